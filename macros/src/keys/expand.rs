@@ -1,0 +1,93 @@
+//! The types and impls of one key.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+use super::model::{Key, KeyType, Kind};
+use crate::krate::Krate;
+use crate::section::Section;
+
+/// A key is an empty enum: unlike a unit struct it cannot clash with a variable of the same name. A function of that
+/// name stands for it where a value is needed.
+pub(super) fn key(key: &Key, krate: &Krate) -> TokenStream {
+    let (k, Key { attrs, vis, name, .. }) = (krate.private(), key);
+    let on_impl: Vec<&Attribute> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
+    let allow = attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| quote!(#[allow(deprecated)]));
+    let on_impl = quote!(#(#on_impl)* #allow);
+    let (value, meta, extra) = (value(key, &k), meta(key, &k), extra(key, &k, &on_impl));
+    quote! {
+        #(#attrs)*
+        #[allow(non_camel_case_types)]
+        #vis enum #name {}
+        #on_impl
+        #[doc(hidden)]
+        #[allow(dead_code, non_snake_case)]
+        #vis const fn #name() -> #k::KeyOf<#name> {
+            #k::KeyOf::new()
+        }
+        #on_impl
+        impl #k::Key for #name {
+            type Value = #value;
+            const META: &'static #k::KeyMeta = #meta;
+        }
+        #extra
+    }
+}
+
+fn value(key: &Key, k: &TokenStream) -> TokenStream {
+    let name = &key.name;
+    match &key.ty {
+        KeyType::Given(ty) => quote!(#ty),
+        KeyType::Index(size) => quote!(#k::Index<#size>),
+        KeyType::Interned(size) => quote!(#k::Interned<#size, #name>),
+    }
+}
+
+/// The static that describes the key, registered at link time.
+fn meta(key: &Key, k: &TokenStream) -> TokenStream {
+    let (value, wire, docs) = (value(key, k), &key.wire, docs(&key.attrs));
+    let section = Section::Keys.attributes();
+    let constructor = match key.kind {
+        Kind::Label => quote!(label),
+        Kind::Id => quote!(id),
+        Kind::Measure => quote!(measure),
+    };
+    let baggage = key.baggage.then(|| quote!(.baggage()));
+    quote! {{
+        #section
+        static META: #k::KeyMeta = #k::KeyMeta::#constructor::<#value>(#wire, #docs) #baggage;
+        &META
+    }}
+}
+
+/// What only labels have.
+fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
+    let name = &key.name;
+    let label = (key.kind == Kind::Label).then(|| quote!(#on_impl impl #k::LabelKey for #name {}));
+    let table = match &key.ty {
+        KeyType::Interned(size) => Some(quote! {
+            #on_impl
+            impl #k::InternedKey for #name {
+                fn table() -> &'static #k::InternTable {
+                    static TABLE: #k::InternTable = #k::InternTable::new(#size);
+                    &TABLE
+                }
+            }
+        }),
+        _ => None,
+    };
+    quote!(#label #table)
+}
+
+/// The text of the doc comment.
+fn docs(attrs: &[Attribute]) -> String {
+    let lines = attrs.iter().filter_map(|attr| match &attr.meta {
+        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
+            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value().trim().to_owned()),
+            _ => None,
+        },
+        _ => None,
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,21 @@
+//! `tc_keys!`: declarations of typed keys.
+
+mod expand;
+mod model;
+
+use proc_macro2::TokenStream;
+
+use crate::krate::Krate;
+
+/// The inside of `tc_keys!`, behind `crate = path;`.
+pub(crate) fn declare(input: TokenStream) -> TokenStream {
+    let (krate, input) = Krate::split(input);
+    let (keys, errors) = model::parse(input);
+    // Keys that are wrong are declared too, as far as they are known: each mistake gives one error.
+    let mut tokens = errors.into_tokens();
+    tokens.extend(keys.iter().map(|key| expand::key(key, &krate)));
+    tokens
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! The checked input of `tc_keys!`: `pub label source: SourceType = "tc.source.type";` and so on.
+
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, GenericArgument, LitStr, PathArguments, Token, Type, Visibility};
+
+use crate::diagnostics::Errors;
+use crate::suggest;
+
+/// One key.
+pub(super) struct Key {
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) vis: Visibility,
+    pub(super) kind: Kind,
+    pub(super) name: Ident,
+    pub(super) ty: KeyType,
+    /// Its name in exported data.
+    pub(super) wire: LitStr,
+    pub(super) baggage: bool,
+}
+
+/// What a key is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Label,
+    Id,
+    Measure,
+}
+
+/// The type of a key's values.
+pub(super) enum KeyType {
+    /// As the user wrote it.
+    Given(Type),
+    /// `Index<N>`, which needs no import.
+    Index(TokenStream),
+    /// `Interned<N>`, which belongs to its key.
+    Interned(TokenStream),
+}
+
+const KINDS: [(&str, Kind); 3] = [("label", Kind::Label), ("id", Kind::Id), ("measure", Kind::Measure)];
+const IDS: [&str; 4] = ["str", "u64", "i64", "bool"];
+const MEASURES: [&str; 3] = ["u64", "i64", "f64"];
+const OPEN: [&str; 17] = [
+    "String", "str", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
+    "f64",
+];
+
+/// Reads all declarations; those that are wrong but known by name are among the keys too.
+pub(super) fn parse(input: TokenStream) -> (Vec<Key>, Errors) {
+    let (mut keys, mut errors): (Vec<Key>, _) = (Vec::new(), Errors::default());
+    for entry in entries(input, &mut errors) {
+        let parsed = (|input: ParseStream| key(input, &mut errors)).parse2(entry);
+        let Some(key) = errors.keep(parsed) else { continue };
+        if keys.iter().any(|known| known.name == key.name) {
+            errors.at(&key.name, format_args!("key `{}` is declared twice", key.name));
+            continue;
+        }
+        if keys.iter().any(|known| known.wire.value() == key.wire.value()) {
+            errors.at(&key.wire, format_args!("name `{}` is already that of another key", key.wire.value()));
+        }
+        keys.push(key);
+    }
+    (keys, errors)
+}
+
+/// Splits at `;`, so that a mistake in one declaration leaves the others alone.
+fn entries(input: TokenStream, errors: &mut Errors) -> Vec<TokenStream> {
+    let (mut entries, mut entry) = (Vec::new(), TokenStream::new());
+    for token in input {
+        match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ';' => entries.push(std::mem::take(&mut entry)),
+            _ => entry.extend([token]),
+        }
+    }
+    if let Some(last) = entry.clone().into_iter().last() {
+        errors.at(last, "expected `;` after this key");
+        entries.push(entry);
+    }
+    entries
+}
+
+fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
+    let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
+    let kind = kind(input, errors)?;
+    let name: Ident = input.parse()?;
+    input.parse::<Token![:]>()?;
+    let ty: Type = input.parse()?;
+    input.parse::<Token![=]>()?;
+    let wire: LitStr = input.parse()?;
+    let baggage = baggage(input, errors)?;
+    check_wire(&wire, errors);
+    let (kind, ty) = match kind {
+        Some(kind) => checked(kind, ty, errors),
+        None => (Kind::Id, open_type(&ty)),
+    };
+    Ok(Key { attrs, vis, kind, name, ty, wire, baggage })
+}
+
+/// `label`, `id` or `measure`; `None` for another word, which is a mistake.
+fn kind(input: ParseStream, errors: &mut Errors) -> syn::Result<Option<Kind>> {
+    let word: Ident = input.call(Ident::parse_any)?;
+    let known = KINDS.map(|(name, _)| name);
+    if input.peek(Token![:]) {
+        let message = format!("a key has a kind; write `label {word}: ..`, `id {word}: ..` or `measure {word}: ..`");
+        return Err(syn::Error::new_spanned(word, message));
+    }
+    let found = KINDS.iter().find(|(name, _)| word == name).map(|(_, kind)| *kind);
+    if found.is_none() {
+        errors.at(&word, suggest::unknown("kind of key", &word.to_string(), &known));
+    }
+    Ok(found)
+}
+
+/// `{ baggage }` behind the name.
+fn baggage(input: ParseStream, errors: &mut Errors) -> syn::Result<bool> {
+    match input.parse::<Option<TokenTree>>()? {
+        None => Ok(false),
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+            let words: Vec<TokenTree> = group.stream().into_iter().collect();
+            let is_baggage = |token: &TokenTree| token.to_string() == "baggage";
+            for word in words.iter().filter(|token| matches!(token, TokenTree::Ident(_)) && !is_baggage(token)) {
+                errors.at(word, suggest::unknown("option", &word.to_string(), &["baggage"]));
+            }
+            Ok(words.iter().any(is_baggage))
+        }
+        Some(other) => Err(syn::Error::new_spanned(other, "expected `;` or `{ baggage };`")),
+    }
+}
+
+/// Checks the type for its kind; an open type becomes an `id`, so that its uses give no second error.
+fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
+    let name = primitive(&ty);
+    let shown = ty.to_token_stream().to_string();
+    match kind {
+        Kind::Label if name.as_deref().is_some_and(|name| OPEN.contains(&name)) => {
+            errors.at(&ty, format_args!(
+                "a label needs a closed set of values, and `{shown}` is open: derive `TcLabel` on an enum, \
+                 or use `bool`, `Index<N>` or `Interned<N>`; an open value is an `id`"
+            ));
+            (Kind::Id, open_type(&ty))
+        }
+        Kind::Label => (kind, label_type(ty)),
+        Kind::Id | Kind::Measure => {
+            let (word, accepted): (&str, &[&str]) = if kind == Kind::Id { ("an `id`", &IDS) } else { ("a `measure`", &MEASURES) };
+            if name.as_deref().is_some_and(|name| accepted.contains(&name)) {
+                return (kind, KeyType::Given(ty));
+            }
+            let list = accepted.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            errors.at(&ty, format_args!("{word} cannot be of type `{shown}`; expected one of {list}{}", hint(&ty)));
+            (Kind::Id, open_type(&ty))
+        }
+    }
+}
+
+/// What the user may have meant by a type that no key has.
+fn hint(ty: &Type) -> &'static str {
+    match primitive(ty).as_deref() {
+        Some("String" | "char") => "; a `str` key takes strings, owned and borrowed",
+        Some("u8" | "u16" | "u32" | "usize") => "; a `u64` key takes every unsigned integer",
+        Some("i8" | "i16" | "i32" | "isize") => "; an `i64` key takes every signed integer",
+        Some("f32") => "; an `f64` key takes `f32` too",
+        _ => "",
+    }
+}
+
+/// The last word of a path without arguments, through references.
+fn primitive(ty: &Type) -> Option<String> {
+    match ty {
+        Type::Reference(reference) => primitive(&reference.elem),
+        Type::Group(group) => primitive(&group.elem),
+        Type::Path(path) => path.path.segments.last().filter(|last| last.arguments.is_none()).map(|last| last.ident.to_string()),
+        _ => None,
+    }
+}
+
+/// The type of an `id` that takes what `ty` suggests.
+fn open_type(ty: &Type) -> KeyType {
+    let name = match primitive(ty).as_deref() {
+        Some("u8" | "u16" | "u32" | "u64" | "usize") => "u64",
+        Some("i8" | "i16" | "i32" | "i64" | "isize") => "i64",
+        Some("bool") => "bool",
+        _ => "str",
+    };
+    KeyType::Given(Type::Verbatim(Ident::new(name, proc_macro2::Span::call_site()).into_token_stream()))
+}
+
+fn label_type(ty: Type) -> KeyType {
+    let bounded = |ty: &Type| match ty {
+        Type::Path(path) if path.qself.is_none() && path.path.segments.len() == 1 => {
+            let segment = &path.path.segments[0];
+            match &segment.arguments {
+                PathArguments::AngleBracketed(arguments) if arguments.args.len() == 1 => match &arguments.args[0] {
+                    GenericArgument::Lifetime(_) => None,
+                    size => Some((segment.ident.to_string(), size.to_token_stream())),
+                },
+                _ => None,
+            }
+        }
+        _ => None,
+    };
+    match bounded(&ty) {
+        Some((name, size)) if name == "Index" => KeyType::Index(size),
+        Some((name, size)) if name == "Interned" => KeyType::Interned(size),
+        _ => KeyType::Given(ty),
+    }
+}
+
+/// `tc.source.type`: words of lower-case letters, digits and `_`, with dots between them.
+fn check_wire(wire: &LitStr, errors: &mut Errors) {
+    let name = wire.value();
+    let is_word = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    if name.split('.').all(is_word) {
+        return;
+    }
+    let words = name.split(['.', '/', ':', ' ']).map(|word| crate::case::Case::Snake.apply(word)).filter(|word| !word.is_empty());
+    let better = words.collect::<Vec<_>>().join(".");
+    let advice = match !better.is_empty() && better.split('.').all(is_word) {
+        true => format!("write `{better}`"),
+        false => "write a name as `tc.source.type`".to_owned(),
+    };
+    errors.at(wire, format_args!("key name `{name}` is not lower-case words with dots between them; {advice}"));
+}

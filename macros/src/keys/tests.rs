@@ -1,0 +1,65 @@
+//! Keys that are right, and the mistakes of others.
+
+use super::*;
+
+/// Compares the errors, one a line.
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    let (_, errors) = model::parse(text.parse().unwrap());
+    let found: Vec<String> = match errors.finish() {
+        Ok(()) => Vec::new(),
+        Err(error) => error.into_iter().map(|error| error.to_string()).collect(),
+    };
+    let same = found.len() == expected.len() && found.iter().zip(expected).all(|(found, part)| found.contains(part));
+    assert!(same, "{found:#?}");
+}
+
+#[test]
+fn right_keys() {
+    check(
+        r#"/// Docs.
+           pub label source: SourceType = "tc.source.type";
+           pub(crate) label device: Index<16> = "tc.device.id";
+           label tenant: Interned<{ N }> = "tc.tenant.class" { baggage };
+           #[deprecated] pub id artifact: str = "tc.artifact_2.id";
+           pub measure bytes: u64 = "bytes";"#,
+        &[],
+    );
+}
+
+#[test]
+fn labels_are_closed() {
+    check(r#"label a: String = "a";"#, &["`String` is open: derive `TcLabel` on an enum"]);
+    check(r#"label a: &'static str = "a"; label b: std::primitive::u64 = "b";"#, &["is open", "is open"]);
+}
+
+#[test]
+fn other_types() {
+    check(r#"id a: String = "a";"#, &["an `id` cannot be of type `String`; expected one of `str`, `u64`, `i64`, `bool`; a `str` key"]);
+    check(r#"measure a: u32 = "a";"#, &["a `measure` cannot be of type `u32`; expected one of `u64`, `i64`, `f64`; a `u64` key"]);
+    check(r#"measure a: str = "a";"#, &["a `measure` cannot be of type `str`"]);
+    check(r#"id a: Vec<u8> = "a";"#, &["an `id` cannot be of type"]);
+}
+
+#[test]
+fn names() {
+    check(r#"id a: str = "Tc.SourceType";"#, &["write `tc.source_type`"]);
+    check(r#"id a: str = "tc..a";"#, &["write `tc.a`"]);
+    check(r#"id a: str = "";"#, &["write a name as"]);
+    check(r#"id a: str = "a"; id a: str = "b"; id c: str = "a";"#, &["`a` is declared twice", "`a` is already that of another key"]);
+}
+
+#[test]
+fn grammar() {
+    check(r#"lable a: bool = "a";"#, &["unknown kind of key `lable`; did you mean `label`?"]);
+    check(r#"pub a: bool = "a";"#, &["write `label a: ..`"]);
+    check(r#"id a: str = "a""#, &["expected `;` after this key"]);
+    check(r#"id a: str = "a" { bagage };"#, &["did you mean `baggage`?"]);
+    check(r#"id a str = "a"; label b: String = "b"; id c: str = "c";"#, &["expected `:`", "is open"]);
+}
+
+#[test]
+fn a_wrong_key_is_declared_all_the_same() {
+    let tokens = declare(r#"crate = x; label a: String = "a"; id b: str = "b";"#.parse().unwrap()).to_string();
+    assert!(tokens.contains("enum a") && tokens.contains("enum b") && tokens.contains("compile_error"), "{tokens}");
+}

@@ -1,0 +1,51 @@
+//! The path to the runtime crate in generated code.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+
+/// `::tracecast`, or what the user gave with `crate = path`.
+#[derive(Clone)]
+pub(crate) struct Krate(TokenStream);
+
+impl Krate {
+    pub(crate) fn new(path: TokenStream) -> Self {
+        Self(path)
+    }
+
+    /// The path itself, for what is public.
+    pub(crate) fn root(&self) -> &TokenStream {
+        &self.0
+    }
+
+    /// The module of everything that generated code may touch.
+    pub(crate) fn private(&self) -> TokenStream {
+        let path = &self.0;
+        quote!(#path::__private)
+    }
+
+    /// Splits `crate = path;` from the front of what a `macro_rules!` of the runtime passes on.
+    pub(crate) fn split(input: TokenStream) -> (Self, TokenStream) {
+        let mut tokens = input.into_iter();
+        let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
+        let path = tokens.by_ref().skip(2).take_while(|token| !is_end(token)).collect();
+        (Self(path), tokens.collect())
+    }
+}
+
+impl Default for Krate {
+    fn default() -> Self {
+        Self(quote!(::tracecast))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn split_takes_the_path() {
+        let (krate, rest) = Krate::split(quote!(crate = ::a::b; c; d));
+        assert_eq!(krate.private().to_string(), quote!(::a::b::__private).to_string());
+        assert_eq!(rest.to_string(), quote!(c; d).to_string());
+    }
+}

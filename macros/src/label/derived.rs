@@ -1,0 +1,69 @@
+//! The checked input of `#[derive(TcLabel)]`.
+
+use proc_macro2::Ident;
+use syn::{Data, DataEnum, DeriveInput, Fields, Variant};
+
+use crate::case::Case;
+use crate::derive_input;
+use crate::diagnostics::Errors;
+use crate::krate::Krate;
+
+/// An enum whose variants are the values of a label.
+pub(super) struct Derived {
+    pub(super) krate: Krate,
+    pub(super) name: Ident,
+    /// Variants and their texts, which differ.
+    pub(super) values: Vec<(Ident, String)>,
+    /// The variant for every text that is not one of those.
+    pub(super) other: Option<Ident>,
+}
+
+impl Derived {
+    /// Reads an enum; mistakes go to `errors`.
+    pub(super) fn new(input: &DeriveInput, errors: &mut Errors) -> Self {
+        let helper = derive_input::read(&input.attrs, "tc_label", &["rename_all", "crate"], errors);
+        let mut label = Self { krate: helper.krate, name: input.ident.clone(), values: Vec::new(), other: None };
+        if !input.generics.params.is_empty() {
+            errors.at(&input.generics, "a label cannot be generic: its values must be known to the compiler");
+        }
+        let Data::Enum(data) = &input.data else {
+            errors.at(&input.ident, "`TcLabel` is for enums without fields; an open value is an `id` key, not a label");
+            return label;
+        };
+        label.variants(data, helper.rename_all.unwrap_or(Case::Snake), errors);
+        label
+    }
+
+    fn variants(&mut self, data: &DataEnum, case: Case, errors: &mut Errors) {
+        if data.variants.is_empty() {
+            errors.at(&self.name, "a label needs at least one variant");
+        }
+        for variant in &data.variants {
+            self.variant(variant, case, errors);
+        }
+    }
+
+    fn variant(&mut self, variant: &Variant, case: Case, errors: &mut Errors) {
+        if !matches!(variant.fields, Fields::Unit) {
+            let message = "a label's variant has no fields: they would make the set of values open; \
+                record the field under an `id` or `measure` key of its own";
+            errors.at(&variant.fields, message);
+        }
+        let helper = derive_input::read(&variant.attrs, "tc_label", &["rename", "other"], errors);
+        let name = variant.ident.to_string();
+        let text = match &helper.rename {
+            Some(text) => text.value(),
+            None => case.apply(name.strip_prefix("r#").unwrap_or(&name)),
+        };
+        if let Some((first, _)) = self.values.iter().find(|(_, known)| *known == text) {
+            let message = format!("value `{text}` is already that of `{first}`; give one of them `#[tc_label(rename = \"..\")]`");
+            errors.at(&variant.ident, message);
+        }
+        match (&helper.other, &self.other) {
+            (Some(second), Some(_)) => errors.at(second, "only one variant can be `other`"),
+            (Some(_), None) => self.other = Some(variant.ident.clone()),
+            _ => {}
+        }
+        self.values.push((variant.ident.clone(), text));
+    }
+}

@@ -1,0 +1,57 @@
+//! What the other attributes of a function mean for its expansion.
+
+use syn::Attribute;
+
+/// Built-in attributes that a function keeps whatever becomes of its signature.
+const BUILT_IN: [&str; 24] = [
+    "doc", "inline", "cold", "allow", "expect", "warn", "deny", "forbid", "cfg", "cfg_attr", "deprecated", "track_caller",
+    "target_feature", "no_mangle", "export_name", "link_section", "unsafe", "rustfmt", "clippy", "diagnostic",
+    "automatically_derived", "optimize", "coverage", "tc_metric",
+];
+const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
+
+/// Whether a function must stay an `async fn` for what else is on it.
+///
+/// Attribute macros such as `#[tokio::test]` demand one, and `#[must_use]` means the awaited value there.
+pub(crate) fn demand_async(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|attr| {
+        let first = attr.path().segments.first();
+        !first.is_some_and(|first| BUILT_IN.iter().any(|name| first.ident == name)) && !is_last(attr, "tc_metric")
+    })
+}
+
+pub(crate) fn track_caller(attrs: &[Attribute]) -> bool {
+    attrs.iter().any(|attr| attr.path().is_ident("track_caller"))
+}
+
+pub(crate) fn is_lint(attr: &Attribute) -> bool {
+    LINTS.iter().any(|name| attr.path().is_ident(name))
+}
+
+pub(crate) fn is_cfg(attr: &Attribute) -> bool {
+    attr.path().is_ident("cfg")
+}
+
+/// Whether this is our own attribute, under whatever path it was imported.
+pub(crate) fn is_span(attr: &Attribute) -> bool {
+    is_last(attr, "tc_span")
+}
+
+fn is_last(attr: &Attribute, name: &str) -> bool {
+    attr.path().segments.last().is_some_and(|last| last.ident == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use syn::parse_quote;
+
+    use super::*;
+
+    #[test]
+    fn macros_demand_async() {
+        assert!(demand_async(&[parse_quote!(#[tokio::test])]));
+        assert!(demand_async(&[parse_quote!(#[inline]), parse_quote!(#[must_use])]));
+        let known = [parse_quote!(#[unsafe(no_mangle)]), parse_quote!(#[rustfmt::skip]), parse_quote!(#[tracecast::tc_metric(a)])];
+        assert!(!demand_async(&known));
+    }
+}

@@ -1,0 +1,42 @@
+//! A function that returns a future or a stream, which the span covers to its end.
+
+use proc_macro2::{Span as Site, TokenStream};
+use quote::{format_ident, quote_spanned};
+
+use super::super::body::Tail;
+use super::super::model::Span;
+use super::call::closure_output;
+use super::{callsite, handler, with_body};
+
+pub(super) fn future(span: &Span, opaque: bool, tail: Option<&Tail>) -> TokenStream {
+    expand(span, tail, if opaque { "Instrumented::new" } else { "rewrap" }, "Instrumented")
+}
+
+pub(super) fn stream(span: &Span, opaque: bool, tail: Option<&Tail>) -> TokenStream {
+    expand(span, tail, if opaque { "InstrumentedStream::new" } else { "rewrap_stream" }, "InstrumentedStream")
+}
+
+/// Wraps the async block at the tail in `wrapper` if there is one, else the value of the whole body by `around`.
+fn expand(span: &Span, tail: Option<&Tail>, around: &str, wrapper: &str) -> TokenStream {
+    let (k, wrapper, site) = (span.options.krate.private(), format_ident!("{wrapper}"), Site::mixed_site());
+    let (callsite, begin) = (callsite::declare(&span.options, &span.name), callsite::begin(&span.options));
+    let handler = handler::handler(span);
+    let rewritten = tail.and_then(|tail| {
+        // In the box that the user makes anyway, so there is no second allocation.
+        tail.rewrite(&span.body, |target| quote_spanned!(site=> #k::#wrapper::new(__tc_span, #target, #handler)))
+    });
+    let new_body = match rewritten {
+        Some(body) => quote_spanned!(site=> #callsite let __tc_span = #begin; #body),
+        None => {
+            let (around, output) = (path(around), closure_output(&span.function.sig.output));
+            let body = &span.body;
+            quote_spanned!(site=> #callsite #k::#around(#begin, #k::call(|| #output #body), #handler))
+        }
+    };
+    with_body(span, &span.function.sig, &new_body)
+}
+
+fn path(text: &str) -> TokenStream {
+    let words = text.split("::").map(|word| format_ident!("{word}", span = Site::mixed_site()));
+    quote_spanned!(Site::mixed_site()=> #(#words)::*)
+}

@@ -1,0 +1,190 @@
+//! `#[tc_span(component = "…")]` on an `impl` block: names the spans of its methods.
+//!
+//! The block is not parsed and its methods are not expanded here: only their attributes are completed, so that other
+//! attributes of the block, such as `#[async_trait]`, see the methods first, whether they stand above or below.
+
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Meta, Visibility};
+
+use super::attributes::is_span;
+use super::options::{self, Options, Place};
+use crate::diagnostics::Errors;
+
+/// The block with the attributes of its methods completed.
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    let options = options::read(args.clone(), Place::Impl, &mut errors);
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    if options.component.is_none() && options.written("component").is_none() {
+        let message = "on an `impl` block `tc_span` needs a component: `#[tc_span(component = \"StoreDaemon\")]`";
+        errors.add(match args.is_empty() {
+            true => syn::Error::new(proc_macro2::Span::call_site(), message),
+            false => syn::Error::new_spanned(args, message),
+        });
+    }
+    errors.finish()?;
+    let Some(TokenTree::Group(body)) = tokens.pop() else {
+        return Ok(tokens.into_iter().collect());
+    };
+    let block = Block { component: component(&options), every: is_trait_impl(&tokens), options };
+    let mut group = Group::new(Delimiter::Brace, block.items(body.stream())?);
+    group.set_span(body.span());
+    tokens.push(TokenTree::Group(group));
+    Ok(tokens.into_iter().collect())
+}
+
+fn component(options: &Options) -> String {
+    options.component.as_ref().map(syn::LitStr::value).unwrap_or_default()
+}
+
+/// `impl Trait for Type`; the `for` of `for<'a>` does not count.
+fn is_trait_impl(header: &[TokenTree]) -> bool {
+    header.windows(2).any(|pair| match pair {
+        [TokenTree::Ident(word), TokenTree::Punct(punct)] => word == "for" && punct.as_char() != '<',
+        [TokenTree::Ident(word), _] => word == "for",
+        _ => false,
+    })
+}
+
+struct Block {
+    component: String,
+    options: Options,
+    /// With `methods = pub`, whether methods without `pub` count too: those of a trait are as public as the trait.
+    every: bool,
+}
+
+impl Block {
+    fn items(&self, body: TokenStream) -> syn::Result<TokenStream> {
+        let parser = |input: ParseStream| {
+            let mut items = input.call(Attribute::parse_inner)?.iter().map(ToTokens::to_token_stream).collect();
+            while !input.is_empty() {
+                self.item(input, &mut items)?;
+            }
+            Ok(items)
+        };
+        parser.parse2(body)
+    }
+
+    fn item(&self, input: ParseStream, out: &mut TokenStream) -> syn::Result<()> {
+        let attrs = input.call(Attribute::parse_outer)?;
+        let vis: Visibility = input.parse()?;
+        let rest = rest_of_item(input)?;
+        let Some(name) = function_name(&rest) else {
+            out.extend(quote!(#(#attrs)* #vis #(#rest)*));
+            return Ok(());
+        };
+        if self.wants(&attrs, &vis, &rest) {
+            let (krate, args) = (self.options.krate.root(), self.arguments(TokenStream::new(), name));
+            out.extend(quote!(#[#krate::tc_span(#args)]));
+        }
+        for attr in &attrs {
+            out.extend(if is_span(attr) { self.completed(attr, name) } else { attr.to_token_stream() });
+        }
+        out.extend(quote!(#vis #(#rest)*));
+        Ok(())
+    }
+
+    /// Whether `methods = pub` gives a span to a method that has none.
+    fn wants(&self, attrs: &[Attribute], vis: &Visibility, rest: &[TokenTree]) -> bool {
+        let public = self.every || matches!(vis, Visibility::Public(_));
+        let is_const = matches!(rest.first(), Some(TokenTree::Ident(word)) if word == "const");
+        self.options.all_methods.is_some() && public && !is_const && !attrs.iter().any(is_span)
+    }
+
+    /// `#[tc_span]` with the name, and the crate, that the block gives it.
+    fn completed(&self, attr: &Attribute, function: &Ident) -> TokenStream {
+        let args = match &attr.meta {
+            Meta::Path(_) => TokenStream::new(),
+            Meta::List(list) => list.tokens.clone(),
+            Meta::NameValue(_) => return attr.to_token_stream(),
+        };
+        let (path, args) = (attr.path(), self.arguments(args, function));
+        quote!(#[#path(#args)])
+    }
+
+    fn arguments(&self, args: TokenStream, function: &Ident) -> TokenStream {
+        let starts_with_name = matches!(args.clone().into_iter().next(), Some(TokenTree::Literal(_)));
+        let named = starts_with_name || has_option(&args, "db");
+        let name = (!named).then(|| options::for_function(&self.component, function, function.span()));
+        let krate = (self.options.written("crate").is_some() && !has_option(&args, "crate")).then(|| {
+            let path = self.options.krate.root();
+            quote!(crate = #path)
+        });
+        let args = (!args.is_empty()).then(|| without_comma(args));
+        let parts = name.map(|name| quote!(#name)).into_iter().chain(args).chain(krate);
+        quote!(#(#parts),*)
+    }
+}
+
+/// The tokens up to the end of an item: its `;`, or the body of a function or of a macro call.
+fn rest_of_item(input: ParseStream) -> syn::Result<Vec<TokenTree>> {
+    let mut tokens: Vec<TokenTree> = Vec::new();
+    let mut depth = 0; // A brace between `<` and `>` is a const argument, not a body.
+    while !input.is_empty() {
+        let token: TokenTree = input.parse()?;
+        let after_dash = matches!(tokens.last(), Some(TokenTree::Punct(last)) if last.as_char() == '-');
+        let ends = match &token {
+            TokenTree::Punct(punct) => {
+                match punct.as_char() {
+                    '<' => depth += 1,
+                    '>' if !after_dash => depth -= 1,
+                    _ => {}
+                }
+                punct.as_char() == ';'
+            }
+            TokenTree::Group(group) => {
+                let is_block = matches!(group.delimiter(), Delimiter::Brace | Delimiter::None);
+                is_block && depth == 0 && (function_name(&tokens).is_some() || is_macro_call(&tokens))
+            }
+            _ => false,
+        };
+        tokens.push(token);
+        if ends {
+            break;
+        }
+    }
+    Ok(tokens)
+}
+
+/// The name behind `fn`, if qualifiers and `fn` start the item.
+fn function_name(tokens: &[TokenTree]) -> Option<&Ident> {
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Ident(word) if word == "fn" => {
+                return match tokens.get(at + 1) {
+                    Some(TokenTree::Ident(name)) => Some(name),
+                    _ => None,
+                };
+            }
+            TokenTree::Ident(word) if ["const", "async", "unsafe", "extern", "default"].iter().any(|known| word == known) => {}
+            TokenTree::Literal(_) => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn is_macro_call(tokens: &[TokenTree]) -> bool {
+    matches!(tokens.last(), Some(TokenTree::Punct(punct)) if punct.as_char() == '!')
+}
+
+/// Whether an option of this name stands at the top level of `args`.
+fn has_option(args: &TokenStream, name: &str) -> bool {
+    let mut at_start = true;
+    args.clone().into_iter().any(|token| {
+        let found = at_start && matches!(&token, TokenTree::Ident(word) if word == name);
+        at_start = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ',');
+        found
+    })
+}
+
+fn without_comma(args: TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = args.into_iter().collect();
+    tokens.pop_if(|token| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ','));
+    tokens.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! What an attribute was put on. The body of a function is never parsed: it stays the one group of tokens that came in.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use syn::buffer::Cursor;
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, Signature, Token, Visibility};
+
+/// A function with a body.
+pub(crate) struct Function {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    pub(crate) sig: Signature,
+    pub(crate) body: Group,
+}
+
+/// An item that a span can be put on.
+pub(crate) enum Item {
+    Function(Box<Function>),
+    Impl,
+}
+
+/// Words before `fn`.
+const QUALIFIERS: [&str; 6] = ["const", "async", "unsafe", "extern", "safe", "default"];
+
+/// Other items, by the word that starts them, and how an error calls them.
+const OTHERS: [(&str, &str); 12] = [
+    ("struct", "a struct"),
+    ("enum", "an enum"),
+    ("union", "a union"),
+    ("trait", "a trait"),
+    ("mod", "a module"),
+    ("type", "a type alias"),
+    ("static", "a static"),
+    ("const", "a constant"),
+    ("use", "an import"),
+    ("extern", "an extern block"),
+    ("macro_rules", "a macro"),
+    ("let", "a variable"),
+];
+
+/// Reads the item under the attribute; the error says what it should have been.
+pub(crate) fn parse(tokens: TokenStream) -> syn::Result<Item> {
+    let mut has_rest = TokenStream::new();
+    let item = (|input: ParseStream| {
+        let item = item(input)?;
+        has_rest = input.parse()?;
+        Ok(item)
+    })
+    .parse2(tokens)?;
+    match (&item, has_rest.is_empty()) {
+        (Item::Function(_), false) => Err(syn::Error::new_spanned(has_rest, "expected the end of the function")),
+        _ => Ok(item),
+    }
+}
+
+fn item(input: ParseStream) -> syn::Result<Item> {
+    let attrs = input.call(Attribute::parse_outer)?;
+    let vis = input.parse()?;
+    let words = leading_words(input.cursor());
+    if words.last().is_some_and(|word| word == "impl") {
+        return Ok(Item::Impl);
+    }
+    if words.last().is_none_or(|word| word != "fn") {
+        return Err(wrong_item(input, &words));
+    }
+    let sig: Signature = input.parse()?;
+    if input.peek(Token![;]) {
+        let message = "this method has no body to put a span around; annotate it where it is implemented, or give it a default body";
+        return Err(syn::Error::new_spanned(&sig.ident, message));
+    }
+    let body = match input.parse()? {
+        TokenTree::Group(group) => group,
+        other => return Err(syn::Error::new_spanned(other, "expected the body of the function")),
+    };
+    Ok(Item::Function(Box::new(Function { attrs, vis, sig, body: unwrapped(body) })))
+}
+
+/// A body that went through `macro_rules!` as `$body:block` comes in invisible delimiters.
+fn unwrapped(body: Group) -> Group {
+    let mut inside = body.stream().into_iter();
+    match (body.delimiter(), inside.next(), inside.next()) {
+        (Delimiter::None, Some(TokenTree::Group(inner)), None) => unwrapped(inner),
+        _ => body,
+    }
+}
+
+/// The qualifiers in front of an item and the word that they qualify.
+fn leading_words(mut cursor: Cursor) -> Vec<String> {
+    let mut words = Vec::new();
+    loop {
+        if let Some((word, rest)) = cursor.ident() {
+            words.push(word.to_string());
+            if !QUALIFIERS.contains(&words[words.len() - 1].as_str()) {
+                return words;
+            }
+            cursor = rest;
+        } else if let (Some((_, rest)), false) = (cursor.literal(), words.is_empty()) {
+            cursor = rest; // The ABI in `extern "C" fn`.
+        } else {
+            return words;
+        }
+    }
+}
+
+fn wrong_item(input: ParseStream, words: &[String]) -> syn::Error {
+    let found = words.iter().rev().find_map(|word| OTHERS.iter().find(|(start, _)| start == word));
+    match found {
+        Some((_, kind)) => {
+            input.error(format_args!("a span covers the calls of a function; `tc_span` cannot be put on {kind}"))
+        }
+        None => input.error("expected a function or an `impl` block"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        let found = match parse(text.parse().unwrap()) {
+            Ok(Item::Impl) => "impl".to_owned(),
+            Ok(Item::Function(function)) => format!("fn {}", function.sig.ident),
+            Err(error) => error.to_string(),
+        };
+        assert!(found.contains(expected), "{found}");
+    }
+
+    #[test]
+    fn functions_and_impls() {
+        check("#[inline] pub(crate) async unsafe fn f<T>(x: T) -> [u8; 2] where T: A {}", "fn f");
+        check("pub unsafe extern \"C\" fn f() {}", "fn f");
+        check("const fn f() {}", "fn f");
+        check("unsafe impl<T> A for B {}", "impl");
+    }
+
+    #[test]
+    fn other_items_are_named() {
+        check("pub struct A;", "cannot be put on a struct");
+        check("const A: u32 = 1;", "cannot be put on a constant");
+        check("unsafe trait A {}", "cannot be put on a trait");
+        check("extern \"C\" { fn f(); }", "cannot be put on an extern block");
+        check("fn f();", "has no body");
+        check("1 + 2", "expected a function");
+        check("pub fn", "expected identifier");
+    }
+}

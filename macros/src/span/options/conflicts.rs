@@ -1,0 +1,61 @@
+//! Options that contradict each other or stand in the wrong place.
+
+use super::{Cover, Options, Place};
+use crate::diagnostics::Errors;
+
+const FUNCTION: [&str; 16] = [
+    "kind", "attrs", "result", "parent", "links", "share", "future", "stream", "construct", "no_err", "no_message",
+    "db", "needs_parent", "announce", "crate", "component",
+];
+const IMPL: [&str; 3] = ["component", "methods", "crate"];
+const SCOPE: [&str; 7] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "announce"];
+
+impl Place {
+    /// The options that may stand here, for the list in an error.
+    pub(super) fn allowed(self) -> &'static [&'static str] {
+        match self {
+            // The last one belongs on an `impl` block.
+            Self::Function => &FUNCTION[..FUNCTION.len() - 1],
+            Self::Impl => &IMPL,
+            Self::Scope => &SCOPE,
+        }
+    }
+
+    /// What to do with an option that is right elsewhere; nothing if there is no such option at all.
+    pub(super) fn misplaced(self, option: &str) -> Option<String> {
+        let known = FUNCTION.contains(&option) || IMPL.contains(&option);
+        if !known || self.allowed().contains(&option) {
+            return None;
+        }
+        Some(match self {
+            Self::Function => format!("`{option}` belongs on an `impl` block: `#[tc_span(component = \"StoreDaemon\")] impl Store {{ .. }}`"),
+            Self::Impl => format!("`{option}` belongs on a method; an `impl` block takes `component`, `methods` and `crate`"),
+            Self::Scope => format!("`{option}` belongs on a function; a scope takes {}", list(&SCOPE)),
+        })
+    }
+}
+
+/// Reports pairs of options that cannot both hold.
+pub(super) fn check(options: &Options, errors: &mut Errors) {
+    let mut clash = |one: &str, other: &str, why: &str| {
+        if let (Some(_), Some(at)) = (options.written(one), options.written(other)) {
+            errors.at(at, format_args!("`{other}` contradicts `{one}`: {why}"));
+        }
+    };
+    clash("future", "stream", "a span covers one of them");
+    clash("future", "construct", "`construct` times only the call that makes the future");
+    clash("stream", "construct", "`construct` times only the call that makes the stream");
+    clash("construct", "result", "the result is not known when the call ends");
+    clash("stream", "result", "a stream has no single result");
+    clash("no_err", "no_message", "`no_err` records nothing of an error, so it has no message");
+    if let (Some(name), Some(_)) = (&options.name, &options.database) {
+        errors.at(name, "a `db` span is named after its collection and operation; remove the name");
+    }
+    if let (Some((Cover::Construct, at)), Some(_)) = (&options.cover, &options.no_message) {
+        errors.at(at, "`construct` sees no error, so `no_message` has no effect; remove it");
+    }
+}
+
+fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}

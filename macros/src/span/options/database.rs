@@ -1,0 +1,83 @@
+//! `db(system = .., collection = .., operation = ..)`: the database form of a span.
+
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{Expr, ExprLit, Ident, Lit, Token};
+
+use crate::diagnostics::Errors;
+use crate::suggest;
+
+/// What `db(...)` may hold, and the built-in key of each.
+const PARTS: [(&str, &str); 5] = [
+    ("system", "system_name"),
+    ("collection", "collection_name"),
+    ("operation", "operation_name"),
+    ("namespace", "namespace"),
+    ("query", "query_text"),
+];
+const REQUIRED: [&str; 3] = ["system", "collection", "operation"];
+
+/// One attribute of a database span.
+pub(crate) struct Part {
+    /// Its name in `tracecast::keys::db`.
+    pub(crate) key: &'static str,
+    pub(crate) value: Expr,
+}
+
+/// A database span: the attributes, and the name where it is known to the compiler.
+pub(crate) struct Database {
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Database {
+    /// `collection.operation`, if both are literals.
+    pub(crate) fn static_name(&self) -> Option<String> {
+        let text = |key| self.parts.iter().find(|part| part.key == key).and_then(|part| literal(&part.value));
+        Some(format!("{}.{}", text("collection_name")?, text("operation_name")?))
+    }
+}
+
+/// Reads the inside of `db(...)`.
+pub(super) fn database(written: &Ident, tokens: TokenStream, errors: &mut Errors) -> Database {
+    let parser = Punctuated::<(Ident, Expr), Token![,]>::parse_terminated_with;
+    let parsed = (|input: ParseStream| parser(input, part)).parse2(tokens);
+    let Some(given) = errors.keep(parsed) else {
+        return Database { parts: Vec::new() };
+    };
+    let mut parts: Vec<Part> = Vec::new();
+    for (name, value) in given {
+        match PARTS.iter().find(|(known, _)| name == known) {
+            None => errors.at(&name, suggest::unknown("option of `db`", &name.to_string(), &PARTS.map(|(name, _)| name))),
+            Some((_, key)) if parts.iter().any(|part| part.key == *key) => {
+                errors.at(&name, format_args!("`{name}` is given twice; keep one of them"));
+            }
+            Some((_, key)) => parts.push(Part { key, value }),
+        }
+    }
+    check_required(written, &parts, errors);
+    Database { parts }
+}
+
+fn check_required(written: &Ident, parts: &[Part], errors: &mut Errors) {
+    let is_missing = |name: &&str| !PARTS.iter().any(|(known, key)| known == name && parts.iter().any(|part| part.key == *key));
+    let missing: Vec<String> = REQUIRED.iter().filter(|name| is_missing(name)).map(|name| format!("`{name} = ..`")).collect();
+    if !missing.is_empty() {
+        errors.at(written, format_args!("`db` needs {}", missing.join(" and ")));
+    }
+}
+
+fn part(input: ParseStream) -> syn::Result<(Ident, Expr)> {
+    let name = input.call(Ident::parse_any)?;
+    input.parse::<Token![=]>()?;
+    Ok((name, input.parse()?))
+}
+
+fn literal(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+        Expr::Group(group) => literal(&group.expr),
+        _ => None,
+    }
+}

@@ -1,0 +1,89 @@
+//! The options of `#[tc_span(...)]` and `tc_scope!(...)`: grammar and every check that needs no function.
+//!
+//! Reading goes on after a mistake, so that one attribute reports all of its mistakes.
+
+mod conflicts;
+mod database;
+mod fields;
+mod name;
+mod reader;
+
+use proc_macro2::{Ident, Span};
+use syn::{Expr, LitStr};
+
+pub(crate) use database::Database;
+pub(crate) use fields::Field;
+pub(crate) use name::{for_function, missing};
+pub(crate) use reader::read;
+
+use crate::krate::Krate;
+
+/// Where the options stand; it decides which of them are allowed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Function,
+    Impl,
+    Scope,
+}
+
+/// What the span of a function that makes a future or a stream covers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cover {
+    /// The future from its first poll to its end.
+    Future,
+    /// The stream from its first poll to its end.
+    Stream,
+    /// Only the call that makes it.
+    Construct,
+}
+
+/// An option that is only a word, with the place where it was written.
+pub(crate) type Flag = Option<Ident>;
+
+/// All options, as far as they were right.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) name: Option<LitStr>,
+    /// The variant of the runtime's `Kind`.
+    pub(crate) kind: Option<Ident>,
+    pub(crate) attrs: Vec<Field>,
+    pub(crate) result: Vec<Field>,
+    pub(crate) share: Vec<Field>,
+    pub(crate) links: Vec<Expr>,
+    pub(crate) parent: Option<Expr>,
+    pub(crate) cover: Option<(Cover, Ident)>,
+    pub(crate) no_err: Flag,
+    pub(crate) no_message: Flag,
+    pub(crate) database: Option<Database>,
+    pub(crate) needs_parent: Flag,
+    /// Seconds between two markers of a span that stays open.
+    pub(crate) announce: Option<u32>,
+    pub(crate) krate: Krate,
+    pub(crate) component: Option<LitStr>,
+    /// `methods = pub`: every public method gets a span.
+    pub(crate) all_methods: Flag,
+    /// Every option that was written, for duplicates and contradictions.
+    seen: Vec<Ident>,
+}
+
+impl Options {
+    /// The place where the option `name` was written.
+    pub(crate) fn written(&self, name: &str) -> Option<&Ident> {
+        self.seen.iter().find(|seen| *seen == name)
+    }
+
+    /// The kind of the span, as a variant of the runtime's `Kind`.
+    pub(crate) fn kind_variant(&self) -> Ident {
+        match (&self.kind, &self.database) {
+            (Some(kind), _) => kind.clone(),
+            (None, Some(_)) => Ident::new("Client", Span::call_site()),
+            (None, None) => Ident::new("Internal", Span::call_site()),
+        }
+    }
+
+    /// Whether anything is evaluated when the span begins.
+    pub(crate) fn has_fields(&self) -> bool {
+        let database = self.database.is_some();
+        database || !(self.attrs.is_empty() && self.share.is_empty() && self.links.is_empty())
+    }
+}

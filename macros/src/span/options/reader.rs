@@ -1,0 +1,208 @@
+//! Reads options one by one.
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Ident, LitStr, Path, Token};
+use quote::ToTokens;
+
+use super::{Cover, Options, Place, conflicts, database, fields, name};
+use crate::diagnostics::Errors;
+use crate::krate::Krate;
+use crate::suggest;
+
+const KINDS: [(&str, &str); 5] = [
+    ("client", "Client"),
+    ("server", "Server"),
+    ("producer", "Producer"),
+    ("consumer", "Consumer"),
+    ("internal", "Internal"),
+];
+
+/// Reads the options that may stand at `place`; mistakes go to `errors`.
+pub(crate) fn read(tokens: TokenStream, place: Place, errors: &mut Errors) -> Options {
+    let mut reader = Reader { options: Options::default(), place, errors };
+    let result = (|input: ParseStream| {
+        reader.all(input);
+        Ok(())
+    })
+    .parse2(tokens);
+    let options = reader.options;
+    errors.keep(result);
+    conflicts::check(&options, errors);
+    options
+}
+
+struct Reader<'a> {
+    options: Options,
+    place: Place,
+    errors: &'a mut Errors,
+}
+
+impl Reader<'_> {
+    fn all(&mut self, input: ParseStream) {
+        let mut first = true;
+        while !input.is_empty() {
+            let read = self.one(input, first).and_then(|()| end_of_option(input));
+            if let Err(error) = read {
+                self.errors.add(error);
+                skip_option(input);
+            }
+            first = false;
+        }
+    }
+
+    fn one(&mut self, input: ParseStream, first: bool) -> syn::Result<()> {
+        if input.peek(LitStr) {
+            return self.name(input.parse()?, first);
+        }
+        let option = input.call(Ident::parse_any).map_err(|error| {
+            syn::Error::new(error.span(), "expected an option, as in `kind = client` or `attrs(keys::artifact = id)`")
+        })?;
+        let text = option.to_string();
+        if let Some(advice) = self.place.misplaced(&text) {
+            return Err(syn::Error::new_spanned(&option, advice));
+        }
+        if !self.place.allowed().contains(&text.as_str()) {
+            return Err(syn::Error::new_spanned(&option, suggest::unknown("option", &text, self.place.allowed())));
+        }
+        if self.options.written(&text).is_some() {
+            self.errors.at(&option, format_args!("option `{text}` is given twice; keep one of them"));
+        }
+        self.options.seen.push(option.clone());
+        self.value(&option, &text, input)
+    }
+
+    fn name(&mut self, literal: LitStr, first: bool) -> syn::Result<()> {
+        let message = match self.place {
+            Place::Impl => Some("an `impl` block has a component, not a name; write `component = \"StoreDaemon\"`".to_owned()),
+            _ if self.options.name.is_some() => Some("a span has one name; remove this one".to_owned()),
+            _ if !first => Some("the name of the span comes first".to_owned()),
+            _ => name::error(&literal.value()),
+        };
+        let result = message.map_or(Ok(()), |message| Err(syn::Error::new_spanned(&literal, message)));
+        self.options.name.get_or_insert(literal);
+        result
+    }
+
+    fn value(&mut self, option: &Ident, text: &str, input: ParseStream) -> syn::Result<()> {
+        match text {
+            "attrs" => self.options.attrs = fields::fields(list(option, input)?, self.errors),
+            "share" => self.options.share = fields::fields(list(option, input)?, self.errors),
+            "result" => self.options.result = fields::fields(list(option, input)?, self.errors),
+            "links" => self.options.links = fields::expressions(list(option, input)?, self.errors),
+            "db" => self.options.database = Some(database::database(option, list(option, input)?, self.errors)),
+            "kind" | "parent" | "announce" | "crate" | "component" | "methods" => {
+                equals(option, input)?;
+                self.assigned(text, input)?;
+            }
+            _ => self.flag(option, text, input)?,
+        }
+        Ok(())
+    }
+
+    /// The right side of `option = value`.
+    fn assigned(&mut self, text: &str, input: ParseStream) -> syn::Result<()> {
+        match text {
+            "kind" => self.options.kind = Some(kind(input)?),
+            "parent" => self.options.parent = Some(input.parse()?),
+            "announce" => self.options.announce = Some(seconds(&input.parse()?)?),
+            "crate" => self.options.krate = Krate::new(input.call(Path::parse_mod_style)?.into_token_stream()),
+            "component" => self.options.component = Some(component(input.parse()?)?),
+            _ => self.options.all_methods = Some(public(input)?),
+        }
+        Ok(())
+    }
+
+    fn flag(&mut self, option: &Ident, text: &str, input: ParseStream) -> syn::Result<()> {
+        let cover = match text {
+            "future" => Some(Cover::Future),
+            "stream" => Some(Cover::Stream),
+            "construct" => Some(Cover::Construct),
+            _ => None,
+        };
+        match (text, cover) {
+            (_, Some(cover)) => drop(self.options.cover.get_or_insert((cover, option.clone()))),
+            ("no_err", _) => self.options.no_err = Some(option.clone()),
+            ("no_message", _) => self.options.no_message = Some(option.clone()),
+            _ => self.options.needs_parent = Some(option.clone()),
+        }
+        if input.is_empty() || input.peek(Token![,]) {
+            return Ok(());
+        }
+        Err(input.error(format_args!("`{text}` takes no value; write just `{text}`")))
+    }
+}
+
+fn kind(input: ParseStream) -> syn::Result<Ident> {
+    let expected = "expected a kind: `client`, `server`, `producer`, `consumer` or `internal`";
+    let given = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), expected))?;
+    match KINDS.iter().find(|(name, _)| given == name) {
+        Some((_, variant)) => Ok(Ident::new(variant, proc_macro2::Span::call_site())),
+        None => Err(syn::Error::new_spanned(&given, suggest::unknown("kind", &given.to_string(), &KINDS.map(|(name, _)| name)))),
+    }
+}
+
+fn component(literal: LitStr) -> syn::Result<LitStr> {
+    match name::component_error(&literal.value()) {
+        Some(message) => Err(syn::Error::new_spanned(literal, message)),
+        None => Ok(literal),
+    }
+}
+
+fn public(input: ParseStream) -> syn::Result<Ident> {
+    let expected = "the only choice is `methods = pub`; without it each method opts in with `#[tc_span]`";
+    let given = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), expected))?;
+    if given == "pub" { Ok(given) } else { Err(syn::Error::new_spanned(given, expected)) }
+}
+
+/// Reads `"30s"`, `"5m"` or `"1h"`.
+fn seconds(literal: &LitStr) -> syn::Result<u32> {
+    let text = literal.value();
+    let unit = [('s', 1), ('m', 60), ('h', 3600)].into_iter().find(|(unit, _)| text.ends_with(*unit));
+    let seconds = unit.and_then(|(unit, factor)| text.strip_suffix(unit)?.parse::<u32>().ok()?.checked_mul(factor));
+    match seconds {
+        Some(seconds) if seconds > 0 => Ok(seconds),
+        _ => Err(syn::Error::new_spanned(literal, format_args!("`{text}` is not a time of at least a second, as in \"30s\", \"5m\" or \"1h\""))),
+    }
+}
+
+/// The tokens inside `option(...)`.
+fn list(option: &Ident, input: ParseStream) -> syn::Result<TokenStream> {
+    if !input.peek(syn::token::Paren) {
+        return Err(syn::Error::new_spanned(option, format_args!("`{option}` takes a list; write `{option}(..)`")));
+    }
+    let inside;
+    syn::parenthesized!(inside in input);
+    inside.parse()
+}
+
+fn equals(option: &Ident, input: ParseStream) -> syn::Result<()> {
+    if !input.peek(Token![=]) {
+        return Err(syn::Error::new_spanned(option, format_args!("`{option}` takes a value; write `{option} = ..`")));
+    }
+    input.parse::<Token![=]>().map(drop)
+}
+
+fn end_of_option(input: ParseStream) -> syn::Result<()> {
+    if input.is_empty() {
+        return Ok(());
+    }
+    let error = input.error("expected `,` before the next option");
+    input.parse::<Token![,]>().map(drop).map_err(|_| error)
+}
+
+/// Goes on behind the next comma, so that later mistakes are found too.
+fn skip_option(input: ParseStream) {
+    while !input.is_empty() {
+        if input.parse::<Token![,]>().is_ok() {
+            return;
+        }
+        if input.parse::<TokenTree>().is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

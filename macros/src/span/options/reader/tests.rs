@@ -1,0 +1,75 @@
+//! Options as a user writes them, right and wrong.
+
+use super::*;
+
+/// Reads `text` at `place` and compares all errors, one a line.
+#[track_caller]
+fn check(place: Place, text: &str, expected: &[&str]) {
+    let mut errors = Errors::default();
+    read(text.parse().unwrap(), place, &mut errors);
+    let found: Vec<String> = match errors.finish() {
+        Ok(()) => Vec::new(),
+        Err(error) => error.into_iter().map(|error| error.to_string()).collect(),
+    };
+    let same = found.len() == expected.len() && found.iter().zip(expected).all(|(found, part)| found.contains(part));
+    assert!(same, "{found:#?}");
+}
+
+#[test]
+fn everything_at_once() {
+    check(
+        Place::Function,
+        r#""A/B", kind = client, attrs(keys::a = &x.y, k::b = f::<A, B>(1, 2),), result(k::c = |r| r.len()), parent = ctx,
+           links(a, b), share(k::d = 1), future, no_message, needs_parent, announce = "30s", crate = a::b"#,
+        &[],
+    );
+    check(Place::Function, r#"db(system = "pg", collection = c, operation = "get", query = q)"#, &[]);
+    check(Place::Impl, r#"component = "Store", methods = pub, crate = crate::telemetry"#, &[]);
+    check(Place::Scope, r#""A/B", kind = server, attrs(k::a = 1), announce = "1h","#, &[]);
+}
+
+#[test]
+fn unknown_options() {
+    check(Place::Function, r#""A/B", atrs(k = 1)"#, &["unknown option `atrs`; did you mean `attrs`?"]);
+    check(Place::Function, r#"name = "A/B""#, &["unknown option `name`"]);
+    check(Place::Function, r#"component = "A""#, &["`component` belongs on an `impl` block"]);
+    check(Place::Impl, "attrs(a = 1)", &["`attrs` belongs on a method"]);
+    check(Place::Scope, r#""A/B", no_err"#, &["`no_err` belongs on a function"]);
+}
+
+#[test]
+fn twice() {
+    check(Place::Function, "kind = client, kind = server", &["option `kind` is given twice"]);
+    check(Place::Function, "attrs(k::a = 1, k::a = 2)", &["key `k::a` is given twice"]);
+    check(Place::Function, r#""A/B", "A/C""#, &["one name"]);
+    check(Place::Function, "db(system = 1, system = 2, collection = 1, operation = 1)", &["`system` is given twice"]);
+}
+
+#[test]
+fn contradictions() {
+    check(Place::Function, "future, stream", &["`stream` contradicts `future`"]);
+    check(Place::Function, "construct, result(k::a = f)", &["`result` contradicts `construct`"]);
+    check(Place::Function, "stream, result(k::a = f)", &["`result` contradicts `stream`"]);
+    check(Place::Function, "no_err, no_message", &["`no_message` contradicts `no_err`"]);
+    check(Place::Function, r#""A/B", db(system = "a", collection = "b", operation = "c")"#, &["remove the name"]);
+}
+
+#[test]
+fn bad_values() {
+    check(Place::Function, "kind = cleint", &["unknown kind `cleint`; did you mean `client`?"]);
+    check(Place::Function, r#"announce = "30""#, &["`30` is not a time"]);
+    check(Place::Function, r#"announce = "0s""#, &["`0s` is not a time"]);
+    check(Place::Function, "kind", &["`kind` takes a value"]);
+    check(Place::Function, "attrs", &["`attrs` takes a list"]);
+    check(Place::Function, "future = true", &["`future` takes no value"]);
+    check(Place::Function, "attrs(k::a)", &["key `k::a` has no value"]);
+    check(Place::Function, "db(system = 1)", &["`db` needs `collection = ..` and `operation = ..`"]);
+    check(Place::Impl, "methods = all", &["the only choice is `methods = pub`"]);
+    check(Place::Impl, r#"component = "store_daemon""#, &["write `StoreDaemon`"]);
+}
+
+#[test]
+fn all_mistakes_are_reported() {
+    check(Place::Function, r#""load", knd = client, attrs(k = ), announce = "x""#, &["no component", "unknown option `knd`", "", "not a time"]);
+    check(Place::Function, r#"kind client no_err, 5, stream x"#, &["`kind` takes a value", "expected an option", "takes no value"]);
+}

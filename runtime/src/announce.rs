@@ -1,0 +1,121 @@
+//! Spans that stay open for long and are to be seen before they end: `announce = "30s"`.
+//!
+//! A fixed list of slots, all atomics: a span takes a free slot when it starts and leaves it when it ends; the reader
+//! looks through them at each drain. A slot's version changes when it is taken and when it is left, so that the reader
+//! notices when what it read was not one span's.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
+use std::time::Duration;
+
+use crate::block::{ANNOUNCED, Block};
+use crate::callsite::Callsite;
+use crate::clock::Converter;
+
+const SLOTS: usize = 1024;
+
+struct Slot {
+    /// A count whose last two bits say: 0 free, 2 being filled, 3 open. It only grows.
+    version: AtomicU64,
+    trace_id: [AtomicU64; 2],
+    span_id: AtomicU64,
+    parent_id: AtomicU64,
+    start: AtomicU64,
+    /// How many markers were made.
+    made: AtomicU64,
+    callsite: AtomicPtr<Callsite>,
+}
+
+static OPEN: [Slot; SLOTS] = [const {
+    Slot {
+        version: AtomicU64::new(0),
+        trace_id: [AtomicU64::new(0), AtomicU64::new(0)],
+        span_id: AtomicU64::new(0),
+        parent_id: AtomicU64::new(0),
+        start: AtomicU64::new(0),
+        made: AtomicU64::new(0),
+        callsite: AtomicPtr::new(ptr::null_mut()),
+    }
+}; SLOTS];
+
+/// Enters a span that starts now. If all slots are taken it is not announced; it is recorded at its end all the same.
+#[cold]
+pub(crate) fn open(block: &Block) {
+    let first = block.span_id.get() as usize;
+    for step in 0..SLOTS {
+        let at = first.wrapping_add(step) % SLOTS;
+        let slot = &OPEN[at];
+        let version = slot.version.load(Relaxed);
+        // Taken in two steps: only once the fields are written does the version say so.
+        if version.is_multiple_of(4) && slot.version.compare_exchange(version, version + 2, Acquire, Relaxed).is_ok() {
+            slot.fill(block);
+            slot.version.store(version + 3, Release);
+            block.announced.set(at as u32);
+            block.raise(ANNOUNCED);
+            return;
+        }
+    }
+}
+
+/// Leaves the slot of a span that ends.
+#[cold]
+pub(crate) fn close(block: &Block) {
+    block.lower(ANNOUNCED);
+    let slot = &OPEN[block.announced.get() as usize % SLOTS];
+    slot.version.store(slot.version.load(Relaxed) + 1, Release);
+}
+
+impl Slot {
+    fn fill(&self, block: &Block) {
+        let trace_id = block.trace_id.get();
+        self.trace_id[0].store(trace_id[0], Relaxed);
+        self.trace_id[1].store(trace_id[1], Relaxed);
+        self.span_id.store(block.span_id.get(), Relaxed);
+        self.parent_id.store(block.parent_id.get(), Relaxed);
+        self.start.store(block.start.get(), Relaxed);
+        self.made.store(0, Relaxed);
+        self.callsite.store(ptr::from_ref(block.callsite.get()).cast_mut(), Relaxed);
+    }
+
+    fn read(&self) -> Option<OpenSpan> {
+        let version = self.version.load(Acquire);
+        if version % 4 != 3 {
+            return None;
+        }
+        let span = OpenSpan {
+            trace_id: (u128::from(self.trace_id[0].load(Relaxed)) << 64) | u128::from(self.trace_id[1].load(Relaxed)),
+            span_id: self.span_id.load(Relaxed),
+            parent_id: self.parent_id.load(Relaxed),
+            start: self.start.load(Relaxed),
+            // SAFETY: only `fill` stores here, and only addresses of `&'static Callsite`.
+            callsite: unsafe { self.callsite.load(Relaxed).as_ref()? },
+            open_for: Duration::ZERO,
+        };
+        fence(Acquire);
+        (self.version.load(Relaxed) == version).then_some(span)
+    }
+}
+
+/// A span that is open and due to be announced.
+pub(crate) struct OpenSpan {
+    pub(crate) trace_id: u128,
+    pub(crate) span_id: u64,
+    pub(crate) parent_id: u64,
+    start: u64,
+    pub(crate) callsite: &'static Callsite,
+    pub(crate) open_for: Duration,
+}
+
+/// The spans for which another full interval has passed at `now`. One reader at a time.
+pub(crate) fn due(now: u64, converter: &Converter) -> Vec<OpenSpan> {
+    let mut due = Vec::new();
+    for slot in &OPEN {
+        let Some(mut span) = slot.read() else { continue };
+        span.open_for = Duration::from_nanos(converter.nanos(now.saturating_sub(span.start)));
+        let intervals = span.open_for.as_secs() / u64::from(span.callsite.announce_seconds().max(1));
+        if slot.made.fetch_max(intervals, AcqRel) < intervals {
+            due.push(span);
+        }
+    }
+    due
+}

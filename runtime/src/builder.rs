@@ -1,0 +1,91 @@
+//! Spans whose name, parent or times are known only at run time.
+
+use std::time::SystemTime;
+
+use crate::block::{RECORDING, STARTED, UNIX_TIMES};
+use crate::callsite::{Callsite, Kind};
+use crate::clock;
+use crate::context::Context;
+use crate::local;
+use crate::open;
+use crate::span::{self, IntoLinks, IntoParent, Span};
+use crate::switch;
+use crate::table::Table;
+
+/// Different names per kind; a span with one more is called `other`.
+const NAMES: usize = 1024;
+
+static CALLSITES: [Table<Callsite>; 5] = [const { Table::new(NAMES) }; 5];
+static OTHERS: [Callsite; 5] = [
+    Callsite::unlinked("other", Kind::Internal),
+    Callsite::unlinked("other", Kind::Server),
+    Callsite::unlinked("other", Kind::Client),
+    Callsite::unlinked("other", Kind::Producer),
+    Callsite::unlinked("other", Kind::Consumer),
+];
+
+impl Span {
+    /// Starts to describe a span. The name is not checked; at most 1,024 different ones are kept, so it must not hold
+    /// an id.
+    pub fn builder(name: &str, kind: Kind) -> SpanBuilder {
+        // Off costs no lookup.
+        let callsite = switch::is_on().then(|| callsite(name, kind));
+        SpanBuilder { callsite, parent: None, start: None, links: Vec::new() }
+    }
+}
+
+/// Describes a span that is to be started.
+#[must_use = "the span starts with `start`"]
+#[derive(Debug)]
+pub struct SpanBuilder {
+    callsite: Option<&'static Callsite>,
+    parent: Option<Context>,
+    start: Option<SystemTime>,
+    links: Vec<Context>,
+}
+
+impl SpanBuilder {
+    /// The parent, instead of the current span. Without a valid context the span is a root.
+    pub fn with_parent(mut self, parent: impl IntoParent) -> Self {
+        self.parent = Some(parent.into_parent());
+        self
+    }
+
+    /// When it started. Its end is then given by [`Span::end_at`], or is when it is dropped.
+    pub fn with_start(mut self, start: SystemTime) -> Self {
+        self.start = Some(start);
+        self
+    }
+
+    /// Links to other spans.
+    pub fn with_links(mut self, links: impl IntoLinks) -> Self {
+        links.for_each_link(&mut |context| self.links.push(context.clone()));
+        self
+    }
+
+    /// Starts the span, now unless a start was given.
+    pub fn start(self) -> Span {
+        let Some(callsite) = self.callsite else { return Span::none() };
+        let block = match &self.parent {
+            Some(parent) => open::open_under(callsite, parent),
+            None => open::open_movable(callsite),
+        };
+        let Some(block) = block else { return Span::none() };
+        if block.has(RECORDING) {
+            self.links.iter().for_each(|context| span::link(block, context));
+            local::with(|local| span::start_clock(local, block));
+            if let Some(start) = self.start {
+                block.start.set(clock::unix_nanos(start));
+                block.raise(UNIX_TIMES);
+            }
+        }
+        block.raise(STARTED);
+        Span { block: Some(block) }
+    }
+}
+
+fn callsite(name: &str, kind: Kind) -> &'static Callsite {
+    let table = &CALLSITES[kind as usize];
+    let made = |_| Callsite::unlinked(String::from(name).leak(), kind);
+    table.resolve(name, made).and_then(|ordinal| table.get(ordinal)).map_or(&OTHERS[kind as usize], |(_, callsite)| callsite)
+}

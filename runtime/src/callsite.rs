@@ -1,0 +1,158 @@
+//! Callsites: one static per annotated function or scope, with all that the compiler knows and one flag.
+
+use std::panic::Location;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
+
+use crate::key::KeyMeta;
+
+/// What a span's relation to others is, as OpenTelemetry names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Work inside the process.
+    #[default]
+    Internal,
+    /// Handles a request of a remote client.
+    Server,
+    /// Makes a request to a remote service.
+    Client,
+    /// Hands a message over for later.
+    Producer,
+    /// Handles a message that was handed over earlier.
+    Consumer,
+}
+
+/// Spans go to the recorder.
+pub(crate) const RECORD: u8 = 1;
+/// Spans go to the sink of the current context, if it has one.
+pub(crate) const CAPTURE: u8 = 2;
+/// Not yet known to the registry: where there are no link sections, and names made at run time.
+pub(crate) const NEW: u8 = 4;
+
+/// Whether statics are collected by the linker. Elsewhere they register on first use.
+///
+/// The list of targets is the one under which the macros emit the sections.
+pub(crate) const LINKED: bool = cfg!(all(
+    not(miri),
+    any(
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "illumos",
+        target_vendor = "apple",
+        windows
+    )
+));
+
+/// One place in the source that makes spans.
+#[derive(Debug)]
+pub struct Callsite {
+    state: AtomicU8,
+    kind: Kind,
+    needs_parent: bool,
+    announce_seconds: u32,
+    name: &'static str,
+    keys: &'static [&'static KeyMeta],
+    location: &'static Location<'static>,
+    /// The next one in the list of those that registered at run time.
+    pub(crate) next: AtomicPtr<Callsite>,
+}
+
+impl Callsite {
+    /// A callsite at the place of the call.
+    #[track_caller]
+    pub const fn new(name: &'static str, kind: Kind) -> Self {
+        Callsite {
+            state: AtomicU8::new(if LINKED { 0 } else { NEW }),
+            kind,
+            needs_parent: false,
+            announce_seconds: 0,
+            name,
+            keys: &[],
+            location: Location::caller(),
+            next: AtomicPtr::new(std::ptr::null_mut()),
+        }
+    }
+
+    /// A callsite for a name that is known at run time only. It is in no link section.
+    #[track_caller]
+    pub(crate) const fn unlinked(name: &'static str, kind: Kind) -> Self {
+        let mut callsite = Callsite::new(name, kind);
+        callsite.state = AtomicU8::new(NEW);
+        callsite
+    }
+
+    /// The keys its attributes use, for the catalogue.
+    pub const fn keys(mut self, keys: &'static [&'static KeyMeta]) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// Makes no root.
+    pub const fn needs_parent(mut self) -> Self {
+        self.needs_parent = true;
+        self
+    }
+
+    /// While a span is open, a marker says so every `seconds`.
+    pub const fn announce(mut self, seconds: u32) -> Self {
+        self.announce_seconds = seconds;
+        self
+    }
+
+    /// Whether a call has to do anything at all.
+    #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        if self.state.load(Relaxed) == 0 {
+            false
+        } else {
+            std::hint::cold_path();
+            true
+        }
+    }
+
+    #[inline]
+    pub(crate) fn state(&self) -> u8 {
+        self.state.load(Relaxed)
+    }
+
+    pub(crate) fn set_state(&self, state: u8) {
+        self.state.store(state, Relaxed);
+    }
+
+    /// The span's name, `Component/Operation`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The span's kind.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The file it stands in.
+    pub fn file(&self) -> &'static str {
+        self.location.file()
+    }
+
+    /// The line it stands on.
+    pub fn line(&self) -> u32 {
+        self.location.line()
+    }
+
+    pub(crate) fn declared_keys(&self) -> &'static [&'static KeyMeta] {
+        self.keys
+    }
+
+    #[inline]
+    pub(crate) fn requires_parent(&self) -> bool {
+        self.needs_parent
+    }
+
+    #[inline]
+    pub(crate) fn announce_seconds(&self) -> u32 {
+        self.announce_seconds
+    }
+}

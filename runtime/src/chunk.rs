@@ -1,0 +1,209 @@
+//! Chunks: the memory in which finished records wait for their reader.
+//!
+//! All chunks come from one bounded pool. A chunk has one writer at a time, which appends and publishes a length; the
+//! one reader takes what is published, also from a chunk that is still being written, so that records of an idle
+//! thread are not stuck. A writer that is done detaches the chunk; the reader recycles it once it has read it all.
+
+use crate::stack::IndexStack;
+use crate::sync::{Acquire, AtomicU32, Mutex, Relaxed, Release, Words, lock};
+use crate::word::Word;
+
+/// The size of a chunk, and so of the largest record: 16 KiB.
+#[cfg(not(loom))]
+pub(crate) const CHUNK_WORDS: usize = 2048;
+#[cfg(loom)]
+pub(crate) const CHUNK_WORDS: usize = 2;
+
+const FREE: u32 = 0;
+const OWNED: u32 = 1;
+const DETACHED: u32 = 2;
+
+pub(crate) struct Chunks {
+    heads: Box<[Head]>,
+    words: Words,
+    free: IndexStack,
+    reader: Mutex<()>,
+}
+
+/// Two cache lines of its own: the length is stored at every record, and neighbours must not feel it.
+#[repr(align(128))]
+struct Head {
+    /// Words published by the writer.
+    len: AtomicU32,
+    state: AtomicU32,
+    /// Words taken by the reader; touched under its lock only.
+    read: AtomicU32,
+}
+
+impl Chunks {
+    pub(crate) fn new(count: usize) -> Self {
+        let head = || Head { len: AtomicU32::new(0), state: AtomicU32::new(FREE), read: AtomicU32::new(0) };
+        Chunks {
+            heads: (0..count).map(|_| head()).collect(),
+            words: Words::new(count * CHUNK_WORDS),
+            free: IndexStack::new(count),
+            reader: Mutex::new(()),
+        }
+    }
+
+    /// An empty chunk that the caller alone may write until it detaches it.
+    pub(crate) fn acquire(&self) -> Option<u32> {
+        let index = self.free.pop()?;
+        self.heads[index as usize].state.store(OWNED, Release);
+        Some(index)
+    }
+
+    /// Where the words of a chunk begin, and where its length is published (with Release, after the words).
+    pub(crate) fn writer(&self, index: u32) -> (*mut Word, &AtomicU32) {
+        (self.words.place(index as usize * CHUNK_WORDS), &self.heads[index as usize].len)
+    }
+
+    /// Gives a chunk up. Its writer does not touch it again.
+    pub(crate) fn detach(&self, index: u32) {
+        self.heads[index as usize].state.store(DETACHED, Release);
+    }
+
+    /// Hands every published and unread run of words to `take`, oldest first within a chunk, and recycles what was detached.
+    pub(crate) fn drain(&self, mut take: impl FnMut(&[Word])) {
+        // SAFETY: `for_each_run` names words that were published and not yet read, and holds the reader's lock.
+        self.for_each_run(true, |at, len| take(unsafe { self.words.read(at, len) }));
+    }
+
+    /// As `drain`, but leaves everything where it is.
+    pub(crate) fn peek(&self, mut look: impl FnMut(&[Word])) {
+        // SAFETY: as in `drain`.
+        self.for_each_run(false, |at, len| look(unsafe { self.words.read(at, len) }));
+    }
+
+    fn for_each_run(&self, take: bool, mut visit: impl FnMut(usize, usize)) {
+        let _one_reader = lock(&self.reader);
+        for (index, head) in self.heads.iter().enumerate().take(self.free.touched()) {
+            // The state first: once it is DETACHED the length does not change any more.
+            let state = head.state.load(Acquire);
+            if state == FREE {
+                continue;
+            }
+            let (read, len) = (head.read.load(Relaxed), head.len.load(Acquire));
+            if read < len {
+                visit(index * CHUNK_WORDS + read as usize, (len - read) as usize);
+            }
+            if take {
+                head.read.store(len, Relaxed);
+                if state == DETACHED {
+                    self.recycle(index as u32);
+                }
+            }
+        }
+    }
+
+    fn recycle(&self, index: u32) {
+        let head = &self.heads[index as usize];
+        head.read.store(0, Relaxed);
+        head.len.store(0, Relaxed);
+        head.state.store(FREE, Relaxed);
+        self.free.push(index);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::*;
+
+    impl Chunks {
+        fn publish(&self, index: u32, at: u32, value: u64) {
+            self.words.write(index as usize * CHUNK_WORDS + at as usize, value);
+            self.heads[index as usize].len.store(at + 1, Release);
+        }
+
+        fn drained(&self) -> Vec<u64> {
+            let mut seen = Vec::new();
+            self.for_each_run(true, |at, len| seen.extend((at..at + len).map(|at| self.words.get(at))));
+            seen
+        }
+    }
+
+    /// Writes `values` as the recorder does: a chunk at a time, detached when full; what finds no chunk is dropped.
+    fn write_all(chunks: &Chunks, values: std::ops::Range<u64>) -> usize {
+        let (mut chunk, mut at, mut dropped) = (None, 0, 0);
+        for value in values {
+            if chunk.is_none() || at == CHUNK_WORDS as u32 {
+                chunk.take().inspect(|full| chunks.detach(*full));
+                (chunk, at) = (chunks.acquire(), 0);
+            }
+            match chunk {
+                Some(index) => chunks.publish(index, at, value),
+                None => dropped += 1,
+            }
+            at += 1;
+        }
+        chunk.inspect(|last| chunks.detach(*last));
+        dropped
+    }
+
+    #[test]
+    fn a_reader_beside_a_writer_sees_each_record_once() {
+        loom::model(|| {
+            let chunks = loom::sync::Arc::new(Chunks::new(2));
+            let writer = loom::thread::spawn({
+                let chunks = chunks.clone();
+                move || write_all(&chunks, 1..5)
+            });
+            let mut seen = chunks.drained();
+            let dropped = writer.join().unwrap();
+            seen.extend(chunks.drained());
+            assert_eq!(seen.len() + dropped, 4);
+            seen.sort_unstable();
+            seen.dedup();
+            assert_eq!(seen.len() + dropped, 4, "a record was read twice: {seen:?}");
+            assert!(chunks.acquire().is_some() && chunks.acquire().is_some(), "both chunks are free again");
+        });
+    }
+
+    #[test]
+    fn two_writers_share_one_pool() {
+        loom::model(|| {
+            let chunks = loom::sync::Arc::new(Chunks::new(2));
+            let writer = loom::thread::spawn({
+                let chunks = chunks.clone();
+                move || write_all(&chunks, 1..3)
+            });
+            let dropped = write_all(&chunks, 3..5) + writer.join().unwrap();
+            let mut seen = chunks.drained();
+            seen.sort_unstable();
+            assert_eq!((seen, dropped), (vec![1, 2, 3, 4], 0));
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn write(chunks: &Chunks, index: u32, at: usize, value: u64) {
+        let (words, len) = chunks.writer(index);
+        // SAFETY: this test owns the chunk and `at` is within it.
+        unsafe { words.add(at).write(Word::bits(value)) };
+        len.store(at as u32 + 1, Release);
+    }
+
+    fn drained(chunks: &Chunks) -> Vec<u64> {
+        let mut seen = Vec::new();
+        // SAFETY: `write` makes only words of bits.
+        chunks.drain(|words| seen.extend(words.iter().map(|word| unsafe { word.as_bits() })));
+        seen
+    }
+
+    #[test]
+    fn a_chunk_that_is_still_written_is_drained_and_recycled_once_detached() {
+        let chunks = Chunks::new(1);
+        let index = chunks.acquire().unwrap();
+        write(&chunks, index, 0, 7);
+        assert_eq!(drained(&chunks), [7]);
+        assert_eq!(drained(&chunks), []);
+        write(&chunks, index, 1, 8);
+        assert!(chunks.acquire().is_none());
+        chunks.detach(index);
+        assert_eq!(drained(&chunks), [8]);
+        assert_eq!(chunks.acquire(), Some(index));
+    }
+}

@@ -1,0 +1,202 @@
+//! Contexts: which span is the parent, as a value that can be cloned, sent and kept.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use crate::block::{BlockRef, CAPTURED, EMPTY, HAS_EXT, REMOTE, SAMPLED};
+use crate::ext::Ext;
+use crate::ids::{SpanId, TraceId};
+use crate::local::{self, Local};
+
+/// A place in a trace: what new spans take as their parent. Cheap to clone, and it may outlive the span.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("Loader/Read")]
+/// fn read() {}
+///
+/// #[tc_span("Loader/Load")]
+/// fn load() {
+///     let context = Context::current();
+///     std::thread::spawn(move || context.run(read)).join().unwrap();
+/// }
+///
+/// let captured = tracecast::testing::capture(load);
+/// captured.assert_tree("
+///     Loader/Load
+///       Loader/Read
+/// ");
+/// ```
+#[derive(Clone, Default)]
+pub struct Context {
+    trace_id: u128,
+    span_id: u64,
+    flags: u32,
+    ext: Option<Arc<Ext>>,
+}
+
+impl Context {
+    /// The context of the innermost span on this thread; an invalid one if there is none.
+    pub fn current() -> Self {
+        local::with(|local| local.current().map_or_else(Context::default, |block| Context::of(local, block)))
+    }
+
+    /// The context of a span of another process.
+    pub fn remote(trace_id: TraceId, span_id: SpanId, sampled: bool) -> Self {
+        if !trace_id.is_valid() || !span_id.is_valid() {
+            return Context::default();
+        }
+        let flags = REMOTE | if sampled { SAMPLED } else { 0 };
+        Context { trace_id: trace_id.0, span_id: span_id.0, flags, ext: None }
+    }
+
+    /// Whether it names a span.
+    pub fn is_valid(&self) -> bool {
+        self.trace_id != 0 && self.span_id != 0
+    }
+
+    /// Whether spans below it are recorded.
+    pub fn is_sampled(&self) -> bool {
+        self.flags & SAMPLED != 0
+    }
+
+    /// Whether the span is in another process.
+    pub fn is_remote(&self) -> bool {
+        self.flags & REMOTE != 0
+    }
+
+    /// The trace.
+    pub fn trace_id(&self) -> TraceId {
+        TraceId(self.trace_id)
+    }
+
+    /// The span.
+    pub fn span_id(&self) -> SpanId {
+        SpanId(self.span_id)
+    }
+
+    /// Runs `f` with this context as the current one.
+    pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _attached = self.attach();
+        f()
+    }
+
+    /// A function that runs `f` in this context, wherever it is called: for thread pools and channels.
+    pub fn wrap<R>(self, f: impl FnOnce() -> R) -> impl FnOnce() -> R {
+        move || self.run(f)
+    }
+
+    /// Makes this context the current one until the guard is dropped.
+    pub fn attach(&self) -> Attached {
+        Attached { block: local::with(|local| enter(local, self)), thread: PhantomData }
+    }
+
+    pub(crate) fn of(local: &Local, block: BlockRef) -> Self {
+        ensure_ids(local, block);
+        let [upper, lower] = block.trace_id.get();
+        Context {
+            trace_id: (u128::from(upper) << 64) | u128::from(lower),
+            span_id: block.span_id.get(),
+            flags: block.flags.get() & (SAMPLED | CAPTURED | REMOTE | EMPTY),
+            ext: ext_of(block),
+        }
+    }
+
+    pub(crate) fn from_ext(ext: Ext) -> Self {
+        Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, ext: Some(Arc::new(ext)) }
+    }
+
+    pub(crate) fn flags(&self) -> u32 {
+        self.flags
+    }
+
+    pub(crate) fn ids(&self) -> (u128, u64) {
+        (self.trace_id, self.span_id)
+    }
+
+    pub(crate) fn ext(&self) -> Option<&Arc<Ext>> {
+        self.ext.as_ref()
+    }
+}
+
+
+impl fmt::Debug for Context {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.is_valid() {
+            return f.write_str("Context(none)");
+        }
+        write!(f, "Context({}-{}", self.trace_id(), self.span_id())?;
+        f.write_str(if self.is_sampled() { ", sampled)" } else { ")" })
+    }
+}
+
+/// Keeps a context current on this thread. Dropping guards out of order is harmless.
+#[must_use = "the context is current until the guard is dropped"]
+pub struct Attached {
+    block: Option<BlockRef>,
+    /// The stack it stands on is the thread's own.
+    thread: PhantomData<*const ()>,
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        if let Some(block) = self.block {
+            local::with(|local| {
+                local.remove(block);
+                local.release(block);
+            });
+        }
+    }
+}
+
+/// Enters a context on this thread: a block that is no span, but a parent. An invalid context without anything else
+/// hides the current span; if no block is left, the current span stays.
+fn enter(local: &Local, context: &Context) -> Option<BlockRef> {
+    let block = local.acquire()?;
+    fill(block, context);
+    local.push(block);
+    Some(block)
+}
+
+pub(crate) fn fill(block: BlockRef, context: &Context) {
+    let flags = if context.is_valid() { context.flags } else { context.flags | EMPTY };
+    block.flags.set(flags);
+    block.trace_id.set([(context.trace_id >> 64) as u64, context.trace_id as u64]);
+    block.span_id.set(context.span_id);
+    set_ext(block, context.ext.clone());
+}
+
+/// Ids of an unsampled span are made when somebody asks for them.
+pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
+    if block.span_id.get() == 0 && !block.has(EMPTY) {
+        let trace_id = local.ids.trace_id();
+        block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
+        block.span_id.set(local.ids.span_id());
+    }
+}
+
+/// Another share of a block's ext.
+#[inline]
+pub(crate) fn ext_of(block: BlockRef) -> Option<Arc<Ext>> {
+    if !block.has(HAS_EXT) {
+        return None;
+    }
+    let ext = block.ext.get().cast::<Ext>();
+    // SAFETY: while HAS_EXT is up, the block owns one count of this `Arc`; this makes another one.
+    unsafe {
+        Arc::increment_strong_count(ext);
+        Some(Arc::from_raw(ext))
+    }
+}
+
+/// Gives a block its ext.
+#[inline]
+pub(crate) fn set_ext(block: BlockRef, ext: Option<Arc<Ext>>) {
+    drop(local::take_ext(&block));
+    if let Some(ext) = ext {
+        block.ext.set(Arc::into_raw(ext).cast());
+        block.raise(HAS_EXT);
+    }
+}

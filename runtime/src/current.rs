@@ -1,0 +1,91 @@
+//! The current span, from anywhere below it.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::block::{BlockRef, RECORDING};
+use crate::context::Context;
+use crate::error;
+use crate::fields::{self, EventFields};
+use crate::key::{Key, KeyOf};
+use crate::local;
+use crate::span::{self, IntoLinks};
+use crate::value::IntoValue;
+
+/// The innermost span on this thread. If there is none, or it is not recorded, nothing happens and nothing is evaluated
+/// that was not evaluated by the caller.
+#[inline]
+pub fn current() -> Current {
+    Current { thread: PhantomData }
+}
+
+/// Stands for whatever span is the innermost one when a method is called.
+#[derive(Clone, Copy)]
+pub struct Current {
+    thread: PhantomData<*const ()>,
+}
+
+impl Current {
+    /// Whether anything recorded now will be seen: worth asking before something costly is computed.
+    #[inline]
+    pub fn is_recording(&self) -> bool {
+        recording().is_some()
+    }
+
+    /// Records an attribute; an earlier value of the key gives way: `current().set(keys::bytes, 4096_u64)`.
+    #[inline]
+    pub fn set<K: Key>(&self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
+        if let Some(block) = recording() {
+            value.with_value(|value| fields::set(block, K::META, value));
+        }
+    }
+
+    /// Records that something happened.
+    pub fn event(&self, name: &'static str) {
+        self.event_with(name, |_| ());
+    }
+
+    /// Records that something happened, and more about it:
+    /// `current().event_with("retry", |event| event.set(keys::attempt, 2_u64))`.
+    pub fn event_with(&self, name: &'static str, attributes: impl FnOnce(&mut EventAttributes<'_>)) {
+        if let Some(block) = recording() {
+            fields::event(block, name, |fields| attributes(&mut EventAttributes { fields }));
+        }
+    }
+
+    /// Links to other spans.
+    pub fn link(&self, links: impl IntoLinks) {
+        if let Some(block) = recording() {
+            links.for_each_link(&mut |context| span::link(block, context));
+        }
+    }
+
+    /// Records an error, and that the span failed.
+    pub fn error<E: fmt::Display + ?Sized>(&self, error: &E) {
+        if let Some(block) = recording() {
+            error::with_display(error, |info| span::fail(block, info));
+        }
+    }
+
+    /// The context: what a child elsewhere takes as its parent.
+    pub fn context(&self) -> Context {
+        Context::current()
+    }
+}
+
+/// Takes the attributes of one event.
+pub struct EventAttributes<'a> {
+    fields: &'a mut EventFields,
+}
+
+impl EventAttributes<'_> {
+    /// Records an attribute of the event.
+    pub fn set<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
+        value.with_value(|value| self.fields.attribute(K::META, value));
+    }
+}
+
+#[inline]
+fn recording() -> Option<BlockRef> {
+    local::with(|local| local.current()).filter(|block| block.has(RECORDING))
+}

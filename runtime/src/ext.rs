@@ -1,0 +1,31 @@
+//! What a context carries besides its ids, when it carries anything: shared keys, and the sink of a test's capture.
+
+use std::sync::Arc;
+
+use crate::clock::Converter;
+use crate::finished::FinishedSpan;
+use crate::key::KeyMeta;
+use crate::value::OwnedValue;
+
+/// Where the spans of a capture go.
+pub(crate) trait Sink: Send + Sync {
+    fn converter(&self) -> Converter;
+    fn finished(&self, span: FinishedSpan);
+}
+
+/// Shared by all spans below the one that made it; never changed after that.
+#[derive(Clone, Default)]
+pub(crate) struct Ext {
+    pub(crate) sink: Option<Arc<dyn Sink>>,
+    pub(crate) shared: Vec<(&'static KeyMeta, OwnedValue)>,
+}
+
+impl Ext {
+    /// The same with one more shared key; an earlier value of the key gives way.
+    pub(crate) fn sharing(&self, key: &'static KeyMeta, value: OwnedValue) -> Ext {
+        let mut ext = self.clone();
+        ext.shared.retain(|(known, _)| known.name != key.name);
+        ext.shared.push((key, value));
+        ext
+    }
+}

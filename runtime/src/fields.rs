@@ -1,0 +1,219 @@
+//! Writing attributes, events and links into an open span, within its limits.
+
+use std::borrow::Cow;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::block::{BlockRef, CHAINED, Counts, TAIL_WORDS};
+use crate::clock;
+use crate::item::{
+    Item, Items, TAG_BOOL, TAG_END, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_NAME, TAG_SKIP, TAG_STATIC,
+    TAG_TEXT, TAG_U64, keyed, tagged,
+};
+use crate::key::KeyMeta;
+use crate::limits;
+use crate::local::{self, MAX_ITEM_WORDS};
+use crate::table::Table;
+use crate::value::{Value, cut};
+use crate::word::{Word, words_for};
+
+/// Records an attribute, without a look at what is there already.
+#[inline(always)]
+pub(crate) fn attribute(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
+    if matches!(value, Value::Absent) {
+        return;
+    }
+    let mut counts = block.counts.get();
+    if u32::from(counts.attributes) >= limits::CURRENT.attributes.load(Relaxed) || !write(block, key, value) {
+        return dropped_attribute(block);
+    }
+    counts = block.counts.get();
+    counts.attributes += 1;
+    block.counts.set(counts);
+}
+
+/// Records an attribute in the place of an earlier one of the same key, so that setting it often costs no room for more.
+pub(crate) fn set(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
+    forget(block, key);
+    attribute(block, key, value);
+}
+
+#[cold]
+fn dropped_attribute(block: BlockRef) {
+    count(block, |counts| counts.dropped_attributes = counts.dropped_attributes.saturating_add(1));
+}
+
+fn count(block: BlockRef, change: impl FnOnce(&mut Counts)) {
+    let mut counts = block.counts.get();
+    change(&mut counts);
+    block.counts.set(counts);
+}
+
+#[inline(always)]
+fn write(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) -> bool {
+    match value {
+        Value::Absent => true,
+        Value::U64(number) => pair(block, key, TAG_U64, number),
+        Value::I64(number) => pair(block, key, TAG_I64, number as u64),
+        Value::F64(number) => pair(block, key, TAG_F64, number.to_bits()),
+        Value::Bool(flag) => pair(block, key, TAG_BOOL, u64::from(flag)),
+        Value::Label(ordinal) => pair(block, key, TAG_LABEL, ordinal as u64),
+        Value::Static(text) => {
+            let text = cut(text, value_bytes());
+            append(block, [keyed(key, TAG_STATIC), Word::ptr(text.as_ptr()), Word::bits(text.len() as u64)], &[])
+        }
+        Value::Str(text) => {
+            let bytes = cut(text, value_bytes()).as_bytes();
+            append(block, [keyed(key, TAG_TEXT), Word::bits(bytes.len() as u64)], bytes)
+        }
+    }
+}
+
+fn value_bytes() -> usize {
+    limits::CURRENT.value_bytes.load(Relaxed) as usize
+}
+
+#[inline(always)]
+fn pair(block: BlockRef, key: &'static KeyMeta, tag: usize, bits: u64) -> bool {
+    let words = [keyed(key, tag), Word::bits(bits)];
+    !block.has(CHAINED) && block.append(words) || append_slowly(block, &words, &[])
+}
+
+#[inline]
+fn append<const N: usize>(block: BlockRef, head: [Word; N], bytes: &[u8]) -> bool {
+    let fits = !block.has(CHAINED) && if bytes.is_empty() { block.append(head) } else { block.append_bytes(head, bytes) };
+    fits || append_slowly(block, &head, bytes)
+}
+
+/// Appends to a span that outgrows its block: the words go on in chained ones.
+#[cold]
+fn append_slowly(block: BlockRef, head: &[Word], bytes: &[u8]) -> bool {
+    let words = head.len() + words_for(bytes.len());
+    let counts = block.counts.get();
+    if usize::from(counts.used) + usize::from(counts.chained) + words > MAX_ITEM_WORDS {
+        return false;
+    }
+    let Some(mut last) = with_room(block, words) else { return false };
+    let padded = bytes.chunks(8).map(|chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        Word::bits(u64::from_ne_bytes(word))
+    });
+    for word in head.iter().copied().chain(padded) {
+        if !last.append([word]) {
+            let Some(next) = last.chain.get() else { return false };
+            last = next;
+            last.append([word]);
+        }
+        if last != block {
+            count(block, |counts| counts.chained += 1);
+        }
+    }
+    true
+}
+
+/// The last block of the chain, once as many are chained to it as `words` more words need.
+fn with_room(block: BlockRef, words: usize) -> Option<BlockRef> {
+    let mut last = block;
+    while let Some(next) = last.chain.get() {
+        last = next;
+    }
+    let here = last;
+    let mut room = TAIL_WORDS - usize::from(last.counts.get().used);
+    while room < words {
+        let next = local::with(|local| local.acquire())?;
+        next.flags.set(0);
+        next.chain.set(None);
+        last.chain.set(Some(next));
+        block.raise(CHAINED);
+        room += TAIL_WORDS;
+        last = next;
+    }
+    // An earlier call may have chained blocks and then found none for the rest: those are empty and come next.
+    Some(here)
+}
+
+/// Blanks the attribute with this key in the first block's tail, if it is there and whole.
+fn forget(block: BlockRef, key: &'static KeyMeta) {
+    let mut at = 0;
+    let mut in_event = false;
+    // SAFETY: the tail was written by this module, and nothing is appended until the loop has ended.
+    let mut items = unsafe { Items::new(block.tail()) };
+    let found = loop {
+        match items.next_sized() {
+            None => return,
+            Some((Item::Attribute(known, _), words)) if !in_event && std::ptr::eq(known, key) => break (at, words),
+            Some((item, words)) => {
+                in_event = matches!(item, Item::Event { .. }) || in_event && !matches!(item, Item::EndOfEvent);
+                at += words;
+            }
+        }
+    };
+    block.overwrite(found.0, tagged(TAG_SKIP));
+    block.overwrite(found.0 + 1, Word::bits(found.1 as u64));
+    count(block, |counts| counts.attributes -= 1);
+}
+
+/// Records an event that happens now; `attributes` writes what belongs to it.
+pub(crate) fn event(block: BlockRef, name: &'static str, attributes: impl FnOnce(&mut EventFields)) {
+    let head = [
+        tagged(TAG_EVENT),
+        Word::bits(clock::now()),
+        Word::ptr(name.as_ptr()),
+        Word::bits(name.len() as u64),
+    ];
+    let full = u32::from(block.counts.get().events) >= limits::CURRENT.events.load(Relaxed);
+    if full || !append(block, head, &[]) {
+        return count(block, |counts| counts.dropped_events = counts.dropped_events.saturating_add(1));
+    }
+    count(block, |counts| counts.events += 1);
+    attributes(&mut EventFields { block, written: 0 });
+    append(block, [tagged(TAG_END)], &[]);
+}
+
+/// Writes the attributes of one event.
+pub(crate) struct EventFields {
+    block: BlockRef,
+    written: u32,
+}
+
+impl EventFields {
+    pub(crate) fn attribute(&mut self, key: &'static KeyMeta, value: Value<'_>) {
+        let full = self.written >= limits::CURRENT.attributes_per_event.load(Relaxed);
+        if full || !write(self.block, key, value) {
+            return dropped_attribute(self.block);
+        }
+        self.written += 1;
+    }
+}
+
+/// Records a link.
+pub(crate) fn link(block: BlockRef, trace_id: u128, span_id: u64, sampled: bool) {
+    let words = [
+        tagged(TAG_LINK),
+        Word::bits((trace_id >> 64) as u64),
+        Word::bits(trace_id as u64),
+        Word::bits(span_id),
+        Word::bits(u64::from(sampled)),
+    ];
+    let full = u32::from(block.counts.get().links) >= limits::CURRENT.links.load(Relaxed);
+    if full || !append(block, words, &[]) {
+        return count(block, |counts| counts.dropped_links = counts.dropped_links.saturating_add(1));
+    }
+    count(block, |counts| counts.links += 1);
+}
+
+/// Names learnt at run time; there are only so many.
+static NAMES: Table<()> = Table::new(1024);
+
+/// Gives the span a name that was made at run time. Past the cap of 1,024 different ones the callsite's own stands.
+pub(crate) fn name(block: BlockRef, name: &str) {
+    let known = NAMES.resolve(name, |_| ()).and_then(|ordinal| NAMES.get(ordinal));
+    if let Some((name, ())) = known {
+        append(block, [tagged(TAG_NAME), Word::ptr(name.as_ptr()), Word::bits(name.len() as u64)], &[]);
+    }
+}
+
+/// The text that a key with an open value was given, for those that keep it outside of a span.
+pub(crate) fn bounded(text: &str) -> Cow<'static, str> {
+    Cow::Owned(cut(text, value_bytes()).to_owned())
+}

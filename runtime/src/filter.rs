@@ -1,0 +1,105 @@
+//! Which components and operations make spans: `StoreDaemon=on,GlobalStore/Heartbeat=off,*=off`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Rules by component and by operation. The most precise one decides, of two equal ones the last; with none, on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter {
+    rules: Vec<Rule>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rule {
+    /// `*`, a component, or `Component/Operation`.
+    pattern: String,
+    on: bool,
+}
+
+impl Filter {
+    /// Whether a span with this name is made.
+    pub fn allows(&self, name: &str) -> bool {
+        let component = name.split('/').next().unwrap_or(name);
+        let precision = |rule: &&Rule| match rule.pattern.as_str() {
+            "*" => Some(0),
+            pattern if pattern == component => Some(1),
+            pattern if pattern == name => Some(2),
+            _ => None,
+        };
+        // `max_by_key` gives the last of equal ones.
+        self.rules.iter().filter(|rule| precision(rule).is_some()).max_by_key(precision).is_none_or(|rule| rule.on)
+    }
+}
+
+/// A filter that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilterError {
+    rule: String,
+}
+
+impl fmt::Display for FilterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`{}` is not a filter rule; expected `Component=on`, `Component/Operation=off` or `*=off`, separated by commas",
+            self.rule
+        )
+    }
+}
+
+impl std::error::Error for FilterError {}
+
+impl FromStr for Filter {
+    type Err = FilterError;
+
+    fn from_str(text: &str) -> Result<Self, FilterError> {
+        let rules = text.split(',').map(str::trim).filter(|rule| !rule.is_empty());
+        Ok(Filter { rules: rules.map(parse_rule).collect::<Result<_, _>>()? })
+    }
+}
+
+fn parse_rule(text: &str) -> Result<Rule, FilterError> {
+    let error = || FilterError { rule: text.to_owned() };
+    let (pattern, switch) = text.split_once('=').ok_or_else(error)?;
+    let pattern = pattern.trim();
+    let named = pattern.split('/').all(|part| !part.is_empty() && !part.contains(['*', ' '])) && pattern.matches('/').count() <= 1;
+    if pattern != "*" && !named {
+        return Err(error());
+    }
+    let on = match switch.trim() {
+        "on" => true,
+        "off" => false,
+        _ => return Err(error()),
+    };
+    Ok(Rule { pattern: pattern.to_owned(), on })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(filter: &str, name: &str, expected: bool) {
+        assert_eq!(filter.parse::<Filter>().unwrap().allows(name), expected, "{filter}: {name}");
+    }
+
+    #[test]
+    fn the_most_precise_rule_decides() {
+        check("", "A/B", true);
+        check("A=off", "A/B", false);
+        check("A=off", "AA/B", true);
+        check("A=off, A/B=on", "A/B", true);
+        check("A/B=on, A=off", "A/B", true);
+        check("*=off,A=on", "A/B", true);
+        check("*=off,A=on", "C/B", false);
+        check("A=off,A=on", "A/B", true);
+        check("collection.find=off", "collection.find", false);
+    }
+
+    #[test]
+    fn a_wrong_rule_is_named() {
+        for wrong in ["A", "A=maybe", "=on", "A/B/C=on", "A*=on", "A/=off"] {
+            let error = format!("A=on,{wrong}").parse::<Filter>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("`{wrong}` is not a filter rule; expected")), "{error}");
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A finished span as plain data: what tests look at and what exporters are given.
+
+use std::borrow::Cow;
+use std::time::{Duration, SystemTime};
+
+use crate::callsite::{Callsite, Kind};
+use crate::ids::{SpanId, TraceId};
+use crate::key::KeyMeta;
+use crate::value::OwnedValue;
+
+/// How a span ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Outcome {
+    /// It came to its end.
+    #[default]
+    Ok,
+    /// It returned an error, or was told of one.
+    Error,
+    /// Its future or stream was dropped before its end.
+    Cancelled,
+    /// It was unwound by a panic.
+    Panicked,
+}
+
+impl Outcome {
+    /// The name: `ok`, `error`, `cancelled` or `panicked`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Outcome::Ok => "ok",
+            Outcome::Error => "error",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Panicked => "panicked",
+        }
+    }
+
+    pub(crate) const fn from_bits(bits: u8) -> Self {
+        match bits {
+            0 => Outcome::Ok,
+            1 => Outcome::Error,
+            2 => Outcome::Cancelled,
+            _ => Outcome::Panicked,
+        }
+    }
+
+    /// Whether the span's OpenTelemetry status is error. Otherwise it is unset.
+    pub const fn is_error(self) -> bool {
+        matches!(self, Outcome::Error | Outcome::Panicked)
+    }
+}
+
+/// A key with its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    /// What the key is.
+    pub key: &'static KeyMeta,
+    /// Its value.
+    pub value: OwnedValue,
+}
+
+impl PartialEq for KeyMeta {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.value_type == other.value_type
+    }
+}
+
+/// Something that happened during a span.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Event {
+    /// What happened.
+    pub name: &'static str,
+    /// When, in nanoseconds since 1970.
+    pub unix_nanos: u64,
+    /// More about it.
+    pub attributes: Vec<Attribute>,
+}
+
+/// Another span that this one has to do with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Its trace.
+    pub trace_id: TraceId,
+    /// Its id.
+    pub span_id: SpanId,
+    /// Whether it was sampled.
+    pub sampled: bool,
+}
+
+/// A span that has ended.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct FinishedSpan {
+    /// `Component/Operation`.
+    pub name: Cow<'static, str>,
+    /// Its kind.
+    pub kind: Kind,
+    /// Its trace.
+    pub trace_id: TraceId,
+    /// Its id.
+    pub span_id: SpanId,
+    /// Its parent's id; `None` for a root.
+    pub parent_span_id: Option<SpanId>,
+    /// Whether the parent is in another process.
+    pub parent_is_remote: bool,
+    /// When it started, in nanoseconds since 1970.
+    pub start_unix_nanos: u64,
+    /// How long it took.
+    pub duration: Duration,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Its attributes; a key stands once.
+    pub attributes: Vec<Attribute>,
+    /// Its events, in the order in which they were recorded.
+    pub events: Vec<Event>,
+    /// Its links.
+    pub links: Vec<Link>,
+    /// Attributes left out because of a limit.
+    pub dropped_attributes: u32,
+    /// Events left out because of a limit.
+    pub dropped_events: u32,
+    /// Links left out because of a limit.
+    pub dropped_links: u32,
+    /// Where it comes from.
+    pub callsite: &'static Callsite,
+}
+
+impl FinishedSpan {
+    /// When it started.
+    pub fn start_time(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_nanos(self.start_unix_nanos)
+    }
+
+    /// When it ended.
+    pub fn end_time(&self) -> SystemTime {
+        self.start_time() + self.duration
+    }
+
+    /// The value of the attribute with this name on the wire.
+    pub fn attribute(&self, name: &str) -> Option<&OwnedValue> {
+        self.attributes.iter().find(|attribute| attribute.key.name == name).map(|attribute| &attribute.value)
+    }
+}

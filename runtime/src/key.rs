@@ -1,0 +1,177 @@
+//! Keys: the typed names under which values are recorded. `tc_keys!` declares them.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+use crate::label::{Label, LabelText};
+
+/// A declared key. Implemented by `tc_keys!`, not by hand.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a key",
+    label = "not a key",
+    note = "keys are declared with `tracecast::tc_keys!` and named by path, as in `attrs(keys::artifact = &id)`"
+)]
+pub trait Key: 'static {
+    /// What may be recorded under it.
+    type Value: ?Sized;
+
+    /// Its name, kind and place.
+    const META: &'static KeyMeta;
+}
+
+/// A key that may label a metric.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a label key, so it cannot label a metric",
+    label = "its values are not a closed set",
+    note = "only keys declared with `label` have a bounded number of values; an `id` or a `measure` goes on spans"
+)]
+pub trait LabelKey: Key {}
+
+/// Stands for the key `K` where a value is needed: what `keys::bytes` is in `current().set(keys::bytes, 9)`.
+pub struct KeyOf<K>(PhantomData<fn() -> K>);
+
+impl<K: Key> KeyOf<K> {
+    /// The key as a value.
+    #[expect(clippy::new_without_default, reason = "nobody needs a key by default")]
+    pub const fn new() -> Self {
+        KeyOf(PhantomData)
+    }
+}
+
+/// What a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyKind {
+    /// A closed or bounded set of values: on spans and on metrics.
+    Label,
+    /// An open identifier: on spans and logs only.
+    Id,
+    /// A quantity: on spans only.
+    Measure,
+}
+
+/// How values of a key travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ValueType {
+    /// Text.
+    Str,
+    /// An unsigned integer.
+    U64,
+    /// A signed integer.
+    I64,
+    /// A floating-point number.
+    F64,
+    /// A flag.
+    Bool,
+    /// One of a label's texts.
+    Label,
+}
+
+/// All that is known of a key at compile time.
+// Aligned so that the low bits of its address can carry the tag of a recorded value.
+#[repr(align(16))]
+pub struct KeyMeta {
+    /// The attribute's name on the wire.
+    pub name: &'static str,
+    /// What it is for.
+    pub kind: KeyKind,
+    /// How its values travel.
+    pub value_type: ValueType,
+    /// The text of its doc comment.
+    pub description: &'static str,
+    /// How many values it has, for a label.
+    pub cardinality: Option<usize>,
+    /// Whether a shared value goes to the next process as baggage.
+    pub baggage: bool,
+    /// Where it was declared.
+    pub location: &'static Location<'static>,
+    text: fn(usize) -> LabelText,
+}
+
+impl KeyMeta {
+    /// A label of type `L`.
+    #[track_caller]
+    pub const fn label<L: Label>(name: &'static str, description: &'static str) -> Self {
+        let mut meta = KeyMeta::new(name, description, KeyKind::Label, ValueType::Label);
+        meta.cardinality = Some(L::CARDINALITY);
+        meta.text = L::value;
+        meta
+    }
+
+    /// An open identifier.
+    #[track_caller]
+    pub const fn id<T: IdType + ?Sized>(name: &'static str, description: &'static str) -> Self {
+        KeyMeta::new(name, description, KeyKind::Id, T::TYPE)
+    }
+
+    /// A quantity.
+    #[track_caller]
+    pub const fn measure<T: MeasureType>(name: &'static str, description: &'static str) -> Self {
+        KeyMeta::new(name, description, KeyKind::Measure, T::TYPE)
+    }
+
+    /// Shared values of this key travel to the next process as baggage.
+    pub const fn baggage(mut self) -> Self {
+        self.baggage = true;
+        self
+    }
+
+    /// The text of a label's value.
+    pub(crate) fn label_text(&self, ordinal: usize) -> LabelText {
+        (self.text)(ordinal)
+    }
+
+    #[track_caller]
+    const fn new(name: &'static str, description: &'static str, kind: KeyKind, value_type: ValueType) -> Self {
+        KeyMeta {
+            name,
+            kind,
+            value_type,
+            description,
+            cardinality: None,
+            baggage: false,
+            location: Location::caller(),
+            text: no_text,
+        }
+    }
+}
+
+impl fmt::Debug for KeyMeta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyMeta").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+fn no_text(_: usize) -> LabelText {
+    LabelText::Borrowed("")
+}
+
+/// Types an `id` key may have.
+#[diagnostic::on_unimplemented(
+    message = "an `id` cannot be of type `{Self}`",
+    note = "use `str`, `u64`, `i64` or `bool`"
+)]
+pub trait IdType {
+    /// How it travels.
+    const TYPE: ValueType;
+}
+
+/// Types a `measure` key may have.
+#[diagnostic::on_unimplemented(message = "a `measure` cannot be of type `{Self}`", note = "use `u64`, `i64` or `f64`")]
+pub trait MeasureType {
+    /// How it travels.
+    const TYPE: ValueType;
+}
+
+macro_rules! types {
+    ($trait:ident: $($type:ty => $variant:ident),+) => {$(
+        impl $trait for $type {
+            const TYPE: ValueType = ValueType::$variant;
+        }
+    )+};
+}
+
+types!(IdType: str => Str, u64 => U64, i64 => I64, bool => Bool);
+types!(MeasureType: u64 => U64, i64 => I64, f64 => F64);

@@ -1,0 +1,49 @@
+//! How much one span may hold. What exceeds a limit is left out and counted on the span.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// Limits of a span. Besides them, a whole span has to fit into 16 KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Attributes of the span itself.
+    pub attributes: u32,
+    /// Events.
+    pub events: u32,
+    /// Links.
+    pub links: u32,
+    /// Attributes of one event.
+    pub attributes_per_event: u32,
+    /// Bytes of one text; the rest is cut off between two characters.
+    pub value_bytes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { attributes: 128, events: 128, links: 128, attributes_per_event: 128, value_bytes: 4096 }
+    }
+}
+
+pub(crate) struct Current {
+    pub(crate) attributes: AtomicU32,
+    pub(crate) events: AtomicU32,
+    pub(crate) links: AtomicU32,
+    pub(crate) attributes_per_event: AtomicU32,
+    pub(crate) value_bytes: AtomicU32,
+}
+
+/// The limits in force.
+pub(crate) static CURRENT: Current = Current {
+    attributes: AtomicU32::new(128),
+    events: AtomicU32::new(128),
+    links: AtomicU32::new(128),
+    attributes_per_event: AtomicU32::new(128),
+    value_bytes: AtomicU32::new(4096),
+};
+
+pub(crate) fn set(limits: Limits) {
+    CURRENT.attributes.store(limits.attributes, Relaxed);
+    CURRENT.events.store(limits.events, Relaxed);
+    CURRENT.links.store(limits.links, Relaxed);
+    CURRENT.attributes_per_event.store(limits.attributes_per_event, Relaxed);
+    CURRENT.value_bytes.store(limits.value_bytes, Relaxed);
+}

@@ -1,0 +1,128 @@
+//! Opening a span: who its parent is, whether it is recorded, and a block for it.
+//!
+//! The common cases come first and are short: a child of a recorded span, a child of an unsampled one. Roots, explicit
+//! parents and captures are behind calls of their own.
+
+use std::sync::Arc;
+
+use crate::block::{BlockRef, CAPTURED, EMPTY, HAS_EXT, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED};
+use crate::callsite::{CAPTURE, Callsite, NEW, RECORD};
+use crate::context::{self, Context};
+use crate::ext::Ext;
+use crate::local::{self, Local};
+use crate::{sampling, stray, switch};
+
+/// Opens a span below the current one. `None`: nothing to do, and the current span stays the parent of what follows.
+/// A block that is not RECORDING stands for an unsampled root: what follows below it is unsampled too.
+#[inline(never)]
+pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
+    local::with(|local| match local.current() {
+        Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
+        Some(parent) if !parent.has(EMPTY) => None,
+        parent => root(local, callsite, parent),
+    })
+}
+
+/// As `open`, for a span that may run on another thread: an unsampled parent is taken along.
+#[inline(never)]
+pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
+    local::with(|local| match local.current() {
+        Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
+        Some(parent) if !parent.has(EMPTY) => {
+            let block = local.acquire()?;
+            context::fill(block, &Context::of(local, parent));
+            Some(block)
+        }
+        parent => root(local, callsite, parent),
+    })
+}
+
+/// Opens a span below `parent`, whatever is current. An unsampled parent is taken along.
+#[inline(never)]
+pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
+    local::with(|local| {
+        let stand_in = local.acquire()?;
+        context::fill(stand_in, parent);
+        share_capture(local, stand_in);
+        let opened = match stand_in {
+            parent if parent.has(SAMPLED) => child(local, callsite, parent),
+            parent if parent.has(EMPTY) => root(local, callsite, Some(parent)),
+            unsampled => return Some(unsampled),
+        };
+        local.release(stand_in);
+        opened
+    })
+}
+
+#[inline(always)]
+fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
+    let wanted = if parent.has(CAPTURED) { CAPTURE } else { RECORD };
+    if state(callsite) & wanted == 0 {
+        return None;
+    }
+    let Some(block) = local.acquire() else {
+        local.count_blockless();
+        return None;
+    };
+    let inherited = parent.flags.get();
+    // REMOTE says that the parent is in another process, REMOTE_PARENT that its child's parent is.
+    let remote = (inherited & REMOTE) / (REMOTE / REMOTE_PARENT);
+    block.flags.set(RECORDING | SAMPLED | (inherited & CAPTURED) | remote);
+    block.callsite.set(callsite);
+    block.trace_id.set(parent.trace_id.get());
+    block.parent_id.set(parent.span_id.get());
+    block.span_id.set(local.ids.span_id());
+    if inherited & HAS_EXT != 0 {
+        context::set_ext(block, context::ext_of(parent));
+    }
+    Some(block)
+}
+
+/// Opens a root: where nothing is current, or a context that has no trace yet.
+#[inline(never)]
+fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) -> Option<BlockRef> {
+    let captured = around.map_or(0, |context| context.flags.get() & CAPTURED);
+    let wanted = if captured != 0 { CAPTURE } else { RECORD };
+    let state = state(callsite);
+    if state & wanted == 0 {
+        if state & CAPTURE != 0 {
+            stray::note(callsite);
+        }
+        return None;
+    }
+    if callsite.requires_parent() {
+        return None;
+    }
+    let trace_id = local.ids.trace_id();
+    let sampled = captured != 0 || sampling::samples(trace_id, callsite.name(), callsite.kind());
+    let Some(block) = local.acquire() else {
+        if sampled {
+            local.count_blockless();
+        }
+        return None;
+    };
+    block.flags.set(captured | if sampled { RECORDING | SAMPLED } else { 0 });
+    block.callsite.set(callsite);
+    block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
+    block.parent_id.set(0);
+    block.span_id.set(if sampled { local.ids.span_id() } else { 0 });
+    if let Some(around) = around {
+        context::set_ext(block, context::ext_of(around));
+    }
+    Some(block)
+}
+
+#[inline(always)]
+fn state(callsite: &'static Callsite) -> u8 {
+    let state = callsite.state();
+    if state & NEW == 0 { state } else { switch::resolve(callsite) }
+}
+
+/// A context that came from outside belongs to the capture it is used in.
+fn share_capture(local: &Local, block: BlockRef) {
+    let Some(current) = local.current().filter(|current| current.has(CAPTURED) && !block.has(CAPTURED)) else { return };
+    let Some(outer) = context::ext_of(current) else { return };
+    let own = context::ext_of(block).map_or_else(Vec::new, |ext| ext.shared.clone());
+    context::set_ext(block, Some(Arc::new(Ext { sink: outer.sink.clone(), shared: own })));
+    block.raise(CAPTURED);
+}

@@ -1,0 +1,190 @@
+//! A finished span as it lies in a chunk: eight words of header, then items.
+//!
+//! ```text
+//! 0  words of the record (16 bits), outcome (8), flags (8), dropped attributes (16), events (8), links (8)
+//! 1  trace id, upper half      3  span id       5  start      7  callsite
+//! 2  trace id, lower half      4  parent id     6  end        8.. items
+//! ```
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::block::{Block, REMOTE_PARENT, UNIX_TIMES};
+use crate::callsite::Callsite;
+use crate::clock::Converter;
+use crate::ext::Ext;
+use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
+use crate::ids::{SpanId, TraceId};
+use crate::item::{Item, Items};
+use crate::key::KeyMeta;
+use crate::value::{OwnedValue, Value};
+use crate::word::Word;
+
+pub(crate) const HEADER_WORDS: usize = 8;
+
+const FLAG_UNIX_TIMES: u64 = 1;
+const FLAG_REMOTE_PARENT: u64 = 2;
+
+/// The header of a record of `words` words for a span that ends now.
+#[inline(always)]
+pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome) -> [Word; HEADER_WORDS] {
+    let flags = block.flags.get();
+    let mut meta = words as u64 | (outcome as u64) << 16;
+    if flags & (UNIX_TIMES | REMOTE_PARENT) != 0 {
+        meta |= u64::from(flags & UNIX_TIMES != 0) * FLAG_UNIX_TIMES << 24;
+        meta |= u64::from(flags & REMOTE_PARENT != 0) * FLAG_REMOTE_PARENT << 24;
+    }
+    let counts = block.counts.get();
+    meta |= u64::from(counts.dropped_attributes) << 32;
+    meta |= u64::from(counts.dropped_events.min(255)) << 48;
+    meta |= u64::from(counts.dropped_links.min(255)) << 56;
+    let trace_id = block.trace_id.get();
+    [
+        Word::bits(meta),
+        Word::bits(trace_id[0]),
+        Word::bits(trace_id[1]),
+        Word::bits(block.span_id.get()),
+        Word::bits(block.parent_id.get()),
+        Word::bits(block.start.get()),
+        Word::bits(end),
+        Word::ptr(std::ptr::from_ref(block.callsite.get())),
+    ]
+}
+
+/// One record, borrowed from the chunk it lies in.
+pub(crate) struct Record<'a> {
+    header: &'a [Word; HEADER_WORDS],
+    items: &'a [Word],
+}
+
+impl<'a> Record<'a> {
+    /// The first record of `words`, and the rest.
+    ///
+    /// # Safety
+    /// The words are whole records, each a `header` followed by items as `Items` reads them.
+    pub(crate) unsafe fn split(words: &'a [Word]) -> Option<(Self, &'a [Word])> {
+        let header = words.first_chunk::<HEADER_WORDS>()?;
+        // SAFETY: the first word of a header is bits.
+        let len = unsafe { header[0].as_bits() } as usize & 0xffff;
+        let (record, rest) = words.split_at_checked(len.max(HEADER_WORDS))?;
+        Some((Record { header, items: &record[HEADER_WORDS..] }, rest))
+    }
+
+    fn bits(&self, at: usize) -> u64 {
+        // SAFETY: all words of a header but the last are bits.
+        unsafe { self.header[at].as_bits() }
+    }
+
+    fn callsite(&self) -> &'static Callsite {
+        // SAFETY: `header` put the address of a `&'static Callsite` there.
+        unsafe { &*self.header[7].as_ptr().cast::<Callsite>() }
+    }
+
+    fn items(&self) -> Items<'a> {
+        // SAFETY: `split`'s contract.
+        unsafe { Items::new(self.items) }
+    }
+
+    /// Gives up what the record owns: its share of an ext. Call it once, when the record was read.
+    pub(crate) fn release(&self) {
+        for item in self.items() {
+            if let Item::Ext(ext) = item {
+                // SAFETY: the record took over one count of the `Arc` when it was written.
+                drop(unsafe { Arc::from_raw(ext.cast::<Ext>()) });
+            }
+        }
+    }
+
+    /// The span as plain data, with its times as `converter` sees them.
+    pub(crate) fn finish(&self, converter: &Converter) -> FinishedSpan {
+        let (meta, callsite) = (self.bits(0), self.callsite());
+        let (start, duration) = self.times(converter);
+        let mut span = FinishedSpan {
+            name: Cow::Borrowed(callsite.name()),
+            kind: callsite.kind(),
+            trace_id: TraceId((u128::from(self.bits(1)) << 64) | u128::from(self.bits(2))),
+            span_id: SpanId(self.bits(3)),
+            parent_span_id: Some(SpanId(self.bits(4))).filter(|id| id.is_valid()),
+            parent_is_remote: meta >> 24 & FLAG_REMOTE_PARENT != 0,
+            start_unix_nanos: start,
+            duration,
+            outcome: Outcome::from_bits((meta >> 16) as u8),
+            attributes: Vec::new(),
+            events: Vec::new(),
+            links: Vec::new(),
+            dropped_attributes: u32::from((meta >> 32) as u16),
+            dropped_events: u32::from((meta >> 48) as u8),
+            dropped_links: u32::from((meta >> 56) as u8),
+            callsite,
+        };
+        self.fill(&mut span, converter);
+        span
+    }
+
+    fn times(&self, converter: &Converter) -> (u64, Duration) {
+        let (start, end) = (self.bits(5), self.bits(6));
+        let took = end.saturating_sub(start);
+        if self.bits(0) >> 24 & FLAG_UNIX_TIMES != 0 {
+            return (start, Duration::from_nanos(took));
+        }
+        (converter.unix_nanos(start), Duration::from_nanos(converter.nanos(took)))
+    }
+
+    fn fill(&self, span: &mut FinishedSpan, converter: &Converter) {
+        let mut in_event = false;
+        let mut shared: Vec<Attribute> = Vec::new();
+        for item in self.items() {
+            match item {
+                Item::Attribute(key, value) => {
+                    let Some(value) = owned(key, value) else { continue };
+                    let event = span.events.last_mut().filter(|_| in_event);
+                    insert(event.map_or(&mut span.attributes, |event| &mut event.attributes), key, value);
+                }
+                Item::Event { time, name } => {
+                    in_event = true;
+                    span.events.push(Event { name, unix_nanos: converter.unix_nanos(time), attributes: Vec::new() });
+                }
+                Item::EndOfEvent => in_event = false,
+                Item::Link { trace_id, span_id, flags } => {
+                    span.links.push(Link { trace_id: TraceId(trace_id), span_id: SpanId(span_id), sampled: flags & 1 != 0 });
+                }
+                Item::Name(name) => span.name = Cow::Borrowed(name),
+                Item::Ext(ext) => shared = shared_by(ext),
+                Item::Skip => {}
+            }
+        }
+        for attribute in shared {
+            if span.attribute(attribute.key.name).is_none() {
+                span.attributes.push(attribute);
+            }
+        }
+    }
+}
+
+fn shared_by(ext: *const ()) -> Vec<Attribute> {
+    // SAFETY: the record owns a count of this `Arc<Ext>` until `release`.
+    let ext = unsafe { &*ext.cast::<Ext>() };
+    ext.shared.iter().map(|(key, value)| Attribute { key, value: value.clone() }).collect()
+}
+
+/// A key stands once: a later value takes the place of an earlier one.
+fn insert(attributes: &mut Vec<Attribute>, key: &'static KeyMeta, value: OwnedValue) {
+    match attributes.iter_mut().find(|known| known.key.name == key.name) {
+        Some(known) => *known = Attribute { key, value },
+        None => attributes.push(Attribute { key, value }),
+    }
+}
+
+pub(crate) fn owned(key: &'static KeyMeta, value: Value<'_>) -> Option<OwnedValue> {
+    Some(match value {
+        Value::Absent => return None,
+        Value::Bool(value) => OwnedValue::Bool(value),
+        Value::I64(value) => OwnedValue::I64(value),
+        Value::U64(value) => OwnedValue::U64(value),
+        Value::F64(value) => OwnedValue::F64(value),
+        Value::Str(text) => OwnedValue::Str(Cow::Owned(text.to_owned())),
+        Value::Static(text) => OwnedValue::Str(Cow::Borrowed(text)),
+        Value::Label(ordinal) => OwnedValue::Str(key.label_text(ordinal)),
+    })
+}

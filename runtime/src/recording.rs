@@ -1,0 +1,130 @@
+//! Recording, at its lowest level: switch it on, take finished spans out, ask what became of them.
+//!
+//! This is what exporters are built on, and what a program uses that wants its spans in memory and nothing else.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Release};
+use std::time::Duration;
+
+use crate::announce::{self, OpenSpan};
+use crate::clock::{self, Converter};
+use crate::filter::Filter;
+use crate::finished::{Attribute, FinishedSpan, Link, Outcome};
+use crate::fork;
+use crate::ids::{Generator, SpanId, TraceId};
+use crate::key::Key;
+use crate::keys::open_seconds;
+use crate::limits::{self, Limits};
+use crate::recorder::{self, Accounting, Capacity, Recorder};
+use crate::sampling::{self, Sampler};
+use crate::switch;
+use crate::value::OwnedValue;
+
+/// What to record, and how much of it.
+#[derive(Clone, Debug, Default)]
+pub struct RecordingConfig {
+    /// Memory for open and finished spans. It is taken once per process: a later recording uses what the first one took.
+    pub capacity: Capacity,
+    /// Which roots are recorded.
+    pub sampler: Sampler,
+    /// What one span may hold.
+    pub limits: Limits,
+    /// Which components make spans.
+    pub filter: Filter,
+}
+
+/// Recording is on for as long as this lives. There is one at a time.
+#[must_use = "recording stops when it is dropped"]
+pub struct Recording {
+    recorder: &'static Recorder,
+}
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Recording is on already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlreadyRecording;
+
+impl fmt::Display for AlreadyRecording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("spans are being recorded already; there is one recording at a time in a process")
+    }
+}
+
+impl std::error::Error for AlreadyRecording {}
+
+impl Recording {
+    /// Switches recording on.
+    ///
+    /// # Errors
+    /// If it is on already.
+    pub fn start(config: RecordingConfig) -> Result<Self, AlreadyRecording> {
+        if RUNNING.swap(true, AcqRel) {
+            return Err(AlreadyRecording);
+        }
+        clock::start();
+        fork::watch();
+        let recorder = recorder::install(config.capacity);
+        sampling::set(&config.sampler);
+        limits::set(config.limits);
+        switch::set_filter(config.filter);
+        switch::set_recording(true);
+        Ok(Recording { recorder })
+    }
+
+    /// Takes out all spans that have ended, and a marker for each announced span that is due.
+    pub fn drain(&self) -> Vec<FinishedSpan> {
+        let converter = clock::converter();
+        let mut spans = Vec::new();
+        self.recorder.drain(|record| spans.push(record.finish(&converter)));
+        let now = clock::now();
+        spans.extend(announce::due(now, &converter).iter().map(|open| marker(open, now, &converter)));
+        spans
+    }
+
+    /// What became of every span until now.
+    pub fn accounting(&self) -> Accounting {
+        self.recorder.accounting()
+    }
+
+    /// Changes which roots are recorded. Traces that have begun go on as they began.
+    pub fn set_sampler(&self, sampler: &Sampler) {
+        sampling::set(sampler);
+    }
+
+    /// Changes which components make spans. Spans that are open finish as they began.
+    pub fn set_filter(&self, filter: Filter) {
+        switch::set_filter(filter);
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        switch::set_recording(false);
+        RUNNING.store(false, Release);
+    }
+}
+
+/// Says that a span is still open: `<name>/open`, in its trace, beside it, linked to it.
+fn marker(open: &OpenSpan, now: u64, converter: &Converter) -> FinishedSpan {
+    let value = OwnedValue::F64(open.open_for.as_secs_f64());
+    FinishedSpan {
+        name: Cow::Owned(format!("{}/open", open.callsite.name())),
+        kind: open.callsite.kind(),
+        trace_id: TraceId(open.trace_id),
+        span_id: SpanId(Generator::new().span_id()),
+        parent_span_id: Some(SpanId(open.parent_id)).filter(|id| id.is_valid()),
+        parent_is_remote: false,
+        start_unix_nanos: converter.unix_nanos(now),
+        duration: Duration::ZERO,
+        outcome: Outcome::Ok,
+        attributes: vec![Attribute { key: open_seconds::META, value }],
+        events: Vec::new(),
+        links: vec![Link { trace_id: TraceId(open.trace_id), span_id: SpanId(open.span_id), sampled: true }],
+        dropped_attributes: 0,
+        dropped_events: 0,
+        dropped_links: 0,
+        callsite: open.callsite,
+    }
+}

@@ -1,0 +1,102 @@
+//! Which traces are recorded. Decided once, at the root; children do as their parent.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::callsite::Kind;
+use crate::ids::TraceId;
+
+/// Decides for each root.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub enum Sampler {
+    /// Every root.
+    #[default]
+    AlwaysOn,
+    /// No root; sampled remote parents are still followed.
+    AlwaysOff,
+    /// This share of the roots, by trace id, as the OpenTelemetry SDK decides it.
+    Ratio(f64),
+    /// Whatever the function says.
+    Custom(Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>),
+}
+
+/// A root that asks to be recorded.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Root<'a> {
+    /// The trace it begins.
+    pub trace_id: TraceId,
+    /// The span's name.
+    pub name: &'a str,
+    /// The span's kind.
+    pub kind: Kind,
+}
+
+impl std::fmt::Debug for Sampler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Sampler::AlwaysOn => f.write_str("AlwaysOn"),
+            Sampler::AlwaysOff => f.write_str("AlwaysOff"),
+            Sampler::Ratio(ratio) => write!(f, "Ratio({ratio})"),
+            Sampler::Custom(_) => f.write_str("Custom(..)"),
+        }
+    }
+}
+
+/// Above every threshold of a ratio: ask the custom sampler.
+const CUSTOM: u64 = u64::MAX;
+const ALL: u64 = 1 << 63;
+
+static THRESHOLD: AtomicU64 = AtomicU64::new(ALL);
+static ASKED: RwLock<Option<Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>>> = RwLock::new(None);
+
+pub(crate) fn set(sampler: &Sampler) {
+    let mut asked = ASKED.write().unwrap_or_else(PoisonError::into_inner);
+    let (threshold, custom) = match sampler {
+        Sampler::AlwaysOn => (ALL, None),
+        Sampler::AlwaysOff => (0, None),
+        Sampler::Ratio(ratio) => (threshold(*ratio), None),
+        Sampler::Custom(custom) => (CUSTOM, Some(custom.clone())),
+    };
+    *asked = custom;
+    THRESHOLD.store(threshold, Relaxed);
+}
+
+#[inline]
+pub(crate) fn samples(trace_id: u128, name: &str, kind: Kind) -> bool {
+    let threshold = THRESHOLD.load(Relaxed);
+    if threshold == CUSTOM {
+        return ask(&Root { trace_id: TraceId(trace_id), name, kind });
+    }
+    (trace_id as u64 >> 1) < threshold
+}
+
+/// A sampler that panics has not asked for the span.
+#[cold]
+fn ask(root: &Root<'_>) -> bool {
+    let custom = ASKED.read().unwrap_or_else(PoisonError::into_inner).clone();
+    let Some(custom) = custom else { return true };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| custom(root))).unwrap_or(false)
+}
+
+fn threshold(ratio: f64) -> u64 {
+    if ratio >= 1.0 {
+        return ALL;
+    }
+    // NaN and negative ratios become 0 by the cast.
+    (ratio * ALL as f64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_become_thresholds() {
+        let cases = [(1.0, ALL), (2.0, ALL), (0.5, 1 << 62), (0.0, 0), (-1.0, 0), (f64::NAN, 0)];
+        for (ratio, expected) in cases {
+            assert_eq!(threshold(ratio), expected, "{ratio}");
+        }
+    }
+}

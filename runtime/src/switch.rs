@@ -1,0 +1,91 @@
+//! The switch of every callsite: recording or not, capturing or not, filtered or not. Hot, at any time.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::callsite::{CAPTURE, Callsite, NEW, RECORD};
+use crate::filter::Filter;
+use crate::registry;
+
+struct State {
+    recording: bool,
+    captures: usize,
+    filter: Option<Filter>,
+}
+
+static STATE: Mutex<State> = Mutex::new(State { recording: false, captures: 0, filter: None });
+
+impl State {
+    fn of(&self, callsite: &Callsite) -> u8 {
+        if self.filter.as_ref().is_some_and(|filter| !filter.allows(callsite.name())) {
+            return 0;
+        }
+        u8::from(self.recording) * RECORD + u8::from(self.captures > 0) * CAPTURE
+    }
+
+    fn apply(&self) {
+        ON.store(self.recording || self.captures > 0, Relaxed);
+        for callsite in registry::callsites() {
+            callsite.set_state(self.of(callsite));
+        }
+    }
+}
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn change(change: impl FnOnce(&mut State)) {
+    let mut state = state();
+    change(&mut state);
+    state.apply();
+}
+
+pub(crate) fn set_recording(on: bool) {
+    change(|state| state.recording = on);
+}
+
+pub(crate) fn set_filter(filter: Filter) {
+    change(|state| state.filter = Some(filter));
+}
+
+pub(crate) fn begin_capture() {
+    change(|state| state.captures += 1);
+}
+
+pub(crate) fn end_capture() {
+    change(|state| state.captures -= 1);
+}
+
+static ON: AtomicBool = AtomicBool::new(false);
+
+/// Whether anything at all is on, for spans that have no callsite of their own yet.
+#[inline]
+pub(crate) fn is_on() -> bool {
+    ON.load(Relaxed)
+}
+
+/// The state of a callsite, which is registered first if need be.
+#[cold]
+pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
+    let state = state();
+    // Under the lock, so that it is added once and no change passes it by.
+    if callsite.state() & NEW != 0 {
+        registry::register(callsite);
+        callsite.set_state(state.of(callsite));
+    }
+    callsite.state()
+}
+
+/// Everything off, without a lock: for a forked child, whose other threads may have held it.
+pub(crate) fn off_after_fork() {
+    STATE.clear_poison();
+    if let Ok(mut state) = STATE.try_lock() {
+        state.recording = false;
+        state.captures = 0;
+    }
+    ON.store(false, Relaxed);
+    for callsite in registry::callsites() {
+        callsite.set_state(0);
+    }
+}

@@ -1,0 +1,179 @@
+//! The test kit: the finished spans of one test alone, printed as a tree.
+//!
+//! ```
+//! use tracecast::prelude::*;
+//! use tracecast::testing::capture;
+//!
+//! #[tc_span("Store/Read", attrs(tracecast::keys::size_bytes = bytes))]
+//! fn read(bytes: u64) -> Result<u64, std::io::Error> {
+//!     if bytes == 0 { Err(std::io::Error::other("empty")) } else { Ok(bytes) }
+//! }
+//!
+//! #[tc_span("Store/Load")]
+//! fn load() {
+//!     let _ = (read(7), read(0));
+//! }
+//!
+//! capture(load).assert_tree("
+//!     Store/Load
+//!       Store/Read tc.size.bytes=7
+//!       Store/Read error tc.size.bytes=0 error.type=std::io::error::Error error.message=empty
+//! ");
+//! ```
+//!
+//! Captures of tests that run at the same time do not see each other: spans go to the capture of the context they are
+//! made in. A task or thread that was given no context makes spans in none; they are listed as strays.
+
+mod tree;
+
+use std::fmt;
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::clock::{self, Converter};
+use crate::context::Context;
+use crate::ext::{Ext, Sink};
+use crate::finished::FinishedSpan;
+use crate::future::FutureExt;
+use crate::recorder::{self, Capacity};
+use crate::{stray, switch};
+
+/// Runs `f` and gives what it returned, with all spans that were made in its context and have ended.
+pub fn capture<R>(f: impl FnOnce() -> R) -> Captured<R> {
+    let capture = Capture::begin();
+    let value = capture.context().run(f);
+    capture.end(value)
+}
+
+/// As [`capture`], for a future: `capture_async(work()).await` in a `#[tokio::test]`.
+pub async fn capture_async<F: Future>(future: F) -> Captured<F::Output> {
+    let capture = Capture::begin();
+    let value = future.in_context(&capture.context()).await;
+    capture.end(value)
+}
+
+/// A capture that is going on.
+struct Capture {
+    collected: Arc<Collected>,
+    strays: usize,
+}
+
+struct Collected {
+    /// One for the whole capture, so that the order of starts is the order of the counter.
+    converter: Converter,
+    spans: Mutex<Vec<FinishedSpan>>,
+}
+
+impl Sink for Collected {
+    fn converter(&self) -> Converter {
+        self.converter
+    }
+
+    fn finished(&self, span: FinishedSpan) {
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner).push(span);
+    }
+}
+
+impl Capture {
+    fn begin() -> Self {
+        clock::start();
+        recorder::install(Capacity::default());
+        switch::begin_capture();
+        let collected = Arc::new(Collected { converter: clock::converter(), spans: Mutex::default() });
+        Capture { collected, strays: stray::count() }
+    }
+
+    fn context(&self) -> Context {
+        Context::from_ext(Ext { sink: Some(self.collected.clone()), shared: Vec::new() })
+    }
+
+    fn end<R>(self, value: R) -> Captured<R> {
+        let mut spans = std::mem::take(&mut *self.collected.spans.lock().unwrap_or_else(PoisonError::into_inner));
+        spans.sort_by_key(|span| span.start_unix_nanos);
+        Captured { value, spans, strays: stray::since(self.strays) }
+    }
+}
+
+/// Also when the captured code panics.
+impl Drop for Capture {
+    fn drop(&mut self) {
+        switch::end_capture();
+    }
+}
+
+/// What a capture saw. Printed, it is the tree of its spans.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Captured<R = ()> {
+    /// What the captured code returned.
+    pub value: R,
+    /// Its finished spans, by start.
+    pub spans: Vec<FinishedSpan>,
+    /// Spans that were made meanwhile in no context, by this test or by others that capture nothing.
+    pub strays: Vec<&'static str>,
+}
+
+impl<R> Captured<R> {
+    /// The one span with this name.
+    ///
+    /// # Panics
+    /// If there is none, or more than one.
+    #[track_caller]
+    pub fn span(&self, name: &str) -> &FinishedSpan {
+        let found: Vec<_> = self.spans.iter().filter(|span| span.name == name).collect();
+        match found[..] {
+            [span] => span,
+            [] => panic!("no span `{name}` was captured, but:\n{self}"),
+            _ => panic!("{} spans `{name}` were captured, not one:\n{self}", found.len()),
+        }
+    }
+
+    /// The spans with this name.
+    pub fn spans_named(&self, name: &str) -> Vec<&FinishedSpan> {
+        self.spans.iter().filter(|span| span.name == name).collect()
+    }
+
+    /// The tree of spans with everything on them: `name [kind] outcome key=value ..`, events as `- event`, links as
+    /// `~ name`. Kind `internal` and outcome `ok` are left out.
+    pub fn tree(&self) -> String {
+        tree::full(&self.spans)
+    }
+
+    /// The tree of names and outcomes alone.
+    pub fn outline(&self) -> String {
+        tree::outline(&self.spans)
+    }
+
+    /// Compares [`tree`](Self::tree) with `expected`, whose common indentation does not matter.
+    ///
+    /// # Panics
+    /// If they differ, with both.
+    #[track_caller]
+    pub fn assert_tree(&self, expected: &str) {
+        self.assert_same(&self.tree(), expected);
+    }
+
+    /// Compares [`outline`](Self::outline) with `expected`.
+    ///
+    /// # Panics
+    /// If they differ, with both.
+    #[track_caller]
+    pub fn assert_outline(&self, expected: &str) {
+        self.assert_same(&self.outline(), expected);
+    }
+
+    #[track_caller]
+    fn assert_same(&self, actual: &str, expected: &str) {
+        let expected = tree::dedent(expected);
+        if *actual != expected {
+            let strays = if self.strays.is_empty() { String::new() } else { format!("\nin no context: {:?}", self.strays) };
+            panic!("the spans differ\n{}{strays}", tree::difference(&expected, actual));
+        }
+    }
+}
+
+impl<R> fmt::Display for Captured<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.tree())
+    }
+}
