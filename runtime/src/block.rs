@@ -45,19 +45,40 @@ pub(crate) const HAS_EXT: u32 = 1 << 12;
 pub(crate) const REMOTE: u32 = 1 << 13;
 
 /// What was recorded, and what was left out because of a limit.
-#[derive(Clone, Copy, Default)]
-#[repr(C)]
+///
+/// A cell for each and not one around them all: a wide load after a narrow store would wait for the store to retire.
+#[derive(Default)]
 pub(crate) struct Counts {
-    pub(crate) attributes: u16,
-    pub(crate) events: u16,
-    pub(crate) links: u16,
-    pub(crate) dropped_attributes: u16,
-    pub(crate) dropped_events: u16,
-    pub(crate) dropped_links: u16,
+    pub(crate) attributes: Cell<u16>,
+    pub(crate) events: Cell<u16>,
+    pub(crate) links: Cell<u16>,
+    pub(crate) dropped_attributes: Cell<u16>,
+    pub(crate) dropped_events: Cell<u16>,
+    pub(crate) dropped_links: Cell<u16>,
     /// Words in this block's tail.
-    pub(crate) used: u16,
+    pub(crate) used: Cell<u16>,
     /// Words in the chained blocks' tails.
-    pub(crate) chained: u16,
+    pub(crate) chained: Cell<u16>,
+}
+
+impl Counts {
+    #[inline(always)]
+    pub(crate) fn reset(&self) {
+        self.attributes.set(0);
+        self.events.set(0);
+        self.links.set(0);
+        self.dropped_attributes.set(0);
+        self.dropped_events.set(0);
+        self.dropped_links.set(0);
+        self.used.set(0);
+        self.chained.set(0);
+    }
+}
+
+/// Adds one to a count, up to its limit.
+#[inline(always)]
+pub(crate) fn count(counter: &Cell<u16>) {
+    counter.set(counter.get().saturating_add(1));
 }
 
 #[repr(C, align(64))]
@@ -72,7 +93,7 @@ pub(crate) struct Block {
     pub(crate) below: Cell<Option<BlockRef>>,
     /// An `Arc<Ext>` made raw, or null.
     pub(crate) ext: Cell<*const ()>,
-    pub(crate) counts: Cell<Counts>,
+    pub(crate) counts: Counts,
     pub(crate) flags: Cell<u32>,
     index: u32,
     pub(crate) announced: Cell<u32>,
@@ -121,23 +142,20 @@ impl Block {
     /// Appends to the tail if all of it fits.
     #[inline(always)]
     pub(crate) fn append<const N: usize>(&self, words: [Word; N]) -> bool {
-        let mut counts = self.counts.get();
-        let used = counts.used as usize;
+        let used = usize::from(self.counts.used.get());
         if used + N > TAIL_WORDS {
             return false;
         }
         // SAFETY: `used + N` words fit into the tail, and nobody holds a reference into it while it grows.
         unsafe { self.place(used).cast::<[Word; N]>().write(words) };
-        counts.used += N as u16;
-        self.counts.set(counts);
+        self.counts.used.set((used + N) as u16);
         true
     }
 
     /// Appends head words and bytes, padded to whole words, if all of it fits.
     #[inline]
     pub(crate) fn append_bytes<const N: usize>(&self, head: [Word; N], bytes: &[u8]) -> bool {
-        let mut counts = self.counts.get();
-        let (used, words) = (counts.used as usize, N + crate::word::words_for(bytes.len()));
+        let (used, words) = (usize::from(self.counts.used.get()), N + crate::word::words_for(bytes.len()));
         if used + words > TAIL_WORDS {
             return false;
         }
@@ -148,8 +166,7 @@ impl Block {
             place.cast::<[Word; N]>().write(head);
             place.add(N).cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
-        counts.used += words as u16;
-        self.counts.set(counts);
+        self.counts.used.set((used + words) as u16);
         true
     }
 
@@ -159,12 +176,12 @@ impl Block {
     /// Nothing is appended while the slice lives.
     pub(crate) unsafe fn tail(&self) -> &[Word] {
         // SAFETY: `append` initialised the first `used` words; the caller keeps others from writing.
-        unsafe { std::slice::from_raw_parts(self.place(0), self.counts.get().used as usize) }
+        unsafe { std::slice::from_raw_parts(self.place(0), usize::from(self.counts.used.get())) }
     }
 
     /// Replaces one word of the tail that is in use.
     pub(crate) fn overwrite(&self, at: usize, word: Word) {
-        assert!(at < self.counts.get().used as usize);
+        assert!(at < usize::from(self.counts.used.get()));
         // SAFETY: in bounds, and no reference into the tail outlives a call of this crate's own code.
         unsafe { self.place(at).write(word) };
     }
@@ -209,7 +226,7 @@ impl Blocks {
             (&raw mut (*place).callsite).write(Cell::new(&NOWHERE));
             (&raw mut (*place).below).write(Cell::new(None));
             (&raw mut (*place).ext).write(Cell::new(std::ptr::null()));
-            (&raw mut (*place).counts).write(Cell::new(Counts::default()));
+            (&raw mut (*place).counts).write(Counts::default());
             (&raw mut (*place).flags).write(Cell::new(0));
             (&raw mut (*place).index).write(index);
             (&raw mut (*place).announced).write(Cell::new(0));

@@ -147,10 +147,6 @@ impl Converter {
     pub(crate) fn nanos(&self, ticks: u64) -> u64 {
         (ticks as f64 * self.nanos_per_tick) as u64
     }
-
-    pub(crate) fn ticks(&self, duration: Duration) -> u64 {
-        (duration.as_nanos() as f64 / self.nanos_per_tick) as u64
-    }
 }
 
 #[cfg(test)]

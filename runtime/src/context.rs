@@ -108,19 +108,10 @@ impl Context {
         Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, ext: Some(Arc::new(ext)) }
     }
 
-    pub(crate) fn flags(&self) -> u32 {
-        self.flags
-    }
-
     pub(crate) fn ids(&self) -> (u128, u64) {
         (self.trace_id, self.span_id)
     }
-
-    pub(crate) fn ext(&self) -> Option<&Arc<Ext>> {
-        self.ext.as_ref()
-    }
 }
-
 
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,10 +1,10 @@
 //! Small functions that give generated code its types.
 
-use crate::span::Start;
+use crate::span::{IntoParent, Start, Starting};
 
 /// A body as a closure that is called once: inferred as `FnOnce`, it may return what it captured.
 #[inline(always)]
-pub fn body<R, F: FnOnce() -> R>(body: F) -> F {
+pub fn body<R, F: FnOnce(Option<&mut Starting>) -> R>(body: F) -> F {
     body
 }
 
@@ -31,6 +31,9 @@ pub fn unreachable_value<T>() -> T {
 
 /// Has the compiler check fields that are compiled out.
 pub fn check(_: impl FnOnce(&mut Start)) {}
+
+/// Has the compiler check a parent that is compiled out.
+pub fn check_parent<P: IntoParent>(_: impl FnOnce() -> P) {}
 
 /// The output of a function type: a way to name `!`.
 pub trait FnOutput {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::block::{BlockRef, CHAINED, Counts, TAIL_WORDS};
+use crate::block::{BlockRef, CHAINED, TAIL_WORDS, count};
 use crate::clock;
 use crate::item::{
     Item, Items, TAG_BOOL, TAG_END, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_NAME, TAG_SKIP, TAG_STATIC,
@@ -22,30 +22,17 @@ pub(crate) fn attribute(block: BlockRef, key: &'static KeyMeta, value: Value<'_>
     if matches!(value, Value::Absent) {
         return;
     }
-    let mut counts = block.counts.get();
-    if u32::from(counts.attributes) >= limits::CURRENT.attributes.load(Relaxed) || !write(block, key, value) {
-        return dropped_attribute(block);
+    let attributes = block.counts.attributes.get();
+    if u32::from(attributes) >= limits::CURRENT.attributes.load(Relaxed) || !write(block, key, value) {
+        return count(&block.counts.dropped_attributes);
     }
-    counts = block.counts.get();
-    counts.attributes += 1;
-    block.counts.set(counts);
+    block.counts.attributes.set(attributes + 1);
 }
 
 /// Records an attribute in the place of an earlier one of the same key, so that setting it often costs no room for more.
 pub(crate) fn set(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
     forget(block, key);
     attribute(block, key, value);
-}
-
-#[cold]
-fn dropped_attribute(block: BlockRef) {
-    count(block, |counts| counts.dropped_attributes = counts.dropped_attributes.saturating_add(1));
-}
-
-fn count(block: BlockRef, change: impl FnOnce(&mut Counts)) {
-    let mut counts = block.counts.get();
-    change(&mut counts);
-    block.counts.set(counts);
 }
 
 #[inline(always)]
@@ -88,8 +75,8 @@ fn append<const N: usize>(block: BlockRef, head: [Word; N], bytes: &[u8]) -> boo
 #[cold]
 fn append_slowly(block: BlockRef, head: &[Word], bytes: &[u8]) -> bool {
     let words = head.len() + words_for(bytes.len());
-    let counts = block.counts.get();
-    if usize::from(counts.used) + usize::from(counts.chained) + words > MAX_ITEM_WORDS {
+    let counts = &block.counts;
+    if usize::from(counts.used.get()) + usize::from(counts.chained.get()) + words > MAX_ITEM_WORDS {
         return false;
     }
     let Some(mut last) = with_room(block, words) else { return false };
@@ -105,7 +92,7 @@ fn append_slowly(block: BlockRef, head: &[Word], bytes: &[u8]) -> bool {
             last.append([word]);
         }
         if last != block {
-            count(block, |counts| counts.chained += 1);
+            count(&block.counts.chained);
         }
     }
     true
@@ -118,7 +105,7 @@ fn with_room(block: BlockRef, words: usize) -> Option<BlockRef> {
         last = next;
     }
     let here = last;
-    let mut room = TAIL_WORDS - usize::from(last.counts.get().used);
+    let mut room = TAIL_WORDS - usize::from(last.counts.used.get());
     while room < words {
         let next = local::with(|local| local.acquire())?;
         next.flags.set(0);
@@ -150,7 +137,7 @@ fn forget(block: BlockRef, key: &'static KeyMeta) {
     };
     block.overwrite(found.0, tagged(TAG_SKIP));
     block.overwrite(found.0 + 1, Word::bits(found.1 as u64));
-    count(block, |counts| counts.attributes -= 1);
+    block.counts.attributes.set(block.counts.attributes.get().saturating_sub(1));
 }
 
 /// Records an event that happens now; `attributes` writes what belongs to it.
@@ -161,11 +148,11 @@ pub(crate) fn event(block: BlockRef, name: &'static str, attributes: impl FnOnce
         Word::ptr(name.as_ptr()),
         Word::bits(name.len() as u64),
     ];
-    let full = u32::from(block.counts.get().events) >= limits::CURRENT.events.load(Relaxed);
+    let full = u32::from(block.counts.events.get()) >= limits::CURRENT.events.load(Relaxed);
     if full || !append(block, head, &[]) {
-        return count(block, |counts| counts.dropped_events = counts.dropped_events.saturating_add(1));
+        return count(&block.counts.dropped_events);
     }
-    count(block, |counts| counts.events += 1);
+    count(&block.counts.events);
     attributes(&mut EventFields { block, written: 0 });
     append(block, [tagged(TAG_END)], &[]);
 }
@@ -180,7 +167,7 @@ impl EventFields {
     pub(crate) fn attribute(&mut self, key: &'static KeyMeta, value: Value<'_>) {
         let full = self.written >= limits::CURRENT.attributes_per_event.load(Relaxed);
         if full || !write(self.block, key, value) {
-            return dropped_attribute(self.block);
+            return count(&self.block.counts.dropped_attributes);
         }
         self.written += 1;
     }
@@ -195,11 +182,11 @@ pub(crate) fn link(block: BlockRef, trace_id: u128, span_id: u64, sampled: bool)
         Word::bits(span_id),
         Word::bits(u64::from(sampled)),
     ];
-    let full = u32::from(block.counts.get().links) >= limits::CURRENT.links.load(Relaxed);
+    let full = u32::from(block.counts.links.get()) >= limits::CURRENT.links.load(Relaxed);
     if full || !append(block, words, &[]) {
-        return count(block, |counts| counts.dropped_links = counts.dropped_links.saturating_add(1));
+        return count(&block.counts.dropped_links);
     }
-    count(block, |counts| counts.links += 1);
+    count(&block.counts.links);
 }
 
 /// Names learnt at run time; there are only so many.

@@ -143,7 +143,7 @@ impl<F: std::fmt::Debug, H> std::fmt::Debug for Instrumented<F, H> {
 }
 
 /// The type of `unobserved` and of handlers written by hand.
-pub type Observe<T> = fn(&T, &mut End);
+pub(crate) type Observe<T> = fn(&T, &mut End);
 
 /// What observes nothing.
 #[inline(always)]

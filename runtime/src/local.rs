@@ -5,10 +5,11 @@
 //! used until the thread's very end; a second key with one cleans up, and from then on the thread is `dead`.
 
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 
-use crate::block::{Block, BlockRef, CAPTURED, CHAINED, Counts, HAS_EXT, ORPHANED};
+use crate::block::{Block, BlockRef, CAPTURED, CHAINED, HAS_EXT, ORPHANED, TAIL_WORDS};
 use crate::chunk::CHUNK_WORDS;
 use crate::ext::Ext;
 use crate::finished::Outcome;
@@ -19,6 +20,11 @@ use crate::recorder::{self, Recorder};
 use crate::sync::{AtomicU32, Release};
 use crate::threads::{Reason, ThreadCounts, bump};
 use crate::word::Word;
+
+/// Words that are copied at a time, initialised or not.
+const COPY_WORDS: usize = 4;
+type Step = MaybeUninit<[Word; COPY_WORDS]>;
+const _: () = assert!(TAIL_WORDS.is_multiple_of(COPY_WORDS));
 
 /// Free blocks a thread keeps for itself; above this it gives half of them back.
 const SPARE_BLOCKS: u32 = 32;
@@ -119,7 +125,7 @@ impl Local {
         };
         self.free.set(block.below.get());
         self.spare.set(self.spare.get().wrapping_sub(1));
-        block.counts.set(Counts::default());
+        block.counts.reset();
         Some(block)
     }
 
@@ -203,16 +209,22 @@ impl Local {
     /// Writes the record of a span that ends now, and gives its block back.
     #[inline(always)]
     pub(crate) fn record(&self, block: BlockRef, end: u64, outcome: Outcome) {
-        let used = block.counts.get().used as usize;
+        let used = usize::from(block.counts.used.get());
         let words = HEADER_WORDS + used;
-        if words > self.room.get() as usize || block.has(CHAINED | HAS_EXT | CAPTURED | ORPHANED) {
+        if words + COPY_WORDS > self.room.get() as usize || block.has(CHAINED | HAS_EXT | CAPTURED | ORPHANED) {
             return self.record_slowly(block, end, outcome);
         }
-        // SAFETY: `room` words are ours from `place` on; the tail has `used` of them and lies elsewhere.
+        // SAFETY: `room` words are ours from `place` on, with some to spare for the last step of the loop. The tail is
+        // longer than `used` rounded up to a step (TAIL_WORDS is a multiple of it) and lies elsewhere.
         unsafe {
             let place = self.place.get();
             place.cast::<[Word; HEADER_WORDS]>().write(record::header(&block, words, end, outcome));
-            place.add(HEADER_WORDS).copy_from_nonoverlapping(block.place(0), used);
+            let (items, mut at) = (place.add(HEADER_WORDS), 0);
+            // A call of memcpy costs more than these few steps.
+            while at < used {
+                items.add(at).cast::<Step>().write(block.place(at).cast::<Step>().read());
+                at += COPY_WORDS;
+            }
         }
         self.publish(words);
         self.keep(block);
@@ -357,8 +369,8 @@ pub(crate) fn take_ext(block: &Block) -> Option<Arc<Ext>> {
 }
 
 fn long_words(block: &Block, ext: bool) -> usize {
-    let counts = block.counts.get();
-    HEADER_WORDS + usize::from(counts.used) + usize::from(counts.chained) + if ext { 2 } else { 0 }
+    let items = usize::from(block.counts.used.get()) + usize::from(block.counts.chained.get());
+    HEADER_WORDS + items + if ext { 2 } else { 0 }
 }
 
 /// # Safety
@@ -370,7 +382,7 @@ unsafe fn write_record(place: *mut Word, block: &Block, ext: Option<Arc<Ext>>, w
         let mut next = place.add(HEADER_WORDS);
         let mut part = Some(block);
         while let Some(source) = part {
-            let used = usize::from(source.counts.get().used);
+            let used = usize::from(source.counts.used.get());
             next.copy_from_nonoverlapping(source.place(0), used);
             next = next.add(used);
             part = source.chain.get().map(BlockRef::get);

@@ -35,10 +35,10 @@ pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome) ->
         meta |= u64::from(flags & UNIX_TIMES != 0) * FLAG_UNIX_TIMES << 24;
         meta |= u64::from(flags & REMOTE_PARENT != 0) * FLAG_REMOTE_PARENT << 24;
     }
-    let counts = block.counts.get();
-    meta |= u64::from(counts.dropped_attributes) << 32;
-    meta |= u64::from(counts.dropped_events.min(255)) << 48;
-    meta |= u64::from(counts.dropped_links.min(255)) << 56;
+    let counts = &block.counts;
+    meta |= u64::from(counts.dropped_attributes.get()) << 32;
+    meta |= u64::from(counts.dropped_events.get().min(255)) << 48;
+    meta |= u64::from(counts.dropped_links.get().min(255)) << 56;
     let trace_id = block.trace_id.get();
     [
         Word::bits(meta),

@@ -21,24 +21,70 @@ use crate::open;
 use crate::record::owned;
 use crate::value::{IntoValue, OwnedValue, formatted};
 
-/// A span that is entered on this thread by an annotated function, which leaves it in order.
-pub struct Entered {
-    block: BlockRef,
-    thread: PhantomData<*const ()>,
+/// The span of an annotated function that is on: begun by `start`, in front of the body; none if it is unsampled.
+pub struct Starting {
+    callsite: &'static Callsite,
+    block: Option<BlockRef>,
 }
 
-/// Dropped only by a panic: `run` takes the block out.
-impl Drop for Entered {
+/// Still holds the block only if the body panicked.
+impl Drop for Starting {
     fn drop(&mut self) {
-        leave(self.block, clock::now(), Outcome::Panicked);
+        if let Some(block) = self.block {
+            leave(block, clock::now(), Outcome::Panicked);
+        }
     }
 }
 
-/// Opens and enters a span; `fields` is called if it is recorded.
+/// Runs a function that is on. `body` begins the span and does the work; `observe` sees its result if it is recorded.
+#[inline(never)]
+pub fn traced<R>(
+    callsite: &'static Callsite,
+    body: impl FnOnce(Option<&mut Starting>) -> R,
+    observe: impl FnOnce(&R, &mut End),
+) -> R {
+    let mut starting = Starting { callsite, block: None };
+    let result = body(Some(&mut starting));
+    let Some(block) = starting.block.take() else { return result };
+    if !block.has(RECORDING) {
+        leave(block, 0, Outcome::Ok);
+        return result;
+    }
+    // Leaves the span also if the user's closure in `result(..)` panics.
+    let leaving = Leaving { block, end: clock::now() };
+    observe(&result, &mut End { block });
+    drop(leaving);
+    result
+}
+
+/// Begins the span of a function; `fields` is called if it is recorded.
+#[inline(always)]
+pub fn start<F: FnOnce(&mut Start)>(starting: Option<&mut Starting>, fields: F) {
+    if let Some(starting) = starting {
+        starting.block = open::open(starting.callsite).map(|block| entered(block, fields));
+    }
+}
+
+/// As `start`, below a given parent.
+#[inline(always)]
+pub fn start_under<P: IntoParent, F: FnOnce(&mut Start)>(
+    starting: Option<&mut Starting>,
+    parent: impl FnOnce() -> P,
+    fields: F,
+) {
+    if let Some(starting) = starting {
+        let block = open::open_under(starting.callsite, &parent().into_parent());
+        starting.block = block.map(|block| entered(block, fields));
+    }
+}
+
+/// A span that was entered on this thread and has no guard yet.
+pub struct Entered(Option<BlockRef>);
+
+/// Opens and enters a span for a scope; `fields` is called if it is recorded.
 #[inline]
 pub fn enter<F: FnOnce(&mut Start)>(callsite: &'static Callsite, fields: F) -> Option<Entered> {
-    let block = open::open(callsite)?;
-    Some(entered(block, fields))
+    Some(Entered(open::open(callsite).map(|block| entered(block, fields))))
 }
 
 /// As `enter`, below a given parent.
@@ -47,12 +93,11 @@ pub fn enter_under<P: IntoParent, F: FnOnce(&mut Start)>(
     parent: impl FnOnce() -> P,
     fields: F,
 ) -> Option<Entered> {
-    let block = open::open_under(callsite, &parent().into_parent())?;
-    Some(entered(block, fields))
+    Some(Entered(open::open_under(callsite, &parent().into_parent()).map(|block| entered(block, fields))))
 }
 
-#[inline]
-fn entered<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) -> Entered {
+#[inline(always)]
+fn entered<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) -> BlockRef {
     let opened = Opened(block);
     if block.has(RECORDING) {
         fields(&mut Start { block });
@@ -62,7 +107,7 @@ fn entered<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) -> Entered {
         local.push(block);
         start_clock(local, block);
     });
-    Entered { block, thread: PhantomData }
+    block
 }
 
 /// Starts the clock of a span that is recorded.
@@ -78,22 +123,6 @@ pub(crate) fn start_clock(local: &Local, block: BlockRef) {
     if announced {
         announce::open(&block);
     }
-}
-
-/// Runs the body of an entered function, and shows its result to `observe` if the span is recorded.
-#[inline]
-pub fn run<R>(span: Entered, body: impl FnOnce() -> R, observe: impl FnOnce(&R, &mut End)) -> R {
-    let result = body();
-    let block = ManuallyDrop::new(span).block;
-    if !block.has(RECORDING) {
-        leave(block, 0, Outcome::Ok);
-        return result;
-    }
-    // Leaves the span also if the user's closure in `result(..)` panics.
-    let leaving = Leaving { block, end: clock::now() };
-    observe(&result, &mut End { block });
-    drop(leaving);
-    result
 }
 
 struct Leaving {
@@ -345,7 +374,7 @@ impl Scope {
     /// A scope around an entered span.
     #[inline]
     pub fn new(span: Option<Entered>) -> Self {
-        let block = span.map(|span| ManuallyDrop::new(span).block);
+        let block = span.and_then(|span| span.0);
         if let Some(block) = block
             && std::thread::panicking()
         {

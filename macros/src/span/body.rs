@@ -21,6 +21,13 @@ pub(crate) fn hoist_inner_attributes(body: &Group) -> (TokenStream, Group) {
     (hoisted, regroup(body, rest.iter().cloned().collect()))
 }
 
+/// The body with `tokens` in front, in the same block.
+pub(crate) fn prepend(tokens: TokenStream, body: &Group) -> Group {
+    let mut all = tokens;
+    all.extend(body.stream());
+    regroup(body, all)
+}
+
 /// Whether `name` occurs in `tokens`, as a word or inside a literal such as `"{name}"`.
 pub(crate) fn mentions(tokens: TokenStream, name: &str) -> bool {
     tokens.into_iter().any(|token| match token {

@@ -7,7 +7,7 @@ use super::attributes;
 use super::body::{Makes, Tail, hoist_inner_attributes};
 use super::item::Function;
 use super::options::{self, Cover, Options};
-use super::shape::{Made, Shape, named_result, never_result};
+use super::shape::{Made, Shape, inferred, named_result, never_result};
 use crate::diagnostics::Errors;
 
 /// A function and its span.
@@ -28,7 +28,8 @@ pub(crate) struct Span {
 pub(crate) enum Form {
     /// The span is the call.
     Call,
-    /// The span is the call, and the body may not move into a closure.
+    /// The span is the call, and the body must not move into a closure: for `#[track_caller]`, and where the compiler
+    /// takes the types of closures in the body from an `impl Fn(..)` in the signature.
     Guarded,
     /// An `async fn`, which becomes a `fn` that returns a future.
     Async,
@@ -125,7 +126,7 @@ fn plain(options: &Options, function: &Function, body: &Group, errors: &mut Erro
     let cover = options.cover.as_ref().map(|(cover, _)| *cover);
     let makes = tail.as_ref().map(|tail| tail.makes);
     match (Shape::of(&function.sig.output), cover) {
-        (_, Some(Cover::Construct)) => return (call(function), return_type(function)),
+        (_, Some(Cover::Construct)) => return (call(options, function), return_type(function)),
         (Shape::Future(made), None) if makes != Some(Makes::Future) => {
             errors.at(&function.sig.output, MAKES_FUTURE);
             (Form::Future { opaque: made.opaque, tail: None }, None)
@@ -138,7 +139,7 @@ fn plain(options: &Options, function: &Function, body: &Group, errors: &mut Erro
         (Shape::Stream(made), None | Some(Cover::Stream)) => (Form::Stream { opaque: made.opaque, tail }, made.output),
         (_, Some(Cover::Future)) => named(options, function, Makes::Future, errors),
         (_, Some(Cover::Stream)) => named(options, function, Makes::Stream, errors),
-        (_, None) => (call(function), return_type(function)),
+        (_, None) => (call(options, function), return_type(function)),
     }
 }
 
@@ -156,8 +157,9 @@ fn named(options: &Options, function: &Function, makes: Makes, errors: &mut Erro
     }
 }
 
-fn call(function: &Function) -> Form {
-    if attributes::track_caller(&function.attrs) { Form::Guarded } else { Form::Call }
+fn call(options: &Options, function: &Function) -> Form {
+    let opaque = return_type(function).is_some_and(|ty| inferred(&ty).is_none()) && options.result.is_empty();
+    if opaque || attributes::track_caller(&function.attrs) { Form::Guarded } else { Form::Call }
 }
 
 fn observe(options: &Options, form: &Form, output: Option<Type>) -> Observe {

@@ -3,7 +3,9 @@
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
-use syn::{GenericArgument, PathArguments, PathSegment, ReturnType, Token, Type, TypeParamBound, TypePath};
+use syn::{
+    FnArg, GenericArgument, PathArguments, PathSegment, ReceiverKind, ReturnType, Signature, Token, Type, TypeParamBound, TypePath,
+};
 
 const FUTURES: [&str; 3] = ["Future", "TryFuture", "FusedFuture"];
 const STREAMS: [&str; 3] = ["Stream", "TryStream", "FusedStream"];
@@ -51,6 +53,30 @@ pub(crate) fn never_result(ty: &Type) -> bool {
         Type::Path(path) => path.path.segments.last().is_some_and(|last| NEVER_RESULT.iter().any(|name| last.ident == name)),
         Type::Never(_) | Type::Tuple(_) | Type::Reference(_) | Type::Array(_) | Type::Slice(_) | Type::FnPtr(_) => true,
         Type::Ptr(_) | Type::ImplTrait(_) | Type::TraitObject(_) => true,
+        _ => false,
+    }
+}
+
+/// Types that are `Copy`; an alias of the same name with a destructor would drop a little earlier.
+const COPY: [&str; 19] = [
+    "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+    "Duration", "Instant", "SystemTime",
+];
+
+/// Whether no argument has a destructor, as far as the signature shows.
+pub(crate) fn nothing_to_drop(sig: &Signature) -> bool {
+    sig.inputs.iter().all(|input| match input {
+        FnArg::Receiver(receiver) => matches!(receiver.kind, ReceiverKind::Reference(..)),
+        FnArg::Typed(argument) => never_drops(&argument.ty),
+    })
+}
+
+fn never_drops(ty: &Type) -> bool {
+    match peel(ty) {
+        Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => true,
+        Type::Path(path) => path.path.get_ident().is_some_and(|name| COPY.iter().any(|copy| name == copy)),
+        Type::Tuple(tuple) => tuple.elems.iter().all(never_drops),
+        Type::Array(array) => never_drops(&array.elem),
         _ => false,
     }
 }

@@ -30,11 +30,11 @@ fn converted(span: &Span, wrapper: &str) -> TokenStream {
     let arguments = rebind(&mut sig, |name| mentions(needed.clone(), name));
     return_future(&mut sig, &k);
     let (callsite, begin) = (callsite::declare(&span.options, &span.name), callsite::begin(&span.options));
-    let (output, body, handler) = (pin_output(span, &k), &span.body, handler::handler(span));
+    let (body, handler) = (typed_body(span, &k), handler::handler(span));
     let wrapper = syn::Ident::new(wrapper, site);
     let new_body = quote_spanned! {site=>
         #callsite
-        #k::#wrapper::new(#begin, async move { #output #arguments #body }, #handler)
+        #k::#wrapper::new(#begin, async move { #arguments #body }, #handler)
     };
     with_body(span, &sig, &new_body)
 }
@@ -43,10 +43,10 @@ fn converted(span: &Span, wrapper: &str) -> TokenStream {
 pub(super) fn kept(span: &Span) -> TokenStream {
     let k = span.options.krate.private();
     let (callsite, begin) = (callsite::declare(&span.options, &span.name), callsite::begin(&span.options));
-    let (output, body, handler) = (pin_output(span, &k), &span.body, handler::handler(span));
+    let (body, handler) = (typed_body(span, &k), handler::handler(span));
     let new_body = quote_spanned! {Site::mixed_site()=>
         #callsite
-        #k::Instrumented::new(#begin, async move { #output #body }, #handler).await
+        #k::Instrumented::new(#begin, async move { #body }, #handler).await
     };
     with_body(span, &span.function.sig, &new_body)
 }
@@ -69,18 +69,25 @@ fn return_future(sig: &mut Signature, k: &TokenStream) {
     sig.output = ReturnType::Type(syn::Token![->](site), Box::new(Type::Verbatim(future)));
 }
 
-/// Tells the block its output type: without it coercions and `.into()` at the tail would not compile.
-fn pin_output(span: &Span, k: &TokenStream) -> Option<TokenStream> {
+/// The body, after the block was told its output type: without it coercions and `.into()` would not compile.
+///
+/// The body is a branch or an arm, so that temporaries of its tail drop before the arguments in every edition.
+fn typed_body(span: &Span, k: &TokenStream) -> TokenStream {
+    let (site, body) = (Site::mixed_site(), &span.body);
     let ReturnType::Type(_, ty) = &span.function.sig.output else {
-        return None;
+        return quote_spanned!(site=> if false {} else #body);
     };
-    let ty = never(ty, k).or_else(|| inferred(ty))?;
-    Some(quote_spanned! {Site::mixed_site()=>
-        #[allow(unreachable_code)]
-        if false {
-            return #k::unreachable_value::<#ty>();
+    let never = never(ty, k);
+    let allow = never.is_some().then(|| quote_spanned!(site=> #[allow(unreachable_code, clippy::diverging_sub_expression)]));
+    let output = never.or_else(|| inferred(ty)).map(|ty| {
+        quote_spanned! {site=>
+            #allow
+            if false {
+                return #k::unreachable_value::<#ty>();
+            }
         }
-    })
+    });
+    quote_spanned!(site=> #output match () { () => #body })
 }
 
 /// `!` may only stand behind an arrow.

@@ -4,26 +4,31 @@ use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
 use syn::ReturnType;
 
+use super::super::body::prepend;
 use super::super::model::Span;
-use super::super::shape::inferred;
-use super::{callsite, handler, with_body};
+use super::super::shape::{inferred, nothing_to_drop};
+use super::{callsite, handler, with_body, with_group};
 
 /// The body runs in a closure, so that its value can be looked at however the body is left.
 ///
-/// The closure takes what it captures as the body needs it, not by move: arguments drop as before.
+/// One closure begins the span, if it is given one to begin, and then runs the body: so attributes may borrow what the
+/// body consumes, the way for "on" is a single call that keeps nothing alive, and the way for "off" is the body alone.
+/// The closure takes what it captures as the body needs it: arguments drop as before. Only where nothing can drop does
+/// it capture by move, because then arguments in registers need not be stored for it.
 pub(super) fn observed(span: &Span) -> TokenStream {
     let (k, body) = (span.options.krate.private(), &span.body);
     let callsite = callsite::declare(&span.options, &span.name);
-    let enter = callsite::enter(&span.options);
+    let start = callsite::start(&span.options);
     let output = closure_output(&span.function.sig.output);
     let handler = handler::handler(span);
+    let by_move = nothing_to_drop(&span.function.sig).then(|| quote_spanned!(Site::mixed_site()=> move));
     let new_body = quote_spanned! {Site::mixed_site()=>
         #callsite
-        let __tc_span = #enter;
-        let __tc_body = #k::body(|| #output #body);
-        match __tc_span {
-            ::core::option::Option::None => __tc_body(),
-            ::core::option::Option::Some(__tc_span) => #k::run(__tc_span, __tc_body, #handler),
+        let __tc_body = #k::body(#by_move |__tc_start| #output { #start #body });
+        if __TC_CALLSITE.is_on() {
+            #k::traced(&__TC_CALLSITE, __tc_body, #handler)
+        } else {
+            __tc_body(::core::option::Option::None)
         }
     };
     with_body(span, &span.function.sig, &new_body)
@@ -31,15 +36,11 @@ pub(super) fn observed(span: &Span) -> TokenStream {
 
 /// The body stays where it is, as `#[track_caller]` demands; nothing looks at its value.
 pub(super) fn guarded(span: &Span) -> TokenStream {
-    let (k, body) = (span.options.krate.private(), &span.body);
+    let k = span.options.krate.private();
     let callsite = callsite::declare(&span.options, &span.name);
     let enter = callsite::enter(&span.options);
-    let new_body = quote_spanned! {Site::mixed_site()=>
-        #callsite
-        let __tc_guard = #k::Scope::new(#enter);
-        #body
-    };
-    with_body(span, &span.function.sig, &new_body)
+    let guard = quote_spanned!(Site::mixed_site()=> #callsite let __tc_guard = #k::Scope::new(#enter););
+    with_group(span, &prepend(guard, &span.body))
 }
 
 /// The return type for a closure around the body, so that coercions and inference work as before.

@@ -31,6 +31,15 @@ pub(super) fn begin(options: &Options) -> TokenStream {
     begin_by(options, "begin")
 }
 
+/// Begins the span of a body in whose closure this stands.
+pub(super) fn start(options: &Options) -> TokenStream {
+    let (k, site, fields) = (options.krate.private(), Site::mixed_site(), fields::closure(options));
+    match &options.parent {
+        None => quote_spanned!(site=> #k::start(__tc_start, #fields);),
+        Some(parent) => quote_spanned!(site=> #k::start_under(__tc_start, || #parent, #fields);),
+    }
+}
+
 fn begin_by(options: &Options, function: &str) -> TokenStream {
     let (k, site) = (options.krate.private(), Site::mixed_site());
     let fields = fields::closure(options);

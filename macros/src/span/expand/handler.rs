@@ -47,7 +47,9 @@ fn fields(span: &Span) -> Option<TokenStream> {
     let sets = span.options.result.iter().map(|Field { key, value }| {
         quote_spanned!(site=> __tc_end.attr::<#key, _>(#k::apply(__tc_value, #value));)
     });
+    // The user's closure looks redundant only because of what is generated around it.
     Some(quote_spanned! {site=>
+        #[allow(clippy::redundant_closure, clippy::redundant_closure_for_method_calls)]
         if let ::core::option::Option::Some(__tc_value) = { use #k::probe::*; (&Probe(__tc_result)).success() } {
             #(#sets)*
         }

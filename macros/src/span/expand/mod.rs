@@ -12,7 +12,7 @@ mod made;
 mod off;
 mod scope;
 
-use proc_macro2::{Span as Site, TokenStream};
+use proc_macro2::{Group, Span as Site, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
 pub(crate) use scope::{scope, scope_error};
@@ -39,4 +39,10 @@ pub(crate) fn function(span: &Span) -> TokenStream {
 fn with_body(span: &Span, sig: &impl ToTokens, body: &TokenStream) -> TokenStream {
     let (attrs, vis, hoisted) = (&span.function.attrs, &span.function.vis, &span.hoisted);
     quote_spanned!(Site::mixed_site()=> #(#attrs)* #hoisted #vis #sig { #body })
+}
+
+/// The function with its own body, to which something was added.
+fn with_group(span: &Span, body: &Group) -> TokenStream {
+    let (attrs, vis, hoisted, sig) = (&span.function.attrs, &span.function.vis, &span.hoisted, &span.function.sig);
+    quote_spanned!(Site::mixed_site()=> #(#attrs)* #hoisted #vis #sig #body)
 }

@@ -3,13 +3,13 @@
 use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
 
+use super::super::body::prepend;
 use super::super::model::Span;
 use super::super::options::Options;
-use super::{fields, with_body};
+use super::{fields, with_group};
 
 pub(super) fn function(span: &Span) -> TokenStream {
-    let (check, body) = (check(&span.options), &span.body);
-    with_body(span, &span.function.sig, &quote_spanned!(Site::mixed_site()=> #check #body))
+    with_group(span, &prepend(check(&span.options).unwrap_or_default(), &span.body))
 }
 
 /// Never runs; compiles only if every expression has the type that it needs when telemetry is on.

@@ -58,7 +58,7 @@ fn futures_and_streams() {
     check("future", "fn f() -> Self::Future { g() }", "fixed future, looks");
     check("future", "fn f() -> MyFuture { g() }", "fixed future, looks");
     check("", "fn f() -> BoxFuture<'static, ()> { Box::pin(async {}) }", "fixed future");
-    check("construct", "fn f() -> impl Future<Output = u8> { g() }", "call");
+    check("construct", "fn f() -> impl Future<Output = u8> { g() }", "guarded");
     check("", "fn f() -> impl Stream<Item = u8> { stream! {} }", "stream");
     check("stream, no_err", "fn f() -> BoxStream<'static, R> { g() }", "fixed stream");
 }

@@ -1,0 +1,118 @@
+//! Instructions per call, counted by callgrind: the same on every run, whatever else the machine does.
+
+use std::hint::black_box;
+use std::process::Command;
+
+use tracecast::{Recording, RecordingConfig, Sampler};
+
+use crate::work;
+
+/// A scenario runs its work `calls` times; what it costs is the difference between two runs of different length.
+type Scenario = (&'static str, fn(u64));
+
+const SCENARIOS: &[Scenario] = &[
+    ("plain", |calls| repeat(calls, work::plain)),
+    ("off", |calls| repeat(calls, work::span)),
+    ("plain result", |calls| repeat(calls, |x| work::plain_result(x).is_ok())),
+    ("off result", |calls| repeat(calls, |x| work::span_result(x).is_ok())),
+    ("off four", |calls| repeat(calls, work::span_four)),
+    ("plain async", |calls| repeat(calls, |x| work::drive(work::plain_async(x)))),
+    ("off async", |calls| repeat(calls, |x| work::drive(work::span_async(x)))),
+    ("unsampled child", |calls| unsampled(|| repeat(calls, work::span))),
+    ("unsampled child, 4 attributes", |calls| unsampled(|| repeat(calls, work::span_four))),
+    ("unsampled async child", |calls| unsampled(|| repeat(calls, |x| work::drive(work::span_async(x))))),
+    ("recorded, 0 attributes", |calls| recorded(calls, work::span)),
+    ("recorded, 4 attributes", |calls| recorded(calls, work::span_four)),
+    ("recorded async", |calls| recorded(calls, |x| work::drive(work::span_async(x)))),
+    ("limit", |calls| repeat(calls, |x| work::limit(x, &mut [0; 8]))),
+    ("plain polls", |calls| work::drive(work::plain_yields(calls))),
+    ("recorded polls", |calls| {
+        let _recording = start(Sampler::AlwaysOn);
+        work::drive(work::span_yields(calls));
+    }),
+    ("fastrace, no parent", |calls| repeat(calls, work::fastrace_span)),
+];
+
+fn repeat<R>(calls: u64, work: impl Fn(u64) -> R) {
+    for call in 0..calls {
+        black_box(work(black_box(call)));
+    }
+}
+
+fn start(sampler: Sampler) -> Recording {
+    Recording::start(RecordingConfig { sampler, ..RecordingConfig::default() }).expect("nothing else records")
+}
+
+fn unsampled(inside: impl FnOnce()) {
+    let _recording = start(Sampler::AlwaysOff);
+    work::root(inside);
+}
+
+/// Few enough calls for the default capacity: nothing is drained meanwhile.
+fn recorded<R>(calls: u64, work: impl Fn(u64) -> R) {
+    let _recording = start(Sampler::AlwaysOn);
+    work::root(|| repeat(calls, work));
+}
+
+/// Runs one scenario in this process; callgrind watches.
+pub fn run_here(scenario: &str, calls: u64) {
+    let (_, run) = SCENARIOS.iter().find(|(name, _)| *name == scenario).expect("a known scenario");
+    tracecast_measured(*run, calls);
+}
+
+/// Callgrind counts inside of this function only: not the start of the program, which varies.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn tracecast_measured(run: fn(u64), calls: u64) {
+    run(calls);
+}
+
+pub fn print() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        return println!("## Instructions\n\nvalgrind is not installed: no instruction counts.\n");
+    }
+    let counts: Vec<(&str, f64)> = SCENARIOS.iter().map(|(name, _)| (*name, per_call(name))).collect();
+    let of = |name: &str| counts.iter().find(|(known, _)| *known == name).map_or(f64::NAN, |(_, count)| *count);
+    println!("## Instructions per call, by callgrind\n\n| what | instructions | over plain | target |\n|---|---|---|---|");
+    for (name, plain, target) in ROWS {
+        let (count, over) = (of(name), of(name) - of(plain));
+        println!("| {name} | {count:.1} | {over:.1} | {target} |");
+    }
+    println!();
+}
+
+/// What is shown, over which plain work, and its target.
+const ROWS: &[(&str, &str, &str)] = &[
+    ("plain", "plain", ""),
+    ("off", "plain", "<= 3"),
+    ("off four", "plain", "<= 3"),
+    ("off result", "plain result", "<= 3"),
+    ("off async", "plain async", "<= 20"),
+    ("unsampled child", "plain", "<= 45"),
+    ("unsampled child, 4 attributes", "plain", "<= 45"),
+    ("unsampled async child", "plain async", ""),
+    ("recorded polls", "plain polls", "<= 40 a poll"),
+    ("limit", "plain", ""),
+    ("recorded, 0 attributes", "plain", ""),
+    ("recorded, 4 attributes", "plain", ""),
+    ("recorded async", "plain async", ""),
+    ("fastrace, no parent", "plain", ""),
+];
+
+fn per_call(scenario: &str) -> f64 {
+    let (few, many) = (1_000, 11_000);
+    (collected(scenario, many) as f64 - collected(scenario, few) as f64) / (many - few) as f64
+}
+
+fn collected(scenario: &str, calls: u64) -> u64 {
+    let this = std::env::current_exe().expect("the path of this program");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=tracecast_measured"])
+        .arg(this)
+        .args(["--count", scenario, &calls.to_string()])
+        .output()
+        .expect("valgrind starts");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let line = text.lines().find(|line| line.contains("Collected :")).unwrap_or_else(|| panic!("{scenario}: {text}"));
+    line.rsplit(' ').next().and_then(|count| count.parse().ok()).expect("a count")
+}
