@@ -9,7 +9,8 @@ pub fn print(quick: bool) {
     let functions = if quick { 20 } else { 1_000 };
     let rounds = if quick { 1 } else { 5 };
     let folder = std::env::temp_dir().join(format!("tracecast-check-{}", std::process::id()));
-    let [plain, annotated] = ["plain", "annotated"].map(|kind| write_crate(&folder.join(kind), functions, kind == "annotated"));
+    let [plain, annotated] =
+        ["plain", "annotated"].map(|kind| write_crate(&folder.join(kind), functions, kind == "annotated"));
     // Dependencies are built before the clock starts.
     check(&plain);
     check(&annotated);

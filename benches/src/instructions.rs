@@ -73,7 +73,9 @@ pub fn print() {
     }
     let counts: Vec<(&str, f64)> = SCENARIOS.iter().map(|(name, _)| (*name, per_call(name))).collect();
     let of = |name: &str| counts.iter().find(|(known, _)| *known == name).map_or(f64::NAN, |(_, count)| *count);
-    println!("## Instructions per call, by callgrind\n\n| what | instructions | over plain | target |\n|---|---|---|---|");
+    println!(
+        "## Instructions per call, by callgrind\n\n| what | instructions | over plain | target |\n|---|---|---|---|"
+    );
     for (name, plain, target) in ROWS {
         let (count, over) = (of(name), of(name) - of(plain));
         println!("| {name} | {count:.1} | {over:.1} | {target} |");

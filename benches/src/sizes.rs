@@ -27,7 +27,11 @@ async fn span_kilobyte(x: [u8; 1024]) -> Result<u8, std::fmt::Error> {
 pub fn print() {
     println!("## Future sizes, bytes\n\n| future | plain | tracecast | growth | target |\n|---|---|---|---|---|");
     row("small async fn", size_of_val(&plain(1)), size_of_val(&span(1)));
-    row("async fn with a 1 KiB argument", size_of_val(&plain_kilobyte([0; 1024])), size_of_val(&span_kilobyte([0; 1024])));
+    row(
+        "async fn with a 1 KiB argument",
+        size_of_val(&plain_kilobyte([0; 1024])),
+        size_of_val(&span_kilobyte([0; 1024])),
+    );
     println!();
 }
 

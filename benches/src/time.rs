@@ -9,7 +9,7 @@ use tracecast::{Recording, RecordingConfig};
 
 use crate::{alloc, work};
 
-const CALLS: u64 = 2_000;
+const CALLS: u64 = 200;
 const UUIDS: [&str; 2] = ["1b4e28ba-2fa1-11d2-883f-0016d3cca427", "6fa459ea-ee8a-3ca4-894e-db77e160355e"];
 
 struct Discard;
@@ -66,7 +66,9 @@ pub fn print(quick: bool) {
     let recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
     let timed = measure(if quick { 20 } else { 400 }, &recording);
     let of = |name: &str| timed.iter().find(|timed| timed.name == name).map_or(f64::NAN, Timed::median);
-    println!("## Time per call, medians of interleaved rounds\n\n| what | ns | middle half | x limit | x fastrace | target |\n|---|---|---|---|---|---|");
+    println!(
+        "## Time per call, medians of interleaved rounds\n\n| what | ns | middle half | x limit | x fastrace | target |\n|---|---|---|---|---|---|"
+    );
     for contender in &timed {
         let (low, high) = contender.quartiles();
         let rival = contender.name.replace("recorded", "fastrace");

@@ -45,7 +45,8 @@ impl Case {
             Self::Upper => lower(&words).concat().to_uppercase(),
             Self::ScreamingSnake => lower(&words).join("_").to_uppercase(),
             Self::Pascal => words.iter().map(|word| capital(word)).collect(),
-            Self::Camel => lower(&words[..words.len().min(1)]).into_iter()
+            Self::Camel => lower(&words[..words.len().min(1)])
+                .into_iter()
                 .chain(words.iter().skip(1).map(|word| capital(word)))
                 .collect(),
         }

@@ -1,6 +1,6 @@
 //! The path to the runtime crate in generated code.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote;
 
 /// `::tracecast`, or what the user gave with `crate = path`.
@@ -21,6 +21,15 @@ impl Krate {
     pub(crate) fn private(&self) -> TokenStream {
         let path = &self.0;
         quote!(#path::__private)
+    }
+
+    /// The same, placed at `site`, for errors that should point there.
+    pub(crate) fn private_at(&self, site: Span) -> TokenStream {
+        let place = |mut token: TokenTree| {
+            token.set_span(site.resolved_at(token.span()));
+            token
+        };
+        self.private().into_iter().map(place).collect()
     }
 
     /// Splits `crate = path;` from the front of what a `macro_rules!` of the runtime passes on.

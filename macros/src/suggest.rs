@@ -64,7 +64,9 @@ mod tests {
 
     #[test]
     fn the_message_lists_what_there_is() {
-        assert_eq!(unknown("kind", "cleint", &["client", "server"]),
-            "unknown kind `cleint`; did you mean `client`? expected one of `client`, `server`");
+        assert_eq!(
+            unknown("kind", "cleint", &["client", "server"]),
+            "unknown kind `cleint`; did you mean `client`? expected one of `client`, `server`"
+        );
     }
 }

@@ -5,7 +5,9 @@
 //! notices when what it read was not one span's.
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
+use std::sync::atomic::{
+    AtomicPtr, AtomicU64, Ordering::AcqRel, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence,
+};
 use std::time::Duration;
 
 use crate::block::{ANNOUNCED, Block};

@@ -39,6 +39,10 @@ pub(crate) const BEGAN_UNWINDING: u32 = 1 << 9;
 pub(crate) const ANNOUNCED: u32 = 1 << 10;
 /// It was told of an error.
 pub(crate) const FAILED: u32 = 1 << 11;
+/// A poll of its future was unwound by a panic.
+pub(crate) const UNWOUND: u32 = 1 << 15;
+/// Something was left out of it.
+pub(crate) const INCOMPLETE: u32 = 1 << 14;
 /// It has an ext.
 pub(crate) const HAS_EXT: u32 = 1 << 12;
 /// It stands for a span of another process.
@@ -76,7 +80,6 @@ impl Counts {
 }
 
 /// Adds one to a count, up to its limit.
-#[inline(always)]
 pub(crate) fn count(counter: &Cell<u16>) {
     counter.set(counter.get().saturating_add(1));
 }
@@ -139,6 +142,13 @@ impl Block {
         self.flags.set(self.flags.get() & !flag);
     }
 
+    /// Counts something that is left out.
+    #[cold]
+    pub(crate) fn count_dropped(&self, counter: &Cell<u16>) {
+        self.raise(INCOMPLETE);
+        count(counter);
+    }
+
     /// Appends to the tail if all of it fits.
     #[inline(always)]
     pub(crate) fn append<const N: usize>(&self, words: [Word; N]) -> bool {
@@ -146,8 +156,10 @@ impl Block {
         if used + N > TAIL_WORDS {
             return false;
         }
-        // SAFETY: `used + N` words fit into the tail, and nobody holds a reference into it while it grows.
-        unsafe { self.place(used).cast::<[Word; N]>().write(words) };
+        for (at, word) in words.into_iter().enumerate() {
+            // SAFETY: `used + N` words fit into the tail, and nobody holds a reference into it while it grows.
+            unsafe { self.place(used + at).write(word) };
+        }
         self.counts.used.set((used + N) as u16);
         true
     }
@@ -163,7 +175,9 @@ impl Block {
         unsafe {
             let place = self.place(used);
             place.add(words - 1).write(Word::bits(0));
-            place.cast::<[Word; N]>().write(head);
+            for (at, word) in head.into_iter().enumerate() {
+                place.add(at).write(word);
+            }
             place.add(N).cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
         self.counts.used.set((used + words) as u16);

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use crate::block::{RECORDING, STARTED, UNIX_TIMES};
+use crate::block::{RECORDING, UNIX_TIMES};
 use crate::callsite::{Callsite, Kind};
 use crate::clock;
 use crate::context::Context;
@@ -73,13 +73,12 @@ impl SpanBuilder {
         let Some(block) = block else { return Span::none() };
         if block.has(RECORDING) {
             self.links.iter().for_each(|context| span::link(block, context));
-            local::with(|local| span::start_clock(local, block));
+            local::with(|local| span::start_clock(local, block, callsite));
             if let Some(start) = self.start {
                 block.start.set(clock::unix_nanos(start));
                 block.raise(UNIX_TIMES);
             }
         }
-        block.raise(STARTED);
         Span { block: Some(block) }
     }
 }
@@ -87,5 +86,8 @@ impl SpanBuilder {
 fn callsite(name: &str, kind: Kind) -> &'static Callsite {
     let table = &CALLSITES[kind as usize];
     let made = |_| Callsite::unlinked(String::from(name).leak(), kind);
-    table.resolve(name, made).and_then(|ordinal| table.get(ordinal)).map_or(&OTHERS[kind as usize], |(_, callsite)| callsite)
+    table
+        .resolve(name, made)
+        .and_then(|ordinal| table.get(ordinal))
+        .map_or(&OTHERS[kind as usize], |(_, callsite)| callsite)
 }

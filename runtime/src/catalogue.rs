@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn a_metric_declared_twice_with_different_shapes_is_found() {
-        let catalogue = |metrics: &[&'static MetricMeta]| Catalogue { spans: vec![], keys: vec![], metrics: metrics.to_vec() };
+        let catalogue =
+            |metrics: &[&'static MetricMeta]| Catalogue { spans: vec![], keys: vec![], metrics: metrics.to_vec() };
         assert!(catalogue(&[&ONE, &SAME]).conflicts().is_empty());
         let conflicts = catalogue(&[&ONE, &SAME, &OTHER]).conflicts();
         let text = conflicts.iter().map(Conflict::to_string).collect::<String>();

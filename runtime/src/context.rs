@@ -162,6 +162,7 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
 /// Ids of an unsampled span are made when somebody asks for them.
 pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
     if block.span_id.get() == 0 && !block.has(EMPTY) {
+        local.ids.ensure_seeded();
         let trace_id = local.ids.trace_id();
         block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
         block.span_id.set(local.ids.span_id());

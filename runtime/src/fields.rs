@@ -16,15 +16,111 @@ use crate::table::Table;
 use crate::value::{Value, cut};
 use crate::word::{Word, words_for};
 
-/// Records an attribute, without a look at what is there already.
-#[inline(always)]
-pub(crate) fn attribute(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
-    if matches!(value, Value::Absent) {
-        return;
+/// How far a block is filled, and how far it may be before somebody has to look at the limits.
+#[derive(Clone, Copy)]
+pub(crate) struct Filled {
+    used: u32,
+    attributes: u16,
+    bound: u16,
+}
+
+impl Filled {
+    #[inline(always)]
+    pub(crate) fn of(block: BlockRef) -> Self {
+        // As many attributes as fit into a block are within the limit, unless that is a very low one.
+        let lax = limits::CURRENT.attributes.load(Relaxed) as usize > TAIL_WORDS / 2;
+        let bound = if lax { TAIL_WORDS as u16 } else { 0 };
+        Filled { used: block.counts.used.get().into(), attributes: block.counts.attributes.get(), bound }
     }
+
+    #[inline(always)]
+    pub(crate) fn store(self, block: BlockRef) {
+        block.counts.used.set(self.used as u16);
+        block.counts.attributes.set(self.attributes);
+    }
+}
+
+/// Records an attribute, without a look at what is there already, and says how far the block is filled then.
+///
+/// The slow ways take what is in registers anyway, and not the `Value`, which would have to be in memory for them.
+#[inline(always)]
+pub(crate) fn attribute_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, value: Value<'_>) -> Filled {
+    match value {
+        Value::Absent => filled,
+        Value::U64(number) => number_at(block, filled, key, TAG_U64, number),
+        Value::I64(number) => number_at(block, filled, key, TAG_I64, number as u64),
+        Value::F64(number) => number_at(block, filled, key, TAG_F64, number.to_bits()),
+        Value::Bool(flag) => number_at(block, filled, key, TAG_BOOL, u64::from(flag)),
+        Value::Label(ordinal) => number_at(block, filled, key, TAG_LABEL, ordinal as u64),
+        Value::Static(text) => static_at(block, filled, key, text),
+        Value::Str(text) => text_at(block, filled, key, text),
+    }
+}
+
+#[inline(always)]
+fn number_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, tag: usize, bits: u64) -> Filled {
+    if filled.used + 2 > u32::from(filled.bound) {
+        return number_slowly(block, filled, key, tag, bits);
+    }
+    // SAFETY: two words fit, and nobody holds a reference into the tail.
+    unsafe {
+        let place = block.place(filled.used as usize);
+        place.write(keyed(key, tag));
+        place.add(1).write(Word::bits(bits));
+    }
+    Filled { used: filled.used + 2, attributes: filled.attributes + 1, ..filled }
+}
+
+#[inline(always)]
+fn static_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &'static str) -> Filled {
+    if filled.used + 3 > u32::from(filled.bound) {
+        return static_slowly(block, filled, key, text);
+    }
+    // SAFETY: three words fit, and nobody holds a reference into the tail.
+    unsafe {
+        let place = block.place(filled.used as usize);
+        place.write(keyed(key, TAG_STATIC));
+        place.add(1).write(Word::ptr(text.as_ptr()));
+        place.add(2).write(Word::bits(text.len() as u64));
+    }
+    Filled { used: filled.used + 3, attributes: filled.attributes + 1, ..filled }
+}
+
+#[inline(never)]
+fn text_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &str) -> Filled {
+    filled.store(block);
+    attribute(block, key, Value::Str(text));
+    Filled::of(block)
+}
+
+#[cold]
+#[inline(never)]
+fn number_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, tag: usize, bits: u64) -> Filled {
+    filled.store(block);
+    attribute_by(block, || append(block, [keyed(key, tag), Word::bits(bits)], &[]));
+    Filled::of(block)
+}
+
+#[cold]
+#[inline(never)]
+fn static_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &'static str) -> Filled {
+    filled.store(block);
+    attribute(block, key, Value::Static(text));
+    Filled::of(block)
+}
+
+/// Records an attribute, without a look at what is there already.
+pub(crate) fn attribute(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
+    if !matches!(value, Value::Absent) {
+        attribute_by(block, || write(block, key, value));
+    }
+}
+
+/// Counts an attribute that `write` writes, or that is left out.
+fn attribute_by(block: BlockRef, write: impl FnOnce() -> bool) {
     let attributes = block.counts.attributes.get();
-    if u32::from(attributes) >= limits::CURRENT.attributes.load(Relaxed) || !write(block, key, value) {
-        return count(&block.counts.dropped_attributes);
+    if u32::from(attributes) >= limits::CURRENT.attributes.load(Relaxed) || !write() {
+        return block.count_dropped(&block.counts.dropped_attributes);
     }
     block.counts.attributes.set(attributes + 1);
 }
@@ -35,39 +131,32 @@ pub(crate) fn set(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
     attribute(block, key, value);
 }
 
-#[inline(always)]
 fn write(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) -> bool {
     match value {
         Value::Absent => true,
-        Value::U64(number) => pair(block, key, TAG_U64, number),
-        Value::I64(number) => pair(block, key, TAG_I64, number as u64),
-        Value::F64(number) => pair(block, key, TAG_F64, number.to_bits()),
-        Value::Bool(flag) => pair(block, key, TAG_BOOL, u64::from(flag)),
-        Value::Label(ordinal) => pair(block, key, TAG_LABEL, ordinal as u64),
+        Value::U64(number) => append_pair(block, key, TAG_U64, number),
+        Value::I64(number) => append_pair(block, key, TAG_I64, number as u64),
+        Value::F64(number) => append_pair(block, key, TAG_F64, number.to_bits()),
+        Value::Bool(flag) => append_pair(block, key, TAG_BOOL, u64::from(flag)),
+        Value::Label(ordinal) => append_pair(block, key, TAG_LABEL, ordinal as u64),
         Value::Static(text) => {
-            let text = cut(text, value_bytes());
             append(block, [keyed(key, TAG_STATIC), Word::ptr(text.as_ptr()), Word::bits(text.len() as u64)], &[])
         }
         Value::Str(text) => {
-            let bytes = cut(text, value_bytes()).as_bytes();
+            let bytes = cut(text, limits::value_bytes()).as_bytes();
             append(block, [keyed(key, TAG_TEXT), Word::bits(bytes.len() as u64)], bytes)
         }
     }
 }
 
-fn value_bytes() -> usize {
-    limits::CURRENT.value_bytes.load(Relaxed) as usize
+fn append_pair(block: BlockRef, key: &'static KeyMeta, tag: usize, bits: u64) -> bool {
+    append(block, [keyed(key, tag), Word::bits(bits)], &[])
 }
 
-#[inline(always)]
-fn pair(block: BlockRef, key: &'static KeyMeta, tag: usize, bits: u64) -> bool {
-    let words = [keyed(key, tag), Word::bits(bits)];
-    !block.has(CHAINED) && block.append(words) || append_slowly(block, &words, &[])
-}
-
-#[inline]
+/// Appends to the block, or to those chained to it. One that has outgrown its block has filled it to the last word, so
+/// nothing is put in front of what is chained.
 fn append<const N: usize>(block: BlockRef, head: [Word; N], bytes: &[u8]) -> bool {
-    let fits = !block.has(CHAINED) && if bytes.is_empty() { block.append(head) } else { block.append_bytes(head, bytes) };
+    let fits = if bytes.is_empty() { block.append(head) } else { block.append_bytes(head, bytes) };
     fits || append_slowly(block, &head, bytes)
 }
 
@@ -142,15 +231,10 @@ fn forget(block: BlockRef, key: &'static KeyMeta) {
 
 /// Records an event that happens now; `attributes` writes what belongs to it.
 pub(crate) fn event(block: BlockRef, name: &'static str, attributes: impl FnOnce(&mut EventFields)) {
-    let head = [
-        tagged(TAG_EVENT),
-        Word::bits(clock::now()),
-        Word::ptr(name.as_ptr()),
-        Word::bits(name.len() as u64),
-    ];
+    let head = [tagged(TAG_EVENT), Word::bits(clock::now()), Word::ptr(name.as_ptr()), Word::bits(name.len() as u64)];
     let full = u32::from(block.counts.events.get()) >= limits::CURRENT.events.load(Relaxed);
     if full || !append(block, head, &[]) {
-        return count(&block.counts.dropped_events);
+        return block.count_dropped(&block.counts.dropped_events);
     }
     count(&block.counts.events);
     attributes(&mut EventFields { block, written: 0 });
@@ -167,7 +251,7 @@ impl EventFields {
     pub(crate) fn attribute(&mut self, key: &'static KeyMeta, value: Value<'_>) {
         let full = self.written >= limits::CURRENT.attributes_per_event.load(Relaxed);
         if full || !write(self.block, key, value) {
-            return count(&self.block.counts.dropped_attributes);
+            return self.block.count_dropped(&self.block.counts.dropped_attributes);
         }
         self.written += 1;
     }
@@ -184,7 +268,7 @@ pub(crate) fn link(block: BlockRef, trace_id: u128, span_id: u64, sampled: bool)
     ];
     let full = u32::from(block.counts.links.get()) >= limits::CURRENT.links.load(Relaxed);
     if full || !append(block, words, &[]) {
-        return count(&block.counts.dropped_links);
+        return block.count_dropped(&block.counts.dropped_links);
     }
     count(&block.counts.links);
 }
@@ -202,5 +286,5 @@ pub(crate) fn name(block: BlockRef, name: &str) {
 
 /// The text that a key with an open value was given, for those that keep it outside of a span.
 pub(crate) fn bounded(text: &str) -> Cow<'static, str> {
-    Cow::Owned(cut(text, value_bytes()).to_owned())
+    Cow::Owned(cut(text, limits::value_bytes()).to_owned())
 }

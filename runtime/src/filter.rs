@@ -62,7 +62,8 @@ fn parse_rule(text: &str) -> Result<Rule, FilterError> {
     let error = || FilterError { rule: text.to_owned() };
     let (pattern, switch) = text.split_once('=').ok_or_else(error)?;
     let pattern = pattern.trim();
-    let named = pattern.split('/').all(|part| !part.is_empty() && !part.contains(['*', ' '])) && pattern.matches('/').count() <= 1;
+    let named = pattern.split('/').all(|part| !part.is_empty() && !part.contains(['*', ' ']))
+        && pattern.matches('/').count() <= 1;
     if pattern != "*" && !named {
         return Err(error());
     }

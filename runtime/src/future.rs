@@ -5,14 +5,14 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use crate::block::{BlockRef, RECORDING, STARTED};
+use crate::block::{BlockRef, RECORDING, STARTED, UNWOUND};
 use crate::clock;
 use crate::context::Context;
 use crate::finished::Outcome;
 use crate::local;
 use crate::span::{self, End, OnStack, Pending, Span};
 
-/// The span of a future or stream: entered at each poll, owned by it alone.
+/// The span of a future or stream: entered at each poll, owned by it alone, ended by `complete` or `abandon`.
 pub(crate) struct Carried(BlockRef);
 
 // SAFETY: the block goes where the future goes, and is on a thread's stack only while that thread polls or drops it.
@@ -25,13 +25,26 @@ impl Carried {
         Carried(pending.into_block())
     }
 
-    /// Enters the span for one poll. Its clock starts with the first.
+    /// Runs one poll inside the span. Its clock starts with the first.
     #[inline(always)]
-    pub(crate) fn enter(&self) -> OnStack {
+    pub(crate) fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
         if !self.0.has(STARTED) {
-            local::with(|local| span::start_clock(local, self.0));
+            self.start();
         }
-        OnStack::enter(self.0)
+        local::with(|local| local.push(self.0));
+        let unwinding = Unwinding(self.0);
+        let polled = poll();
+        std::mem::forget(unwinding);
+        local::with(|local| local.pop_to(self.0));
+        polled
+    }
+
+    #[inline(never)]
+    fn start(&self) {
+        self.0.raise(STARTED);
+        if self.0.has(RECORDING) {
+            local::with(|local| span::start_clock(local, self.0, self.0.callsite.get()));
+        }
     }
 
     /// Enters the span while its future or stream is dropped: a clock that has not started stays so.
@@ -41,29 +54,48 @@ impl Carried {
 
     /// A span that was made by hand.
     pub(crate) fn of(span: Span) -> Option<Self> {
-        ManuallyDrop::new(span).block.map(Carried)
+        let block = ManuallyDrop::new(span).block?;
+        // Its clock runs already.
+        block.raise(STARTED);
+        Some(Carried(block))
     }
 
     pub(crate) fn end(&self) -> Option<End> {
         self.0.has(RECORDING).then_some(End { block: self.0 })
     }
 
-    pub(crate) fn finish(self, outcome: Outcome) {
-        let block = ManuallyDrop::new(self).0;
+    /// Ends the span of a future that came to its end.
+    pub(crate) fn complete(self) {
+        self.finish(Outcome::Ok);
+    }
+
+    /// Ends the span of a future that was dropped before its end: by its owner, or because it panicked.
+    pub(crate) fn abandon(self) {
+        let outcome = if self.0.has(UNWOUND) { Outcome::Panicked } else { Outcome::Cancelled };
+        self.finish(outcome);
+    }
+
+    fn finish(self, outcome: Outcome) {
+        let block = self.0;
         local::with(|local| {
-            // Never polled, or unsampled: no span.
+            local.arrive();
+            // Never polled: no span.
             if !block.has(STARTED) {
                 return local.release(block);
             }
-            span::finish(local, block, clock::now(), outcome);
+            let end = if block.has(RECORDING) { clock::now() } else { 0 };
+            span::finish(local, block, end, outcome);
         });
     }
 }
 
-/// A panic while it was being polled or dropped.
-impl Drop for Carried {
+/// Dropped only by a panic: puts the stack right and remembers.
+struct Unwinding(BlockRef);
+
+impl Drop for Unwinding {
     fn drop(&mut self) {
-        Carried(self.0).finish(Outcome::Panicked);
+        self.0.raise(UNWOUND);
+        local::with(|local| local.pop_to(self.0));
     }
 }
 
@@ -102,22 +134,34 @@ where
         // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; `span` and `observe` are
         // never pinned.
         let this = unsafe { self.get_unchecked_mut() };
+        if let Some(Carried(span)) = this.span {
+            std::hint::cold_path();
+            return this.poll_in_span(span, task);
+        }
         // SAFETY: it lies in `self`, which is pinned.
-        let future = unsafe { Pin::new_unchecked(&mut *this.future) };
-        let Some(span) = this.span.take() else { return future.poll(task) };
-        // If the poll panics, the span is dropped with `Panicked`, after the stack is put right.
-        let polled = {
-            let _entered = span.enter();
-            let polled = future.poll(task);
+        unsafe { Pin::new_unchecked(&mut *this.future) }.poll(task)
+    }
+}
+
+impl<F, H> Instrumented<F, H>
+where
+    F: Future,
+    H: Fn(&F::Output, &mut End),
+{
+    #[inline(never)]
+    fn poll_in_span(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        let span = Carried(span);
+        let polled = span.poll(|| {
+            // SAFETY: it lies in `self`, which `poll` found pinned.
+            let polled = unsafe { Pin::new_unchecked(&mut *self.future) }.poll(task);
             if let (Poll::Ready(output), Some(mut end)) = (&polled, span.end()) {
-                (this.observe)(output, &mut end);
+                (self.observe)(output, &mut end);
             }
             polled
-        };
+        });
         if polled.is_ready() {
-            span.finish(Outcome::Ok);
-        } else {
-            this.span = Some(span);
+            self.span = None;
+            span.complete();
         }
         polled
     }
@@ -131,7 +175,8 @@ impl<F, H> Drop for Instrumented<F, H> {
         unsafe { ManuallyDrop::drop(&mut self.future) };
         drop(entered);
         if let Some(span) = self.span.take() {
-            span.finish(Outcome::Cancelled);
+            std::hint::cold_path();
+            span.abandon();
         }
     }
 }

@@ -34,7 +34,8 @@ macro_rules! hex {
 
 hex!(TraceId: 32, SpanId: 16);
 
-/// The generator of one thread. Zero means that it was not seeded yet, or that the process was forked.
+/// The generator of one thread. Zero means that it was not seeded yet, or that the process was forked: whoever hands
+/// out ids calls `ensure_seeded` first, where that is not on the hot path.
 pub(crate) struct Generator(Cell<u64>);
 
 impl Generator {
@@ -58,27 +59,24 @@ impl Generator {
         (u128::from(self.next()) << 64) | u128::from(self.span_id())
     }
 
-    /// Makes the next id come from a new seed.
+    pub(crate) fn ensure_seeded(&self) {
+        if self.0.get() == 0 {
+            self.0.set(random().max(1));
+        }
+    }
+
+    /// Makes later ids come from a new seed.
     pub(crate) fn forget(&self) {
         self.0.set(0);
     }
 
     #[inline(always)]
     fn next(&self) -> u64 {
-        let mut state = self.0.get();
-        if state == 0 {
-            state = seed();
-        }
-        state = state.wrapping_add(0xa076_1d64_78bd_642f);
+        let state = self.0.get().wrapping_add(0xa076_1d64_78bd_642f);
         self.0.set(state);
         let product = u128::from(state) * u128::from(state ^ 0xe703_7ed1_a0b4_28db);
         (product >> 64) as u64 ^ product as u64
     }
-}
-
-#[cold]
-fn seed() -> u64 {
-    random().max(1)
 }
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
@@ -116,8 +114,10 @@ mod tests {
     fn ids_differ_between_threads_and_after_a_fork() {
         let ids = || {
             let generator = Generator::new();
+            generator.ensure_seeded();
             let first = generator.span_id();
             generator.forget();
+            generator.ensure_seeded();
             [first, generator.span_id(), generator.span_id()]
         };
         let mut all: Vec<_> = (0..20).flat_map(|_| std::thread::spawn(ids).join().unwrap()).collect();

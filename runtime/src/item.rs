@@ -48,9 +48,16 @@ pub(crate) fn tagged(tag: usize) -> Word {
 #[derive(Debug)]
 pub(crate) enum Item<'a> {
     Attribute(&'static KeyMeta, Value<'a>),
-    Event { time: u64, name: &'static str },
+    Event {
+        time: u64,
+        name: &'static str,
+    },
     EndOfEvent,
-    Link { trace_id: u128, span_id: u64, flags: u64 },
+    Link {
+        trace_id: u128,
+        span_id: u64,
+        flags: u64,
+    },
     Name(&'static str),
     /// The address of an `Ext`, owned by the record.
     Ext(*const ()),

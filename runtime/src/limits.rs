@@ -47,3 +47,8 @@ pub(crate) fn set(limits: Limits) {
     CURRENT.attributes_per_event.store(limits.attributes_per_event, Relaxed);
     CURRENT.value_bytes.store(limits.value_bytes, Relaxed);
 }
+
+/// Bytes of one text.
+pub(crate) fn value_bytes() -> usize {
+    CURRENT.value_bytes.load(Relaxed) as usize
+}

@@ -9,7 +9,11 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 
-use crate::block::{Block, BlockRef, CAPTURED, CHAINED, HAS_EXT, ORPHANED, TAIL_WORDS};
+use crate::announce;
+use crate::block::{
+    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, FAILED, HAS_EXT, INCOMPLETE, ORPHANED, REMOTE_PARENT, TAIL_WORDS,
+    UNIX_TIMES,
+};
 use crate::chunk::CHUNK_WORDS;
 use crate::ext::Ext;
 use crate::finished::Outcome;
@@ -21,13 +25,20 @@ use crate::sync::{AtomicU32, Release};
 use crate::threads::{Reason, ThreadCounts, bump};
 use crate::word::Word;
 
-/// Words that are copied at a time, initialised or not.
-const COPY_WORDS: usize = 4;
-type Step = MaybeUninit<[Word; COPY_WORDS]>;
-const _: () = assert!(TAIL_WORDS.is_multiple_of(COPY_WORDS));
+/// Words of items that are copied here; for more of them, memcpy is worth its call.
+const COPIED_WORDS: usize = 24;
+const _: () = assert!(COPIED_WORDS.is_multiple_of(4) && COPIED_WORDS <= TAIL_WORDS);
 
-/// Free blocks a thread keeps for itself; above this it gives half of them back.
-const SPARE_BLOCKS: u32 = 32;
+type Copied = MaybeUninit<u64>;
+
+/// What keeps a span from being written the short way.
+const SPECIAL: u32 =
+    CHAINED | HAS_EXT | CAPTURED | ORPHANED | UNIX_TIMES | REMOTE_PARENT | INCOMPLETE | FAILED | ANNOUNCED;
+
+/// What `written` is when the chunk is full, or when there is none.
+const FULL: u32 = CHUNK_WORDS as u32;
+/// Free blocks of other threads' spans that a thread keeps for itself; above this it gives half of them back.
+const SPARE_BLOCKS: i32 = 32;
 /// Blocks a thread takes at a time.
 const REFILL: u32 = 8;
 /// Words that a span's items may take in all, so that its record fits into a chunk with header and ext.
@@ -36,23 +47,17 @@ pub(crate) const MAX_ITEM_WORDS: usize = CHUNK_WORDS - HEADER_WORDS - 2;
 pub(crate) struct Local {
     current: Cell<Option<BlockRef>>,
     free: Cell<Option<BlockRef>>,
-    spare: Cell<u32>,
-    /// Where the next record goes, and how many words are left there.
-    place: Cell<*mut Word>,
-    room: Cell<u32>,
+    /// Free blocks more than were taken at first. A span that begins and ends here takes and gives back one, so only
+    /// those are counted that may end on another thread.
+    spare: Cell<i32>,
+    /// The chunk that is being filled, and how many words of it are; all of them if there is none.
+    words: Cell<*mut Word>,
     written: Cell<u32>,
     published: Cell<*const AtomicU32>,
     chunk: Cell<u32>,
-    home: Cell<Option<Home>>,
+    home: Cell<Option<&'static ThreadCounts>>,
     dead: Cell<bool>,
     pub(crate) ids: Generator,
-}
-
-/// Where a registered thread belongs.
-#[derive(Clone, Copy)]
-struct Home {
-    recorder: &'static Recorder,
-    counts: &'static ThreadCounts,
 }
 
 thread_local! {
@@ -72,9 +77,8 @@ impl Local {
             current: Cell::new(None),
             free: Cell::new(None),
             spare: Cell::new(0),
-            place: Cell::new(ptr::null_mut()),
-            room: Cell::new(0),
-            written: Cell::new(0),
+            words: Cell::new(ptr::null_mut()),
+            written: Cell::new(FULL),
             published: Cell::new(ptr::null()),
             chunk: Cell::new(0),
             home: Cell::new(None),
@@ -124,16 +128,36 @@ impl Local {
             None => self.refill()?,
         };
         self.free.set(block.below.get());
-        self.spare.set(self.spare.get().wrapping_sub(1));
         block.counts.reset();
         Some(block)
     }
 
+    /// Says that a block which was acquired here may be given back on another thread.
+    pub(crate) fn depart(&self) {
+        self.spare.set(self.spare.get() - 1);
+    }
+
+    /// Says that a block which may come from another thread is about to be given back here.
+    pub(crate) fn arrive(&self) {
+        self.spare.set(self.spare.get() + 1);
+        if self.spare.get() > SPARE_BLOCKS {
+            self.shrink();
+        }
+    }
+
+    /// Whether `acquire` is a matter of a few instructions.
+    #[inline(always)]
+    pub(crate) fn has_spare(&self) -> bool {
+        self.free.get().is_some()
+    }
+
     #[cold]
     fn refill(&self) -> Option<BlockRef> {
-        let home = self.register()?;
+        self.register()?;
+        self.ids.ensure_seeded();
+        let recorder = recorder::get()?;
         for _ in 0..REFILL {
-            let Some(block) = home.recorder.blocks.acquire() else { break };
+            let Some(block) = recorder.blocks.acquire() else { break };
             self.keep(block);
         }
         self.free.get()
@@ -144,7 +168,7 @@ impl Local {
     pub(crate) fn count_blockless(&self) {
         match self.home.get() {
             Some(home) => {
-                bump(&home.counts.started);
+                bump(&home.started);
                 count_drop(home, Reason::NoBlock);
             }
             None => recorder::get().map_or((), Recorder::count_lost),
@@ -154,7 +178,7 @@ impl Local {
     /// Ends the ownership of a block that has nothing left in it, and of those chained to it.
     #[inline(always)]
     pub(crate) fn release(&self, block: BlockRef) {
-        if block.has(CHAINED | HAS_EXT | ORPHANED) || self.home.get().is_none() || self.spare.get() >= SPARE_BLOCKS {
+        if block.has(CHAINED | HAS_EXT | ORPHANED) || self.home.get().is_none() {
             return self.release_slowly(block);
         }
         self.keep(block);
@@ -164,7 +188,6 @@ impl Local {
     fn keep(&self, block: BlockRef) {
         block.below.set(self.free.get());
         self.free.set(Some(block));
-        self.spare.set(self.spare.get() + 1);
     }
 
     #[cold]
@@ -184,11 +207,18 @@ impl Local {
     }
 
     fn give_back(&self, block: BlockRef) {
-        if self.home.get().is_some() && self.spare.get() < SPARE_BLOCKS {
-            return self.keep(block);
+        match recorder::get() {
+            // A thread that was torn down keeps nothing.
+            Some(recorder) if self.home.get().is_none() => recorder.blocks.release(block),
+            Some(_) => self.keep(block),
+            None => {}
         }
+    }
+
+    /// Gives half of the spare blocks back to the pool.
+    #[cold]
+    fn shrink(&self) {
         let Some(recorder) = recorder::get() else { return };
-        recorder.blocks.release(block);
         while self.spare.get() > SPARE_BLOCKS / 2 {
             let Some(spare) = self.free.get() else { break };
             self.free.set(spare.below.get());
@@ -202,64 +232,59 @@ impl Local {
     #[inline(always)]
     pub(crate) fn count_started(&self) {
         if let Some(home) = self.home.get().or_else(|| self.register()) {
-            bump(&home.counts.started);
+            bump(&home.started);
         }
     }
 
-    /// Writes the record of a span that ends now, and gives its block back.
+    /// Writes the record of a span that comes to its end, and gives its block back.
     #[inline(always)]
-    pub(crate) fn record(&self, block: BlockRef, end: u64, outcome: Outcome) {
-        let used = usize::from(block.counts.used.get());
-        let words = HEADER_WORDS + used;
-        if words + COPY_WORDS > self.room.get() as usize || block.has(CHAINED | HAS_EXT | CAPTURED | ORPHANED) {
-            return self.record_slowly(block, end, outcome);
+    pub(crate) fn record(&self, block: BlockRef, end: u64) {
+        let (used, written) = (usize::from(block.counts.used.get()), self.written.get());
+        let room = written <= FULL - (HEADER_WORDS + COPIED_WORDS) as u32;
+        if !room || used > COPIED_WORDS || block.has(SPECIAL) {
+            return self.record_slowly(block, end, Outcome::Ok);
         }
-        // SAFETY: `room` words are ours from `place` on, with some to spare for the last step of the loop. The tail is
-        // longer than `used` rounded up to a step (TAIL_WORDS is a multiple of it) and lies elsewhere.
+        let words = HEADER_WORDS + used;
+        // SAFETY: the chunk is ours, and what may be copied fits. The tail has `used` words, and lies elsewhere.
         unsafe {
-            let place = self.place.get();
-            place.cast::<[Word; HEADER_WORDS]>().write(record::header(&block, words, end, outcome));
-            let (items, mut at) = (place.add(HEADER_WORDS), 0);
-            // A call of memcpy costs more than these few steps.
-            while at < used {
-                items.add(at).cast::<Step>().write(block.place(at).cast::<Step>().read());
-                at += COPY_WORDS;
+            let place = self.words.get().add(written as usize);
+            place.cast::<[Word; HEADER_WORDS]>().write(record::plain_header(&block, words, end));
+            let (items, tail) = (place.add(HEADER_WORDS).cast::<Copied>(), block.place(0).cast::<Copied>());
+            for at in (0..used).step_by(4) {
+                // Four at a time, past the end if need be. Volatile, to be read as they were written, word by word: a
+                // wider load would wait until the stores, which may be a few instructions old, have left the buffer.
+                items.add(at).write(tail.add(at).read_volatile());
+                items.add(at + 1).write(tail.add(at + 1).read_volatile());
+                items.add(at + 2).write(tail.add(at + 2).read_volatile());
+                items.add(at + 3).write(tail.add(at + 3).read_volatile());
             }
         }
         self.publish(words);
         self.keep(block);
-        if self.spare.get() > SPARE_BLOCKS {
-            self.shrink();
-        }
     }
 
-    #[cold]
-    fn shrink(&self) {
-        let Some(block) = self.free.get() else { return };
-        self.free.set(block.below.get());
-        self.spare.set(self.spare.get() - 1);
-        self.give_back(block);
-    }
-
-    /// Makes `words` words that were written at `place` visible to the reader, as one ended span.
+    /// Makes `words` words that were written to the chunk visible to the reader, as one ended span.
     #[inline(always)]
     fn publish(&self, words: usize) {
-        // SAFETY: `room` was not zero, so `place` and `published` belong to the chunk this thread owns.
-        unsafe {
-            self.place.set(self.place.get().add(words));
-            self.written.set(self.written.get() + words as u32);
-            (*self.published.get()).store(self.written.get(), Release);
-        }
-        self.room.set(self.room.get() - words as u32);
+        let written = self.written.get() + words as u32;
+        self.written.set(written);
+        // SAFETY: there was room, so `published` belongs to the chunk that this thread owns.
+        unsafe { (*self.published.get()).store(written, Release) };
         if let Some(home) = self.home.get() {
-            bump(&home.counts.ended);
+            bump(&home.ended);
         }
     }
 
+    /// As `record`, for spans of every kind.
     #[cold]
-    fn record_slowly(&self, block: BlockRef, end: u64, outcome: Outcome) {
+    #[inline(never)]
+    pub(crate) fn record_slowly(&self, block: BlockRef, end: u64, outcome: Outcome) {
         if block.has(ORPHANED) {
             return;
+        }
+        let outcome = if outcome == Outcome::Ok && block.has(FAILED) { Outcome::Error } else { outcome };
+        if block.has(ANNOUNCED) {
+            announce::close(&block);
         }
         let ext = take_ext(&block);
         if block.has(CAPTURED) {
@@ -276,37 +301,40 @@ impl Local {
             return recorder::get().map_or((), Recorder::count_lost);
         };
         let words = long_words(block, ext.is_some());
-        if words > self.room.get() as usize && !self.next_chunk(home) {
+        if words > (FULL - self.written.get()) as usize && self.next_chunk().is_none() {
             return count_drop(home, Reason::NoChunk);
         }
-        // SAFETY: `room` words are ours from `place` on, and a record is never longer than a chunk (MAX_ITEM_WORDS).
-        unsafe { write_record(self.place.get(), block, ext, words, end, outcome) };
+        // SAFETY: the chunk is ours and has room: a record is never longer than a chunk (MAX_ITEM_WORDS).
+        unsafe {
+            let place = self.words.get().add(self.written.get() as usize);
+            write_record(place, block, ext, words, end, outcome);
+        }
         self.publish(words);
     }
 
-    fn next_chunk(&self, home: Home) -> bool {
-        self.detach_chunk(home);
-        let Some(index) = home.recorder.chunks.acquire() else { return false };
-        let (place, published) = home.recorder.chunks.writer(index);
+    fn next_chunk(&self) -> Option<()> {
+        let recorder = recorder::get()?;
+        self.detach_chunk(recorder);
+        let index = recorder.chunks.acquire()?;
+        let (words, published) = recorder.chunks.writer(index);
         self.chunk.set(index);
-        self.place.set(place);
+        self.words.set(words);
         self.published.set(published);
         self.written.set(0);
-        self.room.set(CHUNK_WORDS as u32);
-        true
+        Some(())
     }
 
-    fn detach_chunk(&self, home: Home) {
+    fn detach_chunk(&self, recorder: &Recorder) {
         if !self.published.get().is_null() {
-            home.recorder.chunks.detach(self.chunk.get());
+            recorder.chunks.detach(self.chunk.get());
         }
         self.published.set(ptr::null());
-        self.room.set(0);
+        self.written.set(FULL);
     }
 
     /// Makes the thread known, once. `None` when it is being torn down, or nothing was ever recorded.
     #[cold]
-    fn register(&self) -> Option<Home> {
+    fn register(&self) -> Option<&'static ThreadCounts> {
         if self.home.get().is_some() || self.dead.get() {
             return self.home.get();
         }
@@ -316,21 +344,21 @@ impl Local {
             self.dead.set(true);
             return None;
         }
-        self.home.set(Some(Home { recorder, counts: recorder.threads.claim() }));
+        self.home.set(Some(recorder.threads.claim()));
         self.home.get()
     }
 
     /// Hands over everything this thread holds. Spans that end later on it are counted as lost.
     fn leave(&self) {
         self.dead.set(true);
-        let Some(home) = self.home.take() else { return };
-        self.detach_chunk(home);
+        let (Some(home), Some(recorder)) = (self.home.take(), recorder::get()) else { return };
+        self.detach_chunk(recorder);
         while let Some(block) = self.free.get() {
             self.free.set(block.below.get());
-            home.recorder.blocks.release(block);
+            recorder.blocks.release(block);
         }
         self.spare.set(0);
-        home.counts.release();
+        home.release();
     }
 
     /// Forgets what belongs to the parent process. For a forked child, on its one thread.
@@ -339,7 +367,7 @@ impl Local {
         self.free.set(None);
         self.spare.set(0);
         self.published.set(ptr::null());
-        self.room.set(0);
+        self.written.set(FULL);
         self.home.set(None);
         self.ids.forget();
     }
@@ -353,9 +381,9 @@ impl Drop for Exit {
     }
 }
 
-fn count_drop(home: Home, reason: Reason) {
-    bump(&home.counts.ended);
-    bump(&home.counts.dropped[reason as usize]);
+fn count_drop(home: &'static ThreadCounts, reason: Reason) {
+    bump(&home.ended);
+    bump(&home.dropped[reason as usize]);
 }
 
 /// Takes the ext out of a block.
@@ -375,7 +403,14 @@ fn long_words(block: &Block, ext: bool) -> usize {
 
 /// # Safety
 /// `words`, as `long_words` counts them, may be written from `place` on.
-unsafe fn write_record(place: *mut Word, block: &Block, ext: Option<Arc<Ext>>, words: usize, end: u64, outcome: Outcome) {
+unsafe fn write_record(
+    place: *mut Word,
+    block: &Block,
+    ext: Option<Arc<Ext>>,
+    words: usize,
+    end: u64,
+    outcome: Outcome,
+) {
     // SAFETY: the words are in bounds by the contract; tails are initialised up to `used` and lie elsewhere.
     unsafe {
         place.cast::<[Word; HEADER_WORDS]>().write(record::header(block, words, end, outcome));

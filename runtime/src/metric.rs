@@ -38,7 +38,12 @@ pub struct MetricMeta {
 impl MetricMeta {
     /// A metric declared at the place of the call.
     #[track_caller]
-    pub const fn new(name: &'static str, kind: MetricKind, unit: &'static str, labels: &'static [&'static KeyMeta]) -> Self {
+    pub const fn new(
+        name: &'static str,
+        kind: MetricKind,
+        unit: &'static str,
+        labels: &'static [&'static KeyMeta],
+    ) -> Self {
         MetricMeta { name, kind, unit, labels, series_per_set: 1, location: Location::caller() }
     }
 

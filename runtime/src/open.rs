@@ -35,6 +35,7 @@ pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
         }
         parent => root(local, callsite, parent),
     })
+    .inspect(|_| local::with(Local::depart))
 }
 
 /// Opens a span below `parent`, whatever is current. An unsampled parent is taken along.
@@ -56,7 +57,25 @@ pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Optio
 
 #[inline(always)]
 fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
-    let wanted = if parent.has(CAPTURED) { CAPTURE } else { RECORD };
+    let inherited = parent.flags.get();
+    let state = callsite.state();
+    // The rest is short if the parent is an ordinary span of this process, and there is a block at hand.
+    if inherited & (CAPTURED | REMOTE | HAS_EXT) != 0 || state & (RECORD | NEW) != RECORD || !local.has_spare() {
+        return uncommon_child(local, callsite, parent);
+    }
+    let block = local.acquire()?;
+    block.flags.set(RECORDING | SAMPLED);
+    block.callsite.set(callsite);
+    block.trace_id.set(parent.trace_id.get());
+    block.parent_id.set(parent.span_id.get());
+    block.span_id.set(local.ids.span_id());
+    Some(block)
+}
+
+#[inline(never)]
+fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
+    let inherited = parent.flags.get();
+    let wanted = if inherited & CAPTURED != 0 { CAPTURE } else { RECORD };
     if state(callsite) & wanted == 0 {
         return None;
     }
@@ -64,17 +83,14 @@ fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
         local.count_blockless();
         return None;
     };
-    let inherited = parent.flags.get();
     // REMOTE says that the parent is in another process, REMOTE_PARENT that its child's parent is.
-    let remote = (inherited & REMOTE) / (REMOTE / REMOTE_PARENT);
+    let remote = if inherited & REMOTE != 0 { REMOTE_PARENT } else { 0 };
     block.flags.set(RECORDING | SAMPLED | (inherited & CAPTURED) | remote);
     block.callsite.set(callsite);
     block.trace_id.set(parent.trace_id.get());
     block.parent_id.set(parent.span_id.get());
     block.span_id.set(local.ids.span_id());
-    if inherited & HAS_EXT != 0 {
-        context::set_ext(block, context::ext_of(parent));
-    }
+    context::set_ext(block, context::ext_of(parent));
     Some(block)
 }
 
@@ -93,9 +109,11 @@ fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) ->
     if callsite.requires_parent() {
         return None;
     }
+    // Also seeds the ids.
+    let block = local.acquire();
     let trace_id = local.ids.trace_id();
     let sampled = captured != 0 || sampling::samples(trace_id, callsite.name(), callsite.kind());
-    let Some(block) = local.acquire() else {
+    let Some(block) = block else {
         if sampled {
             local.count_blockless();
         }

@@ -1,3 +1,5 @@
 //! What most files that are instrumented need: `use tracecast::prelude::*;`.
 
-pub use crate::{Context, FutureExt as _, InternedKey as _, StreamExt as _, TcError, TcLabel, current, tc_scope, tc_span};
+pub use crate::{
+    Context, FutureExt as _, InternedKey as _, StreamExt as _, TcError, TcLabel, current, tc_scope, tc_span,
+};

@@ -14,5 +14,7 @@ pub use tracecast_macros::{__keys, __label_for, __scope, TcError as TcErrorDeriv
 
 /// The traits by which a result is told apart.
 pub mod probe {
-    pub use crate::probe::{Probe, ReportNothing, ReportResult, ReportShown, ReportTyped, SuccessOfAny, SuccessOfResult};
+    pub use crate::probe::{
+        Probe, ReportNothing, ReportResult, ReportShown, ReportTyped, SuccessOfAny, SuccessOfResult,
+    };
 }

@@ -18,7 +18,8 @@ use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 use crate::ids::{SpanId, TraceId};
 use crate::item::{Item, Items};
 use crate::key::KeyMeta;
-use crate::value::{OwnedValue, Value};
+use crate::limits;
+use crate::value::{OwnedValue, Value, cut};
 use crate::word::Word;
 
 pub(crate) const HEADER_WORDS: usize = 8;
@@ -26,26 +27,36 @@ pub(crate) const HEADER_WORDS: usize = 8;
 const FLAG_UNIX_TIMES: u64 = 1;
 const FLAG_REMOTE_PARENT: u64 = 2;
 
-/// The header of a record of `words` words for a span that ends now.
+/// The header of a record of `words` words for a span of which nothing special is to be said.
 #[inline(always)]
+pub(crate) fn plain_header(block: &Block, words: usize, end: u64) -> [Word; HEADER_WORDS] {
+    header_with(block, words as u64, end)
+}
+
+/// The header of any record.
 pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome) -> [Word; HEADER_WORDS] {
-    let flags = block.flags.get();
     let mut meta = words as u64 | (outcome as u64) << 16;
-    if flags & (UNIX_TIMES | REMOTE_PARENT) != 0 {
-        meta |= u64::from(flags & UNIX_TIMES != 0) * FLAG_UNIX_TIMES << 24;
-        meta |= u64::from(flags & REMOTE_PARENT != 0) * FLAG_REMOTE_PARENT << 24;
-    }
+    meta |= u64::from(block.has(UNIX_TIMES)) * FLAG_UNIX_TIMES << 24;
+    meta |= u64::from(block.has(REMOTE_PARENT)) * FLAG_REMOTE_PARENT << 24;
     let counts = &block.counts;
     meta |= u64::from(counts.dropped_attributes.get()) << 32;
     meta |= u64::from(counts.dropped_events.get().min(255)) << 48;
     meta |= u64::from(counts.dropped_links.get().min(255)) << 56;
+    header_with(block, meta, end)
+}
+
+#[inline(always)]
+fn header_with(block: &Block, meta: u64, end: u64) -> [Word; HEADER_WORDS] {
     let trace_id = block.trace_id.get();
+    // SAFETY: these are plain cells. Read one by one, as they were written: a load of both at once would wait until the
+    // stores, which may be a few instructions old, have left the store buffer.
+    let [span_id, parent_id] = unsafe { [&block.span_id, &block.parent_id].map(|id| id.as_ptr().read_volatile()) };
     [
         Word::bits(meta),
         Word::bits(trace_id[0]),
         Word::bits(trace_id[1]),
-        Word::bits(block.span_id.get()),
-        Word::bits(block.parent_id.get()),
+        Word::bits(span_id),
+        Word::bits(parent_id),
         Word::bits(block.start.get()),
         Word::bits(end),
         Word::ptr(std::ptr::from_ref(block.callsite.get())),
@@ -147,7 +158,11 @@ impl<'a> Record<'a> {
                 }
                 Item::EndOfEvent => in_event = false,
                 Item::Link { trace_id, span_id, flags } => {
-                    span.links.push(Link { trace_id: TraceId(trace_id), span_id: SpanId(span_id), sampled: flags & 1 != 0 });
+                    span.links.push(Link {
+                        trace_id: TraceId(trace_id),
+                        span_id: SpanId(span_id),
+                        sampled: flags & 1 != 0,
+                    });
                 }
                 Item::Name(name) => span.name = Cow::Borrowed(name),
                 Item::Ext(ext) => shared = shared_by(ext),
@@ -184,7 +199,8 @@ pub(crate) fn owned(key: &'static KeyMeta, value: Value<'_>) -> Option<OwnedValu
         Value::U64(value) => OwnedValue::U64(value),
         Value::F64(value) => OwnedValue::F64(value),
         Value::Str(text) => OwnedValue::Str(Cow::Owned(text.to_owned())),
-        Value::Static(text) => OwnedValue::Str(Cow::Borrowed(text)),
+        // Text that is copied was cut when it was; this was not looked at until now.
+        Value::Static(text) => OwnedValue::Str(Cow::Borrowed(cut(text, limits::value_bytes()))),
         Value::Label(ordinal) => OwnedValue::Str(key.label_text(ordinal)),
     })
 }

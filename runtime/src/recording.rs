@@ -108,12 +108,14 @@ impl Drop for Recording {
 
 /// Says that a span is still open: `<name>/open`, in its trace, beside it, linked to it.
 fn marker(open: &OpenSpan, now: u64, converter: &Converter) -> FinishedSpan {
+    let ids = Generator::new();
+    ids.ensure_seeded();
     let value = OwnedValue::F64(open.open_for.as_secs_f64());
     FinishedSpan {
         name: Cow::Owned(format!("{}/open", open.callsite.name())),
         kind: open.callsite.kind(),
         trace_id: TraceId(open.trace_id),
-        span_id: SpanId(Generator::new().span_id()),
+        span_id: SpanId(ids.span_id()),
         parent_span_id: Some(SpanId(open.parent_id)).filter(|id| id.is_valid()),
         parent_is_remote: false,
         start_unix_nanos: converter.unix_nanos(now),

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::announce;
-use crate::block::{ANNOUNCED, BEGAN_UNWINDING, BlockRef, FAILED, RECORDING, STARTED, UNIX_TIMES};
+use crate::block::{BEGAN_UNWINDING, BlockRef, FAILED, RECORDING, UNIX_TIMES};
 use crate::callsite::Callsite;
 use crate::clock;
 use crate::context::{self, Context};
 use crate::error::{self, ErrorInfo};
 use crate::ext::Ext;
-use crate::fields;
+use crate::fields::{self, Filled};
 use crate::finished::Outcome;
 use crate::key::{Key, KeyOf};
 use crate::local::{self, Local};
@@ -61,7 +61,7 @@ pub fn traced<R>(
 #[inline(always)]
 pub fn start<F: FnOnce(&mut Start)>(starting: Option<&mut Starting>, fields: F) {
     if let Some(starting) = starting {
-        starting.block = open::open(starting.callsite).map(|block| entered(block, fields));
+        starting.block = open::open(starting.callsite).map(|block| entered(block, starting.callsite, fields));
     }
 }
 
@@ -74,7 +74,7 @@ pub fn start_under<P: IntoParent, F: FnOnce(&mut Start)>(
 ) {
     if let Some(starting) = starting {
         let block = open::open_under(starting.callsite, &parent().into_parent());
-        starting.block = block.map(|block| entered(block, fields));
+        starting.block = block.map(|block| entered(block, starting.callsite, fields));
     }
 }
 
@@ -84,7 +84,7 @@ pub struct Entered(Option<BlockRef>);
 /// Opens and enters a span for a scope; `fields` is called if it is recorded.
 #[inline]
 pub fn enter<F: FnOnce(&mut Start)>(callsite: &'static Callsite, fields: F) -> Option<Entered> {
-    Some(Entered(open::open(callsite).map(|block| entered(block, fields))))
+    Some(Entered(open::open(callsite).map(|block| entered(block, callsite, fields))))
 }
 
 /// As `enter`, below a given parent.
@@ -93,34 +93,32 @@ pub fn enter_under<P: IntoParent, F: FnOnce(&mut Start)>(
     parent: impl FnOnce() -> P,
     fields: F,
 ) -> Option<Entered> {
-    Some(Entered(open::open_under(callsite, &parent().into_parent()).map(|block| entered(block, fields))))
+    let block = open::open_under(callsite, &parent().into_parent());
+    Some(Entered(block.map(|block| entered(block, callsite, fields))))
 }
 
 #[inline(always)]
-fn entered<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) -> BlockRef {
-    let opened = Opened(block);
-    if block.has(RECORDING) {
-        fields(&mut Start { block });
+fn entered<F: FnOnce(&mut Start)>(block: BlockRef, callsite: &'static Callsite, fields: F) -> BlockRef {
+    if !block.has(RECORDING) {
+        local::with(|local| local.push(block));
+        return block;
     }
+    let opened = Opened(block);
+    Start::fill(block, fields);
     let block = ManuallyDrop::new(opened).0;
     local::with(|local| {
         local.push(block);
-        start_clock(local, block);
+        start_clock(local, block, callsite);
     });
     block
 }
 
 /// Starts the clock of a span that is recorded.
 #[inline(always)]
-pub(crate) fn start_clock(local: &Local, block: BlockRef) {
-    if !block.has(RECORDING) {
-        return;
-    }
+pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Callsite) {
     local.count_started();
-    block.raise(STARTED);
-    let announced = block.callsite.get().announce_seconds() != 0;
     block.start.set(clock::now());
-    if announced {
+    if callsite.announce_seconds() != 0 {
         announce::open(&block);
     }
 }
@@ -133,12 +131,11 @@ struct Leaving {
 impl Drop for Leaving {
     #[inline(always)]
     fn drop(&mut self) {
-        leave(self.block, self.end, Outcome::Ok);
+        leave_recorded(self.block, self.end);
     }
 }
 
 /// Leaves a span that is entered by a function: everything above it on the stack goes with it.
-#[inline(always)]
 fn leave(block: BlockRef, end: u64, outcome: Outcome) {
     local::with(|local| {
         local.pop_to(block);
@@ -146,17 +143,25 @@ fn leave(block: BlockRef, end: u64, outcome: Outcome) {
     });
 }
 
+/// Leaves a recorded span that came to its end.
+#[inline(never)]
+fn leave_recorded(block: BlockRef, end: u64) {
+    local::with(|local| {
+        local.pop_to(block);
+        local.record(block, end);
+    });
+}
+
 /// Makes the record of a span, if there is to be one, and gives its block back.
 #[inline(always)]
 pub(crate) fn finish(local: &Local, block: BlockRef, end: u64, outcome: Outcome) {
     if !block.has(RECORDING) {
-        return local.release(block);
+        local.release(block);
+    } else if outcome == Outcome::Ok {
+        local.record(block, end);
+    } else {
+        local.record_slowly(block, end, outcome);
     }
-    let outcome = if outcome == Outcome::Ok && block.has(FAILED) { Outcome::Error } else { outcome };
-    if block.has(ANNOUNCED) {
-        announce::close(&block);
-    }
-    local.record(block, end, outcome);
 }
 
 /// A block that was opened and not used: nothing is recorded.
@@ -185,7 +190,7 @@ pub fn begin_under<P: IntoParent, F: FnOnce(&mut Start)>(
 fn pending<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) -> Option<Pending> {
     let opened = Opened(block);
     if block.has(RECORDING) {
-        fields(&mut Start { block });
+        Start::fill(block, fields);
     }
     Some(Pending(opened))
 }
@@ -212,15 +217,33 @@ impl Pending {
 }
 
 /// Takes the fields of a span that is about to start.
+///
+/// The counts are kept here, in registers, until all fields are written: each attribute would otherwise wait for the
+/// store of the one before it.
 pub struct Start {
     block: BlockRef,
+    filled: Filled,
 }
 
 impl Start {
+    #[inline(always)]
+    fn fill<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) {
+        let mut start = Start { block, filled: Filled::of(block) };
+        fields(&mut start);
+        start.filled.store(block);
+    }
+
+    /// Has `f` write to the block itself.
+    fn with_block(&mut self, f: impl FnOnce(BlockRef)) {
+        self.filled.store(self.block);
+        f(self.block);
+        self.filled = Filled::of(self.block);
+    }
+
     /// Records an attribute.
     #[inline(always)]
     pub fn attr<K: Key, V: IntoValue<K::Value>>(&mut self, value: V) {
-        value.with_value(|value| fields::attribute(self.block, K::META, value));
+        value.with_value(|value| self.filled = fields::attribute_at(self.block, self.filled, K::META, value));
     }
 
     /// Records an attribute here and on every span below.
@@ -230,12 +253,12 @@ impl Start {
 
     /// Links to one or several contexts.
     pub fn link<L: IntoLinks>(&mut self, links: L) {
-        links.for_each_link(&mut |context| link(self.block, context));
+        self.with_block(|block| links.for_each_link(&mut |context| link(block, context)));
     }
 
     /// Names the span at run time.
     pub fn name(&mut self, name: fmt::Arguments<'_>) {
-        formatted(&name, |name| fields::name(self.block, name));
+        self.with_block(|block| formatted(&name, |name| fields::name(block, name)));
     }
 }
 
@@ -245,7 +268,8 @@ fn share(block: BlockRef, key: &'static crate::key::KeyMeta, value: Option<Owned
         OwnedValue::Str(text) => OwnedValue::Str(fields::bounded(&text)),
         other => other,
     };
-    let ext = context::ext_of(block).map_or_else(|| Ext::default().sharing(key, value.clone()), |ext| ext.sharing(key, value.clone()));
+    let ext = context::ext_of(block)
+        .map_or_else(|| Ext::default().sharing(key, value.clone()), |ext| ext.sharing(key, value.clone()));
     context::set_ext(block, Some(Arc::new(ext)));
 }
 

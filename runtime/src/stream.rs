@@ -8,7 +8,6 @@ use std::task::{Context as TaskContext, Poll};
 use futures_core::Stream;
 
 use crate::context::Context;
-use crate::finished::Outcome;
 use crate::future::{Carried, Instrumented, Observe, unobserved};
 use crate::span::{End, Pending, Span};
 
@@ -48,19 +47,16 @@ where
         let this = unsafe { self.get_unchecked_mut() };
         // SAFETY: it lies in `self`, which is pinned.
         let stream = unsafe { Pin::new_unchecked(&mut *this.stream) };
-        let Some(span) = this.span.take() else { return stream.poll_next(task) };
-        let polled = {
-            let _entered = span.enter();
+        let Some(span) = &this.span else { return stream.poll_next(task) };
+        let polled = span.poll(|| {
             let polled = stream.poll_next(task);
             if let (Poll::Ready(Some(item)), Some(mut end)) = (&polled, span.end()) {
                 (this.observe)(item, &mut end);
             }
             polled
-        };
+        });
         if matches!(polled, Poll::Ready(None)) {
-            span.finish(Outcome::Ok);
-        } else {
-            this.span = Some(span);
+            this.span.take().map(Carried::complete);
         }
         polled
     }
@@ -76,9 +72,7 @@ impl<S, H> Drop for InstrumentedStream<S, H> {
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.stream) };
         drop(entered);
-        if let Some(span) = self.span.take() {
-            span.finish(Outcome::Cancelled);
-        }
+        self.span.take().map(Carried::abandon);
     }
 }
 
@@ -114,18 +108,11 @@ where
         let this = unsafe { self.get_unchecked_mut() };
         // SAFETY: it lies in `self`, which is pinned.
         let future = unsafe { Pin::new_unchecked(&mut *this.future) };
-        let span = this.span.take();
-        let polled = {
-            let _entered = span.as_ref().map(Carried::enter);
-            future.poll(task)
+        let polled = match &this.span {
+            Some(span) => span.poll(|| future.poll(task)),
+            None => future.poll(task),
         };
-        match polled {
-            Poll::Ready(stream) => Poll::Ready(InstrumentedStream::carrying(span, stream, this.observe)),
-            Poll::Pending => {
-                this.span = span;
-                Poll::Pending
-            }
-        }
+        polled.map(|stream| InstrumentedStream::carrying(this.span.take(), stream, this.observe))
     }
 }
 
@@ -135,9 +122,7 @@ impl<F, H> Drop for InstrumentedStreamFuture<F, H> {
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.future) };
         drop(entered);
-        if let Some(span) = self.span.take() {
-            span.finish(Outcome::Cancelled);
-        }
+        self.span.take().map(Carried::abandon);
     }
 }
 

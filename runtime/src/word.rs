@@ -1,37 +1,42 @@
 //! The unit in which open spans and finished records hold their data: eight bytes, a number or a pointer.
 
+use std::mem::MaybeUninit;
+
 /// Eight bytes that hold either bits or a pointer. The tag of the item it belongs to says which.
 ///
-/// A union, and not a `u64`, so that pointers keep their provenance on the way through a record.
+/// `MaybeUninit`, so that pointers keep their provenance on the way through a record, while words travel in registers.
 #[derive(Clone, Copy)]
-#[repr(C)]
-pub(crate) union Word {
-    bits: u64,
-    ptr: *const (),
-}
+#[repr(transparent)]
+pub(crate) struct Word(MaybeUninit<u64>);
 
 impl Word {
+    #[inline(always)]
     pub(crate) const fn bits(bits: u64) -> Self {
-        Word { bits }
+        Word(MaybeUninit::new(bits))
     }
 
+    #[inline(always)]
     pub(crate) const fn ptr<T>(ptr: *const T) -> Self {
-        // On 32-bit targets the pointer fills half of the word; the other half is never read.
-        Word { ptr: ptr.cast() }
+        let mut word = MaybeUninit::new(0_u64);
+        // SAFETY: a thin pointer fits into eight bytes on every target, and is aligned no more strictly.
+        unsafe { word.as_mut_ptr().cast::<*const T>().write(ptr) };
+        Word(word)
     }
 
     /// # Safety
     /// The word was made by `Word::bits`.
+    #[inline(always)]
     pub(crate) const unsafe fn as_bits(self) -> u64 {
         // SAFETY: the contract of this function.
-        unsafe { self.bits }
+        unsafe { self.0.assume_init() }
     }
 
     /// # Safety
     /// The word was made by `Word::ptr`.
+    #[inline(always)]
     pub(crate) const unsafe fn as_ptr(self) -> *const () {
         // SAFETY: the contract of this function.
-        unsafe { self.ptr }
+        unsafe { self.0.as_ptr().cast::<*const ()>().read() }
     }
 }
 

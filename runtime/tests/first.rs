@@ -2,7 +2,10 @@ use tracecast::prelude::*;
 use tracecast::testing::capture;
 
 #[derive(Clone, Copy, TcLabel)]
-pub enum SourceType { Remote, Disk }
+pub enum SourceType {
+    Remote,
+    Disk,
+}
 
 mod keys {
     use super::SourceType;
@@ -22,7 +25,9 @@ mod keys {
 
 #[tc_span("Store/Load", attrs(keys::source = s, keys::device = 3_u32, keys::tenant = "gold", keys::artifact = name), result(keys::bytes = |v| v.len()))]
 fn load(name: &str, s: SourceType) -> Result<Vec<u8>, std::io::Error> {
-    if name.is_empty() { return Err(std::io::Error::other("empty")); }
+    if name.is_empty() {
+        return Err(std::io::Error::other("empty"));
+    }
     Ok(name.as_bytes().to_vec())
 }
 
@@ -33,11 +38,18 @@ async fn get(name: &str) -> Result<usize, std::io::Error> {
 }
 
 #[tc_span("Store/Inner")]
-async fn inner(n: usize) -> usize { n }
+async fn inner(n: usize) -> usize {
+    n
+}
 
 #[test]
 fn works() {
-    let c = capture(|| futures::executor::block_on(async { let _ = get("abc").await; let _ = get("").await; }));
+    let c = capture(|| {
+        futures::executor::block_on(async {
+            let _ = get("abc").await;
+            let _ = get("").await;
+        })
+    });
     println!("{c}");
     println!("{}", tracecast::catalogue().to_markdown());
     assert_eq!(c.spans.len(), 5);

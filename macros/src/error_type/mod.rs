@@ -113,8 +113,10 @@ mod tests {
 
     #[test]
     fn names_of_variants() {
-        check("enum E<T: A> where T: B { Timeout(T), #[tc_error(rename = \"io\")] Io { a: u8 }, Gone }",
-            "&[\"Timeout\", \"io\", \"Gone\"]");
+        check(
+            "enum E<T: A> where T: B { Timeout(T), #[tc_error(rename = \"io\")] Io { a: u8 }, Gone }",
+            "&[\"Timeout\", \"io\", \"Gone\"]",
+        );
         check("enum E<T: A> { Timeout(T) }", "impl<T: A> ::tracecast::__private::TcError for E<T>");
         check("#[tc_error(rename_all = \"snake_case\")] enum E { NotFound }", "Self::NotFound { .. } => \"not_found\"");
         check("#[tc_error(crate = a::b)] struct Failed;", "impl a::b::__private::TcError for Failed");

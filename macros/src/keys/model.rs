@@ -32,7 +32,7 @@ pub(super) enum Kind {
 /// The type of a key's values.
 pub(super) enum KeyType {
     /// As the user wrote it.
-    Given(Type),
+    Given(TokenStream),
     /// `Index<N>`, which needs no import.
     Index(TokenStream),
     /// `Interned<N>`, which belongs to its key.
@@ -43,8 +43,8 @@ const KINDS: [(&str, Kind); 3] = [("label", Kind::Label), ("id", Kind::Id), ("me
 const IDS: [&str; 4] = ["str", "u64", "i64", "bool"];
 const MEASURES: [&str; 3] = ["u64", "i64", "f64"];
 const OPEN: [&str; 17] = [
-    "String", "str", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
-    "f64",
+    "String", "str", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+    "f32", "f64",
 ];
 
 /// Reads all declarations; those that are wrong but known by name are among the keys too.
@@ -135,17 +135,21 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
     let shown = ty.to_token_stream().to_string();
     match kind {
         Kind::Label if name.as_deref().is_some_and(|name| OPEN.contains(&name)) => {
-            errors.at(&ty, format_args!(
-                "a label needs a closed set of values, and `{shown}` is open: derive `TcLabel` on an enum, \
+            errors.at(
+                &ty,
+                format_args!(
+                    "a label needs a closed set of values, and `{shown}` is open: derive `TcLabel` on an enum, \
                  or use `bool`, `Index<N>` or `Interned<N>`; an open value is an `id`"
-            ));
+                ),
+            );
             (Kind::Id, open_type(&ty))
         }
         Kind::Label => (kind, label_type(ty)),
         Kind::Id | Kind::Measure => {
-            let (word, accepted): (&str, &[&str]) = if kind == Kind::Id { ("an `id`", &IDS) } else { ("a `measure`", &MEASURES) };
+            let (word, accepted): (&str, &[&str]) =
+                if kind == Kind::Id { ("an `id`", &IDS) } else { ("a `measure`", &MEASURES) };
             if name.as_deref().is_some_and(|name| accepted.contains(&name)) {
-                return (kind, KeyType::Given(ty));
+                return (kind, KeyType::Given(ty.into_token_stream()));
             }
             let list = accepted.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             errors.at(&ty, format_args!("{word} cannot be of type `{shown}`; expected one of {list}{}", hint(&ty)));
@@ -170,7 +174,9 @@ fn primitive(ty: &Type) -> Option<String> {
     match ty {
         Type::Reference(reference) => primitive(&reference.elem),
         Type::Group(group) => primitive(&group.elem),
-        Type::Path(path) => path.path.segments.last().filter(|last| last.arguments.is_none()).map(|last| last.ident.to_string()),
+        Type::Path(path) => {
+            path.path.segments.last().filter(|last| last.arguments.is_none()).map(|last| last.ident.to_string())
+        }
         _ => None,
     }
 }
@@ -183,7 +189,7 @@ fn open_type(ty: &Type) -> KeyType {
         Some("bool") => "bool",
         _ => "str",
     };
-    KeyType::Given(Type::Verbatim(Ident::new(name, proc_macro2::Span::call_site()).into_token_stream()))
+    KeyType::Given(Ident::new(name, proc_macro2::Span::call_site()).into_token_stream())
 }
 
 fn label_type(ty: Type) -> KeyType {
@@ -203,7 +209,7 @@ fn label_type(ty: Type) -> KeyType {
     match bounded(&ty) {
         Some((name, size)) if name == "Index" => KeyType::Index(size),
         Some((name, size)) if name == "Interned" => KeyType::Interned(size),
-        _ => KeyType::Given(ty),
+        _ => KeyType::Given(ty.into_token_stream()),
     }
 }
 
@@ -211,12 +217,16 @@ fn label_type(ty: Type) -> KeyType {
 fn check_wire(wire: &LitStr, errors: &mut Errors) {
     let name = wire.value();
     let is_word = |word: &str| {
-        word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        word.starts_with(|c: char| c.is_ascii_lowercase())
+            && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
     };
     if name.split('.').all(is_word) {
         return;
     }
-    let words = name.split(['.', '/', ':', ' ']).map(|word| crate::case::Case::Snake.apply(word)).filter(|word| !word.is_empty());
+    let words = name
+        .split(['.', '/', ':', ' '])
+        .map(|word| crate::case::Case::Snake.apply(word))
+        .filter(|word| !word.is_empty());
     let better = words.collect::<Vec<_>>().join(".");
     let advice = match !better.is_empty() && better.split('.').all(is_word) {
         true => format!("write `{better}`"),

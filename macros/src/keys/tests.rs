@@ -35,8 +35,14 @@ fn labels_are_closed() {
 
 #[test]
 fn other_types() {
-    check(r#"id a: String = "a";"#, &["an `id` cannot be of type `String`; expected one of `str`, `u64`, `i64`, `bool`; a `str` key"]);
-    check(r#"measure a: u32 = "a";"#, &["a `measure` cannot be of type `u32`; expected one of `u64`, `i64`, `f64`; a `u64` key"]);
+    check(
+        r#"id a: String = "a";"#,
+        &["an `id` cannot be of type `String`; expected one of `str`, `u64`, `i64`, `bool`; a `str` key"],
+    );
+    check(
+        r#"measure a: u32 = "a";"#,
+        &["a `measure` cannot be of type `u32`; expected one of `u64`, `i64`, `f64`; a `u64` key"],
+    );
     check(r#"measure a: str = "a";"#, &["a `measure` cannot be of type `str`"]);
     check(r#"id a: Vec<u8> = "a";"#, &["an `id` cannot be of type"]);
 }
@@ -46,7 +52,10 @@ fn names() {
     check(r#"id a: str = "Tc.SourceType";"#, &["write `tc.source_type`"]);
     check(r#"id a: str = "tc..a";"#, &["write `tc.a`"]);
     check(r#"id a: str = "";"#, &["write a name as"]);
-    check(r#"id a: str = "a"; id a: str = "b"; id c: str = "a";"#, &["`a` is declared twice", "`a` is already that of another key"]);
+    check(
+        r#"id a: str = "a"; id a: str = "b"; id c: str = "a";"#,
+        &["`a` is declared twice", "`a` is already that of another key"],
+    );
 }
 
 #[test]

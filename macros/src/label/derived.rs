@@ -56,7 +56,8 @@ impl Derived {
             None => case.apply(name.strip_prefix("r#").unwrap_or(&name)),
         };
         if let Some((first, _)) = self.values.iter().find(|(_, known)| *known == text) {
-            let message = format!("value `{text}` is already that of `{first}`; give one of them `#[tc_label(rename = \"..\")]`");
+            let message =
+                format!("value `{text}` is already that of `{first}`; give one of them `#[tc_label(rename = \"..\")]`");
             errors.at(&variant.ident, message);
         }
         match (&helper.other, &self.other) {

@@ -18,7 +18,8 @@ pub(super) fn derived(label: &Derived) -> TokenStream {
         Some(other) => quote!(::core::option::Option::Some(Self::#other)),
         None => quote!(::core::option::Option::None),
     };
-    let from_value = quote!(match value { #(#texts => ::core::option::Option::Some(Self::#variants),)* _ => #fallback });
+    let from_value =
+        quote!(match value { #(#texts => ::core::option::Option::Some(Self::#variants),)* _ => #fallback });
     implement(&k, &quote!(#name), &texts, &ordinal, &from_value)
 }
 

@@ -16,7 +16,10 @@ fn check(found: TokenStream, parts: &[&str]) {
 
 #[test]
 fn derived_values() {
-    check(derive("enum A { RemoteDisk, #[tc_label(rename = \"x\")] B }".parse().unwrap()), &["\"remote_disk\" => ::core"]);
+    check(
+        derive("enum A { RemoteDisk, #[tc_label(rename = \"x\")] B }".parse().unwrap()),
+        &["\"remote_disk\" => ::core"],
+    );
     check(
         derive("#[tc_label(rename_all = \"kebab-case\")] enum A { RemoteDisk, #[tc_label(other)] B }".parse().unwrap()),
         &["0usize => \"remote-disk\"", "_ => \"b\"", "_ => ::core::option::Option::Some(Self::B)"],
@@ -30,7 +33,10 @@ fn derive_mistakes() {
     check_derive("enum A {}", &["a label needs at least one variant"]);
     check_derive("enum A { B(u8), C { d: u8 } }", &["no fields", "no fields"]);
     check_derive("enum A<T> { B, C(T) }", &["cannot be generic", "no fields"]);
-    check_derive("enum A { AB, Ab, #[tc_label(rename = \"ab\")] C }", &["already that of `AB`", "already that of `AB`"]);
+    check_derive(
+        "enum A { AB, Ab, #[tc_label(rename = \"ab\")] C }",
+        &["already that of `AB`", "already that of `AB`"],
+    );
     check_derive("enum A { #[tc_label(other)] B, #[tc_label(other)] C }", &["only one variant"]);
     check_derive("#[tc_label(rename_al = \"x\")] enum A { B }", &["did you mean `rename_all`"]);
     check_derive("#[tc_label(rename_all = \"snake\")] enum A { B }", &["unknown case `snake`"]);
@@ -38,11 +44,15 @@ fn derive_mistakes() {
 
 #[test]
 fn foreign_enums() {
-    let check_foreign = |text: &str, parts: &[&str]| check(foreign(format!("crate = x; {text}").parse().unwrap()), parts);
+    let check_foreign =
+        |text: &str, parts: &[&str]| check(foreign(format!("crate = x; {text}").parse().unwrap()), parts);
     check_foreign(
         "pub struct N for a::E { A | B => \"ab\", C => \"c\", D => \"ab\", _ => \"other\" }",
         &["a::E::A { .. } | a::E::B { .. } => 0u16", "a::E::D { .. } => 0u16", "_ => 2u16", "1usize => \"c\""],
     );
     check_foreign("struct N for E {}", &["at least one value"]);
-    check_foreign("struct N for E { _ => \"a\", B => \"\", B => \"c\" }", &["`_` comes last", "cannot be empty", "given twice"]);
+    check_foreign(
+        "struct N for E { _ => \"a\", B => \"\", B => \"c\" }",
+        &["`_` comes last", "cannot be empty", "given twice"],
+    );
 }

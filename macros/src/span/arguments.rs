@@ -109,7 +109,7 @@ fn binds_needed(pat: &Pat, needed: &impl Fn(&str) -> bool) -> bool {
 
 fn words(tokens: TokenStream) -> Vec<String> {
     let words = tokens.into_iter().map(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => vec![ident.to_string()],
+        proc_macro2::TokenTree::Ident(ident) if ident != "_" => vec![ident.to_string()],
         proc_macro2::TokenTree::Group(group) => words(group.stream()),
         _ => Vec::new(),
     });
@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn names_that_fields_use_stay_visible() {
-        check(quote!(Json(a): Json<A>), "a", quote!(Json(a): Json<A>), quote!());
+        check(quote!(Json(a, _): Json<A>), "a", quote!(Json(a, _): Json<A>), quote!());
+        check(quote!(_: A), "_", quote!(__tc_arg0: A), quote!(let __tc_arg0 = __tc_arg0;));
         check(quote!(_a: A), "_a", quote!(_a: A), quote!(let _a = _a;));
     }
 

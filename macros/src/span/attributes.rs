@@ -4,9 +4,30 @@ use syn::Attribute;
 
 /// Built-in attributes that a function keeps whatever becomes of its signature.
 const BUILT_IN: [&str; 24] = [
-    "doc", "inline", "cold", "allow", "expect", "warn", "deny", "forbid", "cfg", "cfg_attr", "deprecated", "track_caller",
-    "target_feature", "no_mangle", "export_name", "link_section", "unsafe", "rustfmt", "clippy", "diagnostic",
-    "automatically_derived", "optimize", "coverage", "tc_metric",
+    "doc",
+    "inline",
+    "cold",
+    "allow",
+    "expect",
+    "warn",
+    "deny",
+    "forbid",
+    "cfg",
+    "cfg_attr",
+    "deprecated",
+    "track_caller",
+    "target_feature",
+    "no_mangle",
+    "export_name",
+    "link_section",
+    "unsafe",
+    "rustfmt",
+    "clippy",
+    "diagnostic",
+    "automatically_derived",
+    "optimize",
+    "coverage",
+    "tc_metric",
 ];
 const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
@@ -51,7 +72,11 @@ mod tests {
     fn macros_demand_async() {
         assert!(demand_async(&[parse_quote!(#[tokio::test])]));
         assert!(demand_async(&[parse_quote!(#[inline]), parse_quote!(#[must_use])]));
-        let known = [parse_quote!(#[unsafe(no_mangle)]), parse_quote!(#[rustfmt::skip]), parse_quote!(#[tracecast::tc_metric(a)])];
+        let known = [
+            parse_quote!(#[unsafe(no_mangle)]),
+            parse_quote!(#[rustfmt::skip]),
+            parse_quote!(#[tracecast::tc_metric(a)]),
+        ];
         assert!(!demand_async(&known));
     }
 }

@@ -21,11 +21,15 @@ pub(crate) fn hoist_inner_attributes(body: &Group) -> (TokenStream, Group) {
     (hoisted, regroup(body, rest.iter().cloned().collect()))
 }
 
-/// The body with `tokens` in front, in the same block.
-pub(crate) fn prepend(tokens: TokenStream, body: &Group) -> Group {
-    let mut all = tokens;
-    all.extend(body.stream());
-    regroup(body, all)
+/// Whether the body is one expression and nothing else, as far as can be told.
+pub(crate) fn is_lone_expression(body: &Group) -> bool {
+    let starts_item =
+        |word: &str| ["fn", "struct", "enum", "union", "impl", "trait", "mod", "macro_rules", "extern"].contains(&word);
+    !body.stream().into_iter().any(|token| match token {
+        TokenTree::Punct(punct) => punct.as_char() == ';',
+        TokenTree::Ident(word) => starts_item(&word.to_string()),
+        _ => false,
+    })
 }
 
 /// Whether `name` occurs in `tokens`, as a word or inside a literal such as `"{name}"`.
@@ -98,7 +102,7 @@ impl Tail {
 }
 
 /// The same delimiters and place, other tokens.
-fn regroup(group: &Group, tokens: TokenStream) -> Group {
+pub(crate) fn regroup(group: &Group, tokens: TokenStream) -> Group {
     let mut new = Group::new(group.delimiter(), tokens);
     new.set_span(group.span());
     new
@@ -208,7 +212,6 @@ fn is_punct(token: &TokenTree, expected: char) -> bool {
 fn is_word(token: &TokenTree, expected: &str) -> bool {
     matches!(token, TokenTree::Ident(ident) if *ident == *expected)
 }
-
 
 #[cfg(test)]
 mod tests;

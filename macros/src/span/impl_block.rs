@@ -4,39 +4,36 @@
 //! attributes of the block, such as `#[async_trait]`, see the methods first, whether they stand above or below.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Meta, Visibility};
 
 use super::attributes::is_span;
+use super::body::regroup;
 use super::options::{self, Options, Place};
 use crate::diagnostics::Errors;
 
-/// The block with the attributes of its methods completed.
+/// The block with the attributes of its methods completed, after what is wrong with its own.
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let options = options::read(args.clone(), Place::Impl, &mut errors);
-    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
-    if options.component.is_none() && options.written("component").is_none() {
+    if options.written("component").is_none() {
         let message = "on an `impl` block `tc_span` needs a component: `#[tc_span(component = \"StoreDaemon\")]`";
         errors.add(match args.is_empty() {
             true => syn::Error::new(proc_macro2::Span::call_site(), message),
             false => syn::Error::new_spanned(args, message),
         });
     }
-    errors.finish()?;
-    let Some(TokenTree::Group(body)) = tokens.pop() else {
-        return Ok(tokens.into_iter().collect());
-    };
-    let block = Block { component: component(&options), every: is_trait_impl(&tokens), options };
-    let mut group = Group::new(Delimiter::Brace, block.items(body.stream())?);
-    group.set_span(body.span());
-    tokens.push(TokenTree::Group(group));
-    Ok(tokens.into_iter().collect())
-}
-
-fn component(options: &Options) -> String {
-    options.component.as_ref().map(syn::LitStr::value).unwrap_or_default()
+    // Without a component the methods are named all the same, or each of them would give an error too.
+    let component = options.component.as_ref().map_or_else(|| "Component".to_owned(), syn::LitStr::value);
+    let mut tokens: Vec<TokenTree> = item.into_iter().collect();
+    if let Some(TokenTree::Group(body)) = tokens.pop() {
+        let block = Block { component, every: is_trait_impl(&tokens), options };
+        tokens.push(TokenTree::Group(regroup(&body, block.items(body.stream())?)));
+    }
+    let mut all = errors.into_tokens();
+    all.extend(tokens);
+    Ok(all)
 }
 
 /// `impl Trait for Type`; the `for` of `for<'a>` does not count.
@@ -77,7 +74,8 @@ impl Block {
         };
         if self.wants(&attrs, &vis, &rest) {
             let (krate, args) = (self.options.krate.root(), self.arguments(TokenStream::new(), name));
-            out.extend(quote!(#[#krate::tc_span(#args)]));
+            // The place of an attribute is that of its span: the catalogue should show the method, not the block.
+            out.extend(quote_spanned!(name.span()=> #[#krate::tc_span(#args)]));
         }
         for attr in &attrs {
             out.extend(if is_span(attr) { self.completed(attr, name) } else { attr.to_token_stream() });
@@ -101,7 +99,10 @@ impl Block {
             Meta::NameValue(_) => return attr.to_token_stream(),
         };
         let (path, args) = (attr.path(), self.arguments(args, function));
-        quote!(#[#path(#args)])
+        let mut group = Group::new(Delimiter::Bracket, quote!(#path(#args)));
+        group.set_span(attr.bracket_token.span.join());
+        let pound = &attr.pound_token;
+        quote!(#pound #group)
     }
 
     fn arguments(&self, args: TokenStream, function: &Ident) -> TokenStream {
@@ -158,7 +159,8 @@ fn function_name(tokens: &[TokenTree]) -> Option<&Ident> {
                     _ => None,
                 };
             }
-            TokenTree::Ident(word) if ["const", "async", "unsafe", "extern", "default"].iter().any(|known| word == known) => {}
+            TokenTree::Ident(word)
+                if ["const", "async", "unsafe", "extern", "default"].iter().any(|known| word == known) => {}
             TokenTree::Literal(_) => {}
             _ => return None,
         }

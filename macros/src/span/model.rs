@@ -48,7 +48,7 @@ pub(crate) enum Observe {
     /// Nothing: the value surely is no `Result`, or the user does not want it.
     Nothing,
     /// The value. Its type is given where the compiler might not know it yet at that point.
-    Value(Option<Type>),
+    Value(Option<Box<Type>>),
 }
 
 impl Span {
@@ -82,7 +82,10 @@ fn name(options: &Options, function: &Function, errors: &mut Errors) -> String {
 
 fn check_function(function: &Function, errors: &mut Errors) {
     if let Some(constness) = &function.sig.constness {
-        errors.at(constness, "a `const fn` may run in the compiler, where there are no spans; remove `const` or the attribute");
+        errors.at(
+            constness,
+            "a `const fn` may run in the compiler, where there are no spans; remove `const` or the attribute",
+        );
     }
     if let Some(second) = function.attrs.iter().find(|attr| attributes::is_span(attr)) {
         errors.at(second, "a function has one span; remove one of the two `tc_span`");
@@ -91,12 +94,14 @@ fn check_function(function: &Function, errors: &mut Errors) {
 
 fn check_guarded(options: &Options, function: &Function, errors: &mut Errors) {
     if let Some(result) = options.written("result") {
-        errors.at(result, "a `#[track_caller]` function cannot report its result; remove `result` or `#[track_caller]`");
+        errors
+            .at(result, "a `#[track_caller]` function cannot report its result; remove `result` or `#[track_caller]`");
     }
     if let (ReturnType::Type(_, ty), None) = (&function.sig.output, &options.no_err)
         && named_result(ty)
     {
-        errors.at(ty, "a `#[track_caller]` function cannot report its errors; add `no_err`, or remove `#[track_caller]`");
+        errors
+            .at(ty, "a `#[track_caller]` function cannot report its errors; add `no_err`, or remove `#[track_caller]`");
     }
 }
 
@@ -126,7 +131,7 @@ fn plain(options: &Options, function: &Function, body: &Group, errors: &mut Erro
     let cover = options.cover.as_ref().map(|(cover, _)| *cover);
     let makes = tail.as_ref().map(|tail| tail.makes);
     match (Shape::of(&function.sig.output), cover) {
-        (_, Some(Cover::Construct)) => return (call(options, function), return_type(function)),
+        (_, Some(Cover::Construct)) => (call(options, function), return_type(function)),
         (Shape::Future(made), None) if makes != Some(Makes::Future) => {
             errors.at(&function.sig.output, MAKES_FUTURE);
             (Form::Future { opaque: made.opaque, tail: None }, None)
@@ -172,7 +177,7 @@ fn observe(options: &Options, form: &Form, output: Option<Type>) -> Observe {
     if constructs || (options.result.is_empty() && (never || options.no_err.is_some())) {
         return Observe::Nothing;
     }
-    Observe::Value(output.filter(|_| !of_call))
+    Observe::Value(output.filter(|_| !of_call).map(Box::new))
 }
 
 fn return_type(function: &Function) -> Option<Type> {

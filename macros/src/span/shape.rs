@@ -4,7 +4,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::{
-    FnArg, GenericArgument, PathArguments, PathSegment, ReceiverKind, ReturnType, Signature, Token, Type, TypeParamBound, TypePath,
+    FnArg, GenericArgument, PathArguments, PathSegment, ReceiverKind, ReturnType, Signature, Token, Type,
+    TypeParamBound, TypePath,
 };
 
 const FUTURES: [&str; 3] = ["Future", "TryFuture", "FusedFuture"];
@@ -12,9 +13,9 @@ const STREAMS: [&str; 3] = ["Stream", "TryStream", "FusedStream"];
 
 /// Types that are never a `Result`; an alias of the same name would only lose its error report.
 const NEVER_RESULT: [&str; 30] = [
-    "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
-    "f64", "String", "Vec", "Option", "Box", "Arc", "Rc", "HashMap", "HashSet", "BTreeMap", "BTreeSet", "Duration",
-    "Instant", "PathBuf",
+    "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+    "f32", "f64", "String", "Vec", "Option", "Box", "Arc", "Rc", "HashMap", "HashSet", "BTreeMap", "BTreeSet",
+    "Duration", "Instant", "PathBuf",
 ];
 
 /// What a function returns.
@@ -50,7 +51,9 @@ impl Shape {
 /// Whether a value of this type surely is no `Result`, so that nobody needs to look at it.
 pub(crate) fn never_result(ty: &Type) -> bool {
     match peel(ty) {
-        Type::Path(path) => path.path.segments.last().is_some_and(|last| NEVER_RESULT.iter().any(|name| last.ident == name)),
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|last| NEVER_RESULT.iter().any(|name| last.ident == name))
+        }
         Type::Never(_) | Type::Tuple(_) | Type::Reference(_) | Type::Array(_) | Type::Slice(_) | Type::FnPtr(_) => true,
         Type::Ptr(_) | Type::ImplTrait(_) | Type::TraitObject(_) => true,
         _ => false,
@@ -59,8 +62,25 @@ pub(crate) fn never_result(ty: &Type) -> bool {
 
 /// Types that are `Copy`; an alias of the same name with a destructor would drop a little earlier.
 const COPY: [&str; 19] = [
-    "bool", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
-    "Duration", "Instant", "SystemTime",
+    "bool",
+    "char",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "f32",
+    "f64",
+    "Duration",
+    "Instant",
+    "SystemTime",
 ];
 
 /// Whether no argument has a destructor, as far as the signature shows.
@@ -245,8 +265,16 @@ mod tests {
     #[test]
     fn sure_and_unsure_results() {
         let parse = |text| syn::parse_str::<Type>(text).unwrap();
-        assert!(never_result(&parse("&Result<A, B>")) && never_result(&parse("std::vec::Vec<A>")) && never_result(&parse("!")));
+        assert!(
+            never_result(&parse("&Result<A, B>"))
+                && never_result(&parse("std::vec::Vec<A>"))
+                && never_result(&parse("!"))
+        );
         assert!(!never_result(&parse("T")) && !never_result(&parse("io::Result<A>")) && !never_result(&parse("Self")));
-        assert!(named_result(&parse("io::Result<A>")) && named_result(&parse("QueryResult")) && !named_result(&parse("Option<A>")));
+        assert!(
+            named_result(&parse("io::Result<A>"))
+                && named_result(&parse("QueryResult"))
+                && !named_result(&parse("Option<A>"))
+        );
     }
 }

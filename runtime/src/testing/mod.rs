@@ -166,7 +166,8 @@ impl<R> Captured<R> {
     fn assert_same(&self, actual: &str, expected: &str) {
         let expected = tree::dedent(expected);
         if *actual != expected {
-            let strays = if self.strays.is_empty() { String::new() } else { format!("\nin no context: {:?}", self.strays) };
+            let strays =
+                if self.strays.is_empty() { String::new() } else { format!("\nin no context: {:?}", self.strays) };
             panic!("the spans differ\n{}{strays}", tree::difference(&expected, actual));
         }
     }

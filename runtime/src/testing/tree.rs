@@ -81,7 +81,9 @@ pub(super) fn dedent(text: &str) -> String {
 /// Both texts, each line that is in one of them alone marked.
 pub(super) fn difference(expected: &str, actual: &str) -> String {
     let marked = |text: &str, other: &str, mark: char| -> String {
-        text.lines().map(|line| format!("{} {line}\n", if other.lines().any(|known| known == line) { ' ' } else { mark })).collect()
+        text.lines()
+            .map(|line| format!("{} {line}\n", if other.lines().any(|known| known == line) { ' ' } else { mark }))
+            .collect()
     };
     format!("expected:\n{}captured:\n{}", marked(expected, actual, '-'), marked(actual, expected, '+'))
 }

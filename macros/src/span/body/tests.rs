@@ -54,7 +54,9 @@ fn a_return_inside_the_block_is_its_own() {
 
 #[test]
 fn hidden_tails() {
-    for text in ["inner()", "", "async {};", "wrap(async {})", "Box::pin(inner())", "a.b(Box::pin(async {}))", "x = async {}"] {
+    for text in
+        ["inner()", "", "async {};", "wrap(async {})", "Box::pin(inner())", "a.b(Box::pin(async {}))", "x = async {}"]
+    {
         assert!(Tail::find(&body(text)).is_none(), "{text}");
     }
     assert!(Tail::find(&body("match a { _ => Box::pin(async {}) }")).is_none());
@@ -72,4 +74,14 @@ fn mentioned_names() {
     assert!(mentions(quote!(f(&[a.b])), "b"));
     assert!(mentions(quote!(format!("{b}")), "b"));
     assert!(!mentions(quote!(f(&[a.c])), "b"));
+}
+
+#[test]
+fn lone_expressions() {
+    for text in ["1", "", "a(b; c)", "match a { _ => { b; } }"] {
+        assert!(is_lone_expression(&body(text)), "{text}");
+    }
+    for text in ["a;", "let a = 1; a", "fn a() {} a()"] {
+        assert!(!is_lone_expression(&body(text)), "{text}");
+    }
 }

@@ -11,7 +11,7 @@ use super::super::arguments::rebind;
 use super::super::body::mentions;
 use super::super::model::Span;
 use super::super::shape::{inferred, peel};
-use super::{callsite, fields, handler, with_body};
+use super::{after, callsite, handler, with_body};
 
 /// `fn f(..) -> impl Future`.
 pub(super) fn future(span: &Span) -> TokenStream {
@@ -26,7 +26,7 @@ pub(super) fn stream(span: &Span) -> TokenStream {
 fn converted(span: &Span, wrapper: &str) -> TokenStream {
     let (site, k) = (Site::mixed_site(), span.options.krate.private());
     let mut sig = span.function.sig.clone();
-    let needed = needed_outside(span);
+    let needed = span.options.expressions();
     let arguments = rebind(&mut sig, |name| mentions(needed.clone(), name));
     return_future(&mut sig, &k);
     let (callsite, begin) = (callsite::declare(&span.options, &span.name), callsite::begin(&span.options));
@@ -36,7 +36,17 @@ fn converted(span: &Span, wrapper: &str) -> TokenStream {
         #callsite
         #k::#wrapper::new(#begin, async move { #arguments #body }, #handler)
     };
-    with_body(span, &sig, &new_body)
+    with_body(span, &ending_in_user_tokens(&sig), new_body)
+}
+
+/// The signature, which ends in a type of ours, with an empty `where` of the user's behind it.
+///
+/// The compiler takes an item whose signature ends in our tokens for ours, and no longer lints it.
+fn ending_in_user_tokens(sig: &Signature) -> TokenStream {
+    match &sig.generics.where_clause {
+        Some(clause) if !clause.predicates.is_empty() => sig.to_token_stream(),
+        _ => quote_spanned!(sig.fn_token.span=> #sig where),
+    }
 }
 
 /// Another attribute demands an `async fn`.
@@ -48,14 +58,7 @@ pub(super) fn kept(span: &Span) -> TokenStream {
         #callsite
         #k::Instrumented::new(#begin, async move { #body }, #handler).await
     };
-    with_body(span, &span.function.sig, &new_body)
-}
-
-/// What runs outside of the block and may use arguments.
-fn needed_outside(span: &Span) -> TokenStream {
-    let mut tokens = span.options.parent.to_token_stream();
-    tokens.extend(fields::statements(&span.options));
-    tokens
+    with_body(span, &span.function.sig, new_body)
 }
 
 fn return_future(sig: &mut Signature, k: &TokenStream) {
@@ -70,15 +73,14 @@ fn return_future(sig: &mut Signature, k: &TokenStream) {
 }
 
 /// The body, after the block was told its output type: without it coercions and `.into()` would not compile.
-///
-/// The body is a branch or an arm, so that temporaries of its tail drop before the arguments in every edition.
 fn typed_body(span: &Span, k: &TokenStream) -> TokenStream {
     let (site, body) = (Site::mixed_site(), &span.body);
     let ReturnType::Type(_, ty) = &span.function.sig.output else {
-        return quote_spanned!(site=> if false {} else #body);
+        return after(&quote_spanned!(site=> if false { return; }), body);
     };
     let never = never(ty, k);
-    let allow = never.is_some().then(|| quote_spanned!(site=> #[allow(unreachable_code, clippy::diverging_sub_expression)]));
+    let allow =
+        never.is_some().then(|| quote_spanned!(site=> #[allow(unreachable_code, clippy::diverging_sub_expression)]));
     let output = never.or_else(|| inferred(ty)).map(|ty| {
         quote_spanned! {site=>
             #allow
@@ -87,7 +89,7 @@ fn typed_body(span: &Span, k: &TokenStream) -> TokenStream {
             }
         }
     });
-    quote_spanned!(site=> #output match () { () => #body })
+    after(&output.unwrap_or_default(), body)
 }
 
 /// `!` may only stand behind an arrow.

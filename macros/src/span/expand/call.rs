@@ -4,10 +4,9 @@ use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
 use syn::ReturnType;
 
-use super::super::body::prepend;
 use super::super::model::Span;
 use super::super::shape::{inferred, nothing_to_drop};
-use super::{callsite, handler, with_body, with_group};
+use super::{after, callsite, handler, with_body};
 
 /// The body runs in a closure, so that its value can be looked at however the body is left.
 ///
@@ -16,22 +15,22 @@ use super::{callsite, handler, with_body, with_group};
 /// The closure takes what it captures as the body needs it: arguments drop as before. Only where nothing can drop does
 /// it capture by move, because then arguments in registers need not be stored for it.
 pub(super) fn observed(span: &Span) -> TokenStream {
-    let (k, body) = (span.options.krate.private(), &span.body);
+    let k = span.options.krate.private();
     let callsite = callsite::declare(&span.options, &span.name);
-    let start = callsite::start(&span.options);
+    let body = after(&callsite::start(&span.options), &span.body);
     let output = closure_output(&span.function.sig.output);
     let handler = handler::handler(span);
     let by_move = nothing_to_drop(&span.function.sig).then(|| quote_spanned!(Site::mixed_site()=> move));
     let new_body = quote_spanned! {Site::mixed_site()=>
         #callsite
-        let __tc_body = #k::body(#by_move |__tc_start| #output { #start #body });
+        let __tc_body = #k::body(#by_move |__tc_start| #output { #body });
         if __TC_CALLSITE.is_on() {
             #k::traced(&__TC_CALLSITE, __tc_body, #handler)
         } else {
             __tc_body(::core::option::Option::None)
         }
     };
-    with_body(span, &span.function.sig, &new_body)
+    with_body(span, &span.function.sig, new_body)
 }
 
 /// The body stays where it is, as `#[track_caller]` demands; nothing looks at its value.
@@ -40,7 +39,7 @@ pub(super) fn guarded(span: &Span) -> TokenStream {
     let callsite = callsite::declare(&span.options, &span.name);
     let enter = callsite::enter(&span.options);
     let guard = quote_spanned!(Site::mixed_site()=> #callsite let __tc_guard = #k::Scope::new(#enter););
-    with_group(span, &prepend(guard, &span.body))
+    with_body(span, &span.function.sig, after(&guard, &span.body))
 }
 
 /// The return type for a closure around the body, so that coercions and inference work as before.

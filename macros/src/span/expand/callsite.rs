@@ -1,7 +1,7 @@
 //! The static that describes a callsite, and the check whether it is on.
 
-use proc_macro2::{Span as Site, TokenStream};
-use quote::quote_spanned;
+use proc_macro2::{Ident, Span as Site, TokenStream};
+use quote::{format_ident, quote_spanned};
 
 use super::super::options::Options;
 use super::fields;
@@ -23,43 +23,42 @@ pub(super) fn declare(options: &Options, name: &str) -> TokenStream {
 
 /// Begins a span that is current at once and ends in this call.
 pub(super) fn enter(options: &Options) -> TokenStream {
-    begin_by(options, "enter")
+    if_on(&call(options, "enter", &quote_spanned!(Site::mixed_site()=> &__TC_CALLSITE)))
 }
 
 /// Begins a span that a future or a stream carries.
 pub(super) fn begin(options: &Options) -> TokenStream {
-    begin_by(options, "begin")
+    if_on(&call(options, "begin", &quote_spanned!(Site::mixed_site()=> &__TC_CALLSITE)))
 }
 
 /// Begins the span of a body in whose closure this stands.
 pub(super) fn start(options: &Options) -> TokenStream {
-    let (k, site, fields) = (options.krate.private(), Site::mixed_site(), fields::closure(options));
-    match &options.parent {
-        None => quote_spanned!(site=> #k::start(__tc_start, #fields);),
-        Some(parent) => quote_spanned!(site=> #k::start_under(__tc_start, || #parent, #fields);),
-    }
+    let call = call(options, "start", &quote_spanned!(Site::mixed_site()=> __tc_start));
+    quote_spanned!(Site::mixed_site()=> #call;)
 }
 
-fn begin_by(options: &Options, function: &str) -> TokenStream {
-    let (k, site) = (options.krate.private(), Site::mixed_site());
+fn if_on(call: &TokenStream) -> TokenStream {
+    quote_spanned!(Site::mixed_site()=> if __TC_CALLSITE.is_on() { #call } else { ::core::option::Option::None })
+}
+
+/// A call of the runtime's `function`, or of its variant that takes a parent.
+fn call(options: &Options, function: &str, first: &TokenStream) -> TokenStream {
     let fields = fields::closure(options);
-    let call = match &options.parent {
-        None => {
-            let function = syn::Ident::new(function, site);
-            quote_spanned!(site=> #k::#function(&__TC_CALLSITE, #fields))
-        }
-        Some(parent) => {
-            let function = syn::Ident::new(&format!("{function}_under"), site);
-            quote_spanned!(site=> #k::#function(&__TC_CALLSITE, || #parent, #fields))
-        }
+    let Some(parent) = &options.parent else {
+        let (k, function) = (options.krate.private(), Ident::new(function, Site::mixed_site()));
+        return quote_spanned!(Site::mixed_site()=> #k::#function(#first, #fields));
     };
-    quote_spanned!(site=> if __TC_CALLSITE.is_on() { #call } else { ::core::option::Option::None })
+    // A type error in the parent should point at the parent.
+    let site = fields::site_of(parent);
+    let (k, function) = (options.krate.private_at(site), format_ident!("{function}_under", span = site));
+    quote_spanned!(site=> #k::#function(#first, || #parent, #fields))
 }
 
 /// The keys that a span of this callsite may carry, for the catalogue.
 fn keys(options: &Options) -> Option<TokenStream> {
     let (k, site) = (options.krate.private(), Site::mixed_site());
     let fields = options.attrs.iter().chain(&options.result).chain(&options.share).map(|field| &field.key);
-    let keys: Vec<TokenStream> = fields.map(|key| quote_spanned!(site=> #key)).chain(fields::database_keys(options)).collect();
+    let keys: Vec<TokenStream> =
+        fields.map(|key| quote_spanned!(site=> #key)).chain(fields::database_keys(options)).collect();
     (!keys.is_empty()).then(|| quote_spanned!(site=> .keys(&[#(<#keys as #k::Key>::META),*])))
 }

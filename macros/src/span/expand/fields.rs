@@ -54,7 +54,7 @@ fn link(context: &Expr) -> TokenStream {
 }
 
 /// A type error in a value should point at the value.
-fn site_of(value: &Expr) -> Site {
+pub(super) fn site_of(value: &Expr) -> Site {
     value.span().resolved_at(Site::mixed_site())
 }
 
@@ -65,11 +65,14 @@ fn start() -> Ident {
 fn of_database(options: &Options, database: &Database) -> TokenStream {
     let site = Site::mixed_site();
     if database.static_name().is_some() {
-        return database.parts.iter().map(|part| {
-            let (key, value) = (database_key(options, part.key), &part.value);
-            quote_spanned!(site=> __tc_start.attr::<#key, _>(#value);)
-        })
-        .collect();
+        return database
+            .parts
+            .iter()
+            .map(|part| {
+                let (key, value) = (database_key(options, part.key), &part.value);
+                quote_spanned!(site=> __tc_start.attr::<#key, _>(#value);)
+            })
+            .collect();
     }
     // The name and the attributes use the same values, and each expression runs once. The `match` keeps temporaries.
     let (mut values, mut names, mut sets) = (Vec::new(), Vec::new(), TokenStream::new());

@@ -7,6 +7,7 @@ use syn::Type;
 use super::super::model::{Observe, Span};
 use super::super::options::Field;
 use super::super::shape::inferred;
+use super::fields::site_of;
 
 /// An expression that takes the value and the end of the span.
 pub(super) fn handler(span: &Span) -> TokenStream {
@@ -14,7 +15,7 @@ pub(super) fn handler(span: &Span) -> TokenStream {
     let Observe::Value(ty) = &span.observe else {
         return quote_spanned!(site=> #k::unobserved);
     };
-    let ty = annotation(ty.as_ref());
+    let ty = annotation(ty.as_deref());
     let report = report(span);
     let fields = fields(span);
     quote_spanned!(site=> |__tc_result #ty, __tc_end| { #report #fields })
@@ -45,7 +46,8 @@ fn fields(span: &Span) -> Option<TokenStream> {
     }
     let (k, site) = (span.options.krate.private(), Site::mixed_site());
     let sets = span.options.result.iter().map(|Field { key, value }| {
-        quote_spanned!(site=> __tc_end.attr::<#key, _>(#k::apply(__tc_value, #value));)
+        let (end, success) = (quote_spanned!(site=> __tc_end), quote_spanned!(site=> __tc_value));
+        quote_spanned!(site_of(value)=> #end.attr::<#key, _>(#k::apply(#success, #value));)
     });
     // The user's closure looks redundant only because of what is generated around it.
     Some(quote_spanned! {site=>

@@ -3,10 +3,10 @@
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use super::super::body::{Tail, prepend};
+use super::super::body::Tail;
 use super::super::model::Span;
 use super::call::closure_output;
-use super::{callsite, handler, with_body, with_group};
+use super::{after, callsite, handler, with_body};
 
 pub(super) fn future(span: &Span, opaque: bool, tail: Option<&Tail>) -> TokenStream {
     expand(span, tail, if opaque { "Instrumented::new" } else { "rewrap" }, "Instrumented")
@@ -26,11 +26,12 @@ fn expand(span: &Span, tail: Option<&Tail>, around: &str, wrapper: &str) -> Toke
         tail.rewrite(&span.body, |target| quote_spanned!(site=> #k::#wrapper::new(__tc_span, #target, #handler)))
     });
     if let Some(body) = rewritten {
-        return with_group(span, &prepend(quote_spanned!(site=> #callsite let __tc_span = #begin;), &body));
+        let begin = quote_spanned!(site=> #callsite let __tc_span = #begin;);
+        return with_body(span, &span.function.sig, after(&begin, &body));
     }
     let (around, output, body) = (path(around), closure_output(&span.function.sig.output), &span.body);
     let new_body = quote_spanned!(site=> #callsite #k::#around(#begin, #k::call(|| #output #body), #handler));
-    with_body(span, &span.function.sig, &new_body)
+    with_body(span, &span.function.sig, new_body)
 }
 
 fn path(text: &str) -> TokenStream {

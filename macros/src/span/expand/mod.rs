@@ -17,6 +17,7 @@ use quote::{ToTokens, quote_spanned};
 
 pub(crate) use scope::{scope, scope_error};
 
+use super::body::{is_lone_expression, regroup};
 use super::model::{Form, Span};
 
 /// The function with its span.
@@ -36,13 +37,28 @@ pub(crate) fn function(span: &Span) -> TokenStream {
 }
 
 /// The function around a new body; `sig` is its signature.
-fn with_body(span: &Span, sig: &impl ToTokens, body: &TokenStream) -> TokenStream {
-    let (attrs, vis, hoisted) = (&span.function.attrs, &span.function.vis, &span.hoisted);
-    quote_spanned!(Site::mixed_site()=> #(#attrs)* #hoisted #vis #sig { #body })
+///
+/// The braces stay the user's: the compiler takes an item that ends in our tokens for ours, and would no longer say that
+/// it is never used.
+fn with_body(span: &Span, sig: &impl ToTokens, body: TokenStream) -> TokenStream {
+    with_group(span, sig, &regroup(&span.body, body))
 }
 
-/// The function with its own body, to which something was added.
-fn with_group(span: &Span, body: &Group) -> TokenStream {
-    let (attrs, vis, hoisted, sig) = (&span.function.attrs, &span.function.vis, &span.hoisted, &span.function.sig);
+/// The body after some statements of ours, as a block of its own.
+///
+/// Only an expression without anything around it goes without its braces, of which the compiler would warn as needless.
+/// Our own statements in the user's block would have clippy warn that items at its top come late.
+fn after(statements: &TokenStream, body: &Group) -> TokenStream {
+    match is_lone_expression(body) {
+        true => {
+            let expression = body.stream();
+            quote_spanned!(Site::mixed_site()=> #statements #expression)
+        }
+        false => quote_spanned!(Site::mixed_site()=> #statements #body),
+    }
+}
+
+fn with_group(span: &Span, sig: &impl ToTokens, body: &Group) -> TokenStream {
+    let (attrs, vis, hoisted) = (&span.function.attrs, &span.function.vis, &span.hoisted);
     quote_spanned!(Site::mixed_site()=> #(#attrs)* #hoisted #vis #sig #body)
 }

@@ -48,7 +48,8 @@ fn all_public_methods() {
 
 #[test]
 fn other_items_go_through() {
-    let items = "impl A { #![allow(x)] const X: fn() = || {}; m! { fn } n!(y); type T = V<{ 1 }>; const Y: T = { fn z() {} z };
+    let items =
+        "impl A { #![allow(x)] const X: fn() = || {}; m! { fn } n!(y); type T = V<{ 1 }>; const Y: T = { fn z() {} z };
         fn g() -> V<{ 2 }> where A: B<{ 3 }> { body() } }";
     check(r#"component = "S""#, items, items);
 }

@@ -73,7 +73,11 @@ fn refused() {
     check("stream", "async fn f() -> BoxStream<'a, u8> { g() }", "`stream` on an `async fn` needs");
     check("future", "fn f() {}", "`future` is for functions that return a future");
     check("future", "fn f() -> u8 { 1 }", "`future` is for functions that return a future");
-    check("stream", "fn f() -> impl Future<Output = u8> { async {} }", "`stream` is for functions that return a stream");
+    check(
+        "stream",
+        "fn f() -> impl Future<Output = u8> { async {} }",
+        "`stream` is for functions that return a stream",
+    );
     check("stream", "async fn f() {}", "`stream` is for functions that return a stream");
     check("", "#[track_caller] fn f() -> Result<A, B> {}", "a `#[track_caller]` function cannot report its errors");
     check("result(a = b)", "#[track_caller] fn f() -> u8 {}", "a `#[track_caller]` function cannot report its result");

@@ -4,8 +4,22 @@ use super::{Cover, Options, Place};
 use crate::diagnostics::Errors;
 
 const FUNCTION: [&str; 16] = [
-    "kind", "attrs", "result", "parent", "links", "share", "future", "stream", "construct", "no_err", "no_message",
-    "db", "needs_parent", "announce", "crate", "component",
+    "kind",
+    "attrs",
+    "result",
+    "parent",
+    "links",
+    "share",
+    "future",
+    "stream",
+    "construct",
+    "no_err",
+    "no_message",
+    "db",
+    "needs_parent",
+    "announce",
+    "crate",
+    "component",
 ];
 const IMPL: [&str; 3] = ["component", "methods", "crate"];
 const SCOPE: [&str; 7] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "announce"];
@@ -28,8 +42,12 @@ impl Place {
             return None;
         }
         Some(match self {
-            Self::Function => format!("`{option}` belongs on an `impl` block: `#[tc_span(component = \"StoreDaemon\")] impl Store {{ .. }}`"),
-            Self::Impl => format!("`{option}` belongs on a method; an `impl` block takes `component`, `methods` and `crate`"),
+            Self::Function => format!(
+                "`{option}` belongs on an `impl` block: `#[tc_span(component = \"StoreDaemon\")] impl Store {{ .. }}`"
+            ),
+            Self::Impl => {
+                format!("`{option}` belongs on a method; an `impl` block takes `component`, `methods` and `crate`")
+            }
             Self::Scope => format!("`{option}` belongs on a function; a scope takes {}", list(&SCOPE)),
         })
     }

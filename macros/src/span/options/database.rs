@@ -1,8 +1,7 @@
 //! `db(system = .., collection = .., operation = ..)`: the database form of a span.
 
-use proc_macro2::TokenStream;
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, ExprLit, Ident, Lit, Token};
 
@@ -40,16 +39,17 @@ impl Database {
 }
 
 /// Reads the inside of `db(...)`.
-pub(super) fn database(written: &Ident, tokens: TokenStream, errors: &mut Errors) -> Database {
-    let parser = Punctuated::<(Ident, Expr), Token![,]>::parse_terminated_with;
-    let parsed = (|input: ParseStream| parser(input, part)).parse2(tokens);
+pub(super) fn database(written: &Ident, input: ParseStream, errors: &mut Errors) -> Database {
+    let parsed = Punctuated::<(Ident, Expr), Token![,]>::parse_terminated_with(input, part);
     let Some(given) = errors.keep(parsed) else {
         return Database { parts: Vec::new() };
     };
     let mut parts: Vec<Part> = Vec::new();
     for (name, value) in given {
         match PARTS.iter().find(|(known, _)| name == known) {
-            None => errors.at(&name, suggest::unknown("option of `db`", &name.to_string(), &PARTS.map(|(name, _)| name))),
+            None => {
+                errors.at(&name, suggest::unknown("option of `db`", &name.to_string(), &PARTS.map(|(name, _)| name)))
+            }
             Some((_, key)) if parts.iter().any(|part| part.key == *key) => {
                 errors.at(&name, format_args!("`{name}` is given twice; keep one of them"));
             }
@@ -61,8 +61,10 @@ pub(super) fn database(written: &Ident, tokens: TokenStream, errors: &mut Errors
 }
 
 fn check_required(written: &Ident, parts: &[Part], errors: &mut Errors) {
-    let is_missing = |name: &&str| !PARTS.iter().any(|(known, key)| known == name && parts.iter().any(|part| part.key == *key));
-    let missing: Vec<String> = REQUIRED.iter().filter(|name| is_missing(name)).map(|name| format!("`{name} = ..`")).collect();
+    let is_missing =
+        |name: &&str| !PARTS.iter().any(|(known, key)| known == name && parts.iter().any(|part| part.key == *key));
+    let missing: Vec<String> =
+        REQUIRED.iter().filter(|name| is_missing(name)).map(|name| format!("`{name} = ..`")).collect();
     if !missing.is_empty() {
         errors.at(written, format_args!("`db` needs {}", missing.join(" and ")));
     }

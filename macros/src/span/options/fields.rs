@@ -1,8 +1,7 @@
 //! `key = value` lists and expression lists.
 
-use proc_macro2::TokenStream;
 use quote::ToTokens;
-use syn::parse::{ParseStream, Parser};
+use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Path, Token};
 
@@ -15,9 +14,8 @@ pub(crate) struct Field {
 }
 
 /// Reads the inside of `attrs(...)`; a key that comes twice is a mistake.
-pub(super) fn fields(tokens: TokenStream, errors: &mut Errors) -> Vec<Field> {
-    let parser = Punctuated::<Field, Token![,]>::parse_terminated_with;
-    let parsed = (|input: ParseStream| parser(input, field)).parse2(tokens);
+pub(super) fn fields(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
+    let parsed = Punctuated::<Field, Token![,]>::parse_terminated_with(input, field);
     let mut known: Vec<(String, Field)> = Vec::new();
     for field in errors.keep(parsed).unwrap_or_default() {
         let name = field.key.to_token_stream().to_string();
@@ -32,14 +30,14 @@ pub(super) fn fields(tokens: TokenStream, errors: &mut Errors) -> Vec<Field> {
 }
 
 /// Reads the inside of `links(...)`.
-pub(super) fn expressions(tokens: TokenStream, errors: &mut Errors) -> Vec<Expr> {
-    let parsed = Punctuated::<Expr, Token![,]>::parse_terminated.parse2(tokens);
+pub(super) fn expressions(input: ParseStream, errors: &mut Errors) -> Vec<Expr> {
+    let parsed = Punctuated::<Expr, Token![,]>::parse_terminated(input);
     errors.keep(parsed).unwrap_or_default().into_iter().collect()
 }
 
 fn field(input: ParseStream) -> syn::Result<Field> {
     let key = input.call(Path::parse_mod_style)?;
-    if !input.peek(Token![=]) {
+    if !input.peek(Token![=]) || input.peek2(Token![,]) {
         let name = key.to_token_stream().to_string().replace(' ', "");
         return Err(syn::Error::new_spanned(&key, format_args!("key `{name}` has no value; write `{name} = value`")));
     }

@@ -8,7 +8,8 @@ mod fields;
 mod name;
 mod reader;
 
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
 use syn::{Expr, LitStr};
 
 pub(crate) use database::Database;
@@ -79,6 +80,14 @@ impl Options {
             (None, Some(_)) => Ident::new("Client", Span::call_site()),
             (None, None) => Ident::new("Internal", Span::call_site()),
         }
+    }
+
+    /// Every expression of the user's that is evaluated when the span begins.
+    pub(crate) fn expressions(&self) -> TokenStream {
+        let fields = self.attrs.iter().chain(&self.share).map(|field| &field.value);
+        let database = self.database.iter().flat_map(|database| &database.parts).map(|part| &part.value);
+        let all = fields.chain(database).chain(&self.links).chain(&self.parent);
+        all.map(ToTokens::to_token_stream).collect()
     }
 
     /// Whether anything is evaluated when the span begins.

@@ -10,12 +10,18 @@ pub(super) fn error(name: &str) -> Option<String> {
     match name.split_once('/') {
         Some((component, operation)) if is_upper_camel(component) && is_upper_camel(operation) => None,
         Some(_) => Some(match corrected(name) {
-            Some(better) => format!("span name `{name}` is not `Component/Operation` in UpperCamelCase; write `{better}`"),
-            None => format!("span name `{name}` is not `Component/Operation` in UpperCamelCase, as in `StoreDaemon/Load`"),
+            Some(better) => {
+                format!("span name `{name}` is not `Component/Operation` in UpperCamelCase; write `{better}`")
+            }
+            None => {
+                format!("span name `{name}` is not `Component/Operation` in UpperCamelCase, as in `StoreDaemon/Load`")
+            }
         }),
         None => {
             let operation = Some(upper_camel(name)).filter(|name| is_upper_camel(name)).unwrap_or("Load".into());
-            Some(format!("span name `{name}` has no component; write `Component/{operation}`, as in `StoreDaemon/{operation}`"))
+            Some(format!(
+                "span name `{name}` has no component; write `Component/{operation}`, as in `StoreDaemon/{operation}`"
+            ))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Reads options one by one.
 
 use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, LitStr, Path, Token};
-use quote::ToTokens;
 
 use super::{Cover, Options, Place, conflicts, database, fields, name};
 use crate::diagnostics::Errors;
@@ -75,7 +75,9 @@ impl Reader<'_> {
 
     fn name(&mut self, literal: LitStr, first: bool) -> syn::Result<()> {
         let message = match self.place {
-            Place::Impl => Some("an `impl` block has a component, not a name; write `component = \"StoreDaemon\"`".to_owned()),
+            Place::Impl => {
+                Some("an `impl` block has a component, not a name; write `component = \"StoreDaemon\"`".to_owned())
+            }
             _ if self.options.name.is_some() => Some("a span has one name; remove this one".to_owned()),
             _ if !first => Some("the name of the span comes first".to_owned()),
             _ => name::error(&literal.value()),
@@ -87,11 +89,7 @@ impl Reader<'_> {
 
     fn value(&mut self, option: &Ident, text: &str, input: ParseStream) -> syn::Result<()> {
         match text {
-            "attrs" => self.options.attrs = fields::fields(list(option, input)?, self.errors),
-            "share" => self.options.share = fields::fields(list(option, input)?, self.errors),
-            "result" => self.options.result = fields::fields(list(option, input)?, self.errors),
-            "links" => self.options.links = fields::expressions(list(option, input)?, self.errors),
-            "db" => self.options.database = Some(database::database(option, list(option, input)?, self.errors)),
+            "attrs" | "share" | "result" | "links" | "db" => self.list(option, text, input)?,
             "kind" | "parent" | "announce" | "crate" | "component" | "methods" => {
                 equals(option, input)?;
                 self.assigned(text, input)?;
@@ -99,6 +97,24 @@ impl Reader<'_> {
             _ => self.flag(option, text, input)?,
         }
         Ok(())
+    }
+
+    /// The inside of `option(...)`. It is read in place, so that an error at its end points at its closing bracket.
+    fn list(&mut self, option: &Ident, text: &str, input: ParseStream) -> syn::Result<()> {
+        if !input.peek(syn::token::Paren) {
+            return Err(syn::Error::new_spanned(option, format_args!("`{option}` takes a list; write `{option}(..)`")));
+        }
+        let inside;
+        syn::parenthesized!(inside in input);
+        match text {
+            "attrs" => self.options.attrs = fields::fields(&inside, self.errors),
+            "share" => self.options.share = fields::fields(&inside, self.errors),
+            "result" => self.options.result = fields::fields(&inside, self.errors),
+            "links" => self.options.links = fields::expressions(&inside, self.errors),
+            _ => self.options.database = Some(database::database(option, &inside, self.errors)),
+        }
+        // What is left after a mistake was reported with it.
+        inside.parse::<TokenStream>().map(drop)
     }
 
     /// The right side of `option = value`.
@@ -139,7 +155,10 @@ fn kind(input: ParseStream) -> syn::Result<Ident> {
     let given = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), expected))?;
     match KINDS.iter().find(|(name, _)| given == name) {
         Some((_, variant)) => Ok(Ident::new(variant, proc_macro2::Span::call_site())),
-        None => Err(syn::Error::new_spanned(&given, suggest::unknown("kind", &given.to_string(), &KINDS.map(|(name, _)| name)))),
+        None => Err(syn::Error::new_spanned(
+            &given,
+            suggest::unknown("kind", &given.to_string(), &KINDS.map(|(name, _)| name)),
+        )),
     }
 }
 
@@ -163,18 +182,11 @@ fn seconds(literal: &LitStr) -> syn::Result<u32> {
     let seconds = unit.and_then(|(unit, factor)| text.strip_suffix(unit)?.parse::<u32>().ok()?.checked_mul(factor));
     match seconds {
         Some(seconds) if seconds > 0 => Ok(seconds),
-        _ => Err(syn::Error::new_spanned(literal, format_args!("`{text}` is not a time of at least a second, as in \"30s\", \"5m\" or \"1h\""))),
+        _ => Err(syn::Error::new_spanned(
+            literal,
+            format_args!("`{text}` is not a time of at least a second, as in \"30s\", \"5m\" or \"1h\""),
+        )),
     }
-}
-
-/// The tokens inside `option(...)`.
-fn list(option: &Ident, input: ParseStream) -> syn::Result<TokenStream> {
-    if !input.peek(syn::token::Paren) {
-        return Err(syn::Error::new_spanned(option, format_args!("`{option}` takes a list; write `{option}(..)`")));
-    }
-    let inside;
-    syn::parenthesized!(inside in input);
-    inside.parse()
 }
 
 fn equals(option: &Ident, input: ParseStream) -> syn::Result<()> {

@@ -70,6 +70,14 @@ fn bad_values() {
 
 #[test]
 fn all_mistakes_are_reported() {
-    check(Place::Function, r#""load", knd = client, attrs(k = ), announce = "x""#, &["no component", "unknown option `knd`", "", "not a time"]);
-    check(Place::Function, r#"kind client no_err, 5, stream x"#, &["`kind` takes a value", "expected an option", "takes no value"]);
+    check(
+        Place::Function,
+        r#""load", knd = client, attrs(k = ), announce = "x""#,
+        &["no component", "unknown option `knd`", "", "not a time"],
+    );
+    check(
+        Place::Function,
+        r#"kind client no_err, 5, stream x"#,
+        &["`kind` takes a value", "expected an option", "takes no value"],
+    );
 }

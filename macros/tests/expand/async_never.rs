@@ -1,0 +1,6 @@
+#[tc_span("Store/Serve")]
+async fn serve() -> ! {
+    loop {
+        accept().await;
+    }
+}

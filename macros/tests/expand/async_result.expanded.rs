@@ -1,0 +1,71 @@
+/// Loads.
+#[inline]
+pub fn load<T>(
+    &self,
+    request: Request<T>,
+    session: &str,
+    cause: Context,
+) -> impl ::core::future::Future<Output = Result<Replica, StoreError>>
+where
+    T: Send,
+{
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_spans")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_spans")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
+    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::new(
+            "Store/Load",
+            ::tracecast::__private::Kind::Internal,
+        )
+        .keys(
+            &[
+                <keys::artifact as ::tracecast::__private::Key>::META,
+                <keys::session as ::tracecast::__private::Key>::META,
+            ],
+        );
+    ::tracecast::__private::Instrumented::new(
+        if __TC_CALLSITE.is_on() {
+            ::tracecast::__private::begin(
+                &__TC_CALLSITE,
+                |__tc_start| {
+                    __tc_start.attr::<keys::artifact, _>(&request.artifact);
+                    __tc_start.share::<keys::session, _>(session);
+                    __tc_start.link(cause);
+                },
+            )
+        } else {
+            ::core::option::Option::None
+        },
+        async move {
+            let request = request;
+            let session = session;
+            let cause = cause;
+            if false {
+                return ::tracecast::__private::unreachable_value::<
+                    Result<Replica, StoreError>,
+                >();
+            }
+            self.fetch(request).await
+        },
+        |__tc_result, __tc_end| {
+            use ::tracecast::__private::probe::*;
+            (&&&Probe(__tc_result)).report(__tc_end);
+        },
+    )
+}

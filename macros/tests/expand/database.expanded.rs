@@ -1,0 +1,87 @@
+fn rows(table: &str) -> Vec<Row> {
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_spans")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_spans")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
+    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::new(
+            "db",
+            ::tracecast::__private::Kind::Client,
+        )
+        .keys(
+            &[
+                <::tracecast::keys::db::system_name as ::tracecast::__private::Key>::META,
+                <::tracecast::keys::db::collection_name as ::tracecast::__private::Key>::META,
+                <::tracecast::keys::db::operation_name as ::tracecast::__private::Key>::META,
+            ],
+        );
+    let __tc_body = ::tracecast::__private::body(move |__tc_start| -> Vec<Row> {
+        ::tracecast::__private::start(
+            __tc_start,
+            |__tc_start| {
+                match ("postgresql", table, "select") {
+                    (__tc_system_name, __tc_collection_name, __tc_operation_name) => {
+                        __tc_start
+                            .name(
+                                ::core::format_args!(
+                                    "{}.{}", __tc_collection_name, __tc_operation_name
+                                ),
+                            );
+                        __tc_start
+                            .attr::<
+                                ::tracecast::keys::db::system_name,
+                                _,
+                            >(
+                                ::core::convert::AsRef::<
+                                    ::core::primitive::str,
+                                >::as_ref(&__tc_system_name),
+                            );
+                        __tc_start
+                            .attr::<
+                                ::tracecast::keys::db::collection_name,
+                                _,
+                            >(
+                                ::core::convert::AsRef::<
+                                    ::core::primitive::str,
+                                >::as_ref(&__tc_collection_name),
+                            );
+                        __tc_start
+                            .attr::<
+                                ::tracecast::keys::db::operation_name,
+                                _,
+                            >(
+                                ::core::convert::AsRef::<
+                                    ::core::primitive::str,
+                                >::as_ref(&__tc_operation_name),
+                            );
+                    }
+                }
+            },
+        );
+        query(table)
+    });
+    if __TC_CALLSITE.is_on() {
+        ::tracecast::__private::traced(
+            &__TC_CALLSITE,
+            __tc_body,
+            ::tracecast::__private::unobserved,
+        )
+    } else {
+        __tc_body(::core::option::Option::None)
+    }
+}

@@ -1,0 +1,82 @@
+fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_spans")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_spans")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
+    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::new(
+            "Store/Load",
+            ::tracecast::__private::Kind::Client,
+        )
+        .keys(
+            &[
+                <keys::artifact as ::tracecast::__private::Key>::META,
+                <keys::source as ::tracecast::__private::Key>::META,
+                <keys::bytes as ::tracecast::__private::Key>::META,
+            ],
+        )
+        .announce(30u32);
+    let __tc_body = ::tracecast::__private::body(|
+        __tc_start,
+    | -> Result<Vec<u8>, StoreError> {
+        ::tracecast::__private::start(
+            __tc_start,
+            |__tc_start| {
+                __tc_start.attr::<keys::artifact, _>(id);
+                __tc_start.attr::<keys::source, _>(source);
+            },
+        );
+        {
+            let replica = fetch(id)?;
+            Ok(replica)
+        }
+    });
+    if __TC_CALLSITE.is_on() {
+        ::tracecast::__private::traced(
+            &__TC_CALLSITE,
+            __tc_body,
+            |__tc_result, __tc_end| {
+                {
+                    use ::tracecast::__private::probe::*;
+                    (&&&Probe(__tc_result)).report(__tc_end);
+                }
+                #[allow(
+                    clippy::redundant_closure,
+                    clippy::redundant_closure_for_method_calls
+                )]
+                if let ::core::option::Option::Some(__tc_value) = {
+                    use ::tracecast::__private::probe::*;
+                    (&Probe(__tc_result)).success()
+                } {
+                    __tc_end
+                        .attr::<
+                            keys::bytes,
+                            _,
+                        >(
+                            ::tracecast::__private::apply(
+                                __tc_value,
+                                |replica| replica.len(),
+                            ),
+                        );
+                }
+            },
+        )
+    } else {
+        __tc_body(::core::option::Option::None)
+    }
+}

@@ -1,0 +1,4 @@
+#[tc_span("Store/Flush")]
+pub fn flush(&self) {
+    self.cache.clear();
+}
