@@ -166,8 +166,8 @@ impl Block {
 
     /// Appends head words and bytes, padded to whole words, if all of it fits.
     #[inline]
-    pub(crate) fn append_bytes<const N: usize>(&self, head: [Word; N], bytes: &[u8]) -> bool {
-        let (used, words) = (usize::from(self.counts.used.get()), N + crate::word::words_for(bytes.len()));
+    pub(crate) fn append_bytes(&self, head: &[Word], bytes: &[u8]) -> bool {
+        let (used, words) = (usize::from(self.counts.used.get()), head.len() + crate::word::words_for(bytes.len()));
         if used + words > TAIL_WORDS {
             return false;
         }
@@ -175,25 +175,21 @@ impl Block {
         unsafe {
             let place = self.place(used);
             place.add(words - 1).write(Word::bits(0));
-            for (at, word) in head.into_iter().enumerate() {
-                place.add(at).write(word);
-            }
-            place.add(N).cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            place.copy_from_nonoverlapping(head.as_ptr(), head.len());
+            place.add(head.len()).cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
         self.counts.used.set((used + words) as u16);
         true
     }
 
-    /// The items in this block's tail.
-    ///
-    /// # Safety
-    /// Nothing is appended while the slice lives.
-    pub(crate) unsafe fn tail(&self) -> &[Word] {
-        // SAFETY: `append` initialised the first `used` words; the caller keeps others from writing.
-        unsafe { std::slice::from_raw_parts(self.place(0), usize::from(self.counts.used.get())) }
+    /// A word of the tail that is in use.
+    pub(crate) fn word(&self, at: usize) -> Word {
+        assert!(at < usize::from(self.counts.used.get()));
+        // SAFETY: in bounds and initialised, because it is in use.
+        unsafe { self.place(at).read() }
     }
 
-    /// Replaces one word of the tail that is in use.
+    /// Replaces a word of the tail that is in use.
     pub(crate) fn overwrite(&self, at: usize, word: Word) {
         assert!(at < usize::from(self.counts.used.get()));
         // SAFETY: in bounds, and no reference into the tail outlives a call of this crate's own code.

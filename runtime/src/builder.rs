@@ -79,7 +79,7 @@ impl SpanBuilder {
                 block.raise(UNIX_TIMES);
             }
         }
-        Span { block: Some(block) }
+        Span::owning(block)
     }
 }
 

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::block::{BlockRef, CHAINED, TAIL_WORDS, count};
+use crate::block::{BlockRef, TAIL_WORDS, count};
 use crate::clock;
 use crate::item::{
-    Item, Items, TAG_BOOL, TAG_END, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_NAME, TAG_SKIP, TAG_STATIC,
-    TAG_TEXT, TAG_U64, keyed, tagged,
+    self, TAG_BLANK, TAG_BOOL, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_NAME, TAG_SKIP, TAG_STATIC, TAG_TEXT,
+    TAG_U64, keyed, tagged,
 };
 use crate::key::KeyMeta;
 use crate::limits;
-use crate::local::{self, MAX_ITEM_WORDS};
 use crate::table::Table;
+use crate::tail;
 use crate::value::{Value, cut};
 use crate::word::{Word, words_for};
 
@@ -97,7 +97,7 @@ fn text_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &str) -
 #[inline(never)]
 fn number_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, tag: usize, bits: u64) -> Filled {
     filled.store(block);
-    attribute_by(block, || append(block, [keyed(key, tag), Word::bits(bits)], &[]));
+    attribute_by(block, || tail::append(block, &[keyed(key, tag), Word::bits(bits)], &[]));
     Filled::of(block)
 }
 
@@ -111,8 +111,8 @@ fn static_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &
 
 /// Records an attribute, without a look at what is there already.
 pub(crate) fn attribute(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
-    if !matches!(value, Value::Absent) {
-        attribute_by(block, || write(block, key, value));
+    if let Some(item) = Encoded::new(key, value) {
+        attribute_by(block, || item.append(block));
     }
 }
 
@@ -127,133 +127,124 @@ fn attribute_by(block: BlockRef, write: impl FnOnce() -> bool) {
 
 /// Records an attribute in the place of an earlier one of the same key, so that setting it often costs no room for more.
 pub(crate) fn set(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
-    forget(block, key);
-    attribute(block, key, value);
-}
-
-fn write(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) -> bool {
-    match value {
-        Value::Absent => true,
-        Value::U64(number) => append_pair(block, key, TAG_U64, number),
-        Value::I64(number) => append_pair(block, key, TAG_I64, number as u64),
-        Value::F64(number) => append_pair(block, key, TAG_F64, number.to_bits()),
-        Value::Bool(flag) => append_pair(block, key, TAG_BOOL, u64::from(flag)),
-        Value::Label(ordinal) => append_pair(block, key, TAG_LABEL, ordinal as u64),
-        Value::Static(text) => {
-            append(block, [keyed(key, TAG_STATIC), Word::ptr(text.as_ptr()), Word::bits(text.len() as u64)], &[])
+    let Some(item) = Encoded::new(key, value) else { return };
+    match find(block, key) {
+        Some((at, words)) if item.words() <= words => replace(block, at, words, &item),
+        Some((at, words)) => {
+            skip(block, at, words);
+            block.counts.attributes.set(block.counts.attributes.get().saturating_sub(1));
+            attribute_by(block, || item.append(block));
         }
-        Value::Str(text) => {
-            let bytes = cut(text, limits::value_bytes()).as_bytes();
-            append(block, [keyed(key, TAG_TEXT), Word::bits(bytes.len() as u64)], bytes)
-        }
+        None => attribute_by(block, || item.append(block)),
     }
 }
 
-fn append_pair(block: BlockRef, key: &'static KeyMeta, tag: usize, bits: u64) -> bool {
-    append(block, [keyed(key, tag), Word::bits(bits)], &[])
+/// An attribute as words.
+struct Encoded<'a> {
+    head: [Word; 3],
+    heads: usize,
+    bytes: &'a [u8],
 }
 
-/// Appends to the block, or to those chained to it. One that has outgrown its block has filled it to the last word, so
-/// nothing is put in front of what is chained.
-fn append<const N: usize>(block: BlockRef, head: [Word; N], bytes: &[u8]) -> bool {
-    let fits = if bytes.is_empty() { block.append(head) } else { block.append_bytes(head, bytes) };
-    fits || append_slowly(block, &head, bytes)
-}
-
-/// Appends to a span that outgrows its block: the words go on in chained ones.
-#[cold]
-fn append_slowly(block: BlockRef, head: &[Word], bytes: &[u8]) -> bool {
-    let words = head.len() + words_for(bytes.len());
-    let counts = &block.counts;
-    if usize::from(counts.used.get()) + usize::from(counts.chained.get()) + words > MAX_ITEM_WORDS {
-        return false;
-    }
-    let Some(mut last) = with_room(block, words) else { return false };
-    let padded = bytes.chunks(8).map(|chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        Word::bits(u64::from_ne_bytes(word))
-    });
-    for word in head.iter().copied().chain(padded) {
-        if !last.append([word]) {
-            let Some(next) = last.chain.get() else { return false };
-            last = next;
-            last.append([word]);
-        }
-        if last != block {
-            count(&block.counts.chained);
-        }
-    }
-    true
-}
-
-/// The last block of the chain, once as many are chained to it as `words` more words need.
-fn with_room(block: BlockRef, words: usize) -> Option<BlockRef> {
-    let mut last = block;
-    while let Some(next) = last.chain.get() {
-        last = next;
-    }
-    let here = last;
-    let mut room = TAIL_WORDS - usize::from(last.counts.used.get());
-    while room < words {
-        let next = local::with(|local| local.acquire())?;
-        next.flags.set(0);
-        next.chain.set(None);
-        last.chain.set(Some(next));
-        block.raise(CHAINED);
-        room += TAIL_WORDS;
-        last = next;
-    }
-    // An earlier call may have chained blocks and then found none for the rest: those are empty and come next.
-    Some(here)
-}
-
-/// Blanks the attribute with this key in the first block's tail, if it is there and whole.
-fn forget(block: BlockRef, key: &'static KeyMeta) {
-    let mut at = 0;
-    let mut in_event = false;
-    // SAFETY: the tail was written by this module, and nothing is appended until the loop has ended.
-    let mut items = unsafe { Items::new(block.tail()) };
-    let found = loop {
-        match items.next_sized() {
-            None => return,
-            Some((Item::Attribute(known, _), words)) if !in_event && std::ptr::eq(known, key) => break (at, words),
-            Some((item, words)) => {
-                in_event = matches!(item, Item::Event { .. }) || in_event && !matches!(item, Item::EndOfEvent);
-                at += words;
+impl<'a> Encoded<'a> {
+    fn new(key: &'static KeyMeta, value: Value<'a>) -> Option<Self> {
+        let pair = |tag, second| [keyed(key, tag), second, Word::bits(0)];
+        let (head, heads, bytes): (_, _, &[u8]) = match value {
+            Value::Absent => return None,
+            Value::U64(number) => (pair(TAG_U64, Word::bits(number)), 2, &[]),
+            Value::I64(number) => (pair(TAG_I64, Word::bits(number as u64)), 2, &[]),
+            Value::F64(number) => (pair(TAG_F64, Word::bits(number.to_bits())), 2, &[]),
+            Value::Bool(flag) => (pair(TAG_BOOL, Word::bits(u64::from(flag))), 2, &[]),
+            Value::Label(ordinal) => (pair(TAG_LABEL, Word::bits(ordinal as u64)), 2, &[]),
+            Value::Static(text) => {
+                ([keyed(key, TAG_STATIC), Word::ptr(text.as_ptr()), Word::bits(text.len() as u64)], 3, &[])
             }
+            Value::Str(text) => {
+                let bytes = cut(text, limits::value_bytes()).as_bytes();
+                (pair(TAG_TEXT, Word::bits(bytes.len() as u64)), 2, bytes)
+            }
+        };
+        Some(Encoded { head, heads, bytes })
+    }
+
+    fn words(&self) -> usize {
+        self.heads + words_for(self.bytes.len())
+    }
+
+    fn append(&self, block: BlockRef) -> bool {
+        tail::append(block, &self.head[..self.heads], self.bytes)
+    }
+}
+
+/// Where the attribute with this key stands, and how many words it takes. Those of events do not count.
+fn find(block: BlockRef, key: &'static KeyMeta) -> Option<(usize, usize)> {
+    let (mut at, mut of_event) = (0, 0);
+    while at < tail::len(block) {
+        let (tag, first) = tail::first(block, at);
+        let words = item::size(tag, || tail::bits(block, at + 1))?;
+        if tag == TAG_EVENT {
+            of_event = item::attributes_of_event(tail::bits(block, at + 3));
+        } else if tag <= TAG_TEXT && of_event > 0 {
+            of_event -= 1;
+        } else if tag <= TAG_TEXT && item::is_keyed(first, key) {
+            return Some((at, words));
         }
-    };
-    block.overwrite(found.0, tagged(TAG_SKIP));
-    block.overwrite(found.0 + 1, Word::bits(found.1 as u64));
-    block.counts.attributes.set(block.counts.attributes.get().saturating_sub(1));
+        at += words;
+    }
+    None
+}
+
+/// Puts an item where a longer or equally long one stood.
+fn replace(block: BlockRef, at: usize, words: usize, item: &Encoded<'_>) {
+    let new = item.head[..item.heads].iter().copied().chain(tail::padded(item.bytes));
+    let mut next = at;
+    for word in new {
+        tail::overwrite(block, next, word);
+        next += 1;
+    }
+    if next < at + words {
+        skip(block, next, at + words - next);
+    }
+}
+
+/// Blanks out words that no longer mean anything.
+fn skip(block: BlockRef, at: usize, words: usize) {
+    tail::overwrite(block, at, tagged(if words == 1 { TAG_BLANK } else { TAG_SKIP }));
+    if words > 1 {
+        tail::overwrite(block, at + 1, Word::bits(words as u64));
+    }
 }
 
 /// Records an event that happens now; `attributes` writes what belongs to it.
 pub(crate) fn event(block: BlockRef, name: &'static str, attributes: impl FnOnce(&mut EventFields)) {
-    let head = [tagged(TAG_EVENT), Word::bits(clock::now()), Word::ptr(name.as_ptr()), Word::bits(name.len() as u64)];
+    let head = [tagged(TAG_EVENT), Word::bits(clock::now()), Word::ptr(name.as_ptr()), item::event_size(name, 0)];
+    let at = tail::len(block);
     let full = u32::from(block.counts.events.get()) >= limits::CURRENT.events.load(Relaxed);
-    if full || !append(block, head, &[]) {
+    if full || !tail::append(block, &head, &[]) {
         return block.count_dropped(&block.counts.dropped_events);
     }
     count(&block.counts.events);
-    attributes(&mut EventFields { block, written: 0 });
-    append(block, [tagged(TAG_END)], &[]);
+    attributes(&mut EventFields { block, name, at, written: 0 });
 }
 
 /// Writes the attributes of one event.
 pub(crate) struct EventFields {
     block: BlockRef,
+    name: &'static str,
+    /// Where the event stands.
+    at: usize,
     written: u32,
 }
 
 impl EventFields {
     pub(crate) fn attribute(&mut self, key: &'static KeyMeta, value: Value<'_>) {
+        let Some(item) = Encoded::new(key, value) else { return };
         let full = self.written >= limits::CURRENT.attributes_per_event.load(Relaxed);
-        if full || !write(self.block, key, value) {
+        if full || !item.append(self.block) {
             return self.block.count_dropped(&self.block.counts.dropped_attributes);
         }
         self.written += 1;
+        tail::overwrite(self.block, self.at + 3, item::event_size(self.name, self.written));
     }
 }
 
@@ -267,7 +258,7 @@ pub(crate) fn link(block: BlockRef, trace_id: u128, span_id: u64, sampled: bool)
         Word::bits(u64::from(sampled)),
     ];
     let full = u32::from(block.counts.links.get()) >= limits::CURRENT.links.load(Relaxed);
-    if full || !append(block, words, &[]) {
+    if full || !tail::append(block, &words, &[]) {
         return block.count_dropped(&block.counts.dropped_links);
     }
     count(&block.counts.links);
@@ -280,7 +271,7 @@ static NAMES: Table<()> = Table::new(1024);
 pub(crate) fn name(block: BlockRef, name: &str) {
     let known = NAMES.resolve(name, |_| ()).and_then(|ordinal| NAMES.get(ordinal));
     if let Some((name, ())) = known {
-        append(block, [tagged(TAG_NAME), Word::ptr(name.as_ptr()), Word::bits(name.len() as u64)], &[]);
+        tail::append(block, &[tagged(TAG_NAME), Word::ptr(name.as_ptr()), Word::bits(name.len() as u64)], &[]);
     }
 }
 

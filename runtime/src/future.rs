@@ -54,7 +54,7 @@ impl Carried {
 
     /// A span that was made by hand.
     pub(crate) fn of(span: Span) -> Option<Self> {
-        let block = ManuallyDrop::new(span).block?;
+        let block = span.into_block()?;
         // Its clock runs already.
         block.raise(STARTED);
         Some(Carried(block))

@@ -4,11 +4,12 @@
 //! number, flag, label   key|tag, bits
 //! static text           key|tag, address, length
 //! copied text           key|tag, length, bytes..
-//! event                 tag, time, name address, name length, then attribute items until an END item
+//! event                 tag, time, name address, name length and number of attributes, then these as items
 //! link                  tag, trace id (2), span id, flags
 //! name                  tag, address, length
 //! ext                   tag, address
 //! skip                  tag, words to pass over, those words
+//! blank                 tag
 //! ```
 //! The tag is in the low four bits of a key's address, which is aligned to 16.
 
@@ -24,7 +25,7 @@ pub(crate) const TAG_LABEL: usize = 4;
 pub(crate) const TAG_STATIC: usize = 5;
 pub(crate) const TAG_TEXT: usize = 6;
 pub(crate) const TAG_EVENT: usize = 8;
-pub(crate) const TAG_END: usize = 9;
+pub(crate) const TAG_BLANK: usize = 9;
 pub(crate) const TAG_LINK: usize = 10;
 pub(crate) const TAG_NAME: usize = 11;
 pub(crate) const TAG_EXT: usize = 12;
@@ -44,15 +45,45 @@ pub(crate) fn tagged(tag: usize) -> Word {
     Word::ptr(std::ptr::without_provenance::<()>(tag))
 }
 
+/// The tag of an item whose first word is this.
+pub(crate) fn tag(first: *const ()) -> usize {
+    first.addr() & TAG_MASK
+}
+
+/// Whether an attribute's first word is this key's.
+pub(crate) fn is_keyed(first: *const (), key: &'static KeyMeta) -> bool {
+    first.addr() & !TAG_MASK == std::ptr::from_ref(key).addr()
+}
+
+/// The last word of an event's head.
+pub(crate) fn event_size(name: &str, attributes: u32) -> Word {
+    Word::bits(name.len() as u64 | u64::from(attributes) << 32)
+}
+
+/// How many attributes follow an event, by the last word of its head.
+pub(crate) fn attributes_of_event(size: u64) -> u32 {
+    (size >> 32) as u32
+}
+
+/// How many words an item takes; `second` is its second word. `None` for a tag that does not exist.
+pub(crate) fn size(tag: usize, second: impl FnOnce() -> u64) -> Option<usize> {
+    Some(match tag {
+        TAG_U64..=TAG_LABEL | TAG_EXT => 2,
+        TAG_STATIC | TAG_NAME => 3,
+        TAG_TEXT => 2 + words_for(second() as usize),
+        TAG_EVENT => 4,
+        TAG_LINK => 5,
+        TAG_SKIP => second() as usize,
+        TAG_BLANK => 1,
+        _ => return None,
+    })
+}
+
 /// One item, read back.
 #[derive(Debug)]
 pub(crate) enum Item<'a> {
     Attribute(&'static KeyMeta, Value<'a>),
-    Event {
-        time: u64,
-        name: &'static str,
-    },
-    EndOfEvent,
+    Event { time: u64, name: &'static str, attributes: u32 },
     Link {
         trace_id: u128,
         span_id: u64,
@@ -74,40 +105,21 @@ impl<'a> Items<'a> {
     pub(crate) unsafe fn new(words: &'a [Word]) -> Self {
         Items(words)
     }
-
-    /// The next item and how many words it takes.
-    pub(crate) fn next_sized(&mut self) -> Option<(Item<'a>, usize)> {
-        // SAFETY: the first word of each item is a pointer, by `new`'s contract.
-        let first = unsafe { self.0.first()?.as_ptr() };
-        let tag = first.addr() & TAG_MASK;
-        let words = self.size(tag)?;
-        let body = self.0.get(1..words)?;
-        // SAFETY: the item is whole and was written with this tag.
-        let item = unsafe { read(tag, first, body) };
-        self.0 = &self.0[words..];
-        Some((item, words))
-    }
-
-    fn size(&self, tag: usize) -> Option<usize> {
-        // SAFETY: the second word of these two is a number.
-        let count = || Some(unsafe { self.0.get(1)?.as_bits() } as usize);
-        Some(match tag {
-            TAG_U64..=TAG_LABEL | TAG_EXT => 2,
-            TAG_STATIC | TAG_NAME => 3,
-            TAG_TEXT => 2 + words_for(count()?),
-            TAG_EVENT => 4,
-            TAG_LINK => 5,
-            TAG_SKIP => count()?,
-            _ => 1,
-        })
-    }
 }
 
 impl<'a> Iterator for Items<'a> {
     type Item = Item<'a>;
 
     fn next(&mut self) -> Option<Item<'a>> {
-        self.next_sized().map(|(item, _)| item)
+        // SAFETY: the first word of each item is a pointer, by `new`'s contract.
+        let first = unsafe { self.0.first()?.as_ptr() };
+        // SAFETY: the second word of those items of which it is asked is a number.
+        let second = || self.0.get(1).map_or(0, |word| unsafe { word.as_bits() });
+        let words = size(tag(first), second)?;
+        let body = self.0.get(1..words)?;
+        self.0 = &self.0[words..];
+        // SAFETY: the item is whole and was written with this tag.
+        Some(unsafe { read(tag(first), first, body) })
     }
 }
 
@@ -118,7 +130,8 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
     unsafe {
         let key = || &*first.map_addr(|address| address & !TAG_MASK).cast::<KeyMeta>();
         let bits = |at: usize| body[at].as_bits();
-        let text = |at: usize| static_text(body[at], body[at + 1]);
+        // The upper half of a length has other uses.
+        let text = |at: usize| static_text(body[at], bits(at + 1) as u32 as usize);
         match tag {
             TAG_U64 => Item::Attribute(key(), Value::U64(bits(0))),
             TAG_I64 => Item::Attribute(key(), Value::I64(bits(0) as i64)),
@@ -130,25 +143,24 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
                 let bytes = std::slice::from_raw_parts(body[1..].as_ptr().cast::<u8>(), bits(0) as usize);
                 Item::Attribute(key(), Value::Str(std::str::from_utf8_unchecked(bytes)))
             }
-            TAG_EVENT => Item::Event { time: bits(0), name: text(1) },
+            TAG_EVENT => Item::Event { time: bits(0), name: text(1), attributes: attributes_of_event(bits(2)) },
             TAG_LINK => {
                 let trace_id = (u128::from(bits(0)) << 64) | u128::from(bits(1));
                 Item::Link { trace_id, span_id: bits(2), flags: bits(3) }
             }
             TAG_NAME => Item::Name(text(0)),
             TAG_EXT => Item::Ext(body[0].as_ptr()),
-            TAG_SKIP => Item::Skip,
-            _ => Item::EndOfEvent,
+            _ => Item::Skip,
         }
     }
 }
 
 /// # Safety
-/// The words are the address and the length of a `&'static str`.
-unsafe fn static_text(address: Word, len: Word) -> &'static str {
+/// They are the address and the length of a `&'static str`.
+unsafe fn static_text(address: Word, len: usize) -> &'static str {
     // SAFETY: the contract of this function.
     unsafe {
-        let bytes = std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), len.as_bits() as usize);
+        let bytes = std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), len);
         std::str::from_utf8_unchecked(bytes)
     }
 }

@@ -86,6 +86,7 @@ mod stream;
 mod switch;
 mod sync;
 mod table;
+mod tail;
 pub mod testing;
 mod threads;
 mod value;

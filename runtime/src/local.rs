@@ -22,7 +22,7 @@ use crate::item::{TAG_EXT, tagged};
 use crate::record::{self, HEADER_WORDS, Record};
 use crate::recorder::{self, Recorder};
 use crate::sync::{AtomicU32, Release};
-use crate::threads::{Reason, ThreadCounts, bump};
+use crate::threads::{Reason, ThreadCounts, bump, uncount};
 use crate::word::Word;
 
 /// Words of items that are copied here; for more of them, memcpy is worth its call.
@@ -288,6 +288,8 @@ impl Local {
         }
         let ext = take_ext(&block);
         if block.has(CAPTURED) {
+            // Not one of the recorder's spans, though its start was counted with theirs.
+            self.home.get().inspect(|home| uncount(&home.started));
             capture(&block, ext, end, outcome);
         } else {
             self.write_long(&block, ext, end, outcome);
@@ -298,7 +300,7 @@ impl Local {
     /// Writes a record of any size, to a new chunk if it does not fit into this one.
     fn write_long(&self, block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
         let Some(home) = self.home.get().or_else(|| self.register()) else {
-            return recorder::get().map_or((), Recorder::count_lost);
+            return recorder::get().map_or((), Recorder::count_lost_end);
         };
         let words = long_words(block, ext.is_some());
         if words > (FULL - self.written.get()) as usize && self.next_chunk().is_none() {

@@ -35,7 +35,6 @@ pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
         }
         parent => root(local, callsite, parent),
     })
-    .inspect(|_| local::with(Local::depart))
 }
 
 /// Opens a span below `parent`, whatever is current. An unsampled parent is taken along.

@@ -17,7 +17,7 @@ use crate::ext::Ext;
 use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 use crate::ids::{SpanId, TraceId};
 use crate::item::{Item, Items};
-use crate::key::KeyMeta;
+use crate::key::{KeyMeta, ValueType};
 use crate::limits;
 use crate::value::{OwnedValue, Value, cut};
 use crate::word::Word;
@@ -143,20 +143,20 @@ impl<'a> Record<'a> {
     }
 
     fn fill(&self, span: &mut FinishedSpan, converter: &Converter) {
-        let mut in_event = false;
+        let mut of_event = 0_u32;
         let mut shared: Vec<Attribute> = Vec::new();
         for item in self.items() {
             match item {
                 Item::Attribute(key, value) => {
                     let Some(value) = owned(key, value) else { continue };
-                    let event = span.events.last_mut().filter(|_| in_event);
+                    let event = span.events.last_mut().filter(|_| of_event > 0);
+                    of_event = of_event.saturating_sub(1);
                     insert(event.map_or(&mut span.attributes, |event| &mut event.attributes), key, value);
                 }
-                Item::Event { time, name } => {
-                    in_event = true;
+                Item::Event { time, name, attributes } => {
+                    of_event = attributes;
                     span.events.push(Event { name, unix_nanos: converter.unix_nanos(time), attributes: Vec::new() });
                 }
-                Item::EndOfEvent => in_event = false,
                 Item::Link { trace_id, span_id, flags } => {
                     span.links.push(Link {
                         trace_id: TraceId(trace_id),
@@ -201,6 +201,8 @@ pub(crate) fn owned(key: &'static KeyMeta, value: Value<'_>) -> Option<OwnedValu
         Value::Str(text) => OwnedValue::Str(Cow::Owned(text.to_owned())),
         // Text that is copied was cut when it was; this was not looked at until now.
         Value::Static(text) => OwnedValue::Str(Cow::Borrowed(cut(text, limits::value_bytes()))),
+        // A `bool` is a label wherever a label is asked for, and a flag elsewhere.
+        Value::Label(ordinal) if key.value_type == ValueType::Bool => OwnedValue::Bool(ordinal != 0),
         Value::Label(ordinal) => OwnedValue::Str(key.label_text(ordinal)),
     })
 }

@@ -30,8 +30,9 @@ pub(crate) struct Recorder {
     pub(crate) chunks: Chunks,
     pub(crate) threads: Threads,
     taken: AtomicU64,
-    /// Spans that ended where no thread's counters could be reached.
-    lost: AtomicU64,
+    /// Spans that began, and that ended, where no thread's counters could be reached.
+    lost_started: AtomicU64,
+    lost_ended: AtomicU64,
 }
 
 static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(ptr::null_mut());
@@ -51,7 +52,8 @@ pub(crate) fn install(capacity: Capacity) -> &'static Recorder {
         chunks: Chunks::new(capacity.chunks.max(1)),
         threads: Threads::default(),
         taken: AtomicU64::new(0),
-        lost: AtomicU64::new(0),
+        lost_started: AtomicU64::new(0),
+        lost_ended: AtomicU64::new(0),
     }));
     let winner = match RECORDER.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire) {
         Ok(_) => new,
@@ -85,8 +87,15 @@ impl Recorder {
         });
     }
 
+    /// Counts a span that ends on a thread which is being torn down.
+    pub(crate) fn count_lost_end(&self) {
+        self.lost_ended.fetch_add(1, Relaxed);
+    }
+
+    /// Counts a span that begins there: it ends at once.
     pub(crate) fn count_lost(&self) {
-        self.lost.fetch_add(1, Relaxed);
+        self.lost_started.fetch_add(1, Relaxed);
+        self.count_lost_end();
     }
 
     pub(crate) fn accounting(&self) -> Accounting {
@@ -99,13 +108,13 @@ impl Recorder {
                 *total += counter.load(Relaxed);
             }
         }
-        let lost = self.lost.load(Relaxed);
+        let lost = self.lost_ended.load(Relaxed);
         let mut buffered = 0;
         self.chunks.peek(|run| for_each_record(run, |_| buffered += 1));
-        let ended = sum(|counts| &counts.ended) + lost;
+        let ended = sum(|counts| &counts.ended).wrapping_add(lost);
         Accounting {
             ended,
-            open: sum(|counts| &counts.started).saturating_sub(ended),
+            open: sum(|counts| &counts.started).wrapping_add(self.lost_started.load(Relaxed)).saturating_sub(ended),
             taken: self.taken.load(Relaxed),
             buffered,
             dropped: Dropped {

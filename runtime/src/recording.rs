@@ -4,7 +4,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Release};
 use std::time::Duration;
 
 use crate::announce::{self, OpenSpan};
@@ -40,8 +39,6 @@ pub struct Recording {
     recorder: &'static Recorder,
 }
 
-static RUNNING: AtomicBool = AtomicBool::new(false);
-
 /// Recording is on already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlreadyRecording;
@@ -60,7 +57,7 @@ impl Recording {
     /// # Errors
     /// If it is on already.
     pub fn start(config: RecordingConfig) -> Result<Self, AlreadyRecording> {
-        if RUNNING.swap(true, AcqRel) {
+        if !switch::claim_recording() {
             return Err(AlreadyRecording);
         }
         clock::start();
@@ -69,7 +66,7 @@ impl Recording {
         sampling::set(&config.sampler);
         limits::set(config.limits);
         switch::set_filter(config.filter);
-        switch::set_recording(true);
+        switch::start_recording();
         Ok(Recording { recorder })
     }
 
@@ -101,8 +98,10 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        switch::set_recording(false);
-        RUNNING.store(false, Release);
+        // In a forked child this may be a copy of the parent's, which has nothing to say there.
+        if recorder::get().is_some_and(|recorder| std::ptr::eq(recorder, self.recorder)) {
+            switch::stop_recording();
+        }
     }
 }
 

@@ -188,15 +188,15 @@ pub fn begin_under<P: IntoParent, F: FnOnce(&mut Start)>(
 }
 
 fn pending<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) -> Option<Pending> {
-    let opened = Opened(block);
+    let pending = Pending::new(block);
     if block.has(RECORDING) {
         Start::fill(block, fields);
     }
-    Some(Pending(opened))
+    Some(pending)
 }
 
-/// A span whose clock has not started. Dropped, it was never there.
-pub struct Pending(Opened);
+/// A span whose clock has not started, on its way to where it may end. Dropped, it was never there.
+pub struct Pending(BlockRef);
 
 // SAFETY: the block goes where its owner goes, and nobody else reaches it: it is on no thread's stack.
 unsafe impl Send for Pending {}
@@ -204,15 +204,29 @@ unsafe impl Send for Pending {}
 unsafe impl Sync for Pending {}
 
 impl Pending {
+    fn new(block: BlockRef) -> Self {
+        local::with(Local::depart);
+        Pending(block)
+    }
+
     pub(crate) fn into_block(self) -> BlockRef {
-        ManuallyDrop::new(self.0).0
+        ManuallyDrop::new(self).0
     }
 
     /// A context that is no span, to be entered at each poll.
     pub(crate) fn context(context: &Context) -> Option<Pending> {
         let block = local::with(|local| local.acquire())?;
         context::fill(block, context);
-        Some(Pending(Opened(block)))
+        Some(Pending::new(block))
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        local::with(|local| {
+            local.arrive();
+            local.release(self.0);
+        });
     }
 }
 
@@ -432,13 +446,19 @@ impl Drop for Scope {
 /// [`FutureExt::in_span`](crate::FutureExt::in_span), and ends when it is dropped.
 #[must_use = "the span ends when it is dropped"]
 pub struct Span {
-    pub(crate) block: Option<BlockRef>,
+    block: Option<BlockRef>,
 }
 
 // SAFETY: as for `Pending`: outside of `in_scope`, which borrows it, the block is on no thread's stack.
 unsafe impl Send for Span {}
 
 impl Span {
+    /// A span that owns this block, wherever it ends.
+    pub(crate) fn owning(block: BlockRef) -> Self {
+        local::with(Local::depart);
+        Span { block: Some(block) }
+    }
+
     /// A span that is not there.
     pub const fn none() -> Self {
         Span { block: None }
@@ -503,6 +523,10 @@ impl Span {
         self.finish(outcome);
     }
 
+    pub(crate) fn into_block(self) -> Option<BlockRef> {
+        ManuallyDrop::new(self).block
+    }
+
     fn recording(&self) -> Option<BlockRef> {
         self.block.filter(|block| block.has(RECORDING))
     }
@@ -510,7 +534,10 @@ impl Span {
     fn finish(&mut self, outcome: Outcome) {
         if let Some(block) = self.block.take() {
             let end = if block.has(UNIX_TIMES) { unix_end(block) } else { clock::now() };
-            local::with(|local| finish(local, block, end, outcome));
+            local::with(|local| {
+                local.arrive();
+                finish(local, block, end, outcome);
+            });
         }
     }
 }
@@ -529,11 +556,9 @@ impl Drop for Span {
 impl From<Scope> for Span {
     /// Takes the scope off the thread: it is entered where the span is.
     fn from(scope: Scope) -> Self {
-        let block = ManuallyDrop::new(scope).block;
-        if let Some(block) = block {
-            local::with(|local| local.remove(block));
-        }
-        Span { block }
+        let Some(block) = ManuallyDrop::new(scope).block else { return Span::none() };
+        local::with(|local| local.remove(block));
+        Span::owning(block)
     }
 }
 

@@ -1,6 +1,6 @@
 //! The switch of every callsite: recording or not, capturing or not, filtered or not. Hot, at any time.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::callsite::{CAPTURE, Callsite, NEW, RECORD};
@@ -41,8 +41,21 @@ fn change(change: impl FnOnce(&mut State)) {
     state.apply();
 }
 
-pub(crate) fn set_recording(on: bool) {
-    change(|state| state.recording = on);
+static CLAIMED: AtomicBool = AtomicBool::new(false);
+
+/// Makes the caller the one that may switch recording on; false if somebody is already.
+pub(crate) fn claim_recording() -> bool {
+    !CLAIMED.swap(true, AcqRel)
+}
+
+pub(crate) fn start_recording() {
+    change(|state| state.recording = true);
+}
+
+/// Switches recording off, and leaves it to the next one.
+pub(crate) fn stop_recording() {
+    change(|state| state.recording = false);
+    CLAIMED.store(false, Release);
 }
 
 pub(crate) fn set_filter(filter: Filter) {
@@ -85,6 +98,7 @@ pub(crate) fn off_after_fork() {
         state.captures = 0;
     }
     ON.store(false, Relaxed);
+    CLAIMED.store(false, Relaxed);
     for callsite in registry::callsites() {
         callsite.set_state(0);
     }

@@ -1,0 +1,65 @@
+//! A forked child records nothing until it is told to, has ids of its own, and does not export its parent's records.
+#![cfg(all(unix, not(miri)))]
+
+use std::io::Read;
+use std::os::fd::FromRawFd;
+
+use tracecast::prelude::*;
+use tracecast::{Recording, RecordingConfig};
+
+#[tc_span("Fork/Work")]
+fn work() {}
+
+#[tc_span("Fork/Parent")]
+fn fork_inside() -> Option<String> {
+    let mut ends = [0; 2];
+    // SAFETY: plain system calls on memory of our own; the child only runs the code below and exits.
+    unsafe {
+        assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+        match libc::fork() {
+            0 => {
+                let report = in_child();
+                libc::write(ends[1], report.as_ptr().cast(), report.len());
+                libc::_exit(0);
+            }
+            child => {
+                libc::close(ends[1]);
+                let mut report = String::new();
+                std::fs::File::from_raw_fd(ends[0]).read_to_string(&mut report).unwrap();
+                let mut status = 0;
+                libc::waitpid(child, &mut status, 0);
+                assert_eq!(status, 0, "the child ended well");
+                Some(report)
+            }
+        }
+    }
+}
+
+/// What the child sees: is it off, how many spans does its own recording have, and their ids.
+fn in_child() -> String {
+    work();
+    let off = !tracecast::current().is_recording();
+    let Ok(recording) = Recording::start(RecordingConfig::default()) else { return "claimed".into() };
+    work();
+    work();
+    let ids: Vec<_> = recording.drain().iter().map(|span| span.span_id.to_string()).collect();
+    format!("{off} {}", ids.join(" "))
+}
+
+#[test]
+fn the_child_is_off_until_told_and_has_ids_of_its_own() {
+    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    work();
+    let report = fork_inside().unwrap();
+    work();
+    work();
+    let spans = recording.drain();
+    assert_eq!(spans.len(), 4, "the parent goes on as before");
+    let child: Vec<_> = report.split(' ').collect();
+    assert_eq!((child[0], child.len()), ("true", 3), "{report}");
+    for id in &child[1..] {
+        assert!(spans.iter().all(|span| span.span_id.to_string() != *id), "{id} was given out twice");
+    }
+    let accounting = recording.accounting();
+    assert_eq!((accounting.ended, accounting.taken, accounting.open), (4, 4, 0));
+}

@@ -1,0 +1,4 @@
+#[derive(Clone, Copy, tracecast::TcLabel)]
+pub struct Source(u16);
+
+fn main() {}

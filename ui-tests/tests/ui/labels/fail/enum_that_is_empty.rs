@@ -1,0 +1,4 @@
+#[derive(Clone, Copy, tracecast::TcLabel)]
+pub enum Source {}
+
+fn main() {}

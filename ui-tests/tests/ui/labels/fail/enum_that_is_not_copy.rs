@@ -1,0 +1,7 @@
+#[derive(tracecast::TcLabel)]
+pub enum Source {
+    Disk,
+    Remote,
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+tracecast::label_for! {
+    pub enum Order for std::cmp::Ordering { Less => "less", _ => "other" }
+}
+
+fn main() {}

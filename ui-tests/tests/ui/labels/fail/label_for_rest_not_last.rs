@@ -1,0 +1,5 @@
+tracecast::label_for! {
+    pub struct Order for std::cmp::Ordering { _ => "other", Less => "less" }
+}
+
+fn main() {}

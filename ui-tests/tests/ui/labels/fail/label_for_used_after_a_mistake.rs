@@ -1,0 +1,16 @@
+use tracecast::{label_for, tc_keys, tc_span};
+
+label_for! {
+    pub struct Order for std::cmp::Ordering { Less => "less", Less => "smaller", _ => "other" }
+}
+
+tc_keys! {
+    pub label order: Order = "tc.order";
+}
+
+#[tc_span("StoreDaemon/Sort", attrs(order = std::cmp::Ordering::Less))]
+fn sort() {}
+
+fn main() {
+    sort();
+}

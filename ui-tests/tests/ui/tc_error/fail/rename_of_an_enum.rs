@@ -1,0 +1,7 @@
+#[derive(tracecast::TcError)]
+#[tc_error(rename = "store")]
+pub enum StoreError {
+    Timeout,
+}
+
+fn main() {}

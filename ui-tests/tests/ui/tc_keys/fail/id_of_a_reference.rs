@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub id artifact: &'static str = "tc.artifact.id";
+}
+
+fn main() {}

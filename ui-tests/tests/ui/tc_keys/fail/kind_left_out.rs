@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub artifact: str = "tc.artifact.id";
+}
+
+fn main() {}

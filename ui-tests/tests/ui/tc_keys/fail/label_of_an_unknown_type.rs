@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub label source: SourceTyp = "tc.source.type";
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub label tenant: String = "tc.tenant.class";
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub measure hit: bool = "tc.cache.hit";
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub measure bytes: u32 = "tc.size.bytes";
+}
+
+fn main() {}

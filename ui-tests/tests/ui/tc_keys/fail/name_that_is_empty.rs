@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub id artifact: str = "";
+}
+
+fn main() {}

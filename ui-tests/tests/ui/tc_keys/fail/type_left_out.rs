@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub id artifact = "tc.artifact.id";
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub id session: str = "tc.session.id" { bagage };
+}
+
+fn main() {}

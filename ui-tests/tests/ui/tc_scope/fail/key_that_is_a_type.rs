@@ -1,0 +1,3 @@
+fn main() {
+    let _scope = tracecast::tc_scope!("StoreEngine/Ingest", attrs(String = "llama"));
+}

@@ -1,0 +1,3 @@
+fn main() {
+    let _scope = tracecast::tc_scope!("store_engine/p2p_ingest");
+}

@@ -1,0 +1,3 @@
+fn main() {
+    tracecast::current().set("tc.size.bytes", 4_u64);
+}

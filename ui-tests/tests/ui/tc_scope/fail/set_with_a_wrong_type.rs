@@ -1,0 +1,5 @@
+use tracecast::keys;
+
+fn main() {
+    tracecast::current().set(keys::size_bytes, "many");
+}

@@ -1,0 +1,13 @@
+use tracecast::tc_span;
+
+struct Store;
+
+#[tc_span(component = "store_daemon")]
+impl Store {
+    #[tc_span]
+    fn load(&self) {}
+}
+
+fn main() {
+    Store.load();
+}

@@ -1,0 +1,13 @@
+use tracecast::tc_span;
+
+struct Store;
+
+#[tc_span("StoreDaemon/Load")]
+impl Store {
+    #[tc_span]
+    fn load(&self) {}
+}
+
+fn main() {
+    Store.load();
+}

@@ -1,0 +1,8 @@
+use tracecast::tc_span;
+
+#[tc_span(name = "StoreDaemon/Load")]
+fn load() {}
+
+fn main() {
+    load();
+}

@@ -1,0 +1,11 @@
+use futures::Stream;
+use tracecast::{keys, tc_span};
+
+#[tc_span("StoreDaemon/Sizes", stream, result(keys::size_bytes = |size| *size))]
+fn sizes() -> impl Stream<Item = u64> {
+    futures::stream::iter([1, 2])
+}
+
+fn main() {
+    drop(sizes());
+}

@@ -1,0 +1,10 @@
+use tracecast::{keys, tc_span};
+
+#[tc_span("StoreDaemon/Load", result(keys::size_bytes = 4))]
+fn load() -> u64 {
+    4
+}
+
+fn main() {
+    load();
+}

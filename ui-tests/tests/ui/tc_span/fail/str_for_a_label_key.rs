@@ -1,0 +1,10 @@
+use tracecast::{keys, tc_span};
+
+#[tc_span("StoreDaemon/Load", attrs(keys::source = source))]
+fn load(source: &str) -> usize {
+    source.len()
+}
+
+fn main() {
+    load("disk");
+}

@@ -1,0 +1,8 @@
+use tracecast::tc_span;
+
+#[tc_span("store/load", kind = cleint)]
+fn load() {}
+
+fn main() {
+    load();
+}

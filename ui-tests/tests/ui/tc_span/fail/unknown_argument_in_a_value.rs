@@ -1,0 +1,10 @@
+use tracecast::{keys, tc_span};
+
+#[tc_span("StoreDaemon/Load", attrs(keys::artifact = artefact))]
+fn load(artifact: &str) -> usize {
+    artifact.len()
+}
+
+fn main() {
+    load("llama");
+}

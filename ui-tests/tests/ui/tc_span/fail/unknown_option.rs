@@ -1,0 +1,8 @@
+use tracecast::tc_span;
+
+#[tc_span("StoreDaemon/Load", atrs(tracecast::keys::artifact = "llama"))]
+fn load() {}
+
+fn main() {
+    load();
+}

@@ -1,0 +1,13 @@
+//! A key is a type: an argument of the same name is no clash, even where the key is imported.
+
+use tracecast::keys::{artifact, size_bytes};
+use tracecast::tc_span;
+
+#[tc_span("StoreDaemon/Load", attrs(artifact = artifact), result(size_bytes = |size| *size))]
+fn load(artifact: &str) -> usize {
+    artifact.len()
+}
+
+fn main() {
+    assert_eq!(load("llama"), 5);
+}
