@@ -84,15 +84,12 @@ impl Slot {
         if version % 4 != 3 {
             return None;
         }
-        let span = OpenSpan {
-            trace_id: (u128::from(self.trace_id[0].load(Relaxed)) << 64) | u128::from(self.trace_id[1].load(Relaxed)),
-            span_id: self.span_id.load(Relaxed),
-            parent_id: self.parent_id.load(Relaxed),
-            start: self.start.load(Relaxed),
-            // SAFETY: only `fill` stores here, and only addresses of `&'static Callsite`.
-            callsite: unsafe { self.callsite.load(Relaxed).as_ref()? },
-            open_for: Duration::ZERO,
-        };
+        // SAFETY: only `fill` stores here, and only addresses of `&'static Callsite`.
+        let callsite = unsafe { self.callsite.load(Relaxed).as_ref()? };
+        let [upper, lower] = [&self.trace_id[0], &self.trace_id[1]].map(|half| u128::from(half.load(Relaxed)));
+        let (span_id, parent_id) = (self.span_id.load(Relaxed), self.parent_id.load(Relaxed));
+        let mut span = OpenSpan::new((upper << 64) | lower, span_id, parent_id, callsite, Duration::ZERO);
+        span.start = self.start.load(Relaxed);
         fence(Acquire);
         (self.version.load(Relaxed) == version).then_some(span)
     }
@@ -108,6 +105,18 @@ pub(crate) struct OpenSpan {
     pub(crate) open_for: Duration,
 }
 
+impl OpenSpan {
+    pub(crate) fn new(
+        trace_id: u128,
+        span_id: u64,
+        parent_id: u64,
+        callsite: &'static Callsite,
+        open_for: Duration,
+    ) -> Self {
+        OpenSpan { trace_id, span_id, parent_id, start: 0, callsite, open_for }
+    }
+}
+
 /// The spans for which another full interval has passed at `now`. One reader at a time.
 pub(crate) fn due(now: u64, converter: &Converter) -> Vec<OpenSpan> {
     let mut due = Vec::new();
@@ -120,4 +129,35 @@ pub(crate) fn due(now: u64, converter: &Converter) -> Vec<OpenSpan> {
         }
     }
     due
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::block::Blocks;
+    use crate::callsite::Kind;
+
+    static EVERY_30_S: Callsite = Callsite::unlinked("Drain/Node", Kind::Internal).announce(30);
+    const SECOND: u64 = 1_000_000_000;
+
+    fn open_for(seconds: u64) -> Vec<u64> {
+        due(100 * SECOND + seconds * SECOND, &Converter::identity()).iter().map(|span| span.open_for.as_secs()).collect()
+    }
+
+    #[test]
+    fn a_span_is_due_after_each_interval_until_it_ends() {
+        let blocks = Blocks::new(1);
+        let block = blocks.acquire().unwrap();
+        block.callsite.set(&EVERY_30_S);
+        block.span_id.set(7);
+        block.start.set(100 * SECOND);
+        open(&block);
+        assert!(block.has(ANNOUNCED));
+        assert_eq!([open_for(29), open_for(30), open_for(31), open_for(59)], [vec![], vec![30], vec![], vec![]]);
+        // A reader that was late makes one marker and not three.
+        assert_eq!([open_for(150), open_for(151)], [vec![150], vec![]]);
+        close(&block);
+        assert_eq!(open_for(1_000), []);
+        assert!(!block.has(ANNOUNCED));
+    }
 }

@@ -10,7 +10,11 @@ use crate::keys::error::{error_message, error_type};
 use crate::value::{Value, cut, formatted};
 
 /// An error with a closed set of types. Derive it with `#[derive(TcError)]`.
-#[diagnostic::on_unimplemented(message = "`{Self}` has no closed set of error types", note = "derive `TcError` on it")]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no closed set of error types",
+    label = "`TcError` is not derived",
+    note = "add `#[derive(tracecast::TcError)]` to it"
+)]
 pub trait TcError {
     /// All the types.
     const TYPES: &'static [&'static str];

@@ -15,7 +15,7 @@ pub(crate) fn watch() {
 }
 
 /// Runs in the child, on its only thread, between `fork` and whatever the program does next: stores to memory only.
-#[cfg(all(unix, not(miri)))]
+#[cfg_attr(not(all(unix, not(miri))), expect(dead_code, reason = "there is no fork"))]
 extern "C" fn in_child() {
     crate::switch::off_after_fork();
     crate::recorder::abandon();

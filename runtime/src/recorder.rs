@@ -50,7 +50,7 @@ pub(crate) fn install(capacity: Capacity) -> &'static Recorder {
     let new = Box::into_raw(Box::new(Recorder {
         blocks: Blocks::new(capacity.blocks.max(1)),
         chunks: Chunks::new(capacity.chunks.max(1)),
-        threads: Threads::default(),
+        threads: Threads::new(),
         taken: AtomicU64::new(0),
         lost_started: AtomicU64::new(0),
         lost_ended: AtomicU64::new(0),

@@ -129,3 +129,22 @@ fn marker(open: &OpenSpan, now: u64, converter: &Converter) -> FinishedSpan {
         callsite: open.callsite,
     }
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::callsite::{Callsite, Kind};
+
+    static CALLSITE: Callsite = Callsite::unlinked("Drain/Node", Kind::Internal).announce(30);
+
+    #[test]
+    fn a_marker_is_linked_to_the_span_that_is_open() {
+        let open = OpenSpan::new(0xab, 0xcd, 0xef, &CALLSITE, Duration::from_secs(60));
+        let marker = marker(&open, 5, &Converter::identity());
+        assert_eq!((&*marker.name, marker.duration, marker.start_unix_nanos), ("Drain/Node/open", Duration::ZERO, 5));
+        assert_eq!(marker.links, [Link { trace_id: TraceId(0xab), span_id: SpanId(0xcd), sampled: true }]);
+        assert_eq!((marker.trace_id, marker.parent_span_id), (TraceId(0xab), Some(SpanId(0xef))));
+        assert_eq!(marker.attribute("tc.open.seconds"), Some(&OwnedValue::F64(60.0)));
+        assert_ne!(marker.span_id, SpanId(0xcd));
+    }
+}

@@ -322,6 +322,7 @@ pub(crate) fn fail(block: BlockRef, info: &ErrorInfo<'_>) {
 /// What may be given as a parent: a context, or none.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the parent of a span",
+    label = "not a context",
     note = "give a `tracecast::Context`, a reference to one, or an `Option` of either; without a valid one the span is a root"
 )]
 pub trait IntoParent {

@@ -144,7 +144,7 @@ impl<S: Stream> StreamExt for S {}
 /// Types that can take a span in and stay the same type: boxed futures.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a span: the function has to return `impl Future` or a boxed future",
-    note = "return `impl Future<Output = ..>` or `Pin<Box<dyn Future<Output = ..> + Send>>`, or add `construct` to time only the making of the future"
+    note = "return `impl Future<Output = ..>` or `Pin<Box<dyn Future<Output = ..> + Send>>`, or add `construct` to time only the making of the future; if it returns none, remove `future`"
 )]
 pub trait Rewrap: Future + Sized {
     /// The same future, inside `span`.
@@ -154,7 +154,7 @@ pub trait Rewrap: Future + Sized {
 /// Types that can take a span in and stay the same type: boxed streams.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a span: the function has to return `impl Stream` or a boxed stream",
-    note = "return `impl Stream<Item = ..>` or `Pin<Box<dyn Stream<Item = ..> + Send>>`, or add `construct` to time only the making of the stream"
+    note = "return `impl Stream<Item = ..>` or `Pin<Box<dyn Stream<Item = ..> + Send>>`, or add `construct` to time only the making of the stream; if it returns none, remove `stream`"
 )]
 pub trait RewrapStream: Stream + Sized {
     /// The same stream, inside `span`.

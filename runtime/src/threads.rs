@@ -54,12 +54,16 @@ pub(crate) fn uncount(counter: &AtomicU64) {
     counter.store(counter.load(Relaxed).wrapping_sub(1), Relaxed);
 }
 
-#[derive(Default)]
+/// The counters live as long as the process: there are never more than threads that run at the same time.
 pub(crate) struct Threads {
     head: AtomicPtr<ThreadCounts>,
 }
 
 impl Threads {
+    pub(crate) const fn new() -> Self {
+        Threads { head: AtomicPtr::new(ptr::null_mut()) }
+    }
+
     /// Counters for the calling thread alone, until it releases them.
     pub(crate) fn claim(&self) -> &'static ThreadCounts {
         let unclaimed = |counts: &&ThreadCounts| counts.claimed.compare_exchange(false, true, Acquire, Relaxed).is_ok();
@@ -91,7 +95,8 @@ mod tests {
 
     #[test]
     fn counters_are_used_again_and_keep_their_counts() {
-        let threads = Threads::default();
+        static THREADS: Threads = Threads::new();
+        let threads = &THREADS;
         let first = threads.claim();
         let second = threads.claim();
         assert!(!ptr::eq(first, second));

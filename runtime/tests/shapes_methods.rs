@@ -1,5 +1,7 @@
 //! Methods: every kind of `self`, and `impl` blocks that name the spans of their methods.
 
+#![expect(unreachable_pub, reason = "`methods = pub` goes by the word `pub`")]
+
 mod support;
 
 use std::fmt::Debug;
