@@ -1,6 +1,132 @@
-//! The macros, with their documentation.
+//! The macros, with their documentation: here, where its examples compile.
 
-/// Declares keys.
+/// Makes a span of every call of a function, of a future to its end, or of a stream to its end or drop.
+///
+/// ```
+/// use tracecast::keys::{SourceType, artifact, size_bytes, source};
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("StoreDaemon/MaterializeReplica",
+///           attrs(artifact = &request, source = SourceType::Disk),
+///           result(size_bytes = |replica| replica.len()))]
+/// async fn materialize(request: String) -> Result<Vec<u8>, std::io::Error> {
+///     Ok(request.into_bytes())
+/// }
+/// # let captured = tracecast::testing::capture(|| futures::executor::block_on(materialize("llama".into())));
+/// # captured.assert_tree("StoreDaemon/MaterializeReplica tc.artifact.id=llama tc.source.type=disk tc.size.bytes=5");
+/// ```
+///
+/// # The name
+/// `Component/Operation`, each part in UpperCamelCase. Inside `#[tc_span(component = "StoreDaemon")] impl …` the methods
+/// that carry a bare `#[tc_span]` are named after the component and themselves; `methods = pub` takes all public ones.
+///
+/// ```
+/// # use tracecast::prelude::*;
+/// struct Store;
+///
+/// #[tc_span(component = "StoreDaemon")]
+/// impl Store {
+///     #[tc_span]
+///     fn evict_replica(&self) {}
+/// }
+/// # tracecast::testing::capture(|| Store.evict_replica()).assert_tree("StoreDaemon/EvictReplica");
+/// ```
+///
+/// # Options
+/// | option | meaning |
+/// |---|---|
+/// | `kind = client` | `internal` (the default), `server`, `client`, `producer` or `consumer` |
+/// | `attrs(key = value, ..)` | attributes, evaluated once, and only if the span is recorded |
+/// | `result(key = \|value\| .., ..)` | attributes from the value, or from the `Ok` value of a `Result` |
+/// | `share(key = value, ..)` | attributes of this span and of all below it |
+/// | `parent = context` | the parent, instead of the current span |
+/// | `links(context, ..)` | other spans that this one has to do with |
+/// | `future`, `stream` | the function returns a future or a stream, and the span covers it |
+/// | `construct` | the span covers only the making of the future or stream |
+/// | `no_err` | an `Err` is not an error of the span |
+/// | `no_message` | of an error, record `error.type` and not `error.message` |
+/// | `db(system = .., collection = .., operation = ..)` | a database call: named `<collection>.<operation>`, kind client, `db.*` attributes; also `namespace`, `query` |
+/// | `needs_parent` | makes no root: background polling stays untraced |
+/// | `announce = "30s"` | while the span is open, a linked marker `…/open` says so every 30 s |
+/// | `crate = path` | where to find this crate, if it is re-exported |
+///
+/// # Outcome
+/// A `Result` is recognised by its type, also behind an alias. On `Err` the span fails, with `error.type` (the variant,
+/// where the error derives [`TcError`](derive@crate::TcError); else the type's name) and `error.message` (its `Display`,
+/// cut to 256 bytes). A future dropped before its end is `cancelled`; one that panics is `panicked`.
+///
+/// # Futures
+/// Parent and attributes are taken when the function is called, so `tokio::spawn(f())` keeps its parent; the clock
+/// starts with the first poll, and a future that is never polled makes no span.
+pub use tracecast_macros::tc_span;
+
+/// Makes an enum a label: a closed set of values, which spans and metrics may carry.
+///
+/// ```
+/// use tracecast::{ClosedLabel, TcLabel};
+///
+/// #[derive(Clone, Copy, Debug, PartialEq, TcLabel)]
+/// #[tc_label(rename_all = "kebab-case")]
+/// enum Phase {
+///     Prefill,
+///     #[tc_label(rename = "gen")]
+///     Decode,
+///     /// What `from_value` gives for every other text.
+///     #[tc_label(other)]
+///     SomethingElse,
+/// }
+///
+/// assert_eq!(Phase::VALUES, ["prefill", "gen", "something-else"]);
+/// assert_eq!(Phase::from_value("warmup"), Some(Phase::SomethingElse));
+/// ```
+pub use tracecast_macros::TcLabel;
+
+/// Gives an error a closed set of types, recorded as `error.type`.
+///
+/// ```
+/// use tracecast::TcError;
+///
+/// #[derive(TcError)]
+/// enum StoreError {
+///     NotFound { id: String },
+///     #[tc_error(rename = "timeout")]
+///     TimedOut,
+/// }
+///
+/// assert_eq!(StoreError::TYPES, ["NotFound", "timeout"]);
+/// assert_eq!(StoreError::TimedOut.error_type(), "timeout");
+/// # let _ = StoreError::NotFound { id: String::new() };
+/// ```
+pub use tracecast_macros::TcError;
+
+/// Declares keys: the typed names under which values are recorded.
+///
+/// ```
+/// use tracecast::TcLabel;
+///
+/// #[derive(Clone, Copy, TcLabel)]
+/// pub enum SourceType { Remote, Disk }
+///
+/// pub mod keys {
+///     use super::SourceType;
+///     tracecast::tc_keys! {
+///         /// Closed: spans and metrics.
+///         pub label   source: SourceType   = "tc.source.type";
+///         /// Bounded; past the end is `other`.
+///         pub label   device: Index<16>    = "tc.device.id";
+///         /// Learnt at run time, capped; the 33rd is `other`.
+///         pub label   tenant: Interned<32> = "tc.tenant.class";
+///         /// An open identifier: spans and logs only.
+///         pub id      artifact: str        = "tc.artifact.id";
+///         /// A quantity: spans only.
+///         pub measure bytes: u64           = "tc.size.bytes";
+///     }
+/// }
+/// # fn main() {}
+/// ```
+///
+/// A label is a type with [`TcLabel`](derive@crate::TcLabel), a `bool`, an `Option` of a label, `Index<N>` or
+/// `Interned<N>`. An `id` is a `str`, `u64`, `i64` or `bool`; a `measure` is a `u64`, `i64` or `f64`.
 #[macro_export]
 macro_rules! tc_keys {
     ($($tokens:tt)*) => {
@@ -8,7 +134,20 @@ macro_rules! tc_keys {
     };
 }
 
-/// Opens a span that ends with the returned [`Scope`](crate::Scope).
+/// Opens a span for a block of code: it ends with the returned [`Scope`](crate::Scope).
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// fn ingest(bytes: u64) {
+///     let _scope = tc_scope!("StoreEngine/P2PIngest", attrs(tracecast::keys::size_bytes = bytes));
+/// }
+/// # tracecast::testing::capture(|| ingest(7)).assert_tree("StoreEngine/P2PIngest tc.size.bytes=7");
+/// ```
+///
+/// Options are those of [`tc_span`](macro@crate::tc_span) that do not need a function: `kind`, `attrs`, `share`,
+/// `parent`, `links`, `needs_parent`, `announce`. For an async block, give the scope to
+/// [`in_span`](crate::FutureExt::in_span): a guard that is held across an `await` does not follow the task.
 #[macro_export]
 macro_rules! tc_scope {
     ($($tokens:tt)*) => {
@@ -16,12 +155,37 @@ macro_rules! tc_scope {
     };
 }
 
-/// Makes a label of an enum of another crate.
+/// Makes a label of an enum that another crate defines.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// tracecast::label_for! {
+///     /// What kind of I/O error it was.
+///     pub struct IoKind for std::io::ErrorKind {
+///         NotFound => "not_found",
+///         TimedOut => "timed_out",
+///         _ => "other",
+///     }
+/// }
+///
+/// mod keys {
+///     tracecast::tc_keys! {
+///         /// What kind of I/O error it was.
+///         pub label io_kind: super::IoKind = "tc.io.kind";
+///     }
+/// }
+///
+/// #[tc_span("Disk/Report", attrs(keys::io_kind = error.kind()))]
+/// fn report(error: &std::io::Error) {}
+/// # fn main() {
+/// # let error = std::io::Error::from(std::io::ErrorKind::TimedOut);
+/// # tracecast::testing::capture(|| report(&error)).assert_tree("Disk/Report tc.io.kind=timed_out");
+/// # }
+/// ```
 #[macro_export]
 macro_rules! label_for {
     ($($tokens:tt)*) => {
         $crate::__private::__label_for! { crate = $crate; $($tokens)* }
     };
 }
-
-pub use tracecast_macros::{TcError, TcLabel, tc_span};

@@ -351,6 +351,7 @@ impl<P: IntoParent> IntoParent for Option<P> {
 /// What may be given as links: contexts, references to them, options and collections of them. Invalid ones are skipped.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be linked to",
+    label = "not a context",
     note = "give a `tracecast::Context`, a reference to one, an `Option`, a slice or a `Vec` of them"
 )]
 pub trait IntoLinks {
