@@ -141,7 +141,10 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn open_for(seconds: u64) -> Vec<u64> {
-        due(100 * SECOND + seconds * SECOND, &Converter::identity()).iter().map(|span| span.open_for.as_secs()).collect()
+        due(100 * SECOND + seconds * SECOND, &Converter::identity())
+            .iter()
+            .map(|span| span.open_for.as_secs())
+            .collect()
     }
 
     #[test]

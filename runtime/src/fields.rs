@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::block::{BlockRef, TAIL_WORDS, count};
 use crate::clock;
 use crate::item::{
-    self, TAG_BLANK, TAG_BOOL, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_NAME, TAG_SKIP, TAG_STATIC, TAG_TEXT,
-    TAG_U64, keyed, tagged,
+    self, TAG_BLANK, TAG_BOOL, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_NAME, TAG_SKIP, TAG_STATIC,
+    TAG_TEXT, TAG_U64, keyed, tagged,
 };
 use crate::key::KeyMeta;
 use crate::limits;

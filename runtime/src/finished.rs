@@ -58,12 +58,6 @@ pub struct Attribute {
     pub value: OwnedValue,
 }
 
-impl PartialEq for KeyMeta {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name && self.value_type == other.value_type
-    }
-}
-
 /// Something that happened during a span.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {

@@ -83,7 +83,11 @@ pub(crate) fn size(tag: usize, second: impl FnOnce() -> u64) -> Option<usize> {
 #[derive(Debug)]
 pub(crate) enum Item<'a> {
     Attribute(&'static KeyMeta, Value<'a>),
-    Event { time: u64, name: &'static str, attributes: u32 },
+    Event {
+        time: u64,
+        name: &'static str,
+        attributes: u32,
+    },
     Link {
         trace_id: u128,
         span_id: u64,

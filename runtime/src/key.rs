@@ -138,6 +138,13 @@ impl KeyMeta {
     }
 }
 
+/// Two declarations of a key are equal if they mean the same attribute.
+impl PartialEq for KeyMeta {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.value_type == other.value_type
+    }
+}
+
 impl fmt::Debug for KeyMeta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("KeyMeta").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use crate::table::Table;
-use crate::value::{IntoValue, Value};
 
 /// The text of a label's value.
 pub type LabelText = Cow<'static, str>;
@@ -89,19 +88,6 @@ impl<const N: usize> Label for Index<N> {
         if ordinal < N { Cow::Owned(ordinal.to_string()) } else { Cow::Borrowed("other") }
     }
 }
-
-macro_rules! index_from {
-    ($($int:ty),+) => {$(
-        impl<const N: usize> IntoValue<Index<N>> for $int {
-            #[inline]
-            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
-                f(Value::Label(Index::<N>::new(self as u64).ordinal()))
-            }
-        }
-    )+};
-}
-
-index_from!(u8, u16, u32, u64, usize);
 
 /// A text learnt at run time, capped: the first `N` different ones keep their names, every later one is `other`.
 ///
@@ -196,19 +182,6 @@ impl<const N: usize, K: InternedKey> Label for Interned<N, K> {
         }
     }
 }
-
-macro_rules! interned_from {
-    ($($text:ty),+) => {$(
-        impl<const N: usize, K: InternedKey> IntoValue<Interned<N, K>> for $text {
-            #[inline]
-            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
-                f(Value::Label(K::intern::<N>(self.as_ref()).ordinal()))
-            }
-        }
-    )+};
-}
-
-interned_from!(&str, String, &String);
 
 #[cfg(test)]
 mod tests {

@@ -113,7 +113,7 @@ pub use crate::macros::*;
 pub use crate::metric::{MetricKind, MetricMeta};
 pub use crate::recorder::{Accounting, Capacity, Dropped};
 pub use crate::recording::{AlreadyRecording, Recording, RecordingConfig};
-pub use crate::sampling::{Root, Sampler};
+pub use crate::sampling::{CustomSampler, Root, Sampler};
 pub use crate::span::{IntoLinks, IntoParent, Scope, Span};
 pub use crate::stream::{InstrumentedStream, StreamExt};
 pub use crate::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};

@@ -36,8 +36,8 @@ pub(crate) fn plain_header(block: &Block, words: usize, end: u64) -> [Word; HEAD
 /// The header of any record.
 pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome) -> [Word; HEADER_WORDS] {
     let mut meta = words as u64 | (outcome as u64) << 16;
-    meta |= u64::from(block.has(UNIX_TIMES)) * FLAG_UNIX_TIMES << 24;
-    meta |= u64::from(block.has(REMOTE_PARENT)) * FLAG_REMOTE_PARENT << 24;
+    meta |= (u64::from(block.has(UNIX_TIMES)) * FLAG_UNIX_TIMES) << 24;
+    meta |= (u64::from(block.has(REMOTE_PARENT)) * FLAG_REMOTE_PARENT) << 24;
     let counts = &block.counts;
     meta |= u64::from(counts.dropped_attributes.get()) << 32;
     meta |= u64::from(counts.dropped_events.get().min(255)) << 48;

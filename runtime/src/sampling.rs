@@ -18,8 +18,11 @@ pub enum Sampler {
     /// This share of the roots, by trace id, as the OpenTelemetry SDK decides it.
     Ratio(f64),
     /// Whatever the function says.
-    Custom(Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>),
+    Custom(CustomSampler),
 }
+
+/// Decides for a root. One that panics has decided against it.
+pub type CustomSampler = Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>;
 
 /// A root that asks to be recorded.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +52,7 @@ const CUSTOM: u64 = u64::MAX;
 const ALL: u64 = 1 << 63;
 
 static THRESHOLD: AtomicU64 = AtomicU64::new(ALL);
-static ASKED: RwLock<Option<Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>>> = RwLock::new(None);
+static ASKED: RwLock<Option<CustomSampler>> = RwLock::new(None);
 
 pub(crate) fn set(sampler: &Sampler) {
     let mut asked = ASKED.write().unwrap_or_else(PoisonError::into_inner);

@@ -56,7 +56,7 @@ where
             polled
         });
         if matches!(polled, Poll::Ready(None)) {
-            this.span.take().map(Carried::complete);
+            this.span.take().into_iter().for_each(Carried::complete);
         }
         polled
     }
@@ -72,7 +72,7 @@ impl<S, H> Drop for InstrumentedStream<S, H> {
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.stream) };
         drop(entered);
-        self.span.take().map(Carried::abandon);
+        self.span.take().into_iter().for_each(Carried::abandon);
     }
 }
 
@@ -122,7 +122,7 @@ impl<F, H> Drop for InstrumentedStreamFuture<F, H> {
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.future) };
         drop(entered);
-        self.span.take().map(Carried::abandon);
+        self.span.take().into_iter().for_each(Carried::abandon);
     }
 }
 

@@ -12,10 +12,12 @@ pub(crate) struct Table<T> {
     refused: AtomicU64,
 }
 
+type Entry<T> = OnceLock<(Box<str>, T)>;
+
 struct Inner<T> {
     /// Ordinal + 1 of the entry, 0 for none. Twice as many as entries, so that probing ends.
     buckets: Box<[AtomicU32]>,
-    entries: Box<[OnceLock<(Box<str>, T)>]>,
+    entries: Box<[Entry<T>]>,
     used: Mutex<usize>,
 }
 

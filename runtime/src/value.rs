@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
-use crate::label::Label;
+use crate::label::{Index, Interned, InternedKey, Label};
 
 /// A value on its way into a span: borrowed, never allocated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,19 +87,23 @@ macro_rules! into_value {
         impl IntoValue<$target> for &$source {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
-                let $value = self.clone();
+                let $value = *self;
                 f($converted)
             }
         }
     )+};
 }
 
-into_value!(u64: u8, u16, u32, u64 => |value| Value::U64(u64::from(value)));
+into_value!(u64: u8, u16, u32 => |value| Value::U64(u64::from(value)));
+into_value!(u64: u64 => |value| Value::U64(value));
 into_value!(u64: usize => |value| Value::U64(value as u64));
-into_value!(u64: std::num::NonZeroU32, std::num::NonZeroU64 => |value| Value::U64(u64::from(value.get())));
-into_value!(i64: i8, i16, i32, i64, u8, u16, u32 => |value| Value::I64(i64::from(value)));
+into_value!(u64: NonZeroU32 => |value| Value::U64(u64::from(value.get())));
+into_value!(u64: NonZeroU64 => |value| Value::U64(value.get()));
+into_value!(i64: i8, i16, i32, u8, u16, u32 => |value| Value::I64(i64::from(value)));
+into_value!(i64: i64 => |value| Value::I64(value));
 into_value!(i64: isize => |value| Value::I64(value as i64));
-into_value!(f64: f32, f64 => |value| Value::F64(f64::from(value)));
+into_value!(f64: f32 => |value| Value::F64(f64::from(value)));
+into_value!(f64: f64 => |value| Value::F64(value));
 
 macro_rules! into_text {
     ($($(#[$meta:meta])* ($($life:lifetime)?) $source:ty => |$value:ident| $text:expr;)+) => {$(
@@ -177,6 +182,32 @@ impl<L: Label> IntoValue<L> for &L {
         f(Value::Label(self.ordinal()))
     }
 }
+
+macro_rules! index_from {
+    ($($int:ty),+) => {$(
+        impl<const N: usize> IntoValue<Index<N>> for $int {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                f(Value::Label(Index::<N>::new(self as u64).ordinal()))
+            }
+        }
+    )+};
+}
+
+index_from!(u8, u16, u32, u64, usize);
+
+macro_rules! interned_from {
+    ($($text:ty),+) => {$(
+        impl<const N: usize, K: InternedKey> IntoValue<Interned<N, K>> for $text {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                f(Value::Label(K::intern::<N>(self.as_ref()).ordinal()))
+            }
+        }
+    )+};
+}
+
+interned_from!(&str, String, &String);
 
 macro_rules! optional {
     ($($target:ty),+) => {$(

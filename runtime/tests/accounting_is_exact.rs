@@ -24,7 +24,8 @@ fn assert_law(accounting: &Accounting) {
 fn with_two_chunks_for_eight_threads_and_a_slow_reader_the_law_holds() {
     let capacity = Capacity { chunks: 2, blocks: 64 };
     let recording = Recording::start(RecordingConfig { capacity, ..RecordingConfig::default() }).unwrap();
-    let (seen, half, done) = (AtomicU64::new(0), Barrier::new(THREADS as usize + 1), Barrier::new(THREADS as usize + 1));
+    let (seen, half, done) =
+        (AtomicU64::new(0), Barrier::new(THREADS as usize + 1), Barrier::new(THREADS as usize + 1));
     std::thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {

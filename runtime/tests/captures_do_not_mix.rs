@@ -73,5 +73,9 @@ fn an_assertion_says_what_is_missing() {
     let missing = text(&|| drop(captured.span("Capture/Other").clone()));
     assert_eq!(missing, "no span `Capture/Other` was captured, but:\nCapture/Work tc.size.bytes=3\n");
     let different = text(&|| captured.assert_outline("Capture/Work\nCapture/Other"));
-    assert!(different.starts_with("the spans differ\nexpected:\n  Capture/Work\n- Capture/Other\ncaptured:\n  Capture/Work\n"), "{different}");
+    assert!(
+        different
+            .starts_with("the spans differ\nexpected:\n  Capture/Work\n- Capture/Other\ncaptured:\n  Capture/Work\n"),
+        "{different}"
+    );
 }

@@ -68,7 +68,8 @@ fn attributes_events_and_links_have_limits() {
 fn the_limit_holds_for_attributes_of_the_annotation_too() {
     let limits = Limits { attributes: 1, ..Limits::default() };
     let spans = record_all(limits, || {
-        let _scope = tc_scope!("Limit/Inner", attrs(keys::number = 1_u64, keys::text = Static("no"), keys::more = "no"));
+        let _scope =
+            tc_scope!("Limit/Inner", attrs(keys::number = 1_u64, keys::text = Static("no"), keys::more = "no"));
     });
     assert_eq!((spans[0].attributes.len(), spans[0].dropped_attributes), (1, 2));
 }

@@ -33,7 +33,14 @@ macro_rules! make {
 mod made {
     use super::*;
 
-    make!(#[inline] pub(super) fn sync(x: u8) { x + 1 }, "Made/Sync", keys::size_bytes = x);
+    make!(
+        #[inline]
+        pub(super) fn sync(x: u8) {
+            x + 1
+        },
+        "Made/Sync",
+        keys::size_bytes = x
+    );
     make!(async "Made/Async" asynchronous { Err("no".to_owned()) } -> Result<u8, String>);
     make!(boxed "Made/Boxed" boxed 3);
 
@@ -69,7 +76,11 @@ fn attributes_on_parameters() {
     }
 
     #[tc_span("Attribute/AsyncParameters")]
-    async fn asynchronous(#[cfg(any())] gone: u8, #[cfg(all())] here: u8, #[expect(unused_variables)] unused: u8) -> u8 {
+    async fn asynchronous(
+        #[cfg(any())] gone: u8,
+        #[cfg(all())] here: u8,
+        #[expect(unused_variables)] unused: u8,
+    ) -> u8 {
         here
     }
 

@@ -57,7 +57,11 @@ fn derived_types_are_the_names_of_variants() {
     check_async(|| asynchronous(timeout()), timeout(), &format!("Outcome/Async {text}"));
     check_async(|| boxed_result(timeout()), timeout(), &format!("Outcome/Boxed {text}"));
     check(|| sync(not_found()), not_found(), "Outcome/Sync error error.type=NotFound error.message=llama");
-    check(|| sync(Err(StoreError::Gone)), Err(StoreError::Gone), "Outcome/Sync error error.type=Gone error.message=gone");
+    check(
+        || sync(Err(StoreError::Gone)),
+        Err(StoreError::Gone),
+        "Outcome/Sync error error.type=Gone error.message=gone",
+    );
     assert_eq!(StoreError::TYPES, ["Timeout", "NotFound", "Gone"]);
 }
 
