@@ -1,6 +1,7 @@
 //! Instructions per call, counted by callgrind: the same on every run, whatever else the machine does.
 
 use std::hint::black_box;
+use std::path::Path;
 use std::process::Command;
 
 use tracecast::{Recording, RecordingConfig, Sampler};
@@ -14,8 +15,10 @@ const SCENARIOS: &[Scenario] = &[
     ("plain", |calls| repeat(calls, work::plain)),
     ("off", |calls| repeat(calls, work::span)),
     ("plain result", |calls| repeat(calls, |x| work::plain_result(x).is_ok())),
-    ("off result", |calls| repeat(calls, |x| work::span_result(x).is_ok())),
-    ("off four", |calls| repeat(calls, work::span_four)),
+    ("off, result", |calls| repeat(calls, |x| work::span_result(x).is_ok())),
+    ("off, 4 attributes", |calls| repeat(calls, work::span_four)),
+    ("plain owned", |calls| repeat(calls, |x| work::plain_owned(x, String::new()))),
+    ("off, owned argument", |calls| repeat(calls, |x| work::span_owned(x, String::new()))),
     ("plain async", |calls| repeat(calls, |x| work::drive(work::plain_async(x)))),
     ("off async", |calls| repeat(calls, |x| work::drive(work::span_async(x)))),
     ("unsampled child", |calls| unsampled(|| repeat(calls, work::span))),
@@ -71,7 +74,8 @@ pub fn print() {
     if Command::new("valgrind").arg("--version").output().is_err() {
         return println!("## Instructions\n\nvalgrind is not installed: no instruction counts.\n");
     }
-    let counts: Vec<(&str, f64)> = SCENARIOS.iter().map(|(name, _)| (*name, per_call(name))).collect();
+    let this = std::env::current_exe().expect("the path of this program");
+    let counts: Vec<(&str, f64)> = SCENARIOS.iter().map(|(name, _)| (*name, per_call(&this, name))).collect();
     let of = |name: &str| counts.iter().find(|(known, _)| *known == name).map_or(f64::NAN, |(_, count)| *count);
     println!(
         "## Instructions per call, by callgrind\n\n| what | instructions | over plain | target |\n|---|---|---|---|"
@@ -80,15 +84,45 @@ pub fn print() {
         let (count, over) = (of(name), of(name) - of(plain));
         println!("| {name} | {count:.1} | {over:.1} | {target} |");
     }
+    compiled_out();
     println!();
+}
+
+/// The same functions in a build with the feature `off`.
+fn compiled_out() {
+    let this = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let target = this.join("target/off");
+    let built = Command::new("cargo")
+        .args(["build", "--release", "--quiet", "--features", "off", "--manifest-path"])
+        .arg(this.join("Cargo.toml"))
+        .env("CARGO_TARGET_DIR", &target)
+        .status();
+    if !built.is_ok_and(|status| status.success()) {
+        return println!("| compiled out | could not be built | | 0 |");
+    }
+    let program = target.join("release/tracecast-benches");
+    for (name, plain) in [
+        ("off", "plain"),
+        ("off, 4 attributes", "plain"),
+        ("off, result", "plain result"),
+        ("off async", "plain async"),
+    ] {
+        let (count, plain) = (per_call(&program, name), per_call(&program, plain));
+        println!(
+            "| compiled out: {} | {count:.1} | {:.1} | 0 |",
+            name.replace("off, ", "").replace("off", "sync"),
+            count - plain
+        );
+    }
 }
 
 /// What is shown, over which plain work, and its target.
 const ROWS: &[(&str, &str, &str)] = &[
     ("plain", "plain", ""),
     ("off", "plain", "<= 3"),
-    ("off four", "plain", "<= 3"),
-    ("off result", "plain result", "<= 3"),
+    ("off, 4 attributes", "plain", "<= 3"),
+    ("off, owned argument", "plain owned", ""),
+    ("off, result", "plain result", "<= 3"),
     ("off async", "plain async", "<= 20"),
     ("unsampled child", "plain", "<= 45"),
     ("unsampled child, 4 attributes", "plain", "<= 45"),
@@ -101,16 +135,15 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("fastrace, no parent", "plain", ""),
 ];
 
-fn per_call(scenario: &str) -> f64 {
+fn per_call(program: &Path, scenario: &str) -> f64 {
     let (few, many) = (1_000, 11_000);
-    (collected(scenario, many) as f64 - collected(scenario, few) as f64) / (many - few) as f64
+    (collected(program, scenario, many) as f64 - collected(program, scenario, few) as f64) / (many - few) as f64
 }
 
-fn collected(scenario: &str, calls: u64) -> u64 {
-    let this = std::env::current_exe().expect("the path of this program");
+fn collected(program: &Path, scenario: &str, calls: u64) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=tracecast_measured"])
-        .arg(this)
+        .arg(program)
         .args(["--count", scenario, &calls.to_string()])
         .output()
         .expect("valgrind starts");

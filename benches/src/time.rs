@@ -9,6 +9,7 @@ use tracecast::{Recording, RecordingConfig};
 
 use crate::{alloc, work};
 
+/// Calls in a round: about as many spans as a chunk or two can hold.
 const CALLS: u64 = 200;
 const UUIDS: [&str; 2] = ["1b4e28ba-2fa1-11d2-883f-0016d3cca427", "6fa459ea-ee8a-3ca4-894e-db77e160355e"];
 
@@ -29,6 +30,7 @@ const CONTENDERS: &[Contender] = &[
     }),
     ("recorded, 0 attributes", || repeat(work::span)),
     ("recorded, 4 attributes", || repeat(work::span_four)),
+    ("recorded, 2 static texts", || repeat(work::span_static)),
     ("recorded, 2 strings of 36 bytes", || repeat(|x| work::span_strings(x, UUIDS[0], UUIDS[1]))),
     ("fastrace, 0 attributes", || repeat(work::fastrace_span)),
     ("fastrace, 4 attributes", || repeat(work::fastrace_four)),

@@ -6,18 +6,29 @@ use fastrace::local::LocalSpan;
 use tracecast::Static;
 use tracecast::prelude::*;
 
+/// Four closed values, as an engineer would declare texts that are known in advance.
+#[derive(Clone, Copy, TcLabel)]
+pub enum Letter {
+    A,
+    B,
+    C,
+    D,
+}
+
 pub mod keys {
     tracecast::tc_keys! {
         /// The first of four.
-        pub id one: str = "bench.one";
+        pub label one: super::Letter = "bench.one";
         /// The second of four.
-        pub id two: str = "bench.two";
+        pub label two: super::Letter = "bench.two";
         /// The third of four.
-        pub id three: str = "bench.three";
+        pub label three: super::Letter = "bench.three";
         /// The fourth of four.
-        pub id four: str = "bench.four";
-        /// A quantity.
-        pub measure size: u64 = "bench.size";
+        pub label four: super::Letter = "bench.four";
+        /// An open text.
+        pub id first: str = "bench.first";
+        /// Another one.
+        pub id second: str = "bench.second";
     }
 }
 
@@ -44,15 +55,32 @@ pub fn span_result(x: u64) -> Result<u64, std::num::TryFromIntError> {
 }
 
 #[inline(never)]
-#[tc_span("Bench/Four", attrs(keys::one = Static("a"), keys::two = Static("b"), keys::three = Static("c"), keys::four = Static("d")))]
+#[tc_span("Bench/Four", attrs(keys::one = Letter::A, keys::two = Letter::B, keys::three = Letter::C, keys::four = Letter::D))]
 pub fn span_four(x: u64) -> u64 {
     black_box(x).wrapping_mul(3)
 }
 
 #[inline(never)]
-#[tc_span("Bench/Strings", attrs(keys::one = first, keys::two = second))]
+#[tc_span("Bench/Strings", attrs(keys::first = first, keys::second = second))]
 pub fn span_strings(x: u64, first: &str, second: &str) -> u64 {
     black_box(x).wrapping_mul(3)
+}
+
+#[inline(never)]
+#[tc_span("Bench/Static", attrs(keys::first = Static("a"), keys::second = Static("b")))]
+pub fn span_static(x: u64) -> u64 {
+    black_box(x).wrapping_mul(3)
+}
+
+#[inline(never)]
+pub fn plain_owned(x: u64, text: String) -> usize {
+    black_box(x).wrapping_mul(3) as usize + text.len()
+}
+
+#[inline(never)]
+#[tc_span("Bench/Owned", attrs(keys::first = &text))]
+pub fn span_owned(x: u64, text: String) -> usize {
+    black_box(x).wrapping_mul(3) as usize + text.len()
 }
 
 #[inline(never)]
@@ -71,7 +99,7 @@ pub fn fastrace_four(x: u64) -> u64 {
 #[inline(never)]
 pub fn fastrace_strings(x: u64, first: &str, second: &str) -> u64 {
     let _span = LocalSpan::enter_with_local_parent("Bench/Strings")
-        .with_properties(|| [("bench.one", first.to_owned()), ("bench.two", second.to_owned())]);
+        .with_properties(|| [("bench.first", first.to_owned()), ("bench.second", second.to_owned())]);
     black_box(x).wrapping_mul(3)
 }
 

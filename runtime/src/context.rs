@@ -99,7 +99,7 @@ impl Context {
         Context {
             trace_id: (u128::from(upper) << 64) | u128::from(lower),
             span_id: block.span_id.get(),
-            flags: block.flags.get() & (SAMPLED | CAPTURED | REMOTE | EMPTY),
+            flags: block.flags.get() & CARRIED,
             ext: ext_of(block),
         }
     }
@@ -158,6 +158,20 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
     block.span_id.set(context.span_id);
     set_ext(block, context.ext.clone());
 }
+
+/// Makes `block` stand for the context of `span`.
+pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef) {
+    ensure_ids(local, span);
+    block.flags.set(span.flags.get() & CARRIED);
+    block.trace_id.set(span.trace_id.get());
+    block.span_id.set(span.span_id.get());
+    if span.has(HAS_EXT) {
+        set_ext(block, ext_of(span));
+    }
+}
+
+/// What of a block's flags belongs to its context.
+const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY;
 
 /// Ids of an unsampled span are made when somebody asks for them.
 pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {

@@ -25,12 +25,17 @@ pub(crate) struct Filled {
 }
 
 impl Filled {
+    /// A block that was just opened. Its counts are known to be zero, and need not be waited for.
     #[inline(always)]
-    pub(crate) fn of(block: BlockRef) -> Self {
+    pub(crate) fn empty() -> Self {
         // As many attributes as fit into a block are within the limit, unless that is a very low one.
         let lax = limits::CURRENT.attributes.load(Relaxed) as usize > TAIL_WORDS / 2;
-        let bound = if lax { TAIL_WORDS as u16 } else { 0 };
-        Filled { used: block.counts.used.get().into(), attributes: block.counts.attributes.get(), bound }
+        Filled { used: 0, attributes: 0, bound: if lax { TAIL_WORDS as u16 } else { 0 } }
+    }
+
+    pub(crate) fn of(block: BlockRef) -> Self {
+        let (used, attributes) = (block.counts.used.get().into(), block.counts.attributes.get());
+        Filled { used, attributes, ..Filled::empty() }
     }
 
     #[inline(always)]
@@ -88,6 +93,25 @@ fn static_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &'sta
 
 #[inline(never)]
 fn text_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &str) -> Filled {
+    let (used, words) = (filled.used as usize, words_for(text.len()));
+    if text.len() > limits::value_bytes() || used + 2 + words > usize::from(filled.bound) {
+        return text_slowly(block, filled, key, text);
+    }
+    // SAFETY: all words fit, and nobody holds a reference into the tail. The last one is zeroed first, because the bytes
+    // may fill only a part of it; without bytes it is the one with the length, which is written after it.
+    unsafe {
+        let place = block.place(used);
+        place.add(1 + words).write(Word::bits(0));
+        place.write(keyed(key, TAG_TEXT));
+        place.add(1).write(Word::bits(text.len() as u64));
+        place.add(2).cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len());
+    }
+    Filled { used: (used + 2 + words) as u32, attributes: filled.attributes + 1, ..filled }
+}
+
+#[cold]
+#[inline(never)]
+fn text_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &str) -> Filled {
     filled.store(block);
     attribute(block, key, Value::Str(text));
     Filled::of(block)

@@ -30,7 +30,7 @@ pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
         Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
         Some(parent) if !parent.has(EMPTY) => {
             let block = local.acquire()?;
-            context::fill(block, &Context::of(local, parent));
+            context::copy(local, parent, block);
             Some(block)
         }
         parent => root(local, callsite, parent),

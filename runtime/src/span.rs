@@ -242,7 +242,7 @@ pub struct Start {
 impl Start {
     #[inline(always)]
     fn fill<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) {
-        let mut start = Start { block, filled: Filled::of(block) };
+        let mut start = Start { block, filled: Filled::empty() };
         fields(&mut start);
         start.filled.store(block);
     }

@@ -162,6 +162,17 @@ fn that_return_an_opaque_type() {
         x
     }
 
+    #[tc_span("Async/ResultIterator")]
+    async fn iterator(v: &[u8]) -> Result<impl Iterator<Item = u8>, &'static str> {
+        if v.is_empty() {
+            return Err("empty");
+        }
+        Ok(v.iter().copied())
+    }
+
+    check(|| block_on(iterator(&[1])).map(Iterator::count), Ok(1), "Async/ResultIterator");
+    let error = "Async/ResultIterator error error.type=&str error.message=empty";
+    check(|| block_on(iterator(&[])).is_err(), true, error);
     check(|| block_on(opaque("x")).to_string(), "x".to_owned(), "Async/Opaque");
     check(|| block_on(captures("x")).to_string(), "x".to_owned(), "Async/Captures");
 }
@@ -206,6 +217,11 @@ fn that_take_functions_and_futures() {
         *f(&3)
     }
 
+    #[tc_span("Async/Dynamic")]
+    async fn dynamic(f: &dyn Fn(&str) -> usize, items: &mut dyn Iterator<Item = u8>) -> usize {
+        f("a") + items.count()
+    }
+
     #[tc_span("Async/Join")]
     async fn join(a: impl Future<Output = u8>, b: impl Future<Output = u8>) -> (u8, u8) {
         tokio::join!(a, b)
@@ -214,6 +230,7 @@ fn that_take_functions_and_futures() {
     check_async(|| closure(|x| async move { x + 1 }), 2, "Async/Closure");
     check_async(|| async_closure(async |x| x + 1), 2, "Async/AsyncClosure");
     check_async(|| higher_ranked(|x| x), 3, "Async/HigherRanked");
+    check(|| block_on(dynamic(&str::len, &mut [1, 2].into_iter())), 3, "Async/Dynamic");
     check_async(|| join(ready(1), ready(2)), (1, 2), "Async/Join");
 }
 

@@ -24,6 +24,10 @@ macro_rules! make {
             ::std::boxed::Box::pin(async { $value })
         }
     };
+    (item $span:literal $function:item) => {
+        #[tc_span($span)]
+        $function
+    };
     (component $component:literal $($tokens:tt)*) => {
         #[tc_span(component = $component)]
         impl $($tokens)*
@@ -43,6 +47,15 @@ mod made {
     );
     make!(async "Made/Async" asynchronous { Err("no".to_owned()) } -> Result<u8, String>);
     make!(boxed "Made/Boxed" boxed 3);
+
+    make!(item "Made/Item" pub(super) fn item(x: &mut u8) -> Result<u8, String> {
+        *x += 1;
+        Ok(*x)
+    });
+    make!(item "Made/AsyncItem" pub(super) async fn async_item(x: &mut u8) -> Result<u8, String> {
+        *x += 1;
+        Ok(*x)
+    });
 
     pub(super) async fn call() -> (Result<u8, String>, u8) {
         (asynchronous().await, boxed().await)
@@ -65,21 +78,27 @@ fn functions_made_by_macros() {
         Made/Boxed
     ";
     check_async(made::call, (Err("no".to_owned()), 3), tree);
+    check(|| made::item(&mut 1), Ok(2), "Made/Item");
+    check(|| block_on(made::async_item(&mut 1)), Ok(2), "Made/AsyncItem");
     check(|| made::Made.method(), 1, "Made/Method");
 }
 
 #[test]
 fn attributes_on_parameters() {
     #[tc_span("Attribute/Parameters")]
-    fn sync(#[cfg(any())] gone: u8, #[cfg(all())] here: u8, #[expect(unused_variables)] unused: u8) -> u8 {
+    fn sync(
+        #[cfg(not(test))] gone: u8,
+        #[cfg(test)] here: u8,
+        #[expect(unused_variables, reason = "never read")] unused: u8,
+    ) -> u8 {
         here
     }
 
     #[tc_span("Attribute/AsyncParameters")]
     async fn asynchronous(
-        #[cfg(any())] gone: u8,
-        #[cfg(all())] here: u8,
-        #[expect(unused_variables)] unused: u8,
+        #[cfg(not(test))] gone: u8,
+        #[cfg(test)] here: u8,
+        #[expect(unused_variables, reason = "never read")] unused: u8,
     ) -> u8 {
         here
     }
@@ -92,14 +111,14 @@ fn attributes_on_parameters() {
 fn inner_attributes() {
     #[tc_span("Attribute/Inner")]
     fn sync() -> u8 {
-        #![expect(unused_variables)]
+        #![expect(unused_variables, reason = "never read")]
         let unused = 1;
         2
     }
 
     #[tc_span("Attribute/AsyncInner")]
     async fn asynchronous() -> u8 {
-        #![expect(unused_variables)]
+        #![expect(unused_variables, reason = "never read")]
         let unused = 1;
         2
     }
@@ -114,12 +133,12 @@ fn attributes_in_the_body() {
     fn statement() -> u8 {
         #[cfg(any())]
         compile_error!("compiled out");
-        #[expect(clippy::let_and_return)]
-        let x = 1;
-        x
+        #[expect(unused_mut, reason = "never changed")]
+        let mut x = 1;
+        x + 1
     }
 
-    check(statement, 1, "Attribute/Statement");
+    check(statement, 2, "Attribute/Statement");
 }
 
 /// Documented, so that the attribute has a documentation comment above it.

@@ -44,8 +44,8 @@ impl Store {
     }
 
     #[tc_span("Self/Boxed")]
-    fn boxed(self: Box<Self>) -> usize {
-        self.name.len()
+    fn boxed(self: Box<Self>) -> Box<Self> {
+        self
     }
 
     #[tc_span("Self/Counted")]
@@ -113,7 +113,7 @@ fn every_self_type() {
     check(|| store().shared(), 3, "Self/Shared");
     check(|| store().exclusive("d").len(), 4, "Self/Exclusive");
     check(|| store().value(), "abc".to_owned(), "Self/Value tc.artifact.id=abc");
-    check(|| Box::new(store()).boxed(), 3, "Self/Boxed");
+    check(|| Box::new(store()).boxed().name.len(), 3, "Self/Boxed");
     check(|| Rc::new(store()).counted(), 1, "Self/Counted");
     check(|| Pin::new(&mut store()).pinned(), 3, "Self/Pinned");
 }

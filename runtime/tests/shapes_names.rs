@@ -75,6 +75,22 @@ fn patterns_in_parameters() {
 }
 
 #[test]
+fn patterns_that_bind_twice_or_by_reference() {
+    #[tc_span("Names/Bound")]
+    fn sync(whole @ (a, _): (u8, u8), ref text: String) -> usize {
+        usize::from(whole.1 + a) + text.len()
+    }
+
+    #[tc_span("Names/AsyncBound")]
+    async fn asynchronous(whole @ (a, _): (u8, u8), ref text: String) -> usize {
+        usize::from(whole.1 + a) + text.len()
+    }
+
+    check(|| sync((1, 2), "abc".to_owned()), 6, "Names/Bound");
+    check_async(|| asynchronous((1, 2), "abc".to_owned()), 6, "Names/AsyncBound");
+}
+
+#[test]
 fn a_parameter_named_as_its_key() {
     #[tc_span("Names/Key", attrs(keys::artifact = artifact, keys::source = source))]
     fn load(artifact: &str, source: keys::SourceType) -> usize {
@@ -145,6 +161,20 @@ fn results_are_known_by_type_and_not_by_spelling() {
         Err(std::io::Error::other("disk"))
     }
 
+    trait Gets {
+        type Got;
+        fn get(&self) -> Self::Got;
+    }
+
+    impl Gets for u8 {
+        type Got = Loaded;
+
+        #[tc_span("Names/Associated")]
+        fn get(&self) -> Self::Got {
+            Err(std::fmt::Error)
+        }
+    }
+
     #[tc_span("Names/Own")]
     fn own_result() -> own::Result<u8, String> {
         own::Result::Err(String::new(), 1)
@@ -156,6 +186,7 @@ fn results_are_known_by_type_and_not_by_spelling() {
     }
     check(alias, Err(std::fmt::Error), &error("Names/Alias"));
     check_async(async_alias, Err(std::fmt::Error), &error("Names/AsyncAlias"));
+    check(|| 1.get(), Err(std::fmt::Error), &error("Names/Associated"));
     check(|| io().is_err(), true, "Names/Io error error.type=std::io::error::Error error.message=disk");
     check(own_result, own::Result::Err(String::new(), 1), "Names/Own");
 }
