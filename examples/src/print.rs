@@ -16,7 +16,8 @@ pub(crate) fn traces(spans: &[FinishedSpan]) {
 fn below(spans: &[&FinishedSpan], span: &FinishedSpan, depth: usize) {
     let indent = "  ".repeat(depth);
     let outcome = if span.outcome == Outcome::Ok { "" } else { span.outcome.as_str() };
-    let attributes: Vec<_> = span.attributes.iter().map(|known| format!("{}={}", known.key.name, known.value)).collect();
+    let attributes: Vec<_> =
+        span.attributes.iter().map(|known| format!("{}={}", known.key.name, known.value)).collect();
     let name = format!("{indent}{}", span.name);
     println!("{name:<44} {:>9.2?} {outcome:<9} {}", span.duration, attributes.join(" "));
     for event in &span.events {

@@ -3,7 +3,7 @@
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::meta::ParseNestedMeta;
-use syn::{Attribute, LitStr, Path};
+use syn::{Attribute, LitStr, Path, Token};
 
 use crate::case::Case;
 use crate::diagnostics::Errors;
@@ -21,18 +21,39 @@ pub(crate) struct Helper {
 
 /// Reads every `#[name(..)]` among `attrs`; options that are not in `allowed` are mistakes.
 pub(crate) fn read(attrs: &[Attribute], name: &str, allowed: &[&str], errors: &mut Errors) -> Helper {
-    let mut helper = Helper::default();
+    let (mut helper, mut seen) = (Helper::default(), Vec::new());
     for attr in attrs.iter().filter(|attr| attr.path().is_ident(name)) {
         let result = attr.parse_nested_meta(|meta| {
             let option = meta.path.to_token_stream().to_string();
             if !allowed.contains(&option.as_str()) {
-                return Err(syn::Error::new_spanned(&meta.path, suggest::unknown("option", &option, allowed)));
+                let message = misplaced(&option).unwrap_or_else(|| suggest::unknown("option", &option, allowed));
+                return Err(syn::Error::new_spanned(&meta.path, message));
+            }
+            if seen.contains(&option) {
+                let message = format!("option `{option}` is given twice; keep one of them");
+                return Err(syn::Error::new_spanned(&meta.path, message));
+            }
+            seen.push(option.clone());
+            if option != "other" && !meta.input.peek(Token![=]) {
+                let message = format!("`{option}` takes a value; write `{option} = ..`");
+                return Err(syn::Error::new_spanned(&meta.path, message));
             }
             helper.set(&option, &meta)
         });
         errors.keep(result);
     }
     helper
+}
+
+/// What to do with an option that is right elsewhere; nothing if there is no such option at all.
+fn misplaced(option: &str) -> Option<String> {
+    Some(match option {
+        "rename_all" => "`rename_all` belongs on an enum; one name is given by `rename = \"..\"`".to_owned(),
+        "rename" => "`rename` belongs on a variant; on an enum all are renamed by `rename_all = \"..\"`".to_owned(),
+        "other" => "`other` belongs on a variant".to_owned(),
+        "crate" => "`crate` belongs on the type, not on a variant".to_owned(),
+        _ => return None,
+    })
 }
 
 impl Helper {
@@ -47,7 +68,7 @@ impl Helper {
             "rename" => {
                 let text: LitStr = meta.value()?.parse()?;
                 if text.value().is_empty() {
-                    return Err(syn::Error::new_spanned(text, "a value cannot be empty"));
+                    return Err(syn::Error::new_spanned(text, "a value cannot be empty; write its text"));
                 }
                 self.rename = Some(text);
             }

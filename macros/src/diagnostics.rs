@@ -37,6 +37,21 @@ impl Errors {
     }
 }
 
+/// Tokens as a user would write them: the printer of tokens puts a space between any two.
+pub(crate) fn shown(tokens: impl ToTokens) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut text = String::new();
+    for token in tokens.to_token_stream().to_string().split(' ') {
+        let spaced = match (text.chars().last(), token.chars().next()) {
+            (Some(last), Some(next)) => last == ',' || is_word(last) && is_word(next),
+            _ => false,
+        };
+        text.extend(spaced.then_some(' '));
+        text.push_str(token);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use quote::quote;
@@ -49,6 +64,13 @@ mod tests {
         errors.at(quote!(a), "first");
         errors.at(quote!(b), "second");
         assert_eq!(errors.finish().unwrap_err().into_iter().count(), 2);
+    }
+
+    #[test]
+    fn types_are_shown_as_they_are_written() {
+        assert_eq!(shown(quote!(Vec<u8>)), "Vec<u8>");
+        assert_eq!(shown(quote!(&'static str)), "&'static str");
+        assert_eq!(shown(quote!(a::Map<K, dyn V>)), "a::Map<K, dyn V>");
     }
 
     #[test]

@@ -3,9 +3,10 @@
 /// The error for a word that is not in `known`: names it, guesses what was meant, and lists what there is.
 pub(crate) fn unknown(what: &str, word: &str, known: &[&str]) -> String {
     let list = known.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    let list = if known.len() == 1 { list } else { format!("one of {list}") };
     match nearest(word, known) {
-        Some(near) => format!("unknown {what} `{word}`; did you mean `{near}`? expected one of {list}"),
-        None => format!("unknown {what} `{word}`; expected one of {list}"),
+        Some(near) => format!("unknown {what} `{word}`; did you mean `{near}`? expected {list}"),
+        None => format!("unknown {what} `{word}`; expected {list}"),
     }
 }
 
@@ -68,5 +69,6 @@ mod tests {
             unknown("kind", "cleint", &["client", "server"]),
             "unknown kind `cleint`; did you mean `client`? expected one of `client`, `server`"
         );
+        assert_eq!(unknown("option", "a", &["baggage"]), "unknown option `a`; expected `baggage`");
     }
 }

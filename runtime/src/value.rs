@@ -5,7 +5,8 @@ use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
-use crate::label::{Index, Interned, InternedKey, Label};
+use crate::interned::{Interned, InternedKey};
+use crate::label::{Index, Label};
 
 /// A value on its way into a span: borrowed, never allocated.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -201,7 +202,7 @@ macro_rules! interned_from {
         impl<const N: usize, K: InternedKey> IntoValue<Interned<N, K>> for $text {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
-                f(Value::Label(K::intern::<N>(self.as_ref()).ordinal()))
+                f(Value::Label(K::table().resolve(self.as_ref())))
             }
         }
     )+};

@@ -75,6 +75,7 @@ fn patterns_in_parameters() {
 }
 
 #[test]
+#[expect(clippy::toplevel_ref_arg, reason = "it is a shape that somebody may write")]
 fn patterns_that_bind_twice_or_by_reference() {
     #[tc_span("Names/Bound")]
     fn sync(whole @ (a, _): (u8, u8), ref text: String) -> usize {

@@ -46,7 +46,7 @@ impl<'a> ErrorType<'a> {
             Data::Enum(data) => Types::PerVariant(variants(data, helper.rename_all.unwrap_or(Case::Verbatim), errors)),
             Data::Struct(_) => Types::One(text(helper.rename, &input.ident, Case::Verbatim)),
             Data::Union(data) => {
-                errors.at(data.union_token, "`TcError` is for enums and structs");
+                errors.at(data.union_token, "`TcError` is for enums and structs; a union does not know what it holds");
                 Types::One(String::new())
             }
         };
@@ -128,6 +128,9 @@ mod tests {
     fn mistakes() {
         check("union U { a: u8 }", "`TcError` is for enums and structs");
         check("enum E { #[tc_error(renam = \"a\")] A }", "did you mean `rename`");
-        check("#[tc_error(rename = \"a\")] enum E { A }", "unknown option `rename`");
+        check("#[tc_error(rename = \"a\")] enum E { A }", "`rename` belongs on a variant");
+        check("#[tc_error(rename_all = \"a\")] struct E;", "`rename_all` belongs on an enum");
+        check("#[tc_error(rename = \"a\", rename = \"b\")] struct E;", "option `rename` is given twice");
+        check("#[tc_error(rename)] struct E;", "`rename` takes a value");
     }
 }

@@ -1,7 +1,7 @@
 //! The types and impls of one key.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 use super::model::{Key, KeyType, Kind};
@@ -16,10 +16,12 @@ pub(super) fn key(key: &Key, krate: &Krate) -> TokenStream {
     let allow = attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| quote!(#[allow(deprecated)]));
     let on_impl = quote!(#(#on_impl)* #allow);
     let (value, meta, extra) = (value(key, &k), meta(key, &k), extra(key, &k, &on_impl));
+    // Placed at the user's words, because the compiler shows a declaration in errors about misspelled keys.
+    let declaration = quote_spanned!(name.span().resolved_at(Span::mixed_site())=> #vis enum #name {});
     quote! {
         #(#attrs)*
         #[allow(non_camel_case_types)]
-        #vis enum #name {}
+        #declaration
         #on_impl
         #[doc(hidden)]
         #[allow(dead_code, non_snake_case)]

@@ -1,12 +1,12 @@
 //! The checked input of `tc_keys!`: `pub label source: SourceType = "tc.source.type";` and so on.
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, GenericArgument, LitStr, PathArguments, Token, Type, Visibility};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::{Attribute, GenericArgument, Lit, LitStr, PathArguments, Token, Type, Visibility};
 
-use crate::diagnostics::Errors;
+use crate::diagnostics::{Errors, shown};
 use crate::suggest;
 
 /// One key.
@@ -54,40 +54,72 @@ pub(super) fn parse(input: TokenStream) -> (Vec<Key>, Errors) {
         let parsed = (|input: ParseStream| key(input, &mut errors)).parse2(entry);
         let Some(key) = errors.keep(parsed) else { continue };
         if keys.iter().any(|known| known.name == key.name) {
-            errors.at(&key.name, format_args!("key `{}` is declared twice", key.name));
+            errors.at(&key.name, format_args!("key `{}` is declared twice; rename or remove one", key.name));
             continue;
         }
-        if keys.iter().any(|known| known.wire.value() == key.wire.value()) {
-            errors.at(&key.wire, format_args!("name `{}` is already that of another key", key.wire.value()));
+        if let Some(first) = keys.iter().find(|known| known.wire.value() == key.wire.value()) {
+            let (wire, first) = (key.wire.value(), &first.name);
+            errors.at(&key.wire, format_args!("name `{wire}` is already that of key `{first}`; give it another one"));
         }
         keys.push(key);
     }
     (keys, errors)
 }
 
-/// Splits at `;`, so that a mistake in one declaration leaves the others alone.
+/// Splits the input into declarations, so that a mistake in one leaves the others alone. Each ends in its `;`, at which
+/// an error points where something is missing.
 fn entries(input: TokenStream, errors: &mut Errors) -> Vec<TokenStream> {
     let (mut entries, mut entry) = (Vec::new(), TokenStream::new());
-    for token in input {
-        match &token {
-            TokenTree::Punct(punct) if punct.as_char() == ';' => entries.push(std::mem::take(&mut entry)),
-            _ => entry.extend([token]),
+    let mut tokens = input.into_iter().peekable();
+    let mut named = false;
+    while let Some(token) = tokens.next() {
+        named = is_string(&token) || named && is_brace(&token);
+        entry.extend([token.clone()]);
+        let ends = is_punct(&token, ';');
+        // The name is the last part: whatever comes behind it, but for its options, belongs to the next key.
+        let missing = match tokens.peek() {
+            Some(next) if ends || is_punct(next, ';') || is_brace(next) => None,
+            Some(next) if named && is_punct(next, ',') => tokens.next(),
+            Some(_) if !named => None,
+            _ => (!ends).then_some(token),
+        };
+        if let Some(at) = &missing {
+            errors.at(at, "expected `;` after this key");
+            entry.extend(semicolon(at.span()));
+        }
+        if ends || missing.is_some() {
+            entries.push(std::mem::take(&mut entry));
+            named = false;
         }
     }
-    if let Some(last) = entry.clone().into_iter().last() {
-        errors.at(last, "expected `;` after this key");
-        entries.push(entry);
-    }
     entries
+}
+
+fn is_punct(token: &TokenTree, expected: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == expected)
+}
+
+fn is_brace(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
+}
+
+fn is_string(token: &TokenTree) -> bool {
+    matches!(token, TokenTree::Literal(literal) if matches!(Lit::new(literal.clone()), Lit::Str(_)))
+}
+
+fn semicolon(place: Span) -> Option<TokenTree> {
+    let mut punct = Punct::new(';', Spacing::Alone);
+    punct.set_span(place);
+    Some(punct.into())
 }
 
 fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
     let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
     let kind = kind(input, errors)?;
     let name: Ident = input.parse()?;
-    input.parse::<Token![:]>()?;
+    take::<Token![:]>(input, || format!("key `{name}` has no type; write `{name}: str` or another one"))?;
     let ty: Type = input.parse()?;
-    input.parse::<Token![=]>()?;
+    take::<Token![=]>(input, || format!("key `{name}` has no name in exported data; write `= \"tc.{name}\"`"))?;
     let wire: LitStr = input.parse()?;
     let baggage = baggage(input, errors)?;
     check_wire(&wire, errors);
@@ -96,6 +128,11 @@ fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
         None => (Kind::Id, open_type(&ty)),
     };
     Ok(Key { attrs, vis, kind, name, ty, wire, baggage })
+}
+
+/// Takes a `T`, or says with `message` that it is missing.
+fn take<T: Parse>(input: ParseStream, message: impl FnOnce() -> String) -> syn::Result<T> {
+    input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), message()))
 }
 
 /// `label`, `id` or `measure`; `None` for another word, which is a mistake.
@@ -115,9 +152,10 @@ fn kind(input: ParseStream, errors: &mut Errors) -> syn::Result<Option<Kind>> {
 
 /// `{ baggage }` behind the name.
 fn baggage(input: ParseStream, errors: &mut Errors) -> syn::Result<bool> {
-    match input.parse::<Option<TokenTree>>()? {
-        None => Ok(false),
-        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
+    match input.parse::<TokenTree>()? {
+        token if is_punct(&token, ';') => Ok(false),
+        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+            input.parse::<Token![;]>()?;
             let words: Vec<TokenTree> = group.stream().into_iter().collect();
             let is_baggage = |token: &TokenTree| token.to_string() == "baggage";
             for word in words.iter().filter(|token| matches!(token, TokenTree::Ident(_)) && !is_baggage(token)) {
@@ -125,14 +163,13 @@ fn baggage(input: ParseStream, errors: &mut Errors) -> syn::Result<bool> {
             }
             Ok(words.iter().any(is_baggage))
         }
-        Some(other) => Err(syn::Error::new_spanned(other, "expected `;` or `{ baggage };`")),
+        other => Err(syn::Error::new_spanned(other, "expected `;` or `{ baggage };`")),
     }
 }
 
 /// Checks the type for its kind; an open type becomes an `id`, so that its uses give no second error.
 fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
-    let name = primitive(&ty);
-    let shown = ty.to_token_stream().to_string();
+    let (name, shown) = (primitive(&ty), shown(&ty));
     match kind {
         Kind::Label if name.as_deref().is_some_and(|name| OPEN.contains(&name)) => {
             errors.at(
@@ -148,7 +185,8 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
         Kind::Id | Kind::Measure => {
             let (word, accepted): (&str, &[&str]) =
                 if kind == Kind::Id { ("an `id`", &IDS) } else { ("a `measure`", &MEASURES) };
-            if name.as_deref().is_some_and(|name| accepted.contains(&name)) {
+            let is_reference = matches!(ty, Type::Reference(_));
+            if !is_reference && name.as_deref().is_some_and(|name| accepted.contains(&name)) {
                 return (kind, KeyType::Given(ty.into_token_stream()));
             }
             let list = accepted.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -161,7 +199,7 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
 /// What the user may have meant by a type that no key has.
 fn hint(ty: &Type) -> &'static str {
     match primitive(ty).as_deref() {
-        Some("String" | "char") => "; a `str` key takes strings, owned and borrowed",
+        Some("String" | "str" | "char") => "; a `str` key takes strings, owned and borrowed",
         Some("u8" | "u16" | "u32" | "usize") => "; a `u64` key takes every unsigned integer",
         Some("i8" | "i16" | "i32" | "isize") => "; an `i64` key takes every signed integer",
         Some("f32") => "; an `f64` key takes `f32` too",

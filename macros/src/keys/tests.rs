@@ -44,7 +44,8 @@ fn other_types() {
         &["a `measure` cannot be of type `u32`; expected one of `u64`, `i64`, `f64`; a `u64` key"],
     );
     check(r#"measure a: str = "a";"#, &["a `measure` cannot be of type `str`"]);
-    check(r#"id a: Vec<u8> = "a";"#, &["an `id` cannot be of type"]);
+    check(r#"id a: Vec<u8> = "a";"#, &["an `id` cannot be of type `Vec<u8>`"]);
+    check(r#"id a: &'static str = "a";"#, &["an `id` cannot be of type `&'static str`"]);
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn names() {
     check(r#"id a: str = "";"#, &["write a name as"]);
     check(
         r#"id a: str = "a"; id a: str = "b"; id c: str = "a";"#,
-        &["`a` is declared twice", "`a` is already that of another key"],
+        &["`a` is declared twice", "`a` is already that of key `a`"],
     );
 }
 
@@ -63,8 +64,23 @@ fn grammar() {
     check(r#"lable a: bool = "a";"#, &["unknown kind of key `lable`; did you mean `label`?"]);
     check(r#"pub a: bool = "a";"#, &["write `label a: ..`"]);
     check(r#"id a: str = "a""#, &["expected `;` after this key"]);
+    check(r#"id a: str = "a", id b: str = "b" id c: str = "c" { baggage }"#, &["expected `;` after this key"; 3]);
     check(r#"id a: str = "a" { bagage };"#, &["did you mean `baggage`?"]);
-    check(r#"id a str = "a"; label b: String = "b"; id c: str = "c";"#, &["expected `:`", "is open"]);
+    check(r#"id a str = "a"; label b: String = "b"; id c: str = "c";"#, &["`a` has no type", "is open"]);
+}
+
+#[test]
+fn parts_left_out() {
+    check(
+        r#"id a = "a"; id b: str; id c: ; id d; id e: str = ;"#,
+        &[
+            "key `a` has no type",
+            "key `b` has no name in exported data",
+            "expected",
+            "key `d` has no type",
+            "expected string literal",
+        ],
+    );
 }
 
 #[test]

@@ -16,17 +16,22 @@ pub(super) struct Derived {
     pub(super) values: Vec<(Ident, String)>,
     /// The variant for every text that is not one of those.
     pub(super) other: Option<Ident>,
+    /// Whether it is an enum without fields, generics or other things that no label has.
+    pub(super) is_plain: bool,
 }
 
 impl Derived {
     /// Reads an enum; mistakes go to `errors`.
     pub(super) fn new(input: &DeriveInput, errors: &mut Errors) -> Self {
         let helper = derive_input::read(&input.attrs, "tc_label", &["rename_all", "crate"], errors);
-        let mut label = Self { krate: helper.krate, name: input.ident.clone(), values: Vec::new(), other: None };
+        let mut label =
+            Self { krate: helper.krate, name: input.ident.clone(), values: Vec::new(), other: None, is_plain: true };
         if !input.generics.params.is_empty() {
+            label.is_plain = false;
             errors.at(&input.generics, "a label cannot be generic: its values must be known to the compiler");
         }
         let Data::Enum(data) = &input.data else {
+            label.is_plain = false;
             errors.at(&input.ident, "`TcLabel` is for enums without fields; an open value is an `id` key, not a label");
             return label;
         };
@@ -45,13 +50,14 @@ impl Derived {
 
     fn variant(&mut self, variant: &Variant, case: Case, errors: &mut Errors) {
         if !matches!(variant.fields, Fields::Unit) {
+            self.is_plain = false;
             let message = "a label's variant has no fields: they would make the set of values open; \
                 record the field under an `id` or `measure` key of its own";
             errors.at(&variant.fields, message);
         }
         let helper = derive_input::read(&variant.attrs, "tc_label", &["rename", "other"], errors);
         let name = variant.ident.to_string();
-        let text = match &helper.rename {
+        let mut text = match &helper.rename {
             Some(text) => text.value(),
             None => case.apply(name.strip_prefix("r#").unwrap_or(&name)),
         };
@@ -59,9 +65,11 @@ impl Derived {
             let message =
                 format!("value `{text}` is already that of `{first}`; give one of them `#[tc_label(rename = \"..\")]`");
             errors.at(&variant.ident, message);
+            // Another text for the expansion, which goes on, and in which no two arms may be the same.
+            text = format!("{text} {}", self.values.len());
         }
         match (&helper.other, &self.other) {
-            (Some(second), Some(_)) => errors.at(second, "only one variant can be `other`"),
+            (Some(second), Some(_)) => errors.at(second, "only one variant can be `other`; remove one of them"),
             (Some(_), None) => self.other = Some(variant.ident.clone()),
             _ => {}
         }

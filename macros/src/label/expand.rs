@@ -1,7 +1,7 @@
 //! Implementations of `Label`, `ClosedLabel` and what goes with them.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
 
 use super::derived::Derived;
 use super::foreign::{Arm, Foreign};
@@ -27,6 +27,10 @@ pub(super) fn derived(label: &Derived) -> TokenStream {
 pub(super) fn foreign(label: &Foreign, krate: &Krate) -> TokenStream {
     let (k, Foreign { attrs, vis, name, path, .. }) = (krate.private(), label);
     let arms = label.arms.iter().map(|arm| arm_of(path, arm));
+    // That a variant is missing is an error at what is matched: it should be at the user's enum.
+    let place = path.segments.last().map_or_else(Span::call_site, |last| last.ident.span());
+    let argument = Ident::new("value", place.resolved_at(Span::mixed_site()));
+    let matched = quote_spanned!(argument.span()=> *#argument);
     let texts: Vec<&String> = label.values.iter().collect();
     let ordinals = 0..u16::try_from(texts.len()).unwrap_or(u16::MAX);
     let from_value = quote!(match value { #(#texts => ::core::option::Option::Some(Self(#ordinals)),)* _ => ::core::option::Option::None });
@@ -38,8 +42,8 @@ pub(super) fn foreign(label: &Foreign, krate: &Krate) -> TokenStream {
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::cmp::PartialEq, ::core::cmp::Eq)]
         #vis struct #name(u16);
         impl ::core::convert::From<&#path> for #name {
-            fn from(value: &#path) -> Self {
-                Self(match *value { #(#arms)* })
+            fn from(#argument: &#path) -> Self {
+                Self(match #matched { #(#arms)* })
             }
         }
         impl ::core::convert::From<#path> for #name {
@@ -54,7 +58,7 @@ pub(super) fn foreign(label: &Foreign, krate: &Krate) -> TokenStream {
 }
 
 fn arm_of(path: &syn::Path, arm: &Arm) -> TokenStream {
-    let (variants, ordinal) = (&arm.variants, arm.ordinal);
+    let Arm { variants, ordinal } = arm;
     match variants.is_empty() {
         true => quote!(_ => #ordinal,),
         false => quote!(#(#path::#variants { .. })|* => #ordinal,),

@@ -2,8 +2,8 @@
 //!
 //! `pub struct Name for path::Enum { Variant => "value", A | B => "both", _ => "other" }`
 
-use proc_macro2::{Ident, TokenStream};
-use syn::parse::{ParseStream, Parser};
+use proc_macro2::{Ident, Literal, TokenStream};
+use syn::parse::{Parse, ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, LitStr, Path, Token, Visibility};
 
@@ -25,16 +25,17 @@ pub(super) struct Foreign {
 pub(super) struct Arm {
     /// Variants of the enum; none means all that are left.
     pub(super) variants: Vec<Ident>,
-    pub(super) ordinal: u16,
+    /// Placed at the text, where the compiler says what to add if a variant is missing.
+    pub(super) ordinal: Literal,
 }
 
 /// Reads the declaration.
 pub(super) fn parse(input: TokenStream) -> syn::Result<Foreign> {
     (|input: ParseStream| {
         let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
-        input.parse::<Token![struct]>()?;
+        take::<Token![struct]>(input)?;
         let name: Ident = input.parse()?;
-        input.parse::<Token![for]>()?;
+        take::<Token![for]>(input)?;
         let path = input.call(Path::parse_mod_style)?;
         let inside;
         syn::braced!(inside in input);
@@ -50,26 +51,38 @@ pub(super) fn parse(input: TokenStream) -> syn::Result<Foreign> {
     .parse2(input)
 }
 
-type Line = (Vec<Ident>, LitStr);
+/// A word of the declaration's head.
+fn take<T: Parse>(input: ParseStream) -> syn::Result<T> {
+    let expected = "expected `struct Name for path::Enum { Variant => \"value\", .. }`";
+    input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))
+}
+
+/// Its variants, or `_`, and its text.
+struct Line {
+    variants: Vec<Ident>,
+    rest: Option<Token![_]>,
+    text: LitStr,
+}
 
 fn line(input: ParseStream) -> syn::Result<Line> {
-    let variants = match input.parse::<Option<Token![_]>>()? {
+    let rest: Option<Token![_]> = input.parse()?;
+    let variants = match rest {
         Some(_) => Vec::new(),
         None => Vec::from_iter(Punctuated::<Ident, Token![|]>::parse_separated_nonempty(input)?),
     };
     input.parse::<Token![=>]>()?;
-    Ok((variants, input.parse()?))
+    Ok(Line { variants, rest, text: input.parse()? })
 }
 
 fn arms(lines: &[Line], errors: &mut Errors) -> (Vec<Arm>, Vec<String>) {
     let (mut arms, mut values): (Vec<Arm>, Vec<String>) = (Vec::new(), Vec::new());
-    for (at, (variants, text)) in lines.iter().enumerate() {
+    for (at, Line { variants, rest, text }) in lines.iter().enumerate() {
         let value = text.value();
-        if variants.is_empty() && at + 1 != lines.len() {
-            errors.at(text, "`_` comes last: it takes all variants that are left");
+        if rest.is_some() && at + 1 != lines.len() {
+            errors.at(rest, "`_` comes last: it takes all variants that are left");
         }
         if value.is_empty() {
-            errors.at(text, "a value cannot be empty");
+            errors.at(text, "a value cannot be empty; write its text");
         }
         for variant in variants {
             if arms.iter().any(|arm| arm.variants.contains(variant)) {
@@ -81,7 +94,9 @@ fn arms(lines: &[Line], errors: &mut Errors) -> (Vec<Arm>, Vec<String>) {
             values.push(value);
             values.len() - 1
         });
-        arms.push(Arm { variants: variants.clone(), ordinal: u16::try_from(ordinal).unwrap_or(u16::MAX) });
+        let mut ordinal = Literal::u16_suffixed(u16::try_from(ordinal).unwrap_or(u16::MAX));
+        ordinal.set_span(text.span());
+        arms.push(Arm { variants: variants.clone(), ordinal });
     }
     (arms, values)
 }

@@ -16,10 +16,12 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
         return errors.into_tokens();
     };
     let label = derived::Derived::new(&input, &mut errors);
-    match errors.finish() {
-        Ok(()) => expand::derived(&label),
-        Err(error) => error.into_compile_error(),
-    }
+    // An enum whose values are wrong is a label all the same, or each of its uses would give an error too.
+    let expanded =
+        if label.is_plain && !label.values.is_empty() { expand::derived(&label) } else { TokenStream::new() };
+    let mut tokens = errors.into_tokens();
+    tokens.extend(expanded);
+    tokens
 }
 
 /// The inside of `label_for!`, behind `crate = path;`.

@@ -41,8 +41,9 @@ pub(crate) fn demand_async(attrs: &[Attribute]) -> bool {
     })
 }
 
-pub(crate) fn track_caller(attrs: &[Attribute]) -> bool {
-    attrs.iter().any(|attr| attr.path().is_ident("track_caller"))
+/// `#[track_caller]`, under which a body must not move into a closure.
+pub(crate) fn track_caller(attrs: &[Attribute]) -> Option<&Attribute> {
+    attrs.iter().find(|attr| attr.path().is_ident("track_caller"))
 }
 
 pub(crate) fn is_lint(attr: &Attribute) -> bool {

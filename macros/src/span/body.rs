@@ -85,6 +85,11 @@ impl Tail {
         Some(Self { makes, target, before, after: tokens[end..].iter().cloned().collect(), pin, only_exit })
     }
 
+    /// Whether what makes the future can be wrapped in place, so that the body stays where it is.
+    pub(crate) fn is_only_exit(&self) -> bool {
+        self.only_exit
+    }
+
     /// The body with `wrap` applied to what makes the future; `None` if there are other ways out of the body.
     pub(crate) fn rewrite(&self, body: &Group, wrap: impl FnOnce(&TokenStream) -> TokenStream) -> Option<Group> {
         if !self.only_exit {

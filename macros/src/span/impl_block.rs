@@ -17,7 +17,7 @@ use crate::diagnostics::Errors;
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let options = options::read(args.clone(), Place::Impl, &mut errors);
-    if options.written("component").is_none() {
+    if options.written("component").is_none() && options.name.is_none() {
         let message = "on an `impl` block `tc_span` needs a component: `#[tc_span(component = \"StoreDaemon\")]`";
         errors.add(match args.is_empty() {
             true => syn::Error::new(proc_macro2::Span::call_site(), message),

@@ -106,7 +106,7 @@ fn wrong_item(input: ParseStream, words: &[String]) -> syn::Error {
     let found = words.iter().rev().find_map(|word| OTHERS.iter().find(|(start, _)| start == word));
     match found {
         Some((_, kind)) => {
-            input.error(format_args!("a span covers the calls of a function; `tc_span` cannot be put on {kind}"))
+            input.error(format_args!("`tc_span` cannot be put on {kind}, only on a function or on an `impl` block"))
         }
         None => input.error("expected a function or an `impl` block"),
     }

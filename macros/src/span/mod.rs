@@ -46,7 +46,7 @@ pub(crate) fn scope(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut options = options::read(tokens, Place::Scope, &mut errors);
     options.krate = krate.clone();
-    if options.name.is_none() {
+    if options.name.is_none() && !options.name_mistaken {
         let message = "a scope needs a name: `tc_scope!(\"Component/Operation\")`";
         errors.add(syn::Error::new(Span::call_site(), message));
     }

@@ -61,8 +61,10 @@ impl Span {
             Some(_) => asynchronous(&options, &function, errors),
             None => plain(&options, &function, &body, errors),
         };
-        if matches!(form, Form::Guarded) {
-            check_guarded(&options, &function, errors);
+        match &form {
+            Form::Guarded => check_guarded(&options, &function, errors),
+            Form::Future { tail, .. } | Form::Stream { tail, .. } => check_in_place(tail.as_ref(), &function, errors),
+            _ => {}
         }
         let observe = observe(&options, &form, output);
         Self { options, name, function, hoisted, body, form, observe }
@@ -73,6 +75,7 @@ fn name(options: &Options, function: &Function, errors: &mut Errors) -> String {
     match (&options.name, &options.database) {
         (Some(name), _) => name.value(),
         (None, Some(database)) => database.static_name().unwrap_or_else(|| "db".to_owned()),
+        (None, None) if options.name_mistaken => String::new(),
         (None, None) => {
             errors.at(&function.sig.ident, options::missing(&function.sig.ident));
             String::new()
@@ -102,6 +105,14 @@ fn check_guarded(options: &Options, function: &Function, errors: &mut Errors) {
     {
         errors
             .at(ty, "a `#[track_caller]` function cannot report its errors; add `no_err`, or remove `#[track_caller]`");
+    }
+}
+
+/// A future that is not visibly made at the end of the body is made in a closure, which has another caller.
+fn check_in_place(tail: Option<&Tail>, function: &Function, errors: &mut Errors) {
+    let moves = tail.is_none_or(|tail| !tail.is_only_exit());
+    if let (true, Some(attribute)) = (moves, attributes::track_caller(&function.attrs)) {
+        errors.at(attribute, LOSES_CALLER);
     }
 }
 
@@ -164,7 +175,7 @@ fn named(options: &Options, function: &Function, makes: Makes, errors: &mut Erro
 
 fn call(options: &Options, function: &Function) -> Form {
     let opaque = return_type(function).is_some_and(|ty| inferred(&ty).is_none()) && options.result.is_empty();
-    if opaque || attributes::track_caller(&function.attrs) { Form::Guarded } else { Form::Call }
+    if opaque || attributes::track_caller(&function.attrs).is_some() { Form::Guarded } else { Form::Call }
 }
 
 fn observe(options: &Options, form: &Form, output: Option<Type>) -> Observe {
@@ -191,6 +202,9 @@ const MAKES_FUTURE: &str = "this returns a future, and a span would only time it
     add `future` to cover it to its end, or `construct` if the construction is meant";
 const MAKES_STREAM: &str = "this returns a stream, and a span would only time its construction; \
     add `stream` to cover it to its end, or `construct` if the construction is meant";
+const LOSES_CALLER: &str = "with `#[track_caller]` what is returned has to be made by an async block at the end of \
+    the function, as in `Box::pin(async move { .. })`; else remove `#[track_caller]`, or time only the call with \
+    `construct`";
 const NO_FUTURE: &str = "`future` is for functions that return a future; remove it";
 const NO_STREAM: &str = "`stream` is for functions that return a stream; remove it";
 

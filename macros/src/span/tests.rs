@@ -49,13 +49,28 @@ fn expansions_are_as_recorded() {
     }
 }
 
+/// What a function becomes under the feature `off`.
+fn compiled_out(source: &str) -> String {
+    let (args, item) = split(source);
+    let Ok(Item::Function(function)) = item::parse(item) else { panic!("a function") };
+    let mut errors = Errors::default();
+    let span = model::Span::new(options::read(args, Place::Function, &mut errors), *function, &mut errors);
+    let file = syn::parse2(expand::compiled_out(&span)).expect("the expansion is Rust");
+    prettyplease::unparse(&file)
+}
+
 #[test]
-#[cfg_attr(not(feature = "off"), ignore = "for telemetry that is compiled out")]
 fn compiled_out_the_function_stays() {
     let same = "async fn f(x: u8) -> u8 {\n    x + 1\n}\n";
-    assert_eq!(expanded(&format!("#[tc_span(\"A/B\")] {same}")), same);
-    let checked = expanded("#[tc_span(\"A/B\", attrs(keys::a = x))] fn f(x: u8) -> u8 { let y = x; y }");
-    assert!(checked.contains("if false") && checked.contains("let y = x;") && !checked.contains("static"), "{checked}");
+    assert_eq!(compiled_out(&format!("#[tc_span(\"A/B\")] {same}")), same);
+}
+
+#[test]
+fn compiled_out_the_types_are_checked() {
+    let attrs = compiled_out("#[tc_span(\"A/B\", attrs(keys::a = x))] fn f(x: u8) -> u8 { let y = x; y }");
+    assert!(attrs.contains("if false") && attrs.contains("let y = x;") && !attrs.contains("static"), "{attrs}");
+    let result = compiled_out("#[tc_span(\"A/B\", result(keys::a = |r| r.len()))] async fn f() -> R<A> { g() }");
+    assert!(result.contains("unreachable_value::<R<A>>()") && result.contains("|r| r.len()"), "{result}");
 }
 
 /// The errors of an attribute, after which the item must follow unchanged.

@@ -7,6 +7,7 @@ fn put(
     #[cfg(unix)]
     mode: u32,
 ) -> impl ::core::future::Future<Output = Result<u8, StoreError>> {
+    type __TcAttr0 = keys::bytes;
     #[used]
     #[cfg_attr(
         all(
@@ -31,13 +32,13 @@ fn put(
             "Store/Put",
             ::tracecast::__private::Kind::Internal,
         )
-        .keys(&[<keys::bytes as ::tracecast::__private::Key>::META]);
+        .keys(&[<__TcAttr0 as ::tracecast::__private::Key>::META]);
     ::tracecast::__private::Instrumented::new(
         if __TC_CALLSITE.is_on() {
             ::tracecast::__private::begin(
                 &__TC_CALLSITE,
                 |__tc_start| {
-                    __tc_start.attr::<keys::bytes, _>(size);
+                    __tc_start.attr::<__TcAttr0, _>(size);
                 },
             )
         } else {

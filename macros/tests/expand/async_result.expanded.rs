@@ -9,6 +9,8 @@ pub fn load<T>(
 where
     T: Send,
 {
+    type __TcAttr0 = keys::artifact;
+    type __TcShare0 = keys::session;
     #[used]
     #[cfg_attr(
         all(
@@ -35,8 +37,8 @@ where
         )
         .keys(
             &[
-                <keys::artifact as ::tracecast::__private::Key>::META,
-                <keys::session as ::tracecast::__private::Key>::META,
+                <__TcAttr0 as ::tracecast::__private::Key>::META,
+                <__TcShare0 as ::tracecast::__private::Key>::META,
             ],
         );
     ::tracecast::__private::Instrumented::new(
@@ -44,8 +46,8 @@ where
             ::tracecast::__private::begin(
                 &__TC_CALLSITE,
                 |__tc_start| {
-                    __tc_start.attr::<keys::artifact, _>(&request.artifact);
-                    __tc_start.share::<keys::session, _>(session);
+                    __tc_start.attr::<__TcAttr0, _>(&request.artifact);
+                    __tc_start.share::<__TcShare0, _>(session);
                     __tc_start.link(cause);
                 },
             )

@@ -36,6 +36,15 @@ fn rows(table: &str) -> Vec<Row> {
             |__tc_start| {
                 match ("postgresql", table, "select") {
                     (__tc_system_name, __tc_collection_name, __tc_operation_name) => {
+                        let __tc_system_name = ::core::convert::AsRef::<
+                            ::core::primitive::str,
+                        >::as_ref(&__tc_system_name);
+                        let __tc_collection_name = ::core::convert::AsRef::<
+                            ::core::primitive::str,
+                        >::as_ref(&__tc_collection_name);
+                        let __tc_operation_name = ::core::convert::AsRef::<
+                            ::core::primitive::str,
+                        >::as_ref(&__tc_operation_name);
                         __tc_start
                             .name(
                                 ::core::format_args!(
@@ -46,29 +55,17 @@ fn rows(table: &str) -> Vec<Row> {
                             .attr::<
                                 ::tracecast::keys::db::system_name,
                                 _,
-                            >(
-                                ::core::convert::AsRef::<
-                                    ::core::primitive::str,
-                                >::as_ref(&__tc_system_name),
-                            );
+                            >(__tc_system_name);
                         __tc_start
                             .attr::<
                                 ::tracecast::keys::db::collection_name,
                                 _,
-                            >(
-                                ::core::convert::AsRef::<
-                                    ::core::primitive::str,
-                                >::as_ref(&__tc_collection_name),
-                            );
+                            >(__tc_collection_name);
                         __tc_start
                             .attr::<
                                 ::tracecast::keys::db::operation_name,
                                 _,
-                            >(
-                                ::core::convert::AsRef::<
-                                    ::core::primitive::str,
-                                >::as_ref(&__tc_operation_name),
-                            );
+                            >(__tc_operation_name);
                     }
                 }
             },

@@ -1,4 +1,7 @@
 fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
+    type __TcAttr0 = keys::artifact;
+    type __TcAttr1 = keys::source;
+    type __TcResult0 = keys::bytes;
     #[used]
     #[cfg_attr(
         all(
@@ -25,9 +28,9 @@ fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
         )
         .keys(
             &[
-                <keys::artifact as ::tracecast::__private::Key>::META,
-                <keys::source as ::tracecast::__private::Key>::META,
-                <keys::bytes as ::tracecast::__private::Key>::META,
+                <__TcAttr0 as ::tracecast::__private::Key>::META,
+                <__TcAttr1 as ::tracecast::__private::Key>::META,
+                <__TcResult0 as ::tracecast::__private::Key>::META,
             ],
         )
         .announce(30u32);
@@ -37,8 +40,8 @@ fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
         ::tracecast::__private::start(
             __tc_start,
             |__tc_start| {
-                __tc_start.attr::<keys::artifact, _>(id);
-                __tc_start.attr::<keys::source, _>(source);
+                __tc_start.attr::<__TcAttr0, _>(id);
+                __tc_start.attr::<__TcAttr1, _>(source);
             },
         );
         {
@@ -65,7 +68,7 @@ fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
                 } {
                     __tc_end
                         .attr::<
-                            keys::bytes,
+                            __TcResult0,
                             _,
                         >(
                             ::tracecast::__private::apply(

@@ -5,6 +5,7 @@
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{ToTokens, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{ReturnType, Signature, Type};
 
 use super::super::arguments::rebind;
@@ -81,13 +82,12 @@ fn typed_body(span: &Span, k: &TokenStream) -> TokenStream {
     let never = never(ty, k);
     let allow =
         never.is_some().then(|| quote_spanned!(site=> #[allow(unreachable_code, clippy::diverging_sub_expression)]));
+    // At the return type, because the compiler shows this as the reason for an error in the body.
+    let place = ty.span().resolved_at(site);
+    let k = span.options.krate.private_at(place);
     let output = never.or_else(|| inferred(ty)).map(|ty| {
-        quote_spanned! {site=>
-            #allow
-            if false {
-                return #k::unreachable_value::<#ty>();
-            }
-        }
+        let value = quote_spanned!(place=> return #k::unreachable_value::<#ty>(););
+        quote_spanned!(site=> #allow if false { #value })
     });
     after(&output.unwrap_or_default(), body)
 }

@@ -7,7 +7,7 @@ use super::super::options::Options;
 use super::fields;
 use crate::section::Section;
 
-/// `static __TC_CALLSITE`, registered at link time.
+/// `static __TC_CALLSITE`, registered at link time, and the aliases of the keys.
 pub(super) fn declare(options: &Options, name: &str) -> TokenStream {
     let (k, kind) = (options.krate.private(), options.kind_variant());
     let section = Section::Spans.attributes();
@@ -15,7 +15,9 @@ pub(super) fn declare(options: &Options, name: &str) -> TokenStream {
     let site = Site::mixed_site();
     let needs_parent = options.needs_parent.as_ref().map(|_| quote_spanned!(site=> .needs_parent()));
     let announce = options.announce.map(|seconds| quote_spanned!(site=> .announce(#seconds)));
+    let aliases = fields::aliases(options);
     quote_spanned! {site=>
+        #aliases
         #section
         static __TC_CALLSITE: #k::Callsite = #k::Callsite::new(#name, #k::Kind::#kind) #keys #needs_parent #announce;
     }
@@ -57,7 +59,7 @@ fn call(options: &Options, function: &str, first: &TokenStream) -> TokenStream {
 /// The keys that a span of this callsite may carry, for the catalogue.
 fn keys(options: &Options) -> Option<TokenStream> {
     let (k, site) = (options.krate.private(), Site::mixed_site());
-    let fields = options.attrs.iter().chain(&options.result).chain(&options.share).map(|field| &field.key);
+    let fields = options.attrs.iter().chain(&options.result).chain(&options.share).map(|field| &field.alias);
     let keys: Vec<TokenStream> =
         fields.map(|key| quote_spanned!(site=> #key)).chain(fields::database_keys(options)).collect();
     (!keys.is_empty()).then(|| quote_spanned!(site=> .keys(&[#(<#keys as #k::Key>::META),*])))

@@ -1,9 +1,9 @@
 //! What is evaluated when a span begins: attributes, shared keys, links.
 
 use proc_macro2::{Span as Site, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, Ident};
+use syn::{Expr, Ident, Path};
 
 use super::super::options::{Database, Field, Options};
 
@@ -29,6 +29,24 @@ pub(super) fn statements(options: &Options) -> TokenStream {
     statements
 }
 
+/// A name for each key, by which all else refers to it: a path that leads nowhere then is one mistake and one error.
+pub(super) fn aliases(options: &Options) -> TokenStream {
+    let fields = options.attrs.iter().chain(&options.share).chain(&options.result);
+    let alias = |Field { key, alias, .. }: &Field| {
+        let key = apart_from_variables(key);
+        quote_spanned!(Site::mixed_site()=> type #alias = #key;)
+    };
+    fields.map(alias).collect()
+}
+
+/// A single word that is no type would have the compiler talk about the argument of that name, which is no key either.
+fn apart_from_variables(key: &Path) -> TokenStream {
+    let Some(word) = key.get_ident() else { return key.to_token_stream() };
+    let mut word = word.clone();
+    word.set_span(word.span().resolved_at(Site::mixed_site()));
+    word.into_token_stream()
+}
+
 /// The built-in keys that a database span carries.
 pub(super) fn database_keys(options: &Options) -> Vec<TokenStream> {
     let parts = options.database.iter().flat_map(|database| &database.parts);
@@ -41,11 +59,9 @@ fn database_key(options: &Options, name: &str) -> TokenStream {
 }
 
 fn set(method: &str, field: &Field) -> TokenStream {
-    let Field { key, value } = field;
-    let start = start();
-    let site = site_of(value);
-    let method = Ident::new(method, site);
-    quote_spanned!(site=> #start.#method::<#key, _>(#value);)
+    let Field { value, alias, .. } = field;
+    let (start, method, any) = (start(), Ident::new(method, alias.span()), any_at(value));
+    quote_spanned!(site_of(value)=> #start.#method::<#alias, #any>(#value);)
 }
 
 fn link(context: &Expr) -> TokenStream {
@@ -56,6 +72,11 @@ fn link(context: &Expr) -> TokenStream {
 /// A type error in a value should point at the value.
 pub(super) fn site_of(value: &Expr) -> Site {
     value.span().resolved_at(Site::mixed_site())
+}
+
+/// The type of a value. The compiler blames it for a wrong type, and should point at the value.
+pub(super) fn any_at(value: &Expr) -> TokenStream {
+    quote_spanned!(value.span()=> _)
 }
 
 fn start() -> Ident {
@@ -75,19 +96,31 @@ fn of_database(options: &Options, database: &Database) -> TokenStream {
             .collect();
     }
     // The name and the attributes use the same values, and each expression runs once. The `match` keeps temporaries.
-    let (mut values, mut names, mut sets) = (Vec::new(), Vec::new(), TokenStream::new());
+    let (mut values, mut names) = (Vec::new(), Vec::new());
+    let (mut texts, mut sets) = (TokenStream::new(), TokenStream::new());
     for part in &database.parts {
         let (key, local) = (database_key(options, part.key), format_ident!("__tc_{}", part.key, span = site));
+        let text = text(&part.value, &local);
+        texts.extend(quote_spanned!(site=> let #local = #text;));
+        sets.extend(quote_spanned!(site=> __tc_start.attr::<#key, _>(#local);));
         values.push(&part.value);
-        sets.extend(quote_spanned!(site=> __tc_start.attr::<#key, _>(::core::convert::AsRef::<::core::primitive::str>::as_ref(&#local));));
         names.push(local);
     }
     quote_spanned! {site=>
         match (#(#values,)*) {
             (#(#names,)*) => {
+                #texts
                 __tc_start.name(::core::format_args!("{}.{}", __tc_collection_name, __tc_operation_name));
                 #sets
             }
         }
     }
+}
+
+/// The text in `local`, which holds `value`; that it is none is an error at the value.
+fn text(value: &Expr, local: &Ident) -> TokenStream {
+    let site = site_of(value);
+    let local = Ident::new(&local.to_string(), site);
+    let path = quote_spanned!(site=> ::core::convert::AsRef::<::core::primitive::str>::as_ref);
+    quote_spanned!(site=> #path(&#local))
 }

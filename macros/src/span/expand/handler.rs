@@ -2,12 +2,12 @@
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
-use syn::Type;
+use syn::{Ident, Type};
 
 use super::super::model::{Observe, Span};
 use super::super::options::Field;
 use super::super::shape::inferred;
-use super::fields::site_of;
+use super::fields::{any_at, site_of};
 
 /// An expression that takes the value and the end of the span.
 pub(super) fn handler(span: &Span) -> TokenStream {
@@ -41,19 +41,23 @@ fn report(span: &Span) -> Option<TokenStream> {
 }
 
 fn fields(span: &Span) -> Option<TokenStream> {
-    if span.options.result.is_empty() {
-        return None;
-    }
+    (!span.options.result.is_empty()).then(|| set_fields(span, "__tc_end"))
+}
+
+/// Sets the fields of `result(..)` on `target`, from the value in `__tc_result`.
+pub(super) fn set_fields(span: &Span, target: &str) -> TokenStream {
     let (k, site) = (span.options.krate.private(), Site::mixed_site());
-    let sets = span.options.result.iter().map(|Field { key, value }| {
-        let (end, success) = (quote_spanned!(site=> __tc_end), quote_spanned!(site=> __tc_value));
-        quote_spanned!(site_of(value)=> #end.attr::<#key, _>(#k::apply(#success, #value));)
+    let target = Ident::new(target, site);
+    let sets = span.options.result.iter().map(|Field { value, alias, .. }| {
+        let method = Ident::new("attr", alias.span());
+        let (success, any) = (quote_spanned!(site=> __tc_value), any_at(value));
+        quote_spanned!(site_of(value)=> #target.#method::<#alias, #any>(#k::apply(#success, #value));)
     });
     // The user's closure looks redundant only because of what is generated around it.
-    Some(quote_spanned! {site=>
+    quote_spanned! {site=>
         #[allow(clippy::redundant_closure, clippy::redundant_closure_for_method_calls)]
         if let ::core::option::Option::Some(__tc_value) = { use #k::probe::*; (&Probe(__tc_result)).success() } {
             #(#sets)*
         }
-    })
+    }
 }

@@ -2,6 +2,8 @@
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::{format_ident, quote_spanned};
+use syn::ReturnType;
+use syn::spanned::Spanned;
 
 use super::super::body::Tail;
 use super::super::model::Span;
@@ -29,12 +31,18 @@ fn expand(span: &Span, tail: Option<&Tail>, around: &str, wrapper: &str) -> Toke
         let begin = quote_spanned!(site=> #callsite let __tc_span = #begin;);
         return with_body(span, &span.function.sig, after(&begin, &body));
     }
-    let (around, output, body) = (path(around), closure_output(&span.function.sig.output), &span.body);
-    let new_body = quote_spanned!(site=> #callsite #k::#around(#begin, #k::call(|| #output #body), #handler));
-    with_body(span, &span.function.sig, new_body)
+    let around = around_made(span, around, &begin, &handler);
+    with_body(span, &span.function.sig, quote_spanned!(site=> #callsite #around))
 }
 
-fn path(text: &str) -> TokenStream {
-    let words = text.split("::").map(|word| format_ident!("{word}", span = Site::mixed_site()));
-    quote_spanned!(Site::mixed_site()=> #(#words)::*)
+/// What the body returns, in its span. That it can carry none is an error at the return type.
+fn around_made(span: &Span, around: &str, begin: &TokenStream, handler: &TokenStream) -> TokenStream {
+    let site = match &span.function.sig.output {
+        ReturnType::Type(_, ty) => ty.span().resolved_at(Site::mixed_site()),
+        ReturnType::Default => Site::mixed_site(),
+    };
+    let around = around.split("::").map(|word| format_ident!("{word}", span = site));
+    let (k, body) = (span.options.krate.private_at(site), &span.body);
+    let output = closure_output(&span.function.sig.output);
+    quote_spanned!(site=> #k::#(#around)::*(#begin, #k::call(|| #output #body), #handler))
 }

@@ -23,7 +23,7 @@ use super::model::{Form, Span};
 /// The function with its span.
 pub(crate) fn function(span: &Span) -> TokenStream {
     if cfg!(feature = "off") {
-        return off::function(span);
+        return compiled_out(span);
     }
     match &span.form {
         Form::Call => call::observed(span),
@@ -34,6 +34,11 @@ pub(crate) fn function(span: &Span) -> TokenStream {
         Form::Future { opaque, tail } => made::future(span, *opaque, tail.as_ref()),
         Form::Stream { opaque, tail } => made::stream(span, *opaque, tail.as_ref()),
     }
+}
+
+/// The function without its span.
+pub(crate) fn compiled_out(span: &Span) -> TokenStream {
+    off::function(span)
 }
 
 /// The function around a new body; `sig` is its signature.

@@ -11,7 +11,7 @@ use crate::krate::Krate;
 pub(crate) fn scope(options: &Options, name: &str) -> TokenStream {
     let (k, site) = (options.krate.private(), Site::mixed_site());
     if cfg!(feature = "off") {
-        let check = off::check(options);
+        let check = off::check(options, None);
         return quote_spanned!(site=> { #check #k::Scope::none() });
     }
     let (callsite, enter) = (callsite::declare(options, name), callsite::enter(options));

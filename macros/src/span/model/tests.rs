@@ -59,6 +59,8 @@ fn futures_and_streams() {
     check("future", "fn f() -> MyFuture { g() }", "fixed future, looks");
     check("", "fn f() -> BoxFuture<'static, ()> { Box::pin(async {}) }", "fixed future");
     check("construct", "fn f() -> impl Future<Output = u8> { g() }", "guarded");
+    check("construct", "#[track_caller] fn f() -> BoxFuture<'a, u8> { g() }", "guarded");
+    check("", "#[track_caller] fn f() -> BoxFuture<'a, u8> { Box::pin(async { 1 }) }", "fixed future");
     check("", "fn f() -> impl Stream<Item = u8> { stream! {} }", "stream");
     check("stream, no_err", "fn f() -> BoxStream<'static, R> { g() }", "fixed stream");
 }
@@ -80,5 +82,6 @@ fn refused() {
     );
     check("stream", "async fn f() {}", "`stream` is for functions that return a stream");
     check("", "#[track_caller] fn f() -> Result<A, B> {}", "a `#[track_caller]` function cannot report its errors");
+    check("future", "#[track_caller] fn f() -> BoxFuture<'a, u8> { g() }", "with `#[track_caller]` what is returned");
     check("result(a = b)", "#[track_caller] fn f() -> u8 {}", "a `#[track_caller]` function cannot report its result");
 }

@@ -2,6 +2,7 @@
 
 use super::{Cover, Options, Place};
 use crate::diagnostics::Errors;
+use crate::suggest;
 
 const FUNCTION: [&str; 16] = [
     "kind",
@@ -33,6 +34,11 @@ impl Place {
             Self::Impl => &IMPL,
             Self::Scope => &SCOPE,
         }
+    }
+
+    /// Whether the word is an option anywhere, or looks like a slip of the hand for one that may stand here.
+    pub(super) fn knows(self, word: &str) -> bool {
+        FUNCTION.contains(&word) || IMPL.contains(&word) || suggest::nearest(word, self.allowed()).is_some()
     }
 
     /// What to do with an option that is right elsewhere; nothing if there is no such option at all.

@@ -47,17 +47,26 @@ pub(super) fn database(written: &Ident, input: ParseStream, errors: &mut Errors)
     let mut parts: Vec<Part> = Vec::new();
     for (name, value) in given {
         match PARTS.iter().find(|(known, _)| name == known) {
-            None => {
-                errors.at(&name, suggest::unknown("option of `db`", &name.to_string(), &PARTS.map(|(name, _)| name)))
-            }
+            None => errors.at(&name, suggest::unknown("option", &name.to_string(), &PARTS.map(|(name, _)| name))),
             Some((_, key)) if parts.iter().any(|part| part.key == *key) => {
                 errors.at(&name, format_args!("`{name}` is given twice; keep one of them"));
             }
-            Some((_, key)) => parts.push(Part { key, value }),
+            Some((_, key)) => {
+                check_text(&name, &value, errors);
+                parts.push(Part { key, value });
+            }
         }
     }
     check_required(written, &parts, errors);
     Database { parts }
+}
+
+fn check_text(name: &Ident, value: &Expr, errors: &mut Errors) {
+    if let Expr::Lit(ExprLit { lit, .. }) = value
+        && !matches!(lit, Lit::Str(_))
+    {
+        errors.at(value, format_args!("`{name}` takes text, as in `{name} = \"..\"`"));
+    }
 }
 
 fn check_required(written: &Ident, parts: &[Part], errors: &mut Errors) {

@@ -1,32 +1,50 @@
 //! `key = value` lists and expression lists.
 
-use quote::ToTokens;
+use proc_macro2::TokenTree;
+use quote::{ToTokens, format_ident};
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
-use syn::{Expr, Path, Token};
+use syn::{Expr, Ident, LitStr, Path, Token};
 
-use crate::diagnostics::Errors;
+use crate::diagnostics::{Errors, shown};
 
 /// One `key = value` of `attrs`, `share` or `result`.
 pub(crate) struct Field {
     pub(crate) key: Path,
     pub(crate) value: Expr,
+    /// What generated code calls the key: a word of our own, placed where the user named the key.
+    pub(crate) alias: Ident,
 }
 
-/// Reads the inside of `attrs(...)`; a key that comes twice is a mistake.
-pub(super) fn fields(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
-    let parsed = Punctuated::<Field, Token![,]>::parse_terminated_with(input, field);
-    let mut known: Vec<(String, Field)> = Vec::new();
-    for field in errors.keep(parsed).unwrap_or_default() {
-        let name = field.key.to_token_stream().to_string();
-        if known.iter().any(|(other, _)| *other == name) {
-            let name = name.replace(' ', "");
-            errors.at(&field.key, format_args!("key `{name}` is given twice; keep one of them"));
+/// Reads the inside of `attrs(...)`; a key that comes twice is a mistake. `list` tells the aliases of two lists apart.
+pub(super) fn fields(input: ParseStream, list: &str, errors: &mut Errors) -> Vec<Field> {
+    let parsed = Punctuated::<(Path, Expr), Token![,]>::parse_terminated_with(input, field);
+    let mut fields: Vec<Field> = Vec::new();
+    for (key, value) in errors.keep(parsed).unwrap_or_default() {
+        let name = shown(&key);
+        if fields.iter().any(|known| shown(&known.key) == name) {
+            errors.at(&key, format_args!("key `{name}` is given twice; keep one of them"));
         } else {
-            known.push((name, field));
+            let alias = alias(&key, list, fields.len());
+            fields.push(Field { key, value, alias });
         }
     }
-    known.into_iter().map(|(_, field)| field).collect()
+    fields
+}
+
+/// Reads the inside of `result(...)`, whose values are functions of the result.
+pub(super) fn results(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
+    let fields = fields(input, "Result", errors);
+    for Field { key, value, .. } in &fields {
+        if let Expr::Lit(value) = value {
+            let key = shown(key);
+            errors.at(
+                value,
+                format_args!("`result` takes a closure: `{key} = |value| ..`; a fixed value is for `attrs`"),
+            );
+        }
+    }
+    fields
 }
 
 /// Reads the inside of `links(...)`.
@@ -35,12 +53,31 @@ pub(super) fn expressions(input: ParseStream, errors: &mut Errors) -> Vec<Expr> 
     errors.keep(parsed).unwrap_or_default().into_iter().collect()
 }
 
-fn field(input: ParseStream) -> syn::Result<Field> {
+fn field(input: ParseStream) -> syn::Result<(Path, Expr)> {
+    if input.peek(LitStr) {
+        return Err(input.error(NO_PATH));
+    }
     let key = input.call(Path::parse_mod_style)?;
+    if input.peek(Token![.]) {
+        return Err(syn::Error::new_spanned(&key, NO_PATH));
+    }
     if !input.peek(Token![=]) || input.peek2(Token![,]) {
-        let name = key.to_token_stream().to_string().replace(' ', "");
+        let name = shown(&key);
         return Err(syn::Error::new_spanned(&key, format_args!("key `{name}` has no value; write `{name} = value`")));
     }
-    input.parse::<Token![=]>()?;
-    Ok(Field { key, value: input.parse()? })
+    let equals: Token![=] = input.parse()?;
+    if input.is_empty() {
+        return Err(syn::Error::new_spanned(equals, "expected an expression after `=`"));
+    }
+    Ok((key, input.parse()?))
+}
+
+const NO_PATH: &str = "a key is named by its Rust path, as in `keys::artifact = ..`; \
+    declare it with `tracecast::tc_keys!` if there is none";
+
+/// Placed at the last word of the key, so that an error about the key points there.
+fn alias(key: &Path, list: &str, index: usize) -> Ident {
+    let last = key.to_token_stream().into_iter().last();
+    let place = last.as_ref().map_or_else(proc_macro2::Span::call_site, TokenTree::span);
+    format_ident!("__Tc{list}{index}", span = place)
 }

@@ -45,6 +45,8 @@ pub(crate) type Flag = Option<Ident>;
 #[derive(Default)]
 pub(crate) struct Options {
     pub(crate) name: Option<LitStr>,
+    /// Something else stands for the name, which was reported: that there is none is no second mistake.
+    pub(crate) name_mistaken: bool,
     /// The variant of the runtime's `Kind`.
     pub(crate) kind: Option<Ident>,
     pub(crate) attrs: Vec<Field>,

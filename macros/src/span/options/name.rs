@@ -7,8 +7,14 @@ use crate::case::{is_upper_camel, upper_camel};
 
 /// What is wrong with a span's name and what it could be instead; nothing if it is right.
 pub(super) fn error(name: &str) -> Option<String> {
+    if !name.is_ascii() {
+        return Some(format!("span name `{name}` is not ASCII; write a name as `StoreDaemon/Load`"));
+    }
     match name.split_once('/') {
         Some((component, operation)) if is_upper_camel(component) && is_upper_camel(operation) => None,
+        Some((component, "")) if is_upper_camel(component) => {
+            Some(format!("span name `{name}` has no operation; write it behind the `/`, as in `{name}Load`"))
+        }
         Some(_) => Some(match corrected(name) {
             Some(better) => {
                 format!("span name `{name}` is not `Component/Operation` in UpperCamelCase; write `{better}`")
@@ -17,6 +23,7 @@ pub(super) fn error(name: &str) -> Option<String> {
                 format!("span name `{name}` is not `Component/Operation` in UpperCamelCase, as in `StoreDaemon/Load`")
             }
         }),
+        None if name.is_empty() => Some("a span's name cannot be empty; write a name as `StoreDaemon/Load`".to_owned()),
         None => {
             let operation = Some(upper_camel(name)).filter(|name| is_upper_camel(name)).unwrap_or("Load".into());
             Some(format!(
@@ -24,6 +31,17 @@ pub(super) fn error(name: &str) -> Option<String> {
             ))
         }
     }
+}
+
+/// The error for what is no string literal in the place of the name.
+pub(super) const NOT_LITERAL: &str = "the name of a span is a string literal and comes first, \
+    as in `\"StoreDaemon/Load\"`; one that is known only at run time is for `tracecast::Span::builder`";
+
+/// The error for a name on an `impl` block.
+pub(super) fn for_component(name: &str) -> String {
+    let component = upper_camel(name.split('/').next().unwrap_or_default());
+    let component = if is_upper_camel(&component) { &component } else { "StoreDaemon" };
+    format!("an `impl` block has a component, not a name; write `component = \"{component}\"`")
 }
 
 /// What is wrong with the `component` of an `impl` block.
@@ -86,9 +104,11 @@ mod tests {
         check("StoreDaemon/Replica/Load", "write `StoreDaemon/ReplicaLoad`");
         check("Store Daemon/Load", "write `StoreDaemon/Load`");
         check("Load", "write `Component/Load`");
-        check("", "write `Component/Load`");
+        check("?", "write `Component/Load`");
+        check("", "cannot be empty");
+        check("Store/", "as in `Store/Load`");
         check("/Load", "as in `StoreDaemon/Load`");
-        check("Ä/Ö", "as in `StoreDaemon/Load`");
+        check("Ä/Ö", "is not ASCII");
         check("1a/2b", "as in `StoreDaemon/Load`");
     }
 

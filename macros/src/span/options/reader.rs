@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Ident, LitStr, Path, Token};
+use syn::{Ident, Lit, LitStr, Path, Token};
 
 use super::{Cover, Options, Place, conflicts, database, fields, name};
 use crate::diagnostics::Errors;
@@ -56,11 +56,16 @@ impl Reader<'_> {
         if input.peek(LitStr) {
             return self.name(input.parse()?, first);
         }
+        if first && self.place != Place::Impl && is_mistaken_name(input) {
+            self.options.name_mistaken = true;
+            return Err(syn::Error::new_spanned(input.parse::<TokenTree>()?, name::NOT_LITERAL));
+        }
         let option = input.call(Ident::parse_any).map_err(|error| {
             syn::Error::new(error.span(), "expected an option, as in `kind = client` or `attrs(keys::artifact = id)`")
         })?;
         let text = option.to_string();
         if let Some(advice) = self.place.misplaced(&text) {
+            self.options.name_mistaken |= text == "component";
             return Err(syn::Error::new_spanned(&option, advice));
         }
         if !self.place.allowed().contains(&text.as_str()) {
@@ -75,11 +80,9 @@ impl Reader<'_> {
 
     fn name(&mut self, literal: LitStr, first: bool) -> syn::Result<()> {
         let message = match self.place {
-            Place::Impl => {
-                Some("an `impl` block has a component, not a name; write `component = \"StoreDaemon\"`".to_owned())
-            }
+            Place::Impl => Some(name::for_component(&literal.value())),
             _ if self.options.name.is_some() => Some("a span has one name; remove this one".to_owned()),
-            _ if !first => Some("the name of the span comes first".to_owned()),
+            _ if !first => Some("the name of the span comes first; move it in front of the options".to_owned()),
             _ => name::error(&literal.value()),
         };
         let result = message.map_or(Ok(()), |message| Err(syn::Error::new_spanned(&literal, message)));
@@ -107,9 +110,9 @@ impl Reader<'_> {
         let inside;
         syn::parenthesized!(inside in input);
         match text {
-            "attrs" => self.options.attrs = fields::fields(&inside, self.errors),
-            "share" => self.options.share = fields::fields(&inside, self.errors),
-            "result" => self.options.result = fields::fields(&inside, self.errors),
+            "attrs" => self.options.attrs = fields::fields(&inside, "Attr", self.errors),
+            "share" => self.options.share = fields::fields(&inside, "Share", self.errors),
+            "result" => self.options.result = fields::results(&inside, self.errors),
             "links" => self.options.links = fields::expressions(&inside, self.errors),
             _ => self.options.database = Some(database::database(option, &inside, self.errors)),
         }
@@ -122,9 +125,12 @@ impl Reader<'_> {
         match text {
             "kind" => self.options.kind = Some(kind(input)?),
             "parent" => self.options.parent = Some(input.parse()?),
-            "announce" => self.options.announce = Some(seconds(&input.parse()?)?),
-            "crate" => self.options.krate = Krate::new(input.call(Path::parse_mod_style)?.into_token_stream()),
-            "component" => self.options.component = Some(component(input.parse()?)?),
+            "announce" => self.options.announce = Some(seconds(&expect(input, "a time, as in `announce = \"30s\"`")?)?),
+            "crate" => self.options.krate = Krate::new(path(input)?.into_token_stream()),
+            "component" => {
+                let literal = expect(input, "a name, as in `component = \"StoreDaemon\"`")?;
+                self.options.component = Some(component(literal)?);
+            }
             _ => self.options.all_methods = Some(public(input)?),
         }
         Ok(())
@@ -148,6 +154,24 @@ impl Reader<'_> {
         }
         Err(input.error(format_args!("`{text}` takes no value; write just `{text}`")))
     }
+}
+
+/// `NAME`, `names::LOAD`, `name = ".."` or `7`, where the name as a literal should stand.
+fn is_mistaken_name(input: ParseStream) -> bool {
+    let ahead = input.fork();
+    let Ok(word) = ahead.call(Ident::parse_any) else { return input.peek(Lit) };
+    let known = Place::Function.knows(&word.to_string());
+    word == "name" || !known && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![::]))
+}
+
+/// A string literal; `what` says in an error what it should hold.
+fn expect(input: ParseStream, what: &str) -> syn::Result<LitStr> {
+    input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), format_args!("expected {what}")))
+}
+
+fn path(input: ParseStream) -> syn::Result<Path> {
+    let expected = "expected the path of a module or crate, as in `crate = my::telemetry`";
+    input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), expected))
 }
 
 fn kind(input: ParseStream) -> syn::Result<Ident> {

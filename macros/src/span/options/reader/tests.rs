@@ -31,10 +31,20 @@ fn everything_at_once() {
 #[test]
 fn unknown_options() {
     check(Place::Function, r#""A/B", atrs(k = 1)"#, &["unknown option `atrs`; did you mean `attrs`?"]);
-    check(Place::Function, r#"name = "A/B""#, &["unknown option `name`"]);
+    check(Place::Function, "knd", &["unknown option `knd`; did you mean `kind`?"]);
     check(Place::Function, r#"component = "A""#, &["`component` belongs on an `impl` block"]);
     check(Place::Impl, "attrs(a = 1)", &["`attrs` belongs on a method"]);
     check(Place::Scope, r#""A/B", no_err"#, &["`no_err` belongs on a function"]);
+}
+
+#[test]
+fn something_else_for_the_name() {
+    for text in [r#"name = "A/B""#, "NAME", "names::LOAD, kind = client", "7", "b\"A/B\""] {
+        check(Place::Function, text, &["the name of a span is a string literal"]);
+        check(Place::Scope, text, &["the name of a span is a string literal"]);
+    }
+    check(Place::Impl, r#""StoreDaemon/Load""#, &["write `component = \"StoreDaemon\"`"]);
+    check(Place::Impl, r#""?""#, &["write `component = \"StoreDaemon\"`"]);
 }
 
 #[test]
@@ -42,7 +52,7 @@ fn twice() {
     check(Place::Function, "kind = client, kind = server", &["option `kind` is given twice"]);
     check(Place::Function, "attrs(k::a = 1, k::a = 2)", &["key `k::a` is given twice"]);
     check(Place::Function, r#""A/B", "A/C""#, &["one name"]);
-    check(Place::Function, "db(system = 1, system = 2, collection = 1, operation = 1)", &["`system` is given twice"]);
+    check(Place::Function, "db(system = a, system = b, collection = c, operation = d)", &["`system` is given twice"]);
 }
 
 #[test]
@@ -63,7 +73,14 @@ fn bad_values() {
     check(Place::Function, "attrs", &["`attrs` takes a list"]);
     check(Place::Function, "future = true", &["`future` takes no value"]);
     check(Place::Function, "attrs(k::a)", &["key `k::a` has no value"]);
-    check(Place::Function, "db(system = 1)", &["`db` needs `collection = ..` and `operation = ..`"]);
+    check(Place::Function, "attrs(\"tc.a\" = 1)", &["a key is named by its Rust path"]);
+    check(Place::Function, "attrs(tc.a = 1)", &["a key is named by its Rust path"]);
+    check(Place::Function, "result(k::a = 1)", &["`result` takes a closure"]);
+    check(Place::Function, "announce = 30", &["expected a time"]);
+    check(Place::Function, "crate = \"a\"", &["expected the path"]);
+    check(Place::Impl, "component = store", &["expected a name"]);
+    check(Place::Function, "db(system = 1, collection = c, operation = d)", &["`system` takes text"]);
+    check(Place::Function, "db(system = a)", &["`db` needs `collection = ..` and `operation = ..`"]);
     check(Place::Impl, "methods = all", &["the only choice is `methods = pub`"]);
     check(Place::Impl, r#"component = "store_daemon""#, &["write `StoreDaemon`"]);
 }

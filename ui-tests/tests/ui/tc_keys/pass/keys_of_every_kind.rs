@@ -26,7 +26,7 @@ pub mod keys {
         pub measure ratio: f64 = "tc.ratio";
         /// Only where there is a feature for it.
         #[cfg(any())]
-        pub id never: NoSuchType = "tc.never";
+        pub label never: NoSuchType = "tc.never";
     }
 }
 

@@ -1,8 +1,8 @@
 use std::future::Future;
 
-use tracecast::{keys, tc_span};
+use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Size", construct, result(keys::size_bytes = |size| *size))]
+#[tc_span("StoreDaemon/Size", construct, result(tracecast::keys::size_bytes = |size| *size))]
 fn size() -> impl Future<Output = u64> {
     async { 4 }
 }

@@ -1,6 +1,6 @@
-use tracecast::{keys, tc_span};
+use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Load", attrs(keys::artifact = id, keys::artifact = "llama"))]
+#[tc_span("StoreDaemon/Load", attrs(tracecast::keys::artifact = id, tracecast::keys::artifact = "llama"))]
 fn load(id: &str) -> usize {
     id.len()
 }

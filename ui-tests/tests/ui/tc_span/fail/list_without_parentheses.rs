@@ -1,6 +1,6 @@
-use tracecast::{keys, tc_span};
+use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Load", attrs = keys::artifact)]
+#[tc_span("StoreDaemon/Load", attrs = tracecast::keys::artifact)]
 fn load() {}
 
 fn main() {

@@ -1,7 +1,7 @@
 use futures::Stream;
-use tracecast::{keys, tc_span};
+use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Sizes", stream, result(keys::size_bytes = |size| *size))]
+#[tc_span("StoreDaemon/Sizes", stream, result(tracecast::keys::size_bytes = |size| *size))]
 fn sizes() -> impl Stream<Item = u64> {
     futures::stream::iter([1, 2])
 }

@@ -1,6 +1,6 @@
-use tracecast::{keys, tc_span};
+use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Load", result(keys::size_bytes = 4))]
+#[tc_span("StoreDaemon/Load", result(tracecast::keys::size_bytes = 4))]
 fn load() -> u64 {
     4
 }

@@ -1,8 +1,8 @@
 use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Size", future)]
+#[tc_span("StoreDaemon/Size")]
 async fn size() -> u64 {
-    4
+    "four"
 }
 
 fn main() {
