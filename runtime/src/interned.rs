@@ -42,14 +42,19 @@ pub trait InternedKey: Key + Sized {
     where
         Self::Value: InternedHandle,
     {
-        Self::Value::of(Self::table().resolve(text))
+        Self::Value::of(Self::ordinal(text))
+    }
+
+    #[doc(hidden)]
+    fn ordinal(text: &str) -> usize {
+        Self::table().resolve(text, Self::META.name)
     }
 
     /// Gives these texts the first ordinals, in this order. Call it at start, with the same list in each replica,
     /// and they agree on ordinals and on what is `other`.
     fn seed(texts: &[&str]) {
         for text in texts {
-            Self::table().resolve(text);
+            Self::ordinal(text);
         }
     }
 
@@ -83,11 +88,11 @@ impl InternTable {
         InternTable { capacity, table: Table::new(capacity) }
     }
 
-    pub(crate) fn resolve(&self, text: &str) -> usize {
+    fn resolve(&self, text: &str, key: &str) -> usize {
         self.table.resolve(text, |_| ()).unwrap_or_else(|| {
             if self.table.refused() == 1 {
                 crate::notice::say(format_args!(
-                    "a key with at most {} interned values met another one, `{text}`; it and all further ones are recorded as `other`",
+                    "key `{key}` has its {} values, and met `{text}`: it and all further ones are recorded as `other`",
                     self.capacity
                 ));
             }

@@ -26,7 +26,7 @@ pub trait Label: Copy {
 }
 
 /// A label whose texts are all known at compile time.
-pub trait ClosedLabel: Label {
+pub trait ClosedLabel: Sized {
     /// The texts, by ordinal.
     const VALUES: &'static [&'static str];
 

@@ -1,7 +1,6 @@
 //! Spans: what an annotated function enters and leaves, the scope guard, and spans made by hand.
 
 use std::fmt;
-use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -256,12 +255,12 @@ impl Start {
 
     /// Records an attribute.
     #[inline(always)]
-    pub fn attr<K: Key, V: IntoValue<K::Value>>(&mut self, value: V) {
+    pub fn attr<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
         value.with_value(|value| self.filled = fields::attribute_at(self.block, self.filled, K::META, value));
     }
 
     /// Records an attribute here and on every span below.
-    pub fn share<K: Key, V: IntoValue<K::Value>>(&mut self, value: V) {
+    pub fn share<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
         value.with_value(|value| share(self.block, K::META, owned(K::META, value)));
     }
 
@@ -302,7 +301,7 @@ pub struct End {
 impl End {
     /// Records an attribute.
     #[inline(always)]
-    pub fn attr<K: Key, V: IntoValue<K::Value>>(&mut self, value: V) {
+    pub fn attr<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
         value.with_value(|value| fields::attribute(self.block, K::META, value));
     }
 
@@ -407,7 +406,6 @@ where
 #[must_use = "the span ends when the guard is dropped; bind it to a name, as in `let _scope = tc_scope!(..);`"]
 pub struct Scope {
     block: Option<BlockRef>,
-    thread: PhantomData<*const ()>,
 }
 
 impl Scope {
@@ -420,12 +418,12 @@ impl Scope {
         {
             block.raise(BEGAN_UNWINDING);
         }
-        Scope { block, thread: PhantomData }
+        Scope { block }
     }
 
     /// A scope without a span.
     pub const fn none() -> Self {
-        Scope { block: None, thread: PhantomData }
+        Scope { block: None }
     }
 }
 

@@ -20,6 +20,12 @@ pub struct InstrumentedStream<S, H> {
     observe: H,
 }
 
+// Written out for the same reason as for `Instrumented`.
+// SAFETY: its parts are.
+unsafe impl<S: Send, H: Send> Send for InstrumentedStream<S, H> {}
+// SAFETY: its parts are.
+unsafe impl<S: Sync, H: Sync> Sync for InstrumentedStream<S, H> {}
+
 impl<S, H> InstrumentedStream<S, H>
 where
     S: Stream,
@@ -82,6 +88,11 @@ pub struct InstrumentedStreamFuture<F, H> {
     future: ManuallyDrop<F>,
     observe: H,
 }
+
+// SAFETY: its parts are.
+unsafe impl<F: Send, H: Send> Send for InstrumentedStreamFuture<F, H> {}
+// SAFETY: its parts are.
+unsafe impl<F: Sync, H: Sync> Sync for InstrumentedStreamFuture<F, H> {}
 
 impl<F, H> InstrumentedStreamFuture<F, H>
 where
@@ -163,12 +174,14 @@ pub trait RewrapStream: Stream + Sized {
 
 macro_rules! rewrap {
     ($($($auto:ident)*),+) => {$(
+        #[diagnostic::do_not_recommend]
         impl<'a, T: 'a> Rewrap for Pin<Box<dyn Future<Output = T> $(+ $auto)* + 'a>> {
             fn rewrap<H: Fn(&T, &mut End) + Send + Sync + 'static>(self, span: Pending, observe: H) -> Self {
                 Box::pin(Instrumented::new(Some(span), self, observe))
             }
         }
 
+        #[diagnostic::do_not_recommend]
         impl<'a, T: 'a> RewrapStream for Pin<Box<dyn Stream<Item = T> $(+ $auto)* + 'a>> {
             fn rewrap<H: Fn(&T, &mut End) + Send + Sync + 'static>(self, span: Pending, observe: H) -> Self {
                 Box::pin(InstrumentedStream::new(Some(span), self, observe))

@@ -78,6 +78,7 @@ pub trait IntoValue<T: ?Sized> {
 
 macro_rules! into_value {
     ($target:ty: $($source:ty),+ => |$value:ident| $converted:expr) => {$(
+        #[diagnostic::do_not_recommend]
         impl IntoValue<$target> for $source {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
@@ -85,6 +86,7 @@ macro_rules! into_value {
                 f($converted)
             }
         }
+        #[diagnostic::do_not_recommend]
         impl IntoValue<$target> for &$source {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
@@ -109,6 +111,7 @@ into_value!(f64: f64 => |value| Value::F64(value));
 macro_rules! into_text {
     ($($(#[$meta:meta])* ($($life:lifetime)?) $source:ty => |$value:ident| $text:expr;)+) => {$(
         $(#[$meta])*
+        #[diagnostic::do_not_recommend]
         impl $(<$life>)? IntoValue<str> for $source {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
@@ -138,6 +141,7 @@ into_text! {
 #[derive(Clone, Copy, Debug)]
 pub struct Static(pub &'static str);
 
+#[diagnostic::do_not_recommend]
 impl IntoValue<str> for Static {
     #[inline]
     fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
@@ -145,6 +149,7 @@ impl IntoValue<str> for Static {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl IntoValue<str> for fmt::Arguments<'_> {
     fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
         match self.as_str() {
@@ -163,6 +168,7 @@ pub fn display<T: fmt::Display>(value: T) -> Displayed<T> {
     Displayed(value)
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: fmt::Display> IntoValue<str> for Displayed<T> {
     fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
         formatted(&self.0, |text| f(Value::Str(text)))
@@ -170,6 +176,7 @@ impl<T: fmt::Display> IntoValue<str> for Displayed<T> {
 }
 
 /// Labels are given as themselves.
+#[diagnostic::do_not_recommend]
 impl<L: Label> IntoValue<L> for L {
     #[inline]
     fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
@@ -177,6 +184,7 @@ impl<L: Label> IntoValue<L> for L {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<L: Label> IntoValue<L> for &L {
     #[inline]
     fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
@@ -186,6 +194,7 @@ impl<L: Label> IntoValue<L> for &L {
 
 macro_rules! index_from {
     ($($int:ty),+) => {$(
+        #[diagnostic::do_not_recommend]
         impl<const N: usize> IntoValue<Index<N>> for $int {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
@@ -199,10 +208,11 @@ index_from!(u8, u16, u32, u64, usize);
 
 macro_rules! interned_from {
     ($($text:ty),+) => {$(
+        #[diagnostic::do_not_recommend]
         impl<const N: usize, K: InternedKey> IntoValue<Interned<N, K>> for $text {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
-                f(Value::Label(K::table().resolve(self.as_ref())))
+                f(Value::Label(K::ordinal(self.as_ref())))
             }
         }
     )+};
@@ -213,6 +223,7 @@ interned_from!(&str, String, &String);
 macro_rules! optional {
     ($($target:ty),+) => {$(
         /// `None` leaves the attribute out.
+        #[diagnostic::do_not_recommend]
         impl<V: IntoValue<$target>> IntoValue<$target> for Option<V> {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {

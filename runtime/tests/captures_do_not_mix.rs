@@ -30,7 +30,7 @@ fn captures_on_parallel_threads_see_their_own_spans() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn captures_on_one_runtime_see_their_own_spans() {
     let all = (0..16_u64).map(|n| async move {
-        let captured = capture_async(async {
+        let captured = capture_async(async || {
             let tasks: Vec<_> = (0..4).map(|_| tokio::spawn(task(n))).collect();
             for task in tasks {
                 task.await.unwrap();

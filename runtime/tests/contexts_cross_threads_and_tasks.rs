@@ -15,6 +15,14 @@ async fn task() {
     child();
 }
 
+/// What may go to other threads, and be shared by them.
+const _: () = {
+    const fn may_be_sent_and_shared<T: Send + Sync + Clone>() {}
+    const fn may_be_sent<T: Send>() {}
+    may_be_sent_and_shared::<Context>();
+    may_be_sent::<Span>();
+};
+
 #[test]
 fn a_thread_gets_a_context() {
     let captured = capture(|| {
@@ -44,7 +52,7 @@ fn a_context_through_a_channel_outlives_its_span() {
 #[cfg(not(miri))] // tokio's threads are beyond it
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn spawned_tasks_keep_their_parent() {
-    let captured = capture_async(async {
+    let captured = capture_async(async || {
         let root = Span::builder("Context/Root", Kind::Internal).start();
         async {
             // An annotated function takes its parent when it is called.

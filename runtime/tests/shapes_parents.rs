@@ -33,7 +33,7 @@ async fn a_spawned_call_keeps_its_parent() {
         task.await.unwrap();
     }
 
-    let captured = capture_async(async { spawns().await }).await;
+    let captured = capture_async(spawns).await;
     captured.assert_outline(
         "
         Parent/Spawns
@@ -184,7 +184,7 @@ async fn shared_keys_are_on_every_span_below() {
         leaf();
     }
 
-    capture_async(async { around().await }).await.assert_tree(
+    capture_async(around).await.assert_tree(
         "
         Parent/Around
           Parent/Session tc.artifact.id=s1

@@ -38,7 +38,7 @@ fn put(
             ::tracecast::__private::begin(
                 &__TC_CALLSITE,
                 |__tc_start| {
-                    __tc_start.attr::<__TcAttr0, _>(size);
+                    __tc_start.attr::<__TcAttr0>(size);
                 },
             )
         } else {

@@ -46,8 +46,8 @@ where
             ::tracecast::__private::begin(
                 &__TC_CALLSITE,
                 |__tc_start| {
-                    __tc_start.attr::<__TcAttr0, _>(&request.artifact);
-                    __tc_start.share::<__TcShare0, _>(session);
+                    __tc_start.attr::<__TcAttr0>(&request.artifact);
+                    __tc_start.share::<__TcShare0>(session);
                     __tc_start.link(cause);
                 },
             )

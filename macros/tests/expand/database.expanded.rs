@@ -54,17 +54,14 @@ fn rows(table: &str) -> Vec<Row> {
                         __tc_start
                             .attr::<
                                 ::tracecast::keys::db::system_name,
-                                _,
                             >(__tc_system_name);
                         __tc_start
                             .attr::<
                                 ::tracecast::keys::db::collection_name,
-                                _,
                             >(__tc_collection_name);
                         __tc_start
                             .attr::<
                                 ::tracecast::keys::db::operation_name,
-                                _,
                             >(__tc_operation_name);
                     }
                 }

@@ -40,8 +40,8 @@ fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
         ::tracecast::__private::start(
             __tc_start,
             |__tc_start| {
-                __tc_start.attr::<__TcAttr0, _>(id);
-                __tc_start.attr::<__TcAttr1, _>(source);
+                __tc_start.attr::<__TcAttr0>(id);
+                __tc_start.attr::<__TcAttr1>(source);
             },
         );
         {
@@ -66,16 +66,11 @@ fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
                     use ::tracecast::__private::probe::*;
                     (&Probe(__tc_result)).success()
                 } {
-                    __tc_end
-                        .attr::<
-                            __TcResult0,
-                            _,
-                        >(
-                            ::tracecast::__private::apply(
-                                __tc_value,
-                                |replica| replica.len(),
-                            ),
-                        );
+                    let __tc_field0 = ::tracecast::__private::apply(
+                        __tc_value,
+                        |replica| replica.len(),
+                    );
+                    __tc_end.attr::<__TcResult0>(__tc_field0);
                 }
             },
         )

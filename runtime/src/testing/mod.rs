@@ -45,10 +45,13 @@ pub fn capture<R>(f: impl FnOnce() -> R) -> Captured<R> {
     capture.end(value)
 }
 
-/// As [`capture`], for a future: `capture_async(work()).await` in a `#[tokio::test]`.
-pub async fn capture_async<F: Future>(future: F) -> Captured<F::Output> {
+/// As [`capture`], for async code: `capture_async(work).await` in a `#[tokio::test]`, or with an async closure.
+///
+/// It takes what makes the future, and not the future: an annotated `async fn` takes its parent when it is called.
+pub async fn capture_async<F: Future>(make: impl FnOnce() -> F) -> Captured<F::Output> {
     let capture = Capture::begin();
-    let value = future.in_context(&capture.context()).await;
+    let context = capture.context();
+    let value = context.run(make).in_context(&context).await;
     capture.end(value)
 }
 

@@ -60,8 +60,8 @@ fn database_key(options: &Options, name: &str) -> TokenStream {
 
 fn set(method: &str, field: &Field) -> TokenStream {
     let Field { value, alias, .. } = field;
-    let (start, method, any) = (start(), Ident::new(method, alias.span()), any_at(value));
-    quote_spanned!(site_of(value)=> #start.#method::<#alias, #any>(#value);)
+    let (start, method) = (start(), Ident::new(method, alias.span()));
+    quote_spanned!(site_of(value)=> #start.#method::<#alias>(#value);)
 }
 
 fn link(context: &Expr) -> TokenStream {
@@ -72,11 +72,6 @@ fn link(context: &Expr) -> TokenStream {
 /// A type error in a value should point at the value.
 pub(super) fn site_of(value: &Expr) -> Site {
     value.span().resolved_at(Site::mixed_site())
-}
-
-/// The type of a value. The compiler blames it for a wrong type, and should point at the value.
-pub(super) fn any_at(value: &Expr) -> TokenStream {
-    quote_spanned!(value.span()=> _)
 }
 
 fn start() -> Ident {
@@ -91,7 +86,7 @@ fn of_database(options: &Options, database: &Database) -> TokenStream {
             .iter()
             .map(|part| {
                 let (key, value) = (database_key(options, part.key), &part.value);
-                quote_spanned!(site=> __tc_start.attr::<#key, _>(#value);)
+                quote_spanned!(site=> __tc_start.attr::<#key>(#value);)
             })
             .collect();
     }
@@ -102,7 +97,7 @@ fn of_database(options: &Options, database: &Database) -> TokenStream {
         let (key, local) = (database_key(options, part.key), format_ident!("__tc_{}", part.key, span = site));
         let text = text(&part.value, &local);
         texts.extend(quote_spanned!(site=> let #local = #text;));
-        sets.extend(quote_spanned!(site=> __tc_start.attr::<#key, _>(#local);));
+        sets.extend(quote_spanned!(site=> __tc_start.attr::<#key>(#local);));
         values.push(&part.value);
         names.push(local);
     }

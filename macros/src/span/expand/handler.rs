@@ -1,13 +1,14 @@
 //! The function that looks at a value when the span ends.
 
 use proc_macro2::{Span as Site, TokenStream};
-use quote::quote_spanned;
+use quote::{format_ident, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Ident, Type};
 
 use super::super::model::{Observe, Span};
 use super::super::options::Field;
 use super::super::shape::inferred;
-use super::fields::{any_at, site_of};
+use super::fields::site_of;
 
 /// An expression that takes the value and the end of the span.
 pub(super) fn handler(span: &Span) -> TokenStream {
@@ -48,10 +49,14 @@ fn fields(span: &Span) -> Option<TokenStream> {
 pub(super) fn set_fields(span: &Span, target: &str) -> TokenStream {
     let (k, site) = (span.options.krate.private(), Site::mixed_site());
     let target = Ident::new(target, site);
-    let sets = span.options.result.iter().map(|Field { value, alias, .. }| {
-        let method = Ident::new("attr", alias.span());
-        let (success, any) = (quote_spanned!(site=> __tc_value), any_at(value));
-        quote_spanned!(site_of(value)=> #target.#method::<#alias, #any>(#k::apply(#success, #value));)
+    let sets = span.options.result.iter().enumerate().map(|(index, Field { value, alias, .. })| {
+        let (method, success) = (Ident::new("attr", alias.span()), quote_spanned!(site=> __tc_value));
+        // A variable at the closure, because the compiler points at it if what the closure returns has the wrong type.
+        let field = format_ident!("__tc_field{index}", span = value.span());
+        quote_spanned! {site_of(value)=>
+            let #field = #k::apply(#success, #value);
+            #target.#method::<#alias>(#field);
+        }
     });
     // The user's closure looks redundant only because of what is generated around it.
     quote_spanned! {site=>
