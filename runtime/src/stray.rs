@@ -1,28 +1,43 @@
 //! Spans that were made while a test captured, but in no context: a spawned task or thread that nobody gave one.
 
-use std::sync::{Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::callsite::Callsite;
 
+/// How many are remembered: the last ones.
 const KEPT: usize = 256;
 
-static STRAYS: Mutex<Vec<&'static Callsite>> = Mutex::new(Vec::new());
+struct Strays {
+    /// How many there were since the process began.
+    total: usize,
+    last: VecDeque<&'static Callsite>,
+}
+
+static STRAYS: Mutex<Strays> = Mutex::new(Strays { total: 0, last: VecDeque::new() });
+
+fn strays() -> MutexGuard<'static, Strays> {
+    STRAYS.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 #[cold]
 pub(crate) fn note(callsite: &'static Callsite) {
-    let mut strays = STRAYS.lock().unwrap_or_else(PoisonError::into_inner);
-    if strays.len() < KEPT {
-        strays.push(callsite);
+    let mut strays = strays();
+    strays.total += 1;
+    strays.last.push_back(callsite);
+    if strays.last.len() > KEPT {
+        strays.last.pop_front();
     }
 }
 
-/// How many there are by now.
+/// How many there were until now.
 pub(crate) fn count() -> usize {
-    STRAYS.lock().unwrap_or_else(PoisonError::into_inner).len()
+    strays().total
 }
 
-/// The names of those after the first `seen`.
+/// The names of those that came after the first `seen`, as far as they are remembered.
 pub(crate) fn since(seen: usize) -> Vec<&'static str> {
-    let strays = STRAYS.lock().unwrap_or_else(PoisonError::into_inner);
-    strays.iter().skip(seen).map(|callsite| callsite.name()).collect()
+    let strays = strays();
+    let new = strays.total - seen;
+    strays.last.iter().skip(strays.last.len().saturating_sub(new)).map(|callsite| callsite.name()).collect()
 }
