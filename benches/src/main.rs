@@ -1,9 +1,11 @@
 //! Prints what Tracecast costs, beside the limit and a peer, in one run.
 //!
-//! `cargo run --release` prints the table. `-- --quick` does it in a few seconds, with figures too rough to quote.
+//! `cargo run --release` prints the tables. `-- --quick` does it in a few seconds, with figures too rough to quote;
+//! `-- --clock` takes two minutes and is not part of them.
 
 mod alloc;
 mod check_time;
+mod clock;
 mod instructions;
 mod sizes;
 mod time;
@@ -20,8 +22,9 @@ fn main() {
         ["--instructions"] => instructions::print(),
         ["--sizes"] => sizes::print(),
         ["--check"] => check_time::print(false),
+        ["--clock"] => clock::print(),
         _ => {
-            eprintln!("usage: tracecast-benches [--quick | --time | --instructions | --sizes | --check]");
+            eprintln!("usage: tracecast-benches [--quick | --time | --instructions | --sizes | --check | --clock]");
             std::process::exit(2);
         }
     }
