@@ -50,6 +50,8 @@ pub(crate) fn open(block: &Block) {
         let version = slot.version.load(Relaxed);
         // Taken in two steps: only once the fields are written does the version say so.
         if version.is_multiple_of(4) && slot.version.compare_exchange(version, version + 2, Acquire, Relaxed).is_ok() {
+            // The reader must not see the fields change before the version has.
+            fence(Release);
             slot.fill(block);
             slot.version.store(version + 3, Release);
             block.announced.set(at as u32);
@@ -65,6 +67,13 @@ pub(crate) fn close(block: &Block) {
     block.lower(ANNOUNCED);
     let slot = &OPEN[block.announced.get() as usize % SLOTS];
     slot.version.store(slot.version.load(Relaxed) + 1, Release);
+}
+
+/// Leaves all slots to the parent process. For a forked child, which has one thread.
+pub(crate) fn forget_all() {
+    for slot in &OPEN {
+        slot.version.store(slot.version.load(Relaxed).next_multiple_of(4), Relaxed);
+    }
 }
 
 impl Slot {
@@ -90,6 +99,7 @@ impl Slot {
         let (span_id, parent_id) = (self.span_id.load(Relaxed), self.parent_id.load(Relaxed));
         let mut span = OpenSpan::new((upper << 64) | lower, span_id, parent_id, callsite, Duration::ZERO);
         span.start = self.start.load(Relaxed);
+        span.version = version;
         fence(Acquire);
         (self.version.load(Relaxed) == version).then_some(span)
     }
@@ -101,6 +111,7 @@ pub(crate) struct OpenSpan {
     pub(crate) span_id: u64,
     pub(crate) parent_id: u64,
     start: u64,
+    version: u64,
     pub(crate) callsite: &'static Callsite,
     pub(crate) open_for: Duration,
 }
@@ -113,7 +124,7 @@ impl OpenSpan {
         callsite: &'static Callsite,
         open_for: Duration,
     ) -> Self {
-        OpenSpan { trace_id, span_id, parent_id, start: 0, callsite, open_for }
+        OpenSpan { trace_id, span_id, parent_id, start: 0, version: 0, callsite, open_for }
     }
 }
 
@@ -124,7 +135,7 @@ pub(crate) fn due(now: u64, converter: &Converter) -> Vec<OpenSpan> {
         let Some(mut span) = slot.read() else { continue };
         span.open_for = Duration::from_nanos(converter.nanos(now.saturating_sub(span.start)));
         let intervals = span.open_for.as_secs() / u64::from(span.callsite.announce_seconds().max(1));
-        if slot.made.fetch_max(intervals, AcqRel) < intervals {
+        if slot.made.fetch_max(intervals, AcqRel) < intervals && slot.version.load(Relaxed) == span.version {
             due.push(span);
         }
     }

@@ -76,6 +76,7 @@ impl SpanBuilder {
             local::with(|local| span::start_clock(local, block, callsite));
             if let Some(start) = self.start {
                 block.start.set(clock::unix_nanos(start));
+                block.end.set(0);
                 block.raise(UNIX_TIMES);
             }
         }

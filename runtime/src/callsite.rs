@@ -26,6 +26,8 @@ pub enum Kind {
 pub(crate) const RECORD: u8 = 1;
 /// Spans go to the sink of the current context, if it has one.
 pub(crate) const CAPTURE: u8 = 2;
+/// Makes no spans, though others do: a future of it still takes its parent along to where it runs.
+pub(crate) const FILTERED: u8 = 8;
 /// Not yet known to the registry: where there are no link sections, and names made at run time.
 pub(crate) const NEW: u8 = 4;
 
@@ -62,6 +64,7 @@ pub struct Callsite {
 
 impl Callsite {
     /// A callsite at the place of the call.
+    #[doc(hidden)]
     #[track_caller]
     pub const fn new(name: &'static str, kind: Kind) -> Self {
         Callsite {
@@ -85,18 +88,21 @@ impl Callsite {
     }
 
     /// The keys its attributes use, for the catalogue.
+    #[doc(hidden)]
     pub const fn keys(mut self, keys: &'static [&'static KeyMeta]) -> Self {
         self.keys = keys;
         self
     }
 
     /// Makes no root.
+    #[doc(hidden)]
     pub const fn needs_parent(mut self) -> Self {
         self.needs_parent = true;
         self
     }
 
     /// While a span is open, a marker says so every `seconds`.
+    #[doc(hidden)]
     pub const fn announce(mut self, seconds: u32) -> Self {
         self.announce_seconds = seconds;
         self

@@ -83,14 +83,15 @@ impl Chunks {
                 continue;
             }
             let (read, len) = (head.read.load(Relaxed), head.len.load(Acquire));
+            // Before the visit: if it panics, records are lost, and not read twice.
+            if take {
+                head.read.store(len, Relaxed);
+            }
             if read < len {
                 visit(index * STRIDE + read as usize, (len - read) as usize);
             }
-            if take {
-                head.read.store(len, Relaxed);
-                if state == DETACHED {
-                    self.recycle(index as u32);
-                }
+            if take && state == DETACHED {
+                self.recycle(index as u32);
             }
         }
     }

@@ -6,7 +6,7 @@
 //! below a microsecond, whatever the process's age, and a step of the wall clock is followed.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 const UNKNOWN: u8 = 0;
@@ -42,7 +42,7 @@ fn monotonic() -> u64 {
 /// Chooses the counter and takes the first sample. Before this the counter is the monotonic clock; the choice is made
 /// once, because a span that is open meanwhile holds a reading of the old one.
 pub(crate) fn start() {
-    let mut calibration = CALIBRATION.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut calibration = lock();
     if calibration.is_none() {
         SOURCE.store(if kernel_trusts_tsc() { TSC } else { MONOTONIC }, Relaxed);
         *calibration = Some(Calibration::new(sample()));
@@ -51,7 +51,7 @@ pub(crate) fn start() {
 
 /// Takes a new sample and gives what converts readings from now on.
 pub(crate) fn converter() -> Converter {
-    let mut calibration = CALIBRATION.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut calibration = lock();
     let calibration = calibration.get_or_insert_with(|| Calibration::new(sample()));
     loop {
         calibration.newest = sample();
@@ -61,6 +61,10 @@ pub(crate) fn converter() -> Converter {
         }
         std::hint::spin_loop();
     }
+}
+
+pub(crate) fn lock() -> MutexGuard<'static, Option<Calibration>> {
+    CALIBRATION.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn kernel_trusts_tsc() -> bool {
@@ -110,7 +114,7 @@ pub(crate) fn unix_nanos(time: SystemTime) -> u64 {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Calibration {
+pub(crate) struct Calibration {
     first: Sample,
     newest: Sample,
 }

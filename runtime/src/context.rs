@@ -177,8 +177,10 @@ const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY;
 pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
     if block.span_id.get() == 0 && !block.has(EMPTY) {
         local.ids.ensure_seeded();
-        let trace_id = local.ids.trace_id();
-        block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
+        if block.trace_id.get() == [0; 2] {
+            let trace_id = local.ids.trace_id();
+            block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
+        }
         block.span_id.set(local.ids.span_id());
     }
 }

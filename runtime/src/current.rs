@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use crate::block::{BlockRef, RECORDING};
 use crate::context::Context;
 use crate::error;
-use crate::fields::{self, EventFields};
+use crate::fields::{self, Staged};
 use crate::key::{Key, KeyOf};
 use crate::local;
 use crate::span::{self, IntoLinks};
@@ -35,35 +35,40 @@ impl Current {
     /// Records an attribute; an earlier value of the key gives way: `current().set(keys::bytes, 4096_u64)`.
     #[inline]
     pub fn set<K: Key>(&self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
-        if let Some(block) = recording() {
-            value.with_value(|value| fields::set(block, K::META, value));
+        if recording().is_some() {
+            // Looked up again: making the value is the user's code, which may end the span.
+            value.with_value(|value| recording().into_iter().for_each(|block| fields::set(block, K::META, value)));
         }
     }
 
     /// Records that something happened.
     pub fn event(&self, name: &'static str) {
-        self.event_with(name, |_| ());
+        recording().into_iter().for_each(|block| fields::event(block, name, None));
     }
 
     /// Records that something happened, and more about it:
     /// `current().event_with("retry", |event| event.set(keys::attempt, 2_u64))`.
-    pub fn event_with(&self, name: &'static str, attributes: impl FnOnce(&mut EventAttributes<'_>)) {
-        if let Some(block) = recording() {
-            fields::event(block, name, |fields| attributes(&mut EventAttributes { fields }));
+    pub fn event_with(&self, name: &'static str, attributes: impl FnOnce(&mut EventAttributes)) {
+        let Some(id) = recording().map(|block| block.span_id.get()) else { return };
+        let mut staged = EventAttributes { staged: Staged::new() };
+        attributes(&mut staged);
+        // The user's code may have ended the span.
+        if let Some(block) = recording().filter(|block| block.span_id.get() == id) {
+            fields::event(block, name, staged.staged.as_ref());
         }
     }
 
     /// Links to other spans.
     pub fn link(&self, links: impl IntoLinks) {
-        if let Some(block) = recording() {
-            links.for_each_link(&mut |context| span::link(block, context));
+        if recording().is_some() {
+            links.for_each_link(&mut |context| recording().into_iter().for_each(|block| span::link(block, context)));
         }
     }
 
     /// Records an error, and that the span failed.
     pub fn error<E: fmt::Display + ?Sized>(&self, error: &E) {
-        if let Some(block) = recording() {
-            error::with_display(error, |info| span::fail(block, info));
+        if recording().is_some() {
+            error::with_text(error, |info| recording().into_iter().for_each(|block| span::fail(block, info)));
         }
     }
 
@@ -74,14 +79,16 @@ impl Current {
 }
 
 /// Takes the attributes of one event.
-pub struct EventAttributes<'a> {
-    fields: &'a mut EventFields,
+pub struct EventAttributes {
+    staged: Option<Staged>,
 }
 
-impl EventAttributes<'_> {
+impl EventAttributes {
     /// Records an attribute of the event.
     pub fn set<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
-        value.with_value(|value| self.fields.attribute(K::META, value));
+        if let Some(staged) = &mut self.staged {
+            value.with_value(|value| staged.attribute(K::META, value));
+        }
     }
 }
 

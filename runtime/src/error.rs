@@ -42,8 +42,9 @@ pub(crate) fn record(block: BlockRef, error: &ErrorInfo<'_>) {
     }
 }
 
-/// Describes an error of which only its `Display` is known.
-pub(crate) fn with_display<E: fmt::Display + ?Sized>(error: &E, f: impl FnOnce(&ErrorInfo<'_>)) {
+/// Describes an error of which only its `Display` is known. It is shown before `f` is called, because it may be the
+/// user's code.
+pub(crate) fn with_text<E: fmt::Display + ?Sized>(error: &E, f: impl FnOnce(&ErrorInfo<'_>)) {
     // A reference to an unsized `E` is itself a sized `Display`.
-    f(&ErrorInfo { error_type: type_name::<E>(), message: Some(&error) });
+    formatted(&error, |text| f(&ErrorInfo { error_type: type_name::<E>(), message: Some(&text) }));
 }

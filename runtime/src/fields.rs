@@ -11,6 +11,7 @@ use crate::item::{
 };
 use crate::key::KeyMeta;
 use crate::limits;
+use crate::local;
 use crate::table::Table;
 use crate::tail;
 use crate::value::{Value, cut};
@@ -239,36 +240,50 @@ fn skip(block: BlockRef, at: usize, words: usize) {
     }
 }
 
-/// Records an event that happens now; `attributes` writes what belongs to it.
-pub(crate) fn event(block: BlockRef, name: &'static str, attributes: impl FnOnce(&mut EventFields)) {
-    let head = [tagged(TAG_EVENT), Word::bits(clock::now()), Word::ptr(name.as_ptr()), item::event_size(name, 0)];
-    let at = tail::len(block);
+/// Records an event that happens now, with the attributes that were staged for it.
+pub(crate) fn event(block: BlockRef, name: &'static str, staged: Option<&Staged>) {
+    let attributes = staged.map_or(0, |staged| staged.written);
+    let head =
+        [tagged(TAG_EVENT), Word::bits(clock::now()), Word::ptr(name.as_ptr()), item::event_size(name, attributes)];
     let full = u32::from(block.counts.events.get()) >= limits::CURRENT.events.load(Relaxed);
-    if full || !tail::append(block, &head, &[]) {
+    if full || !tail::append_all(block, &head, staged.map(|staged| staged.block)) {
         return block.count_dropped(&block.counts.dropped_events);
     }
     count(&block.counts.events);
-    attributes(&mut EventFields { block, name, at, written: 0 });
+    for _ in 0..staged.map_or(0, |staged| staged.dropped) {
+        block.count_dropped(&block.counts.dropped_attributes);
+    }
 }
 
-/// Writes the attributes of one event.
-pub(crate) struct EventFields {
+/// The attributes of an event, written to a block of their own: what makes them is the user's code, which may end the
+/// span, or record on it, before the event is there.
+pub(crate) struct Staged {
     block: BlockRef,
-    name: &'static str,
-    /// Where the event stands.
-    at: usize,
     written: u32,
+    dropped: u32,
 }
 
-impl EventFields {
+impl Staged {
+    pub(crate) fn new() -> Option<Self> {
+        let block = local::with(|local| local.acquire())?;
+        block.flags.set(0);
+        Some(Staged { block, written: 0, dropped: 0 })
+    }
+
     pub(crate) fn attribute(&mut self, key: &'static KeyMeta, value: Value<'_>) {
         let Some(item) = Encoded::new(key, value) else { return };
         let full = self.written >= limits::CURRENT.attributes_per_event.load(Relaxed);
         if full || !item.append(self.block) {
-            return self.block.count_dropped(&self.block.counts.dropped_attributes);
+            self.dropped += 1;
+        } else {
+            self.written += 1;
         }
-        self.written += 1;
-        tail::overwrite(self.block, self.at + 3, item::event_size(self.name, self.written));
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        local::with(|local| local.release(self.block));
     }
 }
 

@@ -7,17 +7,60 @@ pub(crate) fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         #[cfg(all(unix, not(miri)))]
-        // SAFETY: `in_child` has the right signature, lives for ever and only stores to memory.
-        unsafe {
-            libc::pthread_atfork(None, None, Some(in_child));
-        }
+        handlers::install();
     });
 }
 
-/// Runs in the child, on its only thread, between `fork` and whatever the program does next: stores to memory only.
 #[cfg_attr(not(all(unix, not(miri))), expect(dead_code, reason = "there is no fork"))]
-extern "C" fn in_child() {
-    crate::switch::off_after_fork();
-    crate::recorder::abandon();
-    crate::local::with(crate::local::Local::forget);
+mod handlers {
+    use std::cell::RefCell;
+    use std::sync::{MutexGuard, RwLockWriteGuard};
+
+    use crate::clock::{self, Calibration};
+    use crate::local::{self, Local};
+    use crate::sampling::{self, CustomSampler};
+    use crate::stray::{self, Strays};
+    use crate::switch::{self, State};
+    use crate::{announce, recorder};
+
+    /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, which
+    /// would then wait for ever.
+    type Held = (
+        MutexGuard<'static, State>,
+        MutexGuard<'static, Option<Calibration>>,
+        MutexGuard<'static, Strays>,
+        RwLockWriteGuard<'static, Option<CustomSampler>>,
+    );
+
+    thread_local! {
+        static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    }
+
+    #[cfg(all(unix, not(miri)))]
+    pub(super) fn install() {
+        // SAFETY: the handlers have the right signature and live for ever; what they do is said at each.
+        unsafe {
+            libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child));
+        }
+    }
+
+    /// Runs on the thread that forks.
+    extern "C" fn before() {
+        let held = (switch::lock(), clock::lock(), stray::lock(), sampling::lock());
+        let _ = HELD.try_with(|cell| *cell.borrow_mut() = Some(held));
+    }
+
+    extern "C" fn in_parent() {
+        let _ = HELD.try_with(RefCell::take);
+    }
+
+    /// Runs in the child, on its only thread, between `fork` and whatever the program does next: gives the locks back
+    /// and stores to memory, nothing else.
+    extern "C" fn in_child() {
+        let _ = HELD.try_with(RefCell::take);
+        switch::off_after_fork();
+        announce::forget_all();
+        recorder::abandon();
+        local::with(Local::forget);
+    }
 }

@@ -10,7 +10,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::finished::Outcome;
 use crate::local;
-use crate::span::{self, End, OnStack, Pending, Span};
+use crate::span::{self, End, Pending, Span};
 
 /// The span of a future or stream: entered at each poll, owned by it alone, ended by `complete` or `abandon`.
 pub(crate) struct Carried(BlockRef);
@@ -47,11 +47,6 @@ impl Carried {
         }
     }
 
-    /// Enters the span while its future or stream is dropped: a clock that has not started stays so.
-    pub(crate) fn reenter(&self) -> OnStack {
-        OnStack::enter(self.0)
-    }
-
     /// A span that was made by hand.
     pub(crate) fn of(span: Span) -> Option<Self> {
         let block = span.into_block()?;
@@ -86,6 +81,25 @@ impl Carried {
             let end = if block.has(RECORDING) { clock::now() } else { 0 };
             span::finish(local, block, end, outcome);
         });
+    }
+}
+
+/// The span of a future or stream that is being dropped: entered meanwhile, a clock that has not started stays so.
+/// Ends with it, also if its destructor panics.
+pub(crate) struct Abandoned(BlockRef);
+
+impl Abandoned {
+    pub(crate) fn enter(span: Carried) -> Self {
+        std::hint::cold_path();
+        local::with(|local| local.push(span.0));
+        Abandoned(span.0)
+    }
+}
+
+impl Drop for Abandoned {
+    fn drop(&mut self) {
+        local::with(|local| local.pop_to(self.0));
+        Carried(self.0).abandon();
     }
 }
 
@@ -177,14 +191,10 @@ where
 impl<F, H> Drop for Instrumented<F, H> {
     #[inline]
     fn drop(&mut self) {
-        let entered = self.span.as_ref().map(Carried::reenter);
+        let abandoned = self.span.take().map(Abandoned::enter);
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.future) };
-        drop(entered);
-        if let Some(span) = self.span.take() {
-            std::hint::cold_path();
-            span.abandon();
-        }
+        drop(abandoned);
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn is_keyed(first: *const (), key: &'static KeyMeta) -> bool {
 
 /// The last word of an event's head.
 pub(crate) fn event_size(name: &str, attributes: u32) -> Word {
-    Word::bits(name.len() as u64 | u64::from(attributes) << 32)
+    Word::bits(u64::from(name.len() as u32) | u64::from(attributes) << 32)
 }
 
 /// How many attributes follow an event, by the last word of its head.
@@ -134,8 +134,7 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
     unsafe {
         let key = || &*first.map_addr(|address| address & !TAG_MASK).cast::<KeyMeta>();
         let bits = |at: usize| body[at].as_bits();
-        // The upper half of a length has other uses.
-        let text = |at: usize| static_text(body[at], bits(at + 1) as u32 as usize);
+        let text = |at: usize| static_text(body[at], bits(at + 1) as usize);
         match tag {
             TAG_U64 => Item::Attribute(key(), Value::U64(bits(0))),
             TAG_I64 => Item::Attribute(key(), Value::I64(bits(0) as i64)),
@@ -147,7 +146,11 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
                 let bytes = std::slice::from_raw_parts(body[1..].as_ptr().cast::<u8>(), bits(0) as usize);
                 Item::Attribute(key(), Value::Str(std::str::from_utf8_unchecked(bytes)))
             }
-            TAG_EVENT => Item::Event { time: bits(0), name: text(1), attributes: attributes_of_event(bits(2)) },
+            TAG_EVENT => {
+                // The upper half of the length is the number of attributes.
+                let name = static_text(body[1], bits(2) as u32 as usize);
+                Item::Event { time: bits(0), name, attributes: attributes_of_event(bits(2)) }
+            }
             TAG_LINK => {
                 let trace_id = (u128::from(bits(0)) << 64) | u128::from(bits(1));
                 Item::Link { trace_id, span_id: bits(2), flags: bits(3) }

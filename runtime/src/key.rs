@@ -120,7 +120,8 @@ impl KeyMeta {
 
     /// The text of a label's value.
     pub(crate) fn label_text(&self, ordinal: usize) -> LabelText {
-        (self.text)(ordinal)
+        // A label that was written by hand may panic, which must not reach the reader, or the host.
+        std::panic::catch_unwind(|| (self.text)(ordinal)).unwrap_or(LabelText::Borrowed("?"))
     }
 
     #[track_caller]

@@ -22,7 +22,7 @@ use crate::item::{TAG_EXT, tagged};
 use crate::record::{self, HEADER_WORDS, Record};
 use crate::recorder::{self, Recorder};
 use crate::sync::{AtomicU32, Release};
-use crate::threads::{Reason, ThreadCounts, bump, uncount};
+use crate::threads::{Reason, ThreadCounts, bump};
 use crate::word::Word;
 
 /// Words of items that are copied here; for more of them, memcpy is worth its call.
@@ -37,8 +37,8 @@ const SPECIAL: u32 =
 
 /// What `written` is when the chunk is full, or when there is none.
 const FULL: u32 = CHUNK_WORDS as u32;
-/// Free blocks of other threads' spans that a thread keeps for itself; above this it gives half of them back.
-const SPARE_BLOCKS: i32 = 32;
+/// Blocks that a thread may own when one arrives from another; above this it gives free ones back until it has half.
+const OWNED_BLOCKS: i32 = 64;
 /// Blocks a thread takes at a time.
 const REFILL: u32 = 8;
 /// Words that a span's items may take in all, so that its record fits into a chunk with header and ext.
@@ -47,9 +47,9 @@ pub(crate) const MAX_ITEM_WORDS: usize = CHUNK_WORDS - HEADER_WORDS - 2;
 pub(crate) struct Local {
     current: Cell<Option<BlockRef>>,
     free: Cell<Option<BlockRef>>,
-    /// Free blocks more than were taken at first. A span that begins and ends here takes and gives back one, so only
-    /// those are counted that may end on another thread.
-    spare: Cell<i32>,
+    /// Blocks that are this thread's: in its free list, or in a span that began here and will end here. Those that may
+    /// end on another thread are counted out when they depart, and in when they arrive.
+    owned: Cell<i32>,
     /// The chunk that is being filled, and how many words of it are; all of them if there is none.
     words: Cell<*mut Word>,
     written: Cell<u32>,
@@ -76,7 +76,7 @@ impl Local {
         Local {
             current: Cell::new(None),
             free: Cell::new(None),
-            spare: Cell::new(0),
+            owned: Cell::new(0),
             words: Cell::new(ptr::null_mut()),
             written: Cell::new(FULL),
             published: Cell::new(ptr::null()),
@@ -134,13 +134,17 @@ impl Local {
 
     /// Says that a block which was acquired here may be given back on another thread.
     pub(crate) fn depart(&self) {
-        self.spare.set(self.spare.get() - 1);
+        self.owned.set(self.owned.get() - 1);
     }
 
     /// Says that a block which may come from another thread is about to be given back here.
     pub(crate) fn arrive(&self) {
-        self.spare.set(self.spare.get() + 1);
-        if self.spare.get() > SPARE_BLOCKS {
+        // Without a home it goes straight to the pool.
+        if self.home.get().is_none() {
+            return;
+        }
+        self.owned.set(self.owned.get() + 1);
+        if self.owned.get() > OWNED_BLOCKS {
             self.shrink();
         }
     }
@@ -154,11 +158,11 @@ impl Local {
     #[cold]
     fn refill(&self) -> Option<BlockRef> {
         self.register()?;
-        self.ids.ensure_seeded();
         let recorder = recorder::get()?;
         for _ in 0..REFILL {
             let Some(block) = recorder.blocks.acquire() else { break };
             self.keep(block);
+            self.owned.set(self.owned.get() + 1);
         }
         self.free.get()
     }
@@ -200,9 +204,9 @@ impl Local {
         let mut chained = block.chain.take();
         block.lower(CHAINED);
         self.give_back(block);
-        while let Some(next) = chained {
+        while let (Some(next), Some(recorder)) = (chained, recorder::get()) {
             chained = next.chain.take();
-            self.give_back(next);
+            recorder.blocks.release(next);
         }
     }
 
@@ -215,14 +219,14 @@ impl Local {
         }
     }
 
-    /// Gives half of the spare blocks back to the pool.
+    /// Gives free blocks back to the pool.
     #[cold]
     fn shrink(&self) {
         let Some(recorder) = recorder::get() else { return };
-        while self.spare.get() > SPARE_BLOCKS / 2 {
+        while self.owned.get() > OWNED_BLOCKS / 2 {
             let Some(spare) = self.free.get() else { break };
             self.free.set(spare.below.get());
-            self.spare.set(self.spare.get() - 1);
+            self.owned.set(self.owned.get() - 1);
             recorder.blocks.release(spare);
         }
     }
@@ -231,8 +235,9 @@ impl Local {
     /// a future may be polled first on another one.
     #[inline(always)]
     pub(crate) fn count_started(&self) {
-        if let Some(home) = self.home.get().or_else(|| self.register()) {
-            bump(&home.started);
+        match self.home.get().or_else(|| self.register()) {
+            Some(home) => bump(&home.started),
+            None => recorder::get().map_or((), Recorder::count_lost_start),
         }
     }
 
@@ -288,8 +293,6 @@ impl Local {
         }
         let ext = take_ext(&block);
         if block.has(CAPTURED) {
-            // Not one of the recorder's spans, though its start was counted with theirs.
-            self.home.get().inspect(|home| uncount(&home.started));
             capture(&block, ext, end, outcome);
         } else {
             self.write_long(&block, ext, end, outcome);
@@ -346,6 +349,7 @@ impl Local {
             self.dead.set(true);
             return None;
         }
+        self.ids.ensure_seeded();
         self.home.set(Some(recorder.threads.claim()));
         self.home.get()
     }
@@ -359,15 +363,18 @@ impl Local {
             self.free.set(block.below.get());
             recorder.blocks.release(block);
         }
-        self.spare.set(0);
+        self.owned.set(0);
         home.release();
     }
 
     /// Forgets what belongs to the parent process. For a forked child, on its one thread.
     pub(crate) fn forget(&self) {
-        self.current.set(None);
+        // The spans that are open here end some time, and must not bring back the ones around them.
+        while let Some(block) = self.current.get() {
+            self.current.set(block.below.take());
+        }
         self.free.set(None);
-        self.spare.set(0);
+        self.owned.set(0);
         self.published.set(ptr::null());
         self.written.set(FULL);
         self.home.set(None);

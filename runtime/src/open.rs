@@ -23,34 +23,48 @@ pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
     })
 }
 
-/// As `open`, for a span that may run on another thread: an unsampled parent is taken along.
+/// As `open`, for a span that may run on another thread: if there is none, its parent is taken along instead.
 #[inline(never)]
 pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
-    local::with(|local| match local.current() {
-        Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
-        Some(parent) if !parent.has(EMPTY) => {
-            let block = local.acquire()?;
-            context::copy(local, parent, block);
-            Some(block)
-        }
-        parent => root(local, callsite, parent),
+    local::with(|local| {
+        let parent = local.current();
+        let opened = match parent {
+            Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
+            Some(parent) if !parent.has(EMPTY) => None,
+            parent => root(local, callsite, parent),
+        };
+        opened.or_else(|| carry(local, parent?))
     })
 }
 
-/// Opens a span below `parent`, whatever is current. An unsampled parent is taken along.
+/// A context for what runs elsewhere below `parent`.
+fn carry(local: &Local, parent: BlockRef) -> Option<BlockRef> {
+    let block = local.acquire()?;
+    context::copy(local, parent, block);
+    Some(block)
+}
+
+/// Opens a span below `parent`, whatever is current. If there is none, the parent is taken along instead.
 #[inline(never)]
 pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
     local::with(|local| {
-        let stand_in = local.acquire()?;
+        let Some(stand_in) = local.acquire() else {
+            if parent.is_sampled() {
+                local.count_blockless();
+            }
+            return None;
+        };
         context::fill(stand_in, parent);
         share_capture(local, stand_in);
         let opened = match stand_in {
             parent if parent.has(SAMPLED) => child(local, callsite, parent),
             parent if parent.has(EMPTY) => root(local, callsite, Some(parent)),
-            unsampled => return Some(unsampled),
+            _ => None,
         };
-        local.release(stand_in);
-        opened
+        if opened.is_some() {
+            local.release(stand_in);
+        }
+        opened.or(Some(stand_in))
     })
 }
 
@@ -97,6 +111,7 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
 #[inline(never)]
 fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) -> Option<BlockRef> {
     let captured = around.map_or(0, |context| context.flags.get() & CAPTURED);
+    let ext = around.and_then(context::ext_of);
     let wanted = if captured != 0 { CAPTURE } else { RECORD };
     let state = state(callsite);
     if state & wanted == 0 {
@@ -108,11 +123,11 @@ fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) ->
     if callsite.requires_parent() {
         return None;
     }
-    // Also seeds the ids.
-    let block = local.acquire();
+    local.ids.ensure_seeded();
     let trace_id = local.ids.trace_id();
+    // A custom sampler is the user's code: it runs before there is a block.
     let sampled = captured != 0 || sampling::samples(trace_id, callsite.name(), callsite.kind());
-    let Some(block) = block else {
+    let Some(block) = local.acquire() else {
         if sampled {
             local.count_blockless();
         }
@@ -123,9 +138,7 @@ fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) ->
     block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
     block.parent_id.set(0);
     block.span_id.set(if sampled { local.ids.span_id() } else { 0 });
-    if let Some(around) = around {
-        context::set_ext(block, context::ext_of(around));
-    }
+    context::set_ext(block, ext);
     Some(block)
 }
 

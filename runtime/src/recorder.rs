@@ -12,16 +12,16 @@ use crate::word::Word;
 /// How much the recorder may hold. The memory is touched only as it is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Chunks of 16 KiB for finished spans; each thread that ends spans fills one at a time.
+    /// Chunks of 16 KiB for finished spans. Each thread that ends spans holds one, so there should be more than threads.
     pub chunks: usize,
     /// Blocks of 512 bytes for open spans; a span takes one, or more if much is recorded on it.
     pub blocks: usize,
 }
 
 impl Default for Capacity {
-    /// 8 MiB for finished spans and 8 MiB for open ones.
+    /// 32 MiB for finished spans, so that 2,048 threads may end some at the same time, and 8 MiB for open ones.
     fn default() -> Self {
-        if cfg!(miri) { Capacity { chunks: 8, blocks: 256 } } else { Capacity { chunks: 512, blocks: 16_384 } }
+        if cfg!(miri) { Capacity { chunks: 16, blocks: 256 } } else { Capacity { chunks: 2_048, blocks: 16_384 } }
     }
 }
 
@@ -34,6 +34,9 @@ pub(crate) struct Recorder {
     lost_started: AtomicU64,
     lost_ended: AtomicU64,
 }
+
+/// Of chunks and of blocks, whatever is asked for: 8 GiB of either.
+const MOST: usize = if cfg!(target_pointer_width = "64") { 1 << 19 } else { 1 << 14 };
 
 static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(ptr::null_mut());
 
@@ -48,8 +51,8 @@ pub(crate) fn install(capacity: Capacity) -> &'static Recorder {
         return recorder;
     }
     let new = Box::into_raw(Box::new(Recorder {
-        blocks: Blocks::new(capacity.blocks.max(1)),
-        chunks: Chunks::new(capacity.chunks.max(1)),
+        blocks: Blocks::new(capacity.blocks.clamp(1, MOST)),
+        chunks: Chunks::new(capacity.chunks.clamp(1, MOST)),
         threads: Threads::new(),
         taken: AtomicU64::new(0),
         lost_started: AtomicU64::new(0),
@@ -92,9 +95,14 @@ impl Recorder {
         self.lost_ended.fetch_add(1, Relaxed);
     }
 
-    /// Counts a span that begins there: it ends at once.
-    pub(crate) fn count_lost(&self) {
+    /// Counts a span that begins there.
+    pub(crate) fn count_lost_start(&self) {
         self.lost_started.fetch_add(1, Relaxed);
+    }
+
+    /// Counts a span that begins there and finds no block: it ends at once.
+    pub(crate) fn count_lost(&self) {
+        self.count_lost_start();
         self.count_lost_end();
     }
 

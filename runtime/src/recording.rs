@@ -72,6 +72,9 @@ impl Recording {
 
     /// Takes out all spans that have ended, and a marker for each announced span that is due.
     pub fn drain(&self) -> Vec<FinishedSpan> {
+        if !self.is_current() {
+            return Vec::new();
+        }
         let converter = clock::converter();
         let mut spans = Vec::new();
         self.recorder.drain(|record| spans.push(record.finish(&converter)));
@@ -82,7 +85,12 @@ impl Recording {
 
     /// What became of every span until now.
     pub fn accounting(&self) -> Accounting {
-        self.recorder.accounting()
+        if self.is_current() { self.recorder.accounting() } else { Accounting::default() }
+    }
+
+    /// In a forked child this may be a copy of the parent's, which has nothing to say there.
+    fn is_current(&self) -> bool {
+        recorder::get().is_some_and(|recorder| std::ptr::eq(recorder, self.recorder))
     }
 
     /// Changes which roots are recorded. Traces that have begun go on as they began.
@@ -98,9 +106,9 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        // In a forked child this may be a copy of the parent's, which has nothing to say there.
-        if recorder::get().is_some_and(|recorder| std::ptr::eq(recorder, self.recorder)) {
+        if self.is_current() {
             switch::stop_recording();
+            limits::set(Limits::default());
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Which traces are recorded. Decided once, at the root; children do as their parent.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use crate::callsite::Kind;
 use crate::ids::TraceId;
@@ -47,6 +48,10 @@ impl std::fmt::Debug for Sampler {
     }
 }
 
+thread_local! {
+    static ASKING: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Above every threshold of a ratio: ask the custom sampler.
 const CUSTOM: u64 = u64::MAX;
 const ALL: u64 = 1 << 63;
@@ -54,8 +59,12 @@ const ALL: u64 = 1 << 63;
 static THRESHOLD: AtomicU64 = AtomicU64::new(ALL);
 static ASKED: RwLock<Option<CustomSampler>> = RwLock::new(None);
 
+pub(crate) fn lock() -> RwLockWriteGuard<'static, Option<CustomSampler>> {
+    ASKED.write().unwrap_or_else(PoisonError::into_inner)
+}
+
 pub(crate) fn set(sampler: &Sampler) {
-    let mut asked = ASKED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut asked = lock();
     let (threshold, custom) = match sampler {
         Sampler::AlwaysOn => (ALL, None),
         Sampler::AlwaysOff => (0, None),
@@ -80,7 +89,13 @@ pub(crate) fn samples(trace_id: u128, name: &str, kind: Kind) -> bool {
 fn ask(root: &Root<'_>) -> bool {
     let custom = ASKED.read().unwrap_or_else(PoisonError::into_inner).clone();
     let Some(custom) = custom else { return true };
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| custom(root))).unwrap_or(false)
+    // A span that the sampler itself makes is not worth another question.
+    if ASKING.replace(true) {
+        return false;
+    }
+    let answer = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| custom(root)));
+    ASKING.set(false);
+    answer.unwrap_or(false)
 }
 
 fn threshold(ratio: f64) -> u64 {

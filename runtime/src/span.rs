@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::announce;
-use crate::block::{BEGAN_UNWINDING, BlockRef, FAILED, RECORDING, UNIX_TIMES};
+use crate::block::{BEGAN_UNWINDING, BlockRef, CAPTURED, FAILED, RECORDING, UNIX_TIMES};
 use crate::callsite::Callsite;
 use crate::clock;
 use crate::context::{self, Context};
@@ -49,10 +49,12 @@ pub fn traced<R>(
         leave(block, 0, Outcome::Ok);
         return result;
     }
-    // Leaves the span also if the user's closure in `result(..)` panics.
-    let leaving = Leaving { block, end: clock::now() };
+    let end = clock::now();
+    // The user's closure in `result(..)` may panic.
+    let unwinding = Starting { callsite, block: Some(block) };
     observe(&result, &mut End { block });
-    drop(leaving);
+    std::mem::forget(unwinding);
+    leave_recorded(block, end);
     result
 }
 
@@ -115,22 +117,14 @@ fn entered<F: FnOnce(&mut Start)>(block: BlockRef, callsite: &'static Callsite, 
 /// Starts the clock of a span that is recorded.
 #[inline(always)]
 pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Callsite) {
-    local.count_started();
-    block.start.set(clock::now());
-    if callsite.announce_seconds() != 0 {
-        announce::open(&block);
+    // Captured spans are not the recorder's.
+    let recorded = !block.has(CAPTURED);
+    if recorded {
+        local.count_started();
     }
-}
-
-struct Leaving {
-    block: BlockRef,
-    end: u64,
-}
-
-impl Drop for Leaving {
-    #[inline(always)]
-    fn drop(&mut self) {
-        leave_recorded(self.block, self.end);
+    block.start.set(clock::now());
+    if recorded && callsite.announce_seconds() != 0 {
+        announce::open(&block);
     }
 }
 
@@ -479,7 +473,7 @@ impl Span {
     /// Records an event.
     pub fn event(&mut self, name: &'static str) {
         if let Some(block) = self.recording() {
-            fields::event(block, name, |_| ());
+            fields::event(block, name, None);
         }
     }
 
@@ -493,7 +487,7 @@ impl Span {
     /// Records an error, and that the span failed.
     pub fn error<E: fmt::Display + ?Sized>(&mut self, error: &E) {
         if let Some(block) = self.recording() {
-            error::with_display(error, |info| fail(block, info));
+            error::with_text(error, |info| fail(block, info));
         }
     }
 

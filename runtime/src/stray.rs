@@ -8,7 +8,7 @@ use crate::callsite::Callsite;
 /// How many are remembered: the last ones.
 const KEPT: usize = 256;
 
-struct Strays {
+pub(crate) struct Strays {
     /// How many there were since the process began.
     total: usize,
     last: VecDeque<&'static Callsite>,
@@ -16,13 +16,13 @@ struct Strays {
 
 static STRAYS: Mutex<Strays> = Mutex::new(Strays { total: 0, last: VecDeque::new() });
 
-fn strays() -> MutexGuard<'static, Strays> {
+pub(crate) fn lock() -> MutexGuard<'static, Strays> {
     STRAYS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cold]
 pub(crate) fn note(callsite: &'static Callsite) {
-    let mut strays = strays();
+    let mut strays = lock();
     strays.total += 1;
     strays.last.push_back(callsite);
     if strays.last.len() > KEPT {
@@ -32,12 +32,12 @@ pub(crate) fn note(callsite: &'static Callsite) {
 
 /// How many there were until now.
 pub(crate) fn count() -> usize {
-    strays().total
+    lock().total
 }
 
 /// The names of those that came after the first `seen`, as far as they are remembered.
 pub(crate) fn since(seen: usize) -> Vec<&'static str> {
-    let strays = strays();
+    let strays = lock();
     let new = strays.total - seen;
     strays.last.iter().skip(strays.last.len().saturating_sub(new)).map(|callsite| callsite.name()).collect()
 }

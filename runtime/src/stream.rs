@@ -8,7 +8,7 @@ use std::task::{Context as TaskContext, Poll};
 use futures_core::Stream;
 
 use crate::context::Context;
-use crate::future::{Carried, Instrumented, Observe, unobserved};
+use crate::future::{Abandoned, Carried, Instrumented, Observe, unobserved};
 use crate::span::{End, Pending, Span};
 
 /// A stream inside a span.
@@ -74,11 +74,10 @@ where
 
 impl<S, H> Drop for InstrumentedStream<S, H> {
     fn drop(&mut self) {
-        let entered = self.span.as_ref().map(Carried::reenter);
+        let abandoned = self.span.take().map(Abandoned::enter);
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.stream) };
-        drop(entered);
-        self.span.take().into_iter().for_each(Carried::abandon);
+        drop(abandoned);
     }
 }
 
@@ -129,11 +128,10 @@ where
 
 impl<F, H> Drop for InstrumentedStreamFuture<F, H> {
     fn drop(&mut self) {
-        let entered = self.span.as_ref().map(Carried::reenter);
+        let abandoned = self.span.take().map(Abandoned::enter);
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.future) };
-        drop(entered);
-        self.span.take().into_iter().for_each(Carried::abandon);
+        drop(abandoned);
     }
 }
 

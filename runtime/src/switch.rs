@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::callsite::{CAPTURE, Callsite, NEW, RECORD};
+use crate::callsite::{CAPTURE, Callsite, FILTERED, NEW, RECORD};
 use crate::filter::Filter;
 use crate::registry;
 
-struct State {
+pub(crate) struct State {
     recording: bool,
     captures: usize,
     filter: Option<Filter>,
@@ -17,10 +17,9 @@ static STATE: Mutex<State> = Mutex::new(State { recording: false, captures: 0, f
 
 impl State {
     fn of(&self, callsite: &Callsite) -> u8 {
-        if self.filter.as_ref().is_some_and(|filter| !filter.allows(callsite.name())) {
-            return 0;
-        }
-        u8::from(self.recording) * RECORD + u8::from(self.captures > 0) * CAPTURE
+        let on = u8::from(self.recording) * RECORD + u8::from(self.captures > 0) * CAPTURE;
+        let filtered = || self.filter.as_ref().is_some_and(|filter| !filter.allows(callsite.name()));
+        if on != 0 && filtered() { FILTERED } else { on }
     }
 
     fn apply(&self) {
@@ -31,12 +30,12 @@ impl State {
     }
 }
 
-fn state() -> MutexGuard<'static, State> {
+pub(crate) fn lock() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn change(change: impl FnOnce(&mut State)) {
-    let mut state = state();
+    let mut state = lock();
     change(&mut state);
     state.apply();
 }
@@ -54,7 +53,10 @@ pub(crate) fn start_recording() {
 
 /// Switches recording off, and leaves it to the next one.
 pub(crate) fn stop_recording() {
-    change(|state| state.recording = false);
+    change(|state| {
+        state.recording = false;
+        state.filter = None;
+    });
     CLAIMED.store(false, Release);
 }
 
@@ -67,7 +69,7 @@ pub(crate) fn begin_capture() {
 }
 
 pub(crate) fn end_capture() {
-    change(|state| state.captures -= 1);
+    change(|state| state.captures = state.captures.saturating_sub(1));
 }
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -81,7 +83,7 @@ pub(crate) fn is_on() -> bool {
 /// The state of a callsite, which is registered first if need be.
 #[cold]
 pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
-    let state = state();
+    let state = lock();
     // Under the lock, so that it is added once and no change passes it by.
     if callsite.state() & NEW != 0 {
         registry::register(callsite);
@@ -90,16 +92,12 @@ pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
     callsite.state()
 }
 
-/// Everything off, without a lock: for a forked child, whose other threads may have held it.
+/// Everything off: for a forked child.
 pub(crate) fn off_after_fork() {
-    STATE.clear_poison();
-    if let Ok(mut state) = STATE.try_lock() {
-        state.recording = false;
-        state.captures = 0;
-    }
-    ON.store(false, Relaxed);
+    let mut state = lock();
+    state.recording = false;
+    state.captures = 0;
+    state.filter = None;
     CLAIMED.store(false, Relaxed);
-    for callsite in registry::callsites() {
-        callsite.set_state(0);
-    }
+    state.apply();
 }

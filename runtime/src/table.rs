@@ -4,7 +4,7 @@
 //! What was inserted stays for ever: entries are handed out by reference.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 
 pub(crate) struct Table<T> {
     capacity: usize,
@@ -73,8 +73,20 @@ impl<T> Inner<T> {
         None
     }
 
+    /// Waits for another thread that inserts, but not for ever: it may have been left behind by a fork.
+    fn lock(&self) -> Option<MutexGuard<'_, usize>> {
+        (0..10_000).find_map(|_| match self.used.try_lock() {
+            Ok(used) => Some(used),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                std::thread::yield_now();
+                None
+            }
+        })
+    }
+
     fn insert(&self, text: &str, make: impl FnOnce(usize) -> T) -> Option<usize> {
-        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut used = self.lock()?;
         // Another thread may have been faster.
         if let Some(ordinal) = self.find(text) {
             return Some(ordinal);

@@ -4,7 +4,8 @@
 
 use crate::block::{Block, BlockRef, CHAINED, TAIL_WORDS, count};
 use crate::item;
-use crate::local::{self, MAX_ITEM_WORDS};
+use crate::local::MAX_ITEM_WORDS;
+use crate::recorder;
 use crate::word::{Word, words_for};
 
 /// How many words there are.
@@ -21,13 +22,23 @@ pub(crate) fn append(block: BlockRef, head: &[Word], bytes: &[u8]) -> bool {
     if block.append_bytes(head, bytes) {
         return true;
     }
-    append_word_by_word(block, head, bytes);
+    append_words(block, head.iter().copied().chain(padded(bytes)));
     true
 }
 
-#[cold]
-fn append_word_by_word(block: BlockRef, head: &[Word], bytes: &[u8]) {
-    for word in head.iter().copied().chain(padded(bytes)) {
+/// Appends an item and all items of another block. If not all of it fits, nothing is written.
+pub(crate) fn append_all(block: BlockRef, head: &[Word], others: Option<BlockRef>) -> bool {
+    let more = others.map_or(0, len);
+    if len(block) + head.len() + more > MAX_ITEM_WORDS || !make_room(block, head.len() + more) {
+        return false;
+    }
+    let others = others.into_iter().flat_map(|others| (0..more).map(move |at| word(others, at)));
+    append_words(block, head.iter().copied().chain(others));
+    true
+}
+
+fn append_words(block: BlockRef, words: impl Iterator<Item = Word>) {
+    for word in words {
         let (part, _) = locate(block, len(block));
         part.append([word]);
         if !std::ptr::eq(part, block.get()) {
@@ -54,9 +65,8 @@ fn make_room(block: BlockRef, words: usize) -> bool {
         room += TAIL_WORDS;
     }
     while room < len(block) + words {
-        let Some(next) = local::with(|local| local.acquire()) else { return false };
-        next.flags.set(0);
-        next.chain.set(None);
+        // From the pool and not from the thread's own, and back there: a span may end on another thread.
+        let Some(next) = recorder::get().and_then(|recorder| recorder.blocks.acquire()) else { return false };
         last.chain.set(Some(next));
         block.raise(CHAINED);
         room += TAIL_WORDS;
@@ -80,17 +90,20 @@ pub(crate) fn overwrite(block: BlockRef, at: usize, word: Word) {
     part.overwrite(at, word);
 }
 
+fn word(block: BlockRef, at: usize) -> Word {
+    let (part, at) = locate(block, at);
+    part.word(at)
+}
+
 /// The tag and the address in the first word of the item at `at`.
 pub(crate) fn first(block: BlockRef, at: usize) -> (usize, *const ()) {
-    let (part, at) = locate(block, at);
     // SAFETY: the first word of an item is a pointer.
-    let first = unsafe { part.word(at).as_ptr() };
+    let first = unsafe { word(block, at).as_ptr() };
     (item::tag(first), first)
 }
 
 /// A word that is a number.
 pub(crate) fn bits(block: BlockRef, at: usize) -> u64 {
-    let (part, at) = locate(block, at);
     // SAFETY: the callers ask for the counts of an item, which are numbers.
-    unsafe { part.word(at).as_bits() }
+    unsafe { word(block, at).as_bits() }
 }

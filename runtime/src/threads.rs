@@ -49,11 +49,6 @@ pub(crate) fn bump(counter: &AtomicU64) {
     counter.store(counter.load(Relaxed).wrapping_add(1), Relaxed);
 }
 
-/// Takes back what `bump` added, on whatever thread. One thread's counter may wrap; their sum does not.
-pub(crate) fn uncount(counter: &AtomicU64) {
-    counter.store(counter.load(Relaxed).wrapping_sub(1), Relaxed);
-}
-
 /// The counters live as long as the process: there are never more than threads that run at the same time.
 pub(crate) struct Threads {
     head: AtomicPtr<ThreadCounts>,

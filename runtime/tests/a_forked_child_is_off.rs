@@ -10,15 +10,20 @@ use tracecast::{Recording, RecordingConfig};
 #[tc_span("Fork/Work")]
 fn work() {}
 
+#[tc_span("Fork/Outer", announce = "1s")]
+fn fork_deep_inside(inherited: &Recording) -> Option<String> {
+    fork_inside(inherited)
+}
+
 #[tc_span("Fork/Parent")]
-fn fork_inside() -> Option<String> {
+fn fork_inside(inherited: &Recording) -> Option<String> {
     let mut ends = [0; 2];
     // SAFETY: plain system calls on memory of our own; the child only runs the code below and exits.
     unsafe {
         assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
         match libc::fork() {
             0 => {
-                let report = in_child();
+                let report = in_child(inherited);
                 libc::write(ends[1], report.as_ptr().cast(), report.len());
                 libc::_exit(0);
             }
@@ -36,11 +41,14 @@ fn fork_inside() -> Option<String> {
 }
 
 /// What the child sees: is it off, how many spans does its own recording have, and their ids.
-fn in_child() -> String {
+fn in_child(inherited: &Recording) -> String {
     work();
-    let off = !tracecast::current().is_recording();
+    let off = !tracecast::current().is_recording() && inherited.drain().is_empty();
     let Ok(recording) = Recording::start(RecordingConfig::default()) else { return "claimed".into() };
-    work();
+    {
+        // A span of the child ends, and the parent's spans around it do not come back.
+        let _scope = tc_scope!("Fork/Child");
+    }
     work();
     let ids: Vec<_> = recording.drain().iter().map(|span| span.span_id.to_string()).collect();
     format!("{off} {}", ids.join(" "))
@@ -50,16 +58,48 @@ fn in_child() -> String {
 fn the_child_is_off_until_told_and_has_ids_of_its_own() {
     let recording = Recording::start(RecordingConfig::default()).unwrap();
     work();
-    let report = fork_inside().unwrap();
+    let report = fork_deep_inside(&recording).unwrap();
     work();
     work();
     let spans = recording.drain();
-    assert_eq!(spans.len(), 4, "the parent goes on as before");
+    assert_eq!(spans.len(), 5, "the parent goes on as before");
     let child: Vec<_> = report.split(' ').collect();
     assert_eq!((child[0], child.len()), ("true", 3), "{report}");
     for id in &child[1..] {
         assert!(spans.iter().all(|span| span.span_id.to_string() != *id), "{id} was given out twice");
     }
     let accounting = recording.accounting();
-    assert_eq!((accounting.ended, accounting.taken, accounting.open), (4, 4, 0));
+    assert_eq!((accounting.ended, accounting.taken, accounting.open), (5, 5, 0));
+}
+
+#[test]
+fn a_fork_beside_a_busy_reader_does_not_hang_the_child() {
+    let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let reader = std::thread::spawn({
+        let stop = stop.clone();
+        move || {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                tracecast::testing::capture(work);
+            }
+        }
+    });
+    for _ in 0..50 {
+        // SAFETY: the child only runs the code below and exits.
+        unsafe {
+            match libc::fork() {
+                0 => {
+                    libc::alarm(20);
+                    tracecast::testing::capture(work);
+                    libc::_exit(0);
+                }
+                child => {
+                    let mut status = 0;
+                    libc::waitpid(child, &mut status, 0);
+                    assert_eq!(status, 0, "the child hung or crashed");
+                }
+            }
+        }
+    }
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    reader.join().unwrap();
 }

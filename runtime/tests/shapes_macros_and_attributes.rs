@@ -224,3 +224,23 @@ fn annotated_functions_inside_of_annotated_functions() {
 
     check(|| block_on(outer()), 1, "Attribute/Outer\n  Attribute/Nested");
 }
+
+#[test]
+fn arguments_of_the_same_name_from_a_macro() {
+    macro_rules! add {
+        ($name:ident, $other:ident, $($qualifier:ident)?) => {
+            #[tc_span("Made/Add")]
+            $($qualifier)? fn $name(mut x: &str, mut $other: &str) -> usize {
+                let (own, others) = (x.to_owned() + "a", $other.to_owned() + "bb");
+                x = &own;
+                $other = &others;
+                x.len() * 10 + $other.len()
+            }
+        };
+    }
+    add!(sync, x,);
+    add!(asynchronous, x, async);
+
+    check(|| sync("", ""), 12, "Made/Add");
+    check_async(|| asynchronous("", ""), 12, "Made/Add");
+}

@@ -194,6 +194,26 @@ fn results_are_known_by_type_and_not_by_spelling() {
 
 #[test]
 fn reassigned_parameters() {
+    #[tc_span("Names/Reassigned", attrs(keys::artifact = a))]
+    fn sync(mut a: &str) -> usize {
+        let local = String::from("long");
+        if a.len() == 1 {
+            a = &local;
+        }
+        a.len()
+    }
+
+    #[tc_span("Names/ReassignedParts")]
+    fn parts(owned: String, (mut a, b): (&str, u8), mut rest: &mut [u8]) -> usize {
+        let (local, mut bytes) = (owned + "!", [b; 3]);
+        if a.is_empty() {
+            a = &local;
+            rest = &mut bytes;
+        }
+        rest[0] = 7;
+        a.len() + rest.len()
+    }
+
     #[tc_span("Names/AsyncReassigned", attrs(keys::artifact = a))]
     async fn asynchronous(mut a: &str) -> usize {
         let local = String::from("long");
@@ -204,5 +224,7 @@ fn reassigned_parameters() {
         a.len()
     }
 
+    check(|| sync("x"), 4, "Names/Reassigned tc.artifact.id=x");
+    check(|| parts("own".to_owned(), ("", 1), &mut []), 7, "Names/ReassignedParts");
     check(|| block_on(asynchronous("x")), 4, "Names/AsyncReassigned tc.artifact.id=x");
 }

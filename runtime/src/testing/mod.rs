@@ -36,7 +36,7 @@ use crate::ext::{Ext, Sink};
 use crate::finished::FinishedSpan;
 use crate::future::FutureExt;
 use crate::recorder::{self, Capacity};
-use crate::{stray, switch};
+use crate::{fork, stray, switch};
 
 /// Runs `f` and gives what it returned, with all spans that were made in its context and have ended.
 pub fn capture<R>(f: impl FnOnce() -> R) -> Captured<R> {
@@ -80,6 +80,7 @@ impl Sink for Collected {
 impl Capture {
     fn begin() -> Self {
         clock::start();
+        fork::watch();
         recorder::install(Capacity::default());
         switch::begin_capture();
         let collected = Arc::new(Collected { converter: clock::converter(), spans: Mutex::default() });
