@@ -130,7 +130,7 @@ mod tests {
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         for text in 0..20 {
-            let ordinals: Vec<_> = seen.iter().map(|thread: &Vec<Option<usize>>| thread[text]).flatten().collect();
+            let ordinals: Vec<_> = seen.iter().filter_map(|thread: &Vec<Option<usize>>| thread[text]).collect();
             assert!(ordinals.windows(2).all(|pair| pair[0] == pair[1]), "{text}: {ordinals:?}");
         }
         assert!((0..16).all(|ordinal| table.get(ordinal).is_some()));

@@ -51,7 +51,6 @@ fn all_parts_with_a_name_drop_with_the_body() {
 }
 
 #[test]
-#[expect(clippy::toplevel_ref_arg, reason = "it is a shape that somebody may write")]
 fn borrowed_parts() {
     #[tc_span("Patterns/Ref", attrs(keys::artifact = y))]
     async fn by_ref(ref y: String) -> usize {

@@ -74,7 +74,7 @@ fn run_elsewhere(count: usize, make: impl Fn() -> std::pin::Pin<Box<dyn Future<O
 fn blocks_come_back_however_many_spans_end_elsewhere() {
     let (_turn, recording) = recording();
     let before = recording.accounting();
-    let rounds = if cfg!(miri) { BLOCKS + 10 } else { BLOCKS * 8 };
+    let rounds = if cfg!(miri) { 4 } else { BLOCKS * 8 };
     run_elsewhere(rounds, || Box::pin(task()));
     run_elsewhere(rounds, || Box::pin(large("x".repeat(1000))));
     recording.drain();
@@ -88,7 +88,7 @@ fn blocks_come_back_to_a_thread_that_made_them_before() {
     let (_turn, recording) = recording();
     let before = recording.accounting();
     // This thread gives spans away, and then takes as many from another one.
-    let (count, kind) = (BLOCKS * 4, Kind::Internal);
+    let (count, kind) = (if cfg!(miri) { 16 } else { BLOCKS * 4 }, Kind::Internal);
     for _ in 0..count / 16 {
         let spans: Vec<_> = (0..16).map(|_| Span::builder("Elsewhere/Sent", kind).start()).collect();
         std::thread::spawn(move || drop(spans)).join().unwrap();

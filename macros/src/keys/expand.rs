@@ -49,7 +49,7 @@ fn value(key: &Key, k: &TokenStream) -> TokenStream {
 /// The static that describes the key, registered at link time.
 fn meta(key: &Key, k: &TokenStream) -> TokenStream {
     let (value, wire, docs) = (value(key, k), &key.wire, docs(&key.attrs));
-    let section = Section::Keys.attributes();
+    let section = (!cfg!(feature = "off")).then(|| Section::Keys.attributes());
     let constructor = match key.kind {
         Kind::Label => quote!(label),
         Kind::Id => quote!(id),

@@ -32,14 +32,31 @@ pub(crate) fn is_lone_expression(body: &Group) -> bool {
     })
 }
 
-/// Whether `name` occurs in `tokens`, as a word or inside a literal such as `"{name}"`.
+/// Whether the variable `name` occurs in `tokens`, as a word or inside a literal such as `"{name}"`.
 pub(crate) fn mentions(tokens: TokenStream, name: &str) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident == name,
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    tokens.iter().enumerate().any(|(at, token)| match token {
+        TokenTree::Ident(ident) => ident == name && !is_member(&tokens[..at]),
         TokenTree::Group(group) => mentions(group.stream(), name),
-        TokenTree::Literal(literal) => literal.to_string().contains(name),
+        TokenTree::Literal(literal) => formats(&literal.to_string(), name.trim_start_matches("r#")),
         TokenTree::Punct(_) => false,
     })
+}
+
+/// Whether a word behind these tokens is that of a field, a method or an item: `a.b`, `a::b`.
+fn is_member(before: &[TokenTree]) -> bool {
+    match before {
+        [.., first, second] if is_punct(first, '.') && is_punct(second, '.') => false,
+        [.., dot] if is_punct(dot, '.') => true,
+        [.., first, second] => is_punct(first, ':') && is_punct(second, ':'),
+        _ => false,
+    }
+}
+
+/// Whether a format string in this literal may name the variable `name`.
+fn formats(literal: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    literal.contains('{') && literal.split(|c| !is_part(c)).any(|word| word == name)
 }
 
 /// What a tail expression makes, where that can be seen.

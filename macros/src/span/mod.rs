@@ -8,6 +8,7 @@ mod impl_block;
 mod item;
 mod model;
 mod options;
+mod pattern;
 mod shape;
 
 use proc_macro2::{Span, TokenStream};

@@ -91,7 +91,8 @@ pub(crate) fn nothing_to_drop(sig: &Signature) -> bool {
     })
 }
 
-fn never_drops(ty: &Type) -> bool {
+/// Whether a value of this type has no destructor, as far as its name shows.
+pub(crate) fn never_drops(ty: &Type) -> bool {
     match peel(ty) {
         Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => true,
         Type::Path(path) => path.path.get_ident().is_some_and(|name| COPY.iter().any(|copy| name == copy)),

@@ -20,10 +20,22 @@ fn split(source: &str) -> (TokenStream, TokenStream) {
     (args.unwrap_or_default(), tokens.collect())
 }
 
+fn span(args: TokenStream, function: Function) -> model::Span {
+    let mut errors = Errors::default();
+    model::Span::new(options::read(args, Place::Function, &mut errors), function, &mut errors)
+}
+
+fn printed(expansion: TokenStream) -> String {
+    prettyplease::unparse(&syn::parse2(expansion).expect("the expansion is Rust"))
+}
+
+/// What an item becomes with telemetry compiled in, whether or not the feature `off` is on.
 fn expanded(source: &str) -> String {
     let (args, item) = split(source);
-    let file = syn::parse2(attribute(args, item)).expect("the expansion is Rust");
-    prettyplease::unparse(&file)
+    printed(match item::parse(item.clone()) {
+        Ok(Item::Function(function)) => expand::instrumented(&span(args, *function)),
+        _ => attribute(args, item),
+    })
 }
 
 fn inputs() -> Vec<PathBuf> {
@@ -36,7 +48,6 @@ fn inputs() -> Vec<PathBuf> {
 }
 
 #[test]
-#[cfg_attr(feature = "off", ignore = "the files show telemetry that is compiled in")]
 fn expansions_are_as_recorded() {
     for input in inputs() {
         let found = expanded(&fs::read_to_string(&input).expect("an input"));
@@ -53,10 +64,7 @@ fn expansions_are_as_recorded() {
 fn compiled_out(source: &str) -> String {
     let (args, item) = split(source);
     let Ok(Item::Function(function)) = item::parse(item) else { panic!("a function") };
-    let mut errors = Errors::default();
-    let span = model::Span::new(options::read(args, Place::Function, &mut errors), *function, &mut errors);
-    let file = syn::parse2(expand::compiled_out(&span)).expect("the expansion is Rust");
-    prettyplease::unparse(&file)
+    printed(expand::compiled_out(&span(args, *function)))
 }
 
 #[test]

@@ -48,8 +48,10 @@ fn put(
             let mut key = key;
             let __tc_arg1 = __tc_arg1;
             let (a, _) = __tc_arg1;
+            let size = size;
+            let _ = &size;
             let __tc_arg3 = __tc_arg3;
-            let _lock = __tc_arg4;
+            let _lock = { __tc_arg4 };
             #[cfg(unix)]
             let mode = mode;
             if false {

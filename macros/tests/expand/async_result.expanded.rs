@@ -56,8 +56,11 @@ where
         },
         async move {
             let request = request;
+            let _ = &request;
             let session = session;
+            let _ = &session;
             let cause = cause;
+            let _ = &cause;
             if false {
                 return ::tracecast::__private::unreachable_value::<
                     Result<Replica, StoreError>,

@@ -33,6 +33,12 @@ pub async fn everything(id: String, (first, _): (u8, u8), _: u8) -> Result<Vec<u
     if id.is_empty() { Err(StoreError::Gone) } else { Ok(id.into_bytes()) }
 }
 
+/// Arguments that nobody needs, and one for the attribute alone.
+#[tc_span("Async/Ignored", attrs(keys::artifact = id, keys::bytes = part))]
+pub async fn ignored(_number: u8, _text: &str, id: &str, (part, _rest): (u8, String)) -> u8 {
+    ready(1).await
+}
+
 /// Does not return.
 #[tc_span("Async/Never")]
 pub async fn never() -> ! {

@@ -183,6 +183,37 @@ pub async fn async_names(Argument: u8) -> u8 {
     Argument + Local
 }
 
+/// Each of them on its own.
+#[tc_span("Lint/EachName")]
+pub fn each_name(
+    #[expect(non_snake_case, reason = "on purpose")] Argument: u8,
+    #[expect(non_snake_case, unused_mut, reason = "on purpose")] mut Mutable: u8,
+) -> u8 {
+    Argument + Mutable
+}
+
+/// As above, also for names that an attribute uses.
+#[tc_span("Lint/EachAsyncName", attrs(tracecast::keys::size_bytes = Used + Part))]
+pub async fn each_async_name(
+    #[expect(non_snake_case, reason = "on purpose")] Argument: u8,
+    #[expect(non_snake_case, reason = "on purpose")] Used: u8,
+    #[expect(non_snake_case, reason = "on purpose")] (Part, _): (u8, String),
+) -> u8 {
+    ready(Argument + Used + Part).await
+}
+
+/// Nobody reads `id`, though a field is called so.
+#[tc_span("Lint/Field", attrs(tracecast::keys::size_bytes = request.id))]
+pub async fn field(#[expect(unused_variables, reason = "never read")] id: u8, request: &Request) {
+    ready(()).await;
+}
+
+/// Something with an id.
+#[derive(Debug)]
+pub struct Request {
+    id: u8,
+}
+
 /// Parentheses that do nothing.
 #[expect(unused_parens, reason = "on purpose")]
 #[tc_span("Lint/Parens")]

@@ -71,9 +71,14 @@ fn inner_attributes_move_out() {
 
 #[test]
 fn mentioned_names() {
-    assert!(mentions(quote!(f(&[a.b])), "b"));
+    assert!(mentions(quote!(f(&[b.a])), "b"));
+    assert!(mentions(quote!(a[..b]), "b"));
+    assert!(!mentions(quote!(a.b(c.b, d::b)), "b"));
     assert!(mentions(quote!(format!("{b}")), "b"));
+    assert!(mentions(quote!(format!("{:>b$}", 1)), "b"));
+    assert!(mentions(quote!(format!("{type}")), "r#type"));
     assert!(!mentions(quote!(f(&[a.c])), "b"));
+    assert!(!mentions(quote!(format!("{bb}", bb = "b")), "b"));
 }
 
 #[test]

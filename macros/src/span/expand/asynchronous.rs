@@ -28,11 +28,12 @@ fn converted(span: &Span, wrapper: &str) -> TokenStream {
     let (site, k) = (Site::mixed_site(), span.options.krate.private());
     let mut sig = span.function.sig.clone();
     let needed = span.options.expressions();
-    let arguments = rebind(&mut sig, |name| mentions(needed.clone(), name));
+    let rebound = rebind(&mut sig, |name| mentions(needed.clone(), name));
     return_future(&mut sig, &k);
-    let (callsite, begin) = (callsite::declare(&span.options, &span.name), callsite::begin(&span.options));
+    let begin = callsite::begin_with(&span.options, &rebound.fields);
+    let callsite = callsite::declare(&span.options, &span.name);
     let (body, handler) = (typed_body(span, &k), handler::handler(span));
-    let wrapper = syn::Ident::new(wrapper, site);
+    let (wrapper, arguments) = (syn::Ident::new(wrapper, site), &rebound.block);
     let new_body = quote_spanned! {site=>
         #callsite
         #k::#wrapper::new(#begin, async move { #arguments #body }, #handler)

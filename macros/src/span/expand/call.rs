@@ -4,6 +4,7 @@ use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
 use syn::ReturnType;
 
+use super::super::arguments::rebind_mutable;
 use super::super::model::Span;
 use super::super::shape::{inferred, nothing_to_drop};
 use super::{after, callsite, handler, with_body};
@@ -17,10 +18,12 @@ use super::{after, callsite, handler, with_body};
 pub(super) fn observed(span: &Span) -> TokenStream {
     let k = span.options.krate.private();
     let callsite = callsite::declare(&span.options, &span.name);
-    let body = after(&callsite::start(&span.options), &span.body);
+    let mut sig = span.function.sig.clone();
+    let (arguments, start) = (rebind_mutable(&mut sig), callsite::start(&span.options));
+    let body = after(&quote_spanned!(Site::mixed_site()=> #arguments #start), &span.body);
     let output = closure_output(&span.function.sig.output);
     let handler = handler::handler(span);
-    let by_move = nothing_to_drop(&span.function.sig).then(|| quote_spanned!(Site::mixed_site()=> move));
+    let by_move = nothing_to_drop(&sig).then(|| quote_spanned!(Site::mixed_site()=> move));
     let new_body = quote_spanned! {Site::mixed_site()=>
         #callsite
         let __tc_body = #k::body(#by_move |__tc_start| #output { #body });
@@ -30,7 +33,7 @@ pub(super) fn observed(span: &Span) -> TokenStream {
             __tc_body(::core::option::Option::None)
         }
     };
-    with_body(span, &span.function.sig, new_body)
+    with_body(span, &sig, new_body)
 }
 
 /// The body stays where it is, as `#[track_caller]` demands; nothing looks at its value.

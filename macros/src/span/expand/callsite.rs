@@ -25,12 +25,17 @@ pub(super) fn declare(options: &Options, name: &str) -> TokenStream {
 
 /// Begins a span that is current at once and ends in this call.
 pub(super) fn enter(options: &Options) -> TokenStream {
-    if_on(&call(options, "enter", &quote_spanned!(Site::mixed_site()=> &__TC_CALLSITE)))
+    begin_by("enter", options, &TokenStream::new())
 }
 
 /// Begins a span that a future or a stream carries.
 pub(super) fn begin(options: &Options) -> TokenStream {
-    if_on(&call(options, "begin", &quote_spanned!(Site::mixed_site()=> &__TC_CALLSITE)))
+    begin_with(options, &TokenStream::new())
+}
+
+/// The same, after statements that bind what its fields use.
+pub(super) fn begin_with(options: &Options, bindings: &TokenStream) -> TokenStream {
+    begin_by("begin", options, bindings)
 }
 
 /// Begins the span of a body in whose closure this stands.
@@ -39,8 +44,10 @@ pub(super) fn start(options: &Options) -> TokenStream {
     quote_spanned!(Site::mixed_site()=> #call;)
 }
 
-fn if_on(call: &TokenStream) -> TokenStream {
-    quote_spanned!(Site::mixed_site()=> if __TC_CALLSITE.is_on() { #call } else { ::core::option::Option::None })
+fn begin_by(function: &str, options: &Options, bindings: &TokenStream) -> TokenStream {
+    let site = Site::mixed_site();
+    let call = call(options, function, &quote_spanned!(site=> &__TC_CALLSITE));
+    quote_spanned!(site=> if __TC_CALLSITE.is_on() { #bindings #call } else { ::core::option::Option::None })
 }
 
 /// A call of the runtime's `function`, or of its variant that takes a parent.

@@ -20,11 +20,13 @@ pub(crate) use scope::{scope, scope_error};
 use super::body::{is_lone_expression, regroup};
 use super::model::{Form, Span};
 
-/// The function with its span.
+/// The function, with its span unless telemetry is compiled out.
 pub(crate) fn function(span: &Span) -> TokenStream {
-    if cfg!(feature = "off") {
-        return compiled_out(span);
-    }
+    if cfg!(feature = "off") { compiled_out(span) } else { instrumented(span) }
+}
+
+/// The function with its span.
+pub(crate) fn instrumented(span: &Span) -> TokenStream {
     match &span.form {
         Form::Call => call::observed(span),
         Form::Guarded => call::guarded(span),
