@@ -110,7 +110,7 @@ fn compiled_out() {
         let (count, plain) = (per_call(&program, name), per_call(&program, plain));
         println!(
             "| compiled out: {} | {count:.1} | {:.1} | 0 |",
-            name.replace("off, ", "").replace("off", "sync"),
+            name.replace("off, ", "").replace("off async", "async").replace("off", "sync"),
             count - plain
         );
     }
