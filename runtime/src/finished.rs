@@ -110,9 +110,9 @@ pub struct FinishedSpan {
     pub links: Vec<Link>,
     /// Attributes left out because of a limit.
     pub dropped_attributes: u32,
-    /// Events left out because of a limit.
+    /// Events left out because of a limit, counted up to 255.
     pub dropped_events: u32,
-    /// Links left out because of a limit.
+    /// Links left out because of a limit, counted up to 255.
     pub dropped_links: u32,
     /// Where it comes from.
     pub callsite: &'static Callsite,

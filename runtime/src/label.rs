@@ -21,7 +21,7 @@ pub trait Label: Copy {
     /// Which of them this is: less than `CARDINALITY`.
     fn ordinal(self) -> usize;
 
-    /// The text of the value with this ordinal.
+    /// The text of the value with this ordinal. It is asked for while records are read, so it must not read them itself.
     fn value(ordinal: usize) -> LabelText;
 }
 
