@@ -74,6 +74,8 @@ fn the_child_is_off_until_told_and_has_ids_of_its_own() {
 
 #[test]
 fn a_fork_beside_a_busy_reader_does_not_hang_the_child() {
+    // From the first use on, forks are watched.
+    tracecast::testing::capture(work);
     let stop = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
     let reader = std::thread::spawn({
         let stop = stop.clone();
