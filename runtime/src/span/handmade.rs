@@ -1,0 +1,147 @@
+//! Spans made by hand, which go where their owner goes.
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::time::SystemTime;
+
+use super::enter::finish;
+use super::relatives::IntoLinks;
+use super::start::{fail, link};
+use crate::block::{BlockRef, RECORDING, UNIX_TIMES};
+use crate::clock;
+use crate::context::Context;
+use crate::error;
+use crate::fields;
+use crate::finished::Outcome;
+use crate::key::{Key, KeyOf};
+use crate::local::{self, Local};
+use crate::value::IntoValue;
+
+/// A span made by hand: it goes where its owner goes, is entered with [`Span::in_scope`] or
+/// [`FutureExt::in_span`](crate::FutureExt::in_span), and ends when it is dropped.
+#[must_use = "the span ends when it is dropped"]
+pub struct Span {
+    block: Option<BlockRef>,
+}
+
+// SAFETY: as for `Pending`: outside of `in_scope`, which borrows it, the block is on no thread's stack.
+unsafe impl Send for Span {}
+
+impl Span {
+    /// A span that owns this block, wherever it ends.
+    pub(crate) fn owning(block: BlockRef) -> Self {
+        local::with(Local::depart);
+        Span { block: Some(block) }
+    }
+
+    /// A span that is not there.
+    pub const fn none() -> Self {
+        Span { block: None }
+    }
+
+    /// Whether anything recorded on it will be seen.
+    pub fn is_recording(&self) -> bool {
+        self.recording().is_some()
+    }
+
+    /// Records an attribute; an earlier value of the key gives way.
+    pub fn set<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
+        if let Some(block) = self.recording() {
+            value.with_value(|value| fields::set(block, K::META, value));
+        }
+    }
+
+    /// Records an event.
+    pub fn event(&mut self, name: &'static str) {
+        if let Some(block) = self.recording() {
+            fields::event(block, name, None);
+        }
+    }
+
+    /// Links to other spans.
+    pub fn link(&mut self, links: impl IntoLinks) {
+        if let Some(block) = self.recording() {
+            links.for_each_link(&mut |context| link(block, context));
+        }
+    }
+
+    /// Records an error, and that the span failed.
+    pub fn error<E: fmt::Display + ?Sized>(&mut self, error: &E) {
+        if let Some(block) = self.recording() {
+            error::with_text(error, |info| fail(block, info));
+        }
+    }
+
+    /// The span's context, for its children elsewhere; an invalid one if it is not there.
+    pub fn context(&self) -> Context {
+        self.block.map_or_else(Context::default, |block| local::with(|local| Context::of(local, block)))
+    }
+
+    /// Runs `f` inside the span.
+    pub fn in_scope<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        let _entered = self.block.map(OnStack::enter);
+        f()
+    }
+
+    /// Ends the span now.
+    pub fn end(self) {}
+
+    /// Ends the span as of a time that is known otherwise. Its start has to be given too, by the builder.
+    pub fn end_at(self, end: SystemTime) {
+        if let Some(block) = self.recording() {
+            block.end.set(clock::unix_nanos(end));
+        }
+    }
+
+    /// Ends the span with this outcome.
+    pub fn end_with(mut self, outcome: Outcome) {
+        self.finish(outcome);
+    }
+
+    pub(crate) fn into_block(self) -> Option<BlockRef> {
+        ManuallyDrop::new(self).block
+    }
+
+    fn recording(&self) -> Option<BlockRef> {
+        self.block.filter(|block| block.has(RECORDING))
+    }
+
+    fn finish(&mut self, outcome: Outcome) {
+        if let Some(block) = self.block.take() {
+            let end = if block.has(UNIX_TIMES) { unix_end(block) } else { clock::now() };
+            local::with(|local| {
+                local.arrive();
+                finish(local, block, end, outcome);
+            });
+        }
+    }
+}
+
+fn unix_end(block: BlockRef) -> u64 {
+    let given = block.end.get();
+    if given != 0 { given } else { clock::unix_now() }
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        self.finish(Outcome::Ok);
+    }
+}
+
+/// A block that is on this thread's stack for as long as this lives.
+struct OnStack(BlockRef);
+
+impl OnStack {
+    #[inline(always)]
+    fn enter(block: BlockRef) -> Self {
+        local::with(|local| local.push(block));
+        OnStack(block)
+    }
+}
+
+impl Drop for OnStack {
+    #[inline(always)]
+    fn drop(&mut self) {
+        local::with(|local| local.pop_to(self.0));
+    }
+}

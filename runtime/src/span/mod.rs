@@ -1,0 +1,15 @@
+//! Spans: what an annotated function enters and leaves, the scope guard, and spans made by hand.
+
+mod enter;
+mod handmade;
+mod relatives;
+mod scope;
+mod start;
+
+pub(crate) use self::enter::{Pending, Starting, finish, start_clock};
+pub use self::enter::{begin, begin_under, enter, enter_under, start, start_under, traced};
+pub use self::handmade::Span;
+pub use self::relatives::{IntoLinks, IntoParent};
+pub use self::scope::Scope;
+pub use self::start::Start;
+pub(crate) use self::start::{End, fail, link};
