@@ -144,6 +144,8 @@ mod tests {
         let source = catalogue.keys.iter().find(|key| key.name == "tc.source.type").unwrap();
         assert_eq!(source.cardinality, Some(2));
         assert!(source.location.file().ends_with("keys.rs"), "{}", source.location);
+        let replica = catalogue.keys.iter().find(|key| key.name == "tc.replica.id").unwrap();
+        assert!(replica.location.line() < source.location.line(), "each key has a line of its own");
         assert!(catalogue.to_markdown().contains("| `tc.source.type` | Label | 2 | Where the bytes come from. |"));
     }
 }

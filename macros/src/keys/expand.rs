@@ -2,7 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, Meta};
 
 use super::model::{Key, KeyType, Kind};
 use crate::krate::Krate;
@@ -50,17 +50,25 @@ fn value(key: &Key, k: &TokenStream) -> TokenStream {
 fn meta(key: &Key, k: &TokenStream) -> TokenStream {
     let (value, wire, docs) = (value(key, k), &key.wire, docs(&key.attrs));
     let section = (!cfg!(feature = "off")).then(|| Section::Keys.attributes());
-    let constructor = match key.kind {
-        Kind::Label => quote!(label),
-        Kind::Id => quote!(id),
-        Kind::Measure => quote!(measure),
-    };
+    // The whole call stands at the user's own word: the place of the call is the key's place in the catalogue.
+    let place = key.name.span();
+    let (meta, constructor) = (Ident::new("__TcMeta", place), Ident::new(constructor(key.kind), place));
+    let call = quote_spanned!(place=> #meta::#constructor::<#value>(#wire, #docs));
     let baggage = key.baggage.then(|| quote!(.baggage()));
     quote! {{
+        use #k::KeyMeta as #meta;
         #section
-        static META: #k::KeyMeta = #k::KeyMeta::#constructor::<#value>(#wire, #docs) #baggage;
+        static META: #meta = #call #baggage;
         &META
     }}
+}
+
+fn constructor(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Label => "label",
+        Kind::Id => "id",
+        Kind::Measure => "measure",
+    }
 }
 
 /// What only labels have.
