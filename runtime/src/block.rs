@@ -50,7 +50,7 @@ pub(crate) const REMOTE: u32 = 1 << 13;
 
 /// What was recorded, and what was left out because of a limit.
 ///
-/// A cell for each and not one around them all: a wide load after a narrow store would wait for the store to retire.
+/// A cell for each and not one around them all, so that what was stored narrowly is loaded narrowly too.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) attributes: Cell<u16>,

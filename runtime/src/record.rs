@@ -48,15 +48,12 @@ pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome) ->
 #[inline(always)]
 fn header_with(block: &Block, meta: u64, end: u64) -> [Word; HEADER_WORDS] {
     let trace_id = block.trace_id.get();
-    // SAFETY: these are plain cells. Read one by one, as they were written: a load of both at once would wait until the
-    // stores, which may be a few instructions old, have left the store buffer.
-    let [span_id, parent_id] = unsafe { [&block.span_id, &block.parent_id].map(|id| id.as_ptr().read_volatile()) };
     [
         Word::bits(meta),
         Word::bits(trace_id[0]),
         Word::bits(trace_id[1]),
-        Word::bits(span_id),
-        Word::bits(parent_id),
+        Word::bits(block.span_id.get()),
+        Word::bits(block.parent_id.get()),
         Word::bits(block.start.get()),
         Word::bits(end),
         Word::ptr(std::ptr::from_ref(block.callsite.get())),

@@ -56,12 +56,11 @@ impl Local {
             place.cast::<[Word; HEADER_WORDS]>().write(record::plain_header(&block, words, end));
             let (items, tail) = (place.add(HEADER_WORDS).cast::<Copied>(), block.place(0).cast::<Copied>());
             for at in (0..used).step_by(4) {
-                // Four at a time, past the end if need be. Volatile, to be read as they were written, word by word: a
-                // wider load would wait until the stores, which may be a few instructions old, have left the buffer.
-                items.add(at).write(tail.add(at).read_volatile());
-                items.add(at + 1).write(tail.add(at + 1).read_volatile());
-                items.add(at + 2).write(tail.add(at + 2).read_volatile());
-                items.add(at + 3).write(tail.add(at + 3).read_volatile());
+                // Four at a time, past the end if need be.
+                items.add(at).write(tail.add(at).read());
+                items.add(at + 1).write(tail.add(at + 1).read());
+                items.add(at + 2).write(tail.add(at + 2).read());
+                items.add(at + 3).write(tail.add(at + 3).read());
             }
         }
         self.publish(words);
