@@ -8,10 +8,13 @@
 mod case;
 mod derive_input;
 mod diagnostics;
+mod entries;
 mod error_type;
 mod keys;
 mod krate;
 mod label;
+mod metrics;
+mod option_list;
 mod section;
 mod span;
 mod suggest;
@@ -22,6 +25,12 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn tc_span(args: TokenStream, item: TokenStream) -> TokenStream {
     span::attribute(args.into(), item.into()).into()
+}
+
+/// Makes metrics of the calls of a function; see `tracecast::tc_metric`.
+#[proc_macro_attribute]
+pub fn tc_metric(args: TokenStream, item: TokenStream) -> TokenStream {
+    span::metric_attribute(args.into(), item.into()).into()
 }
 
 /// Implementation of `tracecast::tc_scope!`, which passes its own path first.
@@ -36,6 +45,13 @@ pub fn __scope(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn __keys(input: TokenStream) -> TokenStream {
     keys::declare(input.into()).into()
+}
+
+/// Implementation of `tracecast::tc_metrics!`, which passes its own path first.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __metrics(input: TokenStream) -> TokenStream {
+    metrics::declare(input.into()).into()
 }
 
 /// Implementation of `tracecast::label_for!`, which passes its own path first.

@@ -4,6 +4,8 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Relaxed};
 
 use crate::key::KeyMeta;
+use crate::meter::Meter;
+use crate::sections::LINKED;
 
 /// What a span's relation to others is, as OpenTelemetry names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -31,22 +33,10 @@ pub(crate) const FILTERED: u8 = 8;
 /// Not yet known to the registry: where there are no link sections, and names made at run time.
 pub(crate) const NEW: u8 = 4;
 
-/// Whether statics are collected by the linker. Elsewhere they register on first use.
-///
-/// The list of targets is the one under which the macros emit the sections.
-pub(crate) const LINKED: bool = cfg!(all(
-    not(miri),
-    any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "illumos",
-        target_vendor = "apple",
-        windows
-    )
-));
+/// Measurements of the function go to the cells of its metrics.
+pub(crate) const METER: u8 = 16;
+/// Measurements of the function go to the sink of the current context, if it has one.
+pub(crate) const METER_CAPTURE: u8 = 32;
 
 /// One place in the source that makes spans.
 #[derive(Debug)]
@@ -58,6 +48,7 @@ pub struct Callsite {
     name: &'static str,
     keys: &'static [&'static KeyMeta],
     location: &'static Location<'static>,
+    meter: Option<&'static Meter>,
     /// The next one in the list of those that registered at run time.
     pub(crate) next: AtomicPtr<Callsite>,
 }
@@ -75,6 +66,7 @@ impl Callsite {
             name,
             keys: &[],
             location: Location::caller(),
+            meter: None,
             next: AtomicPtr::new(std::ptr::null_mut()),
         }
     }
@@ -85,6 +77,20 @@ impl Callsite {
         let mut callsite = Callsite::new(name, kind);
         callsite.state = AtomicU8::new(NEW);
         callsite
+    }
+
+    /// A function that has metrics and no span.
+    #[doc(hidden)]
+    #[track_caller]
+    pub const fn metered(meter: &'static Meter) -> Self {
+        Callsite::new("", Kind::Internal).meter(meter)
+    }
+
+    /// The metrics of its function.
+    #[doc(hidden)]
+    pub const fn meter(mut self, meter: &'static Meter) -> Self {
+        self.meter = Some(meter);
+        self
     }
 
     /// The keys its attributes use, for the catalogue.
@@ -146,6 +152,15 @@ impl Callsite {
     /// The line it stands on.
     pub fn line(&self) -> u32 {
         self.location.line()
+    }
+
+    /// Whether it makes spans, or only measures.
+    pub(crate) fn makes_spans(&self) -> bool {
+        !self.name.is_empty()
+    }
+
+    pub(crate) fn metrics(&self) -> Option<&'static Meter> {
+        self.meter
     }
 
     pub(crate) fn declared_keys(&self) -> &'static [&'static KeyMeta] {

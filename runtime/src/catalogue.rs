@@ -5,8 +5,9 @@ use std::fmt;
 use std::fmt::Write as _;
 
 use crate::callsite::Callsite;
+use crate::cells::Metric;
 use crate::key::KeyMeta;
-use crate::metric::MetricMeta;
+use crate::metric::{Buckets, MetricKind, MetricMeta};
 use crate::registry;
 
 /// Lists what was linked into this program.
@@ -17,7 +18,7 @@ pub fn catalogue() -> Catalogue {
     spans.sort_by_key(|callsite| (callsite.name(), callsite.file(), callsite.line()));
     let mut keys = registry::keys();
     keys.sort_by_key(|key| (key.name, key.location.file(), key.location.line()));
-    let mut metrics: Vec<_> = registry::metrics().iter().collect();
+    let mut metrics: Vec<_> = registry::metrics().map(Metric::meta).collect();
     metrics.sort_by_key(|metric| (metric.name, metric.location.file(), metric.location.line()));
     Catalogue { spans, keys, metrics }
 }
@@ -96,30 +97,43 @@ impl Catalogue {
             let place = format_args!("{}:{}", key.location.file(), key.location.line());
             writeln!(text, "| `{}` | {:?} | {values} | {} | {place} |", key.name, key.kind, key.description.trim())?;
         }
-        writeln!(text, "\n## Metrics\n\n| metric | shape | series | declared at |\n|---|---|---|---|")?;
+        writeln!(
+            text,
+            "\n## Metrics\n\n| metric | shape | series at most | bytes per thread | bytes at most | meaning | declared at |\n|---|---|---|---|---|---|---|"
+        )?;
         for metric in &self.metrics {
             let place = format_args!("{}:{}", metric.location.file(), metric.location.line());
-            writeln!(text, "| `{}` | {} | {} | {place} |", metric.name, shape(metric), metric.series())?;
+            let (series, per_thread, bytes) = (metric.series(), metric.bytes_per_thread(), metric.bytes());
+            let (name, shape, meaning) = (metric.name, shape(metric), metric.description.trim());
+            writeln!(text, "| `{name}` | {shape} | {series} | {per_thread} | {bytes} | {meaning} | {place} |")?;
         }
         Ok(())
     }
 }
 
 fn shape(metric: &MetricMeta) -> String {
-    let labels: Vec<_> =
-        metric.labels.iter().map(|key| format!("{}({})", key.name, key.cardinality.unwrap_or(1))).collect();
+    let dimensions = metric.dimensions();
+    let labels: Vec<_> = dimensions.iter().map(|label| format!("{}({})", label.name, label.cardinality)).collect();
     let unit = if metric.unit.is_empty() { "no unit" } else { metric.unit };
-    format!("{:?} in {unit} by [{}]", metric.kind, labels.join(", "))
+    let buckets = match (metric.kind, metric.buckets) {
+        (MetricKind::Histogram, Buckets::Explicit(bounds)) => format!(" over {} buckets", bounds.len() + 1),
+        (MetricKind::Histogram, Buckets::Exponential) => " over exponential buckets".to_owned(),
+        _ => String::new(),
+    };
+    let observable = if metric.observable { "observable " } else { "" };
+    let (kind, number) = (metric.kind, metric.number);
+    format!("{observable}{kind:?} of {number:?} in {unit} by [{}]{buckets}", labels.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metric::MetricKind;
+    use crate::instrument::{Counter, Gauge};
+    use crate::keys::source;
 
-    static ONE: MetricMeta = MetricMeta::new("tc_loads_total", MetricKind::Counter, "", &[]);
-    static SAME: MetricMeta = MetricMeta::new("tc_loads_total", MetricKind::Counter, "", &[]);
-    static OTHER: MetricMeta = MetricMeta::new("tc_loads_total", MetricKind::Gauge, "By", &[]);
+    static ONE: MetricMeta = Counter::<(source,)>::meta("tc_loads_total", "", "");
+    static SAME: MetricMeta = Counter::<(source,)>::meta("tc_loads_total", "", "Other words.");
+    static OTHER: MetricMeta = Gauge::<()>::meta("tc_loads_total", "By", "");
 
     #[test]
     fn a_metric_declared_twice_with_different_shapes_is_found() {
@@ -129,7 +143,7 @@ mod tests {
         let conflicts = catalogue(&[&ONE, &SAME, &OTHER]).conflicts();
         let text = conflicts.iter().map(Conflict::to_string).collect::<String>();
         let expected = format!(
-            "metric `tc_loads_total` is declared twice with different shapes: Counter in no unit by [] at {}, and Gauge in By by [] at {}",
+            "metric `tc_loads_total` is declared twice with different shapes: Counter of U64 in no unit by [tc.source.type(2)] at {}, and Gauge of F64 in By by [] at {}",
             ONE.location, OTHER.location
         );
         assert_eq!(text, expected);
@@ -137,7 +151,7 @@ mod tests {
 
     #[test]
     fn the_built_in_keys_are_listed_with_their_place() {
-        if !crate::callsite::LINKED {
+        if !crate::sections::LINKED {
             return;
         }
         let catalogue = catalogue();

@@ -5,7 +5,7 @@
 //! from the first sample and the newest one, the offset from the newest. Sampled at each drain, the error stays far
 //! below a microsecond, whatever the process's age, and a step of the wall clock is followed.
 
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -31,6 +31,15 @@ pub(crate) fn now() -> u64 {
     monotonic()
 }
 
+/// How many seconds a tick of the counter takes, as bits; the monotonic clock's is a nanosecond.
+static SECONDS_PER_TICK: AtomicU64 = AtomicU64::new(1e-9_f64.to_bits());
+
+/// The seconds between two readings of the counter.
+#[inline]
+pub(crate) fn seconds(ticks: u64) -> f64 {
+    ticks as f64 * f64::from_bits(SECONDS_PER_TICK.load(Relaxed))
+}
+
 #[cold]
 fn monotonic() -> u64 {
     if !HAS_CLOCK {
@@ -45,7 +54,9 @@ pub(crate) fn start() {
     let mut calibration = lock();
     if calibration.is_none() {
         SOURCE.store(if kernel_trusts_tsc() { TSC } else { MONOTONIC }, Relaxed);
-        *calibration = Some(Calibration::new(sample()));
+        let calibration = calibration.insert(Calibration::new(sample()));
+        // Durations are counted as they are measured, so the rate has to be known before the first of them.
+        calibration.renew();
     }
 }
 
@@ -53,14 +64,8 @@ pub(crate) fn start() {
 pub(crate) fn converter() -> Converter {
     let mut calibration = lock();
     let calibration = calibration.get_or_insert_with(|| Calibration::new(sample()));
-    loop {
-        calibration.newest = sample();
-        // A rate from a shorter base would carry the jitter of the samples into every timestamp.
-        if calibration.base() >= Duration::from_millis(2) || SOURCE.load(Relaxed) != TSC {
-            return calibration.converter();
-        }
-        std::hint::spin_loop();
-    }
+    calibration.renew();
+    calibration.converter()
 }
 
 pub(crate) fn lock() -> MutexGuard<'static, Option<Calibration>> {
@@ -122,6 +127,21 @@ pub(crate) struct Calibration {
 impl Calibration {
     fn new(sample: Sample) -> Self {
         Calibration { first: sample, newest: sample }
+    }
+
+    /// Takes a new sample, and the rate from it.
+    fn renew(&mut self) {
+        loop {
+            self.newest = sample();
+            // A rate from a shorter base would carry the jitter of the samples into every timestamp.
+            if self.base() >= Duration::from_millis(2) || SOURCE.load(Relaxed) != TSC {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        if SOURCE.load(Relaxed) == TSC {
+            SECONDS_PER_TICK.store((self.converter().nanos_per_tick * 1e-9).to_bits(), Relaxed);
+        }
     }
 
     fn base(&self) -> Duration {

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use crate::amount::Measurement;
 use crate::clock::Converter;
 use crate::finished::FinishedSpan;
 use crate::key::KeyMeta;
 use crate::value::OwnedValue;
 
-/// Where the spans of a capture go.
+/// Where the spans and measurements of a capture go.
 pub(crate) trait Sink: Send + Sync {
     fn converter(&self) -> Converter;
     fn finished(&self, span: FinishedSpan);
+    fn measured(&self, measurement: Measurement);
 }
 
 /// Shared by all spans below the one that made it; never changed after that.

@@ -16,8 +16,10 @@ mod handlers {
     use std::cell::RefCell;
     use std::sync::{MutexGuard, RwLockWriteGuard};
 
+    use crate::cells::{self, Used};
     use crate::clock::{self, Calibration};
     use crate::local::{self, Local};
+    use crate::observe::{self, Callbacks};
     use crate::sampling::{self, CustomSampler};
     use crate::stray::{self, Strays};
     use crate::switch::{self, State};
@@ -30,6 +32,8 @@ mod handlers {
         MutexGuard<'static, Option<Calibration>>,
         MutexGuard<'static, Strays>,
         RwLockWriteGuard<'static, Option<CustomSampler>>,
+        MutexGuard<'static, Used>,
+        MutexGuard<'static, Callbacks>,
     );
 
     thread_local! {
@@ -46,7 +50,7 @@ mod handlers {
 
     /// Runs on the thread that forks.
     extern "C" fn before() {
-        let held = (switch::lock(), clock::lock(), stray::lock(), sampling::lock());
+        let held = (switch::lock(), clock::lock(), stray::lock(), sampling::lock(), cells::lock(), observe::lock());
         let _ = HELD.try_with(|cell| *cell.borrow_mut() = Some(held));
     }
 
@@ -59,6 +63,7 @@ mod handlers {
     extern "C" fn in_child() {
         let _ = HELD.try_with(RefCell::take);
         switch::off_after_fork();
+        cells::abandon();
         announce::forget_all();
         recorder::abandon();
         local::with(Local::forget);

@@ -55,13 +55,21 @@ impl Carried {
         Some(Carried(block))
     }
 
+    /// When it started, if it is recorded. Starts it if it has not.
+    pub(crate) fn started(&self) -> Option<u64> {
+        if !self.0.has(STARTED) {
+            self.start();
+        }
+        span::start_reading(Some(self.0))
+    }
+
     pub(crate) fn end(&self) -> Option<End> {
         self.0.has(RECORDING).then_some(End { block: self.0 })
     }
 
-    /// Ends the span of a future that came to its end.
-    pub(crate) fn complete(self) {
-        self.finish(Outcome::Ok);
+    /// Ends the span of a future that came to its end. Gives the reading of the clock, if there was one.
+    pub(crate) fn complete(self) -> Option<u64> {
+        self.finish(Outcome::Ok)
     }
 
     /// Ends the span of a future that was dropped before its end: by its owner, or because it panicked.
@@ -70,17 +78,19 @@ impl Carried {
         self.finish(outcome);
     }
 
-    fn finish(self, outcome: Outcome) {
+    fn finish(self, outcome: Outcome) -> Option<u64> {
         let block = self.0;
         local::with(|local| {
             local.arrive();
             // Never polled: no span.
             if !block.has(STARTED) {
-                return local.release(block);
+                local.release(block);
+                return None;
             }
-            let end = if block.has(RECORDING) { clock::now() } else { 0 };
-            span::finish(local, block, end, outcome);
-        });
+            let end = block.has(RECORDING).then(clock::now);
+            span::finish(local, block, end.unwrap_or(0), outcome);
+            end
+        })
     }
 }
 

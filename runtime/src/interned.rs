@@ -107,6 +107,7 @@ impl InternTable {
 
 impl<const N: usize, K: InternedKey> Label for Interned<N, K> {
     const CARDINALITY: usize = N + 1;
+    const LEARNT: bool = true;
 
     #[inline]
     fn ordinal(self) -> usize {

@@ -88,6 +88,7 @@ pub struct KeyMeta {
     /// Where it was declared.
     pub location: &'static Location<'static>,
     text: fn(usize) -> LabelText,
+    learnt: bool,
 }
 
 impl KeyMeta {
@@ -97,6 +98,7 @@ impl KeyMeta {
         let mut meta = KeyMeta::new(name, description, KeyKind::Label, ValueType::Label);
         meta.cardinality = Some(L::CARDINALITY);
         meta.text = L::value;
+        meta.learnt = L::LEARNT;
         meta
     }
 
@@ -124,6 +126,19 @@ impl KeyMeta {
         std::panic::catch_unwind(|| (self.text)(ordinal)).unwrap_or(LabelText::Borrowed("?"))
     }
 
+    /// Whether ordinals of the two keys mean the same texts, now and later.
+    pub(crate) fn same_texts(&self, other: &KeyMeta) -> bool {
+        let same_place = self.location == other.location;
+        let texts = |key: &KeyMeta| (0..key.cardinality.unwrap_or(0)).map(|at| key.label_text(at)).collect::<Vec<_>>();
+        same_place || (!self.learnt && !other.learnt && texts(self) == texts(other))
+    }
+
+    /// A key that stands for another one was declared where that was.
+    pub(crate) const fn at(mut self, location: &'static Location<'static>) -> Self {
+        self.location = location;
+        self
+    }
+
     #[track_caller]
     const fn new(name: &'static str, description: &'static str, kind: KeyKind, value_type: ValueType) -> Self {
         KeyMeta {
@@ -135,6 +150,7 @@ impl KeyMeta {
             baggage: false,
             location: Location::caller(),
             text: no_text,
+            learnt: false,
         }
     }
 }

@@ -18,6 +18,10 @@ pub trait Label: Copy {
     /// How many values there are, `other` included.
     const CARDINALITY: usize;
 
+    /// Whether texts are learnt at run time, so that they are not the same in two programs, or in two tables.
+    #[doc(hidden)]
+    const LEARNT: bool = false;
+
     /// Which of them this is: less than `CARDINALITY`.
     fn ordinal(self) -> usize;
 
@@ -50,6 +54,7 @@ impl Label for bool {
 /// `None` is the value `none`, the last one.
 impl<L: Label> Label for Option<L> {
     const CARDINALITY: usize = L::CARDINALITY + 1;
+    const LEARNT: bool = L::LEARNT;
 
     #[inline]
     fn ordinal(self) -> usize {

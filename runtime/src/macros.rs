@@ -60,6 +60,109 @@
 /// starts with the first poll, and a future that is never polled makes no span.
 pub use tracecast_macros::tc_span;
 
+/// Makes metrics of the calls of a function, of a future to its end, or of a stream to its end or drop.
+///
+/// ```
+/// use tracecast::keys::{SourceType, source};
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("StoreDaemon/MaterializeReplica")]
+/// #[tc_metric(calls = "tc_materialize_total", duration = "tc_materialize_seconds",
+///             in_flight = "tc_materialize_active", labels(source = from))]
+/// async fn materialize(from: SourceType) -> Result<Vec<u8>, std::io::Error> {
+///     Ok(vec![0; 5])
+/// }
+///
+/// let captured = tracecast::testing::capture(|| futures::executor::block_on(materialize(SourceType::Disk)));
+/// captured.assert_metrics("
+///     tc_materialize_active{tc.source.type=disk} 0
+///     tc_materialize_seconds{tc.source.type=disk} count=1
+///     tc_materialize_total{tc.source.type=disk, outcome=ok} 1
+/// ");
+/// ```
+///
+/// On one function with [`tc_span`](macro@crate::tc_span), above or below it, the two are one wrapper, with one flag and
+/// one pair of clock readings.
+///
+/// # Metrics
+/// | option | is | carries |
+/// |---|---|---|
+/// | `calls = "tc_.._total"` | a counter of calls that ended | labels, `outcome`, and `error.type` where the error derives [`TcError`](derive@crate::TcError) |
+/// | `errors = "tc_.._total"` | a counter of calls that ended in an error or a panic | the same |
+/// | `duration = "tc_.._seconds"` | a histogram of how long they took | labels |
+/// | `in_flight = "tc_.."` | how many are in progress, back at zero after errors, panics and cancellations | labels from the arguments |
+/// | `first_item = "tc_.._seconds"` | on streams: a histogram of the time to the first item | labels from the arguments |
+/// | `per_item = "tc_.._seconds"` | on streams: a histogram of the time from one item to the next | labels from the arguments |
+/// | `items = "tc_.._total"` | on streams: a counter of items | labels from the arguments |
+///
+/// # Other options
+/// | option | meaning |
+/// |---|---|
+/// | `labels(key = value, ..)` | labels, evaluated when the function is called. A closure, `key = \|value\| ..`, takes its label from the value, or from the `Ok` value of a `Result`; without one it is `none` |
+/// | `budget = 5000` | how many series each of the metrics may have; 2000 if not given |
+/// | `buckets = [0.1, 1.0]`, `exponential` | the buckets of the histograms |
+/// | `error_type = StoreError` | the error whose types are the values of `error.type`, where the signature does not show it; `none` leaves it out |
+/// | `future`, `stream`, `construct`, `no_err`, `crate = path` | as for `tc_span` |
+///
+/// Names start with `tc_`, or with the prefix that the crate's own manifest sets once:
+///
+/// ```toml
+/// [package.metadata.tracecast]
+/// metric-prefix = "acme_"
+/// ```
+pub use tracecast_macros::tc_metric;
+
+/// Declares metrics: a static each, with typed labels and a bounded number of series.
+///
+/// ```
+/// use tracecast::keys::{SourceType, device, source};
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Bytes moved between peers.
+///     pub static P2P_BYTES: Counter<(source, device)> = "tc_p2p_bytes_total";
+///     /// Bytes of the pool in use.
+///     pub static POOL_USED: Gauge<(device,)> = "tc_pool_used_bytes";
+///     /// How long a replica takes to load.
+///     static LOAD: Histogram<(source,)> = "tc_load_seconds" { buckets: [0.1, 1, 10, 60] };
+///     /// How large replicas are.
+///     static SIZE: Histogram<(), u64> = "tc_replica_bytes" { exponential };
+///     /// Loads in progress.
+///     static ACTIVE: UpDownCounter = "tc_load_active";
+/// }
+///
+/// fn main() {
+///     let captured = tracecast::testing::capture(|| {
+///         P2P_BYTES.add(4096_u64, (SourceType::Remote, 3_u32));
+///         POOL_USED.set(1 << 30, (3_u32,));
+///         LOAD.record(0.25, (SourceType::Disk,));
+///         SIZE.record(4096_u64, ());
+///         ACTIVE.add(1, ());
+///     });
+///     captured.assert_metrics("
+///         tc_load_active 1
+///         tc_load_seconds{tc.source.type=disk} count=1
+///         tc_p2p_bytes_total{tc.source.type=remote, tc.device.id=3} 4096
+///         tc_pool_used_bytes{tc.device.id=3} 1073741824
+///         tc_replica_bytes count=1
+///     ");
+/// }
+/// ```
+///
+/// [`Counter`](crate::Counter), [`UpDownCounter`](crate::UpDownCounter), [`Gauge`](crate::Gauge),
+/// [`Histogram`](crate::Histogram) and [`ObservableGauge`](crate::ObservableGauge) take a tuple of keys that were
+/// declared with `label`, and maybe what they count in. In braces: `unit: ".."` where the name does not say it,
+/// `budget: 5000` for more series than 2000, and for a histogram `buckets: [..]` or `exponential`.
+///
+/// The product of the labels' values, times the buckets of a histogram, must be within the budget, or the crate does not
+/// compile and the error shows the arithmetic. The unit follows from the name, which is such that Prometheus keeps it.
+#[macro_export]
+macro_rules! tc_metrics {
+    ($($tokens:tt)*) => {
+        $crate::__private::__metrics! { crate = $crate; $($tokens)* }
+    };
+}
+
 /// Makes an enum a label: a closed set of values, which spans and metrics may carry.
 ///
 /// ```

@@ -116,7 +116,7 @@ fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) ->
     let state = state(callsite);
     if state & wanted == 0 {
         if state & CAPTURE != 0 {
-            stray::note(callsite);
+            stray::note(callsite.name());
         }
         return None;
     }

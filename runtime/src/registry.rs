@@ -9,49 +9,83 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use crate::callsite::Callsite;
+use crate::cells::Metric;
 use crate::key::KeyMeta;
-use crate::metric::MetricMeta;
 
 /// Every callsite that is known by now.
 pub(crate) fn callsites() -> impl Iterator<Item = &'static Callsite> {
-    linked::callsites().iter().chain(registered())
+    linked::callsites().iter().chain(CALLSITES.iter())
 }
 
-/// Every key that was linked in, or that a known callsite uses.
+/// Every key that was linked in, or that a known callsite or metric uses.
 pub(crate) fn keys() -> Vec<&'static KeyMeta> {
     let mut keys: Vec<_> = linked::keys().iter().collect();
-    for key in callsites().flat_map(|callsite| callsite.declared_keys()) {
-        if !keys.iter().any(|known| ptr::eq(*known, *key)) {
+    let of_metrics = metrics().flat_map(|metric| metric.meta().labels);
+    for key in callsites().flat_map(|callsite| callsite.declared_keys()).chain(of_metrics) {
+        // A key of a result's label stands for another one, which is in the list.
+        if !keys.iter().any(|known| ptr::eq(*known, *key) || (known.location == key.location && known.name == key.name))
+        {
             keys.push(key);
         }
     }
     keys
 }
 
-/// Every metric that was linked in.
-pub(crate) fn metrics() -> &'static [MetricMeta] {
-    linked::metrics()
+/// Every metric that is known by now.
+pub(crate) fn metrics() -> impl Iterator<Item = &'static Metric> {
+    linked::metrics().iter().chain(METRICS.iter())
 }
 
-static REGISTERED: AtomicPtr<Callsite> = AtomicPtr::new(ptr::null_mut());
+static CALLSITES: List<Callsite> = List(AtomicPtr::new(ptr::null_mut()));
+static METRICS: List<Metric> = List(AtomicPtr::new(ptr::null_mut()));
 
 /// Adds a callsite that no section holds. The caller makes sure that each is added once.
 pub(crate) fn register(callsite: &'static Callsite) {
-    let new = ptr::from_ref(callsite).cast_mut();
-    let mut head = REGISTERED.load(Relaxed);
-    loop {
-        callsite.next.store(head, Relaxed);
-        match REGISTERED.compare_exchange_weak(head, new, Release, Relaxed) {
-            Ok(_) => return,
-            Err(now) => head = now,
-        }
+    CALLSITES.add(callsite);
+}
+
+/// Adds a metric that no section holds. The caller makes sure that each is added once.
+pub(crate) fn register_metric(metric: &'static Metric) {
+    METRICS.add(metric);
+}
+
+/// Statics that are linked to each other at run time.
+struct List<T: Linked>(AtomicPtr<T>);
+
+trait Linked: Sized + 'static {
+    fn next(&self) -> &AtomicPtr<Self>;
+}
+
+impl Linked for Callsite {
+    fn next(&self) -> &AtomicPtr<Self> {
+        &self.next
     }
 }
 
-fn registered() -> impl Iterator<Item = &'static Callsite> {
-    // SAFETY: only `register` stores here, and only addresses of `&'static Callsite`; the Acquire pairs with its Release.
-    let follow = |link: &AtomicPtr<Callsite>| unsafe { link.load(Acquire).as_ref() };
-    std::iter::successors(follow(&REGISTERED), move |callsite| follow(&callsite.next))
+impl Linked for Metric {
+    fn next(&self) -> &AtomicPtr<Self> {
+        &self.next
+    }
+}
+
+impl<T: Linked> List<T> {
+    fn add(&self, item: &'static T) {
+        let new = ptr::from_ref(item).cast_mut();
+        let mut head = self.0.load(Relaxed);
+        loop {
+            item.next().store(head, Relaxed);
+            match self.0.compare_exchange_weak(head, new, Release, Relaxed) {
+                Ok(_) => return,
+                Err(now) => head = now,
+            }
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &'static T> {
+        // SAFETY: only `add` stores here, and only addresses of `&'static T`; the Acquire pairs with its Release.
+        let follow = |link: &AtomicPtr<T>| -> Option<&'static T> { unsafe { link.load(Acquire).as_ref() } };
+        std::iter::successors(follow(&self.0), move |item| follow(item.next()))
+    }
 }
 
 /// Reads one section as a slice of `$type`: between the two symbols that the linker defines, or that sort first and last.
@@ -85,7 +119,7 @@ macro_rules! section {
             let start = (&raw const START).cast::<$type>();
             let stop = (&raw const STOP).cast::<$type>();
             let bytes = stop.addr() - start.addr();
-            // SAFETY: the section holds statics of `$type` and nothing else: its name is used by our macros alone and
+            // SAFETY: the section holds statics of `$type`, or of types that are transparently one, and nothing else: its name is used by our macros alone and
             // carries our version. Explicit sections are laid out without padding beyond the type's own alignment.
             unsafe { std::slice::from_raw_parts(start, bytes / size_of::<$type>()) }
         }
@@ -106,7 +140,7 @@ macro_rules! section {
     )
 ))]
 mod linked {
-    use super::{Callsite, KeyMeta, MetricMeta};
+    use super::{Callsite, KeyMeta, Metric};
 
     section!(callsites: Callsite, "tc0_1_spans", "__start_tc0_1_spans", "__stop_tc0_1_spans",
         "__DATA,tc0_1_spans", "\x01section$start$__DATA$tc0_1_spans", "\x01section$end$__DATA$tc0_1_spans",
@@ -114,7 +148,7 @@ mod linked {
     section!(keys: KeyMeta, "tc0_1_keys", "__start_tc0_1_keys", "__stop_tc0_1_keys",
         "__DATA,tc0_1_keys", "\x01section$start$__DATA$tc0_1_keys", "\x01section$end$__DATA$tc0_1_keys",
         ".tc01k$a", ".tc01k$c");
-    section!(metrics: MetricMeta, "tc0_1_metrics", "__start_tc0_1_metrics", "__stop_tc0_1_metrics",
+    section!(metrics: Metric, "tc0_1_metrics", "__start_tc0_1_metrics", "__stop_tc0_1_metrics",
         "__DATA,tc0_1_metrics", "\x01section$start$__DATA$tc0_1_metrics", "\x01section$end$__DATA$tc0_1_metrics",
         ".tc01m$a", ".tc01m$c");
 
@@ -142,7 +176,7 @@ mod linked {
     )
 )))]
 mod linked {
-    use super::{Callsite, KeyMeta, MetricMeta};
+    use super::{Callsite, KeyMeta, Metric};
 
     pub(super) fn callsites() -> &'static [Callsite] {
         &[]
@@ -152,7 +186,7 @@ mod linked {
         &[]
     }
 
-    pub(super) fn metrics() -> &'static [MetricMeta] {
+    pub(super) fn metrics() -> &'static [Metric] {
         &[]
     }
 }

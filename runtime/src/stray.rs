@@ -1,9 +1,7 @@
-//! Spans that were made while a test captured, but in no context: a spawned task or thread that nobody gave one.
+//! Spans and metrics that were made while a test captured, but in no context: a spawned task or thread that nobody gave one.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use crate::callsite::Callsite;
 
 /// How many are remembered: the last ones.
 const KEPT: usize = 256;
@@ -11,7 +9,7 @@ const KEPT: usize = 256;
 pub(crate) struct Strays {
     /// How many there were since the process began.
     total: usize,
-    last: VecDeque<&'static Callsite>,
+    last: VecDeque<&'static str>,
 }
 
 static STRAYS: Mutex<Strays> = Mutex::new(Strays { total: 0, last: VecDeque::new() });
@@ -21,10 +19,10 @@ pub(crate) fn lock() -> MutexGuard<'static, Strays> {
 }
 
 #[cold]
-pub(crate) fn note(callsite: &'static Callsite) {
+pub(crate) fn note(name: &'static str) {
     let mut strays = lock();
     strays.total += 1;
-    strays.last.push_back(callsite);
+    strays.last.push_back(name);
     if strays.last.len() > KEPT {
         strays.last.pop_front();
     }
@@ -39,5 +37,5 @@ pub(crate) fn count() -> usize {
 pub(crate) fn since(seen: usize) -> Vec<&'static str> {
     let strays = lock();
     let new = strays.total - seen;
-    strays.last.iter().skip(strays.last.len().saturating_sub(new)).map(|callsite| callsite.name()).collect()
+    strays.last.iter().skip(strays.last.len().saturating_sub(new)).copied().collect()
 }

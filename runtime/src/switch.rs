@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::callsite::{CAPTURE, Callsite, FILTERED, NEW, RECORD};
+use crate::callsite::{CAPTURE, Callsite, FILTERED, METER, METER_CAPTURE, NEW, RECORD};
+use crate::cells::{self, Metric};
 use crate::filter::Filter;
 use crate::registry;
 
@@ -11,15 +12,39 @@ pub(crate) struct State {
     recording: bool,
     captures: usize,
     filter: Option<Filter>,
+    metering: bool,
+    /// Names of metrics that are switched off; `*` at the end stands for anything.
+    metrics_off: Vec<String>,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { recording: false, captures: 0, filter: None });
+static STATE: Mutex<State> =
+    Mutex::new(State { recording: false, captures: 0, filter: None, metering: false, metrics_off: Vec::new() });
 
 impl State {
     fn of(&self, callsite: &Callsite) -> u8 {
+        self.of_spans(callsite) | self.of_meter(callsite)
+    }
+
+    fn of_spans(&self, callsite: &Callsite) -> u8 {
+        if !callsite.makes_spans() {
+            return 0;
+        }
         let on = u8::from(self.recording) * RECORD + u8::from(self.captures > 0) * CAPTURE;
         let filtered = || self.filter.as_ref().is_some_and(|filter| !filter.allows(callsite.name()));
         if on != 0 && filtered() { FILTERED } else { on }
+    }
+
+    /// A filter never touches metrics.
+    fn of_meter(&self, callsite: &Callsite) -> u8 {
+        let metrics = callsite.metrics().into_iter().flat_map(|meter| meter.metrics());
+        let on = metrics.fold(0, |on, metric| on | self.of_metric(metric));
+        u8::from(on & cells::RECORD != 0) * METER + u8::from(on & cells::CAPTURE != 0) * METER_CAPTURE
+    }
+
+    fn of_metric(&self, metric: &Metric) -> u8 {
+        let off = self.metrics_off.iter().any(|pattern| matches(pattern, metric.meta().name));
+        let on = u8::from(self.metering) * cells::RECORD + u8::from(self.captures > 0) * cells::CAPTURE;
+        if off { 0 } else { on }
     }
 
     fn apply(&self) {
@@ -27,6 +52,16 @@ impl State {
         for callsite in registry::callsites() {
             callsite.set_state(self.of(callsite));
         }
+        for metric in registry::metrics() {
+            metric.set_state(self.of_metric(metric));
+        }
+    }
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
     }
 }
 
@@ -72,6 +107,56 @@ pub(crate) fn end_capture() {
     change(|state| state.captures = state.captures.saturating_sub(1));
 }
 
+static CLAIMED_METERING: AtomicBool = AtomicBool::new(false);
+
+/// Makes the caller the one that may switch metrics on; false if somebody is already.
+pub(crate) fn claim_metering() -> bool {
+    !CLAIMED_METERING.swap(true, AcqRel)
+}
+
+/// Gives up the claim without having switched anything.
+pub(crate) fn unclaim_metering() {
+    CLAIMED_METERING.store(false, Release);
+}
+
+pub(crate) fn start_metering(off: Vec<String>) {
+    change(|state| {
+        state.metering = true;
+        state.metrics_off = off;
+    });
+}
+
+/// Switches metrics off, and leaves them to the next one.
+pub(crate) fn stop_metering() {
+    change(|state| {
+        state.metering = false;
+        state.metrics_off = Vec::new();
+    });
+    unclaim_metering();
+}
+
+/// Switches metrics on or off by name, or by the start of their names. Says whether there are any of that name.
+pub(crate) fn switch_metrics(pattern: &str, on: bool) -> bool {
+    change(|state| {
+        state.metrics_off.retain(|known| known != pattern);
+        if !on {
+            state.metrics_off.push(pattern.to_owned());
+        }
+    });
+    registry::metrics().any(|metric| matches(pattern, metric.meta().name))
+}
+
+/// The state of a metric, which is registered first if need be.
+#[cold]
+pub(crate) fn resolve_metric(metric: &'static Metric) -> u8 {
+    let state = lock();
+    if metric.state() & cells::NEW != 0 {
+        registry::register_metric(metric);
+        metric.set_state(state.of_metric(metric));
+    }
+    metric.state()
+}
+
 static ON: AtomicBool = AtomicBool::new(false);
 
 /// Whether anything at all is on, for spans that have no callsite of their own yet.
@@ -98,6 +183,8 @@ pub(crate) fn off_after_fork() {
     state.recording = false;
     state.captures = 0;
     state.filter = None;
+    state.metering = false;
     CLAIMED.store(false, Relaxed);
+    CLAIMED_METERING.store(false, Relaxed);
     state.apply();
 }

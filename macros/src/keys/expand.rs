@@ -2,9 +2,10 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, Meta};
+use syn::{Attribute, Ident};
 
 use super::model::{Key, KeyType, Kind};
+use crate::entries::docs;
 use crate::krate::Krate;
 use crate::section::Section;
 
@@ -88,16 +89,4 @@ fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
         _ => None,
     };
     quote!(#label #table)
-}
-
-/// The text of the doc comment.
-fn docs(attrs: &[Attribute]) -> String {
-    let lines = attrs.iter().filter_map(|attr| match &attr.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
-            Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value().trim().to_owned()),
-            _ => None,
-        },
-        _ => None,
-    });
-    lines.collect::<Vec<_>>().join("\n")
 }

@@ -1,12 +1,13 @@
 //! The checked input of `tc_keys!`: `pub label source: SourceType = "tc.source.type";` and so on.
 
-use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::{Attribute, GenericArgument, Lit, LitStr, PathArguments, Token, Type, Visibility};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, GenericArgument, LitStr, PathArguments, Token, Type, Visibility};
 
 use crate::diagnostics::{Errors, shown};
+use crate::entries::{self, is_punct, take};
 use crate::suggest;
 
 /// One key.
@@ -50,7 +51,7 @@ const OPEN: [&str; 17] = [
 /// Reads all declarations; those that are wrong but known by name are among the keys too.
 pub(super) fn parse(input: TokenStream) -> (Vec<Key>, Errors) {
     let (mut keys, mut errors): (Vec<Key>, _) = (Vec::new(), Errors::default());
-    for entry in entries(input, &mut errors) {
+    for entry in entries::split(input, "key", &mut errors) {
         let parsed = (|input: ParseStream| key(input, &mut errors)).parse2(entry);
         let Some(key) = errors.keep(parsed) else { continue };
         if keys.iter().any(|known| known.name == key.name) {
@@ -64,53 +65,6 @@ pub(super) fn parse(input: TokenStream) -> (Vec<Key>, Errors) {
         keys.push(key);
     }
     (keys, errors)
-}
-
-/// Splits the input into declarations, so that a mistake in one leaves the others alone. Each ends in its `;`, at which
-/// an error points where something is missing.
-fn entries(input: TokenStream, errors: &mut Errors) -> Vec<TokenStream> {
-    let (mut entries, mut entry) = (Vec::new(), TokenStream::new());
-    let mut tokens = input.into_iter().peekable();
-    let mut named = false;
-    while let Some(token) = tokens.next() {
-        named = is_string(&token) || named && is_brace(&token);
-        entry.extend([token.clone()]);
-        let ends = is_punct(&token, ';');
-        // The name is the last part: whatever comes behind it, but for its options, belongs to the next key.
-        let missing = match tokens.peek() {
-            Some(next) if ends || is_punct(next, ';') || is_brace(next) => None,
-            Some(next) if named && is_punct(next, ',') => tokens.next(),
-            Some(_) if !named => None,
-            _ => (!ends).then_some(token),
-        };
-        if let Some(at) = &missing {
-            errors.at(at, "expected `;` after this key");
-            entry.extend(semicolon(at.span()));
-        }
-        if ends || missing.is_some() {
-            entries.push(std::mem::take(&mut entry));
-            named = false;
-        }
-    }
-    entries
-}
-
-fn is_punct(token: &TokenTree, expected: char) -> bool {
-    matches!(token, TokenTree::Punct(punct) if punct.as_char() == expected)
-}
-
-fn is_brace(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace)
-}
-
-fn is_string(token: &TokenTree) -> bool {
-    matches!(token, TokenTree::Literal(literal) if matches!(Lit::new(literal.clone()), Lit::Str(_)))
-}
-
-fn semicolon(place: Span) -> Option<TokenTree> {
-    let mut punct = Punct::new(';', Spacing::Alone);
-    punct.set_span(place);
-    Some(punct.into())
 }
 
 fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
@@ -128,11 +82,6 @@ fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
         None => (Kind::Id, open_type(&ty)),
     };
     Ok(Key { attrs, vis, kind, name, ty, wire, baggage })
-}
-
-/// Takes a `T`, or says with `message` that it is missing.
-fn take<T: Parse>(input: ParseStream, message: impl FnOnce() -> String) -> syn::Result<T> {
-    input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), message()))
 }
 
 /// `label`, `id` or `measure`; `None` for another word, which is a mistake.

@@ -1,6 +1,9 @@
 //! What the other attributes of a function mean for its expansion.
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::Attribute;
+use syn::parse::{ParseStream, Parser};
 
 /// Built-in attributes that a function keeps whatever becomes of its signature.
 const BUILT_IN: [&str; 24] = [
@@ -57,6 +60,25 @@ pub(crate) fn is_cfg(attr: &Attribute) -> bool {
 /// Whether this is our own attribute, under whatever path it was imported.
 pub(crate) fn is_span(attr: &Attribute) -> bool {
     is_last(attr, "tc_span")
+}
+
+/// Whether this is our other attribute.
+pub(crate) fn is_metric(attr: &Attribute) -> bool {
+    is_last(attr, "tc_metric")
+}
+
+/// Takes the attributes that `is_ours` out of those in front of an item.
+///
+/// The item is not parsed for that: if it is none that we know, an error should come of one attribute only.
+pub(crate) fn take(item: TokenStream, is_ours: fn(&Attribute) -> bool) -> (Vec<Attribute>, TokenStream) {
+    let split = |input: ParseStream| Ok((input.call(Attribute::parse_outer)?, input.parse::<TokenStream>()?));
+    match split.parse2(item.clone()) {
+        Ok((attrs, rest)) if attrs.iter().any(is_ours) => {
+            let (ours, others): (Vec<_>, Vec<_>) = attrs.into_iter().partition(is_ours);
+            (ours, quote!(#(#others)* #rest))
+        }
+        _ => (Vec::new(), item),
+    }
 }
 
 fn is_last(attr: &Attribute, name: &str) -> bool {

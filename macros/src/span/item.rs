@@ -13,6 +13,28 @@ pub(crate) struct Function {
     pub(crate) body: Group,
 }
 
+/// Which of our attributes stands on an item.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attr {
+    Span,
+    Metric,
+}
+
+impl Attr {
+    fn name(self) -> &'static str {
+        if self == Self::Span { "tc_span" } else { "tc_metric" }
+    }
+
+    fn subject(self) -> &'static str {
+        if self == Self::Span { "a span" } else { "a metric" }
+    }
+
+    /// Where it may stand.
+    fn places(self) -> &'static str {
+        if self == Self::Span { "a function or an `impl` block" } else { "a function" }
+    }
+}
+
 /// An item that a span can be put on.
 pub(crate) enum Item {
     Function(Box<Function>),
@@ -38,11 +60,11 @@ const OTHERS: [(&str, &str); 12] = [
     ("let", "a variable"),
 ];
 
-/// Reads the item under the attribute; the error says what it should have been.
-pub(crate) fn parse(tokens: TokenStream) -> syn::Result<Item> {
+/// Reads the item under an attribute; the error says what it should have been.
+pub(crate) fn parse(tokens: TokenStream, attribute: Attr) -> syn::Result<Item> {
     let mut has_rest = TokenStream::new();
     let item = (|input: ParseStream| {
-        let item = item(input)?;
+        let item = item(input, attribute)?;
         has_rest = input.parse()?;
         Ok(item)
     })
@@ -53,7 +75,7 @@ pub(crate) fn parse(tokens: TokenStream) -> syn::Result<Item> {
     }
 }
 
-fn item(input: ParseStream) -> syn::Result<Item> {
+fn item(input: ParseStream, attribute: Attr) -> syn::Result<Item> {
     let attrs = input.call(Attribute::parse_outer)?;
     let vis = input.parse()?;
     let words = leading_words(input.cursor());
@@ -61,11 +83,14 @@ fn item(input: ParseStream) -> syn::Result<Item> {
         return Ok(Item::Impl);
     }
     if words.last().is_none_or(|word| word != "fn") {
-        return Err(wrong_item(input, &words));
+        return Err(wrong_item(input, &words, attribute));
     }
     let sig: Signature = input.parse()?;
     if input.peek(Token![;]) {
-        let message = "this method has no body to put a span around; annotate it where it is implemented, or give it a default body";
+        let what = attribute.subject();
+        let message = format!(
+            "this method has no body to put {what} around; annotate it where it is implemented, or give it a default body"
+        );
         return Err(syn::Error::new_spanned(&sig.ident, message));
     }
     let body = match input.parse()? {
@@ -102,13 +127,14 @@ fn leading_words(mut cursor: Cursor) -> Vec<String> {
     }
 }
 
-fn wrong_item(input: ParseStream, words: &[String]) -> syn::Error {
+fn wrong_item(input: ParseStream, words: &[String], attribute: Attr) -> syn::Error {
     let found = words.iter().rev().find_map(|word| OTHERS.iter().find(|(start, _)| start == word));
     match found {
         Some((_, kind)) => {
-            input.error(format_args!("`tc_span` cannot be put on {kind}, only on a function or on an `impl` block"))
+            let (name, places) = (attribute.name(), attribute.places().replace("or an", "or on an"));
+            input.error(format_args!("`{name}` cannot be put on {kind}, only on {places}"))
         }
-        None => input.error("expected a function or an `impl` block"),
+        None => input.error(format_args!("expected {}", attribute.places())),
     }
 }
 
@@ -118,7 +144,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        let found = match parse(text.parse().unwrap()) {
+        let found = match parse(text.parse().unwrap(), Attr::Span) {
             Ok(Item::Impl) => "impl".to_owned(),
             Ok(Item::Function(function)) => format!("fn {}", function.sig.ident),
             Err(error) => error.to_string(),

@@ -1,4 +1,4 @@
-//! `#[tc_span]` and `tc_scope!`: from tokens to a checked model to generated code.
+//! `#[tc_span]`, `#[tc_metric]` and `tc_scope!`: from tokens to a checked model to generated code.
 
 mod arguments;
 mod attributes;
@@ -6,40 +6,95 @@ mod body;
 mod expand;
 mod impl_block;
 mod item;
+mod metric;
 mod model;
 mod options;
 mod pattern;
 mod shape;
+mod telemetry;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span as Site, TokenStream};
 use quote::quote;
+use syn::spanned::Spanned;
+use syn::{Attribute, Meta};
 
-use self::item::{Function, Item};
+use self::item::{Attr, Function, Item};
+use self::model::Wrapped;
 use self::options::Place;
+use self::telemetry::Telemetry;
 use crate::diagnostics::Errors;
 use crate::krate::Krate;
 
 /// The attribute `#[tc_span(args)]` on `item`.
 pub(crate) fn attribute(args: TokenStream, item: TokenStream) -> TokenStream {
-    let expanded = match item::parse(item.clone()) {
-        Ok(Item::Function(function)) => on_function(args, *function),
-        Ok(Item::Impl) => impl_block::expand(args, item.clone()),
-        Err(error) => Err(error),
-    };
-    expanded.unwrap_or_else(|error| {
-        // Keeps the item, so that one mistake gives one error.
+    let (metrics, item) = attributes::take(item, attributes::is_metric);
+    kept_on_error(&item, || match item::parse(item.clone(), Attr::Span)? {
+        Item::Function(function) => on_function(Some(args), only(metrics, model::ONE_METRIC)?, *function),
+        Item::Impl => impl_block::expand(args, item.clone()),
+    })
+}
+
+/// The attribute `#[tc_metric(args)]` on `item`.
+pub(crate) fn metric_attribute(args: TokenStream, item: TokenStream) -> TokenStream {
+    let (spans, item) = attributes::take(item, attributes::is_span);
+    kept_on_error(&item, || match item::parse(item.clone(), Attr::Metric)? {
+        Item::Function(function) => {
+            let span = only(spans, model::ONE_SPAN)?.map(|(args, _)| args);
+            on_function(span, Some((args, Site::call_site())), *function)
+        }
+        Item::Impl => Err(syn::Error::new(Site::call_site(), ON_IMPL)),
+    })
+}
+
+/// What is made of an item, or the item itself behind the error: so one mistake gives one error.
+///
+/// Whichever of the two attributes comes first takes the other one out, and there is one expansion for both.
+fn kept_on_error(item: &TokenStream, expand: impl FnOnce() -> syn::Result<TokenStream>) -> TokenStream {
+    expand().unwrap_or_else(|error| {
         let error = error.into_compile_error();
         quote!(#error #item)
     })
 }
 
-fn on_function(args: TokenStream, function: Function) -> syn::Result<TokenStream> {
-    let mut errors = Errors::default();
-    let options = options::read(args, Place::Function, &mut errors);
-    let span = model::Span::new(options, function, &mut errors);
-    errors.finish()?;
-    Ok(expand::function(&span))
+/// The arguments of the only attribute among `attrs`, and where it stands.
+fn only(attrs: Vec<Attribute>, message: &str) -> syn::Result<Option<(TokenStream, Site)>> {
+    if let Some(second) = attrs.get(1) {
+        return Err(syn::Error::new_spanned(second, message));
+    }
+    let Some(attr) = attrs.into_iter().next() else { return Ok(None) };
+    let place = attr.path().span();
+    match attr.meta {
+        Meta::Path(_) => Ok(Some((TokenStream::new(), place))),
+        Meta::List(list) => Ok(Some((list.tokens, place))),
+        Meta::NameValue(_) => Err(syn::Error::new_spanned(attr.meta, "the options stand in brackets; write `(..)`")),
+    }
 }
+
+fn on_function(
+    span: Option<TokenStream>,
+    metrics: Option<(TokenStream, Site)>,
+    function: Function,
+) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    let wrapped = wrapped(span, metrics, function, &mut errors);
+    errors.finish()?;
+    Ok(expand::function(&wrapped))
+}
+
+fn wrapped(
+    span: Option<TokenStream>,
+    metrics: Option<(TokenStream, Site)>,
+    function: Function,
+    errors: &mut Errors,
+) -> Wrapped {
+    let metrics = metrics.map(|(args, place)| metric::read(args, place, errors));
+    let has_span = span.is_some();
+    let options = options::read_function(span, metrics.as_ref().map(|metrics| &metrics.shared), errors);
+    let name = has_span.then(|| model::name(&options, &function, errors));
+    Wrapped::new(Telemetry { options, name, metrics }, function, errors)
+}
+
+const ON_IMPL: &str = "`tc_metric` cannot be put on an `impl` block; put it on the methods, each with its own metrics";
 
 /// The inside of `tc_scope!`, behind `crate = path;`.
 pub(crate) fn scope(input: TokenStream) -> TokenStream {
@@ -49,10 +104,11 @@ pub(crate) fn scope(input: TokenStream) -> TokenStream {
     options.krate = krate.clone();
     if options.name.is_none() && !options.name_mistaken {
         let message = "a scope needs a name: `tc_scope!(\"Component/Operation\")`";
-        errors.add(syn::Error::new(Span::call_site(), message));
+        errors.add(syn::Error::new(Site::call_site(), message));
     }
-    match (&options.name, errors.finish()) {
-        (Some(name), Ok(())) => expand::scope(&options, &name.value()),
+    let name = options.name.as_ref().map(syn::LitStr::value);
+    match (name, errors.finish()) {
+        (Some(name), Ok(())) => expand::scope(&Telemetry::span(options, name)),
         (_, error) => expand::scope_error(&krate, error.err()),
     }
 }

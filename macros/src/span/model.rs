@@ -1,4 +1,6 @@
-//! The span of one function, with everything checked: the expansion only has to write it down.
+//! One function and what is put on it, with everything checked: the expansion only has to write it down.
+
+mod metrics;
 
 use proc_macro2::{Group, TokenStream};
 use syn::{ReturnType, Type};
@@ -6,22 +8,26 @@ use syn::{ReturnType, Type};
 use super::attributes;
 use super::body::{Makes, Tail, hoist_inner_attributes};
 use super::item::Function;
-use super::options::{self, Cover, Options};
+use super::options::{self, Cover, Field, Options};
 use super::shape::{Made, Shape, inferred, named_result, never_result};
+use super::telemetry::Telemetry;
 use crate::diagnostics::Errors;
 
-/// A function and its span.
-pub(crate) struct Span {
-    pub(crate) options: Options,
-    /// `Component/Operation`, or the name of a database span as far as the compiler knows it.
-    pub(crate) name: String,
+/// A function with its telemetry.
+pub(crate) struct Wrapped {
+    pub(crate) telemetry: Telemetry,
     pub(crate) function: Function,
     /// Attributes that stood inside of the body.
     pub(crate) hoisted: TokenStream,
     /// The body without them.
     pub(crate) body: Group,
     pub(crate) form: Form,
+    /// What the span looks at.
     pub(crate) observe: Observe,
+    /// What the metrics look at.
+    pub(crate) judge: Observe,
+    /// The type by which the metrics know what types of errors there are.
+    pub(crate) error_set: Option<TokenStream>,
 }
 
 /// How the function is wrapped.
@@ -43,7 +49,7 @@ pub(crate) enum Form {
     Stream { opaque: bool, tail: Option<Tail> },
 }
 
-/// What is looked at when the span ends.
+/// What is looked at when the call is over.
 pub(crate) enum Observe {
     /// Nothing: the value surely is no `Result`, or the user does not want it.
     Nothing,
@@ -51,27 +57,35 @@ pub(crate) enum Observe {
     Value(Option<Box<Type>>),
 }
 
-impl Span {
-    /// Checks options and function against each other; mistakes go to `errors`.
-    pub(crate) fn new(options: Options, function: Function, errors: &mut Errors) -> Self {
-        let name = name(&options, &function, errors);
-        check_function(&function, errors);
+impl Wrapped {
+    /// Checks telemetry and function against each other; mistakes go to `errors`.
+    pub(crate) fn new(telemetry: Telemetry, function: Function, errors: &mut Errors) -> Self {
+        check_function(&telemetry, &function, errors);
         let (hoisted, body) = hoist_inner_attributes(&function.body);
         let (form, output) = match function.sig.asyncness {
-            Some(_) => asynchronous(&options, &function, errors),
-            None => plain(&options, &function, &body, errors),
+            Some(_) => asynchronous(&telemetry, &function, errors),
+            None => plain(&telemetry, &function, &body, errors),
         };
+        let (options, metrics) = (&telemetry.options, telemetry.metrics.as_ref());
         match &form {
-            Form::Guarded => check_guarded(&options, &function, errors),
+            Form::Guarded => check_guarded(options, &function, errors),
             Form::Future { tail, .. } | Form::Stream { tail, .. } => check_in_place(tail.as_ref(), &function, errors),
             _ => {}
         }
-        let observe = observe(&options, &form, output);
-        Self { options, name, function, hoisted, body, form, observe }
+        if let Some(metrics) = metrics {
+            metrics::check(metrics, options, &function, &form, errors);
+        }
+        let observe = telemetry.name.as_ref().map(|_| observed(options, &options.result, &form, output.as_ref()));
+        let judge = metrics.map(|metrics| observed(options, &metrics.results, &form, output.as_ref()));
+        let seen = output.as_ref().filter(|_| options.no_err.is_none() && !constructs(options));
+        let error_set = metrics.and_then(|metrics| metrics.error_set(seen, &function.sig.generics));
+        let (observe, judge) = (observe.unwrap_or(Observe::Nothing), judge.unwrap_or(Observe::Nothing));
+        Self { telemetry, function, hoisted, body, form, observe, judge, error_set }
     }
 }
 
-fn name(options: &Options, function: &Function, errors: &mut Errors) -> String {
+/// The name of the span.
+pub(crate) fn name(options: &Options, function: &Function, errors: &mut Errors) -> String {
     match (&options.name, &options.database) {
         (Some(name), _) => name.value(),
         (None, Some(database)) => database.static_name().unwrap_or_else(|| "db".to_owned()),
@@ -83,15 +97,21 @@ fn name(options: &Options, function: &Function, errors: &mut Errors) -> String {
     }
 }
 
-fn check_function(function: &Function, errors: &mut Errors) {
+fn check_function(telemetry: &Telemetry, function: &Function, errors: &mut Errors) {
     if let Some(constness) = &function.sig.constness {
+        let what = if telemetry.name.is_some() { "spans" } else { "metrics" };
         errors.at(
             constness,
-            "a `const fn` may run in the compiler, where there are no spans; remove `const` or the attribute",
+            format_args!(
+                "a `const fn` may run in the compiler, where there are no {what}; remove `const` or the attribute"
+            ),
         );
     }
     if let Some(second) = function.attrs.iter().find(|attr| attributes::is_span(attr)) {
-        errors.at(second, "a function has one span; remove one of the two `tc_span`");
+        errors.at(second, ONE_SPAN);
+    }
+    if let Some(second) = function.attrs.iter().find(|attr| attributes::is_metric(attr)) {
+        errors.at(second, ONE_METRIC);
     }
 }
 
@@ -117,8 +137,8 @@ fn check_in_place(tail: Option<&Tail>, function: &Function, errors: &mut Errors)
 }
 
 /// The form of an `async fn`, and what its future or the items of its stream are.
-fn asynchronous(options: &Options, function: &Function, errors: &mut Errors) -> (Form, Option<Type>) {
-    let output = return_type(function);
+fn asynchronous(telemetry: &Telemetry, function: &Function, errors: &mut Errors) -> (Form, Option<Type>) {
+    let (options, output) = (&telemetry.options, return_type(function));
     let cover = options.cover.as_ref().map(|(cover, _)| *cover);
     match (Shape::of(&function.sig.output), cover) {
         (Shape::Stream(Made { opaque: true, output }), Some(Cover::Stream)) => return (Form::AsyncStream, output),
@@ -126,7 +146,7 @@ fn asynchronous(options: &Options, function: &Function, errors: &mut Errors) -> 
             &function.sig.output,
             "`stream` on an `async fn` needs the return type `impl Stream<..>`; return that, or time only the making with `construct`",
         ),
-        (Shape::Stream(_), None | Some(Cover::Future)) => errors.at(&function.sig.output, MAKES_STREAM),
+        (Shape::Stream(_), None | Some(Cover::Future)) => errors.at(&function.sig.output, makes(telemetry, "stream")),
         (_, Some(Cover::Stream)) => errors.at(&options.cover.as_ref().expect("just matched").1, NO_STREAM),
         _ => {}
     }
@@ -137,25 +157,26 @@ fn asynchronous(options: &Options, function: &Function, errors: &mut Errors) -> 
 }
 
 /// The form of any other function, and what is observed of it.
-fn plain(options: &Options, function: &Function, body: &Group, errors: &mut Errors) -> (Form, Option<Type>) {
+fn plain(telemetry: &Telemetry, function: &Function, body: &Group, errors: &mut Errors) -> (Form, Option<Type>) {
+    let options = &telemetry.options;
     let tail = Tail::find(body);
     let cover = options.cover.as_ref().map(|(cover, _)| *cover);
-    let makes = tail.as_ref().map(|tail| tail.makes);
+    let tail_makes = tail.as_ref().map(|tail| tail.makes);
     match (Shape::of(&function.sig.output), cover) {
-        (_, Some(Cover::Construct)) => (call(options, function), return_type(function)),
-        (Shape::Future(made), None) if makes != Some(Makes::Future) => {
-            errors.at(&function.sig.output, MAKES_FUTURE);
+        (_, Some(Cover::Construct)) => (call(telemetry, function), return_type(function)),
+        (Shape::Future(made), None) if tail_makes != Some(Makes::Future) => {
+            errors.at(&function.sig.output, makes(telemetry, "future"));
             (Form::Future { opaque: made.opaque, tail: None }, None)
         }
         (Shape::Future(made), None | Some(Cover::Future)) => (Form::Future { opaque: made.opaque, tail }, made.output),
-        (Shape::Stream(made), None) if makes != Some(Makes::Stream) => {
-            errors.at(&function.sig.output, MAKES_STREAM);
+        (Shape::Stream(made), None) if tail_makes != Some(Makes::Stream) => {
+            errors.at(&function.sig.output, makes(telemetry, "stream"));
             (Form::Stream { opaque: made.opaque, tail: None }, None)
         }
         (Shape::Stream(made), None | Some(Cover::Stream)) => (Form::Stream { opaque: made.opaque, tail }, made.output),
         (_, Some(Cover::Future)) => named(options, function, Makes::Future, errors),
         (_, Some(Cover::Stream)) => named(options, function, Makes::Stream, errors),
-        (_, None) => (call(options, function), return_type(function)),
+        (_, None) => (call(telemetry, function), return_type(function)),
     }
 }
 
@@ -173,22 +194,23 @@ fn named(options: &Options, function: &Function, makes: Makes, errors: &mut Erro
     }
 }
 
-fn call(options: &Options, function: &Function) -> Form {
-    let opaque = return_type(function).is_some_and(|ty| inferred(&ty).is_none()) && options.result.is_empty();
+fn call(telemetry: &Telemetry, function: &Function) -> Form {
+    let opaque = return_type(function).is_some_and(|ty| inferred(&ty).is_none()) && !telemetry.uses_result();
     if opaque || attributes::track_caller(&function.attrs).is_some() { Form::Guarded } else { Form::Call }
 }
 
-fn observe(options: &Options, form: &Form, output: Option<Type>) -> Observe {
+/// What is looked at for errors, and for `fields` that come from the value.
+fn observed(options: &Options, fields: &[Field], form: &Form, output: Option<&Type>) -> Observe {
     let of_call = matches!(form, Form::Call | Form::Async | Form::KeptAsync);
-    let constructs = matches!(&options.cover, Some((Cover::Construct, _)));
-    let never = match &output {
-        Some(ty) => never_result(ty),
-        None => of_call,
-    };
-    if constructs || (options.result.is_empty() && (never || options.no_err.is_some())) {
+    let never = output.map_or(of_call, never_result);
+    if constructs(options) || (fields.is_empty() && (never || options.no_err.is_some())) {
         return Observe::Nothing;
     }
-    Observe::Value(output.filter(|_| !of_call).map(Box::new))
+    Observe::Value(output.filter(|_| !of_call).map(|ty| Box::new(ty.clone())))
+}
+
+fn constructs(options: &Options) -> bool {
+    matches!(&options.cover, Some((Cover::Construct, _)))
 }
 
 fn return_type(function: &Function) -> Option<Type> {
@@ -198,10 +220,17 @@ fn return_type(function: &Function) -> Option<Type> {
     }
 }
 
-const MAKES_FUTURE: &str = "this returns a future, and a span would only time its construction; \
-    add `future` to cover it to its end, or `construct` if the construction is meant";
-const MAKES_STREAM: &str = "this returns a stream, and a span would only time its construction; \
-    add `stream` to cover it to its end, or `construct` if the construction is meant";
+/// The error for a function that returns a future or a stream and does not say whether that is covered.
+fn makes(telemetry: &Telemetry, made: &str) -> String {
+    let what = telemetry.subject();
+    format!(
+        "this returns a {made}, and {what} would only time its construction; \
+         add `{made}` to cover it to its end, or `construct` if the construction is meant"
+    )
+}
+
+pub(crate) const ONE_SPAN: &str = "a function has one span; remove one of the two `tc_span`";
+pub(crate) const ONE_METRIC: &str = "a function has one `tc_metric`; put all its metrics into one";
 const LOSES_CALLER: &str = "with `#[track_caller]` what is returned has to be made by an async block at the end of \
     the function, as in `Box::pin(async move { .. })`; else remove `#[track_caller]`, or time only the call with \
     `construct`";

@@ -8,21 +8,35 @@ use std::path::{Path, PathBuf};
 
 use super::*;
 
-/// An item of a test with its `#[tc_span(..)]` taken off: the arguments and the rest.
-fn split(source: &str) -> (TokenStream, TokenStream) {
+/// An item of a test with its first attribute taken off: which one it is, its arguments, and the rest.
+fn split(source: &str) -> (Attr, TokenStream, TokenStream) {
     let file = source.parse::<TokenStream>().expect("the input is Rust");
     let mut tokens = file.into_iter().skip(1);
-    let Some(proc_macro2::TokenTree::Group(attribute)) = tokens.next() else { panic!("`#[tc_span(..)]` comes first") };
-    let args = attribute.stream().into_iter().nth(1).map(|token| match token {
+    let Some(proc_macro2::TokenTree::Group(attribute)) = tokens.next() else { panic!("an attribute comes first") };
+    let mut attribute = attribute.stream().into_iter();
+    let attr = match attribute.next().map(|name| name.to_string()).as_deref() {
+        Some("tc_span") => Attr::Span,
+        _ => Attr::Metric,
+    };
+    let args = attribute.next().map(|token| match token {
         proc_macro2::TokenTree::Group(args) => args.stream(),
-        _ => panic!("`#[tc_span(..)]` has arguments"),
+        _ => panic!("the attribute has arguments"),
     });
-    (args.unwrap_or_default(), tokens.collect())
+    (attr, args.unwrap_or_default(), tokens.collect())
 }
 
-fn span(args: TokenStream, function: Function) -> model::Span {
-    let mut errors = Errors::default();
-    model::Span::new(options::read(args, Place::Function, &mut errors), function, &mut errors)
+/// What the attributes of a function make of it, whatever they say.
+fn read(source: &str) -> Option<Wrapped> {
+    let (attr, args, item) = split(source);
+    let others = if attr == Attr::Span { attributes::is_metric } else { attributes::is_span };
+    let (other, item) = attributes::take(item, others);
+    let Ok(Item::Function(function)) = item::parse(item, attr) else { return None };
+    let other = only(other, "one of each").expect("one of each");
+    let errors = &mut Errors::default();
+    Some(match attr {
+        Attr::Span => wrapped(Some(args), other, *function, errors),
+        Attr::Metric => wrapped(other.map(|(args, _)| args), Some((args, Site::call_site())), *function, errors),
+    })
 }
 
 fn printed(expansion: TokenStream) -> String {
@@ -31,10 +45,16 @@ fn printed(expansion: TokenStream) -> String {
 
 /// What an item becomes with telemetry compiled in, whether or not the feature `off` is on.
 fn expanded(source: &str) -> String {
-    let (args, item) = split(source);
-    printed(match item::parse(item.clone()) {
-        Ok(Item::Function(function)) => expand::instrumented(&span(args, *function)),
-        _ => attribute(args, item),
+    if let Some(inside) = source.strip_prefix("tc_metrics! {") {
+        let inside = inside.trim_end().strip_suffix('}').expect("a macro call and nothing else");
+        return printed(crate::metrics::declare(format!("crate = ::tracecast; {inside}").parse().expect("Rust")));
+    }
+    printed(match read(source) {
+        Some(wrapped) => expand::instrumented(&wrapped),
+        None => {
+            let (_, args, item) = split(source);
+            attribute(args, item)
+        }
     })
 }
 
@@ -43,6 +63,8 @@ fn inputs() -> Vec<PathBuf> {
     let files = fs::read_dir(folder).expect("the folder of the inputs");
     let mut inputs: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
     inputs.retain(|path| !path.to_string_lossy().ends_with(".expanded.rs"));
+    // Only these differ by the feature; what becomes of functions is asked for apart from it.
+    inputs.retain(|path| !cfg!(feature = "off") || !path.ends_with("metrics.rs"));
     inputs.sort();
     inputs
 }
@@ -62,9 +84,7 @@ fn expansions_are_as_recorded() {
 
 /// What a function becomes under the feature `off`.
 fn compiled_out(source: &str) -> String {
-    let (args, item) = split(source);
-    let Ok(Item::Function(function)) = item::parse(item) else { panic!("a function") };
-    printed(expand::compiled_out(&span(args, *function)))
+    printed(expand::compiled_out(&read(source).expect("a function")))
 }
 
 #[test]
@@ -84,8 +104,12 @@ fn compiled_out_the_types_are_checked() {
 /// The errors of an attribute, after which the item must follow unchanged.
 #[track_caller]
 fn check(source: &str, expected: &[&str]) {
-    let (args, item) = split(source);
-    let found = attribute(args, item.clone()).to_string();
+    let (attr, args, item) = split(source);
+    let found = if attr == Attr::Span { attribute(args, item.clone()) } else { metric_attribute(args, item.clone()) };
+    let found = found.to_string();
+    // The other attribute went into the error, and would repeat it.
+    let others = if attr == Attr::Span { attributes::is_metric } else { attributes::is_span };
+    let (_, item) = attributes::take(item, others);
     assert!(found.ends_with(&item.to_string()), "{found}");
     assert_eq!(found.matches("compile_error").count(), expected.len(), "{found}");
     for part in expected {
@@ -102,6 +126,58 @@ fn mistakes_keep_the_item() {
     check("#[tc_span(\"A/B\", attrs(keys::a = ))] fn f() {}", &["expected an expression"]);
     check("#[tc_span(\"A/B\", attrs(keys::))] fn f() {}", &["expected path segment"]);
     check("#[tc_span(kind = )] fn f() {}", &["expected a kind", "a span needs a name"]);
+}
+
+#[test]
+fn mistakes_of_metrics_keep_the_item() {
+    check("#[tc_metric] fn f() {}", &["`tc_metric` needs a metric: write `calls = \\\"tc_f_total\\\"`"]);
+    check("#[tc_metric(calls = \"f\")] const fn f() {}", &["write `tc_f_total`", "where there are no metrics"]);
+    check("#[tc_metric(calls = \"tc_f_total\")] fn f();", &["has no body to put a metric around"]);
+    check(
+        "#[tc_metric(calls = \"tc_f_total\")] struct S;",
+        &["`tc_metric` cannot be put on a struct, only on a function"],
+    );
+    check("#[tc_metric(calls = \"tc_f_total\")] impl A {}", &["put it on the methods"]);
+    check("#[tc_metric(calls = \"tc_f_total\")] #[tc_metric(x)] fn f() {}", &["a function has one `tc_metric`"]);
+}
+
+#[test]
+fn mistakes_of_both_are_reported_once() {
+    check(
+        "#[tc_span(\"A/B\")] #[tc_metric(call = \"tc_f_total\")] fn f() {}",
+        &["did you mean `calls`", "needs a metric"],
+    );
+    check("#[tc_metric(calls = \"f\")] #[x::tc_span(\"a/b\")] fn f() {}", &["write `tc_f_total`", "write `A/B`"]);
+    check("#[tc_span(\"A/B\")] #[tc_metric(calls = \"tc_f_total\")] struct S;", &["cannot be put on a struct"]);
+    check("#[tc_span(\"A/B\")] #[tc_metric(a)] #[tc_metric(b)] fn f() {}", &["a function has one `tc_metric`"]);
+    check("#[tc_metric(a)] #[tc_span(\"A/B\")] #[tc_span(\"A/B\")] fn f() {}", &["a function has one span"]);
+    check("#[tc_span(\"A/B\")] #[tc_metric = 1] fn f() {}", &["the options stand in brackets"]);
+    check(
+        "#[tc_span(\"A/B\", future)] #[tc_metric(calls = \"tc_f_total\", construct)] fn f() -> BoxFuture<'a, u8> { g() }",
+        &["`construct` contradicts `future`"],
+    );
+}
+
+#[test]
+fn the_order_of_the_two_makes_no_difference() {
+    let span = "#[tc_span(\"A/B\", attrs(keys::a = x), crate = a)]";
+    let metric = "#[tc_metric(calls = \"tc_f_total\", labels(keys::b = y), crate = b, no_err)]";
+    let function = "#[inline] pub fn f(x: u8, y: Y) -> R { g() }";
+    let above = expanded(&format!("{span} {metric} {function}"));
+    assert_eq!(above, expanded(&format!("{metric} /** Docs. */ {span} {function}")).replace("/// Docs.\n", ""));
+    assert!(
+        !above.contains("tc_metric") && above.contains("a::__private") && !above.contains("b::__private"),
+        "{above}"
+    );
+    assert!(above.contains("unobserved") && above.contains("unjudged"), "{above}");
+}
+
+#[test]
+fn compiled_out_the_labels_are_checked() {
+    let text = "#[tc_metric(calls = \"tc_f_total\", labels(keys::a = x, keys::b = |r| r.b))] fn f(x: u8) -> R { g() }";
+    let out = compiled_out(text);
+    assert!(out.contains("if false") && out.contains("check_labels") && out.contains("|r| r.b"), "{out}");
+    assert!(out.contains("mistake()") && !out.contains("static"), "{out}");
 }
 
 #[test]

@@ -55,8 +55,30 @@ pub fn traced<R>(
 #[inline(always)]
 pub fn start<F: FnOnce(&mut Start)>(starting: Option<&mut Starting>, fields: F) {
     if let Some(starting) = starting {
-        starting.block = open::open(starting.callsite).map(|block| entered(block, starting.callsite, fields));
+        starting.block = enter_block(starting.callsite, fields);
     }
+}
+
+/// Opens and enters a span.
+#[inline(always)]
+pub(crate) fn enter_block<F: FnOnce(&mut Start)>(callsite: &'static Callsite, fields: F) -> Option<BlockRef> {
+    open::open(callsite).map(|block| entered(block, callsite, fields))
+}
+
+/// As `enter_block`, below a given parent.
+#[inline(always)]
+pub(crate) fn enter_block_under<P: IntoParent, F: FnOnce(&mut Start)>(
+    callsite: &'static Callsite,
+    parent: impl FnOnce() -> P,
+    fields: F,
+) -> Option<BlockRef> {
+    open::open_under(callsite, &parent().into_parent()).map(|block| entered(block, callsite, fields))
+}
+
+/// When a span that is recorded started.
+#[inline]
+pub(crate) fn start_reading(block: Option<BlockRef>) -> Option<u64> {
+    block.filter(|block| block.has(RECORDING)).map(|block| block.start.get())
 }
 
 /// As `start`, below a given parent.
@@ -67,18 +89,23 @@ pub fn start_under<P: IntoParent, F: FnOnce(&mut Start)>(
     fields: F,
 ) {
     if let Some(starting) = starting {
-        let block = open::open_under(starting.callsite, &parent().into_parent());
-        starting.block = block.map(|block| entered(block, starting.callsite, fields));
+        starting.block = enter_block_under(starting.callsite, parent, fields);
     }
 }
 
 /// A span that was entered on this thread and has no guard yet.
 pub struct Entered(pub(super) Option<BlockRef>);
 
+impl Entered {
+    pub(crate) fn block(&self) -> Option<BlockRef> {
+        self.0
+    }
+}
+
 /// Opens and enters a span for a scope; `fields` is called if it is recorded.
 #[inline]
 pub fn enter<F: FnOnce(&mut Start)>(callsite: &'static Callsite, fields: F) -> Option<Entered> {
-    Some(Entered(open::open(callsite).map(|block| entered(block, callsite, fields))))
+    Some(Entered(enter_block(callsite, fields)))
 }
 
 /// As `enter`, below a given parent.
@@ -87,8 +114,7 @@ pub fn enter_under<P: IntoParent, F: FnOnce(&mut Start)>(
     parent: impl FnOnce() -> P,
     fields: F,
 ) -> Option<Entered> {
-    let block = open::open_under(callsite, &parent().into_parent());
-    Some(Entered(block.map(|block| entered(block, callsite, fields))))
+    Some(Entered(enter_block_under(callsite, parent, fields)))
 }
 
 #[inline(always)]
@@ -122,7 +148,7 @@ pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Cal
 }
 
 /// Leaves a span that is entered by a function: everything above it on the stack goes with it.
-fn leave(block: BlockRef, end: u64, outcome: Outcome) {
+pub(crate) fn leave(block: BlockRef, end: u64, outcome: Outcome) {
     local::with(|local| {
         local.pop_to(block);
         finish(local, block, end, outcome);
@@ -131,7 +157,7 @@ fn leave(block: BlockRef, end: u64, outcome: Outcome) {
 
 /// Leaves a recorded span that came to its end.
 #[inline(never)]
-fn leave_recorded(block: BlockRef, end: u64) {
+pub(crate) fn leave_recorded(block: BlockRef, end: u64) {
     local::with(|local| {
         local.pop_to(block);
         local.record(block, end);

@@ -6,7 +6,10 @@ mod relatives;
 mod scope;
 mod start;
 
-pub(crate) use self::enter::{Pending, Starting, finish, start_clock};
+pub(crate) use self::enter::{
+    Entered, Pending, Starting, enter_block, enter_block_under, finish, leave, leave_recorded, start_clock,
+    start_reading,
+};
 pub use self::enter::{begin, begin_under, enter, enter_under, start, start_under, traced};
 pub use self::handmade::Span;
 pub use self::relatives::{IntoLinks, IntoParent};

@@ -30,12 +30,14 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::amount::Measurement;
 use crate::clock::{self, Converter};
 use crate::context::Context;
 use crate::ext::{Ext, Sink};
 use crate::finished::FinishedSpan;
 use crate::future::FutureExt;
 use crate::recorder::{self, Capacity};
+use crate::snapshot::{self, MetricPoints, PointValue};
 use crate::{fork, stray, switch};
 
 /// Runs `f` and gives what it returned, with all spans that were made in its context and have ended.
@@ -65,6 +67,7 @@ struct Collected {
     /// One for the whole capture, so that the order of starts is the order of the counter.
     converter: Converter,
     spans: Mutex<Vec<FinishedSpan>>,
+    measurements: Mutex<Vec<Measurement>>,
 }
 
 impl Sink for Collected {
@@ -75,6 +78,10 @@ impl Sink for Collected {
     fn finished(&self, span: FinishedSpan) {
         self.spans.lock().unwrap_or_else(PoisonError::into_inner).push(span);
     }
+
+    fn measured(&self, measurement: Measurement) {
+        self.measurements.lock().unwrap_or_else(PoisonError::into_inner).push(measurement);
+    }
 }
 
 impl Capture {
@@ -83,7 +90,11 @@ impl Capture {
         fork::watch();
         recorder::install(Capacity::default());
         switch::begin_capture();
-        let collected = Arc::new(Collected { converter: clock::converter(), spans: Mutex::default() });
+        let collected = Arc::new(Collected {
+            converter: clock::converter(),
+            spans: Mutex::default(),
+            measurements: Mutex::default(),
+        });
         Capture { collected, strays: stray::count() }
     }
 
@@ -94,7 +105,10 @@ impl Capture {
     fn end<R>(self, value: R) -> Captured<R> {
         let mut spans = std::mem::take(&mut *self.collected.spans.lock().unwrap_or_else(PoisonError::into_inner));
         spans.sort_by_key(|span| span.start_unix_nanos);
-        Captured { value, spans, strays: stray::since(self.strays) }
+        let measurements = self.collected.measurements.lock().unwrap_or_else(PoisonError::into_inner);
+        let metrics = snapshot::of_measurements(&measurements);
+        drop(measurements);
+        Captured { value, spans, metrics, strays: stray::since(self.strays) }
     }
 }
 
@@ -113,7 +127,9 @@ pub struct Captured<R = ()> {
     pub value: R,
     /// Its finished spans, by start.
     pub spans: Vec<FinishedSpan>,
-    /// Spans that were made meanwhile in no context, by this test or by others that capture nothing.
+    /// The points of its metrics, by name. Callbacks of observable gauges are not called.
+    pub metrics: Vec<MetricPoints>,
+    /// Spans and metrics that were made meanwhile in no context, by this test or by others that capture nothing.
     pub strays: Vec<&'static str>,
 }
 
@@ -148,6 +164,25 @@ impl<R> Captured<R> {
         tree::outline(&self.spans)
     }
 
+    /// The value of the metric with this name and these labels, in any order; `None` if nothing was measured there.
+    pub fn metric(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
+        self.metrics.iter().find(|metric| metric.meta.name == name)?.value(labels)
+    }
+
+    /// The points of its metrics: `name{label=text, ..} value`, a line for each; of a distribution only its count.
+    pub fn metric_lines(&self) -> String {
+        self.metrics.iter().map(MetricPoints::to_string).collect()
+    }
+
+    /// Compares [`metric_lines`](Self::metric_lines) with `expected`, whose common indentation does not matter.
+    ///
+    /// # Panics
+    /// If they differ, with both.
+    #[track_caller]
+    pub fn assert_metrics(&self, expected: &str) {
+        self.assert_same(&self.metric_lines(), expected);
+    }
+
     /// Compares [`tree`](Self::tree) with `expected`, whose common indentation does not matter.
     ///
     /// # Panics
@@ -172,7 +207,7 @@ impl<R> Captured<R> {
         if *actual != expected {
             let strays =
                 if self.strays.is_empty() { String::new() } else { format!("\nin no context: {:?}", self.strays) };
-            panic!("the spans differ\n{}{strays}", tree::difference(&expected, actual));
+            panic!("what was captured differs\n{}{strays}", tree::difference(&expected, actual));
         }
     }
 }

@@ -10,35 +10,36 @@ use syn::{ReturnType, Signature, Type};
 
 use super::super::arguments::rebind;
 use super::super::body::mentions;
-use super::super::model::Span;
+use super::super::model::Wrapped;
 use super::super::shape::{inferred, peel};
+use super::runtime::Wrapper;
 use super::{after, callsite, handler, with_body};
 
 /// `fn f(..) -> impl Future`.
-pub(super) fn future(span: &Span) -> TokenStream {
-    converted(span, "Instrumented")
+pub(super) fn future(wrapped: &Wrapped) -> TokenStream {
+    converted(wrapped, Wrapper::Future)
 }
 
 /// The same, but the span goes on with the stream that the future makes.
-pub(super) fn stream(span: &Span) -> TokenStream {
-    converted(span, "InstrumentedStreamFuture")
+pub(super) fn stream(wrapped: &Wrapped) -> TokenStream {
+    converted(wrapped, Wrapper::StreamFuture)
 }
 
-fn converted(span: &Span, wrapper: &str) -> TokenStream {
-    let (site, k) = (Site::mixed_site(), span.options.krate.private());
-    let mut sig = span.function.sig.clone();
-    let needed = span.options.expressions();
+fn converted(wrapped: &Wrapped, wrapper: Wrapper) -> TokenStream {
+    let (site, k) = (Site::mixed_site(), wrapped.telemetry.options.krate.private());
+    let mut sig = wrapped.function.sig.clone();
+    let needed = wrapped.telemetry.expressions();
     let rebound = rebind(&mut sig, |name| mentions(needed.clone(), name));
     return_future(&mut sig, &k);
-    let begin = callsite::begin_with(&span.options, &rebound.fields);
-    let callsite = callsite::declare(&span.options, &span.name);
-    let (body, handler) = (typed_body(span, &k), handler::handler(span));
-    let (wrapper, arguments) = (syn::Ident::new(wrapper, site), &rebound.block);
+    let begin = callsite::begin_with(&wrapped.telemetry, &rebound.fields);
+    let callsite = callsite::declare(wrapped);
+    let (body, handlers) = (typed_body(wrapped, &k), handler::handlers(wrapped));
+    let (wrapper, arguments) = (wrapper.ident(&wrapped.telemetry), &rebound.block);
     let new_body = quote_spanned! {site=>
         #callsite
-        #k::#wrapper::new(#begin, async move { #arguments #body }, #handler)
+        #k::#wrapper::new(#begin, async move { #arguments #body }, #handlers)
     };
-    with_body(span, &ending_in_user_tokens(&sig), new_body)
+    with_body(wrapped, &ending_in_user_tokens(&sig), new_body)
 }
 
 /// The signature, which ends in a type of ours, with an empty `where` of the user's behind it.
@@ -52,15 +53,16 @@ fn ending_in_user_tokens(sig: &Signature) -> TokenStream {
 }
 
 /// Another attribute demands an `async fn`.
-pub(super) fn kept(span: &Span) -> TokenStream {
-    let k = span.options.krate.private();
-    let (callsite, begin) = (callsite::declare(&span.options, &span.name), callsite::begin(&span.options));
-    let (body, handler) = (typed_body(span, &k), handler::handler(span));
+pub(super) fn kept(wrapped: &Wrapped) -> TokenStream {
+    let k = wrapped.telemetry.options.krate.private();
+    let (callsite, begin) = (callsite::declare(wrapped), callsite::begin(&wrapped.telemetry));
+    let (body, handlers) = (typed_body(wrapped, &k), handler::handlers(wrapped));
+    let wrapper = Wrapper::Future.ident(&wrapped.telemetry);
     let new_body = quote_spanned! {Site::mixed_site()=>
         #callsite
-        #k::Instrumented::new(#begin, async move { #body }, #handler).await
+        #k::#wrapper::new(#begin, async move { #body }, #handlers).await
     };
-    with_body(span, &span.function.sig, new_body)
+    with_body(wrapped, &wrapped.function.sig, new_body)
 }
 
 fn return_future(sig: &mut Signature, k: &TokenStream) {
@@ -75,9 +77,9 @@ fn return_future(sig: &mut Signature, k: &TokenStream) {
 }
 
 /// The body, after the block was told its output type: without it coercions and `.into()` would not compile.
-fn typed_body(span: &Span, k: &TokenStream) -> TokenStream {
-    let (site, body) = (Site::mixed_site(), &span.body);
-    let ReturnType::Type(_, ty) = &span.function.sig.output else {
+fn typed_body(wrapped: &Wrapped, k: &TokenStream) -> TokenStream {
+    let (site, body) = (Site::mixed_site(), &wrapped.body);
+    let ReturnType::Type(_, ty) = &wrapped.function.sig.output else {
         return after(&quote_spanned!(site=> if false { return; }), body);
     };
     let never = never(ty, k);
@@ -85,7 +87,7 @@ fn typed_body(span: &Span, k: &TokenStream) -> TokenStream {
         never.is_some().then(|| quote_spanned!(site=> #[allow(unreachable_code, clippy::diverging_sub_expression)]));
     // At the return type, because the compiler shows this as the reason for an error in the body.
     let place = ty.span().resolved_at(site);
-    let k = span.options.krate.private_at(place);
+    let k = wrapped.telemetry.options.krate.private_at(place);
     let output = never.or_else(|| inferred(ty)).map(|ty| {
         let value = quote_spanned!(place=> return #k::unreachable_value::<#ty>(););
         quote_spanned!(site=> #allow if false { #value })

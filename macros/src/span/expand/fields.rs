@@ -30,8 +30,7 @@ pub(super) fn statements(options: &Options) -> TokenStream {
 }
 
 /// A name for each key, by which all else refers to it: a path that leads nowhere then is one mistake and one error.
-pub(super) fn aliases(options: &Options) -> TokenStream {
-    let fields = options.attrs.iter().chain(&options.share).chain(&options.result);
+pub(super) fn aliases<'a>(fields: impl Iterator<Item = &'a Field>) -> TokenStream {
     let alias = |Field { key, alias, .. }: &Field| {
         let key = apart_from_variables(key);
         quote_spanned!(Site::mixed_site()=> type #alias = #key;)

@@ -1,4 +1,4 @@
-//! Writes the generated code of a span. Nothing here can fail.
+//! Writes the generated code of a span, of metrics, or of both. Nothing here can fail.
 //!
 //! Every token of ours has `Span::mixed_site`, so that our locals and the user's never meet. Nothing comes from the
 //! prelude, paths are absolute, and the body goes through as the tokens that came in.
@@ -9,7 +9,9 @@ mod callsite;
 mod fields;
 mod handler;
 mod made;
+mod meter;
 mod off;
+mod runtime;
 mod scope;
 
 use proc_macro2::{Group, Span as Site, TokenStream};
@@ -18,37 +20,37 @@ use quote::{ToTokens, quote_spanned};
 pub(crate) use scope::{scope, scope_error};
 
 use super::body::{is_lone_expression, regroup};
-use super::model::{Form, Span};
+use super::model::{Form, Wrapped};
 
-/// The function, with its span unless telemetry is compiled out.
-pub(crate) fn function(span: &Span) -> TokenStream {
-    if cfg!(feature = "off") { compiled_out(span) } else { instrumented(span) }
+/// The function, with its telemetry unless that is compiled out.
+pub(crate) fn function(wrapped: &Wrapped) -> TokenStream {
+    if cfg!(feature = "off") { compiled_out(wrapped) } else { instrumented(wrapped) }
 }
 
-/// The function with its span.
-pub(crate) fn instrumented(span: &Span) -> TokenStream {
-    match &span.form {
-        Form::Call => call::observed(span),
-        Form::Guarded => call::guarded(span),
-        Form::Async => asynchronous::future(span),
-        Form::KeptAsync => asynchronous::kept(span),
-        Form::AsyncStream => asynchronous::stream(span),
-        Form::Future { opaque, tail } => made::future(span, *opaque, tail.as_ref()),
-        Form::Stream { opaque, tail } => made::stream(span, *opaque, tail.as_ref()),
+/// The function with its telemetry.
+pub(crate) fn instrumented(wrapped: &Wrapped) -> TokenStream {
+    match &wrapped.form {
+        Form::Call => call::observed(wrapped),
+        Form::Guarded => call::guarded(wrapped),
+        Form::Async => asynchronous::future(wrapped),
+        Form::KeptAsync => asynchronous::kept(wrapped),
+        Form::AsyncStream => asynchronous::stream(wrapped),
+        Form::Future { opaque, tail } => made::future(wrapped, *opaque, tail.as_ref()),
+        Form::Stream { opaque, tail } => made::stream(wrapped, *opaque, tail.as_ref()),
     }
 }
 
-/// The function without its span.
-pub(crate) fn compiled_out(span: &Span) -> TokenStream {
-    off::function(span)
+/// The function without its telemetry.
+pub(crate) fn compiled_out(wrapped: &Wrapped) -> TokenStream {
+    off::function(wrapped)
 }
 
 /// The function around a new body; `sig` is its signature.
 ///
 /// The braces stay the user's: the compiler takes an item that ends in our tokens for ours, and would no longer say that
 /// it is never used.
-fn with_body(span: &Span, sig: &impl ToTokens, body: TokenStream) -> TokenStream {
-    with_group(span, sig, &regroup(&span.body, body))
+fn with_body(wrapped: &Wrapped, sig: &impl ToTokens, body: TokenStream) -> TokenStream {
+    with_group(wrapped, sig, &regroup(&wrapped.body, body))
 }
 
 /// The body after some statements of ours, as a block of its own.
@@ -65,7 +67,7 @@ fn after(statements: &TokenStream, body: &Group) -> TokenStream {
     }
 }
 
-fn with_group(span: &Span, sig: &impl ToTokens, body: &Group) -> TokenStream {
-    let (attrs, vis, hoisted) = (&span.function.attrs, &span.function.vis, &span.hoisted);
+fn with_group(wrapped: &Wrapped, sig: &impl ToTokens, body: &Group) -> TokenStream {
+    let (attrs, vis, hoisted) = (&wrapped.function.attrs, &wrapped.function.vis, &wrapped.hoisted);
     quote_spanned!(Site::mixed_site()=> #(#attrs)* #hoisted #vis #sig #body)
 }

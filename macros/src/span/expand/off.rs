@@ -4,16 +4,17 @@ use proc_macro2::{Span as Site, TokenStream};
 use quote::{ToTokens, quote_spanned};
 use syn::{ReturnType, Type};
 
-use super::super::model::{Form, Observe, Span};
+use super::super::model::{Form, Observe, Wrapped};
 use super::super::options::Options;
 use super::super::shape::{inferred, peel};
-use super::{after, fields, handler, with_body, with_group};
+use super::{after, fields, handler, meter, with_body, with_group};
 
-pub(super) fn function(span: &Span) -> TokenStream {
-    let result = check_result(span);
-    match check(&span.options, result) {
-        None => with_group(span, &span.function.sig, &span.body),
-        Some(check) => with_body(span, &span.function.sig, after(&check, &span.body)),
+pub(super) fn function(wrapped: &Wrapped) -> TokenStream {
+    let span = check(&wrapped.telemetry.options, check_result(wrapped));
+    let checks: TokenStream = span.into_iter().chain(check_metrics(wrapped)).collect();
+    match checks.is_empty() {
+        true => with_group(wrapped, &wrapped.function.sig, &wrapped.body),
+        false => with_body(wrapped, &wrapped.function.sig, after(&checks, &wrapped.body)),
     }
 }
 
@@ -27,18 +28,18 @@ pub(super) fn check(options: &Options, result: Option<TokenStream>) -> Option<To
         let (k, site) = (options.krate.private_at(fields::site_of(parent)), fields::site_of(parent));
         quote_spanned!(site=> #k::check_parent(|| #parent);)
     });
-    let (aliases, statements) = (fields::aliases(options), fields::statements(options));
+    let (aliases, statements) = (fields::aliases(options.fields()), fields::statements(options));
     let fields = options.has_fields().then(|| quote_spanned!(site=> #k::check(|__tc_start| { #statements });));
     Some(quote_spanned!(site=> if false { #aliases #parent #fields #result }))
 }
 
 /// The closures of `result(..)`, given a value of the type that the signature names.
-fn check_result(span: &Span) -> Option<TokenStream> {
-    let (k, site) = (span.options.krate.private(), Site::mixed_site());
-    if span.options.result.is_empty() {
+fn check_result(wrapped: &Wrapped) -> Option<TokenStream> {
+    let (k, site) = (wrapped.telemetry.options.krate.private(), Site::mixed_site());
+    if wrapped.telemetry.options.result.is_empty() {
         return None;
     }
-    let (ty, sets) = (observed_type(span)?, handler::set_fields(span, "__tc_start"));
+    let (ty, sets) = (observed_type(wrapped, &wrapped.observe)?, handler::set_fields(wrapped, "__tc_start"));
     Some(quote_spanned! {site=>
         #k::check(|__tc_start| {
             let __tc_result = &#k::unreachable_value::<#ty>();
@@ -47,9 +48,21 @@ fn check_result(span: &Span) -> Option<TokenStream> {
     })
 }
 
+/// The same for metrics: the values of their labels. That they are within their budgets is checked as ever.
+fn check_metrics(wrapped: &Wrapped) -> Option<TokenStream> {
+    let (metrics, krate) = (wrapped.telemetry.metrics.as_ref()?, &wrapped.telemetry.options.krate);
+    let (k, site) = (krate.private(), Site::mixed_site());
+    let (checks, labels) = (meter::checks(wrapped), meter::labels(metrics, krate));
+    let results = observed_type(wrapped, &wrapped.judge).filter(|_| !metrics.results.is_empty()).map(|ty| {
+        let sets = handler::set_each(&metrics.results, "label", &quote_spanned!(site=> #k::Labels::new()), &k);
+        quote_spanned!(site=> let __tc_result = &#k::unreachable_value::<#ty>(); #sets)
+    });
+    Some(quote_spanned!(site=> if false { #checks #k::check_labels(#labels); #results }))
+}
+
 /// The type of the value that is looked at; `None` if the signature does not say all of it.
-fn observed_type(span: &Span) -> Option<TokenStream> {
-    let ty = match (&span.form, &span.observe, &span.function.sig.output) {
+fn observed_type(wrapped: &Wrapped, observe: &Observe) -> Option<TokenStream> {
+    let ty = match (&wrapped.form, observe, &wrapped.function.sig.output) {
         (Form::Call | Form::Async | Form::KeptAsync, _, ReturnType::Type(_, ty)) => ty,
         (Form::Call | Form::Async | Form::KeptAsync, _, ReturnType::Default) => {
             return Some(quote_spanned!(Site::mixed_site()=> ()));

@@ -3,18 +3,18 @@
 use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
 
-use super::super::options::Options;
+use super::super::telemetry::Telemetry;
 use super::{callsite, off};
 use crate::krate::Krate;
 
 /// The expression that makes the guard.
-pub(crate) fn scope(options: &Options, name: &str) -> TokenStream {
-    let (k, site) = (options.krate.private(), Site::mixed_site());
+pub(crate) fn scope(telemetry: &Telemetry) -> TokenStream {
+    let (k, site) = (telemetry.options.krate.private(), Site::mixed_site());
     if cfg!(feature = "off") {
-        let check = off::check(options, None);
+        let check = off::check(&telemetry.options, None);
         return quote_spanned!(site=> { #check #k::Scope::none() });
     }
-    let (callsite, enter) = (callsite::declare(options, name), callsite::enter(options));
+    let (callsite, enter) = (callsite::declare_alone(telemetry), callsite::enter(telemetry));
     quote_spanned!(site=> { #callsite #k::Scope::new(#enter) })
 }
 

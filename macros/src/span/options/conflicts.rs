@@ -25,6 +25,28 @@ const FUNCTION: [&str; 16] = [
 const IMPL: [&str; 3] = ["component", "methods", "crate"];
 const SCOPE: [&str; 7] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "announce"];
 
+/// Options of `tc_metric` alone.
+const METRIC: [&str; 12] = [
+    "calls",
+    "errors",
+    "duration",
+    "in_flight",
+    "first_item",
+    "per_item",
+    "items",
+    "labels",
+    "budget",
+    "buckets",
+    "exponential",
+    "error_type",
+];
+const SHARED: [&str; 5] = ["future", "stream", "construct", "no_err", "crate"];
+
+/// Whether `tc_span` has this option and `tc_metric` has not.
+pub(crate) fn is_only_of_span(option: &str) -> bool {
+    (FUNCTION.contains(&option) || IMPL.contains(&option)) && !SHARED.contains(&option)
+}
+
 impl Place {
     /// The options that may stand here, for the list in an error.
     pub(super) fn allowed(self) -> &'static [&'static str] {
@@ -38,11 +60,17 @@ impl Place {
 
     /// Whether the word is an option anywhere, or looks like a slip of the hand for one that may stand here.
     pub(super) fn knows(self, word: &str) -> bool {
-        FUNCTION.contains(&word) || IMPL.contains(&word) || suggest::nearest(word, self.allowed()).is_some()
+        FUNCTION.contains(&word)
+            || IMPL.contains(&word)
+            || METRIC.contains(&word)
+            || suggest::nearest(word, self.allowed()).is_some()
     }
 
     /// What to do with an option that is right elsewhere; nothing if there is no such option at all.
     pub(super) fn misplaced(self, option: &str) -> Option<String> {
+        if METRIC.contains(&option) {
+            return Some(format!("`{option}` belongs in `tc_metric`: `#[tc_metric({option}..)]` on the same function"));
+        }
         let known = FUNCTION.contains(&option) || IMPL.contains(&option);
         if !known || self.allowed().contains(&option) {
             return None;
@@ -59,14 +87,14 @@ impl Place {
     }
 }
 
-/// Reports pairs of options that cannot both hold.
-pub(super) fn check(options: &Options, errors: &mut Errors) {
+/// Reports pairs of options that cannot both hold. `what` covers the call: a span, or a metric.
+pub(super) fn check(options: &Options, what: &str, errors: &mut Errors) {
     let mut clash = |one: &str, other: &str, why: &str| {
         if let (Some(_), Some(at)) = (options.written(one), options.written(other)) {
             errors.at(at, format_args!("`{other}` contradicts `{one}`: {why}"));
         }
     };
-    clash("future", "stream", "a span covers one of them");
+    clash("future", "stream", &format!("{what} covers one of them"));
     clash("future", "construct", "`construct` times only the call that makes the future");
     clash("stream", "construct", "`construct` times only the call that makes the stream");
     clash("construct", "result", "the result is not known when the call ends");

@@ -18,6 +18,20 @@ pub(crate) struct Field {
 
 /// Reads the inside of `attrs(...)`; a key that comes twice is a mistake. `list` tells the aliases of two lists apart.
 pub(super) fn fields(input: ParseStream, list: &str, errors: &mut Errors) -> Vec<Field> {
+    read(input, list, field, errors)
+}
+
+/// Reads the inside of `labels(...)` of a metric.
+pub(crate) fn labels(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
+    read(input, "Label", label, errors)
+}
+
+fn read(
+    input: ParseStream,
+    list: &str,
+    field: fn(ParseStream) -> syn::Result<(Path, Expr)>,
+    errors: &mut Errors,
+) -> Vec<Field> {
     let parsed = Punctuated::<(Path, Expr), Token![,]>::parse_terminated_with(input, field);
     let mut fields: Vec<Field> = Vec::new();
     for (key, value) in errors.keep(parsed).unwrap_or_default() {
@@ -70,6 +84,18 @@ fn field(input: ParseStream) -> syn::Result<(Path, Expr)> {
         return Err(syn::Error::new_spanned(equals, "expected an expression after `=`"));
     }
     Ok((key, input.parse()?))
+}
+
+fn label(input: ParseStream) -> syn::Result<(Path, Expr)> {
+    let ahead = input.fork();
+    match ahead.call(Path::parse_mod_style) {
+        Ok(key) if ahead.is_empty() || ahead.peek(Token![,]) => {
+            let name = shown(&key);
+            let message = format!("label `{name}` is never given a value; write `{name} = ..`");
+            Err(syn::Error::new_spanned(key, message))
+        }
+        _ => field(input),
+    }
 }
 
 const NO_PATH: &str = "a key is named by its Rust path, as in `keys::artifact = ..`; \

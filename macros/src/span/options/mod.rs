@@ -7,15 +7,18 @@ mod database;
 mod fields;
 mod name;
 mod reader;
+mod shared;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::{Expr, LitStr};
 
+pub(crate) use conflicts::is_only_of_span;
 pub(crate) use database::Database;
-pub(crate) use fields::Field;
+pub(crate) use fields::{Field, labels};
 pub(crate) use name::{for_function, missing};
-pub(crate) use reader::read;
+pub(crate) use reader::{path, read, read_function};
+pub(crate) use shared::Shared;
 
 use crate::krate::Krate;
 
@@ -69,6 +72,18 @@ pub(crate) struct Options {
     seen: Vec<Ident>,
 }
 
+impl Cover {
+    /// What an option of this name covers.
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "future" => Some(Self::Future),
+            "stream" => Some(Self::Stream),
+            "construct" => Some(Self::Construct),
+            _ => None,
+        }
+    }
+}
+
 impl Options {
     /// The place where the option `name` was written.
     pub(crate) fn written(&self, name: &str) -> Option<&Ident> {
@@ -90,6 +105,11 @@ impl Options {
         let database = self.database.iter().flat_map(|database| &database.parts).map(|part| &part.value);
         let all = fields.chain(database).chain(&self.links).chain(&self.parent);
         all.map(ToTokens::to_token_stream).collect()
+    }
+
+    /// All attributes, whenever they are known.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &Field> {
+        self.attrs.iter().chain(&self.share).chain(&self.result)
     }
 
     /// Whether anything is evaluated when the span begins.

@@ -6,9 +6,10 @@ use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, Lit, LitStr, Path, Token};
 
-use super::{Cover, Options, Place, conflicts, database, fields, name};
+use super::{Cover, Options, Place, Shared, conflicts, database, fields, name};
 use crate::diagnostics::Errors;
 use crate::krate::Krate;
+use crate::option_list::{end_of_option, equals, no_value, skip_option};
 use crate::suggest;
 
 const KINDS: [(&str, &str); 5] = [
@@ -21,6 +22,23 @@ const KINDS: [(&str, &str); 5] = [
 
 /// Reads the options that may stand at `place`; mistakes go to `errors`.
 pub(crate) fn read(tokens: TokenStream, place: Place, errors: &mut Errors) -> Options {
+    let options = read_each(tokens, place, errors);
+    conflicts::check(&options, "a span", errors);
+    options
+}
+
+/// The options of a function from its `tc_span`, if it has one, and from what its `tc_metric` says of the same things.
+pub(crate) fn read_function(tokens: Option<TokenStream>, shared: Option<&Shared>, errors: &mut Errors) -> Options {
+    let what = if tokens.is_some() { "a span" } else { "a metric" };
+    let mut options = tokens.map(|tokens| read_each(tokens, Place::Function, errors)).unwrap_or_default();
+    if let Some(shared) = shared {
+        options.adopt(shared);
+    }
+    conflicts::check(&options, what, errors);
+    options
+}
+
+fn read_each(tokens: TokenStream, place: Place, errors: &mut Errors) -> Options {
     let mut reader = Reader { options: Options::default(), place, errors };
     let result = (|input: ParseStream| {
         reader.all(input);
@@ -29,7 +47,6 @@ pub(crate) fn read(tokens: TokenStream, place: Place, errors: &mut Errors) -> Op
     .parse2(tokens);
     let options = reader.options;
     errors.keep(result);
-    conflicts::check(&options, errors);
     options
 }
 
@@ -137,22 +154,13 @@ impl Reader<'_> {
     }
 
     fn flag(&mut self, option: &Ident, text: &str, input: ParseStream) -> syn::Result<()> {
-        let cover = match text {
-            "future" => Some(Cover::Future),
-            "stream" => Some(Cover::Stream),
-            "construct" => Some(Cover::Construct),
-            _ => None,
-        };
-        match (text, cover) {
+        match (text, Cover::named(text)) {
             (_, Some(cover)) => drop(self.options.cover.get_or_insert((cover, option.clone()))),
             ("no_err", _) => self.options.no_err = Some(option.clone()),
             ("no_message", _) => self.options.no_message = Some(option.clone()),
             _ => self.options.needs_parent = Some(option.clone()),
         }
-        if input.is_empty() || input.peek(Token![,]) {
-            return Ok(());
-        }
-        Err(input.error(format_args!("`{text}` takes no value; write just `{text}`")))
+        no_value(option, input)
     }
 }
 
@@ -169,7 +177,8 @@ fn expect(input: ParseStream, what: &str) -> syn::Result<LitStr> {
     input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), format_args!("expected {what}")))
 }
 
-fn path(input: ParseStream) -> syn::Result<Path> {
+/// The path behind `crate =`.
+pub(crate) fn path(input: ParseStream) -> syn::Result<Path> {
     let expected = "expected the path of a module or crate, as in `crate = my::telemetry`";
     input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), expected))
 }
@@ -210,33 +219,6 @@ fn seconds(literal: &LitStr) -> syn::Result<u32> {
             literal,
             format_args!("`{text}` is not a time of at least a second, as in \"30s\", \"5m\" or \"1h\""),
         )),
-    }
-}
-
-fn equals(option: &Ident, input: ParseStream) -> syn::Result<()> {
-    if !input.peek(Token![=]) {
-        return Err(syn::Error::new_spanned(option, format_args!("`{option}` takes a value; write `{option} = ..`")));
-    }
-    input.parse::<Token![=]>().map(drop)
-}
-
-fn end_of_option(input: ParseStream) -> syn::Result<()> {
-    if input.is_empty() {
-        return Ok(());
-    }
-    let error = input.error("expected `,` before the next option");
-    input.parse::<Token![,]>().map(drop).map_err(|_| error)
-}
-
-/// Goes on behind the next comma, so that later mistakes are found too.
-fn skip_option(input: ParseStream) {
-    while !input.is_empty() {
-        if input.parse::<Token![,]>().is_ok() {
-            return;
-        }
-        if input.parse::<TokenTree>().is_err() {
-            return;
-        }
     }
 }
 

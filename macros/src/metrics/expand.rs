@@ -1,0 +1,85 @@
+//! The static of one metric.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Ident, LitStr};
+
+use super::kind::Kind;
+use super::model::Metric;
+use crate::entries::docs;
+use crate::krate::Krate;
+use crate::section::Section;
+
+/// The static, registered at link time, with all that is checked of it inside: so an attribute such as `#[cfg]` holds
+/// for everything.
+pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
+    let (k, Metric { attrs, vis, name, labels, number, wire, unit, settings, .. }) = (krate.private(), metric);
+    let kind = Ident::new(metric.kind.name(), Span::mixed_site());
+    let section = (!cfg!(feature = "off")).then(|| Section::Metrics.attributes());
+    let labels = quote!((#(#labels,)*));
+    let (buckets, budget) = (settings.of_buckets(), settings.of_budget());
+    let declaration = Declaration {
+        kind: metric.kind,
+        labels: labels.clone(),
+        number: number.clone(),
+        name: wire,
+        unit,
+        description: docs(attrs),
+        place: name.span(),
+        settings: quote!(#buckets #budget),
+    };
+    let constant = Ident::new("__TC_META", Span::mixed_site());
+    let checked = checked(&constant, &declaration.tokens(krate), wire.span(), krate);
+    quote! {
+        #(#attrs)*
+        #section
+        #vis static #name: #k::#kind<#labels, #number> = {
+            #checked
+            #k::#kind::new(#constant)
+        };
+    }
+}
+
+/// What describes a metric.
+pub(crate) struct Declaration<'a> {
+    pub(crate) kind: Kind,
+    /// A tuple of keys.
+    pub(crate) labels: TokenStream,
+    pub(crate) number: Ident,
+    pub(crate) name: &'a LitStr,
+    pub(crate) unit: &'a str,
+    pub(crate) description: String,
+    /// What the catalogue shows as the metric's place.
+    pub(crate) place: Span,
+    /// Calls that say more.
+    pub(crate) settings: TokenStream,
+}
+
+impl Declaration<'_> {
+    /// The expression that describes the metric.
+    pub(crate) fn tokens(&self, krate: &Krate) -> TokenStream {
+        let Self { labels, number, name, unit, description, place, settings, .. } = self;
+        let (k, kind) = (krate.private(), Ident::new(self.kind.name(), Span::mixed_site()));
+        // The whole call stands at the user's own word, because the place of the call is the metric's place.
+        let (metric, constructor) = (Ident::new("__TcMetric", *place), Ident::new("meta", *place));
+        let call = quote_spanned!(*place=> #metric::#constructor(#name, #unit, #description));
+        quote_spanned! {Span::mixed_site()=> {
+            type #metric = #k::#kind<#labels, #number>;
+            #call #settings
+        }}
+    }
+}
+
+/// A constant with what describes a metric, and the check of it, whose error points at `place`.
+pub(crate) fn checked(constant: &Ident, meta: &TokenStream, place: Span, krate: &Krate) -> TokenStream {
+    let k = krate.private();
+    let site = place.resolved_at(Span::mixed_site());
+    let panic = quote_spanned!(site=> ::core::panic!("{}", __tc_mistake.as_str()));
+    let check = quote_spanned! {site=>
+        const _: () = if let ::core::option::Option::Some(__tc_mistake) = #constant.mistake() { #panic };
+    };
+    quote_spanned! {Span::mixed_site()=>
+        const #constant: #k::MetricMeta = #meta;
+        #check
+    }
+}

@@ -1,0 +1,113 @@
+//! The type of a metric: `Counter<(keys::source,), u64>`.
+
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::{GenericArgument, Ident, Path, PathArguments, Type};
+
+use super::kind::{self, Kind};
+use crate::diagnostics::{Errors, shown};
+use crate::suggest;
+
+/// What the type of a metric says.
+pub(super) struct MetricType {
+    pub(super) kind: Kind,
+    pub(super) labels: Vec<Path>,
+    pub(super) number: Ident,
+}
+
+/// Reads the type; what is wrong with its arguments is left out of it.
+pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
+    let last = match ty {
+        Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
+        _ => None,
+    };
+    let Some(last) = last else {
+        let message = format!("expected a kind of metric, as `Counter<(keys::source,)>`, not `{}`", shown(ty));
+        return Err(syn::Error::new_spanned(ty, message));
+    };
+    let Some(kind) = Kind::named(&last.ident.to_string()) else {
+        let message = suggest::unknown("kind of metric", &last.ident.to_string(), &kind::NAMES);
+        return Err(syn::Error::new_spanned(&last.ident, message));
+    };
+    let mut arguments = match &last.arguments {
+        PathArguments::AngleBracketed(arguments) => arguments.args.iter(),
+        _ => return Ok(MetricType { kind, labels: Vec::new(), number: default_number(kind) }),
+    };
+    let labels = arguments.next().map(|argument| labels(argument, errors)).unwrap_or_default();
+    let number = arguments.next().and_then(|argument| number(kind, argument, errors));
+    if let Some(more) = arguments.next() {
+        errors.at(more, format_args!("a `{}` has labels and a type of number; remove this", kind.name()));
+    }
+    Ok(MetricType { kind, labels, number: number.unwrap_or_else(|| default_number(kind)) })
+}
+
+fn labels(argument: &GenericArgument, errors: &mut Errors) -> Vec<Path> {
+    let mut keys: Vec<Path> = Vec::new();
+    match argument {
+        GenericArgument::Type(Type::Tuple(tuple)) => {
+            for element in &tuple.elems {
+                if let Some(key) = key(element, errors) {
+                    add(key, &mut keys, errors);
+                }
+            }
+        }
+        GenericArgument::Type(Type::Paren(paren)) => one(&paren.elem, paren, &mut keys, errors),
+        GenericArgument::Type(ty) => one(ty, ty, &mut keys, errors),
+        other => errors.at(other, "labels are a tuple of keys; write `(keys::source,)`, or `()` for none"),
+    }
+    keys
+}
+
+/// A key that should have stood in a tuple.
+fn one(ty: &Type, written: impl ToTokens, keys: &mut Vec<Path>, errors: &mut Errors) {
+    let Type::Path(path) = ty else {
+        errors.at(written, "labels are a tuple of keys; write `(keys::source,)`, or `()` for none");
+        return;
+    };
+    let name = shown(path);
+    let is_number = path.path.get_ident().is_some_and(|name| ["u64", "i64", "f64"].iter().any(|number| name == number));
+    match is_number {
+        true => errors.at(written, format_args!("labels come before the type of number; write `(), {name}`")),
+        false => {
+            errors.at(written, format_args!("labels are a tuple of keys; write `({name},)`"));
+            keys.push(path.path.clone());
+        }
+    }
+}
+
+fn key(element: &Type, errors: &mut Errors) -> Option<Path> {
+    match element {
+        Type::Path(path) if path.qself.is_none() => Some(path.path.clone()),
+        Type::Group(group) => key(&group.elem, errors),
+        _ => {
+            errors.at(element, "a label is named by its key, as `keys::source`; declare it with `tracecast::tc_keys!`");
+            None
+        }
+    }
+}
+
+fn add(key: Path, keys: &mut Vec<Path>, errors: &mut Errors) {
+    let name = shown(&key);
+    match keys.iter().any(|known| shown(known) == name) {
+        true => errors.at(&key, format_args!("label `{name}` stands twice; remove one of them")),
+        false => keys.push(key),
+    }
+}
+
+fn number(kind: Kind, argument: &GenericArgument, errors: &mut Errors) -> Option<Ident> {
+    let given = match argument {
+        GenericArgument::Type(Type::Path(path)) => path.path.get_ident(),
+        _ => None,
+    };
+    if let Some(given) = given.filter(|given| kind.numbers().iter().any(|known| *given == known)) {
+        return Some(given.clone());
+    }
+    let accepted = kind.numbers().iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
+    let (name, given) = (kind.name(), shown(argument));
+    errors.at(argument, format_args!("the numbers of a `{name}` are {accepted}, not `{given}`"));
+    None
+}
+
+fn default_number(kind: Kind) -> Ident {
+    Ident::new(kind.numbers()[0], Span::call_site())
+}

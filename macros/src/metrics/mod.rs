@@ -1,0 +1,38 @@
+//! `tc_metrics!`: declarations of metrics, and what `#[tc_metric]` shares with them.
+
+mod expand;
+mod kind;
+mod labels;
+mod model;
+mod names;
+mod options;
+mod prefix;
+mod settings;
+mod units;
+
+use proc_macro2::TokenStream;
+
+pub(crate) use expand::{Declaration, checked};
+pub(crate) use kind::Kind;
+pub(crate) use names::check as check_name;
+pub(crate) use prefix::Prefix;
+pub(crate) use settings::{Buckets, CONTRADICTION, Settings, buckets, budget};
+pub(crate) use units::{of as unit_of, with as with_unit, without as without_unit};
+
+use crate::krate::Krate;
+
+/// The inside of `tc_metrics!`, behind `crate = path;`.
+pub(crate) fn declare(input: TokenStream) -> TokenStream {
+    let (krate, input) = Krate::split(input);
+    let (metrics, errors) = model::parse(input);
+    // Metrics that are wrong are declared too, as far as they are known: each mistake gives one error.
+    let mut tokens = errors.into_tokens();
+    tokens.extend(metrics.iter().map(|metric| expand::metric(metric, &krate)));
+    if !metrics.is_empty() {
+        tokens.extend(Prefix::current().dependency());
+    }
+    tokens
+}
+
+#[cfg(test)]
+mod tests;

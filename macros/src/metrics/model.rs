@@ -1,0 +1,94 @@
+//! The checked input of `tc_metrics!`: `pub static LOADS: Counter<(keys::source,)> = "tc_loads_total";` and so on.
+
+use proc_macro2::{Delimiter, Ident, TokenStream};
+use syn::parse::{ParseStream, Parser};
+use syn::{Attribute, LitStr, Path, Token, Type, Visibility};
+
+use super::kind::Kind;
+use super::options::{self, Options};
+use super::settings::Settings;
+use super::{labels, names, units};
+use crate::diagnostics::Errors;
+use crate::entries::{self, take};
+
+/// One metric.
+pub(super) struct Metric {
+    pub(super) attrs: Vec<Attribute>,
+    pub(super) vis: Visibility,
+    /// The static.
+    pub(super) name: Ident,
+    pub(super) kind: Kind,
+    pub(super) labels: Vec<Path>,
+    pub(super) number: Ident,
+    /// Its name in exported data.
+    pub(super) wire: LitStr,
+    pub(super) unit: String,
+    pub(super) settings: Settings,
+}
+
+/// Reads all declarations; those that are wrong but known by name and kind are among the metrics too.
+pub(super) fn parse(input: TokenStream) -> (Vec<Metric>, Errors) {
+    let (mut metrics, mut errors): (Vec<Metric>, _) = (Vec::new(), Errors::default());
+    for entry in entries::split(input, "metric", &mut errors) {
+        let parsed = (|input: ParseStream| metric(input, &mut errors)).parse2(entry);
+        metrics.extend(errors.keep(parsed));
+    }
+    (metrics, errors)
+}
+
+fn metric(input: ParseStream, errors: &mut Errors) -> syn::Result<Metric> {
+    let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
+    take::<Token![static]>(input, || {
+        "a metric is a static; write `static LOADS: Counter = \"tc_loads_total\";`".into()
+    })?;
+    let name: Ident = input.parse()?;
+    take::<Token![:]>(input, || format!("metric `{name}` has no type; write `{name}: Counter` or another kind"))?;
+    let ty: Type = input.parse()?;
+    let ty = labels::read(&ty, errors)?;
+    take::<Token![=]>(input, || format!("metric `{name}` has no name in exported data; write `= \"tc_..\"`"))?;
+    let wire = take::<LitStr>(input, || "the name of a metric is a string literal, as `\"tc_loads_total\"`".into())?;
+    let options = braces(input, ty.kind, errors)?;
+    let right = names::check(&wire, ty.kind, errors);
+    let unit = unit(&wire, ty.kind, options.unit.as_ref().filter(|_| right), errors);
+    Ok(Metric {
+        attrs,
+        vis,
+        name,
+        kind: ty.kind,
+        labels: ty.labels,
+        number: ty.number,
+        wire,
+        unit,
+        settings: options.settings,
+    })
+}
+
+/// The options behind the name, and the end of the declaration.
+fn braces(input: ParseStream, kind: Kind, errors: &mut Errors) -> syn::Result<Options> {
+    if input.peek(Token![;]) {
+        return input.parse::<Token![;]>().map(|_| Options::default());
+    }
+    let is_brace = input.cursor().any_group().is_some_and(|(_, delimiter, ..)| delimiter == Delimiter::Brace);
+    if !is_brace {
+        return Err(input.error("expected `;` or options, as in `{ budget: 5000 };`"));
+    }
+    let inside;
+    syn::braced!(inside in input);
+    let options = options::read(&inside, kind, errors);
+    input.parse::<Token![;]>()?;
+    Ok(options)
+}
+
+/// The unit, which follows from the name; what is written beside it has to agree.
+fn unit(wire: &LitStr, kind: Kind, written: Option<&LitStr>, errors: &mut Errors) -> String {
+    let name = wire.value();
+    let follows = units::of(kind, &name).to_owned();
+    let Some(written) = written else { return follows };
+    match units::mistake(kind, &name, &written.value()) {
+        Some(mistake) => {
+            errors.at(written, mistake);
+            follows
+        }
+        None => written.value(),
+    }
+}

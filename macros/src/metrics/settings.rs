@@ -1,0 +1,116 @@
+//! How many series a metric may have, and how a histogram divides its values.
+
+use proc_macro2::{Literal, Span as Site, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Lit, LitInt, Path, Token};
+
+use crate::diagnostics::Errors;
+
+/// What a declaration says besides its labels.
+#[derive(Default)]
+pub(crate) struct Settings {
+    pub(crate) budget: Option<LitInt>,
+    pub(crate) buckets: Option<Buckets>,
+}
+
+/// The buckets of a histogram.
+pub(crate) enum Buckets {
+    /// Their upper bounds, which ascend.
+    Bounds(Vec<Literal>),
+    /// A constant with them.
+    Named(Path),
+    Exponential,
+}
+
+impl Settings {
+    /// The calls that put the budget into a declaration.
+    pub(crate) fn of_budget(&self) -> Option<TokenStream> {
+        self.budget.as_ref().map(|budget| quote_spanned!(Site::mixed_site()=> .budget(#budget)))
+    }
+
+    /// The calls that put the buckets into a declaration.
+    pub(crate) fn of_buckets(&self) -> Option<TokenStream> {
+        let site = Site::mixed_site();
+        self.buckets.as_ref().map(|buckets| match buckets {
+            Buckets::Bounds(bounds) => quote_spanned!(site=> .buckets(&[#(#bounds),*])),
+            // At the path, so that an error about its type points there.
+            Buckets::Named(path) => quote_spanned!(path.span().resolved_at(site)=> .buckets(#path)),
+            Buckets::Exponential => quote_spanned!(site=> .exponential()),
+        })
+    }
+}
+
+/// Reads the number of series behind `budget`.
+pub(crate) fn budget(input: ParseStream) -> syn::Result<LitInt> {
+    let expected = "expected a number of series above 0, as `5000`";
+    let given: LitInt = input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))?;
+    match given.base10_parse::<u32>() {
+        Ok(1..) if given.suffix().is_empty() => Ok(given),
+        _ => Err(syn::Error::new_spanned(given, expected)),
+    }
+}
+
+/// Reads the bounds behind `buckets`: a list of numbers, or the path of a constant.
+pub(crate) fn buckets(input: ParseStream, errors: &mut Errors) -> syn::Result<Buckets> {
+    if input.peek(syn::token::Bracket) {
+        let inside;
+        let bracket = syn::bracketed!(inside in input);
+        let given = Punctuated::<(f64, TokenStream), Token![,]>::parse_terminated_with(&inside, bound);
+        // What is left after a mistake is reported with it.
+        inside.parse::<TokenStream>()?;
+        let given = given?;
+        if given.is_empty() {
+            return Err(syn::Error::new(
+                bracket.span.join(),
+                "a histogram has at least one bound; write one, as `[0.1]`",
+            ));
+        }
+        return Ok(Buckets::Bounds(ascending(given, errors)));
+    }
+    let expected = "expected upper bounds, as `[0.1, 1.0, 5.0]`, or the path of a constant of type `&[f64]`";
+    let path = input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), expected))?;
+    Ok(Buckets::Named(path))
+}
+
+/// A number as it was written, with its value.
+fn bound(input: ParseStream) -> syn::Result<(f64, TokenStream)> {
+    let minus: Option<Token![-]> = input.parse()?;
+    let expected = "expected a number, as `0.5`; bounds that are computed belong in a constant: `buckets: BOUNDS`";
+    let number: Lit = input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))?;
+    let value = match &number {
+        Lit::Int(number) if number.suffix().is_empty() => number.base10_parse::<f64>().ok(),
+        Lit::Float(number) if matches!(number.suffix(), "" | "f64") => number.base10_parse::<f64>().ok(),
+        _ => None,
+    };
+    match value.filter(|value| value.is_finite()) {
+        Some(value) if minus.is_some() => Ok((-value, quote_spanned!(number.span()=> #minus #number))),
+        Some(value) => Ok((value, number.into_token_stream())),
+        None => Err(syn::Error::new_spanned(number, expected)),
+    }
+}
+
+/// The bounds as `f64`; one that is not above the one before it is a mistake.
+fn ascending(given: Punctuated<(f64, TokenStream), Token![,]>, errors: &mut Errors) -> Vec<Literal> {
+    let (mut bounds, mut last): (Vec<Literal>, Option<f64>) = (Vec::new(), None);
+    for (value, written) in given {
+        match last {
+            Some(last) if value <= last => {
+                errors.at(&written, format_args!("bounds ascend, and `{value}` is not above `{last}`; sort them"));
+            }
+            _ => {
+                last = Some(value);
+                let mut literal = Literal::f64_unsuffixed(value);
+                literal.set_span(written.span());
+                bounds.push(literal);
+            }
+        }
+    }
+    bounds
+}
+
+/// The error for both ways to divide the values.
+pub(crate) const CONTRADICTION: &str =
+    "`exponential` contradicts `buckets`: a histogram divides its values in one way; keep one of them";

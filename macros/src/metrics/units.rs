@@ -1,0 +1,166 @@
+//! The unit of a metric follows from the last word of its name, as Prometheus spells it.
+
+use super::kind::Kind;
+
+/// The last word of a name, and the unit in UCUM that it stands for.
+const UNITS: [(&str, &str); 26] = [
+    ("seconds", "s"),
+    ("milliseconds", "ms"),
+    ("microseconds", "us"),
+    ("nanoseconds", "ns"),
+    ("minutes", "min"),
+    ("hours", "h"),
+    ("days", "d"),
+    ("bytes", "By"),
+    ("kibibytes", "KiBy"),
+    ("mebibytes", "MiBy"),
+    ("gibibytes", "GiBy"),
+    // This is how Prometheus spells tebibytes, and its exporters would append the word if it were another.
+    ("tibibytes", "TiBy"),
+    ("kilobytes", "KBy"),
+    ("megabytes", "MBy"),
+    ("gigabytes", "GBy"),
+    ("terabytes", "TBy"),
+    ("meters", "m"),
+    ("volts", "V"),
+    ("amperes", "A"),
+    ("joules", "J"),
+    ("watts", "W"),
+    ("grams", "g"),
+    ("celsius", "Cel"),
+    ("hertz", "Hz"),
+    ("percent", "%"),
+    ("ratio", "1"),
+];
+
+/// The unit of a metric with this name, or nothing.
+pub(crate) fn of(kind: Kind, name: &str) -> &'static str {
+    suffix(kind, name).map_or("", |(_, unit)| unit)
+}
+
+/// The name without the word that says its unit.
+pub(crate) fn without(kind: Kind, name: &str) -> String {
+    let base = base(kind, name);
+    let stem = suffix(kind, name).and_then(|(word, _)| base.strip_suffix(word)?.strip_suffix('_'));
+    format!("{}{}", stem.unwrap_or(base), ending(kind))
+}
+
+/// The name with `word` as the one that says its unit.
+pub(crate) fn with(kind: Kind, name: &str, word: &str) -> String {
+    let name = without(kind, name);
+    format!("{}_{word}{}", base(kind, &name), ending(kind))
+}
+
+/// What is wrong with a unit that was written beside the name.
+pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
+    if unit == of(kind, name) {
+        return None;
+    }
+    if is_rate(name) {
+        return Some(format!("a name with `_per_` in it, as `{name}`, carries no unit; remove `unit`"));
+    }
+    if let Some((word, right)) = suffix(kind, name) {
+        return Some(format!("`_{word}` says the unit is `{right}`, not `{unit}`; remove `unit` or rename"));
+    }
+    if is_annotation(unit) {
+        return None;
+    }
+    Some(match UNITS.iter().find(|(word, known)| unit == *known || unit == *word) {
+        Some(("ratio", _)) if !kind.is_gauge() => {
+            "unit `1` is for gauges that end in `_ratio`; remove `unit`".to_owned()
+        }
+        Some((word, _)) => format!("unit `{unit}` needs the suffix `_{word}`: write `{}`", with(kind, name, word)),
+        None => {
+            format!("unit `{unit}` follows from no suffix; remove `unit`, or write what is counted in braces: {}", {
+                let word: String = unit.chars().filter(char::is_ascii_alphanumeric).collect();
+                format!("`\"{{{}}}\"`", if word.is_empty() { "request" } else { &word })
+            })
+        }
+    })
+}
+
+/// The last word and its unit, if it says one.
+fn suffix(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
+    if is_rate(name) {
+        return None;
+    }
+    let last = base(kind, name).rsplit('_').next()?;
+    let found = UNITS.iter().find(|(word, _)| *word == last)?;
+    // Prometheus knows ratios of gauges only.
+    (found.0 != "ratio" || kind.is_gauge()).then_some(*found)
+}
+
+/// `_bytes_per_second`: Prometheus has no unit for it.
+fn is_rate(name: &str) -> bool {
+    name.contains("_per_")
+}
+
+/// `{request}`: says what is counted, which is no unit.
+fn is_annotation(unit: &str) -> bool {
+    let word = unit.strip_prefix('{').and_then(|unit| unit.strip_suffix('}'));
+    word.is_some_and(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic() && c != '{' && c != '}'))
+}
+
+fn base(kind: Kind, name: &str) -> &str {
+    name.strip_suffix(ending(kind)).unwrap_or(name)
+}
+
+/// What stands behind the unit.
+fn ending(kind: Kind) -> &'static str {
+    if kind == Kind::Counter { "_total" } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_suffix() {
+        for (word, unit) in UNITS {
+            let of_counter = if word == "ratio" { "" } else { unit };
+            assert_eq!(of(Kind::Gauge, &format!("tc_a_{word}")), unit);
+            assert_eq!(of(Kind::ObservableGauge, &format!("tc_a_{word}")), unit);
+            assert_eq!(of(Kind::Counter, &format!("tc_a_{word}_total")), of_counter);
+            assert_eq!(of(Kind::Histogram, &format!("tc_a_{word}")), of_counter);
+            assert_eq!(of(Kind::Gauge, &format!("tc_{word}_a")), "");
+            assert_eq!(of(Kind::Gauge, &format!("tc_{word}_per_second")), "");
+        }
+    }
+
+    #[test]
+    fn suffixes_come_and_go() {
+        assert_eq!(with(Kind::Counter, "tc_p2p_total", "bytes"), "tc_p2p_bytes_total");
+        assert_eq!(with(Kind::Histogram, "tc_load_milliseconds", "seconds"), "tc_load_seconds");
+        assert_eq!(without(Kind::Counter, "tc_p2p_bytes_total"), "tc_p2p_total");
+        assert_eq!(without(Kind::UpDownCounter, "tc_loads"), "tc_loads");
+    }
+
+    #[track_caller]
+    fn check(kind: Kind, name: &str, unit: &str, expected: &str) {
+        let found = mistake(kind, name, unit).unwrap_or_default();
+        assert!(found.contains(expected) && found.is_empty() == expected.is_empty(), "{found}");
+    }
+
+    #[test]
+    fn units_that_are_right() {
+        check(Kind::Counter, "tc_p2p_bytes_total", "By", "");
+        check(Kind::Counter, "tc_requests_total", "{request}", "");
+        check(Kind::Gauge, "tc_hit_ratio", "1", "");
+        check(Kind::Gauge, "tc_loads", "", "");
+        check(Kind::Gauge, "tc_bytes_per_second", "", "");
+    }
+
+    #[test]
+    fn units_that_are_wrong() {
+        check(Kind::Counter, "tc_p2p_total", "By", "unit `By` needs the suffix `_bytes`: write `tc_p2p_bytes_total`");
+        check(Kind::Histogram, "tc_load", "seconds", "needs the suffix `_seconds`: write `tc_load_seconds`");
+        check(Kind::Histogram, "tc_load_seconds", "ms", "`_seconds` says the unit is `s`, not `ms`; remove `unit` or");
+        check(Kind::Histogram, "tc_load_seconds", "{a}", "`_seconds` says the unit is `s`");
+        check(Kind::Gauge, "tc_bytes_per_second", "By/s", "carries no unit; remove `unit`");
+        check(Kind::Gauge, "tc_bytes_per_second", "{a}", "carries no unit");
+        check(Kind::Gauge, "tc_hits", "1", "unit `1` needs the suffix `_ratio`: write `tc_hits_ratio`");
+        check(Kind::Counter, "tc_hits_total", "1", "is for gauges");
+        check(Kind::Counter, "tc_hits_total", "requests", "in braces: `\"{requests}\"`");
+        check(Kind::Counter, "tc_hits_total", "{}", "in braces: `\"{request}\"`");
+    }
+}

@@ -1,0 +1,111 @@
+//! The type by which the runtime finds out what types of errors there are, where a static may name it.
+
+use proc_macro2::{Ident, Span as Site, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{GenericArgument, GenericParam, Generics, Path, PathArguments, Type};
+
+use super::super::shape::{named_result, peel};
+
+/// `Result<(), Error>` for an error that the user names.
+pub(super) fn of_error(error: &Path) -> TokenStream {
+    // At the path, so that an error about it points there.
+    quote_spanned!(error.span().resolved_at(Site::mixed_site())=> ::core::result::Result<(), #error>)
+}
+
+/// The type of a function's value with nothing in place of the success, if it is spelled like a `Result`, and if a
+/// static inside of the function may name all of the rest.
+pub(super) fn of_type(ty: &Type, generics: &Generics) -> Option<TokenStream> {
+    let Type::Path(result) = peel(ty) else { return None };
+    if result.qself.is_some() || !named_result(ty) {
+        return None;
+    }
+    let mut result = result.clone();
+    let last = result.path.segments.last_mut()?;
+    if let PathArguments::AngleBracketed(arguments) = &mut last.arguments {
+        let success = arguments.args.iter_mut().find(|argument| matches!(argument, GenericArgument::Type(_)));
+        if let Some(success) = success {
+            *success = GenericArgument::Type(Type::Verbatim(quote_spanned!(success.span()=> ())));
+        }
+    }
+    let tokens = result.to_token_stream();
+    is_nameable(tokens.clone(), generics).then_some(tokens)
+}
+
+/// Whether a static inside of the function may name this. It sees no generics, neither of the function nor of an
+/// `impl` block around it, which are only known by their looks.
+fn is_nameable(tokens: TokenStream, generics: &Generics) -> bool {
+    let mut before = [' ', ' '];
+    tokens.into_iter().all(|token| {
+        let is_right = match &token {
+            TokenTree::Ident(word) => before == [':', ':'] || is_concrete(word, generics),
+            TokenTree::Punct(punct) => punct.as_char() != '\'',
+            TokenTree::Group(group) => is_nameable(group.stream(), generics),
+            TokenTree::Literal(_) => true,
+        };
+        let last = if let TokenTree::Punct(punct) = &token { punct.as_char() } else { ' ' };
+        before = [before[1], last];
+        is_right
+    })
+}
+
+fn is_concrete(word: &Ident, generics: &Generics) -> bool {
+    let text = word.to_string();
+    let is_parameter = |param: &GenericParam| match param {
+        GenericParam::Type(param) => param.ident == *word,
+        GenericParam::Const(param) => param.ident == *word,
+        GenericParam::Lifetime(_) => false,
+    };
+    let is_upper = !text.contains(|c: char| c.is_lowercase());
+    !is_upper && text != "Self" && text != "impl" && !generics.params.iter().any(is_parameter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(signature: &str, expected: Option<&str>) {
+        let sig: syn::Signature = syn::parse_str(signature).unwrap();
+        let syn::ReturnType::Type(_, ty) = &sig.output else { panic!("a return type") };
+        let found = of_type(ty, &sig.generics).map(|tokens| tokens.to_string().replace(' ', ""));
+        assert_eq!(found, expected.map(|expected| expected.replace(' ', "")));
+    }
+
+    #[test]
+    fn results() {
+        check("fn f() -> Result<Replica, StoreError>", Some("Result<(), StoreError>"));
+        check("fn f<T>() -> Result<Vec<T>, a::Error<u8>>", Some("Result<(), a::Error<u8>>"));
+        check("fn f() -> io::Result<X>", Some("io::Result<()>"));
+        check("fn f() -> fmt::Result", Some("fmt::Result"));
+        check(
+            "fn f() -> (::std::result::Result<X, Box<dyn Error>>)",
+            Some("::std::result::Result<(), Box<dyn Error>>"),
+        );
+        check("fn f<'a>() -> Result<&'a str, Error>", Some("Result<(), Error>"));
+        check("fn f() -> Result<impl Send, Error>", Some("Result<(), Error>"));
+        check("fn f() -> QueryResult<Self>", Some("QueryResult<()>"));
+    }
+
+    #[test]
+    fn types_that_a_static_cannot_name() {
+        check("fn f<'a>() -> Result<X, Error<'a>>", None);
+        check("fn f() -> Result<X, Self::Error>", None);
+        check("fn f() -> Result<X, Box<impl Error>>", None);
+        check("fn f() -> Result<X, Error<_>>", None);
+        check("fn f<Failure>() -> Result<X, Failure>", None);
+        check("fn f<const Size: usize>() -> Result<X, Error<Size>>", None);
+        check("fn f() -> Result<X, E>", None);
+        check("fn f() -> Result<X, (E::Error,)>", None);
+        check("fn f() -> Result<X, IO>", None);
+        check("fn f() -> Self::Result<X>", None);
+        check("fn f() -> <A as B>::Result<X>", None);
+    }
+
+    #[test]
+    fn other_types() {
+        check("fn f() -> Option<X>", None);
+        check("fn f() -> (Result<X, Error>, u8)", None);
+        check("fn f() -> Results", None);
+    }
+}

@@ -1,0 +1,198 @@
+//! Reads options one by one, so that one attribute reports all of its mistakes.
+
+use proc_macro2::{Span as Site, TokenStream};
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, Ident, LitStr, Path};
+
+use super::super::options::{self, Field};
+use super::{ErrorType, Instrument, Metrics, Role};
+use crate::diagnostics::{Errors, shown};
+use crate::metrics::{self, Buckets, CONTRADICTION, Kind};
+use crate::option_list::{end_of_option, equals, no_value, skip_option};
+use crate::suggest;
+
+const OPTIONS: [&str; 17] = [
+    "calls",
+    "errors",
+    "duration",
+    "in_flight",
+    "first_item",
+    "per_item",
+    "items",
+    "labels",
+    "budget",
+    "buckets",
+    "exponential",
+    "error_type",
+    "future",
+    "stream",
+    "construct",
+    "no_err",
+    "crate",
+];
+
+/// Reads the options of the attribute at `place`; mistakes go to `errors`.
+pub(crate) fn read(tokens: TokenStream, place: Site, errors: &mut Errors) -> Metrics {
+    let mut metrics = Metrics { place: Some(place), ..Metrics::default() };
+    let result = (|input: ParseStream| {
+        while !input.is_empty() {
+            let read = metrics.one(input, errors).and_then(|()| end_of_option(input));
+            if let Err(error) = read {
+                errors.add(error);
+                skip_option(input);
+            }
+        }
+        Ok(())
+    })
+    .parse2(tokens);
+    errors.keep(result);
+    metrics.check(errors);
+    metrics
+}
+
+impl Metrics {
+    fn one(&mut self, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
+        if input.peek(LitStr) {
+            return Err(syn::Error::new_spanned(input.parse::<LitStr>()?, BARE_NAME));
+        }
+        let option = input.call(Ident::parse_any).map_err(|error| syn::Error::new(error.span(), NO_OPTION))?;
+        let text = option.to_string();
+        if options::is_only_of_span(&text) {
+            let message = format!("`{text}` belongs in `tc_span`; a metric has `labels(..)`");
+            return Err(syn::Error::new_spanned(&option, message));
+        }
+        if !OPTIONS.contains(&text.as_str()) {
+            return Err(syn::Error::new_spanned(&option, suggest::unknown("option", &text, &OPTIONS)));
+        }
+        if self.written(&text).is_some() {
+            errors.at(&option, format_args!("option `{text}` is given twice; keep one of them"));
+        }
+        self.seen.push(option.clone());
+        if self.shared.flag(&option) {
+            return no_value(&option, input);
+        }
+        match text.as_str() {
+            "exponential" => {
+                self.divide(&option, Buckets::Exponential, errors);
+                no_value(&option, input)
+            }
+            "labels" => self.labels(&option, input, errors),
+            _ => {
+                equals(&option, input)?;
+                self.assigned(&option, &text, input, errors)
+            }
+        }
+    }
+
+    /// The right side of `option = value`.
+    fn assigned(&mut self, option: &Ident, text: &str, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
+        match text {
+            "budget" => self.settings.budget = Some(metrics::budget(input)?),
+            "buckets" => {
+                let buckets = metrics::buckets(input, errors)?;
+                self.divide(option, buckets, errors);
+            }
+            "error_type" => self.error_type = error_type(input)?,
+            "crate" => self.shared.set_crate(option, options::path(input)?),
+            _ => self.metric(text, input, errors)?,
+        }
+        Ok(())
+    }
+
+    fn metric(&mut self, text: &str, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
+        let Some(role) = Role::named(text) else { return Ok(()) };
+        let expected = format!("expected the name of a metric, as in `{}`", example(role));
+        let name: LitStr = input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))?;
+        role.check(&name, errors);
+        if let Some(first) = self.instruments.iter().find(|known| known.name.value() == name.value()) {
+            let first = first.role.name();
+            errors.at(&name, format_args!("name `{}` is already that of `{first}`; give it another one", name.value()));
+        }
+        if self.instruments.iter().all(|known| known.role != role) {
+            self.instruments.push(Instrument { role, name });
+        }
+        Ok(())
+    }
+
+    fn labels(&mut self, option: &Ident, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
+        if !input.peek(syn::token::Paren) {
+            return Err(syn::Error::new_spanned(option, "`labels` takes a list; write `labels(keys::source = ..)`"));
+        }
+        let inside;
+        syn::parenthesized!(inside in input);
+        let labels = options::labels(&inside, errors);
+        (self.results, self.labels) = labels.into_iter().partition(|label| is_closure(&label.value));
+        // What is left after a mistake was reported with it.
+        inside.parse::<TokenStream>().map(drop)
+    }
+
+    fn divide(&mut self, option: &Ident, buckets: Buckets, errors: &mut Errors) {
+        if self.settings.buckets.is_some() && self.seen.iter().filter(|seen| *seen == option).count() == 1 {
+            errors.at(option, CONTRADICTION);
+        }
+        self.settings.buckets.get_or_insert(buckets);
+    }
+
+    /// Options that have no effect beside the others.
+    fn check(&self, errors: &mut Errors) {
+        let has = |test: fn(Role) -> bool| self.instruments.iter().any(|instrument| test(instrument.role));
+        if !self.has_any() {
+            return;
+        }
+        if let Some(Field { key, .. }) = self.results.first().filter(|_| !has(Role::knows_result)) {
+            let key_name = shown(key);
+            errors.at(
+                key,
+                format_args!("no metric here carries label `{key_name}`, which comes from the result: {CARRIERS}"),
+            );
+        }
+        for option in ["buckets", "exponential"].into_iter().filter_map(|name| self.written(name)) {
+            if !has(|role| role.kind() == Kind::Histogram) {
+                errors.at(
+                    option,
+                    format_args!("`{option}` is for histograms; add `{}` or remove it", example(Role::Duration)),
+                );
+            }
+        }
+        if let Some(option) = self.written("error_type").filter(|_| !has(Role::tells_errors)) {
+            errors.at(option, "`error_type` is for `calls` and `errors`; add one of them or remove it");
+        }
+    }
+}
+
+fn is_closure(value: &Expr) -> bool {
+    match value {
+        Expr::Closure(_) => true,
+        Expr::Paren(paren) => is_closure(&paren.expr),
+        Expr::Group(group) => is_closure(&group.expr),
+        _ => false,
+    }
+}
+
+/// The path of an error type, or `none`.
+fn error_type(input: ParseStream) -> syn::Result<ErrorType> {
+    let expected = "expected the type of an error, as in `error_type = StoreError`, or `error_type = none`";
+    let path: Path = input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))?;
+    Ok(if path.is_ident("none") { ErrorType::None } else { ErrorType::Given(path) })
+}
+
+/// How a metric of this role is asked for.
+fn example(role: Role) -> &'static str {
+    match role {
+        Role::Calls => "calls = \"tc_loads_total\"",
+        Role::Errors => "errors = \"tc_load_errors_total\"",
+        Role::Duration => "duration = \"tc_load_seconds\"",
+        Role::InFlight => "in_flight = \"tc_loads_in_flight\"",
+        Role::FirstItem => "first_item = \"tc_first_token_seconds\"",
+        Role::PerItem => "per_item = \"tc_token_seconds\"",
+        Role::Items => "items = \"tc_tokens_total\"",
+    }
+}
+
+const NO_OPTION: &str = "expected an option, as in `calls = \"tc_loads_total\"` or `labels(keys::source = source)`";
+const BARE_NAME: &str = "a metric is named by what it measures; write `calls = \"tc_loads_total\"` or `duration = ..`";
+const CARRIERS: &str = "add `calls`, `errors` or `duration`, or give a value that is known at the call";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! What is put on a function: a span, metrics, or both.
+
+use proc_macro2::TokenStream;
+
+use super::metric::Metrics;
+use super::options::Options;
+
+/// A span, metrics, or both; at least one of them is there.
+pub(crate) struct Telemetry {
+    /// Those of the span, and those that it shares with the metrics.
+    pub(crate) options: Options,
+    /// The name of the span, `Component/Operation` or that of a database call as far as the compiler knows it; `None`
+    /// where there are only metrics.
+    pub(crate) name: Option<String>,
+    pub(crate) metrics: Option<Metrics>,
+}
+
+impl Telemetry {
+    /// A span and no metrics.
+    pub(crate) fn span(options: Options, name: String) -> Self {
+        Self { options, name: Some(name), metrics: None }
+    }
+
+    /// How an error calls it.
+    pub(crate) fn subject(&self) -> &'static str {
+        match (&self.name, &self.metrics) {
+            (Some(_), None) => "a span",
+            (Some(_), Some(_)) => "a span or metric",
+            (None, _) => "a metric",
+        }
+    }
+
+    /// Every expression of the user's that is evaluated at the call.
+    pub(crate) fn expressions(&self) -> TokenStream {
+        let mut all = self.options.expressions();
+        all.extend(self.metrics.as_ref().map(Metrics::expressions));
+        all
+    }
+
+    /// Whether anyone wants something of the value.
+    pub(crate) fn uses_result(&self) -> bool {
+        !self.options.result.is_empty() || self.metrics.as_ref().is_some_and(|metrics| !metrics.results.is_empty())
+    }
+}

@@ -1,0 +1,91 @@
+fn load(
+    source: SourceType,
+    context: Context,
+) -> impl ::core::future::Future<Output = Result<Replica, StoreError>> {
+    type __TcLabel0 = keys::source;
+    const __TC_DURATION_META: ::tracecast::__private::MetricMeta = {
+        type __TcMetric = ::tracecast::__private::Histogram<(__TcLabel0,), f64>;
+        __TcMetric::meta("tc_load_seconds", "s", "Duration of `Store/Load`")
+    };
+    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_DURATION_META
+        .mistake()
+    {
+        ::core::panic!("{}", __tc_mistake.as_str())
+    };
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_metrics")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_metrics")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
+    static __TC_DURATION: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
+        __TC_DURATION_META,
+    );
+    static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
+        .duration(&__TC_DURATION);
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_spans")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_spans")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
+    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::new(
+            "Store/Load",
+            ::tracecast::__private::Kind::Internal,
+        )
+        .meter(&__TC_METER);
+    ::tracecast::__private::Measured::new(
+        if __TC_CALLSITE.is_on() {
+            ::tracecast::__private::begin_measured_under(
+                &__TC_CALLSITE,
+                || context,
+                ::tracecast::__private::no_fields,
+                || ::tracecast::__private::Labels::new().label::<__TcLabel0>(source),
+            )
+        } else {
+            ::core::option::Option::None
+        },
+        async move {
+            let source = source;
+            let _ = &source;
+            let context = context;
+            let _ = &context;
+            if false {
+                return ::tracecast::__private::unreachable_value::<
+                    Result<Replica, StoreError>,
+                >();
+            }
+            fetch(source).await
+        },
+        ::tracecast::__private::unobserved,
+        ::tracecast::__private::unjudged,
+    )
+}

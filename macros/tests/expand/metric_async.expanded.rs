@@ -1,0 +1,131 @@
+fn load(request: Request, device: u32) -> impl ::core::future::Future<Output = Loaded> {
+    type __TcLabel0 = keys::source;
+    const __TC_ERROR_TYPES: &[&::core::primitive::str] = {
+        #[allow(unused_imports)]
+        use ::tracecast::__private::FallbackTypes as _;
+        <::tracecast::__private::ErrorSet<::core::result::Result<(), StoreError>>>::TYPES
+    };
+    const __TC_CALLS_META: ::tracecast::__private::MetricMeta = {
+        type __TcMetric = ::tracecast::__private::Counter<(__TcLabel0,), u64>;
+        __TcMetric::meta("tc_loads_total", "", "Calls of `load`")
+            .outcomes()
+            .error_types(__TC_ERROR_TYPES)
+    };
+    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_CALLS_META
+        .mistake()
+    {
+        ::core::panic!("{}", __tc_mistake.as_str())
+    };
+    const __TC_ERRORS_META: ::tracecast::__private::MetricMeta = {
+        type __TcMetric = ::tracecast::__private::Counter<(__TcLabel0,), u64>;
+        __TcMetric::meta("tc_load_errors_total", "", "Failed calls of `load`")
+            .failures()
+            .error_types(__TC_ERROR_TYPES)
+    };
+    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_ERRORS_META
+        .mistake()
+    {
+        ::core::panic!("{}", __tc_mistake.as_str())
+    };
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_metrics")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_metrics")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
+    static __TC_CALLS: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
+        __TC_CALLS_META,
+    );
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_metrics")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_metrics")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
+    static __TC_ERRORS: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
+        __TC_ERRORS_META,
+    );
+    static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
+        .calls(&__TC_CALLS)
+        .errors(&__TC_ERRORS);
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_spans")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_spans")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
+    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::metered(
+        &__TC_METER,
+    );
+    ::tracecast::__private::Measured::new(
+        if __TC_CALLSITE.is_on() {
+            ::tracecast::__private::begin_metric(
+                &__TC_CALLSITE,
+                || {
+                    ::tracecast::__private::Labels::new()
+                        .label::<__TcLabel0>(request.source)
+                },
+            )
+        } else {
+            ::core::option::Option::None
+        },
+        async move {
+            let request = request;
+            let _ = &request;
+            let device = device;
+            if false {
+                return ::tracecast::__private::unreachable_value::<Loaded>();
+            }
+            fetch(request, device).await
+        },
+        ::tracecast::__private::unobserved,
+        |__tc_result, __tc_verdict| {
+            {
+                use ::tracecast::__private::probe::*;
+                (&&&Probe(__tc_result)).judge(__tc_verdict);
+            }
+        },
+    )
+}

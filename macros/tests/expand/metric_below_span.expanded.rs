@@ -1,0 +1,179 @@
+/// Loads.
+fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
+    type __TcLabel0 = keys::source;
+    type __TcLabel1 = keys::tier;
+    const __TC_ERROR_TYPES: &[&::core::primitive::str] = {
+        #[allow(unused_imports)]
+        use ::tracecast::__private::FallbackTypes as _;
+        <::tracecast::__private::ErrorSet<Result<(), StoreError>>>::TYPES
+    };
+    const __TC_CALLS_META: ::tracecast::__private::MetricMeta = {
+        type __TcMetric = ::tracecast::__private::Counter<
+            (__TcLabel0, ::tracecast::__private::OrNone<__TcLabel1>),
+            u64,
+        >;
+        __TcMetric::meta("tc_loads_total", "", "Calls of `Store/Load`")
+            .outcomes()
+            .error_types(__TC_ERROR_TYPES)
+    };
+    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_CALLS_META
+        .mistake()
+    {
+        ::core::panic!("{}", __tc_mistake.as_str())
+    };
+    const __TC_DURATION_META: ::tracecast::__private::MetricMeta = {
+        type __TcMetric = ::tracecast::__private::Histogram<
+            (__TcLabel0, ::tracecast::__private::OrNone<__TcLabel1>),
+            f64,
+        >;
+        __TcMetric::meta("tc_load_seconds", "s", "Duration of `Store/Load`")
+    };
+    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_DURATION_META
+        .mistake()
+    {
+        ::core::panic!("{}", __tc_mistake.as_str())
+    };
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_metrics")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_metrics")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
+    static __TC_CALLS: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
+        __TC_CALLS_META,
+    );
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_metrics")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_metrics")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
+    static __TC_DURATION: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
+        __TC_DURATION_META,
+    );
+    static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
+        .calls(&__TC_CALLS)
+        .duration(&__TC_DURATION)
+        .results::<(::tracecast::__private::OrNone<__TcLabel1>,)>();
+    type __TcAttr0 = keys::artifact;
+    type __TcResult0 = keys::bytes;
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_spans")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_spans")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
+    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::new(
+            "Store/Load",
+            ::tracecast::__private::Kind::Internal,
+        )
+        .keys(
+            &[
+                <__TcAttr0 as ::tracecast::__private::Key>::META,
+                <__TcResult0 as ::tracecast::__private::Key>::META,
+            ],
+        )
+        .meter(&__TC_METER);
+    let __tc_body = ::tracecast::__private::measured_body(|
+        __tc_start,
+    | -> Result<Replica, StoreError> {
+        ::tracecast::__private::start_measured(
+            __tc_start,
+            |__tc_start| {
+                __tc_start.attr::<__TcAttr0>(id);
+            },
+            || ::tracecast::__private::Labels::new().label::<__TcLabel0>(source),
+        );
+        fetch(id)
+    });
+    if __TC_CALLSITE.is_on() {
+        ::tracecast::__private::measured(
+            &__TC_CALLSITE,
+            __tc_body,
+            |__tc_result, __tc_end| {
+                {
+                    use ::tracecast::__private::probe::*;
+                    (&&&Probe(__tc_result)).report(__tc_end);
+                }
+                #[allow(
+                    clippy::redundant_closure,
+                    clippy::redundant_closure_for_method_calls
+                )]
+                if let ::core::option::Option::Some(__tc_value) = {
+                    use ::tracecast::__private::probe::*;
+                    (&Probe(__tc_result)).success()
+                } {
+                    let __tc_field0 = ::tracecast::__private::apply(
+                        __tc_value,
+                        |r| r.len(),
+                    );
+                    __tc_end.attr::<__TcResult0>(__tc_field0);
+                }
+            },
+            |__tc_result, __tc_verdict| {
+                {
+                    use ::tracecast::__private::probe::*;
+                    (&&&Probe(__tc_result)).judge(__tc_verdict);
+                }
+                #[allow(
+                    clippy::redundant_closure,
+                    clippy::redundant_closure_for_method_calls
+                )]
+                if let ::core::option::Option::Some(__tc_value) = {
+                    use ::tracecast::__private::probe::*;
+                    (&Probe(__tc_result)).success()
+                } {
+                    let __tc_field0 = ::tracecast::__private::apply(
+                        __tc_value,
+                        |r| r.tier(),
+                    );
+                    __tc_verdict.label::<__TcLabel1>(__tc_field0);
+                }
+            },
+        )
+    } else {
+        __tc_body(::core::option::Option::None)
+    }
+}

@@ -1,0 +1,151 @@
+fn tokens(model: Model) -> impl Stream<Item = Result<Token, ModelError>> {
+    type __TcLabel0 = keys::model;
+    const __TC_FIRST_ITEM_META: ::tracecast::__private::MetricMeta = {
+        type __TcMetric = ::tracecast::__private::Histogram<(__TcLabel0,), f64>;
+        __TcMetric::meta(
+            "tc_first_token_seconds",
+            "s",
+            "Time to the first item of `tokens`",
+        )
+    };
+    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_FIRST_ITEM_META
+        .mistake()
+    {
+        ::core::panic!("{}", __tc_mistake.as_str())
+    };
+    const __TC_PER_ITEM_META: ::tracecast::__private::MetricMeta = {
+        type __TcMetric = ::tracecast::__private::Histogram<(__TcLabel0,), f64>;
+        __TcMetric::meta("tc_token_seconds", "s", "Time between two items of `tokens`")
+    };
+    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_PER_ITEM_META
+        .mistake()
+    {
+        ::core::panic!("{}", __tc_mistake.as_str())
+    };
+    const __TC_ITEMS_META: ::tracecast::__private::MetricMeta = {
+        type __TcMetric = ::tracecast::__private::Counter<(__TcLabel0,), u64>;
+        __TcMetric::meta("tc_tokens_total", "", "Items of `tokens`")
+    };
+    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_ITEMS_META
+        .mistake()
+    {
+        ::core::panic!("{}", __tc_mistake.as_str())
+    };
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_metrics")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_metrics")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
+    static __TC_FIRST_ITEM: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
+        __TC_FIRST_ITEM_META,
+    );
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_metrics")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_metrics")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
+    static __TC_PER_ITEM: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
+        __TC_PER_ITEM_META,
+    );
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_metrics")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_metrics")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
+    static __TC_ITEMS: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
+        __TC_ITEMS_META,
+    );
+    static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
+        .first_item(&__TC_FIRST_ITEM)
+        .per_item(&__TC_PER_ITEM)
+        .items(&__TC_ITEMS);
+    #[used]
+    #[cfg_attr(
+        all(
+            not(miri),
+            any(
+                target_os = "linux",
+                target_os = "android",
+                target_os = "freebsd",
+                target_os = "netbsd",
+                target_os = "openbsd",
+                target_os = "illumos"
+            )
+        ),
+        unsafe(link_section = "tc0_1_spans")
+    )]
+    #[cfg_attr(
+        all(not(miri), target_vendor = "apple"),
+        unsafe(link_section = "__DATA,tc0_1_spans")
+    )]
+    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
+    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::metered(
+        &__TC_METER,
+    );
+    let __tc_span = if __TC_CALLSITE.is_on() {
+        ::tracecast::__private::begin_metric(
+            &__TC_CALLSITE,
+            || ::tracecast::__private::Labels::new().label::<__TcLabel0>(model),
+        )
+    } else {
+        ::core::option::Option::None
+    };
+    ::tracecast::__private::MeasuredStream::new(
+        __tc_span,
+        async_stream::stream! {
+            yield 1;
+        },
+        ::tracecast::__private::unobserved,
+        |__tc_result: &Result<Token, ModelError>, __tc_verdict| {
+            {
+                use ::tracecast::__private::probe::*;
+                (&&&Probe(__tc_result)).judge(__tc_verdict);
+            }
+        },
+    )
+}

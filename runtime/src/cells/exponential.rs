@@ -1,0 +1,128 @@
+//! Exponential buckets: eight per power of two, at fixed places, so that finding one is arithmetic on the bits.
+//!
+//! A row covers 64 powers of two. On the wire an exponential histogram has few buckets and says at which scale; that is
+//! found when metrics are collected, by joining neighbours until they fit.
+
+/// Buckets per power of two are `2^SCALE`.
+pub(crate) const SCALE: i32 = 3;
+const PER_OCTAVE: usize = 1 << SCALE;
+const OCTAVES: usize = 64;
+/// The first counts values that are zero, or too small to tell from it.
+pub(crate) const BUCKETS: usize = 1 + OCTAVES * PER_OCTAVE;
+
+/// Where the mantissa passes from one bucket to the next: the upper bounds of the first seven, `2^(i/8)`, as mantissa bits.
+const STEPS: [u64; PER_OCTAVE - 1] = [
+    0x172b_83c7_d517b,
+    0x306f_e0a3_1b715,
+    0x4bfd_ad53_62a27,
+    0x6a09_e667_f3bcd,
+    0x8ace_5422_aa0db,
+    0xae89_f995_ad3ad,
+    0xd581_8dcf_ba487,
+];
+const MANTISSA_BITS: u32 = 52;
+
+/// The power of two above which the buckets begin: what is not above it counts as zero. 1 is the smallest whole number.
+pub(crate) const fn first_exponent(whole: bool) -> i32 {
+    if whole { -1 } else { -32 }
+}
+
+/// The bucket of a value that is not negative: `base^index < value <= base^(index + 1)`, from the first exponent on.
+#[inline]
+pub(crate) fn bucket(value: f64, first_exponent: i32) -> usize {
+    let bits = value.to_bits();
+    let exponent = (bits >> MANTISSA_BITS) as i32 - 1023;
+    let mantissa = bits & ((1 << MANTISSA_BITS) - 1);
+    let step = STEPS.iter().filter(|step| mantissa > **step).count() as i32;
+    // The upper bound belongs to its bucket, so a power of two is the last value of the octave below.
+    let index = (exponent - first_exponent) * PER_OCTAVE as i32 + step - i32::from(mantissa == 0);
+    if index < 0 { 0 } else { (index as usize).min(BUCKETS - 2) + 1 }
+}
+
+/// Buckets as they travel: at a scale at which they are few.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Scaled {
+    pub(crate) scale: i32,
+    pub(crate) offset: i32,
+    pub(crate) counts: Vec<u64>,
+}
+
+/// Joins neighbours until at most `most` buckets are left between the first and the last that is used.
+pub(crate) fn scaled(counts: &[u64], first_exponent: i32, most: usize) -> Scaled {
+    let start = first_exponent * PER_OCTAVE as i32;
+    let used = |at: &usize| counts[*at] != 0;
+    let (first, last) = ((0..counts.len()).find(used), (0..counts.len()).rfind(used));
+    let (Some(first), Some(last)) = (first, last) else {
+        return Scaled { scale: SCALE, offset: 0, counts: Vec::new() };
+    };
+    let (mut low, mut high, mut scale) = (start + first as i32, start + last as i32, SCALE);
+    while (high - low) as usize >= most {
+        (low, high, scale) = (low >> 1, high >> 1, scale - 1);
+    }
+    let mut joined = vec![0; (high - low + 1) as usize];
+    for (at, count) in counts.iter().enumerate().skip(first).take(last - first + 1) {
+        joined[(((start + at as i32) >> (SCALE - scale)) - low) as usize] += count;
+    }
+    Scaled { scale, offset: low, counts: joined }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bounds of a bucket, exclusive below and inclusive above.
+    fn bounds(bucket: usize, first_exponent: i32) -> (f64, f64) {
+        let index = first_exponent * 8 + bucket as i32 - 1;
+        (2_f64.powf(f64::from(index) / 8.0), 2_f64.powf(f64::from(index + 1) / 8.0))
+    }
+
+    #[test]
+    fn steps_are_powers_of_the_base() {
+        for (at, step) in STEPS.iter().enumerate() {
+            let exact = 2_f64.powf((at + 1) as f64 / 8.0);
+            assert_eq!(f64::from_bits(*step | 1023 << MANTISSA_BITS), exact, "step {at}");
+        }
+    }
+
+    #[test]
+    fn every_value_lies_in_its_bucket() {
+        let mut value = 1.1e-9;
+        while value < 4e9 {
+            let (low, high) = bounds(bucket(value, -32), -32);
+            assert!(low < value && value <= high, "{value} is not in ({low}, {high}]");
+            value *= 1.037;
+        }
+    }
+
+    #[test]
+    fn bounds_belong_to_the_bucket_below() {
+        assert_eq!(bucket(1.0, -32), 32 * 8);
+        assert_eq!(bucket(2.0, -32), 33 * 8);
+        assert_eq!(bucket(1.000_001, -32), 32 * 8 + 1);
+        assert_eq!((bucket(1.0, -1), bucket(2.0, -1), bucket(3.0, -1)), (8, 16, 21));
+    }
+
+    #[test]
+    fn the_ends() {
+        assert_eq!((bucket(0.0, -32), bucket(1e-300, -32), bucket(f64::MAX, -32)), (0, 0, BUCKETS - 1));
+        assert_eq!((bucket(2_f64.powi(-32), -32), bucket(2_f64.powi(-31), -32)), (0, 8));
+        assert_eq!((bucket((u64::MAX >> 1) as f64, -1), bucket(0.0, -1)), (BUCKETS - 1, 0));
+    }
+
+    #[test]
+    fn neighbours_are_joined_until_they_fit() {
+        let mut counts = vec![0; BUCKETS - 1];
+        assert_eq!(scaled(&counts, -32, 160), Scaled { scale: 3, offset: 0, counts: vec![] });
+        counts[256] = 5;
+        counts[258] = 2;
+        assert_eq!(scaled(&counts, -32, 160), Scaled { scale: 3, offset: 0, counts: vec![5, 0, 2] });
+        counts[511] = 1;
+        let joined = scaled(&counts, -32, 160);
+        assert_eq!((joined.scale, joined.offset, joined.counts.len()), (2, 0, 128));
+        assert_eq!((joined.counts[0], joined.counts[1], joined.counts[127]), (5, 2, 1));
+        counts[0] = 7;
+        let joined = scaled(&counts, -32, 160);
+        assert!(joined.counts.len() <= 160 && joined.counts.iter().sum::<u64>() == 15, "{joined:?}");
+        assert_eq!((joined.scale, joined.offset), (1, -64));
+    }
+}

@@ -1,0 +1,41 @@
+//! Exemplars: for each bucket of a histogram one measurement with the trace it belongs to.
+//!
+//! Taken at most once per bucket between two collections, and only inside of a span that is sampled. So the way of a
+//! measurement is hardly longer, and it can be followed from a slow bucket to a trace.
+
+use std::sync::TryLockError;
+
+use crate::block::SAMPLED;
+use crate::cells::{self, Exemplar, Metric, Wanting};
+use crate::clock;
+use crate::local;
+
+/// Takes an exemplar for a bucket that wants one, if the current span is sampled.
+#[inline(always)]
+pub(crate) fn offer(metric: &'static Metric, wanting: Option<Wanting>) {
+    if let Some(wanting) = wanting
+        && local::with(|local| local.current().is_some_and(|span| span.has(SAMPLED)))
+    {
+        take(metric, &wanting);
+    }
+}
+
+#[cold]
+fn take(metric: &'static Metric, wanting: &Wanting) {
+    let ids = local::with(|local| {
+        let span = local.current()?;
+        let [upper, lower] = span.trace_id.get();
+        Some((u128::from(upper) << 64 | u128::from(lower), span.span_id.get()))
+    });
+    let Some((trace_id @ 1.., span_id @ 1..)) = ids else { return };
+    let epoch = cells::epoch();
+    let exemplar = Exemplar { value: wanting.value, ticks: clock::now(), trace_id, span_id, epoch };
+    let mut exemplars = match metric.table().exemplars.try_lock() {
+        Ok(exemplars) => exemplars,
+        Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+        // Somebody else takes one, or collects: the next measurement may try again.
+        Err(TryLockError::WouldBlock) => return,
+    };
+    exemplars.insert((wanting.set, wanting.bucket), exemplar);
+    wanting.took(epoch);
+}

@@ -1,0 +1,240 @@
+//! The metrics that `tc_metrics!` declares: a static each, with typed labels.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::amount::{Amount, IntoAmount};
+use crate::capture;
+use crate::cells::{Last, Metric, RECORD};
+use crate::exemplar;
+use crate::metric::{LabelSet, LabelValues, MetricKind, MetricMeta, NumberType};
+use crate::observe::{self, Observation};
+
+/// What all typed metrics have in common.
+macro_rules! instrument {
+    ($(#[$doc:meta])* $name:ident<$default:ty> is $kind:ident $($observable:ident)?) => {
+        $(#[$doc])*
+        // The linker gathers these and the registry reads them as `Metric`.
+        #[repr(transparent)]
+        pub struct $name<L, V = $default> {
+            metric: Metric,
+            types: PhantomData<fn() -> (L, V)>,
+        }
+
+        impl<L: LabelSet, V: Number> $name<L, V> {
+            /// Its declaration.
+            #[doc(hidden)]
+            #[track_caller]
+            pub const fn meta(name: &'static str, unit: &'static str, description: &'static str) -> MetricMeta {
+                MetricMeta::declare::<L>(MetricKind::$kind, V::TYPE, name, unit, description) $(.$observable())?
+            }
+
+            /// A metric that is switched off.
+            #[doc(hidden)]
+            pub const fn new(meta: MetricMeta) -> Self {
+                $name { metric: Metric::new(meta), types: PhantomData }
+            }
+        }
+
+        impl<L, V> $name<L, V> {
+            /// What the compiler knows of it.
+            pub fn declaration(&self) -> &MetricMeta {
+                self.metric.meta()
+            }
+
+            /// Whether a measurement is kept.
+            pub fn is_on(&self) -> bool {
+                self.metric.state() != 0
+            }
+        }
+
+        impl<L, V> fmt::Debug for $name<L, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.metric.fmt(f)
+            }
+        }
+    };
+}
+
+instrument! {
+    /// A sum that only grows: `P2P_BYTES.add(n, (source, device))`.
+    ///
+    /// Counts in `u64` or, if declared so, in `f64`. A negative, infinite or undefined amount is refused and counted.
+    Counter<u64> is Counter
+}
+
+instrument! {
+    /// A sum that grows and shrinks, such as what is in progress: `ACTIVE.add(1, ())`, `ACTIVE.add(-1, ())`.
+    ///
+    /// Counts in `i64` or, if declared so, in `f64`.
+    UpDownCounter<i64> is UpDownCounter
+}
+
+instrument! {
+    /// The last value that was set: `POOL_USED.set(bytes, (device,))`. A value that no longer is known is cleared.
+    ///
+    /// Holds an `f64` or, if declared so, a `u64` or an `i64`. An infinite or undefined value is refused and counted.
+    Gauge<f64> is Gauge
+}
+
+instrument! {
+    /// A distribution: `LOAD_SECONDS.record(elapsed.as_secs_f64(), (source,))`.
+    ///
+    /// Takes `f64` or, if declared so, `u64`. A negative, infinite or undefined value is refused and counted.
+    Histogram<f64> is Histogram
+}
+
+instrument! {
+    /// A value that is asked for when metrics are collected: `POOL_FREE.observe((device,), move || Some(pool.free()))`.
+    ObservableGauge<f64> is Gauge observable
+}
+
+macro_rules! counter {
+    ($($number:ident => $variant:ident),+) => {$(
+        impl<L: LabelSet> Counter<L, $number> {
+            /// Adds to the sum.
+            #[inline(always)]
+            pub fn add(&'static self, amount: impl IntoAmount<$number>, labels: impl LabelValues<L>) {
+                let state = self.metric.state();
+                if state == 0 {
+                    return;
+                }
+                let (cell, amount) = (labels.index(), amount.amount());
+                if state == RECORD {
+                    self.metric.add(cell, amount);
+                } else {
+                    capture::measured(&self.metric, cell, Amount::$variant(amount));
+                }
+            }
+        }
+    )+};
+}
+
+counter!(u64 => U64, f64 => F64);
+
+macro_rules! up_down {
+    ($($number:ident => $variant:ident, |$amount:ident| $down:expr, $size:expr);+) => {$(
+        impl<L: LabelSet> UpDownCounter<L, $number> {
+            /// Adds to the sum, or takes away from it.
+            #[inline(always)]
+            pub fn add(&'static self, amount: impl IntoAmount<$number>, labels: impl LabelValues<L>) {
+                let state = self.metric.state();
+                if state == 0 {
+                    return;
+                }
+                let (set, $amount) = (labels.index(), amount.amount());
+                if state == RECORD {
+                    self.metric.move_by(set, $down, $size);
+                } else {
+                    capture::measured(&self.metric, set, Amount::$variant($amount));
+                }
+            }
+        }
+    )+};
+}
+
+up_down!(i64 => I64, |amount| amount < 0, amount.unsigned_abs(); f64 => F64, |amount| amount < 0.0, amount.abs());
+
+macro_rules! gauge {
+    ($($number:ident => $variant:ident),+) => {$(
+        impl<L: LabelSet> Gauge<L, $number> {
+            /// Sets the value.
+            #[inline(always)]
+            pub fn set(&'static self, value: impl IntoAmount<$number>, labels: impl LabelValues<L>) {
+                let state = self.metric.state();
+                if state == 0 {
+                    return;
+                }
+                let (cell, value) = (labels.index(), value.amount());
+                if state == RECORD {
+                    self.metric.set(cell, Some(value));
+                } else {
+                    capture::measured(&self.metric, cell, Amount::$variant(value));
+                }
+            }
+
+            /// Takes the value away: from now on there is a gap, not the last value for ever.
+            pub fn clear(&'static self, labels: impl LabelValues<L>) {
+                match self.metric.state() {
+                    0 => {}
+                    RECORD => self.metric.set::<$number>(labels.index(), None),
+                    _ => capture::measured(&self.metric, labels.index(), Amount::Gone),
+                }
+            }
+        }
+    )+};
+}
+
+gauge!(f64 => F64, u64 => U64, i64 => I64);
+
+macro_rules! histogram {
+    ($($number:ident => $variant:ident),+) => {$(
+        impl<L: LabelSet> Histogram<L, $number> {
+            /// Records a value.
+            #[inline(always)]
+            pub fn record(&'static self, value: impl IntoAmount<$number>, labels: impl LabelValues<L>) {
+                let state = self.metric.state();
+                if state == 0 {
+                    return;
+                }
+                let (set, value) = (labels.index(), value.amount());
+                if state == RECORD {
+                    exemplar::offer(&self.metric, self.metric.record(set, value));
+                } else {
+                    capture::measured(&self.metric, set, Amount::$variant(value));
+                }
+            }
+        }
+    )+};
+}
+
+histogram!(f64 => F64, u64 => U64);
+
+/// Numbers that metrics count in: `u64`, `i64` and `f64`.
+pub trait Number: Copy + sealed::Sealed + 'static {
+    /// Which of them it is.
+    const TYPE: NumberType;
+}
+
+mod sealed {
+    use crate::amount::Amount;
+
+    /// Inside of a function that only this crate can call.
+    #[derive(Debug)]
+    pub struct Held(pub(crate) Option<Amount>);
+
+    pub trait Sealed {
+        /// The value of a gauge, if it can be one.
+        fn held(self) -> Held;
+    }
+}
+
+macro_rules! number {
+    ($($number:ident => $variant:ident),+) => {$(
+        impl Number for $number {
+            const TYPE: NumberType = NumberType::$variant;
+        }
+
+        impl sealed::Sealed for $number {
+            fn held(self) -> sealed::Held {
+                sealed::Held(Last::is_settable(self).then_some(Amount::$variant(self)))
+            }
+        }
+    )+};
+}
+
+number!(f64 => F64, u64 => U64, i64 => I64);
+
+impl<L: LabelSet, V: Number> ObservableGauge<L, V> {
+    /// Has `read` called whenever metrics are collected, for one set of labels, until the returned guard is dropped.
+    ///
+    /// `None` leaves a gap. A callback that panics leaves a gap too; one that hangs is left behind, and asked again when
+    /// it has come back. Of two callbacks for the same labels the newer one counts.
+    pub fn observe(
+        &'static self,
+        labels: impl LabelValues<L>,
+        read: impl Fn() -> Option<V> + Send + Sync + 'static,
+    ) -> Observation {
+        observe::register(&self.metric, labels.index(), Box::new(move || read().and_then(|value| value.held().0)))
+    }
+}

@@ -1,0 +1,297 @@
+//! Metrics as they are read: points with the texts of their labels.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::amount::{Amount, Measurement};
+use crate::cells::{Exemplar, Sum, Total, exponential, histogram};
+use crate::clock::Converter;
+use crate::ids::{SpanId, TraceId};
+use crate::label::LabelText;
+use crate::metric::{Buckets, MetricKind, MetricMeta, NumberType};
+
+/// What the values of sums and histograms count from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Temporality {
+    /// The beginning.
+    #[default]
+    Cumulative,
+    /// The reader's last snapshot. Sums that can shrink are cumulative all the same.
+    Delta,
+}
+
+/// All metrics at one moment.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// What sums and histograms count from.
+    pub temporality: Temporality,
+    /// When they began to count, as nanoseconds since 1970.
+    pub start_unix_nanos: u64,
+    /// When this was taken.
+    pub time_unix_nanos: u64,
+    /// Metrics that have points, or that refused some, by name.
+    pub metrics: Vec<MetricPoints>,
+}
+
+/// The points of one metric.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MetricPoints {
+    /// Its declaration.
+    pub meta: &'static MetricMeta,
+    /// A point for each set of labels that was used.
+    pub points: Vec<Point>,
+    /// Measurements that were refused since the process began: no number, infinite, negative where that means nothing.
+    pub refused: u64,
+}
+
+/// One series at one moment.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Point {
+    /// Its labels, by name.
+    pub labels: Vec<(&'static str, LabelText)>,
+    /// Its value.
+    pub value: PointValue,
+}
+
+/// The value of a series.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PointValue {
+    /// A whole number that is not negative.
+    U64(u64),
+    /// A whole number.
+    I64(i64),
+    /// A fraction.
+    F64(f64),
+    /// A distribution over given buckets.
+    Histogram(HistogramPoint),
+    /// A distribution over exponential buckets.
+    Exponential(ExponentialPoint),
+}
+
+/// A distribution over given buckets.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HistogramPoint {
+    /// How many values there are.
+    pub count: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// The least of them. Not known for a delta.
+    pub min: Option<f64>,
+    /// The most of them. Not known for a delta.
+    pub max: Option<f64>,
+    /// The upper bounds of the buckets but the last, each inclusive.
+    pub bounds: &'static [f64],
+    /// How many values each bucket has.
+    pub counts: Vec<u64>,
+    /// Measurements since the reader's last snapshot, at most one per bucket, with their spans.
+    pub exemplars: Vec<ExemplarPoint>,
+}
+
+/// A distribution over buckets whose bounds are powers of `2^(2^-scale)`.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ExponentialPoint {
+    /// How many values there are.
+    pub count: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// The least of them. Not known for a delta.
+    pub min: Option<f64>,
+    /// The most of them. Not known for a delta.
+    pub max: Option<f64>,
+    /// How fine the buckets are.
+    pub scale: i32,
+    /// Values up to `zero_threshold`.
+    pub zero_count: u64,
+    /// What counts as zero.
+    pub zero_threshold: f64,
+    /// The power that is the lower bound of the first bucket.
+    pub offset: i32,
+    /// How many values each bucket has, from the first on.
+    pub counts: Vec<u64>,
+    /// Measurements since the reader's last snapshot, at most one per bucket, with their spans.
+    pub exemplars: Vec<ExemplarPoint>,
+}
+
+/// A measurement and the span in which it was made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ExemplarPoint {
+    /// What was measured.
+    pub value: f64,
+    /// When, as nanoseconds since 1970.
+    pub time_unix_nanos: u64,
+    /// In which trace.
+    pub trace_id: TraceId,
+    /// In which span.
+    pub span_id: SpanId,
+}
+
+/// Buckets of an exponential histogram on the wire, as the specification of OpenTelemetry has it.
+const MOST_BUCKETS: usize = 160;
+
+impl Snapshot {
+    /// The points of the metric with this name.
+    pub fn metric(&self, name: &str) -> Option<&MetricPoints> {
+        self.metrics.iter().find(|metric| metric.meta.name == name)
+    }
+
+    /// The value of the metric with this name and these labels, in any order.
+    pub fn value(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
+        self.metric(name)?.value(labels)
+    }
+}
+
+impl MetricPoints {
+    /// The value of the point with these labels, in any order.
+    pub fn value(&self, labels: &[(&str, &str)]) -> Option<&PointValue> {
+        let has = |point: &&Point| {
+            point.labels.len() == labels.len()
+                && labels
+                    .iter()
+                    .all(|(name, text)| point.labels.iter().any(|(key, value)| key == name && value == text))
+        };
+        self.points.iter().find(has).map(|point| &point.value)
+    }
+}
+
+impl PointValue {
+    /// A sum's or gauge's value as a fraction; the count of a histogram.
+    pub fn as_f64(&self) -> f64 {
+        match self {
+            PointValue::U64(value) => *value as f64,
+            PointValue::I64(value) => *value as f64,
+            PointValue::F64(value) => *value,
+            PointValue::Histogram(point) => point.count as f64,
+            PointValue::Exponential(point) => point.count as f64,
+        }
+    }
+}
+
+/// The point of a histogram.
+pub(crate) fn distribution(
+    meta: &MetricMeta,
+    total: Total,
+    extremes: bool,
+    exemplars: Vec<ExemplarPoint>,
+) -> PointValue {
+    let number = |bits: u64| if meta.is_f64() { f64::from_bits(bits) } else { bits as f64 };
+    let count = total.counts.iter().sum();
+    let sum = if meta.is_f64() { f64::held(total.sum) } else { u64::held(total.sum) as f64 };
+    let extremes = extremes && total.most != 0;
+    let (min, max) = (extremes.then(|| number(total.least)), extremes.then(|| number(total.most - 1)));
+    match meta.buckets {
+        Buckets::Explicit(bounds) => {
+            PointValue::Histogram(HistogramPoint { count, sum, min, max, bounds, counts: total.counts, exemplars })
+        }
+        Buckets::Exponential => {
+            let first = histogram::first_exponent(meta);
+            let scaled = exponential::scaled(&total.counts[1..], first, MOST_BUCKETS);
+            PointValue::Exponential(ExponentialPoint {
+                count,
+                sum,
+                min,
+                max,
+                scale: scaled.scale,
+                zero_count: total.counts[0],
+                zero_threshold: 2_f64.powi(first),
+                offset: scaled.offset,
+                counts: scaled.counts,
+                exemplars,
+            })
+        }
+    }
+}
+
+impl ExemplarPoint {
+    pub(crate) fn of(exemplar: &Exemplar, converter: &Converter) -> Self {
+        ExemplarPoint {
+            value: exemplar.value,
+            time_unix_nanos: converter.unix_nanos(exemplar.ticks),
+            trace_id: TraceId(exemplar.trace_id),
+            span_id: SpanId(exemplar.span_id),
+        }
+    }
+}
+
+/// The points of the measurements of a test.
+pub(crate) fn of_measurements(measurements: &[Measurement]) -> Vec<MetricPoints> {
+    let mut series: BTreeMap<&str, (&'static MetricMeta, BTreeMap<usize, Vec<Amount>>)> = BTreeMap::new();
+    for Measurement { meta, set, amount } in measurements {
+        let (_, sets) = series.entry(meta.name).or_insert_with(|| (meta, BTreeMap::new()));
+        sets.entry(*set).or_default().push(*amount);
+    }
+    let points = |meta: &'static MetricMeta, sets: BTreeMap<usize, Vec<Amount>>| {
+        let point = |(set, amounts): (usize, Vec<Amount>)| {
+            Some(Point { labels: meta.label_texts(set), value: of_amounts(meta, &amounts)? })
+        };
+        sets.into_iter().filter_map(point).collect()
+    };
+    series.into_values().map(|(meta, sets)| MetricPoints { meta, points: points(meta, sets), refused: 0 }).collect()
+}
+
+fn of_amounts(meta: &MetricMeta, amounts: &[Amount]) -> Option<PointValue> {
+    let whole = |amount: &Amount| match amount {
+        Amount::U64(value) => *value as i64,
+        Amount::I64(value) => *value,
+        Amount::F64(_) | Amount::Gone => 0,
+    };
+    match meta.kind {
+        MetricKind::Gauge => match amounts.last()? {
+            Amount::U64(value) => Some(PointValue::U64(*value)),
+            Amount::I64(value) => Some(PointValue::I64(*value)),
+            Amount::F64(value) => Some(PointValue::F64(*value)),
+            Amount::Gone => None,
+        },
+        MetricKind::Histogram => {
+            let mut total = Total::new(histogram::buckets(meta));
+            for amount in amounts {
+                match amount {
+                    Amount::U64(value) => total.record(meta, *value),
+                    Amount::F64(value) => total.record(meta, *value),
+                    Amount::I64(_) | Amount::Gone => {}
+                }
+            }
+            Some(distribution(meta, total, true, Vec::new()))
+        }
+        MetricKind::Counter | MetricKind::UpDownCounter => Some(match meta.number {
+            NumberType::U64 => PointValue::U64(amounts.iter().map(whole).sum::<i64>() as u64),
+            NumberType::I64 => PointValue::I64(amounts.iter().map(whole).sum()),
+            NumberType::F64 => PointValue::F64(
+                amounts.iter().map(|amount| if let Amount::F64(value) = amount { *value } else { 0.0 }).sum(),
+            ),
+        }),
+    }
+}
+
+/// One line per series: `name{label=text, ..} value`; of a distribution only how many values it has.
+impl fmt::Display for MetricPoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for point in &self.points {
+            let labels: Vec<_> = point.labels.iter().map(|(name, text)| format!("{name}={text}")).collect();
+            write!(f, "{}", self.meta.name)?;
+            if !labels.is_empty() {
+                write!(f, "{{{}}}", labels.join(", "))?;
+            }
+            match &point.value {
+                PointValue::U64(value) => writeln!(f, " {value}")?,
+                PointValue::I64(value) => writeln!(f, " {value}")?,
+                PointValue::F64(value) => writeln!(f, " {value}")?,
+                PointValue::Histogram(HistogramPoint { count, .. })
+                | PointValue::Exponential(ExponentialPoint { count, .. }) => writeln!(f, " count={count}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.metrics.iter().try_for_each(|metric| metric.fmt(f))
+    }
+}
