@@ -74,8 +74,8 @@ fn record(metric: &'static Metric, set: usize, amount: Amount) {
         (MetricKind::Gauge, Amount::U64(value)) => metric.set(set, Some(value)),
         (MetricKind::Gauge, Amount::I64(value)) => metric.set(set, Some(value)),
         (MetricKind::Gauge, Amount::Gone) => metric.set::<f64>(set, None),
-        (MetricKind::Histogram, Amount::F64(value)) => exemplar::offer(metric, metric.record(set, value)),
-        (MetricKind::Histogram, Amount::U64(value)) => exemplar::offer(metric, metric.record(set, value)),
+        (MetricKind::Histogram, Amount::F64(value)) => exemplar::record(metric, set, value),
+        (MetricKind::Histogram, Amount::U64(value)) => exemplar::record(metric, set, value),
         _ => metric.refuse(),
     }
 }

@@ -6,22 +6,24 @@
 use std::sync::TryLockError;
 
 use crate::block::SAMPLED;
-use crate::cells::{self, Exemplar, Metric, Wanting};
+use crate::cells::histogram::Sample;
+use crate::cells::{self, Exemplar, Metric};
 use crate::clock;
 use crate::local;
 
-/// Takes an exemplar for a bucket that wants one, if the current span is sampled.
+/// Records a value in a histogram, and takes it as an exemplar if its bucket wants one and the current span is sampled.
 #[inline(always)]
-pub(crate) fn offer(metric: &'static Metric, wanting: Option<Wanting>) {
-    if let Some(wanting) = wanting
-        && local::with(|local| local.current().is_some_and(|span| span.has(SAMPLED)))
-    {
-        take(metric, &wanting);
-    }
+pub(crate) fn record<N: Sample>(metric: &'static Metric, set: usize, value: N) {
+    metric.record(set, value, |set, bucket, value| {
+        if local::with(|local| local.current().is_some_and(|span| span.has(SAMPLED))) {
+            take(metric, set, bucket, value);
+        }
+    });
 }
 
 #[cold]
-fn take(metric: &'static Metric, wanting: &Wanting) {
+#[inline(never)]
+fn take(metric: &'static Metric, set: usize, bucket: usize, value: f64) {
     let ids = local::with(|local| {
         let span = local.current()?;
         let [upper, lower] = span.trace_id.get();
@@ -29,13 +31,13 @@ fn take(metric: &'static Metric, wanting: &Wanting) {
     });
     let Some((trace_id @ 1.., span_id @ 1..)) = ids else { return };
     let epoch = cells::epoch();
-    let exemplar = Exemplar { value: wanting.value, ticks: clock::now(), trace_id, span_id, epoch };
+    let exemplar = Exemplar { value, ticks: clock::now(), trace_id, span_id, epoch };
     let mut exemplars = match metric.table().exemplars.try_lock() {
         Ok(exemplars) => exemplars,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         // Somebody else takes one, or collects: the next measurement may try again.
         Err(TryLockError::WouldBlock) => return,
     };
-    exemplars.insert((wanting.set, wanting.bucket), exemplar);
-    wanting.took(epoch);
+    exemplars.insert((set, bucket), exemplar);
+    metric.took(set, bucket, epoch);
 }

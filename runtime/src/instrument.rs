@@ -103,8 +103,15 @@ macro_rules! counter {
                 if state == RECORD {
                     self.metric.add(cell, amount);
                 } else {
-                    capture::measured(&self.metric, cell, Amount::$variant(amount));
+                    self.add_elsewhere(cell, amount);
                 }
+            }
+
+            // With its arguments in registers, so that where it is off nothing is prepared for it.
+            #[cold]
+            #[inline(never)]
+            fn add_elsewhere(&'static self, cell: usize, amount: $number) {
+                capture::measured(&self.metric, cell, Amount::$variant(amount));
             }
         }
     )+};
@@ -126,8 +133,14 @@ macro_rules! up_down {
                 if state == RECORD {
                     self.metric.move_by(set, $down, $size);
                 } else {
-                    capture::measured(&self.metric, set, Amount::$variant($amount));
+                    self.add_elsewhere(set, $amount);
                 }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn add_elsewhere(&'static self, set: usize, amount: $number) {
+                capture::measured(&self.metric, set, Amount::$variant(amount));
             }
         }
     )+};
@@ -149,8 +162,14 @@ macro_rules! gauge {
                 if state == RECORD {
                     self.metric.set(cell, Some(value));
                 } else {
-                    capture::measured(&self.metric, cell, Amount::$variant(value));
+                    self.set_elsewhere(cell, value);
                 }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn set_elsewhere(&'static self, cell: usize, value: $number) {
+                capture::measured(&self.metric, cell, Amount::$variant(value));
             }
 
             /// Takes the value away: from now on there is a gap, not the last value for ever.
@@ -177,12 +196,23 @@ macro_rules! histogram {
                 if state == 0 {
                     return;
                 }
-                let (set, value) = (labels.index(), value.amount());
+                self.record_on(state, labels.index(), value.amount());
+            }
+
+            // A call of its own, so that where it is off nothing is saved on the stack for it.
+            #[inline(never)]
+            fn record_on(&'static self, state: u8, set: usize, value: $number) {
                 if state == RECORD {
-                    exemplar::offer(&self.metric, self.metric.record(set, value));
+                    exemplar::record(&self.metric, set, value);
                 } else {
-                    capture::measured(&self.metric, set, Amount::$variant(value));
+                    self.record_elsewhere(set, value);
                 }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn record_elsewhere(&'static self, set: usize, value: $number) {
+                capture::measured(&self.metric, set, Amount::$variant(value));
             }
         }
     )+};

@@ -255,8 +255,8 @@ fn since(now: Held, before: Option<&Held>, is_f64: bool) -> Option<Held> {
                 any |= *now != 0;
             }
             now.sum = match is_f64 {
-                true => f64::held(now.sum).since(f64::held(before.sum)).added_to(0),
-                false => u64::held(now.sum).since(u64::held(before.sum)).added_to(0),
+                true => f64::from_bits(now.sum).since(f64::from_bits(before.sum)).to_bits(),
+                false => now.sum.wrapping_sub(before.sum),
             };
             any.then_some(Held::Total(now))
         }

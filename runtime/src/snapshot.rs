@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::amount::{Amount, Measurement};
-use crate::cells::{Exemplar, Sum, Total, exponential, histogram};
+use crate::cells::{Exemplar, Total, exponential, histogram};
 use crate::clock::Converter;
 use crate::ids::{SpanId, TraceId};
 use crate::label::LabelText;
@@ -182,7 +182,7 @@ pub(crate) fn distribution(
 ) -> PointValue {
     let number = |bits: u64| if meta.is_f64() { f64::from_bits(bits) } else { bits as f64 };
     let count = total.counts.iter().sum();
-    let sum = if meta.is_f64() { f64::held(total.sum) } else { u64::held(total.sum) as f64 };
+    let sum = if meta.is_f64() { f64::from_bits(total.sum) } else { total.sum as f64 };
     let extremes = extremes && total.most != 0;
     let (min, max) = (extremes.then(|| number(total.least)), extremes.then(|| number(total.most - 1)));
     match meta.buckets {

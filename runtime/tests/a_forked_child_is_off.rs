@@ -5,7 +5,12 @@ use std::io::Read;
 use std::os::fd::FromRawFd;
 
 use tracecast::prelude::*;
-use tracecast::{Recording, RecordingConfig};
+use tracecast::{Metering, MeteringConfig, Recording, RecordingConfig, Temporality};
+
+tc_metrics! {
+    /// Counted in both processes.
+    static COUNTED: Counter = "tc_counted_total";
+}
 
 #[tc_span("Fork/Work")]
 fn work() {}
@@ -104,4 +109,48 @@ fn a_fork_beside_a_busy_reader_does_not_hang_the_child() {
     }
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     reader.join().unwrap();
+}
+
+/// What a child says of metrics: what it inherited, and what it counts itself once they are on.
+fn metrics_in_child(inherited: &mut tracecast::Reader) -> String {
+    COUNTED.add(10_u64, ());
+    let (was_on, old) = (COUNTED.is_on(), inherited.snapshot().to_string());
+    let Ok(metering) = Metering::start(MeteringConfig::default()) else { return "claimed".into() };
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| COUNTED.add(1_u64, ()));
+        }
+    });
+    COUNTED.add(1_u64, ());
+    format!("{was_on} {old:?} {}", metering.reader(Temporality::Cumulative).snapshot())
+}
+
+#[test]
+fn metrics_of_the_child_start_from_nothing_once_they_are_on() {
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    COUNTED.add(3_u64, ());
+    let mut ends = [0; 2];
+    // SAFETY: plain system calls on memory of our own; the child only runs the code below and exits.
+    unsafe {
+        assert_eq!(libc::pipe(ends.as_mut_ptr()), 0);
+        match libc::fork() {
+            0 => {
+                libc::alarm(20);
+                let report = metrics_in_child(&mut reader);
+                libc::write(ends[1], report.as_ptr().cast(), report.len());
+                libc::_exit(0);
+            }
+            child => {
+                libc::close(ends[1]);
+                let mut report = String::new();
+                std::fs::File::from_raw_fd(ends[0]).read_to_string(&mut report).unwrap();
+                let mut status = 0;
+                libc::waitpid(child, &mut status, 0);
+                assert_eq!((status, report.as_str()), (0, "false \"\" tc_counted_total 5\n"));
+            }
+        }
+    }
+    COUNTED.add(1_u64, ());
+    assert_eq!(reader.snapshot().to_string(), "tc_counted_total 4\n", "the parent goes on as before");
 }

@@ -1,7 +1,7 @@
 //! The static of one metric.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::{Ident, LitStr};
 
 use super::kind::Kind;
@@ -18,26 +18,30 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
     let section = (!cfg!(feature = "off")).then(|| Section::Metrics.attributes());
     let labels = quote!((#(#labels,)*));
     let (buckets, budget) = (settings.of_buckets(), settings.of_budget());
+    let place = name.span();
     let declaration = Declaration {
         kind: metric.kind,
-        labels: labels.clone(),
+        labels: Ident::new("__TcLabels", place).into_token_stream(),
         number: number.clone(),
         name: wire,
         unit,
         description: docs(attrs),
-        place: name.span(),
+        place,
         settings: quote!(#buckets #budget),
     };
-    let constant = Ident::new("__TC_META", Span::mixed_site());
-    let checked = checked(&constant, &declaration.tokens(krate), wire.span(), krate);
-    quote! {
-        #(#attrs)*
-        #section
-        #vis static #name: #k::#kind<#labels, #number> = {
-            #checked
-            #k::#kind::new(#constant)
-        };
-    }
+    let (given, meta) = (&declaration.labels, declaration.tokens(krate));
+    let check = check(&Ident::new("__tc_meta", Span::mixed_site()), wire.span());
+    // The labels stand in the type alone, and the rest infers them: so a path that leads nowhere is one error.
+    let value = quote_spanned! {Span::mixed_site()=> {
+        const fn __tc_declare<#given: #k::LabelSet>() -> (#k::MetricMeta, #k::#kind<#given, #number>) {
+            let __tc_meta = #meta;
+            (__tc_meta, #k::#kind::new(__tc_meta))
+        }
+        let (__tc_meta, __tc_metric) = __tc_declare();
+        #check
+        __tc_metric
+    }};
+    quote!(#(#attrs)* #section #vis static #name: #k::#kind<#labels, #number> = #value;)
 }
 
 /// What describes a metric.
@@ -62,9 +66,9 @@ impl Declaration<'_> {
         let (k, kind) = (krate.private(), Ident::new(self.kind.name(), Span::mixed_site()));
         // The whole call stands at the user's own word, because the place of the call is the metric's place.
         let (metric, constructor) = (Ident::new("__TcMetric", *place), Ident::new("meta", *place));
-        let call = quote_spanned!(*place=> #metric::#constructor(#name, #unit, #description));
+        let call = quote_spanned!(*place=> #metric::<#labels, #number>::#constructor(#name, #unit, #description));
         quote_spanned! {Span::mixed_site()=> {
-            type #metric = #k::#kind<#labels, #number>;
+            use #k::#kind as #metric;
             #call #settings
         }}
     }
@@ -72,14 +76,18 @@ impl Declaration<'_> {
 
 /// A constant with what describes a metric, and the check of it, whose error points at `place`.
 pub(crate) fn checked(constant: &Ident, meta: &TokenStream, place: Span, krate: &Krate) -> TokenStream {
-    let k = krate.private();
-    let site = place.resolved_at(Span::mixed_site());
-    let panic = quote_spanned!(site=> ::core::panic!("{}", __tc_mistake.as_str()));
-    let check = quote_spanned! {site=>
-        const _: () = if let ::core::option::Option::Some(__tc_mistake) = #constant.mistake() { #panic };
-    };
+    let (k, check) = (krate.private(), check(constant, place));
     quote_spanned! {Span::mixed_site()=>
         const #constant: #k::MetricMeta = #meta;
-        #check
+        const _: () = #check;
+    }
+}
+
+/// Has the compiler say what is wrong with a metric, if anything is.
+fn check(meta: &Ident, place: Span) -> TokenStream {
+    let site = place.resolved_at(Span::mixed_site());
+    let panic = quote_spanned!(site=> ::core::panic!("{}", __tc_mistake.as_str()));
+    quote_spanned! {site=>
+        if let ::core::option::Option::Some(__tc_mistake) = #meta.mistake() { #panic }
     }
 }

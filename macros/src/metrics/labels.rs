@@ -8,6 +8,9 @@ use super::kind::{self, Kind};
 use crate::diagnostics::{Errors, shown};
 use crate::suggest;
 
+/// The runtime has no longer tuples.
+pub(crate) const MOST_LABELS: usize = 8;
+
 /// What the type of a metric says.
 pub(super) struct MetricType {
     pub(super) kind: Kind,
@@ -88,9 +91,12 @@ fn key(element: &Type, errors: &mut Errors) -> Option<Path> {
 
 fn add(key: Path, keys: &mut Vec<Path>, errors: &mut Errors) {
     let name = shown(&key);
-    match keys.iter().any(|known| shown(known) == name) {
-        true => errors.at(&key, format_args!("label `{name}` stands twice; remove one of them")),
-        false => keys.push(key),
+    if keys.iter().any(|known| shown(known) == name) {
+        errors.at(&key, format_args!("label `{name}` stands twice; remove one of them"));
+    } else if keys.len() == MOST_LABELS {
+        errors.at(&key, format_args!("a metric has at most {MOST_LABELS} labels; leave out `{name}`"));
+    } else {
+        keys.push(key);
     }
 }
 

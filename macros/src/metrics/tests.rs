@@ -52,6 +52,8 @@ fn labels_are_a_tuple() {
     check(r#"static A: Counter<'a> = "tc_a_total";"#, &["labels are a tuple of keys"]);
     check(r#"static A: Counter<(&str,)> = "tc_a_total";"#, &["a label is named by its key"]);
     check(r#"static A: Counter<(k::a, k::b, k::a)> = "tc_a_total";"#, &["label `k::a` stands twice"]);
+    check("static A: Counter<(a, b, c, d, e, f, g, h)> = \"tc_a_total\";", &[]);
+    check("static A: Counter<(a, b, c, d, e, f, g, h, i)> = \"tc_a_total\";", &["at most 8 labels; leave out `i`"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Meta, Visibility};
 
-use super::attributes::is_span;
+use super::attributes::{is_metric, is_span};
 use super::body::regroup;
 use super::options::{self, Options, Place};
 use crate::diagnostics::Errors;
@@ -73,12 +73,13 @@ impl Block {
             return Ok(());
         };
         if self.wants(&attrs, &vis, &rest) {
-            let (krate, args) = (self.options.krate.root(), self.arguments(TokenStream::new(), name));
+            let (krate, args) = (self.options.krate.root(), self.arguments(TokenStream::new(), Some(name)));
             // The place of an attribute is that of its span: the catalogue should show the method, not the block.
             out.extend(quote_spanned!(name.span()=> #[#krate::tc_span(#args)]));
         }
         for attr in &attrs {
-            out.extend(if is_span(attr) { self.completed(attr, name) } else { attr.to_token_stream() });
+            let is_ours = is_span(attr) || is_metric(attr);
+            out.extend(if is_ours { self.completed(attr, name) } else { attr.to_token_stream() });
         }
         out.extend(quote!(#vis #(#rest)*));
         Ok(())
@@ -91,24 +92,27 @@ impl Block {
         self.options.all_methods.is_some() && public && !is_const && !attrs.iter().any(is_span)
     }
 
-    /// `#[tc_span]` with the name, and the crate, that the block gives it.
+    /// `#[tc_span]` with the name, and the crate, that the block gives it; `#[tc_metric]` with the crate.
     fn completed(&self, attr: &Attribute, function: &Ident) -> TokenStream {
         let args = match &attr.meta {
             Meta::Path(_) => TokenStream::new(),
             Meta::List(list) => list.tokens.clone(),
             Meta::NameValue(_) => return attr.to_token_stream(),
         };
-        let (path, args) = (attr.path(), self.arguments(args, function));
+        let name = is_span(attr).then_some(function);
+        let (path, args) = (attr.path(), self.arguments(args, name));
         let mut group = Group::new(Delimiter::Bracket, quote!(#path(#args)));
         group.set_span(attr.bracket_token.span.join());
         let pound = &attr.pound_token;
         quote!(#pound #group)
     }
 
-    fn arguments(&self, args: TokenStream, function: &Ident) -> TokenStream {
+    /// The arguments with the crate, and with a name if a `function` is to give it.
+    fn arguments(&self, args: TokenStream, function: Option<&Ident>) -> TokenStream {
         let starts_with_name = matches!(args.clone().into_iter().next(), Some(TokenTree::Literal(_)));
         let named = starts_with_name || has_option(&args, "db");
-        let name = (!named).then(|| options::for_function(&self.component, function, function.span()));
+        let function = function.filter(|_| !named);
+        let name = function.map(|function| options::for_function(&self.component, function, function.span()));
         let krate = (self.options.written("crate").is_some() && !has_option(&args, "crate")).then(|| {
             let path = self.options.krate.root();
             quote!(crate = #path)

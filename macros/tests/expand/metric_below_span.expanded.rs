@@ -8,13 +8,19 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
         <::tracecast::__private::ErrorSet<Result<(), StoreError>>>::TYPES
     };
     const __TC_CALLS_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Counter<
-            (__TcLabel0, ::tracecast::__private::OrNone<__TcLabel1>),
-            u64,
-        >;
-        __TcMetric::meta("tc_loads_total", "", "Calls of `Store/Load`")
-            .outcomes()
-            .error_types(__TC_ERROR_TYPES)
+        let mut __tc_meta = {
+            use ::tracecast::__private::Counter as __TcMetric;
+            __TcMetric::<(), u64>::meta("tc_loads_total", "", "Calls of `Store/Load`")
+                .outcomes()
+                .error_types(__TC_ERROR_TYPES)
+        };
+        __tc_meta.labels = &[
+            <__TcLabel0 as ::tracecast::__private::Key>::META,
+            <::tracecast::__private::OrNone<
+                __TcLabel1,
+            > as ::tracecast::__private::Key>::META,
+        ];
+        __tc_meta
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_CALLS_META
         .mistake()
@@ -22,11 +28,20 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
         ::core::panic!("{}", __tc_mistake.as_str())
     };
     const __TC_DURATION_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Histogram<
-            (__TcLabel0, ::tracecast::__private::OrNone<__TcLabel1>),
-            f64,
-        >;
-        __TcMetric::meta("tc_load_seconds", "s", "Duration of `Store/Load`")
+        let mut __tc_meta = {
+            use ::tracecast::__private::Histogram as __TcMetric;
+            __TcMetric::<
+                (),
+                f64,
+            >::meta("tc_load_seconds", "s", "Duration of `Store/Load`")
+        };
+        __tc_meta.labels = &[
+            <__TcLabel0 as ::tracecast::__private::Key>::META,
+            <::tracecast::__private::OrNone<
+                __TcLabel1,
+            > as ::tracecast::__private::Key>::META,
+        ];
+        __tc_meta
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_DURATION_META
         .mistake()

@@ -1,7 +1,7 @@
 fn load(&self) -> BoxFuture<'_, io::Result<u8>> {
     const __TC_DURATION_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Histogram<(), f64>;
-        __TcMetric::meta("tc_load_seconds", "s", "Duration of `load`")
+        use ::tracecast::__private::Histogram as __TcMetric;
+        __TcMetric::<(), f64>::meta("tc_load_seconds", "s", "Duration of `load`")
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_DURATION_META
         .mistake()

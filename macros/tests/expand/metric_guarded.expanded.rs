@@ -2,8 +2,13 @@
 fn load(source: SourceType) -> u8 {
     type __TcLabel0 = keys::source;
     const __TC_CALLS_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Counter<(__TcLabel0,), u64>;
-        __TcMetric::meta("tc_loads_total", "", "Calls of `load`").outcomes()
+        let mut __tc_meta = {
+            use ::tracecast::__private::Counter as __TcMetric;
+            __TcMetric::<(), u64>::meta("tc_loads_total", "", "Calls of `load`")
+                .outcomes()
+        };
+        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
+        __tc_meta
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_CALLS_META
         .mistake()

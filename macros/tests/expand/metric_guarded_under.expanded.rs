@@ -1,8 +1,9 @@
 #[track_caller]
 fn load(context: Context) {
     const __TC_CALLS_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Counter<(), u64>;
-        __TcMetric::meta("tc_loads_total", "", "Calls of `Store/Load`").outcomes()
+        use ::tracecast::__private::Counter as __TcMetric;
+        __TcMetric::<(), u64>::meta("tc_loads_total", "", "Calls of `Store/Load`")
+            .outcomes()
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_CALLS_META
         .mistake()

@@ -1,12 +1,15 @@
 fn tokens(model: Model) -> impl Stream<Item = Result<Token, ModelError>> {
     type __TcLabel0 = keys::model;
     const __TC_FIRST_ITEM_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Histogram<(__TcLabel0,), f64>;
-        __TcMetric::meta(
-            "tc_first_token_seconds",
-            "s",
-            "Time to the first item of `tokens`",
-        )
+        let mut __tc_meta = {
+            use ::tracecast::__private::Histogram as __TcMetric;
+            __TcMetric::<
+                (),
+                f64,
+            >::meta("tc_first_token_seconds", "s", "Time to the first item of `tokens`")
+        };
+        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
+        __tc_meta
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_FIRST_ITEM_META
         .mistake()
@@ -14,8 +17,15 @@ fn tokens(model: Model) -> impl Stream<Item = Result<Token, ModelError>> {
         ::core::panic!("{}", __tc_mistake.as_str())
     };
     const __TC_PER_ITEM_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Histogram<(__TcLabel0,), f64>;
-        __TcMetric::meta("tc_token_seconds", "s", "Time between two items of `tokens`")
+        let mut __tc_meta = {
+            use ::tracecast::__private::Histogram as __TcMetric;
+            __TcMetric::<
+                (),
+                f64,
+            >::meta("tc_token_seconds", "s", "Time between two items of `tokens`")
+        };
+        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
+        __tc_meta
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_PER_ITEM_META
         .mistake()
@@ -23,8 +33,12 @@ fn tokens(model: Model) -> impl Stream<Item = Result<Token, ModelError>> {
         ::core::panic!("{}", __tc_mistake.as_str())
     };
     const __TC_ITEMS_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Counter<(__TcLabel0,), u64>;
-        __TcMetric::meta("tc_tokens_total", "", "Items of `tokens`")
+        let mut __tc_meta = {
+            use ::tracecast::__private::Counter as __TcMetric;
+            __TcMetric::<(), u64>::meta("tc_tokens_total", "", "Items of `tokens`")
+        };
+        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
+        __tc_meta
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_ITEMS_META
         .mistake()

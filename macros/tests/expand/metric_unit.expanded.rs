@@ -1,7 +1,10 @@
 fn load(id: u64) {
     const __TC_IN_FLIGHT_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::UpDownCounter<(), i64>;
-        __TcMetric::meta("tc_loads_in_flight", "", "Calls of `load` in progress")
+        use ::tracecast::__private::UpDownCounter as __TcMetric;
+        __TcMetric::<
+            (),
+            i64,
+        >::meta("tc_loads_in_flight", "", "Calls of `load` in progress")
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_IN_FLIGHT_META
         .mistake()
@@ -9,8 +12,9 @@ fn load(id: u64) {
         ::core::panic!("{}", __tc_mistake.as_str())
     };
     const __TC_DURATION_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Histogram<(), f64>;
-        __TcMetric::meta("tc_load_seconds", "s", "Duration of `load`").exponential()
+        use ::tracecast::__private::Histogram as __TcMetric;
+        __TcMetric::<(), f64>::meta("tc_load_seconds", "s", "Duration of `load`")
+            .exponential()
     };
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_DURATION_META
         .mistake()

@@ -24,19 +24,25 @@ pub static P2P_BYTES: ::tracecast::__private::Counter<
     (keys::source, keys::device),
     u64,
 > = {
-    const __TC_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Counter<
-            (keys::source, keys::device),
-            u64,
-        >;
-        __TcMetric::meta("tc_p2p_bytes_total", "By", "Bytes received from peers.")
-            .budget(5000)
-    };
-    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_META.mistake()
-    {
+    const fn __tc_declare<__TcLabels: ::tracecast::__private::LabelSet>() -> (
+        ::tracecast::__private::MetricMeta,
+        ::tracecast::__private::Counter<__TcLabels, u64>,
+    ) {
+        let __tc_meta = {
+            use ::tracecast::__private::Counter as __TcMetric;
+            __TcMetric::<
+                __TcLabels,
+                u64,
+            >::meta("tc_p2p_bytes_total", "By", "Bytes received from peers.")
+                .budget(5000)
+        };
+        (__tc_meta, ::tracecast::__private::Counter::new(__tc_meta))
+    }
+    let (__tc_meta, __tc_metric) = __tc_declare();
+    if let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
         ::core::panic!("{}", __tc_mistake.as_str())
-    };
-    ::tracecast::__private::Counter::new(__TC_META)
+    }
+    __tc_metric
 };
 #[used]
 #[cfg_attr(
@@ -59,15 +65,22 @@ pub static P2P_BYTES: ::tracecast::__private::Counter<
 )]
 #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
 static LOAD: ::tracecast::__private::Histogram<(keys::source,), f64> = {
-    const __TC_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Histogram<(keys::source,), f64>;
-        __TcMetric::meta("tc_load_seconds", "s", "").buckets(&[0.1, 1.0, 5.5])
-    };
-    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_META.mistake()
-    {
+    const fn __tc_declare<__TcLabels: ::tracecast::__private::LabelSet>() -> (
+        ::tracecast::__private::MetricMeta,
+        ::tracecast::__private::Histogram<__TcLabels, f64>,
+    ) {
+        let __tc_meta = {
+            use ::tracecast::__private::Histogram as __TcMetric;
+            __TcMetric::<__TcLabels, f64>::meta("tc_load_seconds", "s", "")
+                .buckets(&[0.1, 1.0, 5.5])
+        };
+        (__tc_meta, ::tracecast::__private::Histogram::new(__tc_meta))
+    }
+    let (__tc_meta, __tc_metric) = __tc_declare();
+    if let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
         ::core::panic!("{}", __tc_mistake.as_str())
-    };
-    ::tracecast::__private::Histogram::new(__TC_META)
+    }
+    __tc_metric
 };
 #[used]
 #[cfg_attr(
@@ -90,15 +103,21 @@ static LOAD: ::tracecast::__private::Histogram<(keys::source,), f64> = {
 )]
 #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
 static SIZE: ::tracecast::__private::Histogram<(), u64> = {
-    const __TC_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::Histogram<(), u64>;
-        __TcMetric::meta("tc_load_bytes", "By", "").exponential()
-    };
-    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_META.mistake()
-    {
+    const fn __tc_declare<__TcLabels: ::tracecast::__private::LabelSet>() -> (
+        ::tracecast::__private::MetricMeta,
+        ::tracecast::__private::Histogram<__TcLabels, u64>,
+    ) {
+        let __tc_meta = {
+            use ::tracecast::__private::Histogram as __TcMetric;
+            __TcMetric::<__TcLabels, u64>::meta("tc_load_bytes", "By", "").exponential()
+        };
+        (__tc_meta, ::tracecast::__private::Histogram::new(__tc_meta))
+    }
+    let (__tc_meta, __tc_metric) = __tc_declare();
+    if let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
         ::core::panic!("{}", __tc_mistake.as_str())
-    };
-    ::tracecast::__private::Histogram::new(__TC_META)
+    }
+    __tc_metric
 };
 #[used]
 #[cfg_attr(
@@ -121,13 +140,19 @@ static SIZE: ::tracecast::__private::Histogram<(), u64> = {
 )]
 #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
 static FREE: ::tracecast::__private::ObservableGauge<(), f64> = {
-    const __TC_META: ::tracecast::__private::MetricMeta = {
-        type __TcMetric = ::tracecast::__private::ObservableGauge<(), f64>;
-        __TcMetric::meta("tc_pool_free", "{slot}", "")
-    };
-    const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_META.mistake()
-    {
+    const fn __tc_declare<__TcLabels: ::tracecast::__private::LabelSet>() -> (
+        ::tracecast::__private::MetricMeta,
+        ::tracecast::__private::ObservableGauge<__TcLabels, f64>,
+    ) {
+        let __tc_meta = {
+            use ::tracecast::__private::ObservableGauge as __TcMetric;
+            __TcMetric::<__TcLabels, f64>::meta("tc_pool_free", "{slot}", "")
+        };
+        (__tc_meta, ::tracecast::__private::ObservableGauge::new(__tc_meta))
+    }
+    let (__tc_meta, __tc_metric) = __tc_declare();
+    if let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
         ::core::panic!("{}", __tc_mistake.as_str())
-    };
-    ::tracecast::__private::ObservableGauge::new(__TC_META)
+    }
+    __tc_metric
 };

@@ -6,18 +6,14 @@ use std::sync::atomic::AtomicPtr;
 
 use super::exemplar::Taken;
 use super::exponential;
-use super::stripe;
-use super::sum::{Sum, TOUCHED};
+use super::sum::Sum;
 use super::table;
 use crate::metric::{Buckets, MetricMeta, NumberType};
 use crate::sync::{AtomicU64, Relaxed};
 
-// Words of a row, in front of its buckets.
-const TAKEN: usize = 0;
-const SUM: usize = 1;
-const LEAST: usize = 2;
-const MOST: usize = 3;
+/// Words of a row in front of its buckets.
 const HEADER: usize = 4;
+const _: () = assert!(size_of::<Header>() == HEADER * size_of::<AtomicU64>() || cfg!(loom));
 
 /// How many buckets a row has.
 pub(crate) const fn buckets(meta: &MetricMeta) -> usize {
@@ -32,13 +28,19 @@ pub(crate) const fn row_words(meta: &MetricMeta) -> usize {
     HEADER + buckets(meta)
 }
 
-/// A number that can be recorded: its value as a fraction, and bits that compare as the numbers do.
+/// A number that can be recorded.
 pub(crate) trait Sample: Sum {
     fn as_f64(self) -> f64;
 
-    /// The least and the most of a row that has none yet are the most and the least possible. As positive fractions
-    /// compare like their bits, both kinds of numbers are compared as whole numbers.
+    /// A whole number that compares as it does: as fractions that are not negative compare like their bits, both kinds
+    /// of numbers can be compared in one way.
     fn order(self) -> u64;
+
+    /// The sum of a row after it was added.
+    fn summed(self, sum: u64) -> u64;
+
+    /// The number that the sum of a row is.
+    fn of_sum(sum: u64) -> Self;
 }
 
 impl Sample for u64 {
@@ -51,6 +53,15 @@ impl Sample for u64 {
     fn order(self) -> u64 {
         self
     }
+
+    #[inline(always)]
+    fn summed(self, sum: u64) -> u64 {
+        sum.wrapping_add(self)
+    }
+
+    fn of_sum(sum: u64) -> Self {
+        sum
+    }
 }
 
 impl Sample for f64 {
@@ -61,84 +72,98 @@ impl Sample for f64 {
 
     #[inline(always)]
     fn order(self) -> u64 {
-        // Without the sign of -0.0.
-        self.to_bits() & !TOUCHED
+        self.to_bits()
+    }
+
+    #[inline(always)]
+    fn summed(self, sum: u64) -> u64 {
+        (f64::from_bits(sum) + self).to_bits()
+    }
+
+    fn of_sum(sum: u64) -> Self {
+        f64::from_bits(sum)
     }
 }
 
 /// The bucket of a value.
-#[inline(always)]
 pub(crate) fn bucket_of(meta: &MetricMeta, value: f64) -> usize {
     match meta.buckets {
-        Buckets::Explicit(bounds) => bounds.iter().map(|bound| usize::from(value > *bound)).sum(),
+        Buckets::Explicit(bounds) => explicit_bucket(bounds, value),
         Buckets::Exponential => exponential::bucket(value, first_exponent(meta)),
     }
+}
+
+/// How many bounds are below the value. Without branches: for as few as there are, that is faster than a search.
+#[inline(always)]
+pub(crate) fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
+    bounds.iter().map(|bound| usize::from(value > *bound)).sum()
 }
 
 pub(crate) const fn first_exponent(meta: &MetricMeta) -> i32 {
     exponential::first_exponent(matches!(meta.number, NumberType::U64))
 }
 
-/// A row of a histogram. Its words are those of the metric that it belongs to.
+/// A row of a histogram.
 #[derive(Clone, Copy)]
-pub(crate) struct Row<'a>(&'a [AtomicU64]);
+pub(crate) struct Row<'a> {
+    header: &'a Header,
+    buckets: &'a [AtomicU64],
+}
+
+/// What stands in front of the buckets. `HEADER` words.
+#[repr(C)]
+struct Header {
+    taken: AtomicU64,
+    sum: AtomicU64,
+    /// As `Sample::order`.
+    least: AtomicU64,
+    /// One more than that, so that 0 is none.
+    most: AtomicU64,
+}
 
 impl<'a> Row<'a> {
     /// # Safety
     /// `row` was made by `make` for a metric of this shape.
     #[inline(always)]
     pub(crate) unsafe fn of(row: *const AtomicU64, meta: &MetricMeta) -> Self {
-        // SAFETY: it has as many words, by the contract, and is never freed.
-        Row(unsafe { std::slice::from_raw_parts(row, row_words(meta)) })
+        // SAFETY: it has `row_words` words by the contract, is aligned, and is never freed.
+        unsafe {
+            let buckets = std::slice::from_raw_parts(row.add(HEADER), buckets(meta));
+            Row { header: &*row.cast::<Header>(), buckets }
+        }
     }
 
-    /// Records a value, in a stripe of the calling thread's own or in a shared one.
+    /// Records a value, in a stripe of the calling thread's own or in a shared one. Says whether the bucket has taken no
+    /// exemplar since the last collection.
     #[inline(always)]
-    pub(crate) fn record<N: Sample>(
-        self,
-        meta: &MetricMeta,
-        stripe: usize,
-        set: usize,
-        value: N,
-    ) -> Option<Wanting<'a>> {
-        let bucket = bucket_of(meta, value.as_f64());
-        let own = stripe::is_own(stripe);
-        update(&self.0[HEADER + bucket], own, |count| count + 1);
-        update(&self.0[SUM], own, |sum| value.added_to(sum));
+    pub(crate) fn record<N: Sample>(self, bucket: usize, own: bool, value: N) -> bool {
+        let Header { taken, sum, least, most } = self.header;
+        update(&self.buckets[bucket], own, |count| count + 1);
+        update(sum, own, |sum| value.summed(sum));
         let order = value.order();
-        if order < self.0[LEAST].load(Relaxed) {
-            update(&self.0[LEAST], own, |least| least.min(order));
+        if order < least.load(Relaxed) {
+            update(least, own, |least| least.min(order));
         }
-        if order + 1 > self.0[MOST].load(Relaxed) {
-            update(&self.0[MOST], own, |most| most.max(order + 1));
+        if order >= most.load(Relaxed) {
+            update(most, own, |most| most.max(order + 1));
         }
-        let wants = !Taken(self.0[TAKEN].load(Relaxed)).has(bucket);
-        wants.then(|| Wanting { taken: &self.0[TAKEN], set, bucket, value: value.as_f64() })
+        !Taken(taken.load(Relaxed)).has(bucket)
+    }
+
+    /// A bucket has taken an exemplar. Threads that share a stripe may forget each other's, and then take another one.
+    pub(crate) fn took(self, bucket: usize, epoch: u64) {
+        let taken = &self.header.taken;
+        taken.store(Taken(taken.load(Relaxed)).with(bucket, epoch).0, Relaxed);
     }
 
     /// Adds what it holds to `total`.
     pub(crate) fn add_to<N: Sample>(self, total: &mut Total) {
-        for (at, count) in total.counts.iter_mut().enumerate() {
-            *count += self.0[HEADER + at].load(Relaxed);
+        for (total, count) in total.counts.iter_mut().zip(self.buckets) {
+            *total += count.load(Relaxed);
         }
-        total.sum = N::held(self.0[SUM].load(Relaxed)).added_to(total.sum);
-        total.least = total.least.min(self.0[LEAST].load(Relaxed));
-        total.most = total.most.max(self.0[MOST].load(Relaxed));
-    }
-}
-
-/// A bucket that has taken no exemplar since the last collection, and a value that it could take.
-pub(crate) struct Wanting<'a> {
-    taken: &'a AtomicU64,
-    pub(crate) set: usize,
-    pub(crate) bucket: usize,
-    pub(crate) value: f64,
-}
-
-impl Wanting<'_> {
-    /// It took one. Threads that share a stripe may forget each other's, and then take another one.
-    pub(crate) fn took(&self, epoch: u64) {
-        self.taken.store(Taken(self.taken.load(Relaxed)).with(self.bucket, epoch).0, Relaxed);
+        total.sum = N::of_sum(self.header.sum.load(Relaxed)).summed(total.sum);
+        total.least = total.least.min(self.header.least.load(Relaxed));
+        total.most = total.most.max(self.header.most.load(Relaxed));
     }
 }
 
@@ -159,7 +184,7 @@ impl Total {
     /// Records a value, as a row does.
     pub(crate) fn record<N: Sample>(&mut self, meta: &MetricMeta, value: N) {
         self.counts[bucket_of(meta, value.as_f64())] += 1;
-        self.sum = value.added_to(self.sum);
+        self.sum = value.summed(self.sum);
         self.least = self.least.min(value.order());
         self.most = self.most.max(value.order() + 1);
     }
@@ -182,7 +207,7 @@ pub(crate) fn update(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
 pub(crate) fn make(meta: &MetricMeta) -> *mut AtomicU64 {
     let row = table::cells(row_words(meta));
     // SAFETY: `row` has that many words and nobody else knows it yet.
-    unsafe { &*row.add(LEAST) }.store(u64::MAX, Relaxed);
+    unsafe { &*row.cast::<Header>() }.least.store(u64::MAX, Relaxed);
     row
 }
 

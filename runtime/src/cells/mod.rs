@@ -21,7 +21,7 @@ use crate::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
 
 pub(crate) use self::exemplar::{Exemplar, epoch, next_epoch};
-pub(crate) use self::histogram::{Total, Wanting};
+pub(crate) use self::histogram::Total;
 pub(crate) use self::sum::{Last, Sum};
 pub(crate) use self::table::Table;
 pub(crate) use self::used::{Used, abandon, lock, restart};
@@ -132,11 +132,12 @@ impl Metric {
 
     #[cold]
     fn add_slowly<N: Sum>(&'static self, table: &'static Table, cell: usize, amount: N) {
+        let amount = amount.plain();
         if cell >= self.cells || !amount.is_addable() {
             return self.refuse();
         }
         let table = if ptr::eq(table, &EMPTY) { self.ready_table() } else { table };
-        let mine = stripe::assign();
+        let mine = stripe::mine_or_assigned();
         let cells = table.stripe_or(mine, || table::cells(self.cells).cast());
         // SAFETY: as in `add_in`.
         let cell = unsafe { &*cells.cast::<AtomicU64>().add(cell) };
@@ -176,38 +177,67 @@ impl Metric {
         }
     }
 
-    /// Records a value in a histogram. Gives what to do if its bucket wants an exemplar.
-    #[must_use = "a bucket may want an exemplar"]
+    /// Records a value in a histogram. `offer` is called with set, bucket and value if the bucket wants an exemplar.
     #[inline(always)]
-    pub(crate) fn record<N: Sample>(&'static self, set: usize, value: N) -> Option<Wanting<'static>> {
+    pub(crate) fn record<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(usize, usize, f64)) {
         let mine = stripe::mine();
-        let rows = self.table().stripe(mine);
-        if rows.is_null() || set >= self.cells || !value.is_addable() {
-            return self.record_slowly(set, value);
+        let row = self.row(mine, set);
+        // The most common case, and nothing else: what is needed for others would have to be saved and brought back here.
+        if let (Some(row), Buckets::Explicit(bounds)) = (row, self.meta.buckets)
+            && stripe::is_own(mine)
+            && value.is_addable()
+        {
+            let bucket = histogram::explicit_bucket(bounds, value.as_f64());
+            if row.record(bucket, true, value) {
+                offer(set, bucket, value.as_f64());
+            }
+        } else {
+            self.record_slowly(set, value, offer);
+        }
+    }
+
+    /// The row of a set of labels, if there is one.
+    #[inline(always)]
+    fn row(&'static self, stripe: usize, set: usize) -> Option<Row<'static>> {
+        let rows = self.table().stripe(stripe);
+        if rows.is_null() || set >= self.cells {
+            return None;
         }
         // SAFETY: a stripe of this histogram has a pointer for each of its `self.cells` sets.
         let row = unsafe { histogram::row_place(rows, set) }.load(Acquire);
-        if row.is_null() {
-            return self.record_slowly(set, value);
-        }
         // SAFETY: rows of this histogram are made by `histogram::make` for its shape.
-        unsafe { Row::of(row, &self.meta) }.record(&self.meta, mine, set, value)
+        (!row.is_null()).then(|| unsafe { Row::of(row, &self.meta) })
+    }
+
+    #[inline(never)]
+    fn record_slowly<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(usize, usize, f64)) {
+        let value = value.plain();
+        if set >= self.cells || !value.is_addable() {
+            return self.refuse();
+        }
+        let mine = stripe::mine_or_assigned();
+        let row = self.row(mine, set).unwrap_or_else(|| self.make_row(mine, set));
+        let bucket = histogram::bucket_of(&self.meta, value.as_f64());
+        if row.record(bucket, stripe::is_own(mine), value) {
+            offer(set, bucket, value.as_f64());
+        }
     }
 
     #[cold]
-    fn record_slowly<N: Sample>(&'static self, set: usize, value: N) -> Option<Wanting<'static>> {
-        if set >= self.cells || !value.is_addable() {
-            self.refuse();
-            return None;
-        }
-        let table = self.ready_table();
-        let mine = stripe::assign();
-        let rows = table.stripe_or(mine, || table::pointers(self.cells).cast());
-        // SAFETY: as in `record`.
+    fn make_row(&'static self, stripe: usize, set: usize) -> Row<'static> {
+        let rows = self.ready_table().stripe_or(stripe, || table::pointers(self.cells).cast());
+        // SAFETY: as in `row`; the caller has checked `set`.
         let place = unsafe { histogram::row_place(rows, set) };
         let row = table::publish(place, || histogram::make(&self.meta));
-        // SAFETY: as in `record`.
-        unsafe { Row::of(row, &self.meta) }.record(&self.meta, mine, set, value)
+        // SAFETY: as in `row`.
+        unsafe { Row::of(row, &self.meta) }
+    }
+
+    /// A bucket has taken an exemplar.
+    pub(crate) fn took(&'static self, set: usize, bucket: usize, epoch: u64) {
+        if let Some(row) = self.row(stripe::mine(), set) {
+            row.took(bucket, epoch);
+        }
     }
 }
 
@@ -244,11 +274,11 @@ impl Metric {
         let mut totals: Vec<Option<Total>> = vec![None; self.cells];
         for stripe in table.used() {
             for (set, total) in totals.iter_mut().enumerate() {
-                // SAFETY: as in `record`.
+                // SAFETY: as in `row`.
                 let row = unsafe { histogram::row_place(stripe, set) }.load(Acquire);
                 if !row.is_null() {
                     let total = total.get_or_insert_with(|| Total::new(histogram::buckets(&self.meta)));
-                    // SAFETY: as in `record`.
+                    // SAFETY: as in `row`.
                     unsafe { Row::of(row, &self.meta) }.add_to::<N>(total);
                 }
             }

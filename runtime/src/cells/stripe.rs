@@ -10,13 +10,14 @@ use std::sync::atomic::AtomicUsize;
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
 
 /// Stripes that one thread has to itself.
-pub(crate) const OWN: usize = 56;
+pub(crate) const OWN: usize = 55;
 /// Stripes that all further threads share.
 const SHARED: usize = 8;
 /// The stripe of a thread that has none yet. Nothing is ever there, which leads to where it gets one.
 pub(crate) const NONE: usize = 0;
-/// One more than the highest stripe.
+/// One more than the highest stripe: a power of two, so that a place is found by masking.
 pub(crate) const STRIPES: usize = 1 + OWN + SHARED;
+const _: () = assert!(STRIPES.is_power_of_two());
 
 thread_local! {
     static STRIPE: Cell<usize> = const { Cell::new(NONE) };
@@ -35,9 +36,17 @@ pub(crate) fn is_own(stripe: usize) -> bool {
     stripe <= OWN
 }
 
-/// Gives the calling thread a stripe, if it has none.
+/// The calling thread's stripe, which it is given if it has none.
+#[inline]
+pub(crate) fn mine_or_assigned() -> usize {
+    match mine() {
+        NONE => assign(),
+        mine => mine,
+    }
+}
+
 #[cold]
-pub(crate) fn assign() -> usize {
+fn assign() -> usize {
     STRIPE.with(|stripe| {
         if stripe.get() == NONE {
             // Fails if the thread's destructors have run already; then nobody would give the stripe back.

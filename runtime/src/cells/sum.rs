@@ -10,6 +10,8 @@ pub(crate) const TOUCHED: u64 = 1 << 63;
 pub(crate) trait Sum: Copy {
     /// Whether it can be added: it is neither negative nor infinite nor no number, and leaves the top bit free.
     fn is_addable(self) -> bool;
+    /// The same number, without the sign of a zero.
+    fn plain(self) -> Self;
     /// The cell after it was added.
     fn added_to(self, cell: u64) -> u64;
     /// What a touched cell holds.
@@ -28,6 +30,11 @@ impl Sum for u64 {
     #[inline(always)]
     fn is_addable(self) -> bool {
         self & TOUCHED == 0
+    }
+
+    #[inline(always)]
+    fn plain(self) -> Self {
+        self
     }
 
     #[inline(always)]
@@ -53,7 +60,13 @@ impl Sum for f64 {
 
     #[inline(always)]
     fn is_addable(self) -> bool {
-        (0.0..f64::INFINITY).contains(&self)
+        // Seen as whole numbers, all that is negative or no number is above infinity.
+        self.to_bits() < f64::INFINITY.to_bits()
+    }
+
+    #[inline(always)]
+    fn plain(self) -> Self {
+        if self == 0.0 { 0.0 } else { self }
     }
 
     /// The top bit is the sign.
@@ -145,7 +158,7 @@ mod tests {
     fn what_cannot_be_added() {
         let refused = [f64::NAN, f64::INFINITY, -1.0, f64::NEG_INFINITY];
         assert!(refused.iter().all(|value| !value.is_addable()));
-        assert!(0.0.is_addable() && f64::MAX.is_addable() && (-0.0).is_addable());
+        assert!(0.0.is_addable() && f64::MAX.is_addable() && (-0.0).plain().is_addable());
         assert!(!u64::MAX.is_addable() && (u64::MAX >> 1).is_addable());
     }
 

@@ -38,7 +38,7 @@ impl Table {
     /// The place of a stripe.
     #[inline(always)]
     pub(crate) fn stripe(&self, stripe: usize) -> *mut () {
-        self.stripes[stripe].load(Acquire)
+        self.stripes[stripe % STRIPES].load(Acquire)
     }
 
     /// The stripe, which `make` makes if there is none. If two threads make it, one of them wins.

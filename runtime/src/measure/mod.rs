@@ -137,7 +137,7 @@ impl Measure {
         let seconds = clock::seconds(to.saturating_sub(from));
         match &self.capture {
             Some(ext) => capture::into(ext, metric, set, Amount::F64(seconds)),
-            None if capture::state(metric) & RECORD != 0 => exemplar::offer(metric, metric.record(set, seconds)),
+            None if capture::state(metric) & RECORD != 0 => exemplar::record(metric, set, seconds),
             None => {}
         }
     }

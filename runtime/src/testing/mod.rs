@@ -180,7 +180,7 @@ impl<R> Captured<R> {
     /// If they differ, with both.
     #[track_caller]
     pub fn assert_metrics(&self, expected: &str) {
-        self.assert_same(&self.metric_lines(), expected);
+        self.assert_same("metrics", &self.metric_lines(), expected);
     }
 
     /// Compares [`tree`](Self::tree) with `expected`, whose common indentation does not matter.
@@ -189,7 +189,7 @@ impl<R> Captured<R> {
     /// If they differ, with both.
     #[track_caller]
     pub fn assert_tree(&self, expected: &str) {
-        self.assert_same(&self.tree(), expected);
+        self.assert_same("spans", &self.tree(), expected);
     }
 
     /// Compares [`outline`](Self::outline) with `expected`.
@@ -198,16 +198,16 @@ impl<R> Captured<R> {
     /// If they differ, with both.
     #[track_caller]
     pub fn assert_outline(&self, expected: &str) {
-        self.assert_same(&self.outline(), expected);
+        self.assert_same("spans", &self.outline(), expected);
     }
 
     #[track_caller]
-    fn assert_same(&self, actual: &str, expected: &str) {
+    fn assert_same(&self, what: &str, actual: &str, expected: &str) {
         let expected = tree::dedent(expected);
         if *actual != expected {
             let strays =
                 if self.strays.is_empty() { String::new() } else { format!("\nin no context: {:?}", self.strays) };
-            panic!("what was captured differs\n{}{strays}", tree::difference(&expected, actual));
+            panic!("the {what} differ\n{}{strays}", tree::difference(&expected, actual));
         }
     }
 }

@@ -1,14 +1,14 @@
 //! The metrics of a function: their statics, and the values of their labels.
 
 use proc_macro2::{Ident, Span as Site, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 use super::super::metric::{Instrument, Metrics, Role};
 use super::super::model::Wrapped;
 use super::super::options::Field;
 use super::fields;
 use crate::krate::Krate;
-use crate::metrics::{Declaration, Prefix, checked};
+use crate::metrics::{Declaration, Kind, Prefix, checked};
 use crate::section::Section;
 
 /// Every metric, registered at link time, and `static __TC_METER`, which knows them all; nothing if there are none.
@@ -23,8 +23,12 @@ pub(super) fn declare(wrapped: &Wrapped) -> Option<TokenStream> {
         let (method, variable) = (format_ident!("{}", role.name()), role.variable());
         quote_spanned!(site=> .#method(&#variable))
     });
-    let results = metrics.results.iter().map(|label| or_none(label, &k));
-    let results = (!metrics.results.is_empty()).then(|| quote_spanned!(site=> .results::<(#(#results,)*)>()));
+    let results = metrics.results.first().map(|first| {
+        let results = metrics.results.iter().map(|label| or_none(label, &k));
+        // At the key, so that an error about it is the same as where the label is given its value.
+        let tuple = quote_spanned!(first.alias.span()=> (#(#results,)*));
+        quote_spanned!(site=> .results::<#tuple>())
+    });
     Some(quote_spanned! {site=>
         #checks
         #(#statics)*
@@ -38,7 +42,7 @@ pub(super) fn checks(wrapped: &Wrapped) -> Option<TokenStream> {
     let aliases = fields::aliases(metrics.labels.iter().chain(&metrics.results));
     let (errors, dependency) = (error_types(wrapped), Prefix::current().dependency());
     let metas = metrics.instruments.iter().map(|instrument| {
-        let meta = meta(wrapped, metrics, instrument).tokens(krate);
+        let meta = meta(wrapped, metrics, instrument);
         checked(&meta_of(instrument.role), &meta, instrument.name.span(), krate)
     });
     Some(quote_spanned!(Site::mixed_site()=> #aliases #dependency #errors #(#metas)*))
@@ -56,24 +60,38 @@ fn error_types(wrapped: &Wrapped) -> Option<TokenStream> {
     })
 }
 
-fn meta<'a>(wrapped: &Wrapped, metrics: &'a Metrics, instrument: &'a Instrument) -> Declaration<'a> {
+/// The expression that describes a metric.
+///
+/// Its labels are set as a list, not as types: where a key is none, that is said once, where it is given its value.
+fn meta(wrapped: &Wrapped, metrics: &Metrics, instrument: &Instrument) -> TokenStream {
     let (k, Instrument { role, name }) = (krate(wrapped).private(), instrument);
-    let labels = metrics.labels.iter().map(|label| &label.alias);
-    let results = metrics.results.iter().filter(|_| role.knows_result()).map(|label| or_none(label, &k));
-    let labels = quote_spanned!(Site::mixed_site()=> (#(#labels,)* #(#results,)*));
     let (outcome, errors) = (outcome(*role), role.tells_errors().then(|| given_errors(wrapped)));
     let (buckets, budget) = (metrics.settings.of_buckets(), metrics.settings.of_budget());
-    let buckets = buckets.filter(|_| role.unit() == "s");
-    Declaration {
+    let buckets = buckets.filter(|_| role.kind() == Kind::Histogram);
+    let declaration = Declaration {
         kind: role.kind(),
-        labels,
+        labels: quote_spanned!(Site::mixed_site()=> ()),
         number: Ident::new(role.kind().numbers()[0], Site::mixed_site()),
         name,
         unit: role.unit(),
         description: role.description(&subject(wrapped)),
         place: name.span(),
         settings: quote!(#outcome #errors #buckets #budget),
+    };
+    let keys = metrics.labels.iter().map(|label| label.alias.to_token_stream());
+    let results = metrics.results.iter().filter(|_| role.knows_result()).map(|label| or_none(label, &k));
+    with_labels(declaration.tokens(krate(wrapped)), &keys.chain(results).collect::<Vec<_>>(), &k)
+}
+
+fn with_labels(meta: TokenStream, keys: &[TokenStream], k: &TokenStream) -> TokenStream {
+    if keys.is_empty() {
+        return meta;
     }
+    quote_spanned! {Site::mixed_site()=> {
+        let mut __tc_meta = #meta;
+        __tc_meta.labels = &[#(<#keys as #k::Key>::META),*];
+        __tc_meta
+    }}
 }
 
 /// What the descriptions are about.
@@ -98,7 +116,7 @@ fn given_errors(wrapped: &Wrapped) -> Option<TokenStream> {
 /// A label from the result, which is missing where there is none.
 fn or_none(label: &Field, k: &TokenStream) -> TokenStream {
     let alias = &label.alias;
-    quote_spanned!(Site::mixed_site()=> #k::OrNone<#alias>)
+    quote_spanned!(alias.span()=> #k::OrNone<#alias>)
 }
 
 fn meta_of(role: Role) -> Ident {

@@ -32,6 +32,21 @@ fn own_names_and_databases_stay() {
 }
 
 #[test]
+fn metrics_get_the_crate() {
+    check(
+        r#"component = "Store""#,
+        "impl A { #[tc_metric(calls = a)] fn a() {} #[tc_metric(b)] #[tc_span] fn b() {} }",
+        r#"impl A { #[tc_metric(calls = a)] fn a() {} #[tc_metric(b)] #[tc_span("Store/B")] fn b() {} }"#,
+    );
+    check(
+        r#"component = "Store", crate = x, methods = pub"#,
+        "impl A { #[tc_metric(calls = a)] fn a() {} #[tc_metric(b)] pub fn b() {} }",
+        r#"impl A { #[tc_metric(calls = a, crate = x)] fn a() {}
+           #[x::tc_span("Store/B", crate = x)] #[tc_metric(b, crate = x)] pub fn b() {} }"#,
+    );
+}
+
+#[test]
 fn all_public_methods() {
     check(
         r#"component = "S", methods = pub"#,

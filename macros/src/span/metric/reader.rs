@@ -8,7 +8,7 @@ use syn::{Expr, Ident, LitStr, Path};
 use super::super::options::{self, Field};
 use super::{ErrorType, Instrument, Metrics, Role};
 use crate::diagnostics::{Errors, shown};
-use crate::metrics::{self, Buckets, CONTRADICTION, Kind};
+use crate::metrics::{self, Buckets, CONTRADICTION, Kind, MOST_LABELS};
 use crate::option_list::{end_of_option, equals, no_value, skip_option};
 use crate::suggest;
 
@@ -122,6 +122,10 @@ impl Metrics {
         let inside;
         syn::parenthesized!(inside in input);
         let labels = options::labels(&inside, errors);
+        if let Some(Field { key, .. }) = labels.get(MOST_LABELS) {
+            let name = shown(key);
+            errors.at(key, format_args!("a metric has at most {MOST_LABELS} labels; leave out `{name}`"));
+        }
         (self.results, self.labels) = labels.into_iter().partition(|label| is_closure(&label.value));
         // What is left after a mistake was reported with it.
         inside.parse::<TokenStream>().map(drop)

@@ -70,6 +70,10 @@ fn labels() {
     check("labels(keys::a = 1, keys::a = |r| r)", &["key `keys::a` is given twice"]);
     check("labels(\"a\" = 1)", &["a key is named by its Rust path"]);
     check("labels(keys::a = )", &["expected an expression"]);
+    check(
+        "labels(a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, g = 1, h = 1, k::i = 1)",
+        &["at most 8 labels; leave out `k::i`"],
+    );
     check("labels", &["`labels` takes a list; write `labels(keys::source = ..)`"]);
 }
 

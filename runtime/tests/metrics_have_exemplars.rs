@@ -1,0 +1,92 @@
+//! Exemplars lead from a bucket to a trace: one per bucket and collection, only of sampled spans.
+
+use std::sync::Mutex;
+
+use tracecast::prelude::*;
+use tracecast::{
+    ExemplarPoint, Metering, MeteringConfig, PointValue, Reader, Recording, RecordingConfig, Sampler, Temporality,
+};
+
+tc_metrics! {
+    /// Times.
+    static TIMES: Histogram = "tc_times_seconds" { buckets: [0.1, 1] };
+    /// Sizes.
+    static SIZES: Histogram<(), u64> = "tc_sizes_bytes" { exponential };
+}
+
+#[tc_span("Store/Load")]
+fn load(seconds: &[f64]) {
+    for value in seconds {
+        TIMES.record(*value, ());
+    }
+}
+
+#[tc_span("Store/Measured")]
+#[tc_metric(duration = "tc_measured_seconds")]
+fn measured() {}
+
+static TURN: Mutex<()> = Mutex::new(());
+
+fn exemplars(reader: &mut Reader, name: &str) -> Vec<ExemplarPoint> {
+    match reader.snapshot().value(name, &[]) {
+        Some(PointValue::Histogram(point)) => point.exemplars.clone(),
+        Some(PointValue::Exponential(point)) => point.exemplars.clone(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn each_bucket_takes_one_per_collection() {
+    let _turn = TURN.lock().unwrap();
+    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let (mut reader, mut other) = (metering.reader(Temporality::Cumulative), metering.reader(Temporality::Delta));
+    load(&[0.05, 0.07, 3.0, 4.0]);
+    let span = recording.drain().remove(0);
+    let taken = exemplars(&mut reader, "tc_times_seconds");
+    assert_eq!(taken.iter().map(|exemplar| exemplar.value).collect::<Vec<_>>(), [0.05, 3.0]);
+    for exemplar in &taken {
+        assert_eq!((exemplar.trace_id, exemplar.span_id), (span.trace_id, span.span_id));
+        let end = span.start_unix_nanos + span.duration.as_nanos() as u64;
+        let within = span.start_unix_nanos.saturating_sub(1_000_000)..=end + 1_000_000;
+        assert!(within.contains(&exemplar.time_unix_nanos), "{} is not in {within:?}", exemplar.time_unix_nanos);
+    }
+    assert_eq!(exemplars(&mut reader, "tc_times_seconds"), [], "they were told once");
+    let values = |taken: Vec<ExemplarPoint>| taken.iter().map(|exemplar| exemplar.value).collect::<Vec<_>>();
+    assert_eq!(values(exemplars(&mut other, "tc_times_seconds")), [0.05, 3.0], "each reader sees them");
+    load(&[0.06]);
+    assert_eq!(values(exemplars(&mut reader, "tc_times_seconds")), [0.06]);
+    assert_eq!(values(exemplars(&mut other, "tc_times_seconds")), [0.06]);
+}
+
+#[test]
+fn unsampled_spans_and_no_span_give_none() {
+    let _turn = TURN.lock().unwrap();
+    let config = RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() };
+    let _recording = Recording::start(config).unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    load(&[0.05]);
+    TIMES.record(0.05, ());
+    assert_eq!(exemplars(&mut reader, "tc_times_seconds"), []);
+    assert_eq!(reader.snapshot().value("tc_times_seconds", &[]).unwrap().as_f64(), 2.0);
+}
+
+#[test]
+fn exponential_buckets_and_measured_functions_have_them_too() {
+    let _turn = TURN.lock().unwrap();
+    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    {
+        let _scope = tc_scope!("Store/Sizes");
+        SIZES.record(1_u64, ());
+        SIZES.record(1000_u64, ());
+        SIZES.record(1001_u64, ());
+    }
+    measured();
+    let taken = exemplars(&mut reader, "tc_sizes_bytes");
+    assert_eq!(taken.iter().map(|exemplar| exemplar.value).collect::<Vec<_>>(), [1.0, 1000.0]);
+    let spans = recording.drain();
+    assert_eq!(spans.len(), 2);
+}

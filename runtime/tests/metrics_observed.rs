@@ -1,0 +1,89 @@
+//! Gauges that are read by callbacks: gaps, panics, hangs.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::{Duration, Instant};
+
+use tracecast::keys::device;
+use tracecast::prelude::*;
+use tracecast::{Metering, MeteringConfig, Temporality};
+
+tc_metrics! {
+    /// Bytes that are free.
+    static FREE: ObservableGauge<(device,), u64> = "tc_free_bytes";
+    /// Watts.
+    static POWER: ObservableGauge = "tc_power_watts";
+}
+
+static TURN: Mutex<()> = Mutex::new(());
+
+#[test]
+fn callbacks_are_called_at_each_snapshot() {
+    let _turn = TURN.lock().unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    let level = Arc::new(AtomicU64::new(100));
+    let shared = level.clone();
+    let first = FREE.observe((0_u32,), move || Some(shared.fetch_add(1, Relaxed)));
+    let gap = FREE.observe((1_u32,), || None);
+    assert_eq!(reader.snapshot().to_string(), "tc_free_bytes{tc.device.id=0} 100\n");
+    assert_eq!(reader.snapshot().to_string(), "tc_free_bytes{tc.device.id=0} 101\n");
+    let newer = FREE.observe((0_u32,), || Some(7));
+    assert_eq!(reader.snapshot().to_string(), "tc_free_bytes{tc.device.id=0} 7\n");
+    drop(newer);
+    assert_eq!(level.load(Relaxed), 103);
+    drop(first);
+    assert_eq!(reader.snapshot().to_string(), "");
+    drop(gap);
+}
+
+#[test]
+fn one_that_panics_or_gives_no_number_leaves_a_gap() {
+    let _turn = TURN.lock().unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    let _panics = FREE.observe((0_u32,), || panic!("on purpose"));
+    let _nan = POWER.observe((), || Some(f64::NAN));
+    let _fine = FREE.observe((1_u32,), || Some(2));
+    assert_eq!(reader.snapshot().to_string(), "tc_free_bytes{tc.device.id=1} 2\n");
+    assert_eq!(reader.snapshot().to_string(), "tc_free_bytes{tc.device.id=1} 2\n");
+}
+
+#[test]
+fn one_that_hangs_is_left_behind_and_asked_again_when_it_is_back() {
+    let _turn = TURN.lock().unwrap();
+    let patience = Duration::from_millis(50);
+    let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    let (release, released) = mpsc::channel::<()>();
+    let (released, calls) = (Mutex::new(released), Arc::new(AtomicU64::new(0)));
+    let counted = calls.clone();
+    let _hangs = FREE.observe((0_u32,), move || {
+        // Hangs until the sender is gone.
+        let _ = released.lock().unwrap().recv();
+        Some(counted.fetch_add(1, Relaxed))
+    });
+    let _fine = POWER.observe((), || Some(2.5));
+    let began = Instant::now();
+    // The first snapshot waits for the one that hangs; later ones pass it by.
+    assert_eq!(reader.snapshot().to_string(), "");
+    assert_eq!(reader.snapshot().to_string(), "tc_power_watts 2.5\n");
+    assert!(began.elapsed() >= patience);
+    drop(release);
+    // Once it has come back it is asked again.
+    while reader.snapshot().to_string().lines().count() < 2 {}
+    assert!(calls.load(Relaxed) >= 2);
+}
+
+#[test]
+fn nothing_is_asked_while_it_is_off() {
+    let _turn = TURN.lock().unwrap();
+    let calls = Arc::new(AtomicU64::new(0));
+    let counted = calls.clone();
+    let _observed = FREE.observe((0_u32,), move || Some(counted.fetch_add(1, Relaxed)));
+    let metering =
+        Metering::start(MeteringConfig { off: vec!["tc_free_bytes".to_owned()], ..MeteringConfig::default() });
+    let metering = metering.unwrap();
+    assert_eq!(metering.reader(Temporality::Cumulative).snapshot().to_string(), "");
+    assert_eq!(calls.load(Relaxed), 0);
+}
