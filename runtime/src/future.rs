@@ -67,30 +67,39 @@ impl Carried {
         self.0.has(RECORDING).then_some(End { block: self.0 })
     }
 
-    /// Ends the span of a future that came to its end. Gives the reading of the clock, if there was one.
-    pub(crate) fn complete(self) -> Option<u64> {
-        self.finish(Outcome::Ok)
+    /// A reading of the clock for the end, if it is recorded.
+    pub(crate) fn end_reading(&self) -> Option<u64> {
+        self.0.has(RECORDING).then(clock::now)
+    }
+
+    /// Ends the span of a future that came to its end.
+    pub(crate) fn complete(self) {
+        let end = self.end_reading();
+        self.complete_at(end);
+    }
+
+    /// The same, at a reading of the clock.
+    pub(crate) fn complete_at(self, end: Option<u64>) {
+        self.finish(end, Outcome::Ok);
     }
 
     /// Ends the span of a future that was dropped before its end: by its owner, or because it panicked.
     pub(crate) fn abandon(self) {
         let outcome = if self.0.has(UNWOUND) { Outcome::Panicked } else { Outcome::Cancelled };
-        self.finish(outcome);
+        let end = self.end_reading();
+        self.finish(end, outcome);
     }
 
-    fn finish(self, outcome: Outcome) -> Option<u64> {
+    fn finish(self, end: Option<u64>, outcome: Outcome) {
         let block = self.0;
         local::with(|local| {
             local.arrive();
             // Never polled: no span.
             if !block.has(STARTED) {
-                local.release(block);
-                return None;
+                return local.release(block);
             }
-            let end = block.has(RECORDING).then(clock::now);
             span::finish(local, block, end.unwrap_or(0), outcome);
-            end
-        })
+        });
     }
 }
 

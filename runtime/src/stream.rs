@@ -62,7 +62,7 @@ where
             polled
         });
         if matches!(polled, Poll::Ready(None)) {
-            this.span.take().map(Carried::complete);
+            this.span.take().into_iter().for_each(Carried::complete);
         }
         polled
     }

@@ -25,6 +25,10 @@ fn load(seconds: &[f64]) {
 #[tc_metric(duration = "tc_measured_seconds")]
 fn measured() {}
 
+#[tc_metric(duration = "tc_measured_async_seconds")]
+#[tc_span("Store/MeasuredAsync")]
+async fn measured_async() {}
+
 static TURN: Mutex<()> = Mutex::new(());
 
 fn exemplars(reader: &mut Reader, name: &str) -> Vec<ExemplarPoint> {
@@ -77,7 +81,7 @@ fn exponential_buckets_and_measured_functions_have_them_too() {
     let _turn = TURN.lock().unwrap();
     let recording = Recording::start(RecordingConfig::default()).unwrap();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
-    let mut reader = metering.reader(Temporality::Cumulative);
+    let (mut reader, mut other) = (metering.reader(Temporality::Cumulative), metering.reader(Temporality::Delta));
     {
         let _scope = tc_scope!("Store/Sizes");
         SIZES.record(1_u64, ());
@@ -85,8 +89,20 @@ fn exponential_buckets_and_measured_functions_have_them_too() {
         SIZES.record(1001_u64, ());
     }
     measured();
+    futures::executor::block_on(measured_async());
     let taken = exemplars(&mut reader, "tc_sizes_bytes");
     assert_eq!(taken.iter().map(|exemplar| exemplar.value).collect::<Vec<_>>(), [1.0, 1000.0]);
     let spans = recording.drain();
-    assert_eq!(spans.len(), 2);
+    for (metric, span) in
+        [("tc_measured_seconds", "Store/Measured"), ("tc_measured_async_seconds", "Store/MeasuredAsync")]
+    {
+        let span = spans.iter().find(|known| known.name == span).unwrap();
+        let taken = match other.snapshot().value(metric, &[]) {
+            Some(PointValue::Histogram(point)) => point.exemplars.clone(),
+            value => panic!("{value:?}"),
+        };
+        assert_eq!(taken.len(), 1, "{metric}");
+        assert_eq!((taken[0].trace_id, taken[0].span_id), (span.trace_id, span.span_id), "{metric}");
+        other = metering.reader(Temporality::Delta);
+    }
 }

@@ -52,14 +52,15 @@ pub fn measured<R>(
     if measuring.measure.is_some() {
         judge(&result, &mut verdict);
     }
+    // Inside of the span, which then is the exemplar of its duration.
+    if let Some(measure) = measuring.measure.take() {
+        measure.end(end, Outcome::Ok, &verdict);
+    }
     if let Some(block) = measuring.block.take() {
         match reading {
             Some(end) => span::leave_recorded(block, end),
             None => span::leave(block, 0, Outcome::Ok),
         }
-    }
-    if let Some(measure) = measuring.measure.take() {
-        measure.end(end, Outcome::Ok, &verdict);
     }
     result
 }

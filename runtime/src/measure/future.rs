@@ -72,7 +72,7 @@ impl Running {
     }
 
     /// Runs one poll inside of the span. The clocks start with the first.
-    pub(super) fn poll<R>(&mut self, poll: impl FnOnce(Option<&Carried>) -> R) -> R {
+    pub(super) fn poll<R>(&mut self, poll: impl FnOnce(Option<&Carried>, &mut Option<Measure>) -> R) -> R {
         if let Some(measure) = &mut self.measure {
             if !measure.running {
                 measure.start(self.span.as_ref().and_then(Carried::started));
@@ -80,8 +80,8 @@ impl Running {
             measure.if_dropped = Outcome::Panicked;
         }
         let polled = match &self.span {
-            Some(span) => span.poll(|| poll(Some(span))),
-            None => poll(None),
+            Some(span) => span.poll(|| poll(Some(span), &mut self.measure)),
+            None => poll(None, &mut self.measure),
         };
         if let Some(measure) = &mut self.measure {
             measure.if_dropped = Outcome::Cancelled;
@@ -89,12 +89,10 @@ impl Running {
         polled
     }
 
-    /// Ends both, at one reading of the clock.
-    pub(super) fn complete(&mut self, verdict: &Verdict) {
-        let reading = self.span.take().and_then(Carried::complete);
-        if let Some(measure) = self.measure.take() {
-            let end = measure.end_reading(reading);
-            measure.end(end, Outcome::Ok, verdict);
+    /// Ends the span, at a reading of the clock.
+    pub(super) fn complete(&mut self, reading: Option<u64>) {
+        if let Some(span) = self.span.take() {
+            span.complete_at(reading);
         }
     }
 
@@ -109,6 +107,17 @@ impl Running {
         let _span = self.span.take().map(Abandoned::enter);
         drop();
     }
+}
+
+/// Ends the measure while its span is current, which then is the exemplar of its duration. Gives the reading of the clock
+/// at which the span ends too.
+pub(super) fn end_inside(span: Option<&Carried>, measure: &mut Option<Measure>, verdict: &Verdict) -> Option<u64> {
+    let reading = span.and_then(Carried::end_reading);
+    if let Some(measure) = measure.take() {
+        let end = measure.end_reading(reading);
+        measure.end(end, Outcome::Ok, verdict);
+    }
+    reading
 }
 
 /// A future that is measured, inside of its span.
@@ -158,23 +167,22 @@ where
             return future.poll(task);
         }
         std::hint::cold_path();
-        let (mut verdict, measured) = (Verdict::default(), this.running.measure.is_some());
-        let polled = this.running.poll(|span| {
-            let polled = future.poll(task);
-            if let Poll::Ready(output) = &polled {
+        let polled = this.running.poll(|span, measure| {
+            future.poll(task).map(|output| {
                 if let Some(mut end) = span.and_then(Carried::end) {
-                    (this.observe)(output, &mut end);
+                    (this.observe)(&output, &mut end);
                 }
-                if measured {
-                    (this.judge)(output, &mut verdict);
+                let mut verdict = Verdict::default();
+                if measure.is_some() {
+                    (this.judge)(&output, &mut verdict);
                 }
-            }
-            polled
+                (output, end_inside(span, measure, &verdict))
+            })
         });
-        if polled.is_ready() {
-            this.running.complete(&verdict);
-        }
-        polled
+        polled.map(|(output, reading)| {
+            this.running.complete(reading);
+            output
+        })
     }
 }
 

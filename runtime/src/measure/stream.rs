@@ -7,7 +7,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use futures_core::Stream;
 
-use super::future::{Begun, Running};
+use super::future::{Begun, Running, end_inside};
 use super::{Measure, Verdict};
 use crate::clock;
 use crate::future::Carried;
@@ -65,27 +65,26 @@ where
         if this.running.is_off() {
             return stream.poll_next(task);
         }
-        let measured = this.running.measure.is_some();
-        let polled = this.running.poll(|span| {
+        let (mut reading, last_item, verdict) = (None, &mut this.last_item, &mut this.verdict);
+        let polled = this.running.poll(|span, measure| {
             let polled = stream.poll_next(task);
-            if let Poll::Ready(Some(item)) = &polled {
-                if let Some(mut end) = span.and_then(Carried::end) {
-                    (this.observe)(item, &mut end);
+            match &polled {
+                Poll::Ready(Some(item)) => {
+                    if let Some(measure) = measure {
+                        measure.item(last_item);
+                        (this.judge)(item, verdict);
+                    }
+                    if let Some(mut end) = span.and_then(Carried::end) {
+                        (this.observe)(item, &mut end);
+                    }
                 }
-                if measured {
-                    (this.judge)(item, &mut this.verdict);
-                }
+                Poll::Ready(None) => reading = end_inside(span, measure, verdict),
+                Poll::Pending => {}
             }
             polled
         });
-        match &polled {
-            Poll::Ready(Some(_)) => {
-                if let Some(measure) = &this.running.measure {
-                    measure.item(&mut this.last_item);
-                }
-            }
-            Poll::Ready(None) => this.running.complete(&this.verdict),
-            Poll::Pending => {}
+        if matches!(polled, Poll::Ready(None)) {
+            this.running.complete(reading);
         }
         polled
     }
@@ -163,7 +162,7 @@ where
         let future = unsafe { Pin::new_unchecked(&mut *this.future) };
         let polled = match this.running.is_off() {
             true => future.poll(task),
-            false => this.running.poll(|_| future.poll(task)),
+            false => this.running.poll(|_, _| future.poll(task)),
         };
         polled.map(|stream| {
             let running = std::mem::replace(&mut this.running, Running::new(None));
