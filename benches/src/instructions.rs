@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 
-use tracecast::{Recording, RecordingConfig, Sampler};
+use tracecast::{Metering, MeteringConfig, Recording, RecordingConfig, Sampler};
 
 use crate::work;
 
@@ -33,6 +33,15 @@ const SCENARIOS: &[Scenario] = &[
         let _recording = start(Sampler::AlwaysOn);
         work::drive(work::span_yields(calls));
     }),
+    ("plain labelled", |calls| repeat(calls, |x| work::call(work::plain_two, x))),
+    ("counter off", |calls| repeat(calls, |x| work::call(work::counter_two, x))),
+    ("histogram off", |calls| repeat(calls, |x| work::call(work::histogram_two, x))),
+    ("gauge off", |calls| repeat(calls, |x| work::call(work::gauge_two, x))),
+    ("tc_metric off", |calls| repeat(calls, |x| work::call(work::metric_two, x))),
+    ("tc_span and tc_metric off", |calls| repeat(calls, |x| work::call(work::both_two, x))),
+    ("counter", |calls| metered(|| repeat(calls, |x| work::call(work::counter_two, x)))),
+    ("histogram", |calls| metered(|| repeat(calls, |x| work::call(work::histogram_two, x)))),
+    ("tc_metric", |calls| metered(|| repeat(calls, |x| work::call(work::metric_two, x)))),
     ("fastrace, no parent", |calls| repeat(calls, work::fastrace_span)),
 ];
 
@@ -49,6 +58,11 @@ fn start(sampler: Sampler) -> Recording {
 fn unsampled(inside: impl FnOnce()) {
     let _recording = start(Sampler::AlwaysOff);
     work::root(inside);
+}
+
+fn metered(inside: impl FnOnce()) {
+    let _metering = Metering::start(MeteringConfig::default()).expect("nothing else meters");
+    inside();
 }
 
 /// Few enough calls for the default capacity: nothing is drained meanwhile.
@@ -106,11 +120,13 @@ fn compiled_out() {
         ("off, 4 attributes", "plain"),
         ("off, result", "plain result"),
         ("off async", "plain async"),
+        ("counter off", "plain labelled"),
+        ("tc_span and tc_metric off", "plain labelled"),
     ] {
         let (count, plain) = (per_call(&program, name), per_call(&program, plain));
         println!(
             "| compiled out: {} | {count:.1} | {:.1} | 0 |",
-            name.replace("off, ", "").replace("off async", "async").replace("off", "sync"),
+            name.replace("off, ", "").replace("off async", "async").replace(" off", "").replace("off", "sync"),
             count - plain
         );
     }
@@ -128,6 +144,14 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("unsampled child, 4 attributes", "plain", "<= 45"),
     ("unsampled async child", "plain async", ""),
     ("recorded polls", "plain polls", "<= 40 a poll"),
+    ("counter off", "plain labelled", "<= 3"),
+    ("histogram off", "plain labelled", "<= 3"),
+    ("gauge off", "plain labelled", "<= 3"),
+    ("tc_metric off", "plain labelled", "<= 3"),
+    ("tc_span and tc_metric off", "plain labelled", "<= 3"),
+    ("counter", "plain labelled", ""),
+    ("histogram", "plain labelled", ""),
+    ("tc_metric", "plain labelled", ""),
     ("limit", "plain", ""),
     ("recorded, 0 attributes", "plain", ""),
     ("recorded, 4 attributes", "plain", ""),

@@ -7,6 +7,7 @@ mod alloc;
 mod check_time;
 mod clock;
 mod instructions;
+mod metrics;
 mod sizes;
 mod time;
 mod work;
@@ -19,12 +20,15 @@ fn main() {
         [] => print_all(false),
         ["--quick"] => print_all(true),
         ["--time"] => time::print(false),
+        ["--metrics"] => metrics::print(false),
         ["--instructions"] => instructions::print(),
         ["--sizes"] => sizes::print(),
         ["--check"] => check_time::print(false),
         ["--clock"] => clock::print(),
         _ => {
-            eprintln!("usage: tracecast-benches [--quick | --time | --instructions | --sizes | --check | --clock]");
+            eprintln!(
+                "usage: tracecast-benches [--quick | --time | --metrics | --instructions | --sizes | --check | --clock]"
+            );
             std::process::exit(2);
         }
     }
@@ -34,5 +38,6 @@ fn print_all(quick: bool) {
     sizes::print();
     instructions::print();
     time::print(quick);
+    metrics::print(quick);
     check_time::print(quick);
 }

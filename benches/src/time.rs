@@ -44,18 +44,26 @@ fn repeat(mut work: impl FnMut(u64) -> u64) {
 }
 
 /// Nanoseconds per call, in each round.
-struct Timed {
-    name: &'static str,
-    rounds: Vec<f64>,
+pub struct Timed {
+    pub name: &'static str,
+    pub rounds: Vec<f64>,
 }
 
 impl Timed {
+    /// Those that have these names, not timed yet.
+    pub fn of(names: impl Iterator<Item = &'static str>) -> Vec<Self> {
+        names.map(|name| Timed { name, rounds: Vec::new() }).collect()
+    }
+
     /// The round that was disturbed least: whatever else the machine does only adds to it.
-    fn best(&self) -> f64 {
+    pub fn best(&self) -> f64 {
         self.rounds.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    fn median(&self) -> f64 {
+    pub fn median(&self) -> f64 {
+        if self.rounds.is_empty() {
+            return f64::NAN;
+        }
         let mut rounds = self.rounds.clone();
         rounds.sort_by(f64::total_cmp);
         rounds[rounds.len() / 2]
@@ -100,7 +108,7 @@ fn target(name: &str) -> &'static str {
 }
 
 fn measure(rounds: usize, recording: &Recording) -> Vec<Timed> {
-    let mut timed: Vec<_> = CONTENDERS.iter().map(|(name, _)| Timed { name, rounds: Vec::new() }).collect();
+    let mut timed = Timed::of(CONTENDERS.iter().map(|(name, _)| *name));
     for _ in 0..rounds {
         for ((_, run), timed) in CONTENDERS.iter().zip(&mut timed) {
             timed.rounds.push(round(*run));

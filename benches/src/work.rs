@@ -15,6 +15,17 @@ pub enum Letter {
     D,
 }
 
+impl Letter {
+    pub fn of(number: u64) -> Self {
+        match number % 4 {
+            0 => Letter::A,
+            1 => Letter::B,
+            2 => Letter::C,
+            _ => Letter::D,
+        }
+    }
+}
+
 pub mod keys {
     tracecast::tc_keys! {
         /// The first of four.
@@ -180,4 +191,99 @@ fn counter() -> u64 {
         static ORIGIN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
         ORIGIN.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64
     }
+}
+
+tc_metrics! {
+    /// Counted.
+    pub static COUNTED: Counter = "tc_bench_total";
+    /// Counted by two labels.
+    pub static COUNTED_TWO: Counter<(keys::one, keys::two)> = "tc_bench_labelled_total";
+    /// Fractions, by two labels.
+    pub static COUNTED_F64: Counter<(keys::one, keys::two), f64> = "tc_bench_joules_total";
+    /// Up and down, by two labels.
+    pub static UP_DOWN: UpDownCounter<(keys::one, keys::two)> = "tc_bench_active";
+    /// A gauge by two labels.
+    pub static GAUGE: Gauge<(keys::one, keys::two)> = "tc_bench_used_bytes";
+    /// A histogram by two labels, with the default buckets.
+    pub static HISTOGRAM: Histogram<(keys::one, keys::two)> = "tc_bench_seconds";
+    /// An exponential histogram by two labels.
+    pub static EXPONENTIAL: Histogram<(keys::one, keys::two)> = "tc_bench_exponential_seconds" { exponential };
+}
+
+/// A function that is given labels, whether it needs them or not.
+pub type Labelled = fn(u64, Letter, Letter) -> u64;
+
+/// Calls it so that the compiler does not see which one it is: it would drop arguments that are not used.
+#[inline(always)]
+pub fn call(work: Labelled, x: u64) -> u64 {
+    black_box(work)(x, Letter::of(x), Letter::of(x >> 2))
+}
+
+/// What a counter cannot do without, if all threads share one number.
+#[inline(never)]
+pub fn fetch_add(x: u64, _: Letter, _: Letter) -> u64 {
+    static SUM: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    SUM.fetch_add(x, std::sync::atomic::Ordering::Relaxed);
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+pub fn counter_plain(x: u64, _: Letter, _: Letter) -> u64 {
+    COUNTED.add(x, ());
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+pub fn plain_two(x: u64, _: Letter, _: Letter) -> u64 {
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+pub fn counter_two(x: u64, one: Letter, two: Letter) -> u64 {
+    COUNTED_TWO.add(x, (one, two));
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+pub fn counter_f64_two(x: u64, one: Letter, two: Letter) -> u64 {
+    COUNTED_F64.add(x, (one, two));
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+pub fn up_down_two(x: u64, one: Letter, two: Letter) -> u64 {
+    UP_DOWN.add(if x & 1 == 0 { 1 } else { -1 }, (one, two));
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+pub fn gauge_two(x: u64, one: Letter, two: Letter) -> u64 {
+    GAUGE.set(x, (one, two));
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+pub fn histogram_two(x: u64, one: Letter, two: Letter) -> u64 {
+    HISTOGRAM.record(x as f64 * 0.001, (one, two));
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+pub fn exponential_two(x: u64, one: Letter, two: Letter) -> u64 {
+    EXPONENTIAL.record(x as f64 * 0.001, (one, two));
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+#[tc_metric(calls = "tc_bench_calls_total", duration = "tc_bench_calls_seconds", in_flight = "tc_bench_calls_active",
+            labels(keys::one = one, keys::two = two))]
+pub fn metric_two(x: u64, one: Letter, two: Letter) -> u64 {
+    x.wrapping_mul(3)
+}
+
+#[inline(never)]
+#[tc_span("Bench/Both")]
+#[tc_metric(calls = "tc_bench_both_total", duration = "tc_bench_both_seconds", labels(keys::one = one, keys::two = two))]
+pub fn both_two(x: u64, one: Letter, two: Letter) -> u64 {
+    x.wrapping_mul(3)
 }

@@ -73,6 +73,7 @@ impl Carried {
     }
 
     /// Ends the span of a future that came to its end.
+    #[inline(never)]
     pub(crate) fn complete(self) {
         let end = self.end_reading();
         self.complete_at(end);

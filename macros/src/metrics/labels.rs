@@ -28,10 +28,7 @@ pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
         let message = format!("expected a kind of metric, as `Counter<(keys::source,)>`, not `{}`", shown(ty));
         return Err(syn::Error::new_spanned(ty, message));
     };
-    let Some(kind) = Kind::named(&last.ident.to_string()) else {
-        let message = suggest::unknown("kind of metric", &last.ident.to_string(), &kind::NAMES);
-        return Err(syn::Error::new_spanned(&last.ident, message));
-    };
+    let kind = kind(&last.ident, errors)?;
     let mut arguments = match &last.arguments {
         PathArguments::AngleBracketed(arguments) => arguments.args.iter(),
         _ => return Ok(MetricType { kind, labels: Vec::new(), number: default_number(kind) }),
@@ -42,6 +39,22 @@ pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
         errors.at(more, format_args!("a `{}` has labels and a type of number; remove this", kind.name()));
     }
     Ok(MetricType { kind, labels, number: number.unwrap_or_else(|| default_number(kind)) })
+}
+
+/// The kind of this name. A slip of the hand is reported and taken for what was meant, so that uses give no second error.
+fn kind(word: &Ident, errors: &mut Errors) -> syn::Result<Kind> {
+    let name = word.to_string();
+    if let Some(kind) = Kind::named(&name) {
+        return Ok(kind);
+    }
+    let error = syn::Error::new_spanned(word, suggest::unknown("kind of metric", &name, &kind::NAMES));
+    match suggest::nearest(&name, &kind::NAMES).and_then(Kind::named) {
+        Some(kind) => {
+            errors.add(error);
+            Ok(kind)
+        }
+        None => Err(error),
+    }
 }
 
 fn labels(argument: &GenericArgument, errors: &mut Errors) -> Vec<Path> {

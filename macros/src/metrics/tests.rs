@@ -113,8 +113,8 @@ fn grammar() {
 
 #[test]
 fn a_wrong_metric_is_declared_all_the_same() {
-    let text = r#"crate = x; static A: Counter<keys::a, u8> = "a"; static B: Counter = "tc_b_total";"#;
+    let text = r#"crate = x; static A: Counter<keys::a, u8> = "a"; static B: Countr = "tc_b_total";"#;
     let tokens = declare(text.parse().unwrap()).to_string();
     assert!(tokens.contains("static A") && tokens.contains("static B"), "{tokens}");
-    assert_eq!(tokens.matches("compile_error").count(), 3, "{tokens}");
+    assert_eq!(tokens.matches("compile_error").count(), 4, "{tokens}");
 }

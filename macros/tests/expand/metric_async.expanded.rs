@@ -1,7 +1,6 @@
 fn load(request: Request, device: u32) -> impl ::core::future::Future<Output = Loaded> {
     type __TcLabel0 = keys::source;
     const __TC_ERROR_TYPES: &[&::core::primitive::str] = {
-        #[allow(unused_imports)]
         use ::tracecast::__private::FallbackTypes as _;
         <::tracecast::__private::ErrorSet<::core::result::Result<(), StoreError>>>::TYPES
     };

@@ -2,7 +2,6 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
     type __TcLabel0 = keys::source;
     type __TcLabel1 = keys::tier;
     const __TC_ERROR_TYPES: &[&::core::primitive::str] = {
-        #[allow(unused_imports)]
         use ::tracecast::__private::FallbackTypes as _;
         <::tracecast::__private::ErrorSet<Result<(), StoreError>>>::TYPES
     };

@@ -48,12 +48,21 @@ pub(super) fn checks(wrapped: &Wrapped) -> Option<TokenStream> {
     Some(quote_spanned!(Site::mixed_site()=> #aliases #dependency #errors #(#metas)*))
 }
 
+/// The closure that gives the labels their values.
+pub(super) fn labels(metrics: &Metrics, krate: &Krate) -> TokenStream {
+    let (k, site) = (krate.private(), Site::mixed_site());
+    let calls = metrics.labels.iter().map(|Field { value, alias, .. }| {
+        let method = Ident::new("label", alias.span());
+        quote_spanned!(fields::site_of(value)=> .#method::<#alias>(#value))
+    });
+    quote_spanned!(site=> || #k::Labels::new() #(#calls)*)
+}
+
 /// The types of errors, once for all metrics that carry them.
 fn error_types(wrapped: &Wrapped) -> Option<TokenStream> {
     let (set, k) = (wrapped.error_set.as_ref()?, krate(wrapped).private());
     Some(quote_spanned! {Site::mixed_site()=>
         const __TC_ERROR_TYPES: &[&::core::primitive::str] = {
-            #[allow(unused_imports)]
             use #k::FallbackTypes as _;
             <#k::ErrorSet<#set>>::TYPES
         };
@@ -125,14 +134,4 @@ fn meta_of(role: Role) -> Ident {
 
 fn krate(wrapped: &Wrapped) -> &Krate {
     &wrapped.telemetry.options.krate
-}
-
-/// The closure that gives the labels their values.
-pub(super) fn labels(metrics: &Metrics, krate: &Krate) -> TokenStream {
-    let (k, site) = (krate.private(), Site::mixed_site());
-    let calls = metrics.labels.iter().map(|Field { value, alias, .. }| {
-        let method = Ident::new("label", alias.span());
-        quote_spanned!(fields::site_of(value)=> .#method::<#alias>(#value))
-    });
-    quote_spanned!(site=> || #k::Labels::new() #(#calls)*)
 }

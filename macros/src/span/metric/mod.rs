@@ -15,7 +15,6 @@ use super::options::{Field, Shared};
 use crate::metrics::Settings;
 
 /// The metrics of a function, as far as they were right.
-#[derive(Default)]
 pub(crate) struct Metrics {
     pub(crate) instruments: Vec<Instrument>,
     /// Labels whose values are known at the call.
@@ -27,34 +26,48 @@ pub(crate) struct Metrics {
     pub(crate) shared: Shared,
     /// Every option that was written.
     seen: Vec<Ident>,
-    /// The attribute.
-    place: Option<Site>,
+    /// Something was written that is no option, and reported: that a metric is missing is no second mistake.
+    mistaken: bool,
+    /// Where the attribute stands.
+    pub(crate) place: Site,
 }
 
 /// Which types of errors are told apart.
-#[derive(Default)]
 enum ErrorType {
     /// Those that the signature names.
-    #[default]
     OfSignature,
     Given(Path),
     None,
 }
 
 impl Metrics {
+    fn none_at(place: Site) -> Self {
+        Self {
+            instruments: Vec::new(),
+            labels: Vec::new(),
+            results: Vec::new(),
+            settings: Settings::default(),
+            error_type: ErrorType::OfSignature,
+            shared: Shared::default(),
+            seen: Vec::new(),
+            mistaken: false,
+            place,
+        }
+    }
+
     /// The place where the option `name` was written.
     pub(crate) fn written(&self, name: &str) -> Option<&Ident> {
         self.seen.iter().find(|seen| *seen == name)
     }
 
-    /// Where the attribute stands.
-    pub(crate) fn place(&self) -> Site {
-        self.place.unwrap_or_else(Site::call_site)
+    /// Whether no metric was asked for, right or wrong.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.mistaken && !self.has(|_| true)
     }
 
-    /// Whether any metric was asked for, right or wrong.
-    pub(crate) fn has_any(&self) -> bool {
-        self.seen.iter().any(|option| Role::named(&option.to_string()).is_some())
+    /// Whether a metric was asked for, right or wrong, of which `test` holds.
+    fn has(&self, test: impl Fn(Role) -> bool) -> bool {
+        self.seen.iter().filter_map(|option| Role::named(&option.to_string())).any(test)
     }
 
     /// Every expression of the user's that is evaluated at the call.

@@ -34,7 +34,7 @@ const OPTIONS: [&str; 17] = [
 
 /// Reads the options of the attribute at `place`; mistakes go to `errors`.
 pub(crate) fn read(tokens: TokenStream, place: Site, errors: &mut Errors) -> Metrics {
-    let mut metrics = Metrics { place: Some(place), ..Metrics::default() };
+    let mut metrics = Metrics::none_at(place);
     let result = (|input: ParseStream| {
         while !input.is_empty() {
             let read = metrics.one(input, errors).and_then(|()| end_of_option(input));
@@ -53,18 +53,8 @@ pub(crate) fn read(tokens: TokenStream, place: Site, errors: &mut Errors) -> Met
 
 impl Metrics {
     fn one(&mut self, input: ParseStream, errors: &mut Errors) -> syn::Result<()> {
-        if input.peek(LitStr) {
-            return Err(syn::Error::new_spanned(input.parse::<LitStr>()?, BARE_NAME));
-        }
-        let option = input.call(Ident::parse_any).map_err(|error| syn::Error::new(error.span(), NO_OPTION))?;
+        let option = option(input).inspect_err(|_| self.mistaken = true)?;
         let text = option.to_string();
-        if options::is_only_of_span(&text) {
-            let message = format!("`{text}` belongs in `tc_span`; a metric has `labels(..)`");
-            return Err(syn::Error::new_spanned(&option, message));
-        }
-        if !OPTIONS.contains(&text.as_str()) {
-            return Err(syn::Error::new_spanned(&option, suggest::unknown("option", &text, &OPTIONS)));
-        }
         if self.written(&text).is_some() {
             errors.at(&option, format_args!("option `{text}` is given twice; keep one of them"));
         }
@@ -105,13 +95,14 @@ impl Metrics {
         let expected = format!("expected the name of a metric, as in `{}`", example(role));
         let name: LitStr = input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))?;
         role.check(&name, errors);
+        if self.instruments.iter().any(|known| known.role == role) {
+            return Ok(());
+        }
         if let Some(first) = self.instruments.iter().find(|known| known.name.value() == name.value()) {
             let first = first.role.name();
             errors.at(&name, format_args!("name `{}` is already that of `{first}`; give it another one", name.value()));
         }
-        if self.instruments.iter().all(|known| known.role != role) {
-            self.instruments.push(Instrument { role, name });
-        }
+        self.instruments.push(Instrument { role, name });
         Ok(())
     }
 
@@ -140,29 +131,43 @@ impl Metrics {
 
     /// Options that have no effect beside the others.
     fn check(&self, errors: &mut Errors) {
-        let has = |test: fn(Role) -> bool| self.instruments.iter().any(|instrument| test(instrument.role));
-        if !self.has_any() {
+        // Which metrics there are is known only without a mistake in that.
+        if self.mistaken || self.is_empty() {
             return;
         }
-        if let Some(Field { key, .. }) = self.results.first().filter(|_| !has(Role::knows_result)) {
-            let key_name = shown(key);
+        if let Some(Field { key, .. }) = self.results.first().filter(|_| !self.has(Role::knows_result)) {
+            let name = shown(key);
             errors.at(
                 key,
-                format_args!("no metric here carries label `{key_name}`, which comes from the result: {CARRIERS}"),
+                format_args!("no metric here carries label `{name}`, which comes from the result: {CARRIERS}"),
             );
         }
-        for option in ["buckets", "exponential"].into_iter().filter_map(|name| self.written(name)) {
-            if !has(|role| role.kind() == Kind::Histogram) {
-                errors.at(
-                    option,
-                    format_args!("`{option}` is for histograms; add `{}` or remove it", example(Role::Duration)),
-                );
-            }
+        let divides = ["buckets", "exponential"].into_iter().find_map(|name| self.written(name));
+        if let Some(option) = divides.filter(|_| !self.has(|role| role.kind() == Kind::Histogram)) {
+            let duration = example(Role::Duration);
+            errors.at(option, format_args!("`{option}` is for histograms; add `{duration}` or remove it"));
         }
-        if let Some(option) = self.written("error_type").filter(|_| !has(Role::tells_errors)) {
+        if let Some(option) = self.written("error_type").filter(|_| !self.has(Role::tells_errors)) {
             errors.at(option, "`error_type` is for `calls` and `errors`; add one of them or remove it");
         }
     }
+}
+
+/// The word that starts an option.
+fn option(input: ParseStream) -> syn::Result<Ident> {
+    if input.peek(LitStr) {
+        return Err(syn::Error::new_spanned(input.parse::<LitStr>()?, BARE_NAME));
+    }
+    let option = input.call(Ident::parse_any).map_err(|error| syn::Error::new(error.span(), NO_OPTION))?;
+    let text = option.to_string();
+    if options::is_only_of_span(&text) {
+        let message = format!("`{text}` belongs in `tc_span`; a metric has `labels(..)`");
+        return Err(syn::Error::new_spanned(&option, message));
+    }
+    if !OPTIONS.contains(&text.as_str()) {
+        return Err(syn::Error::new_spanned(&option, suggest::unknown("option", &text, &OPTIONS)));
+    }
+    Ok(option)
 }
 
 fn is_closure(value: &Expr) -> bool {

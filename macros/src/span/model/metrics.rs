@@ -13,8 +13,8 @@ use crate::diagnostics::{Errors, shown};
 
 /// Reports metrics that this function cannot have.
 pub(super) fn check(metrics: &Metrics, options: &Options, function: &Function, form: &Form, errors: &mut Errors) {
-    if !metrics.has_any() {
-        errors.add(syn::Error::new(metrics.place(), missing(&function.sig.ident)));
+    if metrics.is_empty() {
+        errors.add(syn::Error::new(metrics.place, missing(&function.sig.ident)));
     }
     let constructs = matches!(options.cover, Some((Cover::Construct, _)));
     check_stream(metrics, constructs, function, form, errors);
@@ -34,23 +34,15 @@ pub(super) fn check(metrics: &Metrics, options: &Options, function: &Function, f
 
 fn check_stream(metrics: &Metrics, constructs: bool, function: &Function, form: &Form, errors: &mut Errors) {
     let is_stream = matches!(form, Form::Stream { .. } | Form::AsyncStream);
-    // A stream that the span does not cover was reported before.
+    // A stream that is not covered was reported before.
     let reported = !constructs && matches!(Shape::of(&function.sig.output), Shape::Stream(_));
     if is_stream || reported {
         return;
     }
     let names = metrics.instruments.iter().map(|instrument| instrument.role).filter(|role| role.is_of_stream());
     for option in names.filter_map(|role| metrics.written(role.name())) {
-        errors.at(
-            option,
-            format_args!(
-                "`{option}` is for functions that return a stream; remove it{}",
-                match constructs {
-                    true => ", or `construct`",
-                    false => "",
-                }
-            ),
-        );
+        let other = if constructs { ", or `construct`" } else { "" };
+        errors.at(option, format_args!("`{option}` is for functions that return a stream; remove it{other}"));
     }
 }
 

@@ -69,7 +69,7 @@ impl Place {
     /// What to do with an option that is right elsewhere; nothing if there is no such option at all.
     pub(super) fn misplaced(self, option: &str) -> Option<String> {
         if METRIC.contains(&option) {
-            return Some(format!("`{option}` belongs in `tc_metric`: `#[tc_metric({option}..)]` on the same function"));
+            return Some(format!("`{option}` belongs in `tc_metric`, which stands beside `tc_span` on a function"));
         }
         let known = FUNCTION.contains(&option) || IMPL.contains(&option);
         if !known || self.allowed().contains(&option) {

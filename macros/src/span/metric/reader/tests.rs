@@ -58,6 +58,7 @@ fn names() {
     check(r#"in_flight = "tc_load_bytes""#, &["`in_flight` is a count and has no unit; write `tc_load`"]);
     check(r#"in_flight = "tc_loads_total""#, &["only the name of a `Counter`"]);
     check(r#"calls = "tc_a_total", errors = "tc_a_total""#, &["name `tc_a_total` is already that of `calls`"]);
+    check(r#"calls = "tc_a_total", calls = "tc_a_total""#, &["option `calls` is given twice"]);
     check("calls = NAME", &["expected the name of a metric, as in `calls = \"tc_loads_total\"`"]);
 }
 
@@ -85,6 +86,7 @@ fn without_effect() {
         &["no metric here carries label `k::a`, which comes from the result: add"],
     );
     check_in_flight("labels(k::a = a)", &[]);
+    check_in_flight("call = 1, labels(k::a = |r| r.a)", &["did you mean `calls`"]);
     check_in_flight("buckets = [1]", &["`buckets` is for histograms; add `duration = "]);
     check_in_flight("exponential", &["`exponential` is for histograms"]);
     check_in_flight("error_type = E", &["`error_type` is for `calls` and `errors`"]);

@@ -34,6 +34,7 @@ fn unknown_options() {
     check(Place::Function, "knd", &["unknown option `knd`; did you mean `kind`?"]);
     check(Place::Function, r#"component = "A""#, &["`component` belongs on an `impl` block"]);
     check(Place::Impl, "attrs(a = 1)", &["`attrs` belongs on a method"]);
+    check(Place::Function, r#""A/B", labels(k::a = 1)"#, &["`labels` belongs in `tc_metric`, which stands beside"]);
     check(Place::Scope, r#""A/B", no_err"#, &["`no_err` belongs on a function"]);
 }
 
