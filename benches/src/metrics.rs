@@ -18,6 +18,7 @@ type Contender = (&'static str, fn());
 
 const CONTENDERS: &[Contender] = &[
     (BASE, || repeat_labelled(work::fetch_add)),
+    ("`fetch_add` on a number per thread", || repeat_labelled(work::fetch_add_own)),
     ("counter, no labels", || repeat_labelled(work::counter_plain)),
     (COUNTER, || repeat_labelled(work::counter_two)),
     ("counter of f64, 2 labels", || repeat_labelled(work::counter_f64_two)),
@@ -25,6 +26,8 @@ const CONTENDERS: &[Contender] = &[
     ("gauge, 2 labels", || repeat_labelled(work::gauge_two)),
     (HISTOGRAM, || repeat_labelled(work::histogram_two)),
     ("exponential histogram, 2 labels", || repeat_labelled(work::exponential_two)),
+    ("two readings of the clock", || repeat_labelled(work::clocks)),
+    ("`tc_metric`: calls, duration, in flight, 2 labels", || repeat_labelled(work::metric_two)),
 ];
 
 const BASE: &str = "`AtomicU64::fetch_add`";
@@ -33,7 +36,7 @@ const HISTOGRAM: &str = "histogram, 2 labels";
 
 fn repeat_labelled(work: Labelled) {
     for call in 0..CALLS {
-        black_box(work::call(work, black_box(call)));
+        work::call(work, black_box(call));
     }
 }
 
@@ -55,14 +58,14 @@ pub fn print(quick: bool) {
     println!("|---|---|---|---|---|---|---|---|");
     for (one, two) in one.iter().zip(&two) {
         println!(
-            "| {} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} | {} |",
             one.name,
-            one.best(),
-            one.median(),
-            one.best() / base,
-            two.best(),
-            two.median(),
-            two.best() / one.best(),
+            time::figure(one.best()),
+            time::figure(one.median()),
+            time::figure(one.best() / base),
+            time::figure(two.best()),
+            time::figure(two.median()),
+            time::figure(two.best() / one.best()),
             target(one.name)
         );
     }

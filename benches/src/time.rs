@@ -86,7 +86,7 @@ pub fn print(quick: bool) {
             contender.best(),
             contender.median(),
             contender.best() / of("limit"),
-            ratio(contender.best() / of(&rival)),
+            figure(contender.best() / of(&rival)),
             target(contender.name)
         );
     }
@@ -94,9 +94,9 @@ pub fn print(quick: bool) {
     println!("\n{allocations} allocations in {CALLS} spans with two strings of 36 bytes.\n");
 }
 
-/// Not everything has a rival.
-fn ratio(ratio: f64) -> String {
-    if ratio.is_nan() { "-".to_owned() } else { format!("{ratio:.2}") }
+/// Not everything has a rival, or was measured.
+pub fn figure(figure: f64) -> String {
+    if figure.is_finite() { format!("{figure:.2}") } else { "-".to_owned() }
 }
 
 fn target(name: &str) -> &'static str {

@@ -24,7 +24,7 @@ pub(crate) struct Measurement {
 #[diagnostic::on_unimplemented(
     message = "a metric that counts in `{V}` takes no `{Self}`",
     label = "not a number for a metric of `{V}`",
-    note = "a `u64` metric takes any unsigned integer, an `i64` metric any integer that fits, an `f64` metric any number"
+    note = "a `u64` metric takes any integer (a negative one is refused when it comes), an `i64` metric any that fits, an `f64` metric any number"
 )]
 pub trait IntoAmount<V> {
     /// The number as the metric counts it.
@@ -47,6 +47,9 @@ macro_rules! amounts {
 amounts!(u64: u8, u16, u32 => |value| u64::from(value));
 amounts!(u64: u64 => |value| value);
 amounts!(u64: usize => |value| value as u64);
+// For literals, which are `i32` unless told otherwise. A negative one has its top bit set, and is refused for that.
+amounts!(u64: i8, i16, i32 => |value| i64::from(value) as u64);
+amounts!(u64: i64, isize => |value| value as u64);
 amounts!(i64: i8, i16, i32, u8, u16, u32 => |value| i64::from(value));
 amounts!(i64: i64 => |value| value);
 amounts!(i64: isize => |value| value as i64);

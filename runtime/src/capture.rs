@@ -37,7 +37,7 @@ pub(crate) fn measured(metric: &'static Metric, set: usize, amount: Amount) {
 
 /// The state of a metric, which is registered first if need be.
 #[inline]
-pub(crate) fn state(metric: &'static Metric) -> u8 {
+pub(crate) fn state(metric: &'static Metric) -> i8 {
     let state = metric.state();
     if state & NEW == 0 { state } else { switch::resolve_metric(metric) }
 }

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::amount::{Amount, IntoAmount};
 use crate::capture;
-use crate::cells::{Last, Metric, RECORD};
+use crate::cells::{Last, Metric};
 use crate::exemplar;
 use crate::metric::{LabelSet, LabelValues, MetricKind, MetricMeta, NumberType};
 use crate::observe::{self, Observation};
@@ -100,7 +100,7 @@ macro_rules! counter {
                     return;
                 }
                 let (cell, amount) = (labels.index(), amount.amount());
-                if state == RECORD {
+                if state >= 0 {
                     self.metric.add(cell, amount);
                 } else {
                     self.add_elsewhere(cell, amount);
@@ -130,7 +130,7 @@ macro_rules! up_down {
                     return;
                 }
                 let (set, $amount) = (labels.index(), amount.amount());
-                if state == RECORD {
+                if state >= 0 {
                     self.metric.move_by(set, $down, $size);
                 } else {
                     self.add_elsewhere(set, $amount);
@@ -159,7 +159,7 @@ macro_rules! gauge {
                     return;
                 }
                 let (cell, value) = (labels.index(), value.amount());
-                if state == RECORD {
+                if state >= 0 {
                     self.metric.set(cell, Some(value));
                 } else {
                     self.set_elsewhere(cell, value);
@@ -176,7 +176,7 @@ macro_rules! gauge {
             pub fn clear(&'static self, labels: impl LabelValues<L>) {
                 match self.metric.state() {
                     0 => {}
-                    RECORD => self.metric.set::<$number>(labels.index(), None),
+                    1.. => self.metric.set::<$number>(labels.index(), None),
                     _ => capture::measured(&self.metric, labels.index(), Amount::Gone),
                 }
             }
@@ -201,8 +201,8 @@ macro_rules! histogram {
 
             // A call of its own, so that where it is off nothing is saved on the stack for it.
             #[inline(never)]
-            fn record_on(&'static self, state: u8, set: usize, value: $number) {
-                if state == RECORD {
+            fn record_on(&'static self, state: i8, set: usize, value: $number) {
+                if state >= 0 {
                     exemplar::record(&self.metric, set, value);
                 } else {
                     self.record_elsewhere(set, value);

@@ -26,7 +26,16 @@ pub trait Key: 'static {
     label = "its values are not a closed set",
     note = "only keys declared with `label` have a bounded number of values; an `id` or a `measure` goes on spans"
 )]
-pub trait LabelKey: Key {}
+pub trait LabelKey: Key {
+    /// The key itself.
+    #[doc(hidden)]
+    type Itself;
+}
+
+/// The key `K`, if it may label a metric. Generated code names labels by this: one that may not is no type at all then,
+/// and the compiler says so once, however often the metric is used.
+#[doc(hidden)]
+pub type LabelOf<K> = <K as LabelKey>::Itself;
 
 /// Stands for the key `K` where a value is needed: what `keys::bytes` is in `current().set(keys::bytes, 9)`.
 pub struct KeyOf<K>(PhantomData<fn() -> K>);

@@ -98,8 +98,5 @@ fn call(callback: &Callback) -> Option<Observed> {
     }
     let value = catch_unwind(AssertUnwindSafe(|| (callback.read)())).unwrap_or_default();
     callback.busy.store(false, Release);
-    let Some(value) = value else {
-        return None;
-    };
-    Some(Observed { metric: callback.metric, set: callback.set, value })
+    Some(Observed { metric: callback.metric, set: callback.set, value: value? })
 }

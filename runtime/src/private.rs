@@ -7,7 +7,7 @@ pub use crate::expansion::{FnOutput, apply, body, call, check, check_parent, no_
 pub use crate::future::{Instrumented, unobserved};
 pub use crate::instrument::{Counter, Gauge, Histogram, ObservableGauge, UpDownCounter};
 pub use crate::interned::{InternTable, Interned, InternedKey};
-pub use crate::key::{Key, KeyMeta, KeyOf, LabelKey};
+pub use crate::key::{Key, KeyMeta, KeyOf, LabelKey, LabelOf};
 pub use crate::label::{ClosedLabel, Index, Label, LabelText};
 pub use crate::measure::{
     ErrorSet, FallbackTypes, Measured, MeasuredScope, MeasuredStream, MeasuredStreamFuture, begin_measured,

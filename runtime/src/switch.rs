@@ -41,9 +41,9 @@ impl State {
         u8::from(on & cells::RECORD != 0) * METER + u8::from(on & cells::CAPTURE != 0) * METER_CAPTURE
     }
 
-    fn of_metric(&self, metric: &Metric) -> u8 {
+    fn of_metric(&self, metric: &Metric) -> i8 {
         let off = self.metrics_off.iter().any(|pattern| matches(pattern, metric.meta().name));
-        let on = u8::from(self.metering) * cells::RECORD + u8::from(self.captures > 0) * cells::CAPTURE;
+        let on = i8::from(self.metering) * cells::RECORD + i8::from(self.captures > 0) * cells::CAPTURE;
         if off { 0 } else { on }
     }
 
@@ -148,7 +148,7 @@ pub(crate) fn switch_metrics(pattern: &str, on: bool) -> bool {
 
 /// The state of a metric, which is registered first if need be.
 #[cold]
-pub(crate) fn resolve_metric(metric: &'static Metric) -> u8 {
+pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
     let state = lock();
     if metric.state() & cells::NEW != 0 {
         registry::register_metric(metric);

@@ -1,4 +1,4 @@
-//! `#[tc_metric]` on functions that are not async: values as without it, one call counted, timed and no longer in flight.
+//! `#[tc_metric]` on functions that are not async: the value is as without it, and the call is counted and timed.
 
 mod support;
 #[macro_use]
@@ -93,7 +93,7 @@ fn that_fail_by_an_alias() {
         f(0) => Err(StoreError::Gone), GONE;
     }
     shape! {
-        [fn f<'a>(x: &'a str) -> alias::Result<&'a str> { if x.is_empty() { Err(StoreError::Gone) } else { Ok(x) } }]
+        [fn f(x: &str) -> alias::Result<&str> { if x.is_empty() { Err(StoreError::Gone) } else { Ok(x) } }]
         f("a") => Ok("a"), TYPED_OK;
         f("") => Err(StoreError::Gone), GONE;
     }
@@ -184,22 +184,31 @@ fn with_qualifiers_and_attributes() {
         { let as_pointer: extern "C" fn(u8) -> u8 = f; as_pointer(1) } => 2, OK;
     }
     shape! {
-        // SAFETY: the callers give a pointer to a number.
-        [unsafe fn f(p: *const u8) -> u8 { unsafe { *p } }]
+        [unsafe fn f(p: *const u8) -> u8 {
+            // SAFETY: the callers give a pointer to a number.
+            unsafe { *p }
+        }]
         // SAFETY: it is one.
         unsafe { f(&1) } => 1, OK;
     }
     shape! {
-        [#[inline(never)] #[must_use] #[expect(unused_variables, reason = "never read")] fn f(unused: u8) -> u8 {
+        [fn f(#[expect(unused_variables, reason = "never read")] unused: u8) -> u8 {
             #![expect(unused_mut, reason = "never changed")]
             let mut x = 1;
-            x
+            x + 1
         }]
-        f(2) => 1, OK;
+        f(2) => 2, OK;
+    }
+    shape! {
+        [#[inline(never)] #[must_use] #[cold] fn f(#[cfg(any())] gone: u8, here: u8) -> u8 { here }]
+        f(2) => 2, OK;
     }
     shape! { [#[track_caller] fn f() -> u32 { Location::caller().line() }] f() == line!() => true, OK; }
     shape! { [#[track_caller] fn f() -> u32 { panic!("on purpose") }] panics(|| f()) => true, PANICKED; }
-    shape! { no_err [#[track_caller] fn f() -> Result<u8, StoreError> { Err(StoreError::Gone) }] f().is_err() => true, OK; }
+    shape! {
+        no_err [#[track_caller] fn f() -> Result<u8, StoreError> { Err(StoreError::Gone) }]
+        f().is_err() => true, OK;
+    }
     shape! { no_err [fn f() -> Result<u8, StoreError> { Err(StoreError::Gone) }] f().is_err() => true, OK; }
 }
 

@@ -1,4 +1,4 @@
-//! `#[tc_metric]` on futures: measured from the first poll to the end, the drop or the panic, and not at all without a poll.
+//! `#[tc_metric]` on futures: they are measured from the first poll to the end, the drop or the panic.
 
 mod support;
 #[macro_use]
@@ -63,9 +63,15 @@ fn of_async_functions_that_fail() {
     }
     shape! { [async fn f() -> Result<u8, Broken> { Err(Broken) }] block_on(f()) => Err(Broken), ERROR; }
     shape! { [async fn f() -> io::Result<u8> { Err(io::Error::other("gone")) }] block_on(f()).is_err() => true, ERROR; }
-    shape! { no_err [async fn f() -> Result<u8, StoreError> { Err(StoreError::Gone) }] block_on(f()).is_err() => true, OK; }
     shape! {
-        [async fn f(text: &str) -> Result<u8, Box<dyn std::error::Error>> { let number: u8 = text.parse()?; Ok(number) }]
+        no_err [async fn f() -> Result<u8, StoreError> { Err(StoreError::Gone) }]
+        block_on(f()).is_err() => true, OK;
+    }
+    shape! {
+        [async fn f(text: &str) -> Result<u8, Box<dyn std::error::Error>> {
+            let number: u8 = text.parse()?;
+            Ok(number)
+        }]
         block_on(f("7")).ok() => Some(7), OK;
         block_on(f("x")).ok() => None, ERROR;
     }
@@ -109,8 +115,11 @@ fn of_async_functions_that_return_objects_opaque_types_and_borrows() {
         block_on(f::<u8, 2>(1, (2, 3), "x")) => ([1, 1], "2x".to_owned()), OK;
     }
     shape! {
-        // SAFETY: the callers give a pointer to a number.
-        [async unsafe fn f(p: *const u8) -> u8 { ready(()).await; unsafe { *p } }]
+        [async unsafe fn f(p: *const u8) -> u8 {
+            ready(()).await;
+            // SAFETY: the callers give a pointer to a number.
+            unsafe { *p }
+        }]
         // SAFETY: it is one, and static.
         block_on(unsafe { f(&1) }) => 1, OK;
     }
@@ -127,7 +136,8 @@ fn of_boxed_futures() {
             let y = x + 1;
             Box::pin(async move { note("poll"); if y == 1 { Err(StoreError::Gone) } else { Ok(y) } })
         }]
-        { let future = send(f(1)); note("made"); (block_on(future), noted()) } => (Ok(2), vec!["call", "made", "poll"]), TYPED_OK;
+        { let future = send(f(1)); note("made"); (block_on(future), noted()) }
+            => (Ok(2), vec!["call", "made", "poll"]), TYPED_OK;
         (block_on(f(0)), noted()) => (Err(StoreError::Gone), vec!["call", "poll"]), GONE;
         { drop(f(0)); noted() } => ["call"], NOTHING;
     }
@@ -143,9 +153,14 @@ fn of_boxed_futures() {
         cancel(f(1)) => (), TYPED_CANCELLED;
     }
     shape! { [fn f(x: &u8) -> BoxFuture<'_, u8> { async move { *x }.boxed() }] block_on(f(&1)) => 1, OK; }
-    shape! { [fn f(x: Rc<u8>) -> LocalBoxFuture<'static, u8> { async move { *x }.boxed_local() }] block_on(f(Rc::new(1))) => 1, OK; }
     shape! {
-        [fn f(x: u8) -> Pin<Box<dyn Future<Output = u8>>> { Box::pin(async move { x }) as Pin<Box<dyn Future<Output = u8>>> }]
+        [fn f(x: Rc<u8>) -> LocalBoxFuture<'static, u8> { async move { *x }.boxed_local() }]
+        block_on(f(Rc::new(1))) => 1, OK;
+    }
+    shape! {
+        [fn f(x: u8) -> Pin<Box<dyn Future<Output = u8>>> {
+            Box::pin(async move { x }) as Pin<Box<dyn Future<Output = u8>>>
+        }]
         block_on(f(1)) => 1, OK;
     }
     shape! {
@@ -153,8 +168,14 @@ fn of_boxed_futures() {
         block_on(f()) => Err(StoreError::Gone), GONE;
         drop(f()) => (), NOTHING;
     }
-    shape! { [fn f() -> BoxFuture<'static, u8> { if true { panic!("on purpose") } Box::pin(async { 1 }) }] panics(f) => true, NOTHING; }
-    shape! { [fn f() -> BoxFuture<'static, u8> { Box::pin(async { panic!("on purpose") }) }] panics(|| block_on(f())) => true, PANICKED; }
+    shape! {
+        [fn f() -> BoxFuture<'static, u8> { if true { panic!("on purpose") } Box::pin(async { 1 }) }]
+        panics(f) => true, NOTHING;
+    }
+    shape! {
+        [fn f() -> BoxFuture<'static, u8> { Box::pin(async { panic!("on purpose") }) }]
+        panics(|| block_on(f())) => true, PANICKED;
+    }
 }
 
 #[test]
@@ -168,9 +189,14 @@ fn of_opaque_futures() {
         (block_on(f(&0)), noted()) => (Err(StoreError::Gone), vec!["call"]), GONE;
         { drop(f(&0)); noted() } => ["call"], NOTHING;
     }
-    shape! { [fn f() -> impl Future<Output = io::Result<()>> + Send { async { Ok(()) } }] block_on(send(f())).is_ok() => true, OK; }
     shape! {
-        future [fn f(x: u8) -> impl Future<Output = Result<u8, Broken>> { ready(if x == 0 { Err(Broken) } else { Ok(x) }) }]
+        [fn f(x: u8) -> impl Future<Output = io::Result<u8>> + Send { let y = x + 1; async move { Ok(y) } }]
+        block_on(send(f(1))).ok() => Some(2), OK;
+    }
+    shape! {
+        future [fn f(x: u8) -> impl Future<Output = Result<u8, Broken>> {
+            ready(if x == 0 { Err(Broken) } else { Ok(x) })
+        }]
         block_on(f(1)) => Ok(1), OK;
         block_on(f(0)) => Err(Broken), ERROR;
     }

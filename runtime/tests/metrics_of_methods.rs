@@ -1,10 +1,10 @@
-//! `#[tc_metric]` on methods: every kind of `self`, traits, `async_trait`, and blocks that name the spans of their methods.
+//! `#[tc_metric]` on methods: every kind of `self`, traits, `async_trait`, and blocks that name spans.
 
 #![expect(unreachable_pub, reason = "`methods = pub` goes by the word `pub`")]
 
-mod support;
 #[path = "support/metered.rs"]
 mod metered;
+mod support;
 
 use std::fmt;
 use std::future::{Future, pending, ready};

@@ -71,16 +71,14 @@ fn labels_are_not_evaluated_when_off() {
     assert_eq!((counts(&counted), block_on(counts_later(&counted))), (0, 0));
     block_on(counts_boxed(&counted));
     // While somebody else captures, too.
-    let captured = capture(|| {
-        std::thread::scope(|scope| scope.spawn(|| counts(&Counted::default())).join().unwrap())
-    });
+    let captured = capture(|| std::thread::scope(|scope| scope.spawn(|| counts(&Counted::default())).join().unwrap()));
     assert_eq!((captured.value, captured.metric_lines().as_str()), (0, ""));
     assert_eq!(counted.0.get(), 0);
 }
 
 #[test]
 fn labels_may_borrow_what_the_body_consumes() {
-    #[tc_metric(calls = "tc_consumed_total", labels(device = id.len() as u32, source = { let from = *from; from }))]
+    #[tc_metric(calls = "tc_consumed_total", labels(device = id.len() as u32, source = *from))]
     async fn consumed(id: String, from: Box<SourceType>) -> (String, SourceType) {
         (id, *from)
     }
@@ -164,12 +162,18 @@ fn labels_of_any_value() {
 
 #[test]
 fn a_panic_in_a_label_of_the_result_is_one_of_the_call() {
-    #[tc_metric(calls = "tc_strict_total", in_flight = "tc_strict_active", labels(device = |value| { assert!(*value > 0); *value }))]
+    fn positive(value: u32) -> u32 {
+        assert!(value > 0, "on purpose");
+        value
+    }
+
+    #[tc_metric(calls = "tc_strict_total", in_flight = "tc_strict_active", labels(device = |value| positive(*value)))]
     fn strict(value: u32) -> u32 {
         value
     }
 
-    #[tc_metric(calls = "tc_strict_later_total", in_flight = "tc_strict_later_active", labels(device = |value| { assert!(*value > 0); *value }))]
+    #[tc_metric(calls = "tc_strict_later_total", in_flight = "tc_strict_later_active",
+                labels(device = |value| positive(*value)))]
     async fn strict_later(value: u32) -> u32 {
         value
     }

@@ -258,7 +258,8 @@ fn whose_items_take_their_time() {
         Some(PointValue::Histogram(point)) => (point.count, point.min.unwrap(), point.max.unwrap(), point.sum),
         other => panic!("{other:?}"),
     };
-    let ((one, first, ..), (two, least, most, between)) = (times("tc_slow_first_seconds"), times("tc_slow_next_seconds"));
+    let ((one, first, ..), (two, least, most, between)) =
+        (times("tc_slow_first_seconds"), times("tc_slow_next_seconds"));
     assert!(one == 1 && first >= 0.005, "{captured:?}");
     assert!(two == 2 && least >= 0.002 && most >= 0.003 && least <= most, "{captured:?}");
     let (count, .., whole) = times("tc_slow_seconds");

@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
 use syn::{Ident, LitStr};
 
 use super::kind::Kind;
@@ -16,6 +17,7 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
     let (k, Metric { attrs, vis, name, labels, number, wire, unit, settings, .. }) = (krate.private(), metric);
     let kind = Ident::new(metric.kind.name(), Span::mixed_site());
     let section = (!cfg!(feature = "off")).then(|| Section::Metrics.attributes());
+    let labels = labels.iter().map(|key| label_of(key, key.span(), krate));
     let labels = quote!((#(#labels,)*));
     let (buckets, budget) = (settings.of_buckets(), settings.of_budget());
     let place = name.span();
@@ -42,6 +44,13 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
         __tc_metric
     }};
     quote!(#(#attrs)* #section #vis static #name: #k::#kind<#labels, #number> = #value;)
+}
+
+/// The key of a label; that it is none is an error at `place`.
+pub(crate) fn label_of(key: &impl ToTokens, place: Span, krate: &Krate) -> TokenStream {
+    let site = place.resolved_at(Span::mixed_site());
+    let k = krate.private_at(site);
+    quote_spanned!(site=> #k::LabelOf<#key>)
 }
 
 /// What describes a metric.

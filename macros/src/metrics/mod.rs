@@ -12,7 +12,7 @@ mod units;
 
 use proc_macro2::TokenStream;
 
-pub(crate) use expand::{Declaration, checked};
+pub(crate) use expand::{Declaration, checked, label_of};
 pub(crate) use kind::Kind;
 pub(crate) use labels::MOST_LABELS;
 pub(crate) use names::check as check_name;

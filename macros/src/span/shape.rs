@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::{
-    FnArg, GenericArgument, PathArguments, PathSegment, ReceiverKind, ReturnType, Signature, Token, Type,
+    FnArg, GenericArgument, Ident, Pat, PathArguments, PathSegment, ReceiverKind, ReturnType, Signature, Token, Type,
     TypeParamBound, TypePath,
 };
 
@@ -83,12 +83,30 @@ const COPY: [&str; 19] = [
     "SystemTime",
 ];
 
-/// Whether no argument has a destructor, as far as the signature shows.
-pub(crate) fn nothing_to_drop(sig: &Signature) -> bool {
+/// Whether no argument has a destructor, as far as the signature shows, and by what is known of the `labels`: arguments
+/// that are the value of a label as they are. Labels are `Copy`; if one of these is something else that becomes a label,
+/// it would drop a little earlier.
+pub(crate) fn nothing_to_drop(sig: &Signature, labels: &[&Ident]) -> bool {
     sig.inputs.iter().all(|input| match input {
         FnArg::Receiver(receiver) => matches!(receiver.kind, ReceiverKind::Reference(..)),
-        FnArg::Typed(argument) => never_drops(&argument.ty),
+        FnArg::Typed(argument) => {
+            let is_label = || match &*argument.pat {
+                Pat::Ident(pattern) => labels.contains(&&pattern.ident) && could_be_label(&argument.ty),
+                _ => false,
+            };
+            never_drops(&argument.ty) || is_label()
+        }
     })
+}
+
+/// A path without arguments that is no `String`, the one other type that an interned label takes.
+fn could_be_label(ty: &Type) -> bool {
+    match peel(ty) {
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|last| last.arguments.is_none() && last.ident != "String")
+        }
+        _ => false,
+    }
 }
 
 /// Whether a value of this type has no destructor, as far as its name shows.

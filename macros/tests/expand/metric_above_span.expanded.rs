@@ -2,7 +2,7 @@ fn load(
     source: SourceType,
     context: Context,
 ) -> impl ::core::future::Future<Output = Result<Replica, StoreError>> {
-    type __TcLabel0 = keys::source;
+    type __TcLabel0 = ::tracecast::__private::LabelOf<keys::source>;
     const __TC_DURATION_META: ::tracecast::__private::MetricMeta = {
         let mut __tc_meta = {
             use ::tracecast::__private::Histogram as __TcMetric;

@@ -1,5 +1,5 @@
 fn load(request: Request, device: u32) -> impl ::core::future::Future<Output = Loaded> {
-    type __TcLabel0 = keys::source;
+    type __TcLabel0 = ::tracecast::__private::LabelOf<keys::source>;
     const __TC_ERROR_TYPES: &[&::core::primitive::str] = {
         use ::tracecast::__private::FallbackTypes as _;
         <::tracecast::__private::ErrorSet<::core::result::Result<(), StoreError>>>::TYPES

@@ -1,7 +1,7 @@
 /// Loads.
 fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
-    type __TcLabel0 = keys::source;
-    type __TcLabel1 = keys::tier;
+    type __TcLabel0 = ::tracecast::__private::LabelOf<keys::source>;
+    type __TcLabel1 = ::tracecast::__private::LabelOf<keys::tier>;
     const __TC_ERROR_TYPES: &[&::core::primitive::str] = {
         use ::tracecast::__private::FallbackTypes as _;
         <::tracecast::__private::ErrorSet<Result<(), StoreError>>>::TYPES
@@ -130,7 +130,7 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
             ],
         )
         .meter(&__TC_METER);
-    let __tc_body = ::tracecast::__private::measured_body(|
+    let __tc_body = ::tracecast::__private::measured_body(move |
         __tc_start,
     | -> Result<Replica, StoreError> {
         ::tracecast::__private::start_measured(

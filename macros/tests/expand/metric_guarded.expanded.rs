@@ -1,6 +1,6 @@
 #[track_caller]
 fn load(source: SourceType) -> u8 {
-    type __TcLabel0 = keys::source;
+    type __TcLabel0 = ::tracecast::__private::LabelOf<keys::source>;
     const __TC_CALLS_META: ::tracecast::__private::MetricMeta = {
         let mut __tc_meta = {
             use ::tracecast::__private::Counter as __TcMetric;

@@ -1,5 +1,5 @@
 fn tokens(model: Model) -> impl Stream<Item = Result<Token, ModelError>> {
-    type __TcLabel0 = keys::model;
+    type __TcLabel0 = ::tracecast::__private::LabelOf<keys::model>;
     const __TC_FIRST_ITEM_META: ::tracecast::__private::MetricMeta = {
         let mut __tc_meta = {
             use ::tracecast::__private::Histogram as __TcMetric;

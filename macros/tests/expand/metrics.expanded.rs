@@ -21,7 +21,10 @@
 )]
 #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
 pub static P2P_BYTES: ::tracecast::__private::Counter<
-    (keys::source, keys::device),
+    (
+        ::tracecast::__private::LabelOf<keys::source>,
+        ::tracecast::__private::LabelOf<keys::device>,
+    ),
     u64,
 > = {
     const fn __tc_declare<__TcLabels: ::tracecast::__private::LabelSet>() -> (
@@ -64,7 +67,10 @@ pub static P2P_BYTES: ::tracecast::__private::Counter<
     unsafe(link_section = "__DATA,tc0_1_metrics")
 )]
 #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
-static LOAD: ::tracecast::__private::Histogram<(keys::source,), f64> = {
+static LOAD: ::tracecast::__private::Histogram<
+    (::tracecast::__private::LabelOf<keys::source>,),
+    f64,
+> = {
     const fn __tc_declare<__TcLabels: ::tracecast::__private::LabelSet>() -> (
         ::tracecast::__private::MetricMeta,
         ::tracecast::__private::Histogram<__TcLabels, f64>,

@@ -12,13 +12,13 @@ pub(crate) const BUCKETS: usize = 1 + OCTAVES * PER_OCTAVE;
 
 /// Where the mantissa passes from one bucket to the next: the upper bounds of the first seven, `2^(i/8)`, as mantissa bits.
 const STEPS: [u64; PER_OCTAVE - 1] = [
-    0x172b_83c7_d517b,
-    0x306f_e0a3_1b715,
-    0x4bfd_ad53_62a27,
-    0x6a09_e667_f3bcd,
-    0x8ace_5422_aa0db,
-    0xae89_f995_ad3ad,
-    0xd581_8dcf_ba487,
+    0x0001_72b8_3c7d_517b,
+    0x0003_06fe_0a31_b715,
+    0x0004_bfda_d536_2a27,
+    0x0006_a09e_667f_3bcd,
+    0x0008_ace5_422a_a0db,
+    0x000a_e89f_995a_d3ad,
+    0x000d_5818_dcfb_a487,
 ];
 const MANTISSA_BITS: u32 = 52;
 

@@ -13,9 +13,10 @@ mod table;
 mod used;
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU64 as Count};
+use std::sync::atomic::{AtomicI8, AtomicPtr, AtomicU64 as Count};
 
 use self::histogram::{Row, Sample, update};
+use self::stripe::Stripe;
 use self::table::EMPTY;
 use crate::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
@@ -26,16 +27,16 @@ pub(crate) use self::sum::{Last, Sum};
 pub(crate) use self::table::Table;
 pub(crate) use self::used::{Used, abandon, lock, restart};
 
-/// Goes to the cells.
-pub(crate) const RECORD: u8 = 1;
+/// Goes to the cells. Alone, it is the one state that is not negative, and not off.
+pub(crate) const RECORD: i8 = 1;
 /// Goes to the sink of the current context, if it has one.
-pub(crate) const CAPTURE: u8 = 2;
+pub(crate) const CAPTURE: i8 = i8::MIN;
 /// Not yet known to the registry: where there are no link sections.
-pub(crate) const NEW: u8 = 4;
+pub(crate) const NEW: i8 = 64;
 
 /// One metric: its declaration, its flag, and where its cells are.
 pub struct Metric {
-    state: AtomicU8,
+    state: AtomicI8,
     /// How many cells, or rows of a histogram, a stripe has.
     cells: usize,
     table: AtomicPtr<Table>,
@@ -50,7 +51,7 @@ impl Metric {
     pub const fn new(meta: MetricMeta) -> Self {
         let words = if matches!(meta.kind, MetricKind::UpDownCounter) { 2 } else { 1 };
         Metric {
-            state: AtomicU8::new(if crate::sections::LINKED { 0 } else { NEW }),
+            state: AtomicI8::new(if crate::sections::LINKED { 0 } else { NEW | i8::MIN }),
             cells: meta.sets().saturating_mul(words),
             table: AtomicPtr::new((&raw const EMPTY).cast_mut()),
             refused: Count::new(0),
@@ -66,11 +67,11 @@ impl Metric {
 
     /// Whether anything has to be done with a measurement: 0 if not.
     #[inline(always)]
-    pub(crate) fn state(&self) -> u8 {
+    pub(crate) fn state(&self) -> i8 {
         if cfg!(feature = "off") { 0 } else { self.state.load(Relaxed) }
     }
 
-    pub(crate) fn set_state(&self, state: u8) {
+    pub(crate) fn set_state(&self, state: i8) {
         self.state.store(state, Relaxed);
     }
 
@@ -120,37 +121,41 @@ impl Metric {
     /// Adds to a cell of a table of this metric's: the one it has now, or one that it had before.
     #[inline(always)]
     pub(crate) fn add_in<N: Sum>(&'static self, table: &'static Table, cell: usize, amount: N) {
-        let mine = stripe::mine();
-        let cells = table.stripe(mine);
-        if cells.is_null() || cell >= self.cells || !amount.is_addable() {
+        if cell >= self.cells || !amount.is_addable() {
+            return self.add_slowly(table, cell, amount);
+        }
+        let cells = table.own(stripe::own());
+        if cells.is_null() {
             return self.add_slowly(table, cell, amount);
         }
         // SAFETY: a stripe of this metric has `self.cells` cells, made by `table::cells`, and is never freed.
-        let cell = unsafe { &*cells.cast::<AtomicU64>().add(cell) };
-        update(cell, stripe::is_own(mine), |held| amount.added_to(held));
+        let place = unsafe { &*cells.cast::<AtomicU64>().add(cell) };
+        let held = place.load(Relaxed);
+        if held == 0 {
+            return self.add_slowly(table, cell, amount);
+        }
+        place.store(amount.more(held), Relaxed);
     }
 
     #[cold]
+    #[inline(never)]
     fn add_slowly<N: Sum>(&'static self, table: &'static Table, cell: usize, amount: N) {
         let amount = amount.plain();
         if cell >= self.cells || !amount.is_addable() {
             return self.refuse();
         }
         let table = if ptr::eq(table, &EMPTY) { self.ready_table() } else { table };
-        let mine = stripe::mine_or_assigned();
+        let mine = stripe::mine();
         let cells = table.stripe_or(mine, || table::cells(self.cells).cast());
         // SAFETY: as in `add_in`.
         let cell = unsafe { &*cells.cast::<AtomicU64>().add(cell) };
-        update(cell, stripe::is_own(mine), |held| amount.added_to(held));
+        update(cell, matches!(mine, Stripe::Own(_)), |held| amount.added_to(held));
     }
 
-    /// Where a gauge's value lies: in one stripe for all threads.
-    const GAUGES: usize = 1;
-
-    /// Sets the value of a gauge, or takes it away.
+    /// Sets the value of a gauge, or takes it away. It lies in one place for all threads.
     #[inline(always)]
     pub(crate) fn set<N: Last>(&'static self, cell: usize, value: Option<N>) {
-        let cells = self.table().stripe(Self::GAUGES);
+        let cells = self.table().gauges();
         if cells.is_null() || cell >= self.cells {
             return self.set_slowly(cell, value);
         }
@@ -159,11 +164,12 @@ impl Metric {
     }
 
     #[cold]
+    #[inline(never)]
     fn set_slowly<N: Last>(&'static self, cell: usize, value: Option<N>) {
         if cell >= self.cells {
             return self.refuse();
         }
-        let cells = self.ready_table().stripe_or(Self::GAUGES, || table::cells(self.cells).cast());
+        let cells = self.ready_table().stripe_or(Stripe::Shared(0), || table::cells(self.cells).cast());
         // SAFETY: as in `add_in`.
         self.store(unsafe { &*cells.cast::<AtomicU64>().add(cell) }, value);
     }
@@ -180,11 +186,8 @@ impl Metric {
     /// Records a value in a histogram. `offer` is called with set, bucket and value if the bucket wants an exemplar.
     #[inline(always)]
     pub(crate) fn record<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(usize, usize, f64)) {
-        let mine = stripe::mine();
-        let row = self.row(mine, set);
         // The most common case, and nothing else: what is needed for others would have to be saved and brought back here.
-        if let (Some(row), Buckets::Explicit(bounds)) = (row, self.meta.buckets)
-            && stripe::is_own(mine)
+        if let (Some(row), Buckets::Explicit(bounds)) = (self.own_row(set), self.meta.buckets)
             && value.is_addable()
         {
             let bucket = histogram::explicit_bucket(bounds, value.as_f64());
@@ -196,10 +199,10 @@ impl Metric {
         }
     }
 
-    /// The row of a set of labels, if there is one.
+    /// The row of a set of labels in the stripe that is this thread's own, if there is one.
     #[inline(always)]
-    fn row(&'static self, stripe: usize, set: usize) -> Option<Row<'static>> {
-        let rows = self.table().stripe(stripe);
+    fn own_row(&'static self, set: usize) -> Option<Row<'static>> {
+        let rows = self.table().own(stripe::own());
         if rows.is_null() || set >= self.cells {
             return None;
         }
@@ -215,27 +218,31 @@ impl Metric {
         if set >= self.cells || !value.is_addable() {
             return self.refuse();
         }
-        let mine = stripe::mine_or_assigned();
-        let row = self.row(mine, set).unwrap_or_else(|| self.make_row(mine, set));
+        let (row, own) = match self.own_row(set) {
+            Some(row) => (row, true),
+            None => self.made_row(set),
+        };
         let bucket = histogram::bucket_of(&self.meta, value.as_f64());
-        if row.record(bucket, stripe::is_own(mine), value) {
+        if row.record(bucket, own, value) {
             offer(set, bucket, value.as_f64());
         }
     }
 
+    /// The row of a set of labels, which is made if there is none, and whether it is this thread's own.
     #[cold]
-    fn make_row(&'static self, stripe: usize, set: usize) -> Row<'static> {
-        let rows = self.ready_table().stripe_or(stripe, || table::pointers(self.cells).cast());
-        // SAFETY: as in `row`; the caller has checked `set`.
+    fn made_row(&'static self, set: usize) -> (Row<'static>, bool) {
+        let mine = stripe::mine();
+        let rows = self.ready_table().stripe_or(mine, || table::pointers(self.cells).cast());
+        // SAFETY: as in `own_row`; the caller has checked `set`.
         let place = unsafe { histogram::row_place(rows, set) };
         let row = table::publish(place, || histogram::make(&self.meta));
-        // SAFETY: as in `row`.
-        unsafe { Row::of(row, &self.meta) }
+        // SAFETY: as in `own_row`.
+        (unsafe { Row::of(row, &self.meta) }, matches!(mine, Stripe::Own(_)))
     }
 
-    /// A bucket has taken an exemplar.
+    /// A bucket has taken an exemplar. In a shared stripe it is not remembered: then each measurement may be one.
     pub(crate) fn took(&'static self, set: usize, bucket: usize, epoch: u64) {
-        if let Some(row) = self.row(stripe::mine(), set) {
+        if let Some(row) = self.own_row(set) {
             row.took(bucket, epoch);
         }
     }
@@ -260,7 +267,7 @@ impl Metric {
 
     /// The bits of a gauge's values, for each set that has one.
     pub(crate) fn last_values(&self, table: &Table, unset: u64) -> Vec<Option<u64>> {
-        let cells = table.stripe(Self::GAUGES);
+        let cells = table.gauges();
         let value = |at: usize| {
             // SAFETY: as in `add_in`.
             let cell = unsafe { &*cells.cast::<AtomicU64>().add(at) }.load(Relaxed);
@@ -274,11 +281,11 @@ impl Metric {
         let mut totals: Vec<Option<Total>> = vec![None; self.cells];
         for stripe in table.used() {
             for (set, total) in totals.iter_mut().enumerate() {
-                // SAFETY: as in `row`.
+                // SAFETY: as in `own_row`.
                 let row = unsafe { histogram::row_place(stripe, set) }.load(Acquire);
                 if !row.is_null() {
                     let total = total.get_or_insert_with(|| Total::new(histogram::buckets(&self.meta)));
-                    // SAFETY: as in `row`.
+                    // SAFETY: as in `own_row`.
                     unsafe { Row::of(row, &self.meta) }.add_to::<N>(total);
                 }
             }
@@ -316,7 +323,7 @@ impl MetricMeta {
     /// Bytes that it takes at most, with all its series used by more threads than there are stripes. A metric that is
     /// declared and not used takes only its static.
     pub const fn bytes(&self) -> usize {
-        let stripes = self.bytes_per_thread().saturating_mul(stripe::STRIPES - 1);
+        let stripes = self.bytes_per_thread().saturating_mul(stripe::STRIPES - 1 + stripe::SHARED);
         let gauges = if matches!(self.kind, MetricKind::Gauge) { table::cells_bytes(self.sets()) } else { 0 };
         let exemplars = match (self.kind, self.buckets) {
             (MetricKind::Histogram, Buckets::Explicit(bounds)) => bounds.len() + 1,

@@ -9,69 +9,73 @@ use std::sync::atomic::AtomicUsize;
 
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
 
-/// Stripes that one thread has to itself.
-pub(crate) const OWN: usize = 55;
-/// Stripes that all further threads share.
-const SHARED: usize = 8;
-/// The stripe of a thread that has none yet. Nothing is ever there, which leads to where it gets one.
-pub(crate) const NONE: usize = 0;
+/// The stripe of a thread that has none of its own: not yet, or because all are taken. Nothing is ever there, which leads
+/// to where it gets one or uses a shared one.
+const NONE: usize = 0;
+/// Stripes that one thread has to itself: from 1 on.
+const OWN: usize = 63;
 /// One more than the highest stripe: a power of two, so that a place is found by masking.
-pub(crate) const STRIPES: usize = 1 + OWN + SHARED;
+pub(crate) const STRIPES: usize = 1 + OWN;
 const _: () = assert!(STRIPES.is_power_of_two());
+/// Stripes that all further threads share.
+pub(crate) const SHARED: usize = 8;
+
+/// Where a thread writes that has no stripe of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stripe {
+    Own(usize),
+    Shared(usize),
+}
 
 thread_local! {
     static STRIPE: Cell<usize> = const { Cell::new(NONE) };
+    /// One more than the shared stripe of a thread that has none of its own.
+    static SHARES: Cell<usize> = const { Cell::new(0) };
     static EXIT: Exit = const { Exit };
 }
 
-/// The calling thread's stripe. Works until the thread's very end.
+/// The calling thread's own stripe, or one in which nothing ever is. Works until the thread's very end.
 #[inline(always)]
-pub(crate) fn mine() -> usize {
+pub(crate) fn own() -> usize {
     STRIPE.with(Cell::get)
 }
 
-/// Whether a stripe belongs to one thread alone.
-#[inline(always)]
-pub(crate) fn is_own(stripe: usize) -> bool {
-    stripe <= OWN
-}
-
-/// The calling thread's stripe, which it is given if it has none.
-#[inline]
-pub(crate) fn mine_or_assigned() -> usize {
-    match mine() {
-        NONE => assign(),
-        mine => mine,
+/// Where the calling thread writes. It is given a stripe if it has none.
+#[cold]
+pub(crate) fn mine() -> Stripe {
+    if own() == NONE && SHARES.get() == 0 {
+        assign();
+    }
+    match own() {
+        NONE => Stripe::Shared(SHARES.get() - 1),
+        own => Stripe::Own(own),
     }
 }
 
-#[cold]
-fn assign() -> usize {
-    STRIPE.with(|stripe| {
-        if stripe.get() == NONE {
-            // Fails if the thread's destructors have run already; then nobody would give the stripe back.
-            let exits = EXIT.try_with(|_| ()).is_ok();
-            stripe.set(exits.then(claim).flatten().unwrap_or_else(shared));
-        }
-        stripe.get()
-    })
+fn assign() {
+    // Fails if the thread's destructors have run already; then nobody would give the stripe back.
+    let exits = EXIT.try_with(|_| ()).is_ok();
+    match exits.then(claim).flatten() {
+        Some(own) => STRIPE.set(own),
+        None => SHARES.set(next_shared()),
+    }
 }
 
-fn shared() -> usize {
+fn next_shared() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    1 + OWN + NEXT.fetch_add(1, Relaxed) % SHARED
+    1 + NEXT.fetch_add(1, Relaxed) % SHARED
 }
 
 struct Exit;
 
 impl Drop for Exit {
     fn drop(&mut self) {
-        STRIPE.with(|stripe| {
-            let own = stripe.replace(shared());
-            if own != NONE && is_own(own) {
-                release(own);
-            }
-        });
+        // From now on it shares: it may go on counting, and nobody would take its own stripe back again.
+        SHARES.set(next_shared());
+        let own = STRIPE.replace(NONE);
+        if own != NONE {
+            release(own);
+        }
     }
 }
 
@@ -92,7 +96,8 @@ fn release(_stripe: usize) {
 
 /// For a forked child, on its one thread: the threads that held the other stripes do not exist.
 pub(crate) fn forget() {
-    STRIPE.with(|stripe| stripe.set(NONE));
+    STRIPE.set(NONE);
+    SHARES.set(0);
     #[cfg(not(loom))]
     TAKEN.forget();
 }
@@ -148,8 +153,9 @@ mod tests {
 
     #[test]
     fn further_threads_share() {
-        let stripes: Vec<_> = (0..2 * SHARED).map(|_| shared()).collect();
-        assert!(stripes.iter().all(|stripe| !is_own(*stripe) && *stripe < STRIPES), "{stripes:?}");
+        let mut stripes: Vec<_> = (0..SHARED).map(|_| next_shared()).collect();
+        stripes.sort_unstable();
+        assert_eq!(stripes, (1..=SHARED).collect::<Vec<_>>());
     }
 }
 

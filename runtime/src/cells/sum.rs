@@ -1,7 +1,8 @@
 //! How numbers lie in a cell.
 //!
 //! A cell of a sum holds what was added, which never is negative, so its top bit is free: it says that something was
-//! added, even if that was 0. A cell that was never touched is all zeroes, as it came from the allocator.
+//! added, even if that was 0. A cell that was never touched is all zeroes, as it came from the allocator. In a cell of
+//! fractions the top bit is the sign: it holds the sum below zero, and adding is taking away.
 
 /// Says that a cell was touched.
 pub(crate) const TOUCHED: u64 = 1 << 63;
@@ -12,8 +13,13 @@ pub(crate) trait Sum: Copy {
     fn is_addable(self) -> bool;
     /// The same number, without the sign of a zero.
     fn plain(self) -> Self;
-    /// The cell after it was added.
-    fn added_to(self, cell: u64) -> u64;
+    /// A cell that was touched before, after it was added.
+    fn more(self, cell: u64) -> u64;
+    /// Any cell, after it was added.
+    #[inline(always)]
+    fn added_to(self, cell: u64) -> u64 {
+        self.more(cell) | TOUCHED
+    }
     /// What a touched cell holds.
     fn held(cell: u64) -> Self;
     /// Two sums in one.
@@ -38,8 +44,8 @@ impl Sum for u64 {
     }
 
     #[inline(always)]
-    fn added_to(self, cell: u64) -> u64 {
-        cell.wrapping_add(self) | TOUCHED
+    fn more(self, cell: u64) -> u64 {
+        cell.wrapping_add(self)
     }
 
     fn held(cell: u64) -> Self {
@@ -69,10 +75,9 @@ impl Sum for f64 {
         if self == 0.0 { 0.0 } else { self }
     }
 
-    /// The top bit is the sign.
     #[inline(always)]
-    fn added_to(self, cell: u64) -> u64 {
-        (f64::from_bits(cell & !TOUCHED) + self).to_bits() | TOUCHED
+    fn more(self, cell: u64) -> u64 {
+        (f64::from_bits(cell) - self).to_bits()
     }
 
     fn held(cell: u64) -> Self {
@@ -151,7 +156,9 @@ mod tests {
         assert_eq!(0_u64.added_to(0), TOUCHED);
         assert_eq!(0.0_f64.added_to(0), TOUCHED);
         assert_eq!(u64::held(5_u64.added_to(7_u64.added_to(0))), 12);
-        assert_eq!(f64::held(0.0.added_to(2.5.added_to(0.5.added_to(0)))), 3.0);
+        assert_eq!(f64::held(0.0.more(2.5.more(0.5.added_to(0)))), 3.0);
+        assert_eq!(f64::held(2.5.more(0.0.added_to(0))), 2.5);
+        assert_eq!((0.0.more(TOUCHED), 7_u64.more(TOUCHED)), (TOUCHED, TOUCHED | 7));
     }
 
     #[test]

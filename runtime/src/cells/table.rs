@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicPtr;
 
 use super::exemplar::Exemplar;
-use super::stripe::STRIPES;
+use super::stripe::{SHARED, STRIPES, Stripe};
 use crate::sync::{AcqRel, Acquire, AtomicU64};
 
 /// Cells begin at a multiple of this, so that no two stripes meet in a cache line, nor in a pair that is fetched together.
@@ -21,8 +21,11 @@ struct Line(#[expect(dead_code, reason = "only its place and size matter")] [Ato
 
 /// The stripes of one metric.
 pub(crate) struct Table {
-    /// Cells of sums and gauges, or pointers to the rows of a histogram; null until used. The first is never used.
-    stripes: [AtomicPtr<()>; STRIPES],
+    /// Cells of sums, or pointers to the rows of a histogram, each written by one thread; null until used. The first is
+    /// never used.
+    own: [AtomicPtr<()>; STRIPES],
+    /// The same, each written by several threads. A gauge uses the first of these.
+    shared: [AtomicPtr<()>; SHARED],
     /// By label set and bucket. Only ever tried, never waited for.
     pub(crate) exemplars: Mutex<BTreeMap<(usize, usize), Exemplar>>,
 }
@@ -32,23 +35,37 @@ pub(crate) static EMPTY: Table = Table::new();
 
 impl Table {
     pub(crate) const fn new() -> Self {
-        Table { stripes: [const { AtomicPtr::new(ptr::null_mut()) }; STRIPES], exemplars: Mutex::new(BTreeMap::new()) }
+        Table {
+            own: [const { AtomicPtr::new(ptr::null_mut()) }; STRIPES],
+            shared: [const { AtomicPtr::new(ptr::null_mut()) }; SHARED],
+            exemplars: Mutex::new(BTreeMap::new()),
+        }
     }
 
-    /// The place of a stripe.
+    /// The stripe of one thread alone; null if there is none yet.
     #[inline(always)]
-    pub(crate) fn stripe(&self, stripe: usize) -> *mut () {
-        self.stripes[stripe % STRIPES].load(Acquire)
+    pub(crate) fn own(&self, stripe: usize) -> *mut () {
+        self.own[stripe % STRIPES].load(Acquire)
     }
 
-    /// The stripe, which `make` makes if there is none. If two threads make it, one of them wins.
-    pub(crate) fn stripe_or(&self, stripe: usize, make: impl FnOnce() -> *mut ()) -> *mut () {
-        publish(&self.stripes[stripe], make)
+    /// The stripe that gauges use; null if there is none yet.
+    #[inline(always)]
+    pub(crate) fn gauges(&self) -> *mut () {
+        self.shared[0].load(Acquire)
+    }
+
+    /// A stripe, which `make` makes if there is none. If two threads make it, one of them wins.
+    pub(crate) fn stripe_or(&self, stripe: Stripe, make: impl FnOnce() -> *mut ()) -> *mut () {
+        let place = match stripe {
+            Stripe::Own(stripe) => &self.own[stripe],
+            Stripe::Shared(stripe) => &self.shared[stripe],
+        };
+        publish(place, make)
     }
 
     /// The places of all stripes that are used.
     pub(crate) fn used(&self) -> impl Iterator<Item = *mut ()> {
-        self.stripes.iter().map(|stripe| stripe.load(Acquire)).filter(|stripe| !stripe.is_null())
+        self.own.iter().chain(&self.shared).map(|stripe| stripe.load(Acquire)).filter(|stripe| !stripe.is_null())
     }
 }
 

@@ -137,7 +137,12 @@ where
         &KeyMeta::label::<Option<K::Value>>(K::META.name, K::META.description).at(K::META.location);
 }
 
-impl<K: LabelKey> LabelKey for OrNone<K> where K::Value: Label {}
+impl<K: LabelKey> LabelKey for OrNone<K>
+where
+    K::Value: Label,
+{
+    type Itself = Self;
+}
 
 #[cfg(test)]
 mod tests {

@@ -34,8 +34,8 @@ pub(crate) enum StoreError {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Broken;
 
-/// `shape! { future [fn f() -> .. { .. }] f() => value, ending; .. }`: every call gives the value whatever stands on the
-/// function, which is measured once and has one span, if it has any. The options are those of `tc_metric`.
+/// `shape! { future [fn f() -> .. { .. }] f() => value, ending; .. }`: every call gives the value, whatever stands on
+/// the function, is measured once and has one span, if it has any. The options are those of `tc_metric`.
 #[allow(unused_macros, reason = "each test crate uses a part of it")]
 macro_rules! shape {
     ($($option:ident),* [$($function:tt)*] $($call:expr => $value:expr, $ending:expr;)+) => {{

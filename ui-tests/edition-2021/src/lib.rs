@@ -1,6 +1,7 @@
 //! A user of edition 2021 who renames the crate in `Cargo.toml` and re-exports it from a module.
 //!
-//! `#[tc_span]` and the derives are told with `crate = path`; the other macros find the crate by themselves.
+//! `#[tc_span]`, `#[tc_metric]` and the derives are told with `crate = path`; the other macros find the crate by
+//! themselves.
 
 #![deny(warnings)]
 
@@ -10,6 +11,8 @@ use std::pin::Pin;
 use std::sync::Mutex;
 
 use tc::tc_span;
+
+pub mod metrics;
 
 /// As a framework would hand the crate on.
 pub mod framework {

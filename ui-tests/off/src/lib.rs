@@ -12,6 +12,8 @@ use futures::stream::{self, Stream};
 use tracecast::prelude::*;
 use tracecast::{Context, keys};
 
+pub mod metrics;
+
 /// How often an expression of an attribute was evaluated.
 pub static EVALUATED: AtomicU32 = AtomicU32::new(0);
 

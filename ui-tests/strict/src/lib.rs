@@ -8,4 +8,6 @@ pub mod functions;
 pub mod futures_and_streams;
 pub mod lints;
 pub mod lints_of_clippy;
+pub mod lints_of_metrics;
 pub mod methods;
+pub mod metrics;

@@ -117,6 +117,60 @@ impl Store {
     }
 }
 
+::tracecast::tc_metrics! {
+    pub(crate) static BYTES: Counter<(keys::flag, keys::device)> = "tc_bare_bytes_total" { unit: "By", budget: 100 };
+    static BALANCE: UpDownCounter<(keys::letter,), f64> = "tc_bare_balance";
+    static DEPTH: Gauge<(keys::order,), i64> = "tc_bare_depth";
+    static SIZES: Histogram<(keys::tenant,), u64> = "tc_bare_sizes" { buckets: [1, 2.5] };
+    static TIMES: Histogram = "tc_bare_times_seconds" { exponential };
+    static FREE: ObservableGauge<(keys::device,)> = "tc_bare_free_bytes";
+}
+
+#[::tracecast::tc_metric(
+    calls = "tc_bare_calls_total",
+    errors = "tc_bare_errors_total",
+    duration = "tc_bare_seconds",
+    in_flight = "tc_bare_active",
+    labels(keys::letter = Letter::A, keys::flag = |x| *x == 1),
+    buckets = [0.1, 1]
+)]
+fn measured(x: u8) -> ::std::result::Result<u8, Error> {
+    if x == 0 { ::std::result::Result::Err(Error::Full) } else { ::std::result::Result::Ok(x) }
+}
+
+#[::tracecast::tc_metric(calls = "tc_bare_later_total", error_type = Error, labels(keys::device = device))]
+#[::tracecast::tc_span("Bare/Measured", attrs(keys::name = "a"))]
+async fn measured_later(device: u32, _: u8, (a, b): (u8, u8)) -> ::std::result::Result<u8, Error> {
+    ::std::result::Result::Ok(::std::future::ready(a).await + b)
+}
+
+#[::tracecast::tc_metric(calls = "tc_bare_nevers_total")]
+async fn measured_never() -> ! {
+    ::std::future::pending().await
+}
+
+#[::tracecast::tc_metric(calls = "tc_bare_boxed_total")]
+fn measured_box() -> ::std::pin::Pin<::std::boxed::Box<dyn ::std::future::Future<Output = u8>>> {
+    ::std::boxed::Box::pin(async { 1 })
+}
+
+#[::tracecast::tc_metric(
+    stream,
+    calls = "tc_bare_streams_total",
+    items = "tc_bare_items_total",
+    first_item = "tc_bare_first_seconds",
+    per_item = "tc_bare_next_seconds"
+)]
+fn measured_stream() -> impl ::futures::Stream<Item = ::std::result::Result<u8, Error>> {
+    ::futures::stream::iter([::std::result::Result::Ok(1), ::std::result::Result::Ok(2)])
+}
+
+#[track_caller]
+#[::tracecast::tc_metric(calls = "tc_bare_callers_total")]
+fn measured_caller() -> u32 {
+    ::std::panic::Location::caller().line()
+}
+
 fn scope() {
     let _scope = ::tracecast::tc_scope!("Bare/Scope", attrs(keys::flag = true));
 }
@@ -148,6 +202,51 @@ fn every_form_runs() {
         Bare/Stream
         Bare/Method
         Bare/Scope
+        ",
+    );
+}
+
+#[test]
+fn every_metric_counts() {
+    use ::futures::executor::block_on;
+
+    let captured = ::tracecast::testing::capture(|| {
+        BYTES.add(7_u64, (true, 2_u32));
+        BALANCE.add(-0.5, (Letter::B,));
+        DEPTH.set(-3, (::std::cmp::Ordering::Less,));
+        SIZES.record(2_u64, ("x",));
+        TIMES.record(0.5, ());
+        ::std::mem::drop(FREE.observe((1_u32,), || ::std::option::Option::None));
+        ::std::assert!(::std::matches!(measured(1), ::std::result::Result::Ok(1)));
+        ::std::assert!(measured(0).is_err());
+        ::std::assert!(block_on(measured_later(2, 0, (1, 2))).is_ok());
+        block_on(async { ::std::assert!(::futures::poll!(::std::boxed::Box::pin(measured_never())).is_pending()) });
+        ::std::assert_eq!(block_on(measured_box()), 1);
+        ::std::assert_eq!(block_on(::futures::StreamExt::count(measured_stream())), 2);
+        ::std::assert!(measured_caller() > 0);
+    });
+    captured.assert_outline("Bare/Measured");
+    captured.assert_metrics(
+        "
+        tc_bare_active{test.letter=a} 0
+        tc_bare_balance{test.letter=b} -0.5
+        tc_bare_boxed_total{outcome=ok} 1
+        tc_bare_bytes_total{test.flag=true, test.device=2} 7
+        tc_bare_callers_total{outcome=ok} 1
+        tc_bare_calls_total{test.letter=a, test.flag=true, outcome=ok, error.type=none} 1
+        tc_bare_calls_total{test.letter=a, test.flag=none, outcome=error, error.type=Full} 1
+        tc_bare_depth{test.order=less} -3
+        tc_bare_errors_total{test.letter=a, test.flag=none, outcome=error, error.type=Full} 1
+        tc_bare_first_seconds count=1
+        tc_bare_items_total 2
+        tc_bare_later_total{test.device=2, outcome=ok, error.type=none} 1
+        tc_bare_nevers_total{outcome=cancelled} 1
+        tc_bare_next_seconds count=1
+        tc_bare_seconds{test.letter=a, test.flag=true} count=1
+        tc_bare_seconds{test.letter=a, test.flag=none} count=1
+        tc_bare_sizes{test.tenant=x} count=1
+        tc_bare_streams_total{outcome=ok, error.type=none} 1
+        tc_bare_times_seconds count=1
         ",
     );
 }

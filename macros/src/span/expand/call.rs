@@ -5,6 +5,7 @@ use quote::quote_spanned;
 use syn::ReturnType;
 
 use super::super::arguments::rebind_mutable;
+use super::super::metric::Metrics;
 use super::super::model::Wrapped;
 use super::super::shape::{inferred, nothing_to_drop};
 use super::runtime::Wrapper;
@@ -25,7 +26,8 @@ pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
     let output = closure_output(&wrapped.function.sig.output);
     let handlers = handler::handlers(wrapped);
     let [body_of, run] = [Wrapper::Body, Wrapper::Run].map(|wrapper| wrapper.ident(&wrapped.telemetry));
-    let by_move = nothing_to_drop(&sig).then(|| quote_spanned!(Site::mixed_site()=> move));
+    let labels = wrapped.telemetry.metrics.as_ref().map(Metrics::bare_labels).unwrap_or_default();
+    let by_move = nothing_to_drop(&sig, &labels).then(|| quote_spanned!(Site::mixed_site()=> move));
     let new_body = quote_spanned! {Site::mixed_site()=>
         #callsite
         let __tc_body = #k::#body_of(#by_move |__tc_start| #output { #body });

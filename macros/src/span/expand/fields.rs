@@ -39,7 +39,7 @@ pub(super) fn aliases<'a>(fields: impl Iterator<Item = &'a Field>) -> TokenStrea
 }
 
 /// A single word that is no type would have the compiler talk about the argument of that name, which is no key either.
-fn apart_from_variables(key: &Path) -> TokenStream {
+pub(super) fn apart_from_variables(key: &Path) -> TokenStream {
     let Some(word) = key.get_ident() else { return key.to_token_stream() };
     let mut word = word.clone();
     word.set_span(word.span().resolved_at(Site::mixed_site()));

@@ -2,13 +2,14 @@
 
 use proc_macro2::{Ident, Span as Site, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 use super::super::metric::{Instrument, Metrics, Role};
 use super::super::model::Wrapped;
 use super::super::options::Field;
 use super::fields;
 use crate::krate::Krate;
-use crate::metrics::{Declaration, Kind, Prefix, checked};
+use crate::metrics::{Declaration, Kind, Prefix, checked, label_of};
 use crate::section::Section;
 
 /// Every metric, registered at link time, and `static __TC_METER`, which knows them all; nothing if there are none.
@@ -39,7 +40,7 @@ pub(super) fn declare(wrapped: &Wrapped) -> Option<TokenStream> {
 /// The aliases of the labels, and a constant for each metric with the check of it. They stay with telemetry off.
 pub(super) fn checks(wrapped: &Wrapped) -> Option<TokenStream> {
     let (metrics, krate) = (wrapped.telemetry.metrics.as_ref()?, krate(wrapped));
-    let aliases = fields::aliases(metrics.labels.iter().chain(&metrics.results));
+    let aliases = label_aliases(metrics, krate);
     let (errors, dependency) = (error_types(wrapped), Prefix::current().dependency());
     let metas = metrics.instruments.iter().map(|instrument| {
         let meta = meta(wrapped, metrics, instrument);
@@ -56,6 +57,15 @@ pub(super) fn labels(metrics: &Metrics, krate: &Krate) -> TokenStream {
         quote_spanned!(fields::site_of(value)=> .#method::<#alias>(#value))
     });
     quote_spanned!(site=> || #k::Labels::new() #(#calls)*)
+}
+
+/// A name for each key, by which all else refers to it.
+fn label_aliases(metrics: &Metrics, krate: &Krate) -> TokenStream {
+    let alias = |Field { key, alias, .. }: &Field| {
+        let key = label_of(&fields::apart_from_variables(key), key.span(), krate);
+        quote_spanned!(Site::mixed_site()=> type #alias = #key;)
+    };
+    metrics.labels.iter().chain(&metrics.results).map(alias).collect()
 }
 
 /// The types of errors, once for all metrics that carry them.

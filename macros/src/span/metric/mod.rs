@@ -6,7 +6,7 @@ mod role;
 
 use proc_macro2::{Ident, Span as Site, TokenStream};
 use quote::ToTokens;
-use syn::{Generics, Path, Type};
+use syn::{Expr, Generics, Path, Type};
 
 pub(crate) use reader::read;
 pub(crate) use role::{Instrument, Role};
@@ -41,6 +41,17 @@ enum ErrorType {
 }
 
 impl Metrics {
+    /// The words that are the value of a label as they stand.
+    pub(crate) fn bare_labels(&self) -> Vec<&Ident> {
+        fn bare(field: &Field) -> Option<&Ident> {
+            match &field.value {
+                Expr::Path(path) => path.path.get_ident(),
+                _ => None,
+            }
+        }
+        self.labels.iter().filter_map(bare).collect()
+    }
+
     fn none_at(place: Site) -> Self {
         Self {
             instruments: Vec::new(),

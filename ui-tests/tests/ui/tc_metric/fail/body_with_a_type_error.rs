@@ -1,0 +1,10 @@
+use tracecast::tc_metric;
+
+#[tc_metric(calls = "tc_loads_total")]
+fn load() -> usize {
+    "four"
+}
+
+fn main() {
+    load();
+}

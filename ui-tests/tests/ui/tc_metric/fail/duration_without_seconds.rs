@@ -1,0 +1,10 @@
+use tracecast::tc_metric;
+
+#[tc_metric(duration = "tc_load_duration")]
+fn load() -> usize {
+    4
+}
+
+fn main() {
+    load();
+}

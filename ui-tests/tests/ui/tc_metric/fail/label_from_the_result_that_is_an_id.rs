@@ -1,0 +1,10 @@
+use tracecast::{keys, tc_metric};
+
+#[tc_metric(calls = "tc_loads_total", labels(keys::artifact = |id| id.as_str()))]
+fn load() -> String {
+    String::from("llama")
+}
+
+fn main() {
+    load();
+}

@@ -1,0 +1,11 @@
+use tracecast::{tc_metric, tc_span};
+
+#[tc_span("StoreDaemon/Load")]
+#[tc_metric(calls = "tc_loads")]
+fn load() -> usize {
+    4
+}
+
+fn main() {
+    load();
+}

@@ -1,0 +1,10 @@
+use tracecast::tc_metric;
+
+#[tc_metric(calls = "tc_loads_total", calls = "tc_reloads_total")]
+fn load() -> usize {
+    4
+}
+
+fn main() {
+    load();
+}

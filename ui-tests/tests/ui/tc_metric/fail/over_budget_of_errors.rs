@@ -1,0 +1,21 @@
+use tracecast::{TcError, keys, tc_metric};
+
+#[derive(Debug, TcError)]
+enum StoreError {
+    Gone,
+    Timeout,
+}
+
+#[tc_metric(errors = "tc_load_errors_total",
+            labels(keys::source = keys::SourceType::Disk, keys::device = device), budget = 200)]
+fn load(device: u32) -> Result<u32, StoreError> {
+    match device {
+        0 => Err(StoreError::Gone),
+        1 => Err(StoreError::Timeout),
+        _ => Ok(device),
+    }
+}
+
+fn main() {
+    drop(load(3));
+}

@@ -1,0 +1,11 @@
+use tracecast::{tc_metric, tc_span};
+
+#[tc_metric(calls = "tc_loads_total")]
+#[tc_span("load")]
+fn load() -> usize {
+    4
+}
+
+fn main() {
+    load();
+}

@@ -1,0 +1,10 @@
+use tracecast::{keys, tc_metric};
+
+#[tc_metric(calls = "tc_loads_total", labels(keys::source = keys::SourceType::Disk, keys::device = name.clone()))]
+async fn load(name: String) -> usize {
+    name.len()
+}
+
+fn main() {
+    drop(load(String::from("3")));
+}

@@ -1,0 +1,12 @@
+use tracecast::{tc_metric, tc_span};
+
+#[tc_metric(calls = "tc_loads_total")]
+#[tc_span("StoreDaemon/Load")]
+#[tc_span("StoreDaemon/Fetch")]
+fn load() -> usize {
+    4
+}
+
+fn main() {
+    load();
+}

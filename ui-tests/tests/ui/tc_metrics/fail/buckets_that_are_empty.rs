@@ -1,0 +1,9 @@
+use tracecast::tc_metrics;
+
+tc_metrics! {
+    static LATENCY: Histogram = "tc_load_seconds" { buckets: [] };
+}
+
+fn main() {
+    LATENCY.record(0.5, ());
+}

@@ -1,0 +1,7 @@
+use tracecast::tc_metrics;
+
+tc_metrics! {
+    const LOADS: Counter = "tc_loads_total";
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use tracecast::tc_metrics;
+
+tc_metrics! {
+    static LOADS: Summary = "tc_load_seconds";
+}
+
+fn main() {}

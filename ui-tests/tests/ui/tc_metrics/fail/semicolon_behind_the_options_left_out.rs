@@ -1,0 +1,9 @@
+use tracecast::tc_metrics;
+
+tc_metrics! {
+    static LOADS: Counter = "tc_loads_total" { budget: 5000 }
+}
+
+fn main() {
+    LOADS.add(1, ());
+}

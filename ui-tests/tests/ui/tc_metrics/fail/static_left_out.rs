@@ -1,0 +1,7 @@
+use tracecast::tc_metrics;
+
+tc_metrics! {
+    pub LOADS: Counter = "tc_loads_total";
+}
+
+fn main() {}
