@@ -41,6 +41,8 @@ pub(crate) const ANNOUNCED: u32 = 1 << 10;
 pub(crate) const FAILED: u32 = 1 << 11;
 /// A poll of its future was unwound by a panic.
 pub(crate) const UNWOUND: u32 = 1 << 15;
+/// Its stream gave an error, and then was dropped.
+pub(crate) const ENDED_BY_ERROR: u32 = 1 << 16;
 /// Something was left out of it.
 pub(crate) const INCOMPLETE: u32 = 1 << 14;
 /// It has an ext.

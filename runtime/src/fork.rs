@@ -64,6 +64,7 @@ mod handlers {
         let _ = HELD.try_with(RefCell::take);
         switch::off_after_fork();
         cells::abandon();
+        observe::abandon();
         announce::forget_all();
         recorder::abandon();
         local::with(Local::forget);

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use crate::block::{BlockRef, RECORDING, STARTED, UNWOUND};
+use crate::block::{BlockRef, ENDED_BY_ERROR, FAILED, RECORDING, STARTED, UNWOUND};
 use crate::clock;
 use crate::context::Context;
 use crate::finished::Outcome;
@@ -63,6 +63,13 @@ impl Carried {
         span::start_reading(Some(self.0))
     }
 
+    /// Who got an error from a stream stops asking: if it has given one, then that is how it ends.
+    pub(crate) fn ends_by_error(&self) {
+        if self.0.has(FAILED) {
+            self.0.raise(ENDED_BY_ERROR);
+        }
+    }
+
     pub(crate) fn end(&self) -> Option<End> {
         self.0.has(RECORDING).then_some(End { block: self.0 })
     }
@@ -86,7 +93,11 @@ impl Carried {
 
     /// Ends the span of a future that was dropped before its end: by its owner, or because it panicked.
     pub(crate) fn abandon(self) {
-        let outcome = if self.0.has(UNWOUND) { Outcome::Panicked } else { Outcome::Cancelled };
+        let outcome = match () {
+            () if self.0.has(UNWOUND) => Outcome::Panicked,
+            () if self.0.has(ENDED_BY_ERROR) => Outcome::Error,
+            () => Outcome::Cancelled,
+        };
         let end = self.end_reading();
         self.finish(end, outcome);
     }

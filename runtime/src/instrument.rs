@@ -32,6 +32,8 @@ macro_rules! instrument {
             /// A metric that is switched off.
             #[doc(hidden)]
             pub const fn new(meta: MetricMeta) -> Self {
+                // Cells are read as what the declaration says and written as what the type says.
+                assert!(meta.kind as u8 == MetricKind::$kind as u8 && meta.number as u8 == V::TYPE as u8);
                 $name { metric: Metric::new(meta), types: PhantomData }
             }
         }
@@ -43,8 +45,8 @@ macro_rules! instrument {
             }
 
             /// Whether a measurement is kept.
-            pub fn is_on(&self) -> bool {
-                self.metric.state() != 0
+            pub fn is_on(&'static self) -> bool {
+                capture::state(&self.metric) != 0
             }
         }
 
@@ -265,6 +267,16 @@ impl<L: LabelSet, V: Number> ObservableGauge<L, V> {
         labels: impl LabelValues<L>,
         read: impl Fn() -> Option<V> + Send + Sync + 'static,
     ) -> Observation {
-        observe::register(&self.metric, labels.index(), Box::new(move || read().and_then(|value| value.held().0)))
+        let read = move || {
+            let value = read()?;
+            let held = value.held().0;
+            if held.is_none() {
+                self.metric.refuse();
+            }
+            held
+        };
+        // It is known from now on, also where there are no link sections.
+        capture::state(&self.metric);
+        observe::register(&self.metric, labels.index(), Box::new(read))
     }
 }

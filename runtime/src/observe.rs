@@ -17,11 +17,14 @@ type Read = Box<dyn Fn() -> Option<Amount> + Send + Sync>;
 
 /// One callback.
 struct Callback {
+    id: u64,
     metric: &'static Metric,
     set: usize,
     read: Read,
     /// It is being called, by a thread that may have been left behind.
     busy: AtomicBool,
+    /// It took long, the last time.
+    slow: AtomicBool,
 }
 
 /// By the order in which they were registered.
@@ -33,7 +36,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Callbacks> {
     CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A callback is registered for as long as this lives.
+/// A callback is registered for as long as this lives. Just after it was dropped the callback may still be running.
 #[must_use = "the callback is removed when this is dropped"]
 #[derive(Debug)]
 pub struct Observation(u64);
@@ -51,7 +54,8 @@ pub(crate) fn register(metric: &'static Metric, set: usize, read: Read) -> Obser
     if set >= metric.meta().sets() {
         metric.refuse();
     } else {
-        lock().0.insert(id, Arc::new(Callback { metric, set, read, busy: AtomicBool::new(false) }));
+        let (busy, slow) = (AtomicBool::new(false), AtomicBool::new(false));
+        lock().0.insert(id, Arc::new(Callback { id, metric, set, read, busy, slow }));
     }
     Observation(id)
 }
@@ -65,38 +69,63 @@ pub(crate) struct Observed {
 
 /// Calls every callback of metrics that are on, and gives what came within `patience`.
 pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
-    let due: Vec<Arc<Callback>> = lock().0.values().filter(|callback| callback.metric.state() != 0).cloned().collect();
-    let mut observed = Vec::new();
+    let mut due: Vec<Arc<Callback>> =
+        lock().0.values().filter(|callback| callback.metric.state() != 0).cloned().collect();
     if due.is_empty() {
-        return observed;
+        return Vec::new();
     }
+    // Those that were slow come last, so that the others need not wait for them every time.
+    due.sort_by_key(|callback| callback.slow.load(Relaxed));
     let (send, receive) = mpsc::channel();
     let run = move || {
         for callback in due {
             // Who receives may have gone; then the rest is in vain.
-            if call(&callback).is_some_and(|value| send.send(value).is_err()) {
+            if callback.call(patience).is_some_and(|value| send.send(value).is_err()) {
                 return;
             }
         }
     };
-    let deadline = Instant::now() + patience;
     if std::thread::Builder::new().name("tracecast-observe".to_owned()).spawn(run).is_err() {
         crate::notice::say(format_args!("no thread for the callbacks of observable gauges: they are left out"));
-        return observed;
+        return Vec::new();
     }
-    while let Ok(value) = receive.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-        // The newer of two for the same labels comes later.
-        observed.retain(|known: &Observed| !(std::ptr::eq(known.metric, value.metric) && known.set == value.set));
-        observed.push(value);
-    }
-    observed
+    received(&receive, patience)
 }
 
-fn call(callback: &Callback) -> Option<Observed> {
-    if callback.busy.swap(true, Acquire) {
-        return None;
+fn received(receive: &mpsc::Receiver<(u64, Observed)>, patience: Duration) -> Vec<Observed> {
+    let deadline = Instant::now().checked_add(patience);
+    let mut newest: BTreeMap<(&str, usize), (u64, Observed)> = BTreeMap::new();
+    loop {
+        let next = match deadline {
+            Some(deadline) => receive.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok(),
+            None => receive.recv().ok(),
+        };
+        let Some((id, observed)) = next else { break };
+        let place = (observed.metric.meta().name, observed.set);
+        // Of two for the same labels the newer one counts.
+        if newest.get(&place).is_none_or(|(known, _)| *known < id) {
+            newest.insert(place, (id, observed));
+        }
     }
-    let value = catch_unwind(AssertUnwindSafe(|| (callback.read)())).unwrap_or_default();
-    callback.busy.store(false, Release);
-    Some(Observed { metric: callback.metric, set: callback.set, value: value? })
+    newest.into_values().map(|(_, observed)| observed).collect()
+}
+
+impl Callback {
+    fn call(&self, patience: Duration) -> Option<(u64, Observed)> {
+        if self.busy.swap(true, Acquire) {
+            return None;
+        }
+        let start = Instant::now();
+        let value = catch_unwind(AssertUnwindSafe(|| (self.read)())).unwrap_or_default();
+        self.slow.store(start.elapsed() >= patience / 2, Relaxed);
+        self.busy.store(false, Release);
+        Some((self.id, Observed { metric: self.metric, set: self.set, value: value? }))
+    }
+}
+
+/// For a forked child, on its one thread: the threads that were calling do not exist.
+pub(crate) fn abandon() {
+    for callback in lock().0.values() {
+        callback.busy.store(false, Relaxed);
+    }
 }

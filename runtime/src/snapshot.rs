@@ -12,6 +12,7 @@ use crate::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
 /// What the values of sums and histograms count from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Temporality {
     /// The beginning.
     #[default]
@@ -40,6 +41,8 @@ pub struct Snapshot {
 pub struct MetricPoints {
     /// Its declaration.
     pub meta: &'static MetricMeta,
+    /// What it counts from, as nanoseconds since 1970: in a delta, sums that can shrink count from the beginning.
+    pub start_unix_nanos: u64,
     /// A point for each set of labels that was used.
     pub points: Vec<Point>,
     /// Measurements that were refused since the process began: no number, infinite, negative where that means nothing.
@@ -183,7 +186,7 @@ pub(crate) fn distribution(
     let number = |bits: u64| if meta.is_f64() { f64::from_bits(bits) } else { bits as f64 };
     let count = total.counts.iter().sum();
     let sum = if meta.is_f64() { f64::from_bits(total.sum) } else { total.sum as f64 };
-    let extremes = extremes && total.most != 0;
+    let extremes = extremes && total.most != 0 && total.least != u64::MAX;
     let (min, max) = (extremes.then(|| number(total.least)), extremes.then(|| number(total.most - 1)));
     match meta.buckets {
         Buckets::Explicit(bounds) => {
@@ -232,7 +235,10 @@ pub(crate) fn of_measurements(measurements: &[Measurement]) -> Vec<MetricPoints>
         };
         sets.into_iter().filter_map(point).collect()
     };
-    series.into_values().map(|(meta, sets)| MetricPoints { meta, points: points(meta, sets), refused: 0 }).collect()
+    series
+        .into_values()
+        .map(|(meta, sets)| MetricPoints { meta, start_unix_nanos: 0, points: points(meta, sets), refused: 0 })
+        .collect()
 }
 
 fn of_amounts(meta: &MetricMeta, amounts: &[Amount]) -> Option<PointValue> {
@@ -260,8 +266,8 @@ fn of_amounts(meta: &MetricMeta, amounts: &[Amount]) -> Option<PointValue> {
             Some(distribution(meta, total, true, Vec::new()))
         }
         MetricKind::Counter | MetricKind::UpDownCounter => Some(match meta.number {
-            NumberType::U64 => PointValue::U64(amounts.iter().map(whole).sum::<i64>() as u64),
-            NumberType::I64 => PointValue::I64(amounts.iter().map(whole).sum()),
+            NumberType::U64 => PointValue::U64(amounts.iter().map(whole).fold(0, i64::wrapping_add) as u64),
+            NumberType::I64 => PointValue::I64(amounts.iter().map(whole).fold(0, i64::wrapping_add)),
             NumberType::F64 => PointValue::F64(
                 amounts.iter().map(|amount| if let Amount::F64(value) = amount { *value } else { 0.0 }).sum(),
             ),

@@ -74,6 +74,9 @@ where
 
 impl<S, H> Drop for InstrumentedStream<S, H> {
     fn drop(&mut self) {
+        if let Some(span) = &self.span {
+            span.ends_by_error();
+        }
         let abandoned = self.span.take().map(Abandoned::enter);
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.stream) };

@@ -13,12 +13,12 @@ pub(crate) struct State {
     captures: usize,
     filter: Option<Filter>,
     metering: bool,
-    /// Names of metrics that are switched off; `*` at the end stands for anything.
-    metrics_off: Vec<String>,
+    /// Names of metrics, `*` at the end standing for anything, and whether they are on. The last that matches counts.
+    metrics: Vec<(String, bool)>,
 }
 
 static STATE: Mutex<State> =
-    Mutex::new(State { recording: false, captures: 0, filter: None, metering: false, metrics_off: Vec::new() });
+    Mutex::new(State { recording: false, captures: 0, filter: None, metering: false, metrics: Vec::new() });
 
 impl State {
     fn of(&self, callsite: &Callsite) -> u8 {
@@ -42,7 +42,8 @@ impl State {
     }
 
     fn of_metric(&self, metric: &Metric) -> i8 {
-        let off = self.metrics_off.iter().any(|pattern| matches(pattern, metric.meta().name));
+        let last = self.metrics.iter().rfind(|(pattern, _)| matches(pattern, metric.meta().name));
+        let off = last.is_some_and(|(_, on)| !on);
         let on = i8::from(self.metering) * cells::RECORD + i8::from(self.captures > 0) * cells::CAPTURE;
         if off { 0 } else { on }
     }
@@ -119,10 +120,10 @@ pub(crate) fn unclaim_metering() {
     CLAIMED_METERING.store(false, Release);
 }
 
-pub(crate) fn start_metering(off: Vec<String>) {
+pub(crate) fn start_metering(off: &[String]) {
     change(|state| {
         state.metering = true;
-        state.metrics_off = off;
+        state.metrics = off.iter().map(|name| (name.clone(), false)).collect();
     });
 }
 
@@ -130,19 +131,22 @@ pub(crate) fn start_metering(off: Vec<String>) {
 pub(crate) fn stop_metering() {
     change(|state| {
         state.metering = false;
-        state.metrics_off = Vec::new();
+        state.metrics = Vec::new();
     });
     unclaim_metering();
 }
 
-/// Switches metrics on or off by name, or by the start of their names. Says whether there are any of that name.
-pub(crate) fn switch_metrics(pattern: &str, on: bool) -> bool {
+/// Switches metrics on or off by name, or by the start of their names.
+pub(crate) fn switch_metrics(pattern: &str, on: bool) {
     change(|state| {
-        state.metrics_off.retain(|known| known != pattern);
-        if !on {
-            state.metrics_off.push(pattern.to_owned());
-        }
+        // What it covers says nothing any more.
+        state.metrics.retain(|(known, _)| !matches(pattern, known));
+        state.metrics.push((pattern.to_owned(), on));
     });
+}
+
+/// Whether a metric has this name, or one that starts with it.
+pub(crate) fn names_a_metric(pattern: &str) -> bool {
     registry::metrics().any(|metric| matches(pattern, metric.meta().name))
 }
 

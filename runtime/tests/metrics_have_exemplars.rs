@@ -106,3 +106,64 @@ fn exponential_buckets_and_measured_functions_have_them_too() {
         other = metering.reader(Temporality::Delta);
     }
 }
+
+#[tc_span("Store/Panics")]
+#[tc_metric(duration = "tc_panics_seconds")]
+fn panics() {
+    panic!("on purpose");
+}
+
+#[tc_span("Store/Cancelled")]
+#[tc_metric(duration = "tc_cancelled_seconds")]
+async fn cancelled() {
+    std::future::pending::<()>().await;
+}
+
+#[test]
+fn calls_that_end_otherwise_are_their_own_exemplars_too() {
+    let _turn = TURN.lock().unwrap();
+    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    assert!(std::panic::catch_unwind(panics).is_err());
+    {
+        let mut future = std::pin::pin!(cancelled());
+        let mut task = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(future.as_mut().poll(&mut task).is_pending());
+    }
+    let spans = recording.drain();
+    for (metric, name) in [("tc_panics_seconds", "Store/Panics"), ("tc_cancelled_seconds", "Store/Cancelled")] {
+        let span = spans.iter().find(|span| span.name == name).unwrap();
+        let taken = exemplars(&mut metering.reader(Temporality::Cumulative), metric);
+        let ids: Vec<_> = taken.iter().map(|exemplar| (exemplar.trace_id, exemplar.span_id)).collect();
+        assert_eq!(ids, [(span.trace_id, span.span_id)], "{metric}");
+    }
+}
+
+#[test]
+fn a_busy_histogram_tells_one_at_each_collection() {
+    let _turn = TURN.lock().unwrap();
+    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Delta);
+    let done = std::sync::atomic::AtomicBool::new(false);
+    let rounds = if cfg!(miri) { 3 } else { 100 };
+    std::thread::scope(|scope| {
+        let done = &done;
+        scope.spawn(move || {
+            let _scope = tc_scope!("Store/Busy");
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                TIMES.record(0.05, ());
+            }
+        });
+        let (mut told, mut last) = (0, 0);
+        while told < rounds {
+            for exemplar in exemplars(&mut reader, "tc_times_seconds") {
+                assert!(exemplar.time_unix_nanos >= last, "told twice");
+                last = exemplar.time_unix_nanos;
+                told += 1;
+            }
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    drop(recording);
+}

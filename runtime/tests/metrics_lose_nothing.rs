@@ -185,3 +185,44 @@ fn a_destructor_of_a_thread_that_ends_still_counts() {
     let mut reader: Reader = metering.reader(Temporality::Cumulative);
     assert_eq!(total(&reader.snapshot(), "tc_counted_total"), 4.0);
 }
+
+#[test]
+fn a_level_is_never_below_zero() {
+    let _turn = TURN.lock().unwrap();
+    let rounds = if cfg!(miri) { 20 } else { 100_000 };
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Delta);
+    thread::scope(|scope| {
+        let writers: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(move || {
+                    for _ in 0..rounds {
+                        LEVEL.add(1, (SourceType::Disk,));
+                        LEVEL.add(-1, (SourceType::Disk,));
+                    }
+                })
+            })
+            .collect();
+        while !writers.iter().all(|writer| writer.is_finished()) {
+            let snapshot = reader.snapshot();
+            let level = snapshot.value("tc_level", &[("tc.source.type", "disk")]).map_or(0.0, PointValue::as_f64);
+            assert!(level >= 0.0, "{level}");
+        }
+    });
+    let snapshot = reader.snapshot();
+    let level = snapshot.metric("tc_level").unwrap();
+    assert_eq!(level.points[0].value, PointValue::I64(0));
+    assert!(level.start_unix_nanos < snapshot.start_unix_nanos, "a level counts from the beginning, also in a delta");
+}
+
+#[test]
+fn levels_are_right_at_their_limits() {
+    let _turn = TURN.lock().unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    for amount in [i64::MAX, -i64::MAX, 5] {
+        LEVEL.add(amount, (SourceType::Disk,));
+    }
+    LEVEL.add(-7, (SourceType::Remote,));
+    let text = metering.reader(Temporality::Cumulative).snapshot().to_string();
+    assert_eq!(text, "tc_level{tc.source.type=remote} -7\ntc_level{tc.source.type=disk} 5\n");
+}

@@ -45,7 +45,9 @@ fn one_that_panics_or_gives_no_number_leaves_a_gap() {
     let _panics = FREE.observe((0_u32,), || panic!("on purpose"));
     let _nan = POWER.observe((), || Some(f64::NAN));
     let _fine = FREE.observe((1_u32,), || Some(2));
-    assert_eq!(reader.snapshot().to_string(), "tc_free_bytes{tc.device.id=1} 2\n");
+    let snapshot = reader.snapshot();
+    assert_eq!(snapshot.to_string(), "tc_free_bytes{tc.device.id=1} 2\n");
+    assert!(snapshot.metric("tc_power_watts").unwrap().refused > 0);
     assert_eq!(reader.snapshot().to_string(), "tc_free_bytes{tc.device.id=1} 2\n");
 }
 
@@ -86,4 +88,49 @@ fn nothing_is_asked_while_it_is_off() {
     let metering = metering.unwrap();
     assert_eq!(metering.reader(Temporality::Cumulative).snapshot().to_string(), "");
     assert_eq!(calls.load(Relaxed), 0);
+}
+
+#[test]
+fn one_that_is_always_slow_holds_up_the_others_once() {
+    let _turn = TURN.lock().unwrap();
+    let patience = Duration::from_millis(40);
+    let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    let _slow = FREE.observe((0_u32,), move || {
+        std::thread::sleep(patience * 2);
+        Some(1)
+    });
+    let _fast = POWER.observe((), || Some(2.5));
+    let first = reader.snapshot();
+    assert_eq!(first.value("tc_power_watts", &[]), None);
+    for _ in 0..3 {
+        assert!(reader.snapshot().value("tc_power_watts", &[]).is_some());
+    }
+}
+
+#[test]
+fn patience_may_be_without_limit() {
+    let _turn = TURN.lock().unwrap();
+    let config = MeteringConfig { patience: Duration::MAX, ..MeteringConfig::default() };
+    let metering = Metering::start(config).unwrap();
+    let _observed = POWER.observe((), || Some(1.0));
+    assert_eq!(metering.reader(Temporality::Cumulative).snapshot().to_string(), "tc_power_watts 1\n");
+}
+
+mod elsewhere {
+    use super::*;
+
+    tc_metrics! {
+        /// Watts, declared again.
+        pub(crate) static POWER: ObservableGauge = "tc_power_watts";
+    }
+}
+
+#[test]
+fn of_two_declarations_the_newer_callback_counts() {
+    let _turn = TURN.lock().unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let _first = POWER.observe((), || Some(1.0));
+    let _second = elsewhere::POWER.observe((), || Some(2.0));
+    assert_eq!(metering.reader(Temporality::Cumulative).snapshot().to_string(), "tc_power_watts 2\n");
 }

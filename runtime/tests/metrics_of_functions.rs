@@ -175,6 +175,12 @@ fn that_are_generic() {
         [fn f(text: impl Into<String>, (a, _): (u8, u8), _: u8) -> String { format!("{}{a}", text.into()) }]
         f("x", (1, 2), 3) => "x1", OK;
     }
+    shape! {
+        [fn f(__span: u8, __guard: u8, caller: u8, labels: u8, __tc_result: u8) -> u8 {
+            __span + __guard + caller + labels + __tc_result
+        }]
+        f(1, 2, 3, 4, 5) => 15, OK;
+    }
 }
 
 #[test]

@@ -123,6 +123,10 @@ fn of_async_functions_that_return_objects_opaque_types_and_borrows() {
         // SAFETY: it is one, and static.
         block_on(unsafe { f(&1) }) => 1, OK;
     }
+    shape! {
+        [async fn f(__span: u8, future: u8, labels: u8) -> u8 { ready(__span + future + labels).await }]
+        { async fn call(f: impl AsyncFn(u8, u8, u8) -> u8) -> u8 { f(1, 2, 3).await } block_on(call(f)) } => 6, OK;
+    }
     shape! { [#[must_use] async fn f(x: u8) -> u8 { x }] block_on(f(1)) => 1, OK; }
     shape! { [async fn f(x: Rc<u8>) -> u8 { ready(()).await; *x }] block_on(f(Rc::new(1))) => 1, OK; }
     shape! { [async fn f(x: String) -> usize { ready(()).await; x.len() }] block_on(send(f("a".into()))) => 1, OK; }

@@ -1,4 +1,4 @@
-//! `#[tc_metric]` on methods: every kind of `self`, traits, `async_trait`, and blocks that name spans.
+//! `#[tc_metric]` on methods: every kind of `self`, and blocks that name the spans of their methods.
 
 #![expect(unreachable_pub, reason = "`methods = pub` goes by the word `pub`")]
 
@@ -7,16 +7,14 @@ mod metered;
 mod support;
 
 use std::fmt;
-use std::future::{Future, pending, ready};
+use std::future::ready;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context as TaskContext, Poll};
 
-use async_trait::async_trait;
 use futures::executor::block_on;
 use futures::future::BoxFuture;
-use metered::{StoreError, cancel, panics};
+use metered::StoreError;
 use support::send;
 use tracecast::keys::{SourceType, artifact, source};
 use tracecast::prelude::*;
@@ -115,118 +113,6 @@ fn results_of_self() {
     check(|| block_on(STORE.later(false)).is_ok(), false, &metrics("error, error.type=Gone"), "");
 }
 
-trait Loads {
-    fn load(&self, id: &str) -> impl Future<Output = Result<usize, StoreError>> + Send;
-    async fn fetch(&self) -> usize;
-
-    #[tc_metric(calls = "tc_defaults_total")]
-    fn default_method(&self) -> u8 {
-        1
-    }
-
-    #[tc_metric(calls = "tc_default_futures_total")]
-    async fn default_future(&self) -> u8 {
-        2
-    }
-}
-
-impl Loads for Store {
-    #[tc_metric(calls = "tc_trait_loads_total")]
-    #[tc_span("Trait/Load", attrs(artifact = id))]
-    async fn load(&self, id: &str) -> Result<usize, StoreError> {
-        ready(()).await;
-        if id.is_empty() { Err(StoreError::Gone) } else { Ok(id.len()) }
-    }
-
-    #[tc_metric(calls = "tc_trait_fetches_total")]
-    async fn fetch(&self) -> usize {
-        pending().await
-    }
-}
-
-#[test]
-fn methods_of_traits() {
-    let loads = "tc_trait_loads_total{outcome=ok, error.type=none} 1";
-    check(|| block_on(send(Loads::load(&STORE, "x"))), Ok(1), loads, "Trait/Load tc.artifact.id=x");
-    check(|| cancel(STORE.fetch()), (), "tc_trait_fetches_total{outcome=cancelled} 1", "");
-    check(|| STORE.default_method(), 1, "tc_defaults_total{outcome=ok} 1", "");
-    check(|| block_on(STORE.default_future()), 2, "tc_default_futures_total{outcome=ok} 1", "");
-}
-
-#[async_trait]
-trait Boxed<T: Send + Sync + 'static> {
-    async fn load(&self, t: T, id: &str) -> Result<T, StoreError>;
-
-    #[tc_metric(calls = "tc_boxed_defaults_total")]
-    async fn count(&mut self, t: T) -> usize {
-        drop(t);
-        5
-    }
-}
-
-#[async_trait]
-impl<T: Send + Sync + 'static> Boxed<T> for Store {
-    #[tc_metric(calls = "tc_boxed_loads_total", in_flight = "tc_boxed_loads_active", labels(source = self.from))]
-    async fn load(&self, t: T, id: &str) -> Result<T, StoreError> {
-        match id {
-            "" => Err(StoreError::Gone),
-            "pending" => pending().await,
-            "panic" => panic!("on purpose"),
-            _ => Ok(t),
-        }
-    }
-}
-
-#[test]
-fn async_trait_on_methods() {
-    let metrics = |outcome| {
-        format!(
-            "tc_boxed_loads_active{{tc.source.type=disk}} 0\n\
-             tc_boxed_loads_total{{tc.source.type=disk, outcome={outcome}}} 1"
-        )
-    };
-    check(|| block_on(send(Boxed::load(&STORE, 1, "x"))), Ok(1), &metrics("ok, error.type=none"), "");
-    check(|| block_on(Boxed::load(&STORE, 1, "")), Err(StoreError::Gone), &metrics("error, error.type=Gone"), "");
-    check(|| cancel(Boxed::load(&STORE, 1, "pending")), (), &metrics("cancelled, error.type=none"), "");
-    let panicked = || panics(|| block_on(Boxed::load(&STORE, 1, "panic")));
-    check(panicked, true, &metrics("panicked, error.type=none"), "");
-    check(|| drop(Boxed::load(&STORE, 1, "x")), (), "", "");
-    check(|| block_on(STORE.clone().count(1)), 5, "tc_boxed_defaults_total{outcome=ok} 1", "");
-}
-
-#[test]
-fn async_trait_around_a_component() {
-    struct Above;
-    struct Below;
-
-    #[async_trait]
-    #[tc_span(component = "Above")]
-    impl Boxed<u8> for Above {
-        #[tc_span(attrs(artifact = id))]
-        #[tc_metric(calls = "tc_above_total")]
-        async fn load(&self, t: u8, id: &str) -> Result<u8, StoreError> {
-            ready(id).await;
-            Ok(t)
-        }
-    }
-
-    #[tc_span(component = "Below", methods = pub)]
-    #[async_trait]
-    impl Boxed<u8> for Below {
-        #[tc_metric(calls = "tc_below_total", error_type = none)]
-        async fn load(&self, _t: u8, _id: &str) -> Result<u8, StoreError> {
-            ready(()).await;
-            Err(StoreError::Gone)
-        }
-    }
-
-    let above = "tc_above_total{outcome=ok, error.type=none} 1";
-    check(|| block_on(Above.load(1, "x")), Ok(1), above, "Above/Load tc.artifact.id=x");
-    let captured = capture(|| block_on(Below.load(1, "x")));
-    captured.assert_metrics("tc_below_total{outcome=error} 1");
-    captured.assert_outline("Below/Load error");
-}
-
 #[test]
 fn a_component_names_the_spans_of_measured_methods() {
     struct Pool<'a, T>(&'a [T]);
@@ -264,33 +150,56 @@ fn a_component_names_the_spans_of_measured_methods() {
 }
 
 #[test]
-fn traits_of_the_standard_library() {
-    struct Number(u8);
+fn attributes_under_other_names() {
+    use tracecast::{tc_metric as measured, tc_span as spanned};
 
-    impl Drop for Number {
-        #[tc_metric(calls = "tc_drops_total")]
-        fn drop(&mut self) {
-            self.0 = 0;
-        }
+    #[spanned("Renamed/Below")]
+    #[measured(calls = "tc_renamed_below_total")]
+    fn below(x: u8) -> u8 {
+        x
     }
 
-    impl Future for Number {
-        type Output = u8;
-
-        #[tc_metric(calls = "tc_polls_total")]
-        fn poll(self: Pin<&mut Self>, _task: &mut TaskContext<'_>) -> Poll<u8> {
-            Poll::Ready(self.0)
-        }
+    #[measured(calls = "tc_renamed_above_total")]
+    #[spanned("Renamed/Above")]
+    async fn above(x: u8) -> Option<u8> {
+        ready(Some(x)).await
     }
 
-    impl fmt::Display for Number {
-        #[tc_metric(calls = "tc_formats_total")]
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "{}", self.0)
-        }
+    #[measured(calls = "tc_renamed_alone_total")]
+    #[tc_span("Renamed/Alone")]
+    async fn alone(x: u8) -> u8 {
+        x
     }
 
-    let drops = "tc_drops_total{outcome=ok} 1";
-    check(|| block_on(Number(3)), 3, &format!("{drops}\ntc_polls_total{{outcome=ok}} 1"), "");
-    check(|| Number(3).to_string(), "3".to_owned(), &format!("{drops}\ntc_formats_total{{outcome=ok}} 1"), "");
+    // Unknown to each other, they are two wrappers.
+    check(|| below(1), 1, "tc_renamed_below_total{outcome=ok} 1", "Renamed/Below");
+    check(|| block_on(above(1)), Some(1), "tc_renamed_above_total{outcome=ok} 1", "Renamed/Above");
+    check(|| block_on(alone(1)), 1, "tc_renamed_alone_total{outcome=ok} 1", "Renamed/Alone");
+}
+
+#[test]
+fn functions_for_some_cpus_and_other_languages() {
+    #[unsafe(no_mangle)]
+    #[tc_metric(calls = "tc_exported_total")]
+    extern "C" fn tracecast_test_measured(x: u8) -> u8 {
+        x + 1
+    }
+
+    let as_pointer: extern "C" fn(u8) -> u8 = tracecast_test_measured;
+    check(|| as_pointer(1), 2, "tc_exported_total{outcome=ok} 1", "");
+
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        use std::arch::x86_64::{_mm_cvtsi128_si32, _mm256_castsi256_si128, _mm256_set1_epi32};
+
+        // Calls of intrinsics are safe only where their feature is on: in the body, wherever that ends up.
+        #[tc_metric(calls = "tc_cpus_total")]
+        #[target_feature(enable = "avx2")]
+        fn for_some_cpus(x: i32) -> Result<i32, StoreError> {
+            Ok(_mm_cvtsi128_si32(_mm256_castsi256_si128(_mm256_set1_epi32(x))))
+        }
+
+        // SAFETY: the feature was just looked for.
+        check(|| unsafe { for_some_cpus(7) }, Ok(7), "tc_cpus_total{outcome=ok, error.type=none} 1", "");
+    }
 }

@@ -10,7 +10,7 @@ use std::future::{Future, pending, ready};
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use metered::{Broken, StoreError, cancel, panics};
-use tracecast::keys::{SourceType, device, location, source};
+use tracecast::keys::{Location, SourceType, device, location, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 
@@ -96,7 +96,7 @@ struct Replica {
 #[tc_metric(calls = "tc_loads_total", errors = "tc_load_errors_total", duration = "tc_load_seconds",
             in_flight = "tc_load_active", budget = 20000,
             labels(source = |replica| replica.from, location = at, device = |replica| replica.device))]
-async fn load(device: u32, at: tracecast::keys::Location) -> Result<Replica, StoreError> {
+async fn load(device: u32, at: Location) -> Result<Replica, StoreError> {
     match device {
         0 => Err(StoreError::Gone),
         1 => panic!("on purpose"),
@@ -107,7 +107,7 @@ async fn load(device: u32, at: tracecast::keys::Location) -> Result<Replica, Sto
 
 #[test]
 fn labels_of_the_result_are_none_without_one() {
-    let at = tracecast::keys::Location::Gpu;
+    let at = Location::Gpu;
     let entry = "tc.location=gpu";
     let none = format!("{entry}, tc.source.type=none, tc.device.id=none");
     let metrics = |labels: &str, ending: &str, fails: bool| {
@@ -134,6 +134,31 @@ fn labels_of_any_value() {
         value
     }
 
+    #[tc_metric(calls = "tc_taken_apart_total",
+                labels(source = |Replica { from, .. }| *from, device = |replica: &Replica| replica.device))]
+    fn taken_apart() -> Replica {
+        Replica { from: SourceType::Disk, device: 1 }
+    }
+
+    #[tc_metric(calls = "tc_borrowed_total", labels(device = |x| **x))]
+    async fn borrowed<'a>(x: &'a u32, _y: &u8) -> Result<&'a u32, Broken> {
+        Ok(x)
+    }
+
+    #[tc_metric(calls = "tc_generic_total", labels(device = |x| (*x).into()))]
+    async fn generic<T: Into<u32> + Copy>(x: T) -> T {
+        x
+    }
+
+    #[tc_metric(calls = "tc_raw_total", labels(device = r#type, location = |found| place(*found > offset)))]
+    fn r#fn(r#type: u32, offset: u32) -> u32 {
+        r#type
+    }
+
+    fn place(is_near: bool) -> Location {
+        if is_near { Location::Gpu } else { Location::Cpu }
+    }
+
     #[tc_metric(calls = "tc_opaque_total", labels(device = |value| value.to_string().len() as u32))]
     fn opaque() -> impl fmt::Display {
         "abc"
@@ -153,6 +178,11 @@ fn labels_of_any_value() {
     check(|| plain(99), 99, "tc_plain_total{tc.device.id=other, outcome=ok} 1");
     check(|| optional(Some(3)), Some(3), "tc_optional_total{tc.device.id=3, outcome=ok} 1");
     check(|| optional(None), None, "tc_optional_total{tc.device.id=0, outcome=ok} 1");
+    let taken_apart_metrics = "tc_taken_apart_total{tc.source.type=disk, tc.device.id=1, outcome=ok} 1";
+    check(|| taken_apart().device, 1, taken_apart_metrics);
+    check(|| block_on(borrowed(&2, &3)), Ok(&2), "tc_borrowed_total{tc.device.id=2, outcome=ok} 1");
+    check(|| block_on(generic(2_u8)), 2, "tc_generic_total{tc.device.id=2, outcome=ok} 1");
+    check(|| r#fn(2, 1), 2, "tc_raw_total{tc.device.id=2, tc.location=gpu, outcome=ok} 1");
     check(|| opaque().to_string(), "abc".to_owned(), "tc_opaque_total{tc.device.id=3, outcome=ok} 1");
     check(|| block_on(made()), Ok(4), "tc_made_total{tc.device.id=4, outcome=ok} 1");
     check(|| block_on(given(Ok(4))), Ok(4), "tc_given_total{tc.device.id=4, outcome=ok} 1");
@@ -181,6 +211,22 @@ fn a_panic_in_a_label_of_the_result_is_one_of_the_call() {
     let metrics = |name| format!("{name}_active 0\n{name}_total{{tc.device.id=none, outcome=panicked}} 1");
     check(|| panics(|| strict(0)), true, &metrics("tc_strict"));
     check(|| panics(|| block_on(strict_later(0))), true, &metrics("tc_strict_later"));
+}
+
+#[test]
+fn a_panic_in_a_label_of_the_call_leaves_nothing_behind() {
+    #[tc_metric(calls = "tc_refused_total", in_flight = "tc_refused_active", labels(device = refuse(x)))]
+    fn refused(x: u32) -> u32 {
+        x
+    }
+
+    fn refuse(x: u32) -> u32 {
+        assert!(x > 0, "on purpose");
+        x
+    }
+
+    let metrics = "tc_refused_active{tc.device.id=1} 0\ntc_refused_total{tc.device.id=1, outcome=ok} 1";
+    check(|| (panics(|| refused(0)), refused(1)), (true, 1), metrics);
 }
 
 mod outcome {
@@ -243,11 +289,11 @@ fn types_of_errors_may_be_renamed_and_generic() {
         Err(Failure::TimedOut(1))
     }
 
-    #[tc_metric(calls = "tc_borrowed_total")]
+    #[tc_metric(calls = "tc_borrowed_errors_total")]
     fn borrowed<'a>(text: &'a str) -> Result<(), Failure<&'a str>> {
         Err(Failure::TimedOut(text))
     }
 
     check(renamed, Err(Failure::TimedOut(1)), "tc_renamed_total{outcome=error, error.type=timeout} 1");
-    check(|| borrowed("x"), Err(Failure::TimedOut("x")), "tc_borrowed_total{outcome=error} 1");
+    check(|| borrowed("x"), Err(Failure::TimedOut("x")), "tc_borrowed_errors_total{outcome=error} 1");
 }

@@ -120,6 +120,8 @@ fn of_a_call() {
         stream [fn f() -> impl Stream<Item = u8> { stream::iter([1, 2]) }]
         all(f()) => [1, 2], OK, 2;
         f().size_hint() => (2, Some(2)), NOTHING, 0;
+        { let mut ended = Box::pin(f()); block_on(async { while ended.next().await.is_some() {} ended.next().await }) }
+            => None, OK, 2;
     }
     stream! {
         stream [fn f(v: &[u8]) -> BoxStream<'_, u8> { stream::iter(v.iter().copied()).boxed() }]

@@ -237,3 +237,112 @@ fn histograms_have_buckets_sums_and_extremes() {
     assert_eq!(point(&mut all).unwrap().counts, [2, 3, 1]);
     assert_eq!(point(&mut delta), None, "nothing came since");
 }
+
+#[test]
+fn of_several_switches_the_last_one_counts() {
+    let _turn = TURN.lock().unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    // Where metrics are known only once they are used, they have to be used first.
+    LOADS.add(0, (SourceType::Disk,));
+    TIMES.record(0.0, ());
+    let on = || (LOADS.is_on(), TIMES.is_on());
+    metering.switch("tc_*", false).unwrap();
+    assert_eq!(on(), (false, false));
+    metering.switch("tc_loads_total", true).unwrap();
+    assert_eq!(on(), (true, false));
+    metering.switch("tc_loads_total", false).unwrap();
+    metering.switch("tc_*", true).unwrap();
+    assert_eq!(on(), (true, true));
+}
+
+#[test]
+fn literals_are_taken_and_negative_ones_refused() {
+    let _turn = TURN.lock().unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let refused =
+        || metering.reader(Temporality::Cumulative).snapshot().metric("tc_loads_total").map_or(0, |m| m.refused);
+    LOADS.add(1, (SourceType::Disk,));
+    let before = refused();
+    LOADS.add(-1, (SourceType::Disk,));
+    LOADS.add(-1, (SourceType::Remote,));
+    assert_eq!(refused() - before, 2);
+    SIZES.record(7, ());
+    let text = metering.reader(Temporality::Cumulative).snapshot().to_string();
+    assert_eq!(text, "tc_loads_total{tc.source.type=disk} 1\ntc_sizes_bytes count=1\n");
+}
+
+/// Two declarations of one metric, with a label that counts while it is asked for its text.
+mod twins {
+    use super::*;
+
+    #[derive(Clone, Copy)]
+    pub struct Busy;
+
+    impl Label for Busy {
+        const CARDINALITY: usize = 1;
+
+        fn ordinal(self) -> usize {
+            0
+        }
+
+        fn value(_: usize) -> std::borrow::Cow<'static, str> {
+            ASKED.add(1, ());
+            "busy".into()
+        }
+    }
+
+    tracecast::tc_keys! {
+        /// A label that does something.
+        pub label busy: Busy = "tc.busy";
+    }
+
+    tc_metrics! {
+        /// How often it was asked.
+        static ASKED: Counter = "tc_asked_total";
+        /// One.
+        pub static FIRST: Counter<(busy,)> = "tc_twins_total";
+    }
+
+    pub mod elsewhere {
+        use super::*;
+
+        tracecast::tc_keys! {
+            /// The same label, declared again.
+            pub label busy: Busy = "tc.busy";
+        }
+
+        tc_metrics! {
+            /// The other.
+            pub static SECOND: Counter<(busy,)> = "tc_twins_total";
+        }
+    }
+}
+
+#[test]
+fn a_label_that_records_while_it_is_compared_hangs_nothing() {
+    let _turn = TURN.lock().unwrap();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    twins::FIRST.add(1, (twins::Busy,));
+    twins::elsewhere::SECOND.add(2, (twins::Busy,));
+    let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+    assert_eq!(snapshot.value("tc_twins_total", &[("tc.busy", "busy")]), Some(&PointValue::U64(3)));
+    assert!(snapshot.metric("tc_asked_total").is_some());
+}
+
+#[test]
+fn readers_of_an_earlier_run_read_nothing_of_the_next() {
+    let _turn = TURN.lock().unwrap();
+    let rounds = if cfg!(miri) { 3 } else { 300 };
+    let mut reader = Metering::start(MeteringConfig::default()).unwrap().reader(Temporality::Delta);
+    std::thread::scope(|scope| {
+        let restarts = scope.spawn(|| {
+            for _ in 0..rounds {
+                let _metering = Metering::start(MeteringConfig::default()).unwrap();
+                LOADS.add(1_000_000, (SourceType::Disk,));
+            }
+        });
+        while !restarts.is_finished() {
+            assert_eq!(reader.snapshot().to_string(), "");
+        }
+    });
+}

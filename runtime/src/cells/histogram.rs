@@ -4,7 +4,7 @@
 
 use std::sync::atomic::AtomicPtr;
 
-use super::exemplar::Taken;
+use super::exemplar::Taking;
 use super::exponential;
 use super::sum::Sum;
 use super::table;
@@ -100,7 +100,7 @@ pub(crate) fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
 }
 
 pub(crate) const fn first_exponent(meta: &MetricMeta) -> i32 {
-    exponential::first_exponent(matches!(meta.number, NumberType::U64))
+    exponential::first_exponent(matches!(meta.number, NumberType::U64), meta.unit)
 }
 
 /// A row of a histogram.
@@ -113,7 +113,7 @@ pub(crate) struct Row<'a> {
 /// What stands in front of the buckets. `HEADER` words.
 #[repr(C)]
 struct Header {
-    taken: AtomicU64,
+    taking: Taking,
     sum: AtomicU64,
     /// As `Sample::order`.
     least: AtomicU64,
@@ -137,7 +137,7 @@ impl<'a> Row<'a> {
     /// exemplar since the last collection.
     #[inline(always)]
     pub(crate) fn record<N: Sample>(self, bucket: usize, own: bool, value: N) -> bool {
-        let Header { taken, sum, least, most } = self.header;
+        let Header { taking, sum, least, most } = self.header;
         update(&self.buckets[bucket], own, |count| count + 1);
         update(sum, own, |sum| value.summed(sum));
         let order = value.order();
@@ -147,13 +147,13 @@ impl<'a> Row<'a> {
         if order >= most.load(Relaxed) {
             update(most, own, |most| most.max(order + 1));
         }
-        !Taken(taken.load(Relaxed)).has(bucket)
+        !taking.has(bucket)
     }
 
-    /// A bucket has taken an exemplar. Threads that share a stripe may forget each other's, and then take another one.
-    pub(crate) fn took(self, bucket: usize, epoch: u64) {
-        let taken = &self.header.taken;
-        taken.store(Taken(taken.load(Relaxed)).with(bucket, epoch).0, Relaxed);
+    /// What it remembers of exemplars.
+    #[inline(always)]
+    pub(crate) fn taking(self) -> &'a Taking {
+        &self.header.taking
     }
 
     /// Adds what it holds to `total`.
@@ -203,8 +203,14 @@ pub(crate) fn update(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
     }
 }
 
+/// The row at `place`, which is made if there is none.
+pub(crate) fn row(place: &AtomicPtr<AtomicU64>, meta: &MetricMeta) -> *mut AtomicU64 {
+    // SAFETY: what is taken back was made just before.
+    table::publish(place, || make(meta), |made| unsafe { table::free_cells(made, row_words(meta)) })
+}
+
 /// A row in which nothing was recorded yet.
-pub(crate) fn make(meta: &MetricMeta) -> *mut AtomicU64 {
+fn make(meta: &MetricMeta) -> *mut AtomicU64 {
     let row = table::cells(row_words(meta));
     // SAFETY: `row` has that many words and nobody else knows it yet.
     unsafe { &*row.cast::<Header>() }.least.store(u64::MAX, Relaxed);

@@ -4,24 +4,26 @@
 //! label values) for the first time. Readers add up the stripes, whose cells only grow, so nothing that was counted can
 //! be lost between two readings.
 
+mod bytes;
 mod exemplar;
 pub(crate) mod exponential;
 pub(crate) mod histogram;
+mod reading;
 mod stripe;
 mod sum;
 mod table;
 mod used;
 
 use std::ptr;
-use std::sync::atomic::{AtomicI8, AtomicPtr, AtomicU64 as Count};
+use std::sync::atomic::{AtomicI8, AtomicPtr, AtomicU64 as Count, fence};
 
 use self::histogram::{Row, Sample, update};
 use self::stripe::Stripe;
 use self::table::EMPTY;
-use crate::metric::{Buckets, MetricKind, MetricMeta, NumberType};
+use crate::metric::{Buckets, MetricKind, MetricMeta};
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release};
 
-pub(crate) use self::exemplar::{Exemplar, epoch, next_epoch};
+pub(crate) use self::exemplar::{Exemplar, Taking, epoch, next_epoch};
 pub(crate) use self::histogram::Total;
 pub(crate) use self::sum::{Last, Sum};
 pub(crate) use self::table::Table;
@@ -110,11 +112,16 @@ impl Metric {
     /// Adds to a sum that can shrink: what was added and what was taken away lie side by side, and both only grow.
     #[inline(always)]
     pub(crate) fn move_by<N: Sum>(&'static self, set: usize, down: bool, size: N) {
-        self.add(up_or_down(set, down), size);
+        self.move_in(self.table(), set, down, size);
     }
 
     /// The same, in a table that it had when the first half of this movement was counted.
+    #[inline(always)]
     pub(crate) fn move_in<N: Sum>(&'static self, table: &'static Table, set: usize, down: bool, size: N) {
+        if down {
+            // Who sees what was taken away sees what was added before: a reader looks in the same order.
+            fence(Release);
+        }
         self.add_in(table, up_or_down(set, down), size);
     }
 
@@ -146,7 +153,7 @@ impl Metric {
         }
         let table = if ptr::eq(table, &EMPTY) { self.ready_table() } else { table };
         let mine = stripe::mine();
-        let cells = table.stripe_or(mine, || table::cells(self.cells).cast());
+        let cells = table.stripe_of_cells(mine, self.cells);
         // SAFETY: as in `add_in`.
         let cell = unsafe { &*cells.cast::<AtomicU64>().add(cell) };
         update(cell, matches!(mine, Stripe::Own(_)), |held| amount.added_to(held));
@@ -169,7 +176,7 @@ impl Metric {
         if cell >= self.cells {
             return self.refuse();
         }
-        let cells = self.ready_table().stripe_or(Stripe::Shared(0), || table::cells(self.cells).cast());
+        let cells = self.ready_table().stripe_of_cells(Stripe::Shared(0), self.cells);
         // SAFETY: as in `add_in`.
         self.store(unsafe { &*cells.cast::<AtomicU64>().add(cell) }, value);
     }
@@ -183,16 +190,17 @@ impl Metric {
         }
     }
 
-    /// Records a value in a histogram. `offer` is called with set, bucket and value if the bucket wants an exemplar.
+    /// Records a value in a histogram. `offer` is called with what the row remembers, set, bucket and value, if the bucket
+    /// wants an exemplar.
     #[inline(always)]
-    pub(crate) fn record<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(usize, usize, f64)) {
+    pub(crate) fn record<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(&Taking, usize, usize, f64)) {
         // The most common case, and nothing else: what is needed for others would have to be saved and brought back here.
         if let (Some(row), Buckets::Explicit(bounds)) = (self.own_row(set), self.meta.buckets)
             && value.is_addable()
         {
             let bucket = histogram::explicit_bucket(bounds, value.as_f64());
             if row.record(bucket, true, value) {
-                offer(set, bucket, value.as_f64());
+                offer(row.taking(), set, bucket, value.as_f64());
             }
         } else {
             self.record_slowly(set, value, offer);
@@ -213,7 +221,7 @@ impl Metric {
     }
 
     #[inline(never)]
-    fn record_slowly<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(usize, usize, f64)) {
+    fn record_slowly<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(&Taking, usize, usize, f64)) {
         let value = value.plain();
         if set >= self.cells || !value.is_addable() {
             return self.refuse();
@@ -224,7 +232,7 @@ impl Metric {
         };
         let bucket = histogram::bucket_of(&self.meta, value.as_f64());
         if row.record(bucket, own, value) {
-            offer(set, bucket, value.as_f64());
+            offer(row.taking(), set, bucket, value.as_f64());
         }
     }
 
@@ -232,65 +240,12 @@ impl Metric {
     #[cold]
     fn made_row(&'static self, set: usize) -> (Row<'static>, bool) {
         let mine = stripe::mine();
-        let rows = self.ready_table().stripe_or(mine, || table::pointers(self.cells).cast());
+        let rows = self.ready_table().stripe_of_rows(mine, self.cells);
         // SAFETY: as in `own_row`; the caller has checked `set`.
         let place = unsafe { histogram::row_place(rows, set) };
-        let row = table::publish(place, || histogram::make(&self.meta));
+        let row = histogram::row(place, &self.meta);
         // SAFETY: as in `own_row`.
         (unsafe { Row::of(row, &self.meta) }, matches!(mine, Stripe::Own(_)))
-    }
-
-    /// A bucket has taken an exemplar. In a shared stripe it is not remembered: then each measurement may be one.
-    pub(crate) fn took(&'static self, set: usize, bucket: usize, epoch: u64) {
-        if let Some(row) = self.own_row(set) {
-            row.took(bucket, epoch);
-        }
-    }
-}
-
-/// Reading.
-impl Metric {
-    /// The cells of all stripes, added up: for each its sum, and whether it was touched.
-    pub(crate) fn sums<N: Sum>(&self, table: &Table) -> Vec<Option<N>> {
-        let mut sums = vec![None; self.cells];
-        for stripe in table.used() {
-            for (at, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: as in `add_in`.
-                let cell = unsafe { &*stripe.cast::<AtomicU64>().add(at) }.load(Relaxed);
-                if cell != 0 {
-                    *sum = Some(sum.unwrap_or(N::ZERO).plus(N::held(cell)));
-                }
-            }
-        }
-        sums
-    }
-
-    /// The bits of a gauge's values, for each set that has one.
-    pub(crate) fn last_values(&self, table: &Table, unset: u64) -> Vec<Option<u64>> {
-        let cells = table.gauges();
-        let value = |at: usize| {
-            // SAFETY: as in `add_in`.
-            let cell = unsafe { &*cells.cast::<AtomicU64>().add(at) }.load(Relaxed);
-            (cell != 0).then_some(cell ^ unset)
-        };
-        if cells.is_null() { Vec::new() } else { (0..self.cells).map(value).collect() }
-    }
-
-    /// The rows of a histogram, added up, for each set that has any.
-    pub(crate) fn totals<N: Sample>(&self, table: &Table) -> Vec<Option<Total>> {
-        let mut totals: Vec<Option<Total>> = vec![None; self.cells];
-        for stripe in table.used() {
-            for (set, total) in totals.iter_mut().enumerate() {
-                // SAFETY: as in `own_row`.
-                let row = unsafe { histogram::row_place(stripe, set) }.load(Acquire);
-                if !row.is_null() {
-                    let total = total.get_or_insert_with(|| Total::new(histogram::buckets(&self.meta)));
-                    // SAFETY: as in `own_row`.
-                    unsafe { Row::of(row, &self.meta) }.add_to::<N>(total);
-                }
-            }
-        }
-        totals
     }
 }
 
@@ -302,41 +257,5 @@ fn up_or_down(set: usize, down: bool) -> usize {
 impl std::fmt::Debug for Metric {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Metric").field("name", &self.meta.name).finish_non_exhaustive()
-    }
-}
-
-impl MetricMeta {
-    /// Bytes that each thread which uses all of it takes.
-    pub const fn bytes_per_thread(&self) -> usize {
-        let sets = self.sets();
-        match self.kind {
-            MetricKind::Counter => table::cells_bytes(sets),
-            MetricKind::UpDownCounter => table::cells_bytes(sets.saturating_mul(2)),
-            MetricKind::Gauge => 0,
-            MetricKind::Histogram => {
-                let row = table::cells_bytes(histogram::row_words(self)).saturating_add(size_of::<usize>());
-                sets.saturating_mul(row)
-            }
-        }
-    }
-
-    /// Bytes that it takes at most, with all its series used by more threads than there are stripes. A metric that is
-    /// declared and not used takes only its static.
-    pub const fn bytes(&self) -> usize {
-        let stripes = self.bytes_per_thread().saturating_mul(stripe::STRIPES - 1 + stripe::SHARED);
-        let gauges = if matches!(self.kind, MetricKind::Gauge) { table::cells_bytes(self.sets()) } else { 0 };
-        let exemplars = match (self.kind, self.buckets) {
-            (MetricKind::Histogram, Buckets::Explicit(bounds)) => bounds.len() + 1,
-            (MetricKind::Histogram, Buckets::Exponential) => exponential::BUCKETS,
-            _ => 0,
-        };
-        let exemplars = exemplars.saturating_mul(self.sets()).saturating_mul(2 * size_of::<Exemplar>());
-        let fixed = size_of::<Metric>() + size_of::<Table>();
-        stripes.saturating_add(gauges).saturating_add(exemplars).saturating_add(fixed)
-    }
-
-    /// Whether sums and values of this metric are fractions.
-    pub(crate) fn is_f64(&self) -> bool {
-        self.number == NumberType::F64
     }
 }

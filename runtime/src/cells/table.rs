@@ -3,6 +3,8 @@
 //! Tables, stripes and rows are made at their first use and never freed, so that a thread may hold on to what it found
 //! without telling anybody. What they take is bounded by the metric's shape, and stated by the catalogue.
 
+#[cfg(not(loom))]
+use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::Mutex;
@@ -15,9 +17,6 @@ use crate::sync::{AcqRel, Acquire, AtomicU64};
 /// Cells begin at a multiple of this, so that no two stripes meet in a cache line, nor in a pair that is fetched together.
 pub(crate) const ALIGN: usize = 128;
 const WORDS_PER_LINE: usize = ALIGN / 8;
-
-#[repr(align(128))]
-struct Line(#[expect(dead_code, reason = "only its place and size matter")] [AtomicU64; WORDS_PER_LINE]);
 
 /// The stripes of one metric.
 pub(crate) struct Table {
@@ -54,13 +53,23 @@ impl Table {
         self.shared[0].load(Acquire)
     }
 
-    /// A stripe, which `make` makes if there is none. If two threads make it, one of them wins.
-    pub(crate) fn stripe_or(&self, stripe: Stripe, make: impl FnOnce() -> *mut ()) -> *mut () {
-        let place = match stripe {
+    /// A stripe of cells, which is made if there is none. If two threads make it, one of them wins.
+    pub(crate) fn stripe_of_cells(&self, stripe: Stripe, len: usize) -> *mut () {
+        // SAFETY: what is taken back was made just before.
+        publish(self.place(stripe), || cells(len).cast(), |made| unsafe { free_cells(made.cast(), len) })
+    }
+
+    /// The same for the rows of a histogram.
+    pub(crate) fn stripe_of_rows(&self, stripe: Stripe, len: usize) -> *mut () {
+        // SAFETY: what is taken back was made just before.
+        publish(self.place(stripe), || pointers(len).cast(), |made| unsafe { free_pointers(made.cast(), len) })
+    }
+
+    fn place(&self, stripe: Stripe) -> &AtomicPtr<()> {
+        match stripe {
             Stripe::Own(stripe) => &self.own[stripe],
             Stripe::Shared(stripe) => &self.shared[stripe],
-        };
-        publish(place, make)
+        }
     }
 
     /// The places of all stripes that are used.
@@ -69,9 +78,9 @@ impl Table {
     }
 }
 
-/// Stores what `make` makes into `place` if it is empty, and gives what is there then. The loser's is leaked: it is
-/// rare, at most once per thread and place, and small.
-pub(crate) fn publish<T>(place: &AtomicPtr<T>, make: impl FnOnce() -> *mut T) -> *mut T {
+/// Stores what `make` makes into `place` if it is empty, and gives what is there then. If another thread was faster,
+/// `free` takes it back.
+pub(crate) fn publish<T>(place: &AtomicPtr<T>, make: impl FnOnce() -> *mut T, free: impl FnOnce(*mut T)) -> *mut T {
     let there = place.load(Acquire);
     if !there.is_null() {
         return there;
@@ -79,29 +88,77 @@ pub(crate) fn publish<T>(place: &AtomicPtr<T>, make: impl FnOnce() -> *mut T) ->
     let made = make();
     match place.compare_exchange(ptr::null_mut(), made, AcqRel, Acquire) {
         Ok(_) => made,
-        Err(there) => there,
+        Err(there) => {
+            free(made);
+            there
+        }
     }
 }
 
-/// `len` cells, all zero.
+/// `len` cells, all zero, at a multiple of `ALIGN`.
+///
+/// Asked for with the alignment that every allocator gives anyway: then a large region comes zeroed from the system, and
+/// its pages are not touched before they are used.
+#[cfg(not(loom))]
 pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
-    let lines = len.div_ceil(WORDS_PER_LINE).max(1);
-    #[cfg(not(loom))]
-    // SAFETY: an `AtomicU64` of zero bytes is the number 0. Zeroed by the allocator, so that the pages of a large
-    // metric are not touched before they are used.
-    let lines = unsafe { Box::<[Line]>::new_zeroed_slice(lines).assume_init() };
-    #[cfg(loom)]
-    let lines: Box<[Line]> = (0..lines).map(|_| Line(std::array::from_fn(|_| AtomicU64::new(0)))).collect();
-    Box::leak(lines).as_mut_ptr().cast()
+    let layout = layout(len);
+    // SAFETY: the layout is not empty.
+    let base = unsafe { alloc_zeroed(layout) };
+    if base.is_null() {
+        handle_alloc_error(layout);
+    }
+    let offset = ALIGN - base.addr() % ALIGN;
+    // SAFETY: the offset is at least 16, because `base` is a multiple of that, and at most `ALIGN`, which is what the
+    // layout has in front of the cells. So there is room for where it began, just before the first cell.
+    unsafe {
+        let cells = base.add(offset);
+        cells.cast::<*mut u8>().sub(1).write(base);
+        // An `AtomicU64` of zero bytes is the number 0.
+        cells.cast()
+    }
 }
 
+/// Gives cells back that nobody else knows.
+///
+/// # Safety
+/// `cells` came from `cells(len)`, and is used by nobody.
+#[cfg(not(loom))]
+pub(crate) unsafe fn free_cells(cells: *mut AtomicU64, len: usize) {
+    // SAFETY: `cells` wrote there where it began, with this layout.
+    unsafe { dealloc(cells.cast::<*mut u8>().sub(1).read(), layout(len)) };
+}
+
+#[cfg(not(loom))]
+fn layout(len: usize) -> Layout {
+    let bytes = cells_bytes(len).saturating_add(ALIGN);
+    Layout::from_size_align(bytes, 16).unwrap_or_else(|_| panic!("a metric of {len} cells does not fit into memory"))
+}
+
+#[cfg(loom)]
+pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
+    let cells: Box<[AtomicU64]> = (0..len).map(|_| AtomicU64::new(0)).collect();
+    Box::leak(cells).as_mut_ptr()
+}
+
+#[cfg(loom)]
+pub(crate) unsafe fn free_cells(_cells: *mut AtomicU64, _len: usize) {}
+
 /// `len` null pointers.
-pub(crate) fn pointers(len: usize) -> *mut AtomicPtr<AtomicU64> {
+fn pointers(len: usize) -> *mut AtomicPtr<AtomicU64> {
     let pointers: Box<[_]> = (0..len).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
     Box::leak(pointers).as_mut_ptr()
 }
 
-/// How many bytes `cells(len)` takes.
+/// Gives pointers back that nobody else knows.
+///
+/// # Safety
+/// `place` came from `pointers(len)`, and is used by nobody.
+unsafe fn free_pointers(place: *mut AtomicPtr<AtomicU64>, len: usize) {
+    // SAFETY: it was a box of this many before it was leaked.
+    drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(place, len)) });
+}
+
+/// How many bytes `cells(len)` takes, but for up to `ALIGN` in front of them.
 pub(crate) const fn cells_bytes(len: usize) -> usize {
     len.saturating_add(WORDS_PER_LINE - 1) / WORDS_PER_LINE * ALIGN
 }

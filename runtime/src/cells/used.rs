@@ -9,15 +9,17 @@ use super::table::{EMPTY, Table};
 
 /// Every metric that has a table.
 pub(crate) struct Used {
+    /// Counts the times that all metrics started again from nothing.
+    pub(crate) run: u64,
     /// Those whose tables are read. Other declarations of the same metric share them.
     pub(crate) read: Vec<(&'static Metric, &'static Table)>,
     /// All that have one, to take it away.
     all: Vec<&'static Metric>,
     /// Tables of earlier runs. Calls that began then still may write there.
-    _retired: Vec<&'static Table>,
+    retired: Vec<&'static Table>,
 }
 
-static USED: Mutex<Used> = Mutex::new(Used { read: Vec::new(), all: Vec::new(), _retired: Vec::new() });
+static USED: Mutex<Used> = Mutex::new(Used { run: 0, read: Vec::new(), all: Vec::new(), retired: Vec::new() });
 
 pub(crate) fn lock() -> MutexGuard<'static, Used> {
     USED.lock().unwrap_or_else(PoisonError::into_inner)
@@ -26,15 +28,25 @@ pub(crate) fn lock() -> MutexGuard<'static, Used> {
 /// The table of a metric that has none yet: that of another declaration with the same name and shape, or a new one.
 #[cold]
 pub(super) fn table_for(metric: &'static Metric) -> &'static Table {
+    let same = |other: &Metric| other.meta.name == metric.meta.name && other.meta.same_shape(&metric.meta);
+    // Outside of the lock: comparing asks labels for their texts, which is the user's code.
+    let known = lock().read.clone();
+    let twin = known.iter().find(|(other, _)| same(other)).map(|(_, table)| *table);
+    let new: Box<Table> = Box::new(Table::new());
     let mut used = lock();
     let now = metric.table();
     if !ptr::eq(now, &EMPTY) {
         return now;
     }
-    let same = |other: &Metric| other.meta.name == metric.meta.name && other.meta.same_shape(&metric.meta);
-    let twin = used.read.iter().find(|(other, _)| same(other)).map(|(_, table)| *table);
-    let table = twin.unwrap_or_else(|| {
-        let table: &'static Table = Box::leak(Box::new(Table::new()));
+    // All of it may have started again meanwhile, or the twin may have come: names are compared once more.
+    let still = |twin: &Table| used.read.iter().any(|(_, table)| ptr::eq(*table, twin));
+    let came = used.read.iter().skip(known.len()).any(|(other, _)| other.meta.name == metric.meta.name);
+    if came {
+        drop(used);
+        return table_for(metric);
+    }
+    let table = twin.filter(|twin| still(twin)).unwrap_or_else(|| {
+        let table: &'static Table = Box::leak(new);
         used.read.push((metric, table));
         table
     });
@@ -43,14 +55,16 @@ pub(super) fn table_for(metric: &'static Metric) -> &'static Table {
     table
 }
 
-/// Starts all metrics again from nothing.
-pub(crate) fn restart() {
+/// Starts all metrics again from nothing. Gives the number of the run.
+pub(crate) fn restart() -> u64 {
     let mut used = lock();
     for metric in std::mem::take(&mut used.all) {
         metric.set_table(&EMPTY);
     }
     let read = std::mem::take(&mut used.read);
-    used._retired.extend(read.iter().map(|(_, table)| *table));
+    used.retired.extend(read.iter().map(|(_, table)| *table));
+    used.run += 1;
+    used.run
 }
 
 /// Forgets what belongs to the parent process. For a forked child, on its one thread: it stores to memory, and frees
@@ -62,5 +76,7 @@ pub(crate) fn abandon() {
     }
     used.all.clear();
     used.read.clear();
+    // A reader of the parent's reads nothing here.
+    used.run += 1;
     stripe::forget();
 }

@@ -15,9 +15,10 @@ pub struct Measuring {
     measure: Option<Measure>,
 }
 
-/// Still holds something only if the body panicked. The measure ends by itself.
+/// Still holds something only if the body panicked. The measure ends by itself, inside of the span.
 impl Drop for Measuring {
     fn drop(&mut self) {
+        drop(self.measure.take());
         if let Some(block) = self.block {
             span::leave(block, clock::now(), Outcome::Panicked);
         }

@@ -41,8 +41,9 @@ pub(crate) struct Measure {
     /// The capture it belongs to, if any.
     capture: Option<Arc<Ext>>,
     running: bool,
-    /// What became of it if nobody says so.
+    /// What became of it if nobody says so, and of which type its error was.
     if_dropped: Outcome,
+    error_type: Option<&'static str>,
 }
 
 impl Measure {
@@ -60,7 +61,8 @@ impl Measure {
         }
         let entry = labels().index();
         let if_dropped = Outcome::Panicked;
-        Some(Measure { meter, entry, started: 0, in_flight: None, capture, running: false, if_dropped })
+        let (started, in_flight, running, error_type) = (0, None, false, None);
+        Some(Measure { meter, entry, started, in_flight, capture, running, if_dropped, error_type })
     }
 
     /// Begins, at a reading of the clock if there is one already.
@@ -114,6 +116,14 @@ impl Measure {
         }
     }
 
+    /// An error came, and nothing more will.
+    fn fail(&mut self, verdict: Verdict) {
+        // Unless it was unwound.
+        if self.if_dropped == Outcome::Cancelled {
+            (self.if_dropped, self.error_type) = (Outcome::Error, verdict.error_type);
+        }
+    }
+
     /// It is no longer in progress.
     fn leave(&mut self) {
         let Some(metric) = self.meter.in_flight else { return };
@@ -154,7 +164,9 @@ impl Drop for Measure {
     fn drop(&mut self) {
         if self.running {
             let end = self.end_reading(None);
-            self.finish(end, self.if_dropped, &Verdict::default());
+            let mut verdict = Verdict::default();
+            verdict.error_type = self.error_type;
+            self.finish(end, self.if_dropped, &verdict);
         }
     }
 }

@@ -114,6 +114,15 @@ impl Measure {
 
 impl<S, H, J> Drop for MeasuredStream<S, H, J> {
     fn drop(&mut self) {
+        // Who got an error stops asking: that is how a stream ends that fails.
+        if self.verdict.failed
+            && let Some(measure) = &mut self.running.measure
+        {
+            measure.fail(std::mem::take(&mut self.verdict));
+        }
+        if let Some(span) = &self.running.span {
+            span.ends_by_error();
+        }
         let stream = &mut self.stream;
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         self.running.abandon(|| unsafe { ManuallyDrop::drop(stream) });

@@ -55,7 +55,7 @@ pub(super) const fn find(meta: &MetricMeta) -> Option<Mistake> {
     if let (MetricKind::Histogram, Buckets::Explicit(bounds)) = (meta.kind, meta.buckets)
         && !ascending(bounds)
     {
-        let text = "the buckets are finite numbers, at least one, each above the one before it";
+        let text = "its buckets have to be finite numbers, at least one, each above the one before it";
         return Some(Mistake::new().text("metric `").text(meta.name).text("`: ").text(text));
     }
     if meta.series() > meta.budget {
@@ -65,7 +65,7 @@ pub(super) const fn find(meta: &MetricMeta) -> Option<Mistake> {
 }
 
 const fn label_twice(meta: &MetricMeta) -> Option<Mistake> {
-    let mut second = 1;
+    let mut second = 0;
     while second < meta.labels.len() {
         let mut first = 0;
         while first < second {
@@ -75,6 +75,13 @@ const fn label_twice(meta: &MetricMeta) -> Option<Mistake> {
                 return Some(start.text("` twice; remove one of them"));
             }
             first += 1;
+        }
+        let name = meta.labels[second].name;
+        let taken = (!meta.outcomes.is_empty() && same(name, "outcome"))
+            || (!meta.error_types.is_empty() && same(name, "error.type"));
+        if taken {
+            let start = Mistake::new().text("metric `").text(meta.name).text("` has a label `").text(name);
+            return Some(start.text("` of its own; give the key another name"));
         }
         second += 1;
     }
@@ -128,7 +135,9 @@ const fn over_budget(meta: &MetricMeta) -> Mistake {
         text = text.text(if first { "" } else { " x " }).number(meta.series_per_set());
         text = text.text(" (").number(bounds.len() + 1).text(" buckets, sum, count)");
     }
-    text = text.text(" = ").number(meta.series()).text(" series, budget ").number(meta.budget);
+    text = text.text(" = ").number(meta.series());
+    text = text.text(if meta.series() == usize::MAX { " series or more, budget " } else { " series, budget " });
+    text = text.number(meta.budget);
     text.text("; leave out a label, choose smaller ones, or raise `budget`")
 }
 

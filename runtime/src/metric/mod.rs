@@ -49,7 +49,9 @@ pub enum NumberType {
 pub enum Buckets {
     /// Upper bounds, ascending, each inclusive; one more bucket takes what is above the last.
     Explicit(&'static [f64]),
-    /// Eight buckets per power of two, fewer on the wire if the values are spread wide.
+    /// Eight buckets per power of two, fewer on the wire if the values are spread wide. They cover 64 powers of two: whole
+    /// numbers and bytes from 1 on, seconds and ratios from 2^-32, other fractions from 2^-20. What is below counts as
+    /// zero, what is above counts in the last.
     Exponential,
 }
 

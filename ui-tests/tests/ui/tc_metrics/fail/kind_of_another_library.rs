@@ -4,4 +4,6 @@ tc_metrics! {
     static LOADS: Summary = "tc_load_seconds";
 }
 
-fn main() {}
+fn main() {
+    LOADS.add(1, ());
+}

@@ -4,4 +4,6 @@ tc_metrics! {
     pub LOADS: Counter = "tc_loads_total";
 }
 
-fn main() {}
+fn main() {
+    LOADS.add(1, ());
+}

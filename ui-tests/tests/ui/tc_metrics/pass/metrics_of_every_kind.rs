@@ -77,5 +77,5 @@ fn main() {
     drop(metrics::HEAT.observe((3_u32,), || Some(61.5)));
     drop(metrics::PAGES.observe((), || Some(4)));
     drop(metrics::OFFSET.observe((), || None));
-    assert_eq!(metrics::P2P.declaration().description, "Bytes moved between peers. Without those of the protocol.");
+    assert_eq!(metrics::P2P.declaration().description, "Bytes moved between peers.\n\nWithout those of the protocol.");
 }
