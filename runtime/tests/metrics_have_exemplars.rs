@@ -45,6 +45,8 @@ fn each_bucket_takes_one_per_collection() {
     let recording = Recording::start(RecordingConfig::default()).unwrap();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let (mut reader, mut other) = (metering.reader(Temporality::Cumulative), metering.reader(Temporality::Delta));
+    // What other tests left.
+    recording.drain();
     load(&[0.05, 0.07, 3.0, 4.0]);
     let span = recording.drain().remove(0);
     let taken = exemplars(&mut reader, "tc_times_seconds");

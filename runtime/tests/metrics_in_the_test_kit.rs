@@ -1,5 +1,6 @@
 //! The test kit: metric points of one test alone, printed and compared; what has no context is a stray.
 
+use std::sync::Mutex;
 use std::thread;
 
 use tracecast::keys::{SourceType, device, source};
@@ -80,8 +81,12 @@ async fn tests_that_run_at_the_same_time_do_not_see_each_other() {
     );
 }
 
+/// What has no context is a stray only as long as the process itself keeps no metrics.
+static TURN: Mutex<()> = Mutex::new(());
+
 #[test]
 fn work_without_a_context_is_a_stray() {
+    let _turn = TURN.lock().unwrap();
     let captured = capture(|| {
         let context = Context::current();
         thread::spawn(move || context.run(|| LOADS.add(1_u64, (SourceType::Disk,)))).join().unwrap();
@@ -93,6 +98,7 @@ fn work_without_a_context_is_a_stray() {
 
 #[test]
 fn a_capture_beside_real_metering_keeps_them_apart() {
+    let _turn = TURN.lock().unwrap();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let captured = capture(|| {
         LOADS.add(1_u64, (SourceType::Disk,));

@@ -276,7 +276,7 @@ mod twins {
     use super::*;
 
     #[derive(Clone, Copy)]
-    pub struct Busy;
+    pub(crate) struct Busy;
 
     impl Label for Busy {
         const CARDINALITY: usize = 1;
@@ -293,27 +293,27 @@ mod twins {
 
     tracecast::tc_keys! {
         /// A label that does something.
-        pub label busy: Busy = "tc.busy";
+        pub(crate) label busy: Busy = "tc.busy";
     }
 
     tc_metrics! {
         /// How often it was asked.
         static ASKED: Counter = "tc_asked_total";
         /// One.
-        pub static FIRST: Counter<(busy,)> = "tc_twins_total";
+        pub(crate) static FIRST: Counter<(busy,)> = "tc_twins_total";
     }
 
-    pub mod elsewhere {
+    pub(crate) mod elsewhere {
         use super::*;
 
         tracecast::tc_keys! {
             /// The same label, declared again.
-            pub label busy: Busy = "tc.busy";
+            pub(crate) label busy: Busy = "tc.busy";
         }
 
         tc_metrics! {
             /// The other.
-            pub static SECOND: Counter<(busy,)> = "tc_twins_total";
+            pub(crate) static SECOND: Counter<(busy,)> = "tc_twins_total";
         }
     }
 }

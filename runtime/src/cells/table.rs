@@ -96,9 +96,6 @@ pub(crate) fn publish<T>(place: &AtomicPtr<T>, make: impl FnOnce() -> *mut T, fr
 }
 
 /// `len` cells, all zero, at a multiple of `ALIGN`.
-///
-/// Asked for with the alignment that every allocator gives anyway: then a large region comes zeroed from the system, and
-/// its pages are not touched before they are used.
 #[cfg(not(loom))]
 pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
     let layout = layout(len);
@@ -107,13 +104,16 @@ pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
     if base.is_null() {
         handle_alloc_error(layout);
     }
+    if layout.align() == ALIGN {
+        // An `AtomicU64` of zero bytes is the number 0.
+        return base.cast();
+    }
     let offset = ALIGN - base.addr() % ALIGN;
     // SAFETY: the offset is at least 16, because `base` is a multiple of that, and at most `ALIGN`, which is what the
     // layout has in front of the cells. So there is room for where it began, just before the first cell.
     unsafe {
         let cells = base.add(offset);
         cells.cast::<*mut u8>().sub(1).write(base);
-        // An `AtomicU64` of zero bytes is the number 0.
         cells.cast()
     }
 }
@@ -124,15 +124,28 @@ pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
 /// `cells` came from `cells(len)`, and is used by nobody.
 #[cfg(not(loom))]
 pub(crate) unsafe fn free_cells(cells: *mut AtomicU64, len: usize) {
-    // SAFETY: `cells` wrote there where it began, with this layout.
-    unsafe { dealloc(cells.cast::<*mut u8>().sub(1).read(), layout(len)) };
+    let layout = layout(len);
+    // SAFETY: it came from this layout; where that has no alignment of its own, `cells` wrote down where it began.
+    unsafe {
+        let base = if layout.align() == ALIGN { cells.cast() } else { cells.cast::<*mut u8>().sub(1).read() };
+        dealloc(base, layout);
+    }
+}
+
+/// Many cells are asked for with the alignment that every allocator gives anyway, and aligned by hand: then they come
+/// zeroed from the system, and their pages are not touched before they are used. For few that is not worth its space.
+#[cfg(not(loom))]
+fn layout(len: usize) -> Layout {
+    let bytes = cells_bytes(len);
+    let layout = match bytes < MANY {
+        true => Layout::from_size_align(bytes, ALIGN),
+        false => Layout::from_size_align(bytes.saturating_add(ALIGN), 16),
+    };
+    layout.unwrap_or_else(|_| panic!("a metric of {len} cells does not fit into memory"))
 }
 
 #[cfg(not(loom))]
-fn layout(len: usize) -> Layout {
-    let bytes = cells_bytes(len).saturating_add(ALIGN);
-    Layout::from_size_align(bytes, 16).unwrap_or_else(|_| panic!("a metric of {len} cells does not fit into memory"))
-}
+const MANY: usize = 32 * 1024;
 
 #[cfg(loom)]
 pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
@@ -158,7 +171,7 @@ unsafe fn free_pointers(place: *mut AtomicPtr<AtomicU64>, len: usize) {
     drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(place, len)) });
 }
 
-/// How many bytes `cells(len)` takes, but for up to `ALIGN` in front of them.
+/// How many bytes `cells(len)` takes; `ALIGN` more if they are many.
 pub(crate) const fn cells_bytes(len: usize) -> usize {
     len.saturating_add(WORDS_PER_LINE - 1) / WORDS_PER_LINE * ALIGN
 }
