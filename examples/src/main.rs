@@ -2,7 +2,7 @@
 //!
 //! A client asks the daemon for replicas. One comes from disk, one from a peer by a staged transfer whose stages are
 //! linked, one fails, and one request is given up before it ends. Then the terminal shows the trees of spans, the
-//! account of every span, and the catalogue of what the program can emit.
+//! metrics, the account of every span, and the catalogue of what the program can emit.
 
 mod print;
 mod store;
@@ -10,11 +10,12 @@ mod store;
 use std::time::Duration;
 
 use store::{Daemon, Request};
-use tracecast::{Recording, RecordingConfig};
+use tracecast::{Metering, MeteringConfig, Recording, RecordingConfig, Temporality};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let recording = Recording::start(RecordingConfig::default())?;
+    let metering = Metering::start(MeteringConfig::default())?;
     println!("materializing four replicas ..");
     let daemon = Daemon::new();
     let answers = [
@@ -37,6 +38,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let spans = recording.drain();
     print::traces(&spans);
+    print::metrics(&metering.reader(Temporality::Cumulative).snapshot());
     print::account(&recording.accounting());
     print::catalogue(&tracecast::catalogue());
     Ok(())

@@ -1,6 +1,6 @@
 //! What the demo shows at its end.
 
-use tracecast::{Accounting, Catalogue, FinishedSpan, Outcome};
+use tracecast::{Accounting, Catalogue, ExemplarPoint, FinishedSpan, Outcome, PointValue, Snapshot};
 
 /// Every trace as a tree, by start.
 pub(crate) fn traces(spans: &[FinishedSpan]) {
@@ -32,6 +32,29 @@ fn below(spans: &[&FinishedSpan], span: &FinishedSpan, depth: usize) {
     }
 }
 
+/// Every series, with its value or what its distribution says.
+pub(crate) fn metrics(snapshot: &Snapshot) {
+    println!("\nmetrics\n");
+    for metric in &snapshot.metrics {
+        for point in &metric.points {
+            let labels: Vec<_> = point.labels.iter().map(|(name, text)| format!("{name}={text}")).collect();
+            println!("  {:<24} {:<64} {}", metric.meta.name, labels.join(" "), value(&point.value, metric.meta.unit));
+        }
+    }
+}
+
+fn value(value: &PointValue, unit: &str) -> String {
+    let distribution = |count: u64, sum: f64, max: Option<f64>, exemplars: &[ExemplarPoint]| {
+        let trace = exemplars.last().map_or(String::new(), |exemplar| format!(", as in trace {}", exemplar.trace_id));
+        format!("{count} x {:.4} {unit}, at most {:.4}{trace}", sum / count as f64, max.unwrap_or(sum))
+    };
+    match value {
+        PointValue::Histogram(point) => distribution(point.count, point.sum, point.max, &point.exemplars),
+        PointValue::Exponential(point) => distribution(point.count, point.sum, point.max, &point.exemplars),
+        number => format!("{} {unit}", number.as_f64()),
+    }
+}
+
 /// What became of every span.
 pub(crate) fn account(accounting: &Accounting) {
     let Accounting { ended, taken, buffered, dropped, open, .. } = accounting;
@@ -44,5 +67,8 @@ pub(crate) fn catalogue(catalogue: &Catalogue) {
     println!("\ncatalogue\n");
     for span in &catalogue.spans {
         println!("  {:<34} {}:{}", span.name(), span.file(), span.line());
+    }
+    for metric in &catalogue.metrics {
+        println!("  {:<34} {}  at most {} series", metric.name, metric.location, metric.series());
     }
 }

@@ -8,6 +8,13 @@ use tokio::task::JoinHandle;
 use tracecast::keys::{self, SourceType};
 use tracecast::prelude::*;
 
+tc_metrics! {
+    /// Bytes moved between peers.
+    static P2P_BYTES: Counter = "tc_p2p_bytes_total";
+    /// How large replicas are.
+    static REPLICA_BYTES: Histogram<(keys::source,), u64> = "tc_replica_bytes" { exponential };
+}
+
 /// What a client asks for.
 pub(crate) struct Request {
     artifact: String,
@@ -68,11 +75,15 @@ impl Daemon {
 
     #[tc_span(attrs(keys::artifact = &request.artifact, keys::source = request.source),
               result(keys::size_bytes = |replica| replica.len()))]
+    #[tc_metric(calls = "tc_materialize_total", duration = "tc_materialize_seconds",
+                in_flight = "tc_materialize_active", labels(keys::source = request.source))]
     pub(crate) async fn materialize(&self, request: Request) -> Result<Vec<u8>, StoreError> {
-        match request.source {
+        let replica = match request.source {
             SourceType::Disk => read_disk(&request.artifact).await,
             SourceType::Remote => self.fetch_from_peer(request.chunks).await,
-        }
+        }?;
+        REPLICA_BYTES.record(replica.len(), (request.source,));
+        Ok(replica)
     }
 
     #[tc_span(kind = client)]
@@ -109,6 +120,7 @@ async fn read_disk(artifact: &str) -> Result<Vec<u8>, StoreError> {
 #[tc_span("StoreEngine/P2PIngest", links(&chunk.sent_by), attrs(keys::size_bytes = chunk.bytes.len()))]
 async fn p2p_ingest(chunk: Chunk) {
     tokio::time::sleep(Duration::from_millis(1)).await;
+    P2P_BYTES.add(chunk.bytes.len(), ());
     // The one that asked may have given up.
     let _ = chunk.done.send(chunk.bytes);
 }

@@ -6,10 +6,24 @@ use syn::{Ident, Token};
 
 /// Takes the `=` behind `option`.
 pub(crate) fn equals(option: &Ident, input: ParseStream) -> syn::Result<()> {
+    if input.peek(Token![:]) {
+        return Err(input.error(format_args!("`{option}` takes its value after `=`, not `:`; write `{option} = ..`")));
+    }
     if !input.peek(Token![=]) {
         return Err(syn::Error::new_spanned(option, format_args!("`{option}` takes a value; write `{option} = ..`")));
     }
     input.parse::<Token![=]>().map(drop)
+}
+
+/// Takes the `:` behind `option`.
+pub(crate) fn colon(option: &Ident, input: ParseStream) -> syn::Result<()> {
+    if input.peek(Token![=]) {
+        return Err(input.error(format_args!("`{option}` takes its value after `:`, not `=`; write `{option}: ..`")));
+    }
+    if !input.peek(Token![:]) {
+        return Err(syn::Error::new_spanned(option, format_args!("`{option}` takes a value; write `{option}: ..`")));
+    }
+    input.parse::<Token![:]>().map(drop)
 }
 
 /// Sees that nothing stands behind an option that is only a word.

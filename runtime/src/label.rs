@@ -22,6 +22,10 @@ pub trait Label: Copy {
     #[doc(hidden)]
     const LEARNT: bool = false;
 
+    /// The ordinal of the value whose text is `none`, if there is one.
+    #[doc(hidden)]
+    const NONE: Option<usize> = None;
+
     /// Which of them this is: less than `CARDINALITY`.
     fn ordinal(self) -> usize;
 
@@ -55,6 +59,7 @@ impl Label for bool {
 impl<L: Label> Label for Option<L> {
     const CARDINALITY: usize = L::CARDINALITY + 1;
     const LEARNT: bool = L::LEARNT;
+    const NONE: Option<usize> = Some(L::CARDINALITY);
 
     #[inline]
     fn ordinal(self) -> usize {

@@ -13,8 +13,9 @@ pub struct Meter {
     pub(crate) first_item: Option<&'static Metric>,
     pub(crate) per_item: Option<&'static Metric>,
     pub(crate) items: Option<&'static Metric>,
-    /// How many sets of values the labels have that come from the result. The last is that of no result at all.
+    /// How many sets of values the labels have that come from the result, and which is that of no result at all.
     pub(crate) results: usize,
+    pub(crate) no_result: usize,
 }
 
 macro_rules! asked_for {
@@ -47,6 +48,7 @@ impl Meter {
             per_item: None,
             items: None,
             results: 1,
+            no_result: 0,
         }
     }
 
@@ -70,6 +72,7 @@ impl Meter {
     /// Labels that come from the result.
     pub const fn results<L: LabelSet>(mut self) -> Self {
         self.results = L::CARDINALITY;
+        self.no_result = L::MISSING;
         self
     }
 

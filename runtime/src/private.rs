@@ -26,6 +26,6 @@ pub use tracecast_macros::{__keys, __label_for, __metrics, __scope, TcError as T
 pub mod probe {
     pub use crate::measure::{JudgeNothing, JudgeResult, JudgeTyped};
     pub use crate::probe::{
-        Probe, ReportNothing, ReportResult, ReportShown, ReportTyped, SuccessOfAny, SuccessOfResult,
+        Probe, ReportNothing, ReportResult, ReportShown, ReportSilent, ReportTyped, SuccessOfAny, SuccessOfResult,
     };
 }

@@ -1,6 +1,6 @@
 //! Telling results apart by type, whatever they are called in the source.
 //!
-//! A trait per case, each for one more level of reference: method lookup on `(&&&Probe(&value)).report(end)` meets a
+//! A trait per case, each for another level of reference: method lookup on `(&&&Probe(&value)).report(end)` meets a
 //! `Result` with a derived `TcError` first, then one with any `Display`, then any `Result`, and last, by value,
 //! anything at all.
 
@@ -52,6 +52,11 @@ macro_rules! report {
 report!(
     /// A `Result` whose error has derived types.
     ReportTyped for &&Probe<'_, Result<T, E>>, [: TcError + Display], |error| error.error_type(), Some(error)
+);
+report!(
+    /// A `Result` whose error has derived types and cannot be shown. The lookup meets it second: before it takes a level
+    /// of reference away, it tries one more.
+    ReportSilent for &&&Probe<'_, Result<T, E>>, [: TcError], |error| error.error_type(), None
 );
 report!(
     /// A `Result` whose error can be shown.

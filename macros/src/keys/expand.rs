@@ -75,8 +75,16 @@ fn constructor(kind: Kind) -> &'static str {
 /// What only labels have.
 fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
     let name = &key.name;
-    let label =
-        (key.kind == Kind::Label).then(|| quote!(#on_impl impl #k::LabelKey for #name { type Itself = #name; }));
+    // Not recommended, because an error about a key that is no label would list every label there is.
+    let label = (key.kind == Kind::Label).then(|| {
+        quote! {
+            #on_impl
+            #[diagnostic::do_not_recommend]
+            impl #k::LabelKey for #name {
+                type Itself = #name;
+            }
+        }
+    });
     let table = match &key.ty {
         KeyType::Interned(size) => Some(quote! {
             #on_impl

@@ -3,7 +3,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Ident, LitStr};
+use syn::{Ident, LitStr, Path};
 
 use super::kind::Kind;
 use super::model::Metric;
@@ -17,7 +17,7 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
     let (k, Metric { attrs, vis, name, labels, number, wire, unit, settings, .. }) = (krate.private(), metric);
     let kind = Ident::new(metric.kind.name(), Span::mixed_site());
     let section = (!cfg!(feature = "off")).then(|| Section::Metrics.attributes());
-    let labels = labels.iter().map(|key| label_of(key, key.span(), krate));
+    let labels = labels.iter().map(|key| label_of(key, last_word(key), krate));
     let labels = quote!((#(#labels,)*));
     let (buckets, budget) = (settings.of_buckets(), settings.of_budget());
     let place = name.span();
@@ -44,6 +44,11 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
         __tc_metric
     }};
     quote!(#(#attrs)* #section #vis static #name: #k::#kind<#labels, #number> = #value;)
+}
+
+/// Where the last word of a path stands: the whole of it is no single place.
+fn last_word(path: &Path) -> Span {
+    path.segments.last().map_or_else(|| path.span(), |last| last.ident.span())
 }
 
 /// The key of a label; that it is none is an error at `place`.

@@ -105,12 +105,17 @@ fn key(element: &Type, errors: &mut Errors) -> Option<Path> {
 fn add(key: Path, keys: &mut Vec<Path>, errors: &mut Errors) {
     let name = shown(&key);
     if keys.iter().any(|known| shown(known) == name) {
-        errors.at(&key, format_args!("label `{name}` stands twice; remove one of them"));
+        errors.at(&key, label_twice(&name));
     } else if keys.len() == MOST_LABELS {
         errors.at(&key, format_args!("a metric has at most {MOST_LABELS} labels; leave out `{name}`"));
     } else {
         keys.push(key);
     }
+}
+
+/// The error for a label that comes twice.
+pub(crate) fn label_twice(name: &str) -> String {
+    format!("label `{name}` stands twice; remove one of them")
 }
 
 fn number(kind: Kind, argument: &GenericArgument, errors: &mut Errors) -> Option<Ident> {

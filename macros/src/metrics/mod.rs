@@ -14,7 +14,7 @@ use proc_macro2::TokenStream;
 
 pub(crate) use expand::{Declaration, checked, label_of};
 pub(crate) use kind::Kind;
-pub(crate) use labels::MOST_LABELS;
+pub(crate) use labels::{MOST_LABELS, label_twice};
 pub(crate) use names::check as check_name;
 pub(crate) use prefix::Prefix;
 pub(crate) use settings::{Buckets, CONTRADICTION, Settings, buckets, budget};

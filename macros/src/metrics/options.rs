@@ -2,12 +2,12 @@
 
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Ident, LitStr, Token};
+use syn::{Ident, LitStr};
 
 use super::kind::Kind;
 use super::settings::{self, Buckets, Settings};
 use crate::diagnostics::Errors;
-use crate::option_list::{end_of_option, no_value, skip_option};
+use crate::option_list::{colon, end_of_option, no_value, skip_option};
 use crate::suggest;
 
 const OPTIONS: [&str; 4] = ["unit", "budget", "buckets", "exponential"];
@@ -48,15 +48,12 @@ impl Options {
             self.settings.buckets.get_or_insert(Buckets::Exponential);
             return no_value(&option, input);
         }
-        if !input.peek(Token![:]) {
-            return Err(syn::Error::new_spanned(&option, format_args!("`{text}` takes a value; write `{text}: ..`")));
-        }
-        input.parse::<Token![:]>()?;
+        colon(&option, input)?;
         match text.as_str() {
             "unit" => self.unit = Some(unit(input)?),
             "budget" => self.settings.budget = Some(settings::budget(input)?),
             _ => {
-                let buckets = settings::buckets(input, errors)?;
+                let buckets = settings::buckets(input, "buckets: BOUNDS", errors)?;
                 self.settings.buckets.get_or_insert(buckets);
             }
         }

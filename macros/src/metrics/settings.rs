@@ -1,9 +1,8 @@
 //! How many series a metric may have, and how a histogram divides its values.
 
-use proc_macro2::{Literal, Span as Site, TokenStream};
+use proc_macro2::{Literal, Span as Site, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::parse::ParseStream;
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Lit, LitInt, Path, Token};
 
@@ -53,15 +52,17 @@ pub(crate) fn budget(input: ParseStream) -> syn::Result<LitInt> {
     }
 }
 
-/// Reads the bounds behind `buckets`: a list of numbers, or the path of a constant.
-pub(crate) fn buckets(input: ParseStream, errors: &mut Errors) -> syn::Result<Buckets> {
+/// Reads the bounds behind `buckets`: a list of numbers, or the path of a constant. An error shows with `example` how
+/// that is written.
+pub(crate) fn buckets(input: ParseStream, example: &str, errors: &mut Errors) -> syn::Result<Buckets> {
     if input.peek(syn::token::Bracket) {
         let inside;
         let bracket = syn::bracketed!(inside in input);
-        let given = Punctuated::<(f64, TokenStream), Token![,]>::parse_terminated_with(&inside, bound);
+        let mut given = Vec::new();
+        let read = list(&inside, example, &mut given);
         // What is left after a mistake is reported with it.
         inside.parse::<TokenStream>()?;
-        let given = given?;
+        read?;
         if given.is_empty() {
             return Err(syn::Error::new(
                 bracket.span.join(),
@@ -75,29 +76,61 @@ pub(crate) fn buckets(input: ParseStream, errors: &mut Errors) -> syn::Result<Bu
     Ok(Buckets::Named(path))
 }
 
-/// A number as it was written, with its value.
-fn bound(input: ParseStream) -> syn::Result<(f64, TokenStream)> {
+/// A number with its value, and as it was written.
+type Bound = (f64, TokenStream);
+
+/// Reads the numbers of a list into `given`.
+fn list(input: ParseStream, example: &str, given: &mut Vec<Bound>) -> syn::Result<()> {
+    while !input.is_empty() {
+        let written = input.fork();
+        let bound = bound(input)?;
+        // A second number lacks its comma; anything else makes the first a part of an expression.
+        let is_whole = input.is_empty() || input.peek(Token![,]) || input.peek(Lit);
+        given.push(bound.filter(|_| is_whole).map_or_else(|| Err(computed(&written, example)), Ok)?);
+        if !input.is_empty() {
+            input.parse::<Token![,]>()?;
+        }
+    }
+    Ok(())
+}
+
+/// The number that comes next; `None` if something else does.
+fn bound(input: ParseStream) -> syn::Result<Option<Bound>> {
     let minus: Option<Token![-]> = input.parse()?;
-    let expected = "expected a number, as `0.5`; bounds that are computed belong in a constant: `buckets: BOUNDS`";
-    let number: Lit = input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))?;
+    if !input.peek(Lit) {
+        return Ok(None);
+    }
+    let number: Lit = input.parse()?;
     let value = match &number {
         Lit::Int(number) if number.suffix().is_empty() => number.base10_parse::<f64>().ok(),
         Lit::Float(number) if matches!(number.suffix(), "" | "f64") => number.base10_parse::<f64>().ok(),
         _ => None,
     };
-    match value.filter(|value| value.is_finite()) {
-        Some(value) if minus.is_some() => Ok((-value, quote_spanned!(number.span()=> #minus #number))),
-        Some(value) => Ok((value, number.into_token_stream())),
-        None => Err(syn::Error::new_spanned(number, expected)),
+    Ok(value.filter(|value| value.is_finite()).map(|value| match minus {
+        Some(minus) => (-value, quote_spanned!(number.span()=> #minus #number)),
+        None => (value, number.into_token_stream()),
+    }))
+}
+
+/// The error for something else than a number, at all of it.
+fn computed(input: ParseStream, example: &str) -> syn::Error {
+    let mut written = TokenStream::new();
+    while !input.is_empty() && (written.is_empty() || !input.peek(Token![,])) {
+        written.extend(input.parse::<TokenTree>());
     }
+    let message = format!("expected a number, as `0.5`; bounds that are computed belong in a constant: `{example}`");
+    syn::Error::new_spanned(written, message)
 }
 
 /// The bounds as `f64`; one that is not above the one before it is a mistake.
-fn ascending(given: Punctuated<(f64, TokenStream), Token![,]>, errors: &mut Errors) -> Vec<Literal> {
+fn ascending(given: Vec<Bound>, errors: &mut Errors) -> Vec<Literal> {
     let (mut bounds, mut last): (Vec<Literal>, Option<f64>) = (Vec::new(), None);
     for (value, written) in given {
         match last {
-            Some(last) if value <= last => {
+            Some(last) if value == last => {
+                errors.at(&written, format_args!("bound `{value}` stands twice; remove one of them"));
+            }
+            Some(last) if value < last => {
                 errors.at(&written, format_args!("bounds ascend, and `{value}` is not above `{last}`; sort them"));
             }
             _ => {

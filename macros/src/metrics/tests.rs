@@ -84,16 +84,23 @@ fn options() {
     check_options("budget: \"5\"", &["expected a number of series above 0"]);
     check_options("budget: -5", &["expected a number of series above 0"]);
     check_options("budget", &["`budget` takes a value; write `budget: ..`"]);
-    check_options("budget = 5", &["`budget` takes a value; write `budget: ..`"]);
+    check_options("budget = 5", &["`budget` takes its value after `:`, not `=`; write `budget: ..`"]);
     check_options("budget: 5, budget: 6", &["option `budget` is given twice"]);
     check_options("unit: s", &["expected a unit"]);
     check_options("exponential: 3", &["`exponential` takes no value"]);
     check_options("exponential, buckets: [1]", &["`exponential` contradicts `buckets`"]);
     check_options("buckets: [1], exponential", &["`exponential` contradicts `buckets`"]);
     check_options("buckets: []", &["a histogram has at least one bound"]);
-    check_options("buckets: [1, 5, 5, 2.5, 6]", &["`5` is not above `5`", "`2.5` is not above `5`"]);
+    check_options(
+        "buckets: [1, 5, 5, 2.5, 6]",
+        &["bound `5` stands twice; remove one", "`2.5` is not above `5`; sort"],
+    );
     check_options("buckets: [1, a]", &["expected a number, as `0.5`"]);
     check_options("buckets: [1e999]", &["expected a number"]);
+    check_options("buckets: [1, 2 * 3, 4 * 5]", &["belong in a constant: `buckets: BOUNDS`"]);
+    check_options("buckets: [-A]", &["belong in a constant: `buckets: BOUNDS`"]);
+    check_options("buckets: [,]", &["expected a number"]);
+    check_options("buckets: [1 2]", &["expected `,`"]);
     check_options("buckets: 5", &["expected upper bounds, as `[0.1, 1.0, 5.0]`"]);
     check_options("budget: 5 unit: \"s\"", &["expected `,` before the next option"]);
     check_options("5, budgt: 5, buckets: x y", &["expected an option", "unknown option", "expected `,`"]);

@@ -1,6 +1,6 @@
 //! What the other attributes of a function mean for its expansion.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::Attribute;
 use syn::parse::{ParseStream, Parser};
@@ -32,6 +32,7 @@ const BUILT_IN: [&str; 24] = [
     "coverage",
     "tc_metric",
 ];
+const REPORTED: &str = "__tc_reported";
 const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
 /// Whether a function must stay an `async fn` for what else is on it.
@@ -79,6 +80,17 @@ pub(crate) fn take(item: TokenStream, is_ours: fn(&Attribute) -> bool) -> (Vec<A
         }
         _ => (Vec::new(), item),
     }
+}
+
+/// The attribute with a word in place of its options by which it does nothing: its mistakes were reported.
+pub(crate) fn reported(attr: &Attribute) -> TokenStream {
+    let (path, word) = (attr.path(), Ident::new(REPORTED, Span::mixed_site()));
+    quote!(#[#path(#word)])
+}
+
+/// Whether the options of an attribute are that word.
+pub(crate) fn is_reported(args: &TokenStream) -> bool {
+    args.to_string() == REPORTED
 }
 
 fn is_last(attr: &Attribute, name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! What an attribute was put on. The body of a function is never parsed: it stays the one group of tokens that came in.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span as Site, TokenStream, TokenTree};
 use syn::buffer::Cursor;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Signature, Token, Visibility};
@@ -38,7 +38,8 @@ impl Attr {
 /// An item that a span can be put on.
 pub(crate) enum Item {
     Function(Box<Function>),
-    Impl,
+    /// An `impl` block, and where it starts.
+    Impl(Site),
 }
 
 /// Words before `fn`.
@@ -80,7 +81,7 @@ fn item(input: ParseStream, attribute: Attr) -> syn::Result<Item> {
     let vis = input.parse()?;
     let words = leading_words(input.cursor());
     if words.last().is_some_and(|word| word == "impl") {
-        return Ok(Item::Impl);
+        return Ok(Item::Impl(input.span()));
     }
     if words.last().is_none_or(|word| word != "fn") {
         return Err(wrong_item(input, &words, attribute));
@@ -145,7 +146,7 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &str) {
         let found = match parse(text.parse().unwrap(), Attr::Span) {
-            Ok(Item::Impl) => "impl".to_owned(),
+            Ok(Item::Impl(_)) => "impl".to_owned(),
             Ok(Item::Function(function)) => format!("fn {}", function.sig.ident),
             Err(error) => error.to_string(),
         };

@@ -27,46 +27,58 @@ use crate::krate::Krate;
 
 /// The attribute `#[tc_span(args)]` on `item`.
 pub(crate) fn attribute(args: TokenStream, item: TokenStream) -> TokenStream {
+    if attributes::is_reported(&args) {
+        return item;
+    }
     let (metrics, item) = attributes::take(item, attributes::is_metric);
-    kept_on_error(&item, || match item::parse(item.clone(), Attr::Span)? {
-        Item::Function(function) => on_function(Some(args), only(metrics, model::ONE_METRIC)?, *function),
-        Item::Impl => impl_block::expand(args, item.clone()),
+    kept_on_error(&metrics, &item, || match (item::parse(item.clone(), Attr::Span)?, metrics.first()) {
+        (Item::Function(function), _) => on_function(Some(args), only(&metrics, model::ONE_METRIC)?, *function),
+        (Item::Impl(_), None) => impl_block::expand(args, item.clone()),
+        (Item::Impl(_), Some(metric)) => Err(syn::Error::new_spanned(metric, ON_IMPL)),
     })
 }
 
 /// The attribute `#[tc_metric(args)]` on `item`.
 pub(crate) fn metric_attribute(args: TokenStream, item: TokenStream) -> TokenStream {
+    if attributes::is_reported(&args) {
+        return item;
+    }
     let (spans, item) = attributes::take(item, attributes::is_span);
-    kept_on_error(&item, || match item::parse(item.clone(), Attr::Metric)? {
+    kept_on_error(&spans, &item, || match item::parse(item.clone(), Attr::Metric)? {
         Item::Function(function) => {
-            let span = only(spans, model::ONE_SPAN)?.map(|(args, _)| args);
+            let span = only(&spans, model::ONE_SPAN)?.map(|(args, _)| args);
             on_function(span, Some((args, Site::call_site())), *function)
         }
-        Item::Impl => Err(syn::Error::new(Site::call_site(), ON_IMPL)),
+        Item::Impl(place) => Err(syn::Error::new(place, ON_IMPL)),
     })
 }
 
 /// What is made of an item, or the item itself behind the error: so one mistake gives one error.
 ///
-/// Whichever of the two attributes comes first takes the other one out, and there is one expansion for both.
-fn kept_on_error(item: &TokenStream, expand: impl FnOnce() -> syn::Result<TokenStream>) -> TokenStream {
+/// Whichever of the two attributes comes first takes the other one out, and there is one expansion for both. With an
+/// error the `taken` one stands there again, but does nothing: else the compiler would warn that its import is unused.
+fn kept_on_error(
+    taken: &[Attribute],
+    item: &TokenStream,
+    expand: impl FnOnce() -> syn::Result<TokenStream>,
+) -> TokenStream {
     expand().unwrap_or_else(|error| {
-        let error = error.into_compile_error();
-        quote!(#error #item)
+        let (error, taken) = (error.into_compile_error(), taken.iter().map(attributes::reported));
+        quote!(#error #(#taken)* #item)
     })
 }
 
 /// The arguments of the only attribute among `attrs`, and where it stands.
-fn only(attrs: Vec<Attribute>, message: &str) -> syn::Result<Option<(TokenStream, Site)>> {
+fn only(attrs: &[Attribute], message: &str) -> syn::Result<Option<(TokenStream, Site)>> {
     if let Some(second) = attrs.get(1) {
         return Err(syn::Error::new_spanned(second, message));
     }
-    let Some(attr) = attrs.into_iter().next() else { return Ok(None) };
+    let Some(attr) = attrs.first() else { return Ok(None) };
     let place = attr.path().span();
-    match attr.meta {
+    match &attr.meta {
         Meta::Path(_) => Ok(Some((TokenStream::new(), place))),
-        Meta::List(list) => Ok(Some((list.tokens, place))),
-        Meta::NameValue(_) => Err(syn::Error::new_spanned(attr.meta, "the options stand in brackets; write `(..)`")),
+        Meta::List(list) => Ok(Some((list.tokens.clone(), place))),
+        Meta::NameValue(_) => Err(syn::Error::new_spanned(&attr.meta, "the options stand in brackets; write `(..)`")),
     }
 }
 

@@ -31,7 +31,7 @@ fn read(source: &str) -> Option<Wrapped> {
     let others = if attr == Attr::Span { attributes::is_metric } else { attributes::is_span };
     let (other, item) = attributes::take(item, others);
     let Ok(Item::Function(function)) = item::parse(item, attr) else { return None };
-    let other = only(other, "one of each").expect("one of each");
+    let other = only(&other, "one of each").expect("one of each");
     let errors = &mut Errors::default();
     Some(match attr {
         Attr::Span => wrapped(Some(args), other, *function, errors),

@@ -4,16 +4,10 @@ fn load(
 ) -> impl ::core::future::Future<Output = Result<Replica, StoreError>> {
     type __TcLabel0 = ::tracecast::__private::LabelOf<keys::source>;
     const __TC_DURATION_META: ::tracecast::__private::MetricMeta = {
-        let mut __tc_meta = {
-            use ::tracecast::__private::Histogram as __TcMetric;
-            __TcMetric::<
-                (),
-                f64,
-            >::meta("tc_load_seconds", "s", "Duration of `Store/Load`")
-        };
-        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
-        __tc_meta
-    };
+        use ::tracecast::__private::Histogram as __TcMetric;
+        __TcMetric::<(), f64>::meta("tc_load_seconds", "s", "Duration of `Store/Load`")
+    }
+        .labelled(&[<__TcLabel0 as ::tracecast::__private::Key>::META]);
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_DURATION_META
         .mistake()
     {

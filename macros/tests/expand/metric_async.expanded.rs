@@ -5,33 +5,24 @@ fn load(request: Request, device: u32) -> impl ::core::future::Future<Output = L
         <::tracecast::__private::ErrorSet<::core::result::Result<(), StoreError>>>::TYPES
     };
     const __TC_CALLS_META: ::tracecast::__private::MetricMeta = {
-        let mut __tc_meta = {
-            use ::tracecast::__private::Counter as __TcMetric;
-            __TcMetric::<(), u64>::meta("tc_loads_total", "", "Calls of `load`")
-                .outcomes()
-                .error_types(__TC_ERROR_TYPES)
-        };
-        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
-        __tc_meta
-    };
+        use ::tracecast::__private::Counter as __TcMetric;
+        __TcMetric::<(), u64>::meta("tc_loads_total", "", "Calls of `load`")
+            .outcomes()
+            .error_types(__TC_ERROR_TYPES)
+    }
+        .labelled(&[<__TcLabel0 as ::tracecast::__private::Key>::META]);
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_CALLS_META
         .mistake()
     {
         ::core::panic!("{}", __tc_mistake.as_str())
     };
     const __TC_ERRORS_META: ::tracecast::__private::MetricMeta = {
-        let mut __tc_meta = {
-            use ::tracecast::__private::Counter as __TcMetric;
-            __TcMetric::<
-                (),
-                u64,
-            >::meta("tc_load_errors_total", "", "Failed calls of `load`")
-                .failures()
-                .error_types(__TC_ERROR_TYPES)
-        };
-        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
-        __tc_meta
-    };
+        use ::tracecast::__private::Counter as __TcMetric;
+        __TcMetric::<(), u64>::meta("tc_load_errors_total", "", "Failed calls of `load`")
+            .failures()
+            .error_types(__TC_ERROR_TYPES)
+    }
+        .labelled(&[<__TcLabel0 as ::tracecast::__private::Key>::META]);
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_ERRORS_META
         .mistake()
     {

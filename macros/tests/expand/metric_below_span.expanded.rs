@@ -7,41 +7,36 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
         <::tracecast::__private::ErrorSet<Result<(), StoreError>>>::TYPES
     };
     const __TC_CALLS_META: ::tracecast::__private::MetricMeta = {
-        let mut __tc_meta = {
-            use ::tracecast::__private::Counter as __TcMetric;
-            __TcMetric::<(), u64>::meta("tc_loads_total", "", "Calls of `Store/Load`")
-                .outcomes()
-                .error_types(__TC_ERROR_TYPES)
-        };
-        __tc_meta.labels = &[
-            <__TcLabel0 as ::tracecast::__private::Key>::META,
-            <::tracecast::__private::OrNone<
-                __TcLabel1,
-            > as ::tracecast::__private::Key>::META,
-        ];
-        __tc_meta
-    };
+        use ::tracecast::__private::Counter as __TcMetric;
+        __TcMetric::<(), u64>::meta("tc_loads_total", "", "Calls of `Store/Load`")
+            .outcomes()
+            .error_types(__TC_ERROR_TYPES)
+    }
+        .labelled(
+            &[
+                <__TcLabel0 as ::tracecast::__private::Key>::META,
+                <::tracecast::__private::OrNone<
+                    __TcLabel1,
+                > as ::tracecast::__private::Key>::META,
+            ],
+        );
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_CALLS_META
         .mistake()
     {
         ::core::panic!("{}", __tc_mistake.as_str())
     };
     const __TC_DURATION_META: ::tracecast::__private::MetricMeta = {
-        let mut __tc_meta = {
-            use ::tracecast::__private::Histogram as __TcMetric;
-            __TcMetric::<
-                (),
-                f64,
-            >::meta("tc_load_seconds", "s", "Duration of `Store/Load`")
-        };
-        __tc_meta.labels = &[
-            <__TcLabel0 as ::tracecast::__private::Key>::META,
-            <::tracecast::__private::OrNone<
-                __TcLabel1,
-            > as ::tracecast::__private::Key>::META,
-        ];
-        __tc_meta
-    };
+        use ::tracecast::__private::Histogram as __TcMetric;
+        __TcMetric::<(), f64>::meta("tc_load_seconds", "s", "Duration of `Store/Load`")
+    }
+        .labelled(
+            &[
+                <__TcLabel0 as ::tracecast::__private::Key>::META,
+                <::tracecast::__private::OrNone<
+                    __TcLabel1,
+                > as ::tracecast::__private::Key>::META,
+            ],
+        );
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_DURATION_META
         .mistake()
     {

@@ -2,14 +2,10 @@
 fn load(source: SourceType) -> u8 {
     type __TcLabel0 = ::tracecast::__private::LabelOf<keys::source>;
     const __TC_CALLS_META: ::tracecast::__private::MetricMeta = {
-        let mut __tc_meta = {
-            use ::tracecast::__private::Counter as __TcMetric;
-            __TcMetric::<(), u64>::meta("tc_loads_total", "", "Calls of `load`")
-                .outcomes()
-        };
-        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
-        __tc_meta
-    };
+        use ::tracecast::__private::Counter as __TcMetric;
+        __TcMetric::<(), u64>::meta("tc_loads_total", "", "Calls of `load`").outcomes()
+    }
+        .labelled(&[<__TcLabel0 as ::tracecast::__private::Key>::META]);
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_CALLS_META
         .mistake()
     {

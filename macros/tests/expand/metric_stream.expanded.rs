@@ -1,45 +1,36 @@
 fn tokens(model: Model) -> impl Stream<Item = Result<Token, ModelError>> {
     type __TcLabel0 = ::tracecast::__private::LabelOf<keys::model>;
     const __TC_FIRST_ITEM_META: ::tracecast::__private::MetricMeta = {
-        let mut __tc_meta = {
-            use ::tracecast::__private::Histogram as __TcMetric;
-            __TcMetric::<
-                (),
-                f64,
-            >::meta("tc_first_token_seconds", "s", "Time to the first item of `tokens`")
-        };
-        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
-        __tc_meta
-    };
+        use ::tracecast::__private::Histogram as __TcMetric;
+        __TcMetric::<
+            (),
+            f64,
+        >::meta("tc_first_token_seconds", "s", "Time to the first item of `tokens`")
+    }
+        .labelled(&[<__TcLabel0 as ::tracecast::__private::Key>::META]);
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_FIRST_ITEM_META
         .mistake()
     {
         ::core::panic!("{}", __tc_mistake.as_str())
     };
     const __TC_PER_ITEM_META: ::tracecast::__private::MetricMeta = {
-        let mut __tc_meta = {
-            use ::tracecast::__private::Histogram as __TcMetric;
-            __TcMetric::<
-                (),
-                f64,
-            >::meta("tc_token_seconds", "s", "Time between two items of `tokens`")
-        };
-        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
-        __tc_meta
-    };
+        use ::tracecast::__private::Histogram as __TcMetric;
+        __TcMetric::<
+            (),
+            f64,
+        >::meta("tc_token_seconds", "s", "Time between two items of `tokens`")
+    }
+        .labelled(&[<__TcLabel0 as ::tracecast::__private::Key>::META]);
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_PER_ITEM_META
         .mistake()
     {
         ::core::panic!("{}", __tc_mistake.as_str())
     };
     const __TC_ITEMS_META: ::tracecast::__private::MetricMeta = {
-        let mut __tc_meta = {
-            use ::tracecast::__private::Counter as __TcMetric;
-            __TcMetric::<(), u64>::meta("tc_tokens_total", "", "Items of `tokens`")
-        };
-        __tc_meta.labels = &[<__TcLabel0 as ::tracecast::__private::Key>::META];
-        __tc_meta
-    };
+        use ::tracecast::__private::Counter as __TcMetric;
+        __TcMetric::<(), u64>::meta("tc_tokens_total", "", "Items of `tokens`")
+    }
+        .labelled(&[<__TcLabel0 as ::tracecast::__private::Key>::META]);
     const _: () = if let ::core::option::Option::Some(__tc_mistake) = __TC_ITEMS_META
         .mistake()
     {

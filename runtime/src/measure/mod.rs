@@ -97,7 +97,7 @@ impl Measure {
         }
         self.leave();
         let outcome = if outcome == Outcome::Ok && verdict.failed { Outcome::Error } else { outcome };
-        let result = verdict.index(self.meter.results);
+        let result = verdict.labels.unwrap_or(self.meter.no_result);
         let set = self.entry.saturating_mul(self.meter.results).saturating_add(result);
         if let Some(duration) = self.meter.duration {
             self.record(duration, set, self.started, end);

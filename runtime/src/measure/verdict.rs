@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 
 use crate::error::TcError;
-use crate::key::LabelKey;
+use crate::key::{Key, LabelKey};
 use crate::label::Label;
-use crate::metric::{Labels, appended, ordinal};
+use crate::metric::{Labels, OrNone, appended, ordinal};
 use crate::value::IntoValue;
 
 /// What a result says: whether it is an error, of which type, and the labels that come from it.
@@ -13,23 +13,19 @@ use crate::value::IntoValue;
 pub struct Verdict {
     pub(super) failed: bool,
     pub(super) error_type: Option<&'static str>,
-    labels: Option<usize>,
+    /// The index of the labels that come from the result, if there is one.
+    pub(super) labels: Option<usize>,
 }
 
 impl Verdict {
-    /// One more label from the result. Each has one value more than its key: `none`, the last.
+    /// One more label from the result. Each has `none` among its values.
     #[inline]
     pub fn label<K: LabelKey>(&mut self, value: impl IntoValue<K::Value>)
     where
         K::Value: Label,
     {
-        let cardinality = <K::Value as Label>::CARDINALITY + 1;
+        let cardinality = <<OrNone<K> as Key>::Value as Label>::CARDINALITY;
         self.labels = Some(appended(self.labels.unwrap_or(0), ordinal::<K>(value), cardinality));
-    }
-
-    /// Which of the `results` sets of values it has; the last one, without a result.
-    pub(super) fn index(&self, results: usize) -> usize {
-        self.labels.unwrap_or(results - 1)
     }
 }
 

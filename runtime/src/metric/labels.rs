@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::key::{Key, KeyMeta, LabelKey};
-use crate::label::Label;
+use crate::label::{Label, LabelText};
 use crate::value::{IntoValue, Value};
 
 /// What no label set has as its index.
@@ -20,13 +20,16 @@ pub trait LabelSet: 'static {
     const KEYS: &'static [&'static KeyMeta];
     /// How many sets of values there are.
     const CARDINALITY: usize;
+    /// The set in which each is `none`, or else its last value.
+    #[doc(hidden)]
+    const MISSING: usize;
 }
 
 /// Values for the labels `L`: a tuple of them, in the order of the keys.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not values for the labels `{L}`",
-    label = "one value for each label of `{L}` is needed",
-    note = "give a tuple with a value for each key, in their order; a label takes its own type, never a `String`"
+    label = "does not fit the labels `{L}`",
+    note = "give a tuple with one value for each key, in their order, or `()` if there are none; a label takes its own type, never a `String`"
 )]
 pub trait LabelValues<L> {
     /// Which of the sets of values this is.
@@ -36,8 +39,10 @@ pub trait LabelValues<L> {
 impl LabelSet for () {
     const KEYS: &'static [&'static KeyMeta] = &[];
     const CARDINALITY: usize = 1;
+    const MISSING: usize = 0;
 }
 
+#[diagnostic::do_not_recommend]
 impl LabelValues<()> for () {
     #[inline(always)]
     fn index(self) -> usize {
@@ -56,6 +61,11 @@ macro_rules! tuples {
                 let sets: usize = 1;
                 $(let sets = sets.saturating_mul(<$key::Value as Label>::CARDINALITY);)+
                 sets
+            };
+            const MISSING: usize = {
+                let set = 0;
+                $(let set = appended(set, missing::<$key::Value>(), <$key::Value as Label>::CARDINALITY);)+
+                set
             };
         }
 
@@ -113,8 +123,16 @@ impl Labels {
 
 /// The index that grows by one label, or nowhere if the label is none of its values: one that was written by hand.
 #[inline(always)]
-pub(crate) fn appended(index: usize, ordinal: usize, cardinality: usize) -> usize {
+pub(crate) const fn appended(index: usize, ordinal: usize, cardinality: usize) -> usize {
     if ordinal >= cardinality || index == NOWHERE { NOWHERE } else { index * cardinality + ordinal }
+}
+
+/// The ordinal of `none`, or else the last one.
+const fn missing<L: Label>() -> usize {
+    match L::NONE {
+        Some(none) => none,
+        None => L::CARDINALITY.saturating_sub(1),
+    }
 }
 
 #[inline(always)]
@@ -132,11 +150,12 @@ impl<K: LabelKey> Key for OrNone<K>
 where
     K::Value: Label,
 {
-    type Value = Option<K::Value>;
+    type Value = Maybe<K::Value>;
     const META: &'static KeyMeta =
-        &KeyMeta::label::<Option<K::Value>>(K::META.name, K::META.description).at(K::META.location);
+        &KeyMeta::label::<Maybe<K::Value>>(K::META.name, K::META.description).at(K::META.location);
 }
 
+#[diagnostic::do_not_recommend]
 impl<K: LabelKey> LabelKey for OrNone<K>
 where
     K::Value: Label,
@@ -144,11 +163,31 @@ where
     type Itself = Self;
 }
 
+/// A label, or `none`: one of its own values, or else one more.
+#[derive(Clone, Copy, Debug)]
+pub struct Maybe<L>(Option<L>);
+
+impl<L: Label> Label for Maybe<L> {
+    const CARDINALITY: usize = L::CARDINALITY + if L::NONE.is_some() { 0 } else { 1 };
+    const LEARNT: bool = L::LEARNT;
+    const NONE: Option<usize> = match L::NONE {
+        Some(none) => Some(none),
+        None => Some(L::CARDINALITY),
+    };
+
+    fn ordinal(self) -> usize {
+        self.0.map_or(missing::<Self>(), L::ordinal)
+    }
+
+    fn value(ordinal: usize) -> LabelText {
+        if ordinal < L::CARDINALITY { L::value(ordinal) } else { LabelText::Borrowed("none") }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::keys::{SourceType, device, source};
-    use crate::label::LabelText;
 
     #[test]
     fn values_make_an_index() {
@@ -174,5 +213,14 @@ mod tests {
         assert_eq!((meta.name, meta.cardinality), ("tc.source.type", Some(3)));
         let texts: Vec<LabelText> = (0..3).map(|ordinal| meta.label_text(ordinal)).collect();
         assert_eq!(texts, ["remote", "disk", "none"]);
+        assert_eq!(<(OrNone<source>, OrNone<source>)>::MISSING, 8);
+    }
+
+    #[test]
+    fn a_label_that_has_none_itself_gets_no_second_one() {
+        assert_eq!((Maybe::<Option<bool>>::CARDINALITY, Maybe::<bool>::CARDINALITY), (3, 3));
+        assert_eq!(Maybe::<Option<bool>>(None).ordinal(), Maybe(Some(None::<bool>)).ordinal());
+        let texts = |ordinal| Maybe::<Option<bool>>::value(ordinal);
+        assert_eq!([texts(0), texts(1), texts(2)], ["false", "true", "none"]);
     }
 }

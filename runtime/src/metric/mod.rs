@@ -142,6 +142,13 @@ impl MetricMeta {
         }
     }
 
+    /// Other labels than those of its type.
+    #[doc(hidden)]
+    pub const fn labelled(mut self, labels: &'static [&'static KeyMeta]) -> Self {
+        self.labels = labels;
+        self
+    }
+
     /// Upper bounds of its buckets.
     #[doc(hidden)]
     pub const fn buckets(mut self, bounds: &'static [f64]) -> Self {

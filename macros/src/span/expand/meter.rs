@@ -106,11 +106,7 @@ fn with_labels(meta: TokenStream, keys: &[TokenStream], k: &TokenStream) -> Toke
     if keys.is_empty() {
         return meta;
     }
-    quote_spanned! {Site::mixed_site()=> {
-        let mut __tc_meta = #meta;
-        __tc_meta.labels = &[#(<#keys as #k::Key>::META),*];
-        __tc_meta
-    }}
+    quote_spanned!(Site::mixed_site()=> #meta.labelled(&[#(<#keys as #k::Key>::META),*]))
 }
 
 /// What the descriptions are about.

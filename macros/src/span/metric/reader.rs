@@ -80,7 +80,7 @@ impl Metrics {
         match text {
             "budget" => self.settings.budget = Some(metrics::budget(input)?),
             "buckets" => {
-                let buckets = metrics::buckets(input, errors)?;
+                let buckets = metrics::buckets(input, "buckets = BOUNDS", errors)?;
                 self.divide(option, buckets, errors);
             }
             "error_type" => self.error_type = error_type(input)?,

@@ -7,6 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Path, Token};
 
 use crate::diagnostics::{Errors, shown};
+use crate::metrics::label_twice;
 
 /// One `key = value` of `attrs`, `share` or `result`.
 pub(crate) struct Field {
@@ -23,7 +24,7 @@ pub(super) fn fields(input: ParseStream, list: &str, errors: &mut Errors) -> Vec
 
 /// Reads the inside of `labels(...)` of a metric.
 pub(crate) fn labels(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
-    read(input, "Label", label, errors)
+    read(input, LABELS, label, errors)
 }
 
 fn read(
@@ -37,7 +38,7 @@ fn read(
     for (key, value) in errors.keep(parsed).unwrap_or_default() {
         let name = shown(&key);
         if fields.iter().any(|known| shown(&known.key) == name) {
-            errors.at(&key, format_args!("key `{name}` is given twice; keep one of them"));
+            errors.at(&key, twice(list, &name));
         } else {
             let alias = alias(&key, list, fields.len());
             fields.push(Field { key, value, alias });
@@ -98,6 +99,16 @@ fn label(input: ParseStream) -> syn::Result<(Path, Expr)> {
     }
 }
 
+/// The error for a key that comes twice.
+fn twice(list: &str, name: &str) -> String {
+    match list {
+        LABELS => label_twice(name),
+        _ => format!("key `{name}` is given twice; keep one of them"),
+    }
+}
+
+/// What tells the labels of a metric from the lists of a span.
+const LABELS: &str = "Label";
 const NO_PATH: &str = "a key is named by its Rust path, as in `keys::artifact = ..`; \
     declare it with `tracecast::tc_keys!` if there is none";
 

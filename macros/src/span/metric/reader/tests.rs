@@ -67,8 +67,8 @@ fn labels() {
     let check = |text: &str, expected: &[&str]| check(&format!("calls = \"tc_a_total\", {text}"), expected);
     check("labels(keys::a)", &["label `keys::a` is never given a value; write `keys::a = ..`"]);
     check("labels(keys::a, keys::b = 1)", &["label `keys::a` is never given a value"]);
-    check("labels(keys::a = 1, keys::a = 2)", &["key `keys::a` is given twice"]);
-    check("labels(keys::a = 1, keys::a = |r| r)", &["key `keys::a` is given twice"]);
+    check("labels(keys::a = 1, keys::a = 2)", &["label `keys::a` stands twice; remove one of them"]);
+    check("labels(keys::a = 1, keys::a = |r| r)", &["label `keys::a` stands twice; remove one of them"]);
     check("labels(\"a\" = 1)", &["a key is named by its Rust path"]);
     check("labels(keys::a = )", &["expected an expression"]);
     check(
@@ -97,7 +97,9 @@ fn bad_values() {
     let check = |text: &str, expected: &[&str]| check(&format!("duration = \"tc_a_seconds\", {text}"), expected);
     check("budget = 0", &["expected a number of series above 0"]);
     check("budget", &["`budget` takes a value; write `budget = ..`"]);
+    check("budget: 5", &["`budget` takes its value after `=`, not `:`; write `budget = ..`"]);
     check("buckets = [2, 1]", &["`1` is not above `2`"]);
+    check("buckets = [2 * 3]", &["belong in a constant: `buckets = BOUNDS`"]);
     check("buckets = [1], exponential", &["`exponential` contradicts `buckets`"]);
     check("exponential, exponential", &["option `exponential` is given twice"]);
     check("exponential = 1", &["`exponential` takes no value"]);

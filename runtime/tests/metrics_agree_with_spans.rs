@@ -1,0 +1,107 @@
+//! Where a span and a metric say the same thing, they say the same.
+
+use std::panic::catch_unwind;
+
+use futures::{Stream, StreamExt, stream};
+use tracecast::Outcome;
+use tracecast::prelude::*;
+use tracecast::testing::capture;
+
+mod keys {
+    tracecast::tc_keys! {
+        /// A label that has `none` among its values.
+        pub label maybe: Option<bool> = "tc.maybe";
+    }
+}
+
+/// Has types, and no text.
+#[derive(Debug, TcError)]
+enum Silent {
+    Gone,
+}
+
+#[tc_span("Agree/Silent")]
+#[tc_metric(calls = "tc_silent_total", errors = "tc_silent_errors_total")]
+fn silent() -> Result<(), Silent> {
+    Err(Silent::Gone)
+}
+
+#[test]
+fn an_error_without_a_text_has_its_type_on_both() {
+    let captured = capture(silent);
+    captured.assert_tree("Agree/Silent error error.type=Gone");
+    captured.assert_metrics(
+        "
+        tc_silent_errors_total{outcome=error, error.type=Gone} 1
+        tc_silent_total{outcome=error, error.type=Gone} 1
+        ",
+    );
+}
+
+#[tc_metric(calls = "tc_maybe_total", labels(keys::maybe = |value| *value))]
+fn maybe(value: Option<bool>, fails: bool) -> Option<bool> {
+    assert!(!fails, "on purpose");
+    value
+}
+
+#[test]
+fn a_label_with_a_none_of_its_own_has_one() {
+    let captured = capture(|| {
+        maybe(None, false);
+        maybe(Some(true), false);
+        let _ = catch_unwind(|| maybe(None, true));
+    });
+    captured.assert_metrics(
+        "
+        tc_maybe_total{tc.maybe=true, outcome=ok} 1
+        tc_maybe_total{tc.maybe=none, outcome=ok} 1
+        tc_maybe_total{tc.maybe=none, outcome=panicked} 1
+        ",
+    );
+}
+
+#[tc_span("Agree/Stream", stream)]
+#[tc_metric(calls = "tc_stream_total", errors = "tc_stream_errors_total", in_flight = "tc_stream_active",
+            items = "tc_stream_items_total")]
+fn items() -> impl Stream<Item = Result<u8, Silent>> {
+    stream::iter([Ok(1), Err(Silent::Gone), Ok(2)])
+}
+
+/// Reads until `stop` says so, and drops the rest.
+fn read(stop: impl Fn(&Result<u8, Silent>) -> bool) {
+    futures::executor::block_on(async {
+        let mut items = std::pin::pin!(items());
+        while let Some(item) = items.next().await {
+            if stop(&item) {
+                return;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_stream_whose_reader_stops_at_an_error_has_failed() {
+    let captured = capture(|| read(Result::is_err));
+    assert_eq!(captured.span("Agree/Stream").outcome, Outcome::Error);
+    captured.assert_metrics(
+        "
+        tc_stream_active 0
+        tc_stream_errors_total{outcome=error, error.type=Gone} 1
+        tc_stream_items_total 2
+        tc_stream_total{outcome=error, error.type=Gone} 1
+        ",
+    );
+}
+
+#[test]
+fn a_stream_whose_reader_stops_before_is_cancelled() {
+    let captured = capture(|| read(Result::is_ok));
+    assert_eq!(captured.span("Agree/Stream").outcome, Outcome::Cancelled);
+    captured.assert_metrics(
+        "
+        tc_stream_active 0
+        tc_stream_items_total 1
+        tc_stream_total{outcome=cancelled, error.type=none} 1
+        ",
+    );
+}
