@@ -25,7 +25,7 @@ pub(crate) struct Measurement {
     message = "a metric that counts in `{V}` takes no `{Self}`",
     label = "not a number for a metric of `{V}`",
     note = "a `u64` metric takes any integer (a negative one is refused when it comes), an `i64` metric any that fits, an `f64` metric any number",
-    note = "a metric of fractions has `f64` as its second argument, as in `Counter<(), f64>`"
+    note = "declare a metric of fractions with `f64` as its second argument, as in `Counter<(), f64>`"
 )]
 pub trait IntoAmount<V> {
     /// The number as the metric counts it.

@@ -4,6 +4,10 @@
 //! attributes are typed keys, declared once with [`tc_keys!`]; nothing is captured that was not named. Switched off it
 //! costs a load and a branch, switched on little more than two clock reads.
 //!
+//! Under [`#[tc_metric]`](macro@tc_metric) its calls are counted and timed, in the same wrapper; [`tc_metrics!`] declares
+//! metrics of your own. Labels have a closed or bounded set of values, and a metric whose series could exceed its budget
+//! does not compile.
+//!
 //! ```
 //! use tracecast::prelude::*;
 //!
@@ -25,6 +29,7 @@
 //! #[tc_span("StoreDaemon/MaterializeReplica",
 //!           attrs(keys::artifact = artifact, keys::source = source),
 //!           result(keys::bytes = |replica| replica.len()))]
+//! #[tc_metric(calls = "tc_materialize_total", labels(keys::source = source))]
 //! fn materialize(artifact: &str, source: SourceType) -> Result<Vec<u8>, std::io::Error> {
 //!     Ok(artifact.as_bytes().to_vec())
 //! }
@@ -34,11 +39,12 @@
 //!     captured.assert_tree("
 //!         StoreDaemon/MaterializeReplica tc.artifact.id=llama tc.source.type=disk tc.size.bytes=5
 //!     ");
+//!     captured.assert_metrics("tc_materialize_total{tc.source.type=disk, outcome=ok} 1");
 //! }
 //! ```
 //!
 //! # Features
-//! - `off` compiles every span and scope out. It is for applications to choose, not for libraries.
+//! - `off` compiles every span, scope and metric out. It is for applications to choose, not for libraries.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

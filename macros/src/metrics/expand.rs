@@ -43,7 +43,10 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
         #check
         __tc_metric
     }};
-    quote!(#(#attrs)* #section #vis static #name: #k::#kind<#labels, #number> = #value;)
+    // It starts and ends at the user's word, where the compiler then says that another item has its name.
+    let site = place.resolved_at(Span::call_site());
+    let (start, end) = (quote_spanned!(site=> static), quote_spanned!(site=> ;));
+    quote!(#(#attrs)* #section #vis #start #name: #k::#kind<#labels, #number> = #value #end)
 }
 
 /// Where the last word of a path stands: the whole of it is no single place.

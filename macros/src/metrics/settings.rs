@@ -58,11 +58,10 @@ pub(crate) fn buckets(input: ParseStream, example: &str, errors: &mut Errors) ->
     if input.peek(syn::token::Bracket) {
         let inside;
         let bracket = syn::bracketed!(inside in input);
-        let mut given = Vec::new();
-        let read = list(&inside, example, &mut given);
+        let given = list(&inside, example);
         // What is left after a mistake is reported with it.
         inside.parse::<TokenStream>()?;
-        read?;
+        let given = given?;
         if given.is_empty() {
             return Err(syn::Error::new(
                 bracket.span.join(),
@@ -79,19 +78,20 @@ pub(crate) fn buckets(input: ParseStream, example: &str, errors: &mut Errors) ->
 /// A number with its value, and as it was written.
 type Bound = (f64, TokenStream);
 
-/// Reads the numbers of a list into `given`.
-fn list(input: ParseStream, example: &str, given: &mut Vec<Bound>) -> syn::Result<()> {
+/// Reads numbers with commas between them.
+fn list(input: ParseStream, example: &str) -> syn::Result<Vec<Bound>> {
+    let mut given = Vec::new();
     while !input.is_empty() {
         let written = input.fork();
         let bound = bound(input)?;
         // A second number lacks its comma; anything else makes the first a part of an expression.
         let is_whole = input.is_empty() || input.peek(Token![,]) || input.peek(Lit);
-        given.push(bound.filter(|_| is_whole).map_or_else(|| Err(computed(&written, example)), Ok)?);
+        given.push(bound.filter(|_| is_whole).ok_or_else(|| computed(&written, example))?);
         if !input.is_empty() {
             input.parse::<Token![,]>()?;
         }
     }
-    Ok(())
+    Ok(given)
 }
 
 /// The number that comes next; `None` if something else does.

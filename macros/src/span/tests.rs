@@ -149,10 +149,21 @@ fn mistakes_of_both_are_reported_once() {
     check("#[tc_span(\"A/B\")] #[tc_metric(a)] #[tc_metric(b)] fn f() {}", &["a function has one `tc_metric`"]);
     check("#[tc_metric(a)] #[tc_span(\"A/B\")] #[tc_span(\"A/B\")] fn f() {}", &["a function has one span"]);
     check("#[tc_span(\"A/B\")] #[tc_metric = 1] fn f() {}", &["the options stand in brackets"]);
+    check("#[tc_span] #[tc_metric(calls = \"tc_f_total\")] impl A {}", &["put it on the methods"]);
     check(
         "#[tc_span(\"A/B\", future)] #[tc_metric(calls = \"tc_f_total\", construct)] fn f() -> BoxFuture<'a, u8> { g() }",
         &["`construct` contradicts `future`"],
     );
+}
+
+#[test]
+fn a_taken_attribute_keeps_its_import_used() {
+    let (_, args, item) = split("#[tc_metric(calls = \"f\")] #[x::tc_span(\"A/B\")] fn f() {}");
+    let found = metric_attribute(args, item).to_string().replace(' ', "");
+    assert!(found.ends_with("#[x::tc_span(__tc_reported)]fnf(){}"), "{found}");
+    let (_, args, item) = split("#[tc_span(__tc_reported)] #[tc_metric(calls = \"f\")] fn f() {}");
+    assert_eq!(attribute(args.clone(), item.clone()).to_string(), item.to_string());
+    assert_eq!(metric_attribute(args, item.clone()).to_string(), item.to_string());
 }
 
 #[test]

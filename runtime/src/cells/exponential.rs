@@ -113,7 +113,8 @@ mod tests {
     #[test]
     fn the_ends() {
         assert_eq!((bucket(0.0, -32), bucket(1e-300, -32), bucket(f64::MAX, -32)), (0, 0, BUCKETS - 1));
-        assert_eq!((bucket(2_f64.powi(-32), -32), bucket(2_f64.powi(-31), -32)), (0, 8));
+        let first = 1.0 / (1_u64 << 32) as f64;
+        assert_eq!((bucket(first, -32), bucket(2.0 * first, -32)), (0, 8));
         assert_eq!((bucket((u64::MAX >> 1) as f64, -1), bucket(0.0, -1)), (BUCKETS - 1, 0));
     }
 
