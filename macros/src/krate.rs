@@ -12,6 +12,11 @@ impl Krate {
         Self(path)
     }
 
+    /// Whether what is being compiled is the runtime crate itself.
+    pub(crate) fn is_being_compiled() -> bool {
+        std::env::var_os("CARGO_CRATE_NAME").is_some_and(|name| name == "tracecast")
+    }
+
     /// The path itself, for what is public.
     pub(crate) fn root(&self) -> &TokenStream {
         &self.0

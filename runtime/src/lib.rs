@@ -96,6 +96,9 @@ mod recorder;
 mod recording;
 mod registry;
 mod sampling;
+#[cfg(feature = "otlp")]
+#[expect(dead_code, unreachable_pub, reason = "the configuration uses it")]
+mod secret;
 mod sections;
 mod snapshot;
 mod span;

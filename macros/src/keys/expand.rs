@@ -75,16 +75,7 @@ fn constructor(kind: Kind) -> &'static str {
 /// What only labels have.
 fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
     let name = &key.name;
-    // Not recommended, because an error about a key that is no label would list every label there is.
-    let label = (key.kind == Kind::Label).then(|| {
-        quote! {
-            #on_impl
-            #[diagnostic::do_not_recommend]
-            impl #k::LabelKey for #name {
-                type Itself = #name;
-            }
-        }
-    });
+    let label = (key.kind == Kind::Label).then(|| label(name, k, on_impl));
     let table = match &key.ty {
         KeyType::Interned(size) => Some(quote! {
             #on_impl
@@ -98,4 +89,14 @@ fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
         _ => None,
     };
     quote!(#label #table)
+}
+
+/// Lets the key label metrics. An error about one that may not lists those that may: the user's own where they were
+/// declared, but not the built-in ones, whose code is of no help. The attribute for that is out of reach in a crate
+/// without a prelude.
+fn label(name: &Ident, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
+    let quiet = Krate::is_being_compiled().then(|| quote!(#[diagnostic::do_not_recommend]));
+    let site = name.span().resolved_at(Span::mixed_site());
+    let (start, body) = (quote_spanned!(site=> impl), quote_spanned!(site=> { type Itself = #name; }));
+    quote!(#on_impl #quiet #start #k::LabelKey for #name #body)
 }

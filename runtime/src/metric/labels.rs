@@ -167,6 +167,7 @@ where
 #[derive(Clone, Copy, Debug)]
 pub struct Maybe<L>(Option<L>);
 
+#[diagnostic::do_not_recommend]
 impl<L: Label> Label for Maybe<L> {
     const CARDINALITY: usize = L::CARDINALITY + if L::NONE.is_some() { 0 } else { 1 };
     const LEARNT: bool = L::LEARNT;
