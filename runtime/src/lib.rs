@@ -97,7 +97,7 @@ mod recording;
 mod registry;
 mod sampling;
 #[cfg(feature = "otlp")]
-#[expect(dead_code, unreachable_pub, reason = "the configuration uses it")]
+#[allow(dead_code, unreachable_pub, reason = "the configuration uses it")]
 mod secret;
 mod sections;
 mod snapshot;

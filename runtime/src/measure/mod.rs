@@ -164,8 +164,7 @@ impl Drop for Measure {
     fn drop(&mut self) {
         if self.running {
             let end = self.end_reading(None);
-            let mut verdict = Verdict::default();
-            verdict.error_type = self.error_type;
+            let verdict = Verdict { error_type: self.error_type, ..Verdict::default() };
             self.finish(end, self.if_dropped, &verdict);
         }
     }
