@@ -14,6 +14,46 @@ mod keys {
     }
 }
 
+/// A label that has `none` in the middle of its values.
+#[derive(Clone, Copy, TcLabel)]
+pub enum Tier {
+    Gold,
+    None,
+    Tin,
+}
+
+mod tiers {
+    tracecast::tc_keys! {
+        /// What was paid for.
+        pub label tier: super::Tier = "tc.tier";
+    }
+}
+
+#[tc_metric(calls = "tc_tier_total", labels(tiers::tier = |tier| *tier))]
+fn tier(tier: Tier, fails: bool) -> Tier {
+    assert!(!fails, "on purpose");
+    tier
+}
+
+/// Is named like a `Result`, and is none, nor does it take anything.
+pub trait Row {}
+struct User;
+impl Row for User {}
+struct QueryResult<T: Row>(T);
+
+#[tc_metric(calls = "tc_query_total")]
+fn query() -> QueryResult<User> {
+    QueryResult(User)
+}
+
+#[test]
+fn a_type_that_is_named_like_a_result_is_counted() {
+    capture(|| {
+        let QueryResult(_) = query();
+    })
+    .assert_metrics("tc_query_total{outcome=ok} 1");
+}
+
 /// Has types, and no text.
 #[derive(Debug, TcError)]
 enum Silent {
@@ -50,19 +90,31 @@ fn a_label_with_a_none_of_its_own_has_one() {
         maybe(None, false);
         maybe(Some(true), false);
         let _ = catch_unwind(|| maybe(None, true));
+        for of in [Tier::Gold, Tier::None, Tier::Tin] {
+            tier(of, false);
+        }
+        let _ = catch_unwind(|| tier(Tier::Tin, true));
     });
     captured.assert_metrics(
         "
         tc_maybe_total{tc.maybe=true, outcome=ok} 1
         tc_maybe_total{tc.maybe=none, outcome=ok} 1
         tc_maybe_total{tc.maybe=none, outcome=panicked} 1
+        tc_tier_total{tc.tier=gold, outcome=ok} 1
+        tc_tier_total{tc.tier=none, outcome=ok} 1
+        tc_tier_total{tc.tier=none, outcome=panicked} 1
+        tc_tier_total{tc.tier=tin, outcome=ok} 1
         ",
     );
 }
 
 #[tc_span("Agree/Stream", stream)]
-#[tc_metric(calls = "tc_stream_total", errors = "tc_stream_errors_total", in_flight = "tc_stream_active",
-            items = "tc_stream_items_total")]
+#[tc_metric(
+    calls = "tc_stream_total",
+    errors = "tc_stream_errors_total",
+    in_flight = "tc_stream_active",
+    items = "tc_stream_items_total"
+)]
 fn items() -> impl Stream<Item = Result<u8, Silent>> {
     stream::iter([Ok(1), Err(Silent::Gone), Ok(2)])
 }

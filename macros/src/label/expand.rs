@@ -85,10 +85,14 @@ fn implement(
     let count = texts.len();
     let (last, first) = texts.split_last().map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
     let ordinals = 0..first.len();
+    let none = texts.iter().position(|text| *text == "none");
+    let none =
+        none.map(|none| quote!(const NONE: ::core::option::Option<usize> = ::core::option::Option::Some(#none);));
     quote! {
         #[automatically_derived]
         impl #k::Label for #name {
             const CARDINALITY: usize = #count;
+            #none
             #[inline]
             fn ordinal(self) -> usize {
                 #ordinal

@@ -55,17 +55,21 @@ pub(crate) fn metric_attribute(args: TokenStream, item: TokenStream) -> TokenStr
 
 /// What is made of an item, or the item itself behind the error: so one mistake gives one error.
 ///
-/// Whichever of the two attributes comes first takes the other one out, and there is one expansion for both. With an
-/// error the `taken` one stands there again, but does nothing: else the compiler would warn that its import is unused.
+/// Whichever of the two attributes comes first takes the other one out, and there is one expansion for both. Then the
+/// `taken` one stands there again, but does nothing: else the compiler would warn that its import is unused.
 fn kept_on_error(
     taken: &[Attribute],
     item: &TokenStream,
     expand: impl FnOnce() -> syn::Result<TokenStream>,
 ) -> TokenStream {
-    expand().unwrap_or_else(|error| {
-        let (error, taken) = (error.into_compile_error(), taken.iter().map(attributes::reported));
-        quote!(#error #(#taken)* #item)
-    })
+    let taken = taken.iter().map(attributes::reported);
+    match expand() {
+        Ok(expanded) => quote!(#(#taken)* #expanded),
+        Err(error) => {
+            let error = error.into_compile_error();
+            quote!(#error #(#taken)* #item)
+        }
+    }
 }
 
 /// The arguments of the only attribute among `attrs`, and where it stands.

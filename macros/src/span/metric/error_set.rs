@@ -14,7 +14,8 @@ pub(super) fn of_error(error: &Path) -> TokenStream {
 }
 
 /// The type of a function's value with nothing in place of the success, if it is spelled like a `Result`, and if a
-/// static inside of the function may name all of the rest.
+/// static inside of the function may name all of the rest. A name that only ends so may be a type of its own, which does
+/// not take nothing: that is left as it is.
 pub(super) fn of_type(ty: &Type, generics: &Generics) -> Option<TokenStream> {
     let Type::Path(result) = peel(ty) else { return None };
     if result.qself.is_some() || !named_result(ty) {
@@ -22,7 +23,7 @@ pub(super) fn of_type(ty: &Type, generics: &Generics) -> Option<TokenStream> {
     }
     let mut result = result.clone();
     let last = result.path.segments.last_mut()?;
-    if let PathArguments::AngleBracketed(arguments) = &mut last.arguments {
+    if let (true, PathArguments::AngleBracketed(arguments)) = (last.ident == "Result", &mut last.arguments) {
         let success = arguments.args.iter_mut().find(|argument| matches!(argument, GenericArgument::Type(_)));
         if let Some(success) = success {
             *success = GenericArgument::Type(Type::Verbatim(quote_spanned!(success.span()=> ())));
@@ -84,7 +85,9 @@ mod tests {
         );
         check("fn f<'a>() -> Result<&'a str, Error>", Some("Result<(), Error>"));
         check("fn f() -> Result<impl Send, Error>", Some("Result<(), Error>"));
-        check("fn f() -> QueryResult<Self>", Some("QueryResult<()>"));
+        check("fn f() -> QueryResult<User>", Some("QueryResult<User>"));
+        check("fn f() -> QueryResult<Self>", None);
+        check("fn f() -> a::Result<Self>", Some("a::Result<()>"));
     }
 
     #[test]
