@@ -80,7 +80,7 @@ impl Generator {
 }
 
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     let mut bytes = [0; 8];
     match getrandom::fill(&mut bytes) {
         Ok(()) => u64::from_ne_bytes(bytes),
@@ -89,7 +89,7 @@ fn random() -> u64 {
 }
 
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
-fn random() -> u64 {
+pub(crate) fn random() -> u64 {
     hashed()
 }
 

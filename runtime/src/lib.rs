@@ -95,6 +95,9 @@ mod record;
 mod recorder;
 mod recording;
 mod registry;
+#[cfg(feature = "otlp")]
+#[allow(dead_code, reason = "init uses it")]
+mod resource;
 mod sampling;
 #[cfg(feature = "otlp")]
 #[allow(dead_code, unreachable_pub, reason = "the configuration uses it")]
