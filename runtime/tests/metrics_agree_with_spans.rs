@@ -17,8 +17,11 @@ mod keys {
 /// A label that has `none` in the middle of its values.
 #[derive(Clone, Copy, TcLabel)]
 pub enum Tier {
+    /// Much.
     Gold,
+    /// Nothing.
     None,
+    /// Little.
     Tin,
 }
 
