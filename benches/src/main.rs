@@ -6,6 +6,7 @@
 mod alloc;
 mod check_time;
 mod clock;
+mod encode;
 mod instructions;
 mod metrics;
 mod sizes;
@@ -17,6 +18,7 @@ fn main() {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["--count", scenario, calls] => instructions::run_here(scenario, calls.parse().expect("a number of calls")),
+        ["--encode-count", contender, spans] => encode::run_here(contender, spans.parse().expect("a number of spans")),
         [] => print_all(false),
         ["--quick"] => print_all(true),
         ["--time"] => time::print(false),
@@ -24,10 +26,11 @@ fn main() {
         ["--instructions"] => instructions::print(),
         ["--sizes"] => sizes::print(),
         ["--check"] => check_time::print(false),
+        ["--encode"] => encode::print(false),
         ["--clock"] => clock::print(),
         _ => {
             eprintln!(
-                "usage: tracecast-benches [--quick | --time | --metrics | --instructions | --sizes | --check | --clock]"
+                "usage: tracecast-benches [--quick | --time | --metrics | --instructions | --sizes | --check | --encode | --clock]"
             );
             std::process::exit(2);
         }
@@ -39,5 +42,6 @@ fn print_all(quick: bool) {
     instructions::print();
     time::print(quick);
     metrics::print(quick);
+    encode::print(quick);
     check_time::print(quick);
 }

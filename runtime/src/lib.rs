@@ -60,11 +60,22 @@ mod catalogue;
 mod cells;
 mod chunk;
 mod clock;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+mod collector;
+#[cfg(feature = "otlp")]
+#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
+pub mod config;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+mod console;
 mod context;
 mod current;
+#[cfg(feature = "otlp")]
+#[allow(dead_code, reason = "the export uses it")]
+mod encode;
 mod error;
 mod exemplar;
 mod expansion;
+mod exposition;
 mod ext;
 mod fields;
 mod filter;
@@ -72,6 +83,8 @@ mod finished;
 mod fork;
 mod future;
 mod ids;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+mod init;
 mod instrument;
 mod interned;
 mod item;
@@ -95,12 +108,10 @@ mod record;
 mod recorder;
 mod recording;
 mod registry;
-#[cfg(feature = "otlp")]
-#[allow(dead_code, reason = "init uses it")]
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 mod resource;
 mod sampling;
 #[cfg(feature = "otlp")]
-#[allow(dead_code, unreachable_pub, reason = "the configuration uses it")]
 mod secret;
 mod sections;
 mod snapshot;
@@ -114,9 +125,17 @@ mod table;
 mod tail;
 pub mod testing;
 mod threads;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[allow(dead_code, unused_imports, reason = "init uses it")]
+mod transport;
+mod tree;
 mod value;
 mod word;
 
+#[cfg(feature = "otlp")]
+#[doc(hidden)]
+#[path = "bench.rs"]
+pub mod __bench;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
@@ -132,6 +151,8 @@ pub use crate::filter::{Filter, FilterError};
 pub use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 pub use crate::future::{FutureExt, Instrumented};
 pub use crate::ids::{SpanId, TraceId};
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+pub use crate::init::{Guard, InitError, Report, init, try_init};
 pub use crate::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
 pub use crate::interned::{Interned, InternedHandle, InternedKey};
 pub use crate::key::{Key, KeyKind, KeyMeta, KeyOf, LabelKey, ValueType};

@@ -16,7 +16,7 @@ use crate::clock::Converter;
 use crate::ext::Ext;
 use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 use crate::ids::{SpanId, TraceId};
-use crate::item::{Item, Items};
+use crate::item::{self, Item, Items, TAG_EXT};
 use crate::key::{KeyMeta, ValueType};
 use crate::limits;
 use crate::value::{OwnedValue, Value, cut};
@@ -84,53 +84,107 @@ impl<'a> Record<'a> {
         unsafe { self.header[at].as_bits() }
     }
 
-    fn callsite(&self) -> &'static Callsite {
+    pub(crate) fn callsite(&self) -> &'static Callsite {
         // SAFETY: `header` put the address of a `&'static Callsite` there.
         unsafe { &*self.header[7].as_ptr().cast::<Callsite>() }
     }
 
-    fn items(&self) -> Items<'a> {
+    pub(crate) fn items(&self) -> Items<'a> {
         // SAFETY: `split`'s contract.
         unsafe { Items::new(self.items) }
     }
 
+    pub(crate) fn trace_id(&self) -> u128 {
+        (u128::from(self.bits(1)) << 64) | u128::from(self.bits(2))
+    }
+
+    pub(crate) fn span_id(&self) -> u64 {
+        self.bits(3)
+    }
+
+    /// Zero for a root.
+    pub(crate) fn parent_id(&self) -> u64 {
+        self.bits(4)
+    }
+
+    pub(crate) fn parent_is_remote(&self) -> bool {
+        self.bits(0) >> 24 & FLAG_REMOTE_PARENT != 0
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        Outcome::from_bits((self.bits(0) >> 16) as u8)
+    }
+
+    /// Attributes, events and links left out because of a limit.
+    pub(crate) fn dropped(&self) -> [u32; 3] {
+        let meta = self.bits(0);
+        [u32::from((meta >> 32) as u16), u32::from((meta >> 48) as u8), u32::from((meta >> 56) as u8)]
+    }
+
+    /// What the spans above share with this one. Not to be asked for after `release`.
+    pub(crate) fn shared(&self) -> &[(&'static KeyMeta, OwnedValue)] {
+        // SAFETY: the record owns a count of this `Arc<Ext>` until `release`.
+        self.ext().map_or(&[], |ext| unsafe { &(*ext.cast::<Ext>()).shared })
+    }
+
+    fn ext(&self) -> Option<*const ()> {
+        self.items().find_map(|item| if let Item::Ext(ext) = item { Some(ext) } else { None })
+    }
+
+    /// Whether there is an ext, found by the tags alone: every record is asked, and few have one.
+    fn has_ext(&self) -> bool {
+        let mut rest = self.items;
+        while let Some(first) = rest.first() {
+            // SAFETY: by `split`'s contract these are items, of which the first word is a pointer.
+            let tag = item::tag(unsafe { first.as_ptr() });
+            if tag == TAG_EXT {
+                return true;
+            }
+            // SAFETY: the second word of those items of which it is asked is a number.
+            let second = || rest.get(1).map_or(0, |word| unsafe { word.as_bits() });
+            let words = item::size(tag, second).unwrap_or(rest.len());
+            rest = rest.get(words.max(1)..).unwrap_or_default();
+        }
+        false
+    }
+
     /// Gives up what the record owns: its share of an ext. Call it once, when the record was read.
     pub(crate) fn release(&self) {
-        for item in self.items() {
-            if let Item::Ext(ext) = item {
-                // SAFETY: the record took over one count of the `Arc` when it was written.
-                drop(unsafe { Arc::from_raw(ext.cast::<Ext>()) });
-            }
+        if self.has_ext() {
+            // SAFETY: the record took over one count of the `Arc` when it was written.
+            self.ext().into_iter().for_each(|ext| drop(unsafe { Arc::from_raw(ext.cast::<Ext>()) }));
         }
     }
 
     /// The span as plain data, with its times as `converter` sees them.
     pub(crate) fn finish(&self, converter: &Converter) -> FinishedSpan {
-        let (meta, callsite) = (self.bits(0), self.callsite());
+        let callsite = self.callsite();
+        let [dropped_attributes, dropped_events, dropped_links] = self.dropped();
         let (start, duration) = self.times(converter);
         let mut span = FinishedSpan {
             name: Cow::Borrowed(callsite.name()),
             kind: callsite.kind(),
-            trace_id: TraceId((u128::from(self.bits(1)) << 64) | u128::from(self.bits(2))),
-            span_id: SpanId(self.bits(3)),
-            parent_span_id: Some(SpanId(self.bits(4))).filter(|id| id.is_valid()),
-            parent_is_remote: meta >> 24 & FLAG_REMOTE_PARENT != 0,
+            trace_id: TraceId(self.trace_id()),
+            span_id: SpanId(self.span_id()),
+            parent_span_id: Some(SpanId(self.parent_id())).filter(|id| id.is_valid()),
+            parent_is_remote: self.parent_is_remote(),
             start_unix_nanos: start,
             duration,
-            outcome: Outcome::from_bits((meta >> 16) as u8),
+            outcome: self.outcome(),
             attributes: Vec::new(),
             events: Vec::new(),
             links: Vec::new(),
-            dropped_attributes: u32::from((meta >> 32) as u16),
-            dropped_events: u32::from((meta >> 48) as u8),
-            dropped_links: u32::from((meta >> 56) as u8),
+            dropped_attributes,
+            dropped_events,
+            dropped_links,
             callsite,
         };
         self.fill(&mut span, converter);
         span
     }
 
-    fn times(&self, converter: &Converter) -> (u64, Duration) {
+    /// When it started, as nanoseconds since 1970, and how long it took.
+    pub(crate) fn times(&self, converter: &Converter) -> (u64, Duration) {
         let (start, end) = (self.bits(5), self.bits(6));
         let took = end.saturating_sub(start);
         if self.bits(0) >> 24 & FLAG_UNIX_TIMES != 0 {
@@ -141,7 +195,6 @@ impl<'a> Record<'a> {
 
     fn fill(&self, span: &mut FinishedSpan, converter: &Converter) {
         let mut of_event = 0_u32;
-        let mut shared: Vec<Attribute> = Vec::new();
         for item in self.items() {
             match item {
                 Item::Attribute(key, value) => {
@@ -162,22 +215,15 @@ impl<'a> Record<'a> {
                     });
                 }
                 Item::Name(name) => span.name = Cow::Borrowed(name),
-                Item::Ext(ext) => shared = shared_by(ext),
-                Item::Skip => {}
+                Item::Ext(_) | Item::Skip => {}
             }
         }
-        for attribute in shared {
-            if span.attribute(attribute.key.name).is_none() {
-                span.attributes.push(attribute);
+        for (key, value) in self.shared() {
+            if span.attribute(key.name).is_none() {
+                span.attributes.push(Attribute { key, value: value.clone() });
             }
         }
     }
-}
-
-fn shared_by(ext: *const ()) -> Vec<Attribute> {
-    // SAFETY: the record owns a count of this `Arc<Ext>` until `release`.
-    let ext = unsafe { &*ext.cast::<Ext>() };
-    ext.shared.iter().map(|(key, value)| Attribute { key, value: value.clone() }).collect()
 }
 
 /// A key stands once: a later value takes the place of an earlier one.

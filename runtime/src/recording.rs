@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
 use std::time::Duration;
 
 use crate::announce::{self, OpenSpan};
@@ -15,6 +16,7 @@ use crate::ids::{Generator, SpanId, TraceId};
 use crate::key::Key;
 use crate::keys::open_seconds;
 use crate::limits::{self, Limits};
+use crate::record::Record;
 use crate::recorder::{self, Accounting, Capacity, Recorder};
 use crate::sampling::{self, Sampler};
 use crate::switch;
@@ -37,6 +39,7 @@ pub struct RecordingConfig {
 #[must_use = "recording stops when it is dropped"]
 pub struct Recording {
     recorder: &'static Recorder,
+    closed: AtomicBool,
 }
 
 /// Recording is on already.
@@ -67,20 +70,35 @@ impl Recording {
         limits::set(config.limits);
         switch::set_filter(config.filter);
         switch::start_recording();
-        Ok(Recording { recorder })
+        Ok(Recording { recorder, closed: AtomicBool::new(false) })
     }
 
     /// Takes out all spans that have ended, and a marker for each announced span that is due.
     pub fn drain(&self) -> Vec<FinishedSpan> {
+        let mut spans = Vec::new();
+        self.take(|taken| spans.push(taken.finished()));
+        spans
+    }
+
+    /// As `drain`, but each is only lent.
+    pub(crate) fn take(&self, mut visit: impl FnMut(Taken<'_>)) {
         if !self.is_current() {
-            return Vec::new();
+            return;
         }
         let converter = clock::converter();
-        let mut spans = Vec::new();
-        self.recorder.drain(|record| spans.push(record.finish(&converter)));
+        self.recorder.drain(|record| visit(Taken::Record(record, &converter)));
         let now = clock::now();
-        spans.extend(announce::due(now, &converter).iter().map(|open| marker(open, now, &converter)));
-        spans
+        for open in announce::due(now, &converter) {
+            visit(Taken::Marker(&marker(&open, now, &converter)));
+        }
+    }
+
+    /// Switches recording off; what has ended by now can still be taken.
+    pub(crate) fn close(&self) {
+        if self.is_current() && !self.closed.swap(true, AcqRel) {
+            switch::stop_recording();
+            limits::set(Limits::default());
+        }
     }
 
     /// What became of every span until now.
@@ -106,9 +124,24 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        if self.is_current() {
-            switch::stop_recording();
-            limits::set(Limits::default());
+        self.close();
+    }
+}
+
+/// A span that was taken out.
+pub(crate) enum Taken<'a> {
+    /// As it was recorded.
+    Record(&'a Record<'a>, &'a Converter),
+    /// Says that a span is still open.
+    Marker(&'a FinishedSpan),
+}
+
+impl Taken<'_> {
+    /// The span as plain data.
+    pub(crate) fn finished(&self) -> FinishedSpan {
+        match self {
+            Taken::Record(record, converter) => record.finish(converter),
+            Taken::Marker(marker) => (*marker).clone(),
         }
     }
 }

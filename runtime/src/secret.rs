@@ -1,6 +1,9 @@
 //! Text that is never shown: headers, keys, and what came from variables.
 
 use std::fmt;
+use std::ops::Deref;
+
+const SHOWN: &str = "[secret]";
 
 /// A secret. It prints as `[secret]`, however it is printed; only what sends it asks for its text.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -13,6 +16,7 @@ impl Secret {
     }
 
     /// The text, for the wire alone.
+    #[cfg_attr(not(test), allow(dead_code, reason = "the transport asks for it"))]
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -20,13 +24,68 @@ impl Secret {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[secret]")
+        f.write_str(SHOWN)
     }
 }
 
 impl fmt::Display for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[secret]")
+        f.write_str(SHOWN)
+    }
+}
+
+/// A value that prints, unless it came from a variable that was put into a file: then it prints as `[secret]`.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Masked<T> {
+    value: T,
+    hidden: bool,
+}
+
+impl<T> Masked<T> {
+    /// A value that prints only if it is not `hidden`.
+    pub(crate) fn new(value: T, hidden: bool) -> Self {
+        Masked { value, hidden }
+    }
+
+    /// Whether it prints as `[secret]`.
+    pub fn is_hidden(&self) -> bool {
+        self.hidden
+    }
+
+    /// The value itself, which prints.
+    pub fn into_inner(self) -> T {
+        self.value
+    }
+
+    /// The value made into another one, as visible as it was.
+    pub(crate) fn map<U>(self, f: impl FnOnce(T) -> U) -> Masked<U> {
+        Masked { value: f(self.value), hidden: self.hidden }
+    }
+}
+
+impl<T> From<T> for Masked<T> {
+    fn from(value: T) -> Self {
+        Masked { value, hidden: false }
+    }
+}
+
+impl<T> Deref for Masked<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Masked<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.hidden { f.write_str(SHOWN) } else { self.value.fmt(f) }
+    }
+}
+
+impl<T: fmt::Display> fmt::Display for Masked<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.hidden { f.write_str(SHOWN) } else { self.value.fmt(f) }
     }
 }
 
@@ -39,5 +98,12 @@ mod tests {
         let secret = Secret::new("hunter2");
         assert_eq!(format!("{secret} {secret:?} {:?}", Some(&secret)), "[secret] [secret] Some([secret])");
         assert_eq!(secret.reveal(), "hunter2");
+    }
+
+    #[test]
+    fn a_masked_value_prints_unless_hidden() {
+        let (open, hidden) = (Masked::from("a"), Masked::new("b", true));
+        assert_eq!(format!("{open} {open:?} {hidden} {hidden:?}"), "a \"a\" [secret] [secret]");
+        assert_eq!(*hidden.map(str::len), 1);
     }
 }

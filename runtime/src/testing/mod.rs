@@ -24,8 +24,6 @@
 //! Captures of tests that run at the same time do not see each other: spans go to the capture of the context they are
 //! made in. A task or thread that was given no context makes spans in none; they are listed as strays.
 
-mod tree;
-
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,7 +36,7 @@ use crate::finished::FinishedSpan;
 use crate::future::FutureExt;
 use crate::recorder::{self, Capacity};
 use crate::snapshot::{self, MetricPoints, PointValue};
-use crate::{fork, stray, switch};
+use crate::{fork, stray, switch, tree};
 
 /// Runs `f` and gives what it returned, with all spans that were made in its context and have ended.
 pub fn capture<R>(f: impl FnOnce() -> R) -> Captured<R> {

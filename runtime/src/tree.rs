@@ -8,21 +8,35 @@ use crate::ids::SpanId;
 use crate::value::OwnedValue;
 
 /// Each span with all that is on it.
-pub(super) fn full(spans: &[FinishedSpan]) -> String {
+pub(crate) fn full(spans: &[FinishedSpan]) -> String {
+    print(spans, &|text, span, indent| details(spans, text, span, indent))
+}
+
+fn details(spans: &[FinishedSpan], text: &mut String, span: &FinishedSpan, indent: &str) {
+    attributes(text, &span.attributes);
+    for event in &span.events {
+        let _ = write!(text, "\n{indent}  - {}", event.name);
+        attributes(text, &event.attributes);
+    }
+    for link in &span.links {
+        let _ = write!(text, "\n{indent}  ~ {}", target(spans, link));
+    }
+}
+
+/// Each span with how long it took and all that is on it, and the trace of each root.
+pub(crate) fn timed(spans: &[FinishedSpan]) -> String {
+    let is_root = |span: &FinishedSpan| !spans.iter().any(|known| Some(known.span_id) == span.parent_span_id);
     print(spans, &|text, span, indent| {
-        attributes(text, &span.attributes);
-        for event in &span.events {
-            let _ = write!(text, "\n{indent}  - {}", event.name);
-            attributes(text, &event.attributes);
+        let _ = write!(text, " {:.2?}", span.duration);
+        if is_root(span) {
+            let _ = write!(text, " trace={}", span.trace_id);
         }
-        for link in &span.links {
-            let _ = write!(text, "\n{indent}  ~ {}", target(spans, link));
-        }
+        details(spans, text, span, indent);
     })
 }
 
 /// Names and outcomes.
-pub(super) fn outline(spans: &[FinishedSpan]) -> String {
+pub(crate) fn outline(spans: &[FinishedSpan]) -> String {
     print(spans, &|_, _, _| ())
 }
 
@@ -72,14 +86,14 @@ fn target(spans: &[FinishedSpan], link: &Link) -> String {
 }
 
 /// Without empty lines at both ends and without the indentation that all lines share.
-pub(super) fn dedent(text: &str) -> String {
+pub(crate) fn dedent(text: &str) -> String {
     let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     let shared = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
     lines.iter().map(|line| format!("{}\n", line[shared..].trim_end())).collect()
 }
 
 /// Both texts, each line that is in one of them alone marked.
-pub(super) fn difference(expected: &str, actual: &str) -> String {
+pub(crate) fn difference(expected: &str, actual: &str) -> String {
     let marked = |text: &str, other: &str, mark: char| -> String {
         text.lines()
             .map(|line| format!("{} {line}\n", if other.lines().any(|known| known == line) { ' ' } else { mark }))

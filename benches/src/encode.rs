@@ -1,0 +1,154 @@
+//! From records to OTLP bytes: what the export costs for each span, as time and as instructions.
+
+use std::hint::black_box;
+use std::process::Command;
+use std::time::Instant;
+
+use tracecast::__bench::Encoder;
+use tracecast::prelude::*;
+use tracecast::{Recording, RecordingConfig};
+
+use crate::time::Timed;
+use crate::{alloc, work};
+
+/// Spans in a round: as many as a batch has by default.
+const SPANS: u64 = 512;
+const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
+
+/// What is recorded, and under which name it is counted.
+type Contender = (&'static str, fn(u64));
+
+const CONTENDERS: &[Contender] = &[
+    ("0 attributes", |spans| repeat(spans, work::span)),
+    (TWO, |spans| repeat(spans, two)),
+    ("4 attributes", |spans| repeat(spans, four)),
+    ("4 labels", |spans| repeat(spans, work::span_four)),
+    ("2 strings of 36 bytes", |spans| repeat(spans, |x| work::span_strings(x, UUID, UUID))),
+];
+
+const TWO: &str = "2 attributes";
+
+/// Spans below a root, which is one of them.
+fn repeat(spans: u64, work: impl Fn(u64) -> u64) {
+    work::root(|| {
+        for call in 1..spans {
+            black_box(work(black_box(call)));
+        }
+    });
+}
+
+/// A string and a number, as most spans have.
+#[inline(never)]
+#[tc_span("Bench/Two", attrs(tracecast::keys::artifact = UUID, tracecast::keys::size_bytes = x))]
+fn two(x: u64) -> u64 {
+    black_box(x)
+}
+
+#[inline(never)]
+#[tc_span("Bench/FourMixed", attrs(tracecast::keys::artifact = UUID, tracecast::keys::size_bytes = x,
+                                   work::keys::one = work::Letter::A, tracecast::keys::device = 3_u32))]
+fn four(x: u64) -> u64 {
+    black_box(x)
+}
+
+pub fn print(quick: bool) {
+    let recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
+    let mut timed = Timed::of(CONTENDERS.iter().map(|(name, _)| *name));
+    let mut plain = Timed::of(CONTENDERS.iter().map(|(name, _)| *name));
+    let mut encoder = Encoder::new("bench");
+    let (mut buffer, mut bytes) = (Vec::new(), vec![0; CONTENDERS.len()]);
+    for _ in 0..if quick { 20 } else { 1_000 } {
+        for (at, (_, record)) in CONTENDERS.iter().enumerate() {
+            record(SPANS);
+            let start = Instant::now();
+            encoder.drain();
+            timed[at].rounds.push(per_span(start));
+            buffer = encoder.take(buffer);
+            bytes[at] = buffer.len() as u64 / SPANS;
+            record(SPANS);
+            let start = Instant::now();
+            black_box(recording.drain());
+            plain[at].rounds.push(per_span(start));
+        }
+    }
+    println!("## From records to OTLP bytes, per span, best of interleaved rounds\n");
+    println!(
+        "| what | ns | median | instructions | bytes | ns to plain data | target |\n|---|---|---|---|---|---|---|"
+    );
+    for (at, timed) in timed.iter().enumerate() {
+        let target = if timed.name == TWO { "<= 85 ns" } else { "" };
+        println!(
+            "| {} | {:.1} | {:.1} | {} | {} | {:.1} | {target} |",
+            timed.name,
+            timed.best(),
+            timed.median(),
+            instructions(timed.name),
+            bytes[at],
+            plain[at].best()
+        );
+    }
+    println!(
+        "\n{} allocations in {} spans, in a buffer that is large enough.\n",
+        allocations(&mut encoder),
+        CONTENDERS.len() as u64 * SPANS
+    );
+}
+
+/// What the second of two equal drains allocates: the first made the buffer as large as it has to be.
+fn allocations(encoder: &mut Encoder) -> u64 {
+    CONTENDERS.iter().for_each(|(_, record)| record(SPANS));
+    encoder.drain();
+    let buffer = encoder.take(Vec::new());
+    encoder.take(buffer);
+    CONTENDERS.iter().for_each(|(_, record)| record(SPANS));
+    alloc::count(|| encoder.drain())
+}
+
+fn per_span(start: Instant) -> f64 {
+    start.elapsed().as_nanos() as f64 / SPANS as f64
+}
+
+/// Encodes the spans of one contender; callgrind watches. The first round is not counted: it meets labels for the first
+/// time and makes the buffer grow.
+pub fn run_here(contender: &str, spans: u64) {
+    let (_, record) = CONTENDERS.iter().find(|(name, _)| *name == contender).expect("a known contender");
+    let _recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
+    let mut encoder = Encoder::new("bench");
+    record(spans);
+    encoder.drain();
+    let buffer = encoder.take(Vec::new());
+    encoder.take(buffer);
+    record(spans);
+    tracecast_encoded(&mut encoder);
+}
+
+/// Callgrind counts inside of this function only.
+#[unsafe(no_mangle)]
+#[inline(never)]
+pub fn tracecast_encoded(encoder: &mut Encoder) {
+    encoder.drain();
+}
+
+/// Instructions for each span: the difference between two runs of different length, without what a drain costs at all.
+fn instructions(contender: &str) -> String {
+    let (few, many) = (500, 5_500);
+    match (collected(contender, few), collected(contender, many)) {
+        (Some(few_count), Some(many_count)) => {
+            format!("{:.0}", many_count.saturating_sub(few_count) as f64 / (many - few) as f64)
+        }
+        _ => "no valgrind".to_owned(),
+    }
+}
+
+fn collected(contender: &str, spans: u64) -> Option<u64> {
+    let this = std::env::current_exe().expect("the path of this program");
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=tracecast_encoded"])
+        .arg(this)
+        .args(["--encode-count", contender, &spans.to_string()])
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let line = text.lines().find(|line| line.contains("Collected :"))?;
+    line.rsplit(' ').next()?.parse().ok()
+}

@@ -1,0 +1,100 @@
+//! The collector: one thread that takes spans and metrics out of memory and brings them to their receivers.
+//!
+//! It has a runtime of its own, so that it works under any runtime of the program and under none, and nobody who flushes
+//! or shuts down can keep it from working. The program's threads never wait for it but where they ask to.
+
+mod lane;
+mod outbox;
+mod run;
+
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::UnboundedSender;
+
+pub(crate) use self::lane::Counts;
+pub(crate) use self::run::{Plan, Receiver};
+
+use self::run::Collection;
+
+/// What the collector is told.
+enum Command {
+    /// Bring everything out until then, and say how far it came.
+    Flush(Instant, mpsc::Sender<Progress>),
+    /// The same, and end.
+    Shutdown(Instant, mpsc::Sender<Progress>),
+}
+
+/// What became of all that was taken.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Progress {
+    /// Of spans.
+    pub(crate) spans: Counts,
+    /// Of metric points.
+    pub(crate) points: Counts,
+    /// Spans that ended, were lost before they were taken, and have not been taken.
+    pub(crate) ended: u64,
+    pub(crate) dropped: u64,
+    pub(crate) buffered: u64,
+    /// Whether nothing was left to send.
+    pub(crate) complete: bool,
+}
+
+/// The running collector.
+pub(crate) struct Collector {
+    commands: UnboundedSender<Command>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Collector {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// If the system gives no thread, or the runtime cannot start.
+    pub(crate) fn start(plan: Plan) -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let (commands, told) = tokio::sync::mpsc::unbounded_channel();
+        let run = move || {
+            let local = tokio::task::LocalSet::new();
+            local.block_on(&runtime, Collection::new(plan).run(told));
+            // Connections may still be opening names or files on other threads; nobody waits for those.
+            runtime.shutdown_background();
+        };
+        let thread = thread::Builder::new().name("tracecast".to_owned()).spawn(run)?;
+        Ok(Collector { commands, thread: Some(thread) })
+    }
+
+    /// Brings everything out, or as much as can be within `timeout`.
+    pub(crate) fn flush(&self, timeout: Duration) -> Progress {
+        self.ask(timeout, Command::Flush)
+    }
+
+    /// The same, and ends the thread.
+    pub(crate) fn shutdown(&mut self, timeout: Duration) -> Progress {
+        let progress = self.ask(timeout, Command::Shutdown);
+        if let Some(thread) = self.thread.take()
+            && progress.complete
+        {
+            // It has said its last word. One that was left behind with a sick receiver ends by itself.
+            let _ = thread.join();
+        }
+        progress
+    }
+
+    fn ask(&self, timeout: Duration, command: impl FnOnce(Instant, mpsc::Sender<Progress>) -> Command) -> Progress {
+        let now = Instant::now();
+        let deadline = now.checked_add(timeout).unwrap_or_else(|| now + FAR);
+        let (answer, answered) = mpsc::channel();
+        if self.commands.send(command(deadline, answer)).is_err() {
+            return Progress::default();
+        }
+        // It keeps to the deadline itself; a little more, should the machine be busy.
+        answered.recv_timeout(deadline.saturating_duration_since(now) + GRACE).unwrap_or_default()
+    }
+}
+
+/// What stands for "without a limit".
+const FAR: Duration = Duration::from_secs(24 * 60 * 60);
+/// How much longer than its deadline an answer is waited for.
+const GRACE: Duration = Duration::from_millis(150);

@@ -1,0 +1,212 @@
+//! Where an exporter sends to. User info and query never print, because tokens are put there.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::problem::Wrong;
+use crate::secret::Secret;
+
+/// The address of a receiver, `http://collector:4318/v1/traces`. It prints without user info and query.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    scheme: Option<Scheme>,
+    user_info: Option<Secret>,
+    host: String,
+    port: Option<u16>,
+    /// Empty, or with its slash.
+    path: String,
+    query: Option<Secret>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scheme {
+    Http,
+    Https,
+}
+
+impl Scheme {
+    fn text(self) -> &'static str {
+        match self {
+            Scheme::Http => "http",
+            Scheme::Https => "https",
+        }
+    }
+}
+
+impl Endpoint {
+    /// The host, without the brackets of an IPv6 address.
+    pub fn host(&self) -> &str {
+        self.host.trim_start_matches('[').trim_end_matches(']')
+    }
+
+    /// The port, if one was named.
+    pub fn port(&self) -> Option<u16> {
+        self.port
+    }
+
+    /// The path, if one was named.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Whether the connection is encrypted; `None` if no scheme was named.
+    pub fn is_tls(&self) -> Option<bool> {
+        self.scheme.map(|scheme| scheme == Scheme::Https)
+    }
+
+    pub(super) fn has_scheme(&self) -> bool {
+        self.scheme.is_some()
+    }
+
+    pub(super) fn with_scheme(self, scheme: Scheme) -> Self {
+        Endpoint { scheme: Some(self.scheme.unwrap_or(scheme)), ..self }
+    }
+
+    pub(super) fn with_path(self, path: String) -> Self {
+        Endpoint { path, ..self }
+    }
+
+    pub(super) fn without_path(self) -> Self {
+        Endpoint { path: String::new(), query: None, ..self }
+    }
+
+    /// The whole address with user info and query, for the wire alone.
+    #[cfg_attr(not(test), allow(dead_code, reason = "the transport asks for it"))]
+    pub(crate) fn url(&self) -> Secret {
+        let user_info = self.user_info.as_ref().map(|user_info| format!("{}@", user_info.reveal())).unwrap_or_default();
+        let query = self.query.as_ref().map(|query| format!("?{}", query.reveal())).unwrap_or_default();
+        Secret::new(format!("{}{query}", self.origin_and_path(&user_info)))
+    }
+
+    fn origin_and_path(&self, user_info: &str) -> String {
+        let scheme = self.scheme.map(|scheme| format!("{}://", scheme.text())).unwrap_or_default();
+        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{scheme}{user_info}{}{port}{}", self.host, self.path)
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let user_info = if self.user_info.is_some() { "[secret]@" } else { "" };
+        let query = if self.query.is_some() { "?[secret]" } else { "" };
+        write!(f, "{}{query}", self.origin_and_path(user_info))
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Endpoint {
+    type Err = EndpointError;
+
+    fn from_str(text: &str) -> Result<Self, EndpointError> {
+        parse(text).map_err(EndpointError)
+    }
+}
+
+/// An address that cannot be understood. It does not show the address, which may hold a password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndpointError(pub(super) Wrong);
+
+impl fmt::Display for EndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the endpoint {}; expected {}", self.0.complaint, self.0.accepted)
+    }
+}
+
+impl std::error::Error for EndpointError {}
+
+const ACCEPTED: &str = "an address such as http://collector:4318 or https://collector:4317";
+
+/// Reads an address. One without a scheme is understood, because gRPC allows it.
+pub(super) fn parse(text: &str) -> Result<Endpoint, Wrong> {
+    let wrong = |complaint: &'static str| wrong(text, complaint);
+    if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(wrong("holds white space"));
+    }
+    let (scheme, rest) = match text.split_once("://") {
+        None => (None, text),
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (Some(Scheme::Http), rest),
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => (Some(Scheme::Https), rest),
+        Some(_) => return Err(wrong("has a scheme other than http and https")),
+    };
+    if rest.contains('#') {
+        return Err(wrong("has a fragment"));
+    }
+    let (rest, query) = match rest.split_once('?') {
+        Some((rest, query)) => (rest, Some(Secret::new(query))),
+        None => (rest, None),
+    };
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let (user_info, host_and_port) = match authority.rsplit_once('@') {
+        Some((user_info, host)) => (Some(Secret::new(user_info)), host),
+        None => (None, authority),
+    };
+    let (host, port) = host_and_port_of(host_and_port).map_err(wrong)?;
+    Ok(Endpoint { scheme, user_info, host: host.to_owned(), port, path: path.to_owned(), query })
+}
+
+/// What is wrong with an address, shown only if it holds nothing that could be a secret.
+pub(super) fn wrong(text: &str, complaint: &'static str) -> Wrong {
+    let wrong = Wrong::new(complaint, ACCEPTED);
+    if text.contains(['@', '?']) { wrong.secret() } else { wrong }
+}
+
+fn host_and_port_of(text: &str) -> Result<(&str, Option<u16>), &'static str> {
+    let after_address = text.rfind(']').map_or(0, |end| end + 1);
+    let (host, port) = match text[after_address..].rfind(':') {
+        Some(colon) => (&text[..after_address + colon], Some(&text[after_address + colon + 1..])),
+        None => (text, None),
+    };
+    let bracketed = host.starts_with('[') && host.ends_with(']');
+    if host.is_empty() || host == "[]" {
+        return Err("has no host");
+    }
+    if !bracketed && host.contains([':', '[', ']', '\\']) {
+        return Err("has no valid host");
+    }
+    let port = match port {
+        Some(port) => Some(port.parse().ok().filter(|port| *port > 0).ok_or("has no valid port")?),
+        None => None,
+    };
+    Ok((host, port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_taken_apart() {
+        let endpoint = parse("https://user:hunter2@[::1]:4318/a/b?key=hunter2").unwrap();
+        assert_eq!((endpoint.host(), endpoint.port(), endpoint.path()), ("::1", Some(4318), "/a/b"));
+        assert_eq!(endpoint.is_tls(), Some(true));
+        assert_eq!(endpoint.url().reveal(), "https://user:hunter2@[::1]:4318/a/b?key=hunter2");
+        assert_eq!(format!("{endpoint} {endpoint:?}").matches("hunter2").count(), 0);
+        assert_eq!(endpoint.to_string(), "https://[secret]@[::1]:4318/a/b?[secret]");
+        assert_eq!(parse("collector:4317").unwrap().is_tls(), None);
+        assert_eq!(parse("HTTP://collector").unwrap().to_string(), "http://collector");
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let cases = [
+            ("ftp://x", "has a scheme other than http and https"),
+            ("http://", "has no host"),
+            ("http://:80", "has no host"),
+            ("http://x:99999", "has no valid port"),
+            ("http://x:0", "has no valid port"),
+            ("http://x:", "has no valid port"),
+            ("http://a:b:80", "has no valid host"),
+            ("http://a b", "holds white space"),
+            ("http://a#b", "has a fragment"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse(text).unwrap_err().complaint, expected, "{text}");
+        }
+        assert!(parse("ftp://user:hunter2@x").unwrap_err().secret);
+    }
+}

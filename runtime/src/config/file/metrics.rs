@@ -1,0 +1,96 @@
+//! `meter_provider` in a file.
+
+use super::reading::{At, Map, Reading, Unknown};
+use super::{exporter, views};
+use crate::config::parts::{CardinalityLimits, Exporter, HistogramAggregation, Metrics, TemporalityPreference};
+use crate::config::problem::{Severity, Wrong};
+use crate::config::values::{self, positive};
+
+pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
+    let mut map = reading.map(at);
+    let list = map.required(reading, "readers", "a list of readers, `periodic`");
+    let (mut first, mut exporters) = (None, Vec::new());
+    for item in reading.list(list) {
+        let Some((kind, at)) = reading.choice(&item, &["periodic", "pull"], Unknown::Refused) else { continue };
+        if kind == "pull" {
+            let wrong = Wrong::new("has no effect in Tracecast, which opens no port", "`periodic`");
+            reading.report(&at, wrong, Severity::Warning);
+            continue;
+        }
+        let (own, exporter) = periodic(reading, &at);
+        if *first.get_or_insert(own) != own {
+            let wrong = Wrong::new("differs from the first reader", "the same settings in each reader");
+            reading.report(&at, wrong, Severity::Warning);
+        }
+        exporters.extend(exporter);
+    }
+    let Periodic { interval, timeout, temporality, histograms, cardinality } = first.unwrap_or_default();
+    let views = views::read(reading, map.get("views"));
+    let metrics = &mut reading.config.metrics;
+    let exporters = Some(exporters);
+    let (exemplars, otlp) = (metrics.exemplars, std::mem::take(&mut metrics.otlp));
+    *metrics = Metrics { exporters, otlp, interval, timeout, temporality, histograms, exemplars, cardinality, views };
+    reading.came_from("metrics.exporters", at);
+    let filter = map.get("exemplar_filter");
+    reading.set("metrics.exemplars", filter, values::exemplars, |config, filter| config.metrics.exemplars = filter);
+    map.unsupported(reading, "meter_configurator/development");
+    map.finish(reading, Unknown::Refused);
+}
+
+/// What is said of one reader.
+#[derive(Clone, Copy, PartialEq)]
+struct Periodic {
+    interval: std::time::Duration,
+    timeout: std::time::Duration,
+    temporality: TemporalityPreference,
+    histograms: HistogramAggregation,
+    cardinality: CardinalityLimits,
+}
+
+impl Default for Periodic {
+    fn default() -> Self {
+        let Metrics { interval, timeout, temporality, histograms, cardinality, .. } = Metrics::default();
+        Periodic { interval, timeout, temporality, histograms, cardinality }
+    }
+}
+
+fn periodic(reading: &mut Reading, at: &At<'_>) -> (Periodic, Option<Exporter>) {
+    let mut map = reading.map(at);
+    let mut own = Periodic::default();
+    own.interval = reading.value(map.get("interval"), values::interval).unwrap_or(own.interval);
+    own.timeout = reading.value(map.get("timeout"), values::timeout).unwrap_or(own.timeout);
+    if let Some(at) = map.get("cardinality_limits") {
+        own.cardinality = cardinality(reading, &at);
+    }
+    map.unsupported(reading, "producers");
+    let at = map.required(reading, "exporter", "an exporter, `otlp_http`, `otlp_grpc` or `console`");
+    map.finish(reading, Unknown::Refused);
+    let exporter =
+        at.and_then(|at| exporter::read_with(reading, &at, |reading, map| of_metrics(reading, map, &mut own)));
+    (own, exporter)
+}
+
+/// What only exporters of metrics have.
+fn of_metrics(reading: &mut Reading, map: &mut Map<'_>, own: &mut Periodic) {
+    let temporality = reading.value(map.get("temporality_preference"), values::temporality);
+    own.temporality = temporality.unwrap_or(own.temporality);
+    let histograms = reading.value(map.get("default_histogram_aggregation"), values::histograms);
+    own.histograms = histograms.unwrap_or(own.histograms);
+}
+
+fn cardinality(reading: &mut Reading, at: &At<'_>) -> CardinalityLimits {
+    let mut map = reading.map(at);
+    let mut limit = |reading: &mut Reading, key| reading.value(map.get(key), positive);
+    let limits = CardinalityLimits {
+        default: limit(reading, "default"),
+        counter: limit(reading, "counter"),
+        gauge: limit(reading, "gauge"),
+        histogram: limit(reading, "histogram"),
+        observable_counter: limit(reading, "observable_counter"),
+        observable_gauge: limit(reading, "observable_gauge"),
+        observable_up_down_counter: limit(reading, "observable_up_down_counter"),
+        up_down_counter: limit(reading, "up_down_counter"),
+    };
+    map.finish(reading, Unknown::Refused);
+    limits
+}

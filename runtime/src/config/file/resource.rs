@@ -1,0 +1,127 @@
+//! `resource` and `propagator` in a file.
+
+use super::reading::{At, Reading, Unknown};
+use super::truth;
+use crate::config::parts::AttributeValue;
+use crate::config::problem::Wrong;
+use crate::config::values::{self, Parsed};
+use crate::secret::Masked;
+
+/// Entries of `attributes` beat those of `attributes_list`.
+pub(super) fn read(reading: &mut Reading, at: &At<'_>) {
+    let mut map = reading.map(at);
+    let (single, list) = (map.get("attributes"), map.get("attributes_list"));
+    if let Some(text) = reading.text(list.clone()) {
+        for (name, value) in reading.value(list, values::resource_attributes).unwrap_or_default() {
+            let value = text.clone().map(|_| AttributeValue::Str(value));
+            reading.config.resource.set(&name, value);
+        }
+    }
+    for item in reading.list(single) {
+        attribute(reading, &item);
+    }
+    reading.config.resource.schema_url = reading.text(map.get("schema_url"));
+    // Service, host, process and container are always detected, so that naming them changes nothing.
+    map.present("detection/development");
+    map.finish(reading, Unknown::Refused);
+    reading.came_from("resource", at);
+    if reading.config.service_name().is_some() {
+        reading.came_from("service_name", at);
+    }
+}
+
+fn attribute(reading: &mut Reading, at: &At<'_>) {
+    let mut map = reading.map(at);
+    let name = map.required(reading, "name", "the name of an attribute");
+    let (name, kind) = (reading.text(name), map.get("type"));
+    let kind = reading.value(kind, kind_of).unwrap_or(Kind { single: "string", array: false });
+    let value = map.get("value");
+    map.finish(reading, Unknown::Refused);
+    let (Some(name), Some(value)) = (name, value) else { return };
+    if let Some(value) = value_of(reading, &value, kind) {
+        reading.config.resource.set(&name, value);
+    }
+}
+
+/// The type of an attribute: of one value, or of an array of such.
+#[derive(Clone, Copy)]
+struct Kind {
+    single: &'static str,
+    array: bool,
+}
+
+fn kind_of(text: &str) -> Parsed<Kind> {
+    let (single, array) = text.strip_suffix("_array").map_or((text, false), |single| (single, true));
+    let known = ["string", "bool", "int", "double"].into_iter().find(|known| *known == single);
+    let accepted = "string, bool, int or double, or one of these with `_array`";
+    known.map(|single| Kind { single, array }).ok_or_else(|| Wrong::new("is not a type of attributes", accepted))
+}
+
+fn value_of(reading: &mut Reading, at: &At<'_>, kind: Kind) -> Option<Masked<AttributeValue>> {
+    if !kind.array {
+        let text = reading.text(Some(at.clone()))?;
+        let value = reading.value(Some(at.clone()), |text| single(text, kind.single))?;
+        return Some(text.map(|_| value));
+    }
+    let (mut values, mut hidden) = (Vec::new(), false);
+    for item in reading.list(Some(at.clone())) {
+        hidden |= reading.text(Some(item.clone())).is_some_and(|text| text.is_hidden());
+        values.push(reading.value(Some(item), |text| single(text, kind.single))?);
+    }
+    Some(Masked::new(array(values, kind.single), hidden))
+}
+
+fn single(text: &str, kind: &str) -> Parsed<AttributeValue> {
+    match kind {
+        "bool" => truth(text).map(AttributeValue::Bool),
+        "int" => {
+            text.parse().map(AttributeValue::I64).map_err(|_| Wrong::new("is not a whole number", "a whole number"))
+        }
+        "double" => text.parse().map(AttributeValue::F64).map_err(|_| Wrong::new("is not a number", "a number")),
+        _ => Ok(AttributeValue::Str(text.to_owned())),
+    }
+}
+
+/// All values are of the one kind.
+fn array(values: Vec<AttributeValue>, kind: &str) -> AttributeValue {
+    macro_rules! all {
+        ($variant:ident) => {
+            values
+                .into_iter()
+                .filter_map(|value| if let AttributeValue::$variant(value) = value { Some(value) } else { None })
+        };
+    }
+    match kind {
+        "bool" => AttributeValue::BoolArray(all!(Bool).collect()),
+        "int" => AttributeValue::I64Array(all!(I64).collect()),
+        "double" => AttributeValue::F64Array(all!(F64).collect()),
+        _ => AttributeValue::StrArray(all!(Str).collect()),
+    }
+}
+
+/// Entries of `composite_list` are added to those of `composite`.
+pub(super) fn propagator(reading: &mut Reading, at: &At<'_>) {
+    let mut map = reading.map(at);
+    let mut all = Vec::new();
+    for item in reading.list(map.get("composite")) {
+        let Some((name, _)) = reading.choice(&item, &["tracecontext", "baggage", "b3", "b3multi"], Unknown::Ignored)
+        else {
+            continue;
+        };
+        all.extend(values::propagator(name).ok().flatten());
+    }
+    if let Some(at) = map.get("composite_list")
+        && let Some(text) = reading.text(Some(at.clone()))
+    {
+        let (listed, wrong) = values::propagators(&text);
+        all.extend(listed);
+        wrong.into_iter().for_each(|wrong| reading.wrong(&at, wrong));
+    }
+    for propagator in all {
+        if !reading.config.propagators.contains(&propagator) {
+            reading.config.propagators.push(propagator);
+        }
+    }
+    map.finish(reading, Unknown::Refused);
+    reading.came_from("propagators", at);
+}

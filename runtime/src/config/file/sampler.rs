@@ -1,0 +1,51 @@
+//! Samplers in a file.
+
+use super::reading::{At, Reading, Unknown};
+use crate::config::problem::{Severity, Wrong};
+use crate::config::values;
+use crate::sampling::Sampler;
+
+const KINDS: &[&str] = &["always_on", "always_off", "trace_id_ratio_based", "probability/development", "parent_based"];
+
+/// A sampler; of a parent-based one its root, because children always do as their parent.
+pub(super) fn read(reading: &mut Reading, at: &At<'_>) -> Option<Sampler> {
+    let (kind, at) = reading.choice(at, KINDS, Unknown::Ignored)?;
+    let mut map = reading.map(&at);
+    let sampler = match kind {
+        "always_on" => Some(Sampler::AlwaysOn),
+        "always_off" => Some(Sampler::AlwaysOff),
+        "parent_based" => {
+            let root = map.get("root");
+            let root = root.map_or(Some(Sampler::AlwaysOn), |at| read(reading, &at));
+            for (key, expected) in PARENTS {
+                if let Some(at) = map.get(key) {
+                    parent(reading, &at, expected);
+                }
+            }
+            root
+        }
+        _ => match map.get("ratio") {
+            Some(at) => reading.value(Some(at), values::ratio).map(Sampler::Ratio),
+            None => Some(Sampler::Ratio(1.0)),
+        },
+    };
+    map.finish(reading, Unknown::Refused);
+    sampler
+}
+
+/// What children of each kind of parent do, here and by default.
+const PARENTS: [(&str, &str); 4] = [
+    ("remote_parent_sampled", "always_on"),
+    ("remote_parent_not_sampled", "always_off"),
+    ("local_parent_sampled", "always_on"),
+    ("local_parent_not_sampled", "always_off"),
+];
+
+/// Children do as their parent; a file that wants it otherwise is told.
+fn parent(reading: &mut Reading, at: &At<'_>, expected: &'static str) {
+    let Some((kind, choice)) = reading.choice(at, KINDS, Unknown::Ignored) else { return };
+    if kind != expected {
+        let wrong = Wrong::new("has no effect in Tracecast, where children do as their parent", expected);
+        reading.report(&choice, wrong, Severity::Warning);
+    }
+}

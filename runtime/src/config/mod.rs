@@ -1,0 +1,213 @@
+//! What to export, where to, and how much of it.
+//!
+//! [`Config::from_env`] reads the `OTEL_*` variables, or the file that `OTEL_CONFIG_FILE` names; [`Config::from_file`]
+//! reads such a file; code has the last word with the `with_…` methods. Nothing is exported unless something says so.
+//!
+//! ```
+//! use tracecast::config::{Config, Signal};
+//!
+//! assert!(!Config::new().is_on(Signal::Traces));
+//! let config = Config::new().with_service_name("store").with_endpoint("http://collector:4318".parse()?);
+//! assert!(config.is_on(Signal::Traces));
+//! # Ok::<(), tracecast::config::EndpointError>(())
+//! ```
+
+mod endpoint;
+mod env;
+mod file;
+mod level;
+mod origin;
+mod otlp;
+mod parts;
+mod problem;
+mod short;
+mod values;
+mod views;
+mod with;
+mod yaml;
+
+use std::path::Path;
+
+pub use self::endpoint::{Endpoint, EndpointError};
+pub use self::level::{Level, LogFilter, LogFilterError};
+pub use self::origin::Origin;
+pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
+pub use self::parts::{
+    AttributeValue, Batch, CardinalityLimits, Destination, ExemplarFilter, Exporter, HistogramAggregation, LogLimits,
+    Logs, Metrics, Propagator, Resource, TemporalityPreference, Traces,
+};
+pub use self::problem::{ConfigError, Problem, Severity};
+pub use self::short::{Telemetry, TelemetrySection, TelemetryTls};
+pub use self::views::{Aggregation, InstrumentType, View, ViewSelector, ViewStream};
+use crate::filter::Filter;
+pub use crate::secret::{Masked, Secret};
+
+use self::origin::Origins;
+
+/// All settings. What was not said has its default; nothing is on by default.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Config {
+    /// On or off, if somebody said so. Off beats every exporter; on gives each signal that has none the default one.
+    pub enabled: Option<bool>,
+    /// Shows every signal on the console too, unless it is off.
+    pub debug: bool,
+    /// Whether a problem fails the start, which otherwise is a warning.
+    pub strict: bool,
+    /// What is said about the process, with `service.name` and `tc.role`.
+    pub resource: Resource,
+    /// Formats in which context travels.
+    pub propagators: Vec<Propagator>,
+    /// Which log events are written.
+    pub log_filter: Masked<LogFilter>,
+    /// How much Tracecast says about itself.
+    pub own_level: Level,
+    /// Semantic conventions to use before they are the default, such as `http` or `database/dup`.
+    pub semconv: Vec<Masked<String>>,
+    /// Which components make spans.
+    pub filter: Masked<Filter>,
+    /// Bytes that all buffers may take together.
+    pub memory_limit: usize,
+    /// OTLP for all signals; each signal may say otherwise.
+    pub otlp: OtlpSettings,
+    /// Traces.
+    pub traces: Traces,
+    /// Metrics.
+    pub metrics: Metrics,
+    /// Logs.
+    pub logs: Logs,
+    origins: Origins,
+    problems: Vec<Problem>,
+    /// A file in OpenTelemetry's format said everything, also by what it left out.
+    declarative: bool,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            enabled: None,
+            debug: false,
+            strict: false,
+            resource: Resource::default(),
+            propagators: vec![Propagator::TraceContext, Propagator::Baggage],
+            log_filter: Masked::default(),
+            own_level: Level::default(),
+            semconv: Vec::new(),
+            filter: Masked::default(),
+            memory_limit: 64 << 20,
+            otlp: OtlpSettings::default(),
+            traces: Traces::default(),
+            metrics: Metrics::default(),
+            logs: Logs::default(),
+            origins: Origins::default(),
+            problems: Vec::new(),
+            declarative: false,
+        }
+    }
+}
+
+impl Config {
+    /// The defaults, with everything off and no look at the environment.
+    pub fn new() -> Self {
+        Config::default()
+    }
+
+    /// What the process's environment says: the file named by `OTEL_CONFIG_FILE`, else the other `OTEL_*` variables.
+    ///
+    /// It never fails. A wrong variable is ignored, a wrong file means off; [`problems`](Config::problems) says so.
+    pub fn from_env() -> Self {
+        Config::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+    }
+
+    /// What variables say that are not the process's own.
+    pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Self {
+        env::read(&lookup)
+    }
+
+    /// What a file says, in the declarative configuration of OpenTelemetry. `${VAR}` in it is taken from the environment;
+    /// other variables are not looked at.
+    ///
+    /// # Errors
+    /// If the file cannot be read or holds something wrong; all of it is told at once.
+    pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+        file::read(path.as_ref(), &|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+    }
+
+    /// What a text says, in the declarative configuration of OpenTelemetry, with variables that are not the process's own.
+    ///
+    /// # Errors
+    /// If the text holds something wrong; all of it is told at once.
+    pub fn from_yaml(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+        file::parse(text, &lookup)
+    }
+
+    /// What was wrong with the settings, in the order in which it was found.
+    pub fn problems(&self) -> &[Problem] {
+        &self.problems
+    }
+
+    /// Where a setting came from, by its name in this struct, as in `traces.sampler`.
+    pub fn origin(&self, setting: &str) -> &Origin {
+        self.origins.of(setting)
+    }
+
+    /// The settings that are not their defaults, and where each came from.
+    pub fn origins(&self) -> impl Iterator<Item = (&str, &Origin)> {
+        self.origins.iter()
+    }
+
+    /// `service.name`, if it was said.
+    pub fn service_name(&self) -> Option<&str> {
+        self.resource_text("service.name")
+    }
+
+    /// What this process is among those of the product: `daemon`, `global_store`, `client`.
+    pub fn role(&self) -> Option<&str> {
+        self.resource_text("tc.role")
+    }
+
+    /// Whether a signal goes anywhere.
+    pub fn is_on(&self, signal: Signal) -> bool {
+        !self.destinations(signal).is_empty()
+    }
+
+    /// Where a signal goes. Nowhere means that it is off.
+    pub fn destinations(&self, signal: Signal) -> Vec<Destination> {
+        if self.enabled == Some(false) {
+            return Vec::new();
+        }
+        let (exporters, otlp) = match signal {
+            Signal::Traces => (&self.traces.exporters, &self.traces.otlp),
+            Signal::Metrics => (&self.metrics.exporters, &self.metrics.otlp),
+            Signal::Logs => (&self.logs.exporters, &self.logs.otlp),
+        };
+        let otlp = otlp.clone().or(&self.otlp);
+        let resolved =
+            |settings: &OtlpSettings| Destination::Otlp(Box::new(settings.clone().or(&otlp).resolve(signal)));
+        let mut all: Vec<Destination> = match exporters {
+            Some(exporters) => exporters.iter().map(|exporter| destination(exporter, &resolved)).collect(),
+            None if otlp.address.is_some() || self.enabled == Some(true) => vec![resolved(&OtlpSettings::default())],
+            None => Vec::new(),
+        };
+        // Those who said "none" for a signal meant it.
+        let silenced = exporters.as_ref().is_some_and(Vec::is_empty);
+        if self.debug && !silenced && !all.contains(&Destination::Console) {
+            all.push(Destination::Console);
+        }
+        all
+    }
+
+    fn resource_text(&self, name: &str) -> Option<&str> {
+        match self.resource.get(name) {
+            Some(AttributeValue::Str(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+fn destination(exporter: &Exporter, resolved: &dyn Fn(&OtlpSettings) -> Destination) -> Destination {
+    match exporter {
+        Exporter::Otlp(settings) => resolved(settings),
+        Exporter::Console => Destination::Console,
+    }
+}

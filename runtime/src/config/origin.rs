@@ -1,0 +1,51 @@
+//! Where each setting came from, for the line at the start.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Where a setting came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Origin {
+    /// Nobody said anything.
+    #[default]
+    Default,
+    /// A variable of the environment.
+    Variable(&'static str),
+    /// A path in the file.
+    File(String),
+    /// The section about telemetry in the application's own configuration.
+    Section,
+    /// The program.
+    Code,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Default => f.write_str("default"),
+            Origin::Variable(name) => f.write_str(name),
+            Origin::File(path) => f.write_str(path),
+            Origin::Section => f.write_str("application's configuration"),
+            Origin::Code => f.write_str("code"),
+        }
+    }
+}
+
+/// The origins of the settings that somebody set.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Origins(BTreeMap<&'static str, Origin>);
+
+impl Origins {
+    pub(super) fn set(&mut self, setting: &'static str, origin: Origin) {
+        self.0.insert(setting, origin);
+    }
+
+    pub(super) fn of(&self, setting: &str) -> &Origin {
+        self.0.get(setting).unwrap_or(&Origin::Default)
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Origin)> {
+        self.0.iter().map(|(setting, origin)| (*setting, origin))
+    }
+}

@@ -1,0 +1,254 @@
+//! What was said about OTLP, for all signals and for one, and what follows from it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::endpoint::{Endpoint, Scheme};
+use crate::secret::{Masked, Secret};
+
+/// A kind of telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Signal {
+    /// Spans.
+    Traces,
+    /// Points of metrics.
+    Metrics,
+    /// Log records.
+    Logs,
+}
+
+impl Signal {
+    /// All of them.
+    pub const ALL: [Signal; 3] = [Signal::Traces, Signal::Metrics, Signal::Logs];
+
+    /// `traces`, `metrics` or `logs`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Signal::Traces => "traces",
+            Signal::Metrics => "metrics",
+            Signal::Logs => "logs",
+        }
+    }
+}
+
+/// How OTLP is spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Protocol {
+    /// gRPC, usually on port 4317.
+    Grpc,
+    /// Protobuf over HTTP, usually on port 4318.
+    #[default]
+    HttpProtobuf,
+    /// JSON over HTTP.
+    HttpJson,
+}
+
+impl Protocol {
+    /// `grpc`, `http/protobuf` or `http/json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Protocol::Grpc => "grpc",
+            Protocol::HttpProtobuf => "http/protobuf",
+            Protocol::HttpJson => "http/json",
+        }
+    }
+}
+
+/// How requests are made smaller.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Compression {
+    /// Not at all.
+    #[default]
+    None,
+    /// By gzip.
+    Gzip,
+}
+
+/// Files in PEM format. They are read again when they change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TlsFiles {
+    /// Certificates to trust instead of the system's.
+    pub ca: Option<Masked<PathBuf>>,
+    /// The certificate that we show to the receiver.
+    pub client_certificate: Option<Masked<PathBuf>>,
+    /// Its key.
+    pub client_key: Option<Masked<PathBuf>>,
+}
+
+impl TlsFiles {
+    /// Trusts the certificates in this file instead of the system's.
+    #[must_use]
+    pub fn with_ca(self, ca: impl Into<PathBuf>) -> Self {
+        TlsFiles { ca: Some(ca.into().into()), ..self }
+    }
+
+    /// Shows this certificate to the receiver.
+    #[must_use]
+    pub fn with_client(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
+        let (certificate, key) = (certificate.into(), key.into());
+        TlsFiles { client_certificate: Some(certificate.into()), client_key: Some(key.into()), ..self }
+    }
+
+    fn or(self, other: &TlsFiles) -> TlsFiles {
+        TlsFiles {
+            ca: self.ca.or_else(|| other.ca.clone()),
+            client_certificate: self.client_certificate.or_else(|| other.client_certificate.clone()),
+            client_key: self.client_key.or_else(|| other.client_key.clone()),
+        }
+    }
+}
+
+/// An endpoint, and how its path is to be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Address {
+    /// For all signals: over HTTP each adds its own path, `/v1/traces` and so on.
+    Base(Masked<Endpoint>),
+    /// For one signal, used as it is.
+    Exact(Masked<Endpoint>),
+}
+
+impl Address {
+    fn endpoint(&self) -> &Masked<Endpoint> {
+        match self {
+            Address::Base(endpoint) | Address::Exact(endpoint) => endpoint,
+        }
+    }
+}
+
+/// What was said about OTLP. What was left out is taken from the settings of all signals, then from the defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OtlpSettings {
+    /// Where to.
+    pub address: Option<Address>,
+    /// How. By default `http/protobuf`, and gRPC if the endpoint's port is 4317.
+    pub protocol: Option<Protocol>,
+    /// Headers of each request.
+    pub headers: Option<Vec<(String, Secret)>>,
+    /// Certificates.
+    pub tls: TlsFiles,
+    /// By default none.
+    pub compression: Option<Compression>,
+    /// How long one request may take. By default 10 s.
+    pub timeout: Option<Duration>,
+    /// Whether an endpoint without a scheme is spoken to without TLS. By default not.
+    pub insecure: Option<bool>,
+}
+
+impl OtlpSettings {
+    /// These settings, and for what they leave out the others.
+    pub(super) fn or(self, other: &OtlpSettings) -> OtlpSettings {
+        OtlpSettings {
+            address: self.address.or_else(|| other.address.clone()),
+            protocol: self.protocol.or(other.protocol),
+            headers: self.headers.or_else(|| other.headers.clone()),
+            tls: self.tls.or(&other.tls),
+            compression: self.compression.or(other.compression),
+            timeout: self.timeout.or(other.timeout),
+            insecure: self.insecure.or(other.insecure),
+        }
+    }
+
+    /// The protocol that was named, or that follows from the port.
+    pub(super) fn effective_protocol(&self) -> Protocol {
+        let port = self.address.as_ref().and_then(|address| address.endpoint().port());
+        let by_port = if port == Some(4317) { Protocol::Grpc } else { Protocol::default() };
+        self.protocol.unwrap_or(by_port)
+    }
+
+    /// All that an exporter has to know.
+    pub(super) fn resolve(self, signal: Signal) -> Otlp {
+        let protocol = self.effective_protocol();
+        let scheme = if self.insecure == Some(true) { Scheme::Http } else { Scheme::Https };
+        let address = self.address.unwrap_or_else(|| Address::Base(default_endpoint(protocol)));
+        let endpoint = match (protocol, address) {
+            (Protocol::Grpc, Address::Base(endpoint) | Address::Exact(endpoint)) => {
+                endpoint.map(Endpoint::without_path)
+            }
+            (_, Address::Base(endpoint)) => endpoint.map(|endpoint| with_signal_path(endpoint, signal)),
+            (_, Address::Exact(endpoint)) => endpoint.map(with_root_path),
+        };
+        Otlp {
+            protocol,
+            endpoint: endpoint.map(|endpoint| endpoint.with_scheme(scheme)),
+            headers: self.headers.unwrap_or_default(),
+            tls: self.tls,
+            compression: self.compression.unwrap_or_default(),
+            timeout: self.timeout.unwrap_or(Duration::from_secs(10)),
+        }
+    }
+}
+
+/// An exporter over OTLP, with nothing left open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Otlp {
+    /// How.
+    pub protocol: Protocol,
+    /// Where to, with scheme, and with the path if the protocol is one over HTTP.
+    pub endpoint: Masked<Endpoint>,
+    /// Headers of each request.
+    pub headers: Vec<(String, Secret)>,
+    /// Certificates.
+    pub tls: TlsFiles,
+    /// How requests are made smaller.
+    pub compression: Compression,
+    /// How long one request may take.
+    pub timeout: Duration,
+}
+
+fn default_endpoint(protocol: Protocol) -> Masked<Endpoint> {
+    let text = if protocol == Protocol::Grpc { "http://localhost:4317" } else { "http://localhost:4318" };
+    text.parse::<Endpoint>().unwrap_or_else(|_| unreachable!("{text} is an address")).into()
+}
+
+fn with_signal_path(endpoint: Endpoint, signal: Signal) -> Endpoint {
+    let path = format!("{}/v1/{}", endpoint.path().trim_end_matches('/'), signal.name());
+    endpoint.with_path(path)
+}
+
+fn with_root_path(endpoint: Endpoint) -> Endpoint {
+    if endpoint.path().is_empty() { endpoint.with_path("/".to_owned()) } else { endpoint }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(address: Address, protocol: Option<Protocol>, expected: (&str, Protocol)) {
+        let settings = OtlpSettings { address: Some(address), protocol, ..OtlpSettings::default() };
+        let otlp = settings.resolve(Signal::Traces);
+        assert_eq!((otlp.endpoint.to_string().as_str(), otlp.protocol), expected);
+    }
+
+    fn endpoint(text: &str) -> Masked<Endpoint> {
+        text.parse::<Endpoint>().unwrap().into()
+    }
+
+    #[test]
+    fn paths_follow_the_exporter_specification() {
+        let (http, grpc) = (Protocol::HttpProtobuf, Protocol::Grpc);
+        check(Address::Base(endpoint("http://x:4318")), None, ("http://x:4318/v1/traces", http));
+        check(Address::Base(endpoint("http://x:4318/")), None, ("http://x:4318/v1/traces", http));
+        check(Address::Base(endpoint("http://x/my/base/")), None, ("http://x/my/base/v1/traces", http));
+        check(Address::Exact(endpoint("http://x:4318")), None, ("http://x:4318/", http));
+        check(Address::Exact(endpoint("http://x:4318/spans")), None, ("http://x:4318/spans", http));
+        check(Address::Base(endpoint("http://x:4317")), None, ("http://x:4317", grpc));
+        check(Address::Base(endpoint("http://x:4317")), Some(http), ("http://x:4317/v1/traces", http));
+        check(Address::Base(endpoint("x:4317/path")), None, ("https://x:4317", grpc));
+    }
+
+    #[test]
+    fn nothing_said_means_the_standard_defaults() {
+        let otlp = OtlpSettings::default().resolve(Signal::Logs);
+        assert_eq!(otlp.endpoint.to_string(), "http://localhost:4318/v1/logs");
+        assert_eq!((otlp.timeout, otlp.compression), (Duration::from_secs(10), Compression::None));
+        let grpc = OtlpSettings { protocol: Some(Protocol::Grpc), ..OtlpSettings::default() };
+        assert_eq!(grpc.resolve(Signal::Logs).endpoint.to_string(), "http://localhost:4317");
+    }
+}

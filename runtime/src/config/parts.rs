@@ -1,0 +1,291 @@
+//! The parts of a configuration, one per signal, and the values they take.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::otlp::{Otlp, OtlpSettings};
+use super::views::View;
+use crate::limits::Limits;
+use crate::sampling::Sampler;
+use crate::secret::Masked;
+
+/// What stands for "no limit" of a timeout, because nothing here waits for ever.
+pub(super) const NO_LIMIT: Duration = Duration::from_secs(3600);
+
+/// Settings of traces.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Traces {
+    /// Where spans go. `None` if nothing was said, empty if they shall go nowhere.
+    pub exporters: Option<Vec<Exporter>>,
+    /// OTLP for this signal; what it leaves out is taken from [`Config::otlp`](super::Config::otlp).
+    pub otlp: OtlpSettings,
+    /// Which roots are recorded. Children always do as their parent, also a remote one.
+    pub sampler: Sampler,
+    /// What one span may hold.
+    pub limits: Limits,
+    /// Attributes of one link, 128 by default.
+    pub attributes_per_link: Option<u32>,
+    /// How spans are put together into requests.
+    pub batch: Batch,
+}
+
+/// Settings of metrics.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Metrics {
+    /// Where points go. `None` if nothing was said, empty if they shall go nowhere.
+    pub exporters: Option<Vec<Exporter>>,
+    /// OTLP for this signal; what it leaves out is taken from [`Config::otlp`](super::Config::otlp).
+    pub otlp: OtlpSettings,
+    /// Time between two exports.
+    pub interval: Duration,
+    /// How long one export may take, with all its retries.
+    pub timeout: Duration,
+    /// Whether points count from the beginning or from the last export.
+    pub temporality: TemporalityPreference,
+    /// The shape of histograms that do not name their own.
+    pub histograms: HistogramAggregation,
+    /// Which measurements become exemplars.
+    pub exemplars: ExemplarFilter,
+    /// How many series raw OpenTelemetry instruments may have.
+    pub cardinality: CardinalityLimits,
+    /// How streams of raw OpenTelemetry instruments are changed.
+    pub views: Vec<View>,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Metrics {
+            exporters: None,
+            otlp: OtlpSettings::default(),
+            interval: Duration::from_secs(60),
+            timeout: Duration::from_secs(30),
+            temporality: TemporalityPreference::default(),
+            histograms: HistogramAggregation::default(),
+            exemplars: ExemplarFilter::default(),
+            cardinality: CardinalityLimits::default(),
+            views: Vec::new(),
+        }
+    }
+}
+
+/// Settings of logs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Logs {
+    /// Where log records go. `None` if nothing was said, empty if they shall go nowhere.
+    pub exporters: Option<Vec<Exporter>>,
+    /// OTLP for this signal; what it leaves out is taken from [`Config::otlp`](super::Config::otlp).
+    pub otlp: OtlpSettings,
+    /// What one record may hold.
+    pub limits: LogLimits,
+    /// How records are put together into requests.
+    pub batch: Batch,
+}
+
+impl Default for Logs {
+    fn default() -> Self {
+        let batch = Batch { delay: Duration::from_secs(1), ..Batch::default() };
+        Logs { exporters: None, otlp: OtlpSettings::default(), limits: LogLimits::default(), batch }
+    }
+}
+
+/// What an exporter of a signal shall be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Exporter {
+    /// OTLP. What is left out is taken from the signal's settings, then from those of all signals. Boxed for its size.
+    Otlp(Box<OtlpSettings>),
+    /// Text for humans on standard error.
+    Console,
+}
+
+/// Where a signal goes, with nothing left open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Destination {
+    /// To a receiver. Boxed for its size.
+    Otlp(Box<Otlp>),
+    /// To standard error.
+    Console,
+}
+
+/// How records are put together into requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Batch {
+    /// The longest time between two exports: 5 s for spans, 1 s for logs.
+    pub delay: Duration,
+    /// How long one export may take, with all its retries.
+    pub timeout: Duration,
+    /// How many records may wait. `None` leaves it to the memory limit.
+    pub queue: Option<u32>,
+    /// How many records one request has at most.
+    pub size: u32,
+}
+
+impl Default for Batch {
+    fn default() -> Self {
+        Batch { delay: Duration::from_secs(5), timeout: Duration::from_secs(30), queue: None, size: 512 }
+    }
+}
+
+/// What one log record may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogLimits {
+    /// Attributes.
+    pub attributes: u32,
+    /// Bytes of one text; the rest is cut off between two characters.
+    pub value_bytes: u32,
+}
+
+impl Default for LogLimits {
+    fn default() -> Self {
+        let Limits { attributes, value_bytes, .. } = Limits::default();
+        LogLimits { attributes, value_bytes }
+    }
+}
+
+/// From when points of sums and histograms count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TemporalityPreference {
+    /// From the beginning.
+    #[default]
+    Cumulative,
+    /// From the last export; sums that can shrink from the beginning.
+    Delta,
+    /// From the last export where this needs no memory: synchronous counters and histograms.
+    LowMemory,
+}
+
+/// The shape of histograms that do not name their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HistogramAggregation {
+    /// Buckets with given bounds.
+    #[default]
+    ExplicitBuckets,
+    /// Exponential buckets with base 2.
+    Exponential,
+}
+
+/// Which measurements become exemplars.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ExemplarFilter {
+    /// Every one may.
+    AlwaysOn,
+    /// None.
+    AlwaysOff,
+    /// Those inside a sampled span.
+    #[default]
+    TraceBased,
+}
+
+/// How many series raw OpenTelemetry instruments may have; `None` is the default for all, or the SDK's 2,000.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each field is the limit of the kind that it is named after")]
+#[non_exhaustive]
+pub struct CardinalityLimits {
+    pub default: Option<u32>,
+    pub counter: Option<u32>,
+    pub gauge: Option<u32>,
+    pub histogram: Option<u32>,
+    pub observable_counter: Option<u32>,
+    pub observable_gauge: Option<u32>,
+    pub observable_up_down_counter: Option<u32>,
+    pub up_down_counter: Option<u32>,
+}
+
+/// A format in which context travels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Propagator {
+    /// W3C Trace Context.
+    TraceContext,
+    /// W3C Baggage.
+    Baggage,
+    /// B3 in one header.
+    B3,
+    /// B3 in several headers.
+    B3Multi,
+}
+
+/// The value of a resource attribute.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "each variant is named after its type")]
+#[non_exhaustive]
+pub enum AttributeValue {
+    Str(String),
+    I64(i64),
+    F64(f64),
+    Bool(bool),
+    StrArray(Vec<String>),
+    I64Array(Vec<i64>),
+    F64Array(Vec<f64>),
+    BoolArray(Vec<bool>),
+}
+
+impl From<&str> for AttributeValue {
+    fn from(text: &str) -> Self {
+        AttributeValue::Str(text.to_owned())
+    }
+}
+
+impl From<String> for AttributeValue {
+    fn from(text: String) -> Self {
+        AttributeValue::Str(text)
+    }
+}
+
+impl From<i64> for AttributeValue {
+    fn from(number: i64) -> Self {
+        AttributeValue::I64(number)
+    }
+}
+
+impl From<f64> for AttributeValue {
+    fn from(number: f64) -> Self {
+        AttributeValue::F64(number)
+    }
+}
+
+impl From<bool> for AttributeValue {
+    fn from(truth: bool) -> Self {
+        AttributeValue::Bool(truth)
+    }
+}
+
+/// What is said about the process: attributes that were configured. Detected ones are added at init.
+#[derive(Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Resource {
+    /// Names and values; each name stands once.
+    pub attributes: Vec<(String, Masked<AttributeValue>)>,
+    /// The schema of the attributes.
+    pub schema_url: Option<Masked<String>>,
+}
+
+impl Resource {
+    /// The value of an attribute.
+    pub fn get(&self, name: &str) -> Option<&AttributeValue> {
+        self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| &**value)
+    }
+
+    /// Sets an attribute, instead of an earlier one with its name.
+    pub(super) fn set(&mut self, name: &str, value: Masked<AttributeValue>) {
+        match self.attributes.iter_mut().find(|(given, _)| given == name) {
+            Some((_, old)) => *old = value,
+            None => self.attributes.push((name.to_owned(), value)),
+        }
+    }
+}
+
+impl fmt::Debug for Resource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.attributes.iter().map(|(name, value)| (name, value))).finish()
+    }
+}

@@ -1,0 +1,304 @@
+//! The short form: a section of the application's own YAML, or of whatever else serde reads.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+use super::level::LogFilter;
+use super::origin::Origin;
+use super::otlp::{Address, Compression, Protocol, TlsFiles};
+use super::parts::{AttributeValue, Exporter};
+use super::values::{self, Parsed};
+use super::{Config, Endpoint};
+use crate::filter::Filter;
+use crate::sampling::Sampler;
+use crate::secret::{Masked, Secret};
+
+/// What an application's own configuration says about telemetry. All of it is optional; what is not known is refused.
+///
+/// ```yaml
+/// telemetry:
+///   service_name: store
+///   role: daemon
+///   otlp_endpoint: http://collector:4317
+///   headers: {authorization: Bearer …}
+///   resource_attributes: {deployment.environment.name: production}
+///   sampling_ratio: 0.1
+///   logs: false
+/// ```
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Telemetry {
+    /// On or off.
+    pub enabled: Option<bool>,
+    /// Shows every signal on the console too.
+    pub debug: Option<bool>,
+    /// Makes a problem fail the start.
+    pub strict: Option<bool>,
+    /// The name of the service.
+    pub service_name: Option<String>,
+    /// What this process is among those of the product.
+    pub role: Option<String>,
+    /// Attributes of the resource: texts, numbers and truth values.
+    pub resource_attributes: BTreeMap<String, AttributeValue>,
+    /// Where all signals go; over HTTP each adds its own path.
+    #[serde(deserialize_with = "endpoint")]
+    pub otlp_endpoint: Option<Endpoint>,
+    /// `grpc`, `http/protobuf` or `http/json`.
+    #[serde(deserialize_with = "protocol")]
+    pub protocol: Option<Protocol>,
+    /// Headers of each request.
+    pub headers: BTreeMap<String, Secret>,
+    /// Certificates.
+    pub tls: TelemetryTls,
+    /// `gzip` or `none`.
+    #[serde(deserialize_with = "compression")]
+    pub compression: Option<Compression>,
+    /// Milliseconds that one request may take.
+    #[serde(deserialize_with = "timeout")]
+    pub timeout_ms: Option<Duration>,
+    /// Milliseconds between two exports of metrics.
+    #[serde(deserialize_with = "interval")]
+    pub metric_interval_ms: Option<Duration>,
+    /// The share of the roots that are recorded, from 0 to 1.
+    #[serde(deserialize_with = "ratio")]
+    pub sampling_ratio: Option<f64>,
+    /// Whether traces are exported.
+    pub traces: Option<bool>,
+    /// Whether metrics are exported.
+    pub metrics: Option<bool>,
+    /// Whether logs are exported.
+    pub logs: Option<bool>,
+    /// Which components make spans, as in `TC_FILTER`.
+    #[serde(deserialize_with = "filter")]
+    pub filter: Option<Filter>,
+    /// Which log events are written, as in `LOG_LEVEL`.
+    #[serde(deserialize_with = "log_filter")]
+    pub log_level: Option<LogFilter>,
+    /// Memory that all buffers may take together, as in `64MiB`.
+    #[serde(deserialize_with = "bytes")]
+    pub memory_limit: Option<usize>,
+}
+
+/// Files with certificates, in PEM format.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct TelemetryTls {
+    /// Certificates to trust instead of the system's.
+    pub ca_file: Option<PathBuf>,
+    /// The certificate that we show to the receiver.
+    pub cert_file: Option<PathBuf>,
+    /// Its key.
+    pub key_file: Option<PathBuf>,
+}
+
+/// An application's whole document, of which only the section about telemetry is read: `telemetry`, else
+/// `observability.otel`.
+#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[serde(from = "Document")]
+#[non_exhaustive]
+pub struct TelemetrySection {
+    /// The section, if there is one.
+    pub telemetry: Option<Telemetry>,
+}
+
+#[derive(serde::Deserialize)]
+struct Document {
+    telemetry: Option<Telemetry>,
+    observability: Option<Observability>,
+}
+
+#[derive(serde::Deserialize)]
+struct Observability {
+    otel: Option<Telemetry>,
+}
+
+impl From<Document> for TelemetrySection {
+    fn from(document: Document) -> Self {
+        let other = document.observability.and_then(|observability| observability.otel);
+        TelemetrySection { telemetry: document.telemetry.or(other) }
+    }
+}
+
+impl Config {
+    /// Takes what the application's own configuration says, where no variable and no earlier call said otherwise. Beside a
+    /// file in OpenTelemetry's format it has no effect, because such a file says everything.
+    #[must_use]
+    pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
+        if self.declarative {
+            return self;
+        }
+        self.take_process(&telemetry);
+        self.take_signals(&telemetry);
+        self.take_otlp(telemetry);
+        self
+    }
+
+    fn take_process(&mut self, telemetry: &Telemetry) {
+        self.fill("enabled", telemetry.enabled, |config, enabled| config.enabled = Some(enabled));
+        self.fill("debug", telemetry.debug, |config, debug| config.debug = debug);
+        self.fill("strict", telemetry.strict, |config, strict| config.strict = strict);
+        self.fill("memory_limit", telemetry.memory_limit, |config, bytes| config.memory_limit = bytes);
+        self.fill("filter", telemetry.filter.clone(), |config, filter| config.filter = filter.into());
+        self.fill("log_filter", telemetry.log_level.clone(), |config, filter| config.log_filter = filter.into());
+        for (setting, name, text) in
+            [("service_name", "service.name", &telemetry.service_name), ("role", "tc.role", &telemetry.role)]
+        {
+            self.fill(setting, text.clone(), |config, text| {
+                config.resource.set(name, Masked::from(AttributeValue::Str(text)));
+            });
+        }
+        for (name, value) in &telemetry.resource_attributes {
+            if self.resource.get(name).is_none() {
+                self.resource.set(name, Masked::from(value.clone()));
+            }
+        }
+    }
+
+    fn take_signals(&mut self, telemetry: &Telemetry) {
+        let exporters = |on: bool| if on { vec![Exporter::Otlp(Box::default())] } else { Vec::new() };
+        self.fill("traces.exporters", telemetry.traces.map(exporters), |config, exporters| {
+            config.traces.exporters = Some(exporters);
+        });
+        self.fill("metrics.exporters", telemetry.metrics.map(exporters), |config, exporters| {
+            config.metrics.exporters = Some(exporters);
+        });
+        self.fill("logs.exporters", telemetry.logs.map(exporters), |config, exporters| {
+            config.logs.exporters = Some(exporters);
+        });
+        self.fill("traces.sampler", telemetry.sampling_ratio, |config, ratio| {
+            config.traces.sampler = Sampler::Ratio(ratio);
+        });
+        self.fill("metrics.interval", telemetry.metric_interval_ms, |config, interval| {
+            config.metrics.interval = interval;
+        });
+    }
+
+    fn take_otlp(&mut self, telemetry: Telemetry) {
+        let Telemetry { otlp_endpoint, protocol, compression, timeout_ms, headers, tls, .. } = telemetry;
+        self.fill("otlp.endpoint", otlp_endpoint, |config, endpoint| {
+            config.otlp.address = Some(Address::Base(endpoint.into()));
+        });
+        self.fill("otlp.protocol", protocol, |config, protocol| config.otlp.protocol = Some(protocol));
+        self.fill("otlp.compression", compression, |config, compression| config.otlp.compression = Some(compression));
+        self.fill("otlp.timeout", timeout_ms, |config, timeout| config.otlp.timeout = Some(timeout));
+        let headers = (!headers.is_empty()).then(|| headers.into_iter().collect());
+        self.fill("otlp.headers", headers, |config, headers: Vec<_>| config.otlp.headers = Some(headers));
+        let TelemetryTls { ca_file, cert_file, key_file } = tls;
+        self.fill("otlp.tls.ca", ca_file, |config, file| config.otlp.tls.ca = Some(file.into()));
+        self.fill("otlp.tls.client_certificate", cert_file.zip(key_file), |config, (certificate, key)| {
+            let ca = config.otlp.tls.ca.take();
+            config.otlp.tls =
+                TlsFiles { ca, client_certificate: Some(certificate.into()), client_key: Some(key.into()) };
+        });
+    }
+
+    /// Sets what nobody said.
+    fn fill<T>(&mut self, setting: &'static str, value: Option<T>, put: impl FnOnce(&mut Config, T)) {
+        if let (Some(value), Origin::Default) = (value, self.origins.of(setting)) {
+            put(self, value);
+            self.origins.set(setting, Origin::Section);
+        }
+    }
+}
+
+/// A text of any kind; files write numbers without quotes.
+struct AnyText(String);
+
+impl<'de> Deserialize<'de> for AnyText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match AttributeValue::deserialize(deserializer)? {
+            AttributeValue::Str(text) => Ok(AnyText(text)),
+            AttributeValue::I64(number) => Ok(AnyText(number.to_string())),
+            AttributeValue::F64(number) => Ok(AnyText(number.to_string())),
+            AttributeValue::Bool(truth) => Ok(AnyText(truth.to_string())),
+            _ => Err(D::Error::custom("a list stands where a text is expected")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        AnyText::deserialize(deserializer).map(|AnyText(text)| Secret::new(text))
+    }
+}
+
+impl<'de> Deserialize<'de> for Endpoint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let AnyText(text) = AnyText::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for AttributeValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyValue)
+    }
+}
+
+struct AnyValue;
+
+impl Visitor<'_> for AnyValue {
+    type Value = AttributeValue;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, a number or a truth value")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<AttributeValue, E> {
+        Ok(AttributeValue::Str(text.to_owned()))
+    }
+
+    fn visit_bool<E: Error>(self, truth: bool) -> Result<AttributeValue, E> {
+        Ok(AttributeValue::Bool(truth))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<AttributeValue, E> {
+        Ok(AttributeValue::I64(number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<AttributeValue, E> {
+        Ok(i64::try_from(number).map_or_else(|_| AttributeValue::Str(number.to_string()), AttributeValue::I64))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<AttributeValue, E> {
+        Ok(AttributeValue::F64(number))
+    }
+}
+
+fn parsed<'de, D: Deserializer<'de>, T>(deserializer: D, parse: fn(&str) -> Parsed<T>) -> Result<Option<T>, D::Error> {
+    let Some(AnyText(text)) = Option::<AnyText>::deserialize(deserializer)? else { return Ok(None) };
+    let shown = |secret| if secret { "[secret]" } else { text.as_str() };
+    let error = |wrong: super::problem::Wrong| {
+        D::Error::custom(format!("`{}` {}; expected {}", shown(wrong.secret), wrong.complaint, wrong.accepted))
+    };
+    parse(&text).map(Some).map_err(error)
+}
+
+macro_rules! fields {
+    ($($name:ident: $type:ty = $parse:expr;)*) => {$(
+        fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$type>, D::Error> {
+            parsed(deserializer, $parse)
+        }
+    )*};
+}
+
+fields! {
+    endpoint: Endpoint = |text| values::endpoint(text, None);
+    protocol: Protocol = values::protocol;
+    compression: Compression = values::compression;
+    timeout: Duration = values::timeout;
+    interval: Duration = values::interval;
+    ratio: f64 = values::ratio;
+    filter: Filter = values::filter;
+    log_filter: LogFilter = |text| match LogFilter::read(text) {
+        (Some(filter), wrong) if wrong.is_empty() => Ok(filter),
+        (_, wrong) => Err(wrong.into_iter().next().unwrap_or_else(|| super::problem::Wrong::new("is empty", "a log level"))),
+    };
+    bytes: usize = values::bytes;
+}

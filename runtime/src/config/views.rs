@@ -1,0 +1,95 @@
+//! Views: how streams of raw OpenTelemetry instruments are changed. Our own metrics are what their declaration says.
+
+use crate::secret::Masked;
+
+/// A view: what it applies to, and what becomes of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct View {
+    /// What it applies to.
+    pub selector: ViewSelector,
+    /// What becomes of it.
+    pub stream: ViewStream,
+}
+
+/// All of what is named here has to fit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ViewSelector {
+    /// A name, or a pattern with `*` and `?`.
+    pub instrument_name: Option<Masked<String>>,
+    /// The kind of instrument.
+    pub instrument_type: Option<InstrumentType>,
+    /// The unit.
+    pub unit: Option<Masked<String>>,
+    /// The meter's name.
+    pub meter_name: Option<Masked<String>>,
+    /// The meter's version.
+    pub meter_version: Option<Masked<String>>,
+    /// The meter's schema.
+    pub meter_schema_url: Option<Masked<String>>,
+}
+
+/// A kind of instrument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are the kinds of the OpenTelemetry specification")]
+#[non_exhaustive]
+pub enum InstrumentType {
+    Counter,
+    Gauge,
+    Histogram,
+    ObservableCounter,
+    ObservableGauge,
+    ObservableUpDownCounter,
+    UpDownCounter,
+}
+
+/// What becomes of an instrument. What is left out stays as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ViewStream {
+    /// Another name.
+    pub name: Option<Masked<String>>,
+    /// Another description.
+    pub description: Option<Masked<String>>,
+    /// Another aggregation.
+    pub aggregation: Option<Aggregation>,
+    /// How many series it may have.
+    pub cardinality_limit: Option<u32>,
+    /// Attributes to keep, by patterns with `*` and `?`. `None` keeps all.
+    pub included: Option<Vec<Masked<String>>>,
+    /// Attributes to leave out of those.
+    pub excluded: Vec<Masked<String>>,
+}
+
+/// How measurements become points.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Aggregation {
+    /// As the instrument's kind has it.
+    Default,
+    /// Not at all.
+    Drop,
+    /// The last one stands.
+    LastValue,
+    /// They are added up.
+    Sum,
+    /// A histogram with these bounds, or with the default ones.
+    #[non_exhaustive]
+    ExplicitBuckets {
+        /// Upper bounds, ascending.
+        boundaries: Option<Vec<f64>>,
+        /// Whether the least and the greatest value are kept.
+        record_min_max: bool,
+    },
+    /// A histogram with exponential buckets.
+    #[non_exhaustive]
+    Exponential {
+        /// The finest scale, 20 by default.
+        max_scale: i8,
+        /// The most buckets on each side of zero, 160 by default.
+        max_size: u32,
+        /// Whether the least and the greatest value are kept.
+        record_min_max: bool,
+    },
+}

@@ -1,0 +1,215 @@
+//! What code says. It has the last word.
+
+use std::time::Duration;
+
+use super::level::LogFilter;
+use super::origin::Origin;
+use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
+use super::parts::{AttributeValue, Exporter, Propagator};
+use super::{Config, Endpoint};
+use crate::filter::Filter;
+use crate::limits::Limits;
+use crate::sampling::Sampler;
+use crate::secret::{Masked, Secret};
+
+impl Config {
+    /// Switches everything on or off. On, each signal that has no exporter gets the default one.
+    #[must_use]
+    pub fn with_enabled(mut self, enabled: bool) -> Self {
+        self.enabled = Some(enabled);
+        self.said("enabled")
+    }
+
+    /// Shows every signal on the console too.
+    #[must_use]
+    pub fn with_debug(mut self, debug: bool) -> Self {
+        self.debug = debug;
+        self.said("debug")
+    }
+
+    /// Makes a problem fail the start.
+    #[must_use]
+    pub fn with_strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self.said("strict")
+    }
+
+    /// Names the service.
+    #[must_use]
+    pub fn with_service_name(self, name: impl Into<String>) -> Self {
+        self.with_resource_attribute("service.name", name.into()).said("service_name")
+    }
+
+    /// Says what this process is among those of the product: `daemon`, `global_store`, `client`.
+    #[must_use]
+    pub fn with_role(self, role: impl Into<String>) -> Self {
+        self.with_resource_attribute("tc.role", role.into()).said("role")
+    }
+
+    /// Adds an attribute of the resource.
+    #[must_use]
+    pub fn with_resource_attribute(mut self, name: &str, value: impl Into<AttributeValue>) -> Self {
+        self.resource.set(name, Masked::from(value.into()));
+        self.said("resource")
+    }
+
+    /// Sends all signals to one receiver, instead of those that were named for single signals. Over HTTP each adds its
+    /// own path.
+    #[must_use]
+    pub fn with_endpoint(mut self, endpoint: Endpoint) -> Self {
+        for signal in Signal::ALL {
+            self.otlp_of(signal).address = None;
+        }
+        self.each_otlp(|otlp| otlp.address = None);
+        self.otlp.address = Some(Address::Base(endpoint.into()));
+        self.said("otlp.endpoint")
+    }
+
+    /// Sends one signal to a receiver of its own, at exactly this address.
+    #[must_use]
+    pub fn with_endpoint_of(mut self, signal: Signal, endpoint: Endpoint) -> Self {
+        self.otlp_of(signal).address = Some(Address::Exact(endpoint.into()));
+        self.said(match signal {
+            Signal::Traces => "traces.otlp.endpoint",
+            Signal::Metrics => "metrics.otlp.endpoint",
+            Signal::Logs => "logs.otlp.endpoint",
+        })
+    }
+
+    /// Chooses the protocol of all signals.
+    #[must_use]
+    pub fn with_protocol(mut self, protocol: Protocol) -> Self {
+        self.everywhere(|otlp| otlp.protocol = Some(protocol));
+        self.said("otlp.protocol")
+    }
+
+    /// Adds a header to each request of all signals. Its value is never shown.
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: Secret) -> Self {
+        let name = name.to_ascii_lowercase();
+        // Signals and exporters without headers of their own take those of all signals.
+        self.otlp.headers.get_or_insert_default();
+        self.everywhere(|otlp| {
+            if let Some(headers) = &mut otlp.headers {
+                headers.retain(|(given, _)| *given != name);
+                headers.push((name.clone(), value.clone()));
+            }
+        });
+        self.said("otlp.headers")
+    }
+
+    /// Names the certificates of all signals.
+    #[must_use]
+    pub fn with_tls(mut self, tls: TlsFiles) -> Self {
+        self.everywhere(|otlp| otlp.tls = tls.clone());
+        self.said("otlp.tls")
+    }
+
+    /// Chooses the compression of all signals.
+    #[must_use]
+    pub fn with_compression(mut self, compression: Compression) -> Self {
+        self.everywhere(|otlp| otlp.compression = Some(compression));
+        self.said("otlp.compression")
+    }
+
+    /// Limits the time that one request of any signal may take.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.everywhere(|otlp| otlp.timeout = Some(timeout));
+        self.said("otlp.timeout")
+    }
+
+    /// Chooses the exporters of one signal; none means off.
+    #[must_use]
+    pub fn with_exporters(mut self, signal: Signal, exporters: Vec<Exporter>) -> Self {
+        let setting = match signal {
+            Signal::Traces => (&mut self.traces.exporters, "traces.exporters"),
+            Signal::Metrics => (&mut self.metrics.exporters, "metrics.exporters"),
+            Signal::Logs => (&mut self.logs.exporters, "logs.exporters"),
+        };
+        *setting.0 = Some(exporters);
+        let name = setting.1;
+        self.said(name)
+    }
+
+    /// Chooses which roots are recorded.
+    #[must_use]
+    pub fn with_sampler(mut self, sampler: Sampler) -> Self {
+        self.traces.sampler = sampler;
+        self.said("traces.sampler")
+    }
+
+    /// Limits what one span may hold.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.traces.limits = limits;
+        self.said("traces.limits")
+    }
+
+    /// Chooses the time between two exports of metrics.
+    #[must_use]
+    pub fn with_metric_interval(mut self, interval: Duration) -> Self {
+        self.metrics.interval = interval;
+        self.said("metrics.interval")
+    }
+
+    /// Chooses the formats in which context travels.
+    #[must_use]
+    pub fn with_propagators(mut self, propagators: Vec<Propagator>) -> Self {
+        self.propagators = propagators;
+        self.said("propagators")
+    }
+
+    /// Chooses which components make spans.
+    #[must_use]
+    pub fn with_filter(mut self, filter: Filter) -> Self {
+        self.filter = filter.into();
+        self.said("filter")
+    }
+
+    /// Chooses which log events are written.
+    #[must_use]
+    pub fn with_log_filter(mut self, filter: LogFilter) -> Self {
+        self.log_filter = filter.into();
+        self.said("log_filter")
+    }
+
+    /// Limits the bytes that all buffers may take together.
+    #[must_use]
+    pub fn with_memory_limit(mut self, bytes: usize) -> Self {
+        self.memory_limit = bytes;
+        self.said("memory_limit")
+    }
+
+    fn said(mut self, setting: &'static str) -> Self {
+        self.origins.set(setting, Origin::Code);
+        self
+    }
+
+    pub(super) fn otlp_of(&mut self, signal: Signal) -> &mut OtlpSettings {
+        match signal {
+            Signal::Traces => &mut self.traces.otlp,
+            Signal::Metrics => &mut self.metrics.otlp,
+            Signal::Logs => &mut self.logs.otlp,
+        }
+    }
+
+    /// Changes what was said about OTLP for all signals, for each signal and for each exporter.
+    fn everywhere(&mut self, mut change: impl FnMut(&mut OtlpSettings)) {
+        change(&mut self.otlp);
+        for signal in Signal::ALL {
+            change(self.otlp_of(signal));
+        }
+        self.each_otlp(change);
+    }
+
+    /// Changes what was said about OTLP for each exporter.
+    fn each_otlp(&mut self, mut change: impl FnMut(&mut OtlpSettings)) {
+        let all = [&mut self.traces.exporters, &mut self.metrics.exporters, &mut self.logs.exporters];
+        for exporter in all.into_iter().flatten().flatten() {
+            if let Exporter::Otlp(settings) = exporter {
+                change(settings);
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Labels as they were encoded before: their texts are few, and some are made anew whenever they are asked for.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::encode::attribute::{Scalar, key_value};
+use crate::encode::wire::Wire;
+use crate::key::KeyMeta;
+
+/// Values that are kept; of more than that, the later ones are encoded each time.
+const MOST: usize = 8_192;
+
+/// Encoded `KeyValue`s, each behind a byte for the tag of its field, by the address of the key and the ordinal of the value. A text never changes its ordinal.
+#[derive(Debug, Default)]
+pub(crate) struct Labels {
+    known: HashMap<(usize, usize), Place, BuildHasherDefault<Mixer>>,
+    bytes: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    start: usize,
+    end: usize,
+    text: usize,
+}
+
+impl Labels {
+    /// Writes a field that is a label's `KeyValue`, and says how many bytes its text has, which are the last.
+    #[inline]
+    pub(crate) fn write(&mut self, wire: &mut Wire, tag: u8, key: &'static KeyMeta, ordinal: usize) -> usize {
+        let id = (std::ptr::from_ref(key).addr(), ordinal);
+        if let Some(place) = self.known.get(&id) {
+            let before = wire.len();
+            wire.push(&self.bytes[place.start..place.end]);
+            wire.bytes[before] = tag;
+            return place.text;
+        }
+        self.write_new(wire, tag, key, id)
+    }
+
+    #[cold]
+    fn write_new(&mut self, wire: &mut Wire, tag: u8, key: &'static KeyMeta, id: (usize, usize)) -> usize {
+        let (text, before) = (key.label_text(id.1), wire.len());
+        key_value(wire, tag, key.name, Scalar::Str(&text));
+        if self.known.len() < MOST {
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(&wire.bytes[before..]);
+            self.known.insert(id, Place { start, end: self.bytes.len(), text: text.len() });
+        }
+        text.len()
+    }
+}
+
+/// A hasher for addresses and small numbers, neither of which anybody chooses to do harm.
+#[derive(Debug, Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0.rotate_left(29) ^ number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::key::Key;
+    use crate::keys::{device, source};
+
+    #[test]
+    fn a_label_reads_the_same_the_second_time() {
+        let mut labels = Labels::default();
+        let mut written = |key: &'static KeyMeta, ordinal| {
+            let mut wire = Wire::default();
+            let text = labels.write(&mut wire, 7, key, ordinal);
+            assert_eq!(wire.bytes[0], 7);
+            String::from_utf8(wire.bytes[wire.len() - text..].to_vec()).unwrap()
+        };
+        for _ in 0..2 {
+            assert_eq!(written(device::META, 3), "3");
+            assert_eq!(written(device::META, 16), "other");
+            assert_eq!(written(source::META, 1), "disk");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The resource, encoded once, and what every request begins with: the resource and our scope.
+
+use crate::encode::attribute::{self, AttributeValue};
+use crate::encode::wire::{Opened, Wire};
+
+/// The scope of all that we send.
+pub(crate) const SCOPE_NAME: &str = "tracecast";
+pub(crate) const SCOPE_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What describes this process, in the form in which requests hold it.
+#[derive(Clone, Debug)]
+pub(crate) struct EncodedResource {
+    pub(crate) attributes: Vec<(String, AttributeValue)>,
+    pub(crate) schema_url: Option<String>,
+    /// The fields of a request's resource but its scopes.
+    bytes: Vec<u8>,
+}
+
+impl EncodedResource {
+    pub(crate) fn new(attributes: &[(String, AttributeValue)]) -> Self {
+        EncodedResource { attributes: attributes.to_vec(), schema_url: None, bytes: Vec::new() }.encoded()
+    }
+
+    /// The schema to which the names of the attributes keep.
+    pub(crate) fn with_schema_url(mut self, schema_url: &str) -> Self {
+        self.schema_url = Some(schema_url.to_owned());
+        self.encoded()
+    }
+
+    fn encoded(mut self) -> Self {
+        let mut wire = Wire::default();
+        wire.nested(1, |wire| {
+            for (key, value) in &self.attributes {
+                write_attribute(wire, key, value);
+            }
+        });
+        if let Some(url) = &self.schema_url {
+            wire.text(3, url);
+        }
+        self.bytes = wire.bytes;
+        self
+    }
+
+    /// Begins a request of spans, of metrics or of logs: all three have the same first fields.
+    pub(crate) fn begin(&self, wire: &mut Wire) -> Request {
+        let resource = wire.open_long(1);
+        wire.push(&self.bytes);
+        let scope = wire.open_long(2);
+        wire.nested(1, |wire| {
+            wire.text(1, SCOPE_NAME);
+            wire.text(2, SCOPE_VERSION);
+        });
+        Request { resource, scope }
+    }
+}
+
+/// A request that was begun.
+#[must_use = "a request has to be ended"]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    resource: Opened,
+    scope: Opened,
+}
+
+impl Request {
+    pub(crate) fn end(self, wire: &mut Wire) {
+        wire.close(self.scope);
+        wire.close(self.resource);
+    }
+}
+
+fn write_attribute(wire: &mut Wire, key: &str, value: &AttributeValue) {
+    match value.scalars() {
+        Ok(scalar) => attribute::field(wire, 1, key, scalar),
+        Err(scalars) => wire.nested(1, |wire| {
+            wire.text(1, key);
+            wire.nested(2, |wire| {
+                wire.nested(5, |wire| scalars.iter().for_each(|scalar| wire.nested(1, |wire| scalar.write(wire))));
+            });
+        }),
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+    use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, any_value};
+    use prost::Message;
+
+    use super::*;
+
+    fn any(value: any_value::Value) -> AnyValue {
+        AnyValue { value: Some(value) }
+    }
+
+    #[test]
+    fn a_resource_keeps_all_types() {
+        use any_value::Value;
+        let array =
+            |values: Vec<Value>| Value::ArrayValue(ArrayValue { values: values.into_iter().map(any).collect() });
+        let texts = ["a", "", "ü"];
+        let cases = [
+            (AttributeValue::Str("daemon".into()), Value::StringValue("daemon".into())),
+            (AttributeValue::I64(-7), Value::IntValue(-7)),
+            (AttributeValue::F64(0.25), Value::DoubleValue(0.25)),
+            (AttributeValue::Bool(true), Value::BoolValue(true)),
+            (
+                AttributeValue::Strs(texts.map(String::from).to_vec()),
+                array(texts.map(|text| Value::StringValue(text.into())).to_vec()),
+            ),
+            (AttributeValue::I64s(vec![0, -1]), array(vec![Value::IntValue(0), Value::IntValue(-1)])),
+            (AttributeValue::F64s(vec![0.0, 2.5]), array(vec![Value::DoubleValue(0.0), Value::DoubleValue(2.5)])),
+            (AttributeValue::Bools(vec![false, true]), array(vec![Value::BoolValue(false), Value::BoolValue(true)])),
+            (AttributeValue::Strs(Vec::new()), array(Vec::new())),
+        ];
+        let attributes: Vec<_> =
+            cases.iter().enumerate().map(|(at, (value, _))| (format!("k{at}"), value.clone())).collect();
+        let resource = EncodedResource::new(&attributes).with_schema_url("https://example.org/1.42");
+        let mut wire = Wire::default();
+        resource.begin(&mut wire).end(&mut wire);
+        let request = ExportTraceServiceRequest::decode(&wire.bytes[..]).unwrap();
+        let [spans] = &request.resource_spans[..] else { panic!("one resource") };
+        assert_eq!(spans.schema_url, "https://example.org/1.42");
+        let read = &spans.resource.as_ref().unwrap().attributes;
+        assert_eq!(read.len(), cases.len());
+        for (at, ((_, expected), read)) in cases.iter().zip(read).enumerate() {
+            assert_eq!((&read.key, &read.value), (&format!("k{at}"), &Some(any(expected.clone()))));
+        }
+        let scope = spans.scope_spans[0].scope.as_ref().unwrap();
+        assert_eq!((scope.name.as_str(), scope.version.as_str()), ("tracecast", SCOPE_VERSION));
+    }
+}

@@ -1,0 +1,155 @@
+//! Spans as one OTLP request, straight from their records.
+//!
+//! A record is read once, from its first item to its last, and written as it is read: the fields of a message may come in
+//! any order. What a later item has a say in, as the name and the status, is written last.
+
+use crate::clock::Converter;
+use crate::encode::attribute::{Scalar, with_owned, with_unsigned};
+use crate::encode::resource::{EncodedResource, Request};
+use crate::encode::span::{Head, SpanWriter};
+use crate::encode::wire::{Opened, Wire};
+use crate::finished::FinishedSpan;
+use crate::item::Item;
+use crate::key::{KeyMeta, ValueType};
+use crate::limits;
+use crate::record::Record;
+use crate::value::{Value, cut};
+
+/// An `ExportTraceServiceRequest` in the making: one resource, our scope, any number of spans.
+#[derive(Debug)]
+pub(crate) struct TraceBatch {
+    resource: EncodedResource,
+    request: Request,
+    writer: SpanWriter,
+    spans: usize,
+}
+
+impl TraceBatch {
+    pub(crate) fn new(resource: &EncodedResource) -> Self {
+        let mut writer = SpanWriter::default();
+        let request = resource.begin(&mut writer.wire);
+        TraceBatch { resource: resource.clone(), request, writer, spans: 0 }
+    }
+
+    /// How many spans it holds.
+    pub(crate) fn len(&self) -> usize {
+        self.spans
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spans == 0
+    }
+
+    /// How long the request is by now.
+    pub(crate) fn bytes(&self) -> usize {
+        self.writer.wire.len()
+    }
+
+    /// The request.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        self.take(Vec::new())
+    }
+
+    /// The request; the batch begins anew, in a buffer that may have been used before, and remembers the labels it has
+    /// met.
+    pub(crate) fn take(&mut self, buffer: Vec<u8>) -> Vec<u8> {
+        self.request.end(&mut self.writer.wire);
+        let request = std::mem::replace(&mut self.writer.wire, Wire::reusing(buffer));
+        self.request = self.resource.begin(&mut self.writer.wire);
+        self.spans = 0;
+        request.bytes
+    }
+
+    /// Adds a span as it was recorded.
+    pub(crate) fn record(&mut self, record: &Record<'_>, converter: &Converter) {
+        self.spans += 1;
+        let callsite = record.callsite();
+        let (start, duration) = record.times(converter);
+        let span = self.writer.begin(&Head {
+            trace_id: record.trace_id(),
+            span_id: record.span_id(),
+            parent_id: record.parent_id(),
+            parent_is_remote: record.parent_is_remote(),
+            kind: callsite.kind(),
+            start,
+            end: start.saturating_add(duration.as_nanos() as u64),
+        });
+        let (name, has_shared) = items(&mut self.writer, record, converter);
+        if has_shared {
+            for (key, value) in record.shared() {
+                with_owned(value, |value| self.writer.attribute_unless_there(key.name, value));
+            }
+        }
+        let name = name.unwrap_or(callsite.name());
+        self.writer.end(span, name, record.outcome(), record.dropped());
+    }
+
+    /// Adds a span that is plain data already.
+    pub(crate) fn finished(&mut self, finished: &FinishedSpan) {
+        self.spans += 1;
+        let writer = &mut self.writer;
+        let span = writer.begin(&Head::of(finished));
+        for attribute in &finished.attributes {
+            with_owned(&attribute.value, |value| writer.attribute(attribute.key.name, value));
+        }
+        for event in &finished.events {
+            let opened = writer.begin_event(event.unix_nanos, event.name);
+            for attribute in &event.attributes {
+                with_owned(&attribute.value, |value| writer.attribute(attribute.key.name, value));
+            }
+            writer.end_event(opened);
+        }
+        for link in &finished.links {
+            writer.link(link.trace_id.0, link.span_id.0, link.sampled);
+        }
+        let dropped = [finished.dropped_attributes, finished.dropped_events, finished.dropped_links];
+        writer.end(span, &finished.name, finished.outcome, dropped);
+    }
+}
+
+/// Writes the items of a record, and gives the name that was made at run time and whether spans above share anything.
+#[inline]
+fn items(writer: &mut SpanWriter, record: &Record<'_>, converter: &Converter) -> (Option<&'static str>, bool) {
+    let (mut name, mut has_shared) = (None, false);
+    // The event that is being written, and how many of its attributes are to come. They follow it at once.
+    let mut event: Option<(Opened, u32)> = None;
+    for item in record.items() {
+        if !matches!(item, Item::Attribute(..) | Item::Skip) || matches!(event, Some((_, 0))) {
+            event.take().into_iter().for_each(|(opened, _)| writer.end_event(opened));
+        }
+        match item {
+            Item::Attribute(key, value) => {
+                attribute(writer, key, value);
+                event = event.map(|(opened, left)| (opened, left - 1));
+            }
+            Item::Event { time, name, attributes } => {
+                event = Some((writer.begin_event(converter.unix_nanos(time), name), attributes));
+            }
+            Item::Link { trace_id, span_id, flags } => writer.link(trace_id, span_id, flags & 1 != 0),
+            Item::Name(given) => name = Some(given),
+            Item::Ext(_) => has_shared = true,
+            Item::Skip => {}
+        }
+    }
+    event.into_iter().for_each(|(opened, _)| writer.end_event(opened));
+    (name, has_shared)
+}
+
+#[inline]
+fn attribute(writer: &mut SpanWriter, key: &'static KeyMeta, value: Value<'_>) {
+    match value {
+        Value::Absent => {}
+        Value::Bool(flag) => writer.attribute(key.name, Scalar::Bool(flag)),
+        Value::I64(number) => writer.attribute(key.name, Scalar::I64(number)),
+        Value::U64(number) => with_unsigned(number, |value| writer.attribute(key.name, value)),
+        Value::F64(number) => writer.attribute(key.name, Scalar::F64(number)),
+        Value::Str(text) => writer.attribute(key.name, Scalar::Str(text)),
+        // Text that is copied was cut when it was; this was not looked at until now.
+        Value::Static(text) => writer.attribute(key.name, Scalar::Str(cut(text, limits::value_bytes()))),
+        // A `bool` is a label wherever a label is asked for, and a flag elsewhere.
+        Value::Label(ordinal) if key.value_type == ValueType::Bool => {
+            writer.attribute(key.name, Scalar::Bool(ordinal != 0));
+        }
+        Value::Label(ordinal) => writer.label(key, ordinal),
+    }
+}

@@ -1,0 +1,259 @@
+//! The wire format of protocol buffers, written into one buffer.
+//!
+//! The length of a nested message is known only when it was written, so room is left for it and filled in afterwards. It
+//! may be filled with a longer form of the number than is needed, which the format allows and every reader takes: that
+//! saves moving the message.
+
+/// A field that holds a number of variable length.
+const VARINT: u8 = 0;
+const FIXED_64: u8 = 1;
+const BYTES: u8 = 2;
+
+/// Bytes for the length of a message: up to 16 KiB without moving it.
+const SHORT: usize = 2;
+/// Bytes for the length of a message that holds a whole request.
+const LONG: usize = 5;
+
+/// Where a message began whose length is not known yet.
+#[must_use = "a message has to be closed"]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opened {
+    /// Where its content begins.
+    pub(crate) content: usize,
+    room: usize,
+}
+
+/// Bytes in the making.
+#[derive(Debug, Default)]
+pub(crate) struct Wire {
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The first byte of a field; fields past 15 take two.
+const fn tag(field: u8, kind: u8) -> u8 {
+    assert!(field < 16);
+    field << 3 | kind
+}
+
+/// How many bytes a number takes.
+#[inline]
+pub(crate) const fn varint_len(number: u64) -> usize {
+    // Seven bits a byte; zero takes one too.
+    ((70 - (number | 1).leading_zeros()) / 7) as usize
+}
+
+/// Puts a number of at most ten bytes, and says how many there are.
+#[inline]
+pub(crate) fn put_varint(place: &mut [u8], mut number: u64) -> usize {
+    let mut at = 0;
+    while number >= 128 {
+        place[at] = number as u8 | 0x80;
+        number >>= 7;
+        at += 1;
+    }
+    place[at] = number as u8;
+    at + 1
+}
+
+impl Wire {
+    /// Goes on in a buffer that was used before.
+    pub(crate) fn reusing(mut bytes: Vec<u8>) -> Self {
+        bytes.clear();
+        Wire { bytes }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// A number without a field.
+    pub(crate) fn varint(&mut self, number: u64) {
+        let mut digits = [0; 10];
+        let len = put_varint(&mut digits, number);
+        self.push(&digits[..len]);
+    }
+
+    pub(crate) fn number(&mut self, field: u8, number: u64) {
+        self.push(&[tag(field, VARINT)]);
+        self.varint(number);
+    }
+
+    /// A number that is near zero on either side.
+    pub(crate) fn signed(&mut self, field: u8, number: i32) {
+        let folded = (number << 1) ^ (number >> 31);
+        self.number(field, u64::from(folded as u32));
+    }
+
+    #[inline]
+    pub(crate) fn fixed(&mut self, field: u8, bits: u64) {
+        let [a, b, c, d, e, f, g, h] = bits.to_le_bytes();
+        self.push(&[tag(field, FIXED_64), a, b, c, d, e, f, g, h]);
+    }
+
+    pub(crate) fn double(&mut self, field: u8, number: f64) {
+        self.fixed(field, number.to_bits());
+    }
+
+    /// Numbers of eight bytes each, one after the other.
+    pub(crate) fn all_fixed(&mut self, field: u8, numbers: impl ExactSizeIterator<Item = u64>) {
+        if numbers.len() > 0 {
+            self.push(&[tag(field, BYTES)]);
+            self.varint(numbers.len() as u64 * 8);
+            numbers.for_each(|bits| self.push(&bits.to_le_bytes()));
+        }
+    }
+
+    /// Numbers of variable length, one after the other.
+    pub(crate) fn all_varint(&mut self, field: u8, numbers: &[u64]) {
+        if !numbers.is_empty() {
+            self.push(&[tag(field, BYTES)]);
+            self.varint(numbers.iter().map(|number| varint_len(*number) as u64).sum());
+            numbers.iter().for_each(|number| self.varint(*number));
+        }
+    }
+
+    #[inline]
+    pub(crate) fn text(&mut self, field: u8, text: &str) {
+        self.field_of_bytes(field, text.as_bytes());
+    }
+
+    pub(crate) fn text_unless_empty(&mut self, field: u8, text: &str) {
+        if !text.is_empty() {
+            self.text(field, text);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn field_of_bytes(&mut self, field: u8, bytes: &[u8]) {
+        if bytes.len() < 128 {
+            self.push(&[tag(field, BYTES), bytes.len() as u8]);
+        } else {
+            self.push(&[tag(field, BYTES)]);
+            self.varint(bytes.len() as u64);
+        }
+        self.push(bytes);
+    }
+
+    /// Text that stands in the buffer already.
+    pub(crate) fn text_again(&mut self, field: u8, range: std::ops::Range<usize>) {
+        self.push(&[tag(field, BYTES)]);
+        self.varint(range.len() as u64);
+        self.bytes.extend_from_within(range);
+    }
+
+    /// Begins a message.
+    pub(crate) fn open(&mut self, field: u8) -> Opened {
+        self.push(&[tag(field, BYTES), 0, 0]);
+        Opened { content: self.len(), room: SHORT }
+    }
+
+    /// Begins a message that will be long.
+    pub(crate) fn open_long(&mut self, field: u8) -> Opened {
+        self.push(&[tag(field, BYTES), 0, 0, 0, 0, 0]);
+        Opened { content: self.len(), room: LONG }
+    }
+
+    /// Begins a message of which the caller has written the tag, the room for a short length and a part of the content.
+    #[inline]
+    pub(crate) fn opened_at(&self, content: usize) -> Opened {
+        Opened { content, room: SHORT }
+    }
+
+    /// Fills in the length of a message that ends here. What lies inside of it moves if it is longer than was thought.
+    #[inline]
+    pub(crate) fn close(&mut self, opened: Opened) {
+        let (end, len) = (opened.content, self.len() - opened.content);
+        match self.bytes.get_mut(end - SHORT..end) {
+            Some([low, high]) if opened.room == SHORT && len < 1 << 14 => {
+                *low = len as u8 | 0x80;
+                *high = (len >> 7) as u8;
+            }
+            _ => self.close_any(opened, len),
+        }
+    }
+
+    #[cold]
+    fn close_any(&mut self, opened: Opened, mut len: usize) {
+        let Opened { content, mut room } = opened;
+        if varint_len(len as u64) > room {
+            let more = varint_len(len as u64) - room;
+            self.bytes.splice(content..content, std::iter::repeat_n(0, more));
+            room += more;
+        }
+        let place = &mut self.bytes[content - opened.room..][..room];
+        for digit in place.iter_mut() {
+            *digit = len as u8 | 0x80;
+            len >>= 7;
+        }
+        place[room - 1] &= 0x7f;
+    }
+
+    /// A message that `write` writes.
+    pub(crate) fn nested(&mut self, field: u8, write: impl FnOnce(&mut Wire)) {
+        let opened = self.open(field);
+        write(self);
+        self.close(opened);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    fn written(write: impl FnOnce(&mut Wire)) -> Vec<u8> {
+        let mut wire = Wire::default();
+        write(&mut wire);
+        wire.bytes
+    }
+
+    #[test]
+    fn numbers_take_seven_bits_a_byte() {
+        let check = |number: u64| {
+            let mut expected = Vec::new();
+            prost::encoding::encode_varint(number, &mut expected);
+            assert_eq!(written(|wire| wire.varint(number)), expected);
+            assert_eq!(varint_len(number), expected.len());
+        };
+        (0..64).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + 1]).for_each(check);
+        check(u64::MAX);
+    }
+
+    #[test]
+    fn signed_numbers_are_folded() {
+        for number in [0, -1, 1, -2, 63, -64, 64, i32::MAX, i32::MIN] {
+            let mut expected = Vec::new();
+            prost::encoding::sint32::encode(6, &number, &mut expected);
+            assert_eq!(written(|wire| wire.signed(6, number)), expected);
+        }
+    }
+
+    #[test]
+    fn runs_of_numbers_are_packed() {
+        let numbers = vec![0, 1, 127, 128, u64::MAX];
+        let (mut fixed, mut varint) = (Vec::new(), Vec::new());
+        prost::encoding::fixed64::encode_packed(6, &numbers, &mut fixed);
+        prost::encoding::uint64::encode_packed(6, &numbers, &mut varint);
+        assert_eq!(written(|wire| wire.all_fixed(6, numbers.iter().copied())), fixed);
+        assert_eq!(written(|wire| wire.all_varint(6, &numbers)), varint);
+        assert!(written(|wire| wire.all_varint(6, &[])).is_empty());
+    }
+
+    #[test]
+    fn a_message_of_any_length_has_its_length() {
+        for len in [0, 1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152] {
+            let bytes = written(|wire| {
+                wire.nested(1, |wire| wire.push(&vec![7; len]));
+                wire.push(&[9]);
+            });
+            let mut rest = &bytes[1..];
+            assert_eq!(prost::encoding::decode_varint(&mut rest), Ok(len as u64));
+            assert_eq!((rest.len(), rest.last()), (len + 1, Some(&9)));
+            assert!(rest[..len].iter().all(|byte| *byte == 7));
+        }
+    }
+}

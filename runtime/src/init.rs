@@ -1,0 +1,348 @@
+//! From a configuration to telemetry that leaves the process, and to its end.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::collector::{Collector, Plan, Progress, Receiver};
+use crate::config::{
+    AttributeValue, Compression, Config, Destination, Otlp, Problem, Protocol, Severity, Signal, TemporalityPreference,
+};
+use crate::encode::resource::EncodedResource;
+use crate::filter::Filter;
+use crate::metering::{Metering, MeteringConfig, MeteringError, UnknownMetric};
+use crate::recording::{Recording, RecordingConfig};
+use crate::resource::{self, Found, Surroundings};
+use crate::sampling::{self, Sampler};
+use crate::secret::Masked;
+use crate::snapshot::Temporality;
+use crate::transport::{self, Target, TlsFiles, Transport};
+use crate::{encode, notice, switch};
+
+/// How long a guard that is dropped waits for what is left.
+const AT_DROP: Duration = Duration::from_secs(5);
+
+/// Starts telemetry as the environment says: `OTEL_*` variables, or the file that `OTEL_CONFIG_FILE` names. Nothing is on
+/// unless something there says so.
+///
+/// It never fails the program. A setting that is wrong is told on standard error and left out; if telemetry cannot start
+/// at all, that is told, and the program runs without. With `TC_STRICT=true`, or with [`try_init`], that is an error.
+pub fn init() -> Guard {
+    match try_init() {
+        Ok(guard) => guard,
+        Err(error) => {
+            notice::say(format_args!("telemetry is off: {error}"));
+            Guard::off()
+        }
+    }
+}
+
+/// As [`init`], and gives an error if telemetry cannot start, or if a setting is wrong and `TC_STRICT` is set.
+///
+/// # Errors
+/// If telemetry runs already, a metric is declared twice with different shapes, the collector cannot start, or a receiver
+/// cannot be spoken to as it is described.
+pub fn try_init() -> Result<Guard, InitError> {
+    Config::from_env().init()
+}
+
+/// Why telemetry cannot start.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InitError {
+    /// It runs already.
+    AlreadyRunning,
+    /// Settings are wrong, and the configuration is strict.
+    Config(Vec<Problem>),
+    /// A metric is declared twice with different shapes.
+    Metrics(MeteringError),
+    /// A receiver cannot be spoken to as it is described.
+    Receiver {
+        /// What would have gone there.
+        signal: Signal,
+        /// What is wrong.
+        cause: String,
+    },
+    /// There is no thread for the collector.
+    Thread(std::io::Error),
+}
+
+impl fmt::Display for InitError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            InitError::AlreadyRunning => f.write_str("telemetry is already running; call `init` once, in `main`"),
+            InitError::Config(problems) => {
+                let texts: Vec<_> = problems.iter().map(Problem::to_string).collect();
+                f.write_str(&texts.join("; "))
+            }
+            InitError::Metrics(error) => error.fmt(f),
+            InitError::Receiver { signal, cause } => write!(f, "the receiver of {}: {cause}", signal.name()),
+            InitError::Thread(error) => write!(f, "could not start the collector: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for InitError {}
+
+/// Telemetry runs for as long as this lives. Dropped, it brings out what is left, for up to five seconds.
+#[must_use = "telemetry stops when the guard is dropped; bind it to a name in `main`"]
+pub struct Guard {
+    collector: Option<Collector>,
+    metering: Option<Metering>,
+}
+
+/// What became of all telemetry of the process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Sampled spans that have ended.
+    pub spans_ended: u64,
+    /// Spans that the receivers took. With several receivers each counts.
+    pub spans_exported: u64,
+    /// Spans that were lost, for whatever reason.
+    pub spans_dropped: u64,
+    /// Spans that were still waiting when the time was up.
+    pub spans_left: u64,
+    /// Metric points that the receivers took.
+    pub points_exported: u64,
+    /// Whether nothing was left to send.
+    pub complete: bool,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { spans_ended, spans_exported, spans_dropped, spans_left, points_exported, .. } = self;
+        write!(
+            f,
+            "{spans_ended} spans ended = {spans_exported} exported + {spans_dropped} dropped + {spans_left} left; "
+        )?;
+        write!(f, "{points_exported} metric points exported")
+    }
+}
+
+impl Report {
+    fn of(progress: &Progress) -> Self {
+        let Progress { spans, points, ended, dropped, buffered, complete } = progress;
+        Report {
+            spans_ended: *ended,
+            spans_exported: spans.exported,
+            spans_dropped: dropped + spans.no_room + spans.refused,
+            spans_left: buffered + spans.waiting,
+            points_exported: points.exported,
+            complete: *complete,
+        }
+    }
+}
+
+impl Guard {
+    fn off() -> Self {
+        Guard { collector: None, metering: None }
+    }
+
+    /// Brings out all that has ended by now, for up to `timeout`, and says how far it came.
+    pub fn flush(&self, timeout: Duration) -> Report {
+        self.collector.as_ref().map_or_else(Report::default, |collector| Report::of(&collector.flush(timeout)))
+    }
+
+    /// Switches telemetry off, brings out what is left, for up to `timeout`, and says what became of everything.
+    pub fn shutdown(mut self, timeout: Duration) -> Report {
+        self.end(timeout)
+    }
+
+    fn end(&mut self, timeout: Duration) -> Report {
+        // First nothing more comes in; the reader still reads what is there.
+        drop(self.metering.take());
+        self.collector.take().map_or_else(Report::default, |mut collector| Report::of(&collector.shutdown(timeout)))
+    }
+
+    /// Changes which roots are recorded. Traces that have begun go on as they began.
+    pub fn set_sampler(&self, sampler: &Sampler) {
+        sampling::set(sampler);
+    }
+
+    /// Changes which components make spans. Spans that are open finish as they began.
+    pub fn set_filter(&self, filter: Filter) {
+        if self.collector.is_some() {
+            switch::set_filter(filter);
+        }
+    }
+
+    /// Switches metrics off or on again, by name, or by the start of their names with `*` behind it.
+    ///
+    /// # Errors
+    /// If there is none of that name, or metrics are off as a whole.
+    pub fn switch_metric(&self, name: &str, on: bool) -> Result<(), UnknownMetric> {
+        self.metering.as_ref().ok_or_else(|| UnknownMetric(name.to_owned()))?.switch(name, on)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.end(AT_DROP);
+    }
+}
+
+impl Config {
+    /// Starts telemetry as this says.
+    ///
+    /// # Errors
+    /// As for [`try_init`].
+    pub fn init(self) -> Result<Guard, InitError> {
+        tell_problems(&self)?;
+        let [traces, metrics] = [Signal::Traces, Signal::Metrics].map(|signal| self.destinations(signal));
+        if self.is_on(Signal::Logs) {
+            notice::say(format_args!("log records are not exported yet"));
+        }
+        if traces.is_empty() && metrics.is_empty() {
+            return Ok(Guard::off());
+        }
+        let receivers = (receivers(Signal::Traces, &traces)?, receivers(Signal::Metrics, &metrics)?);
+        let metering = if metrics.is_empty() { None } else { Some(start_metering()?) };
+        let recording = if traces.is_empty() { None } else { Some(start_recording(&self)?) };
+        let reader = metering.as_ref().map(|metering| metering.reader(temporality(&self)));
+        let plan = Plan {
+            resource: describe(&self),
+            recording,
+            traces: receivers.0,
+            batch_size: self.traces.batch.size as usize,
+            batch_delay: self.traces.batch.delay,
+            reader,
+            metrics: receivers.1,
+            interval: self.metrics.interval,
+            limit: self.memory_limit / (traces.len() + metrics.len()).max(1) / 2,
+        };
+        let collector = Collector::start(plan).map_err(InitError::Thread)?;
+        notice::say(format_args!("{}; {}", started("traces", &traces), started("metrics", &metrics)));
+        Ok(Guard { collector: Some(collector), metering })
+    }
+}
+
+fn tell_problems(config: &Config) -> Result<(), InitError> {
+    let problems = config.problems();
+    if config.strict && !problems.is_empty() {
+        return Err(InitError::Config(problems.to_vec()));
+    }
+    for problem in problems {
+        let level = if problem.severity == Severity::Error { "error" } else { "warning" };
+        notice::say(format_args!("{level}: {problem}"));
+    }
+    Ok(())
+}
+
+fn start_metering() -> Result<Metering, InitError> {
+    Metering::start(MeteringConfig::default()).map_err(|error| match error {
+        MeteringError::AlreadyMetering => InitError::AlreadyRunning,
+        other => InitError::Metrics(other),
+    })
+}
+
+fn start_recording(config: &Config) -> Result<Recording, InitError> {
+    let recording = RecordingConfig {
+        sampler: config.traces.sampler.clone(),
+        limits: config.traces.limits,
+        filter: config.filter.clone().into_inner(),
+        ..RecordingConfig::default()
+    };
+    Recording::start(recording).map_err(|_| InitError::AlreadyRunning)
+}
+
+fn temporality(config: &Config) -> Temporality {
+    match config.metrics.temporality {
+        TemporalityPreference::Cumulative => Temporality::Cumulative,
+        TemporalityPreference::Delta | TemporalityPreference::LowMemory => Temporality::Delta,
+    }
+}
+
+fn receivers(signal: Signal, destinations: &[Destination]) -> Result<Vec<Receiver>, InitError> {
+    let receiver = |destination: &Destination| match destination {
+        Destination::Console => Ok(Receiver::Console),
+        Destination::Otlp(otlp) => {
+            let transport = Transport::new(&target(otlp), on_the_wire(signal));
+            let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
+            let what = format!("{} to {}", signal.name(), otlp.endpoint);
+            Ok(Receiver::Otlp { what, protocol: otlp.protocol, transport })
+        }
+    };
+    destinations.iter().map(receiver).collect()
+}
+
+fn started(signal: &str, destinations: &[Destination]) -> String {
+    let to = |destination: &Destination| match destination {
+        Destination::Console => "the console".to_owned(),
+        Destination::Otlp(otlp) => format!("{} by {}", otlp.endpoint, otlp.protocol.name()),
+    };
+    let all: Vec<_> = destinations.iter().map(to).collect();
+    if all.is_empty() { format!("{signal} off") } else { format!("{signal} to {}", all.join(" and ")) }
+}
+
+/// What is said about the process: what was configured, and what can be found out besides.
+fn describe(config: &Config) -> EncodedResource {
+    let around = Surroundings {
+        variable: &|name| std::env::var(name).ok(),
+        file: &|path| std::fs::read_to_string(path).ok(),
+        executable: resource::executable(),
+    };
+    let configured = config.resource.attributes.iter();
+    let mut attributes: Vec<(String, AttributeValue)> =
+        configured.map(|(name, value)| (name.clone(), (**value).clone())).collect();
+    if config.service_name().is_none() {
+        attributes.push(("service.name".to_owned(), resource::fallback_service_name(&around).into()));
+    }
+    for (name, found) in resource::detect(&around) {
+        if !attributes.iter().any(|(known, _)| known == name) {
+            let value = match found {
+                Found::Text(text) => text.into(),
+                Found::Number(number) => number.into(),
+            };
+            attributes.push((name.to_owned(), value));
+        }
+    }
+    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (name.clone(), encoded(value))).collect();
+    let resource = EncodedResource::new(&attributes);
+    match &config.resource.schema_url {
+        Some(url) => resource.with_schema_url(url),
+        None => resource,
+    }
+}
+
+fn target(otlp: &Otlp) -> Target {
+    let file = |file: &Option<Masked<PathBuf>>| file.as_ref().map(|file| (**file).clone());
+    Target {
+        protocol: match otlp.protocol {
+            Protocol::Grpc => transport::Protocol::Grpc,
+            Protocol::HttpProtobuf => transport::Protocol::HttpProtobuf,
+            Protocol::HttpJson => transport::Protocol::HttpJson,
+        },
+        url: otlp.endpoint.url(),
+        headers: otlp.headers.clone(),
+        gzip: otlp.compression == Compression::Gzip,
+        timeout: otlp.timeout,
+        tls: TlsFiles {
+            ca: file(&otlp.tls.ca),
+            client_certificate: file(&otlp.tls.client_certificate),
+            client_key: file(&otlp.tls.client_key),
+        },
+    }
+}
+
+fn on_the_wire(signal: Signal) -> transport::Signal {
+    match signal {
+        Signal::Traces => transport::Signal::Traces,
+        Signal::Metrics => transport::Signal::Metrics,
+        Signal::Logs => transport::Signal::Logs,
+    }
+}
+
+fn encoded(value: &AttributeValue) -> encode::attribute::AttributeValue {
+    use encode::attribute::AttributeValue as Encoded;
+    match value.clone() {
+        AttributeValue::Str(text) => Encoded::Str(text),
+        AttributeValue::I64(number) => Encoded::I64(number),
+        AttributeValue::F64(number) => Encoded::F64(number),
+        AttributeValue::Bool(flag) => Encoded::Bool(flag),
+        AttributeValue::StrArray(texts) => Encoded::Strs(texts),
+        AttributeValue::I64Array(numbers) => Encoded::I64s(numbers),
+        AttributeValue::F64Array(numbers) => Encoded::F64s(numbers),
+        AttributeValue::BoolArray(flags) => Encoded::Bools(flags),
+    }
+}

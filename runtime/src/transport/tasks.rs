@@ -1,0 +1,45 @@
+//! The tasks of one connection. They end with it.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::task::JoinSet;
+
+/// Spawns what a connection needs, and aborts it all when the connection is given up.
+///
+/// A connection whose other side is silent would otherwise wait for the system to notice, many minutes and one socket
+/// for each attempt.
+pub(super) struct Tasks(Executor);
+
+/// Hands the tasks of a connection to the runtime.
+#[derive(Clone)]
+pub(super) struct Executor(Arc<Mutex<JoinSet<()>>>);
+
+impl Tasks {
+    pub(super) fn new() -> Self {
+        Tasks(Executor(Arc::default()))
+    }
+
+    pub(super) fn executor(&self) -> Executor {
+        self.0.clone()
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
+    }
+}
+
+impl<F> hyper::rt::Executor<F> for Executor
+where
+    F: Future + Send + 'static,
+    F::Output: Send,
+{
+    fn execute(&self, future: F) {
+        let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those that ended are let go here, because nobody waits for them.
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move { drop(future.await) });
+    }
+}

@@ -1,0 +1,37 @@
+//! The transport against servers on the loopback interface.
+
+mod connections;
+mod grpc;
+mod http;
+mod server;
+mod tls;
+
+use std::time::Duration;
+
+use super::{Protocol, Sent, Signal, Target, TlsFiles, Transport};
+use crate::secret::Secret;
+
+/// Long enough for a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn target(protocol: Protocol, url: String) -> Target {
+    let headers = vec![("x-key".to_owned(), Secret::new("sesame"))];
+    Target { protocol, url, headers, gzip: false, timeout: PATIENCE, tls: TlsFiles::default() }
+}
+
+fn transport(target: &Target) -> Transport {
+    Transport::new(target, Signal::Traces).unwrap()
+}
+
+fn accepted() -> Sent {
+    Sent::Accepted { rejected: 0, message: None }
+}
+
+/// The outcome in one line.
+fn printed(sent: &Sent) -> String {
+    match sent {
+        Sent::Accepted { rejected, message } => format!("accepted, {rejected} rejected, {message:?}"),
+        Sent::Retry { after, cause } => format!("retry after {after:?}: {cause}"),
+        Sent::Refused { cause } => format!("refused: {cause}"),
+    }
+}

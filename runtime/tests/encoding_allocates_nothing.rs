@@ -1,0 +1,63 @@
+//! On the way from records to a request nothing is allocated, once the buffer is large enough and labels were met.
+
+#![cfg(feature = "otlp")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use tracecast::__bench::Encoder;
+use tracecast::prelude::*;
+use tracecast::{Recording, RecordingConfig, keys};
+
+struct Counting;
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: passes everything on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's contract is ours.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        // SAFETY: the caller's contract is ours.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// A label whose text is made anew, text, a key twice, an event, a link, an error.
+#[tc_span("Encode/Work", attrs(keys::device = 3_u32, keys::artifact = artifact, keys::size_bytes = u64::MAX),
+          result(keys::artifact = |_| "another"))]
+fn work(artifact: &str) -> Result<(), std::fmt::Error> {
+    tracecast::current().event_with("step", |event| event.set(keys::device, 5_u32));
+    tracecast::current().link(Context::current());
+    if artifact.is_empty() { Err(std::fmt::Error) } else { Ok(()) }
+}
+
+#[tc_span("Encode/Root", share(keys::replica = "shared"))]
+fn root() {
+    for _ in 0..200 {
+        let _ = (work("some"), work(""));
+    }
+}
+
+#[test]
+fn hundreds_of_spans_make_no_allocation() {
+    let _recording = Recording::start(RecordingConfig::default()).unwrap();
+    let mut encoder = Encoder::new("allocations");
+    root();
+    encoder.drain();
+    let buffer = encoder.take(Vec::new());
+    encoder.take(buffer);
+    root();
+    let before = ALLOCATIONS.get();
+    encoder.drain();
+    assert_eq!((ALLOCATIONS.get() - before, encoder.spans()), (0, 401));
+}

@@ -1,0 +1,147 @@
+//! From init to the wire and back: spans and metrics arrive as they were made, late ones too, and all are accounted for.
+#![cfg(feature = "otlp")]
+
+#[path = "support/receiver.rs"]
+mod receiver;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use prost::Message;
+use receiver::Receiver;
+use tracecast::config::{Config, Protocol};
+use tracecast::prelude::*;
+
+tc_metrics! {
+    /// Loads.
+    static LOADS: Counter = "tc_loads_total";
+}
+
+#[tc_span("Store/Load", attrs(tracecast::keys::size_bytes = bytes))]
+fn load(bytes: u64) {
+    LOADS.add(1, ());
+    read();
+}
+
+#[tc_span("Store/Read", kind = client)]
+fn read() {}
+
+/// Telemetry runs once in a process, so the tests of this file take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn config(receiver: &Receiver) -> Config {
+    let endpoint = format!("http://{}", receiver.address).parse().unwrap();
+    Config::new().with_service_name("store").with_endpoint(endpoint)
+}
+
+fn spans(receiver: &Receiver) -> Vec<Span> {
+    let requests = receiver.at("/v1/traces");
+    let decoded = requests.iter().map(|request| ExportTraceServiceRequest::decode(&request.body[..]).unwrap());
+    let scopes = decoded.flat_map(|request| request.resource_spans).flat_map(|resource| resource.scope_spans);
+    scopes.flat_map(|scope| scope.spans).collect()
+}
+
+#[test]
+fn spans_and_metrics_arrive_as_they_were_made() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = config(&receiver).init().unwrap();
+    load(4096);
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (2, 2, 0), "{report}");
+    assert!(report.complete && report.spans_dropped == 0, "{report}");
+
+    let spans = spans(&receiver);
+    let find = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
+    let (load, read) = (find("Store/Load"), find("Store/Read"));
+    assert_eq!((&read.parent_span_id, &read.trace_id), (&load.span_id, &load.trace_id));
+    assert_eq!((load.kind, read.kind), (1, 3));
+    let size = load.attributes.iter().find(|attribute| attribute.key == "tc.size.bytes").unwrap();
+    assert_eq!(size.value.as_ref().unwrap().value, Some(Value::IntValue(4096)));
+
+    let request = receiver.at("/v1/metrics").pop().unwrap();
+    let request = ExportMetricsServiceRequest::decode(&request.body[..]).unwrap();
+    let resource = request.resource_metrics[0].resource.as_ref().unwrap();
+    let service = resource.attributes.iter().find(|attribute| attribute.key == "service.name").unwrap();
+    assert_eq!(service.value.as_ref().unwrap().value, Some(Value::StringValue("store".to_owned())));
+    assert!(resource.attributes.iter().any(|attribute| attribute.key == "service.instance.id"));
+    let metrics = &request.resource_metrics[0].scope_metrics[0].metrics;
+    assert!(metrics.iter().any(|metric| metric.name == "tc_loads_total"), "{metrics:?}");
+}
+
+#[test]
+fn json_says_the_same() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = config(&receiver).with_protocol(Protocol::HttpJson).init().unwrap();
+    load(4096);
+    assert!(telemetry.shutdown(LONG).complete);
+    let [request] = &receiver.at("/v1/traces")[..] else { panic!("one request") };
+    assert_eq!(request.content_type, "application/json");
+    let request: ExportTraceServiceRequest = serde_json::from_slice(&request.body).unwrap();
+    let names: Vec<_> = request.resource_spans[0].scope_spans[0].spans.iter().map(|span| span.name.as_str()).collect();
+    assert_eq!(names, ["Store/Read", "Store/Load"]);
+    assert_eq!(receiver.at("/v1/metrics")[0].content_type, "application/json");
+}
+
+#[test]
+fn a_receiver_that_is_sick_for_a_while_loses_nothing() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    receiver.set_sick(true);
+    let telemetry = config(&receiver).init().unwrap();
+    (0..2_000).for_each(load);
+    let report = telemetry.flush(Duration::from_millis(300));
+    assert!(!report.complete && report.spans_exported == 0, "{report}");
+    let before = report.spans_ended - report.spans_left - report.spans_dropped;
+    assert_eq!(before, 0, "all of them are accounted for: {report}");
+    receiver.set_sick(false);
+    let report = telemetry.shutdown(LONG);
+    assert!(report.complete, "{report}");
+    assert_eq!(report.spans_dropped, 0, "{report}");
+    assert_eq!(spans(&receiver).len(), 4_000);
+}
+
+#[test]
+fn shutdown_keeps_its_deadline_when_nobody_answers() {
+    let _turn = TURN.lock().unwrap();
+    // A port on which nobody listens any more.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let endpoint = format!("http://{address}").parse().unwrap();
+    let telemetry = Config::new().with_endpoint(endpoint).init().unwrap();
+    load(1);
+    let start = std::time::Instant::now();
+    let report = telemetry.shutdown(Duration::from_millis(200));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(!report.complete, "{report}");
+    assert_eq!(report.spans_left, 2, "{report}");
+}
+
+#[test]
+fn it_runs_once_and_again_after_its_end() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = config(&receiver).init().unwrap();
+    let error = config(&receiver).init().err().unwrap();
+    assert_eq!(error.to_string(), "telemetry is already running; call `init` once, in `main`");
+    drop(telemetry);
+    let again = config(&receiver).init().unwrap();
+    load(1);
+    assert!(again.shutdown(LONG).complete);
+    assert_eq!(spans(&receiver).len(), 2);
+}
+
+#[test]
+fn nothing_said_means_off() {
+    let _turn = TURN.lock().unwrap();
+    let telemetry = Config::new().init().unwrap();
+    load(1);
+    assert!(!LOADS.is_on());
+    assert_eq!(telemetry.shutdown(LONG), tracecast::Report::default());
+}
