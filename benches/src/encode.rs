@@ -51,47 +51,51 @@ fn four(x: u64) -> u64 {
     black_box(x)
 }
 
+/// What was measured of one contender.
+struct Row {
+    encoded: Timed,
+    plain: Timed,
+    bytes: u64,
+}
+
 pub fn print(quick: bool) {
     let recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
-    let mut timed = Timed::of(CONTENDERS.iter().map(|(name, _)| *name));
-    let mut plain = Timed::of(CONTENDERS.iter().map(|(name, _)| *name));
     let mut encoder = Encoder::new("bench");
-    let (mut buffer, mut bytes) = (Vec::new(), vec![0; CONTENDERS.len()]);
-    for _ in 0..if quick { 20 } else { 1_000 } {
-        for (at, (_, record)) in CONTENDERS.iter().enumerate() {
-            record(SPANS);
-            let start = Instant::now();
-            encoder.drain();
-            timed[at].rounds.push(per_span(start));
-            buffer = encoder.take(buffer);
-            bytes[at] = buffer.len() as u64 / SPANS;
-            record(SPANS);
-            let start = Instant::now();
-            black_box(recording.drain());
-            plain[at].rounds.push(per_span(start));
-        }
-    }
+    let rows = measure(if quick { 20 } else { 1_000 }, &recording, &mut encoder);
     println!("## From records to OTLP bytes, per span, best of interleaved rounds\n");
     println!(
         "| what | ns | median | instructions | bytes | ns to plain data | target |\n|---|---|---|---|---|---|---|"
     );
-    for (at, timed) in timed.iter().enumerate() {
-        let target = if timed.name == TWO { "<= 85 ns" } else { "" };
-        println!(
-            "| {} | {:.1} | {:.1} | {} | {} | {:.1} | {target} |",
-            timed.name,
-            timed.best(),
-            timed.median(),
-            instructions(timed.name),
-            bytes[at],
-            plain[at].best()
-        );
+    for Row { encoded, plain, bytes } in &rows {
+        let (name, best, median, plain) = (encoded.name, encoded.best(), encoded.median(), plain.best());
+        let target = if name == TWO { "<= 85 ns" } else { "" };
+        let instructions = instructions(name);
+        println!("| {name} | {best:.1} | {median:.1} | {instructions} | {bytes} | {plain:.1} | {target} |");
     }
-    println!(
-        "\n{} allocations in {} spans, in a buffer that is large enough.\n",
-        allocations(&mut encoder),
-        CONTENDERS.len() as u64 * SPANS
-    );
+    let spans = CONTENDERS.len() as u64 * SPANS;
+    println!("\n{} allocations in {spans} spans, in a buffer that is large enough.\n", allocations(&mut encoder));
+}
+
+fn measure(rounds: usize, recording: &Recording, encoder: &mut Encoder) -> Vec<Row> {
+    let timed = || Timed::of(CONTENDERS.iter().map(|(name, _)| *name));
+    let mut rows: Vec<_> =
+        timed().into_iter().zip(timed()).map(|(encoded, plain)| Row { encoded, plain, bytes: 0 }).collect();
+    let mut buffer = Vec::new();
+    for _ in 0..rounds {
+        for ((_, record), row) in CONTENDERS.iter().zip(&mut rows) {
+            record(SPANS);
+            let start = Instant::now();
+            encoder.drain();
+            row.encoded.rounds.push(per_span(start));
+            buffer = encoder.take(buffer);
+            row.bytes = buffer.len() as u64 / SPANS;
+            record(SPANS);
+            let start = Instant::now();
+            black_box(recording.drain());
+            row.plain.rounds.push(per_span(start));
+        }
+    }
+    rows
 }
 
 /// What the second of two equal drains allocates: the first made the buffer as large as it has to be.

@@ -16,7 +16,6 @@ impl Secret {
     }
 
     /// The text, for the wire alone.
-    #[cfg_attr(not(test), allow(dead_code, reason = "the transport asks for it"))]
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }

@@ -439,3 +439,35 @@ logger_provider: {processors: [{batch: {exporter: {otlp_http: *otlp}}}]}",
     assert_eq!(otlp(&config, Signal::Traces).endpoint.to_string(), "http://x:1/y");
     assert_eq!(otlp(&config, Signal::Logs).compression, Compression::Gzip);
 }
+
+/// Whatever a file holds, reading it ends with a configuration or with an error.
+#[test]
+fn damaged_files_do_no_harm() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let pieces = [
+        "{", "}", "[", "]", ":", "- ", "\n", "\t", "${", "${A}", "*x", "&x ", "<<: ", "'", "\"", "|", "%", "é", "~",
+        "!!",
+    ];
+    let mut refused = 0;
+    for _ in 0..1000 {
+        let mut text: Vec<char> = EVERYTHING.chars().collect();
+        for _ in 0..=random(4) {
+            let at = random(text.len());
+            let end = (at + random(12)).min(text.len());
+            text.splice(at..end, pieces[random(pieces.len())].chars());
+        }
+        let text: String = text.into_iter().collect();
+        match Config::from_yaml(&text, |_| Some("5".to_owned())) {
+            Ok(config) => drop(format!("{config:?}")),
+            Err(error) => {
+                assert!(!error.to_string().is_empty() && !error.to_string().contains('\n'), "{error}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 300, "{refused}");
+}

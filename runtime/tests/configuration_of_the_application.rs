@@ -108,3 +108,20 @@ fn what_is_wrong_is_said_by_serde() {
         assert!(error.contains(expected) && !error.contains("hunter2"), "{value}: {error}");
     }
 }
+
+#[test]
+fn what_serde_cannot_see_is_a_problem() {
+    let telemetry =
+        section(json!({"headers": {"a b": "hunter2", "C": "d"}, "tls": {"key_file": "/k"}, "enabled": true}));
+    let config = Config::new().with_telemetry(telemetry);
+    let texts: Vec<String> = config.problems().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        [
+            "telemetry.headers.a b: is not a header; expected a name and a value that HTTP can carry",
+            "telemetry.tls: has half of a client certificate; expected both `cert_file` and `key_file`, using none",
+        ]
+    );
+    let sent = otlp(&config, Signal::Traces);
+    assert_eq!((sent.headers.len(), sent.headers[0].0.as_str(), sent.tls.client_key), (1, "c", None));
+}

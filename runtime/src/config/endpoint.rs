@@ -71,11 +71,10 @@ impl Endpoint {
     }
 
     /// The whole address with user info and query, for the wire alone.
-    #[cfg_attr(not(test), allow(dead_code, reason = "the transport asks for it"))]
-    pub(crate) fn url(&self) -> Secret {
+    pub(crate) fn url(&self) -> String {
         let user_info = self.user_info.as_ref().map(|user_info| format!("{}@", user_info.reveal())).unwrap_or_default();
         let query = self.query.as_ref().map(|query| format!("?{}", query.reveal())).unwrap_or_default();
-        Secret::new(format!("{}{query}", self.origin_and_path(&user_info)))
+        format!("{}{query}", self.origin_and_path(&user_info))
     }
 
     fn origin_and_path(&self, user_info: &str) -> String {
@@ -184,7 +183,7 @@ mod tests {
         let endpoint = parse("https://user:hunter2@[::1]:4318/a/b?key=hunter2").unwrap();
         assert_eq!((endpoint.host(), endpoint.port(), endpoint.path()), ("::1", Some(4318), "/a/b"));
         assert_eq!(endpoint.is_tls(), Some(true));
-        assert_eq!(endpoint.url().reveal(), "https://user:hunter2@[::1]:4318/a/b?key=hunter2");
+        assert_eq!(endpoint.url(), "https://user:hunter2@[::1]:4318/a/b?key=hunter2");
         assert_eq!(format!("{endpoint} {endpoint:?}").matches("hunter2").count(), 0);
         assert_eq!(endpoint.to_string(), "https://[secret]@[::1]:4318/a/b?[secret]");
         assert_eq!(parse("collector:4317").unwrap().is_tls(), None);

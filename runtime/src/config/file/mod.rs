@@ -11,6 +11,8 @@ mod resource;
 mod sampler;
 mod views;
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use self::reading::{At, Reading, Unknown};
@@ -28,7 +30,7 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// Reads a file.
 pub(super) fn read(path: &Path, lookup: Lookup<'_>) -> Result<Config, ConfigError> {
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let text = text_of(path).map_err(|error| {
         let wrong = Wrong::new(format!("cannot be read: {error}"), "a YAML file with the configuration");
         ConfigError { problems: vec![wrong.at_place(path.display().to_string(), Severity::Error)] }
     })?;
@@ -47,6 +49,13 @@ pub(super) fn read(path: &Path, lookup: Lookup<'_>) -> Result<Config, ConfigErro
             Err(error)
         }
     }
+}
+
+/// The text of a file, or a little more of it than is accepted.
+fn text_of(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Reads the text of a file.

@@ -203,3 +203,29 @@ async fn an_answer_before_the_request_was_read_counts() {
     assert_eq!(printed(&sent), "refused: HTTP 413 Payload Too Large");
     assert_eq!(transport.send(b"spans".to_vec()).await, accepted());
 }
+
+#[tokio::test]
+async fn a_receiver_that_reads_nothing_is_given_up_too() {
+    for protocol in PROTOCOLS {
+        let (given_up, is_given_up) = tokio::sync::watch::channel(false);
+        let (end, mut ended) = tokio::sync::mpsc::unbounded_channel();
+        let server = Server::start(move |_, mut stream| {
+            let (mut is_given_up, end) = (is_given_up.clone(), end.clone());
+            async move {
+                is_given_up.wait_for(|given_up| *given_up).await.unwrap();
+                let read = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
+                end.send(read.unwrap_or(0)).unwrap();
+            }
+        })
+        .await;
+        let mut short = target(protocol, server.url());
+        short.timeout = Duration::from_millis(500);
+        let mut transport = transport(&short);
+        let body = vec![0; 64 << 20];
+        assert!(matches!(transport.send(body).await, Sent::Retry { .. }));
+        given_up.send(true).unwrap();
+        // What the system had taken arrives, and nothing after it.
+        let read = tokio::time::timeout(PATIENCE, ended.recv()).await.unwrap().unwrap();
+        assert!(read < 64 << 20, "{protocol:?} {read}");
+    }
+}

@@ -1,17 +1,17 @@
 //! The short form: a section of the application's own YAML, or of whatever else serde reads.
 
+mod fields;
+
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
-
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 use super::level::LogFilter;
 use super::origin::Origin;
 use super::otlp::{Address, Compression, Protocol, TlsFiles};
 use super::parts::{AttributeValue, Exporter};
-use super::values::{self, Parsed};
+use super::problem::{Severity, Wrong};
+use super::values;
 use super::{Config, Endpoint};
 use crate::filter::Filter;
 use crate::sampling::Sampler;
@@ -46,26 +46,26 @@ pub struct Telemetry {
     /// Attributes of the resource: texts, numbers and truth values.
     pub resource_attributes: BTreeMap<String, AttributeValue>,
     /// Where all signals go; over HTTP each adds its own path.
-    #[serde(deserialize_with = "endpoint")]
+    #[serde(deserialize_with = "fields::endpoint")]
     pub otlp_endpoint: Option<Endpoint>,
     /// `grpc`, `http/protobuf` or `http/json`.
-    #[serde(deserialize_with = "protocol")]
+    #[serde(deserialize_with = "fields::protocol")]
     pub protocol: Option<Protocol>,
     /// Headers of each request.
     pub headers: BTreeMap<String, Secret>,
     /// Certificates.
     pub tls: TelemetryTls,
     /// `gzip` or `none`.
-    #[serde(deserialize_with = "compression")]
+    #[serde(deserialize_with = "fields::compression")]
     pub compression: Option<Compression>,
     /// Milliseconds that one request may take.
-    #[serde(deserialize_with = "timeout")]
+    #[serde(deserialize_with = "fields::timeout")]
     pub timeout_ms: Option<Duration>,
     /// Milliseconds between two exports of metrics.
-    #[serde(deserialize_with = "interval")]
+    #[serde(deserialize_with = "fields::interval")]
     pub metric_interval_ms: Option<Duration>,
     /// The share of the roots that are recorded, from 0 to 1.
-    #[serde(deserialize_with = "ratio")]
+    #[serde(deserialize_with = "fields::ratio")]
     pub sampling_ratio: Option<f64>,
     /// Whether traces are exported.
     pub traces: Option<bool>,
@@ -74,13 +74,13 @@ pub struct Telemetry {
     /// Whether logs are exported.
     pub logs: Option<bool>,
     /// Which components make spans, as in `TC_FILTER`.
-    #[serde(deserialize_with = "filter")]
+    #[serde(deserialize_with = "fields::filter")]
     pub filter: Option<Filter>,
     /// Which log events are written, as in `LOG_LEVEL`.
-    #[serde(deserialize_with = "log_filter")]
+    #[serde(deserialize_with = "fields::log_filter")]
     pub log_level: Option<LogFilter>,
     /// Memory that all buffers may take together, as in `64MiB`.
-    #[serde(deserialize_with = "bytes")]
+    #[serde(deserialize_with = "fields::bytes")]
     pub memory_limit: Option<usize>,
 }
 
@@ -187,15 +187,39 @@ impl Config {
         self.fill("otlp.protocol", protocol, |config, protocol| config.otlp.protocol = Some(protocol));
         self.fill("otlp.compression", compression, |config, compression| config.otlp.compression = Some(compression));
         self.fill("otlp.timeout", timeout_ms, |config, timeout| config.otlp.timeout = Some(timeout));
-        let headers = (!headers.is_empty()).then(|| headers.into_iter().collect());
-        self.fill("otlp.headers", headers, |config, headers: Vec<_>| config.otlp.headers = Some(headers));
+        if !headers.is_empty() {
+            let headers = self.sendable(headers);
+            self.fill("otlp.headers", Some(headers), |config, headers| config.otlp.headers = Some(headers));
+        }
         let TelemetryTls { ca_file, cert_file, key_file } = tls;
         self.fill("otlp.tls.ca", ca_file, |config, file| config.otlp.tls.ca = Some(file.into()));
+        if cert_file.is_some() != key_file.is_some() {
+            let wrong = Wrong::new("has half of a client certificate", "both `cert_file` and `key_file`");
+            let problem = wrong.using("none").at_place("telemetry.tls", Severity::Warning);
+            self.problems.push(problem);
+        }
         self.fill("otlp.tls.client_certificate", cert_file.zip(key_file), |config, (certificate, key)| {
             let ca = config.otlp.tls.ca.take();
             config.otlp.tls =
                 TlsFiles { ca, client_certificate: Some(certificate.into()), client_key: Some(key.into()) };
         });
+    }
+
+    /// The headers that HTTP can carry; the others are reported.
+    fn sendable(&mut self, headers: BTreeMap<String, Secret>) -> Vec<(String, Secret)> {
+        let mut all = Vec::new();
+        for (name, value) in headers {
+            match values::header(&name, value.reveal().to_owned()) {
+                Some(header) => all.push(header),
+                None => {
+                    let wrong = Wrong::new("is not a header", "a name and a value that HTTP can carry");
+                    let problem =
+                        wrong.at_place(format!("telemetry.headers.{}", name.escape_debug()), Severity::Warning);
+                    self.problems.push(problem);
+                }
+            }
+        }
+        all
     }
 
     /// Sets what nobody said.
@@ -205,100 +229,4 @@ impl Config {
             self.origins.set(setting, Origin::Section);
         }
     }
-}
-
-/// A text of any kind; files write numbers without quotes.
-struct AnyText(String);
-
-impl<'de> Deserialize<'de> for AnyText {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match AttributeValue::deserialize(deserializer)? {
-            AttributeValue::Str(text) => Ok(AnyText(text)),
-            AttributeValue::I64(number) => Ok(AnyText(number.to_string())),
-            AttributeValue::F64(number) => Ok(AnyText(number.to_string())),
-            AttributeValue::Bool(truth) => Ok(AnyText(truth.to_string())),
-            _ => Err(D::Error::custom("a list stands where a text is expected")),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Secret {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        AnyText::deserialize(deserializer).map(|AnyText(text)| Secret::new(text))
-    }
-}
-
-impl<'de> Deserialize<'de> for Endpoint {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let AnyText(text) = AnyText::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
-    }
-}
-
-impl<'de> Deserialize<'de> for AttributeValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyValue)
-    }
-}
-
-struct AnyValue;
-
-impl Visitor<'_> for AnyValue {
-    type Value = AttributeValue;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, a number or a truth value")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<AttributeValue, E> {
-        Ok(AttributeValue::Str(text.to_owned()))
-    }
-
-    fn visit_bool<E: Error>(self, truth: bool) -> Result<AttributeValue, E> {
-        Ok(AttributeValue::Bool(truth))
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<AttributeValue, E> {
-        Ok(AttributeValue::I64(number))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<AttributeValue, E> {
-        Ok(i64::try_from(number).map_or_else(|_| AttributeValue::Str(number.to_string()), AttributeValue::I64))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<AttributeValue, E> {
-        Ok(AttributeValue::F64(number))
-    }
-}
-
-fn parsed<'de, D: Deserializer<'de>, T>(deserializer: D, parse: fn(&str) -> Parsed<T>) -> Result<Option<T>, D::Error> {
-    let Some(AnyText(text)) = Option::<AnyText>::deserialize(deserializer)? else { return Ok(None) };
-    let shown = |secret| if secret { "[secret]" } else { text.as_str() };
-    let error = |wrong: super::problem::Wrong| {
-        D::Error::custom(format!("`{}` {}; expected {}", shown(wrong.secret), wrong.complaint, wrong.accepted))
-    };
-    parse(&text).map(Some).map_err(error)
-}
-
-macro_rules! fields {
-    ($($name:ident: $type:ty = $parse:expr;)*) => {$(
-        fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$type>, D::Error> {
-            parsed(deserializer, $parse)
-        }
-    )*};
-}
-
-fields! {
-    endpoint: Endpoint = |text| values::endpoint(text, None);
-    protocol: Protocol = values::protocol;
-    compression: Compression = values::compression;
-    timeout: Duration = values::timeout;
-    interval: Duration = values::interval;
-    ratio: f64 = values::ratio;
-    filter: Filter = values::filter;
-    log_filter: LogFilter = |text| match LogFilter::read(text) {
-        (Some(filter), wrong) if wrong.is_empty() => Ok(filter),
-        (_, wrong) => Err(wrong.into_iter().next().unwrap_or_else(|| super::problem::Wrong::new("is empty", "a log level"))),
-    };
-    bytes: usize = values::bytes;
 }

@@ -1,0 +1,111 @@
+//! How serde reads what is neither a plain text nor a plain number.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+
+use crate::config::endpoint::Endpoint;
+use crate::config::level::LogFilter;
+use crate::config::otlp::{Compression, Protocol};
+use crate::config::parts::AttributeValue;
+use crate::config::problem::Wrong;
+use crate::config::values::{self, Parsed};
+use crate::filter::Filter;
+use crate::secret::Secret;
+
+/// A text of any kind; files write numbers without quotes.
+struct AnyText(String);
+
+impl<'de> Deserialize<'de> for AnyText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match AttributeValue::deserialize(deserializer)? {
+            AttributeValue::Str(text) => Ok(AnyText(text)),
+            AttributeValue::I64(number) => Ok(AnyText(number.to_string())),
+            AttributeValue::F64(number) => Ok(AnyText(number.to_string())),
+            AttributeValue::Bool(truth) => Ok(AnyText(truth.to_string())),
+            _ => Err(D::Error::custom("a list stands where a text is expected")),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        AnyText::deserialize(deserializer).map(|AnyText(text)| Secret::new(text))
+    }
+}
+
+impl<'de> Deserialize<'de> for Endpoint {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let AnyText(text) = AnyText::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for AttributeValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(AnyValue)
+    }
+}
+
+struct AnyValue;
+
+impl Visitor<'_> for AnyValue {
+    type Value = AttributeValue;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text, a number or a truth value")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<AttributeValue, E> {
+        Ok(AttributeValue::Str(text.to_owned()))
+    }
+
+    fn visit_bool<E: Error>(self, truth: bool) -> Result<AttributeValue, E> {
+        Ok(AttributeValue::Bool(truth))
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<AttributeValue, E> {
+        Ok(AttributeValue::I64(number))
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<AttributeValue, E> {
+        Ok(i64::try_from(number).map_or_else(|_| AttributeValue::Str(number.to_string()), AttributeValue::I64))
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<AttributeValue, E> {
+        Ok(AttributeValue::F64(number))
+    }
+}
+
+fn parsed<'de, D: Deserializer<'de>, T>(deserializer: D, parse: fn(&str) -> Parsed<T>) -> Result<Option<T>, D::Error> {
+    let Some(AnyText(text)) = Option::<AnyText>::deserialize(deserializer)? else { return Ok(None) };
+    let shown = |secret| if secret { "[secret]" } else { text.as_str() };
+    let error = |wrong: Wrong| {
+        D::Error::custom(format!("`{}` {}; expected {}", shown(wrong.secret), wrong.complaint, wrong.accepted))
+    };
+    parse(&text).map(Some).map_err(error)
+}
+
+macro_rules! fields {
+    ($($name:ident: $type:ty = $parse:expr;)*) => {$(
+        pub(super) fn $name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$type>, D::Error> {
+            parsed(deserializer, $parse)
+        }
+    )*};
+}
+
+fields! {
+    endpoint: Endpoint = |text| values::endpoint(text, None);
+    protocol: Protocol = values::protocol;
+    compression: Compression = values::compression;
+    timeout: Duration = values::timeout;
+    interval: Duration = values::interval;
+    ratio: f64 = values::ratio;
+    filter: Filter = values::filter;
+    log_filter: LogFilter = |text| match LogFilter::read(text) {
+        (Some(filter), wrong) if wrong.is_empty() => Ok(filter),
+        (_, wrong) => Err(wrong.into_iter().next().unwrap_or_else(|| Wrong::new("is empty", "a log level"))),
+    };
+    bytes: usize = values::bytes;
+}
