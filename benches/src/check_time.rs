@@ -34,7 +34,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 fn write_crate(folder: &Path, functions: usize, annotated: bool) -> PathBuf {
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime");
     let manifest = format!(
-        "[package]\nname = \"checked\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\ntracecast = {{ path = {runtime:?} }}\n"
+        "[package]\nname = \"checked\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\ntracecast = {{ path = {runtime:?}, default-features = false }}\n"
     );
     std::fs::create_dir_all(folder.join("src")).expect("a temporary folder");
     std::fs::write(folder.join("Cargo.toml"), manifest).expect("a manifest");

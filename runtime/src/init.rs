@@ -260,7 +260,7 @@ fn receivers(signal: Signal, destinations: &[Destination]) -> Result<Vec<Receive
             let transport = Transport::new(&target(otlp), on_the_wire(signal));
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
             let what = format!("{} to {}", signal.name(), otlp.endpoint);
-            Ok(Receiver::Otlp { what, protocol: otlp.protocol, transport })
+            Ok(Receiver::Otlp { what, protocol: otlp.protocol, transport: Box::new(transport) })
         }
     };
     destinations.iter().map(receiver).collect()

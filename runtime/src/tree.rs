@@ -23,6 +23,7 @@ fn details(spans: &[FinishedSpan], text: &mut String, span: &FinishedSpan, inden
     }
 }
 
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 /// Each span with how long it took and all that is on it, and the trace of each root.
 pub(crate) fn timed(spans: &[FinishedSpan]) -> String {
     let is_root = |span: &FinishedSpan| !spans.iter().any(|known| Some(known.span_id) == span.parent_span_id);

@@ -83,7 +83,7 @@ impl Lane {
     }
 
     /// Sends what comes, for ever.
-    pub(crate) async fn run(self: Rc<Self>, mut transport: Transport) {
+    pub(crate) async fn run(self: Rc<Self>, mut transport: Box<Transport>) {
         loop {
             let next = self.outbox.borrow_mut().pop();
             let Some(batch) = next else {

@@ -27,7 +27,7 @@ const TAKE_EVERY: Duration = Duration::from_millis(200);
 /// A receiver of one signal.
 pub(crate) enum Receiver {
     /// Over OTLP; `what` says of it what goes where.
-    Otlp { what: String, protocol: Protocol, transport: Transport },
+    Otlp { what: String, protocol: Protocol, transport: Box<Transport> },
     /// People.
     Console,
 }
@@ -89,7 +89,7 @@ pub(super) struct Collection {
     reader: Option<Reader>,
     metrics: Vec<Way>,
     interval: Duration,
-    waiting: Vec<(Rc<Lane>, Transport)>,
+    waiting: Vec<(Rc<Lane>, Box<Transport>)>,
 }
 
 impl Collection {

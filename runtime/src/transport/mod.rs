@@ -46,7 +46,7 @@ const ANSWER_BYTES: usize = 64 * 1024;
 /// The way of one signal to its receiver.
 pub(crate) struct Transport {
     wire: Wire,
-    connector: Connector,
+    connector: Box<Connector>,
     redact: Redact,
     timeout: Duration,
     /// A send was begun and did not end, because its caller dropped it. Its connection cannot be used any more.
@@ -55,8 +55,8 @@ pub(crate) struct Transport {
 }
 
 enum Wire {
-    Http(http::Client),
-    Grpc(grpc::Client),
+    Http(Box<http::Client>),
+    Grpc(Box<grpc::Client>),
 }
 
 impl Transport {
@@ -67,12 +67,12 @@ impl Transport {
         let tls = if address.tls { Some(tls::Tls::new(target)?) } else { None };
         let timeout = if target.timeout.is_zero() { Duration::MAX } else { target.timeout };
         let wire = match target.protocol {
-            Protocol::Grpc => Wire::Grpc(grpc::Client::new(&address, signal, headers, target.gzip, timeout)),
-            protocol => Wire::Http(http::Client::new(&address, protocol, headers, target.gzip)),
+            Protocol::Grpc => Wire::Grpc(Box::new(grpc::Client::new(&address, signal, headers, target.gzip, timeout))),
+            protocol => Wire::Http(Box::new(http::Client::new(&address, protocol, headers, target.gzip))),
         };
         Ok(Transport {
             wire,
-            connector: Connector::new(&address, tls, timeout),
+            connector: Box::new(Connector::new(&address, tls, timeout)),
             redact: Redact::new(target, &address),
             timeout,
             unfinished: false,
