@@ -107,7 +107,7 @@ fn compiled_out() {
     let this = Path::new(env!("CARGO_MANIFEST_DIR"));
     let target = this.join("target/off");
     let built = Command::new("cargo")
-        .args(["build", "--release", "--quiet", "--features", "off", "--manifest-path"])
+        .args(["build", "--release", "--quiet", "--no-default-features", "--features", "off", "--manifest-path"])
         .arg(this.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", &target)
         .status();

@@ -6,6 +6,7 @@
 mod alloc;
 mod check_time;
 mod clock;
+#[cfg(feature = "otlp")]
 mod encode;
 mod instructions;
 mod metrics;
@@ -18,6 +19,7 @@ fn main() {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
         ["--count", scenario, calls] => instructions::run_here(scenario, calls.parse().expect("a number of calls")),
+        #[cfg(feature = "otlp")]
         ["--encode-count", contender, spans] => encode::run_here(contender, spans.parse().expect("a number of spans")),
         [] => print_all(false),
         ["--quick"] => print_all(true),
@@ -26,6 +28,7 @@ fn main() {
         ["--instructions"] => instructions::print(),
         ["--sizes"] => sizes::print(),
         ["--check"] => check_time::print(false),
+        #[cfg(feature = "otlp")]
         ["--encode"] => encode::print(false),
         ["--clock"] => clock::print(),
         _ => {
@@ -42,6 +45,7 @@ fn print_all(quick: bool) {
     instructions::print();
     time::print(quick);
     metrics::print(quick);
+    #[cfg(feature = "otlp")]
     encode::print(quick);
     check_time::print(quick);
 }

@@ -40,6 +40,9 @@ pub struct RecordingConfig {
 pub struct Recording {
     recorder: &'static Recorder,
     closed: AtomicBool,
+    /// What was counted before it was switched on.
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only a report of the export asks"))]
+    before: Accounting,
 }
 
 /// Recording is on already.
@@ -68,9 +71,10 @@ impl Recording {
         let recorder = recorder::install(config.capacity);
         sampling::set(&config.sampler);
         limits::set(config.limits);
+        let before = recorder.accounting();
         switch::set_filter(config.filter);
         switch::start_recording();
-        Ok(Recording { recorder, closed: AtomicBool::new(false) })
+        Ok(Recording { recorder, closed: AtomicBool::new(false), before })
     }
 
     /// Takes out all spans that have ended, and a marker for each announced span that is due.
@@ -104,6 +108,12 @@ impl Recording {
     /// What became of every span until now.
     pub fn accounting(&self) -> Accounting {
         if self.is_current() { self.recorder.accounting() } else { Accounting::default() }
+    }
+
+    /// What was counted before this recording began.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn before(&self) -> Accounting {
+        self.before
     }
 
     /// In a forked child this may be a copy of the parent's, which has nothing to say there.

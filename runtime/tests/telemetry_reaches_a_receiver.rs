@@ -138,6 +138,24 @@ fn it_runs_once_and_again_after_its_end() {
 }
 
 #[test]
+fn variables_are_enough() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", format!("http://{}", receiver.address)),
+        ("OTEL_TRACES_SAMPLER", "always_off".to_owned()),
+        ("OTEL_LOGS_EXPORTER", "none".to_owned()),
+    ];
+    let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
+    let telemetry = Config::from_variables(lookup).init().unwrap();
+    load(1);
+    let report = telemetry.shutdown(LONG);
+    // Sampling nothing stops local roots; metrics go on.
+    assert_eq!((report.spans_ended, spans(&receiver).len()), (0, 0), "{report}");
+    assert!(report.points_exported > 0 && !receiver.at("/v1/metrics").is_empty(), "{report}");
+}
+
+#[test]
 fn nothing_said_means_off() {
     let _turn = TURN.lock().unwrap();
     let telemetry = Config::new().init().unwrap();

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use bytes::Bytes;
+
 /// A request on its way out.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: Bytes,
     /// How many spans, points or records it holds.
     pub(crate) items: u64,
 }
@@ -61,7 +63,7 @@ mod tests {
     use super::*;
 
     fn batch(bytes: usize, items: u64) -> Batch {
-        Batch { bytes: vec![0; bytes], items }
+        Batch { bytes: vec![0; bytes].into(), items }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::lane::{Counts, Lane};
@@ -110,7 +111,7 @@ impl Collection {
         let plain = traces.iter().any(Way::wants_plain).then(Vec::new);
         let spans = Spans { batch: TraceBatch::new(&plan.resource), plain, since: None };
         Collection {
-            before: plan.recording.as_ref().map(Recording::accounting).unwrap_or_default(),
+            before: plan.recording.as_ref().map(Recording::before).unwrap_or_default(),
             spans,
             resource: plan.resource,
             recording: plan.recording,
@@ -182,9 +183,11 @@ impl Collection {
                     shown.set(shown.get() + items);
                 }
                 Way::Lane(lane, Protocol::HttpJson) => {
-                    lane.push(Batch { bytes: json::metrics_request(&self.resource, &snapshot), items });
+                    lane.push(Batch { bytes: json::metrics_request(&self.resource, &snapshot).into(), items });
                 }
-                Way::Lane(lane, _) => lane.push(Batch { bytes: metrics_request(&self.resource, &snapshot), items }),
+                Way::Lane(lane, _) => {
+                    lane.push(Batch { bytes: metrics_request(&self.resource, &snapshot).into(), items });
+                }
             }
         }
     }
@@ -236,7 +239,7 @@ impl Spans {
     /// Hands them to every receiver.
     fn hand_over(&mut self, ways: &[Way], resource: &EncodedResource) {
         let items = self.batch.len() as u64;
-        let bytes = self.batch.take(Vec::new());
+        let bytes = Bytes::from(self.batch.take(Vec::new()));
         let plain = self.plain.as_mut().map(std::mem::take).unwrap_or_default();
         self.since = None;
         for way in ways {
@@ -246,7 +249,7 @@ impl Spans {
                     shown.set(shown.get() + items);
                 }
                 Way::Lane(lane, Protocol::HttpJson) => {
-                    lane.push(Batch { bytes: json::trace_request(resource, &plain), items });
+                    lane.push(Batch { bytes: json::trace_request(resource, &plain).into(), items });
                 }
                 Way::Lane(lane, _) => lane.push(Batch { bytes: bytes.clone(), items }),
             }
