@@ -89,6 +89,8 @@ impl std::error::Error for InitError {}
 pub struct Guard {
     collector: Option<Collector>,
     metering: Option<Metering>,
+    /// The process it belongs to: in a forked child there is no collector to wait for.
+    process: u32,
 }
 
 /// What became of all telemetry of the process.
@@ -136,12 +138,13 @@ impl Report {
 
 impl Guard {
     fn off() -> Self {
-        Guard { collector: None, metering: None }
+        Guard { collector: None, metering: None, process: std::process::id() }
     }
 
     /// Brings out all that has ended by now, for up to `timeout`, and says how far it came.
     pub fn flush(&self, timeout: Duration) -> Report {
-        self.collector.as_ref().map_or_else(Report::default, |collector| Report::of(&collector.flush(timeout)))
+        let collector = self.collector.as_ref().filter(|_| self.process == std::process::id());
+        collector.map_or_else(Report::default, |collector| Report::of(&collector.flush(timeout)))
     }
 
     /// Switches telemetry off, brings out what is left, for up to `timeout`, and says what became of everything.
@@ -152,7 +155,8 @@ impl Guard {
     fn end(&mut self, timeout: Duration) -> Report {
         // First nothing more comes in; the reader still reads what is there.
         drop(self.metering.take());
-        self.collector.take().map_or_else(Report::default, |mut collector| Report::of(&collector.shutdown(timeout)))
+        let collector = self.collector.take().filter(|_| self.process == std::process::id());
+        collector.map_or_else(Report::default, |mut collector| Report::of(&collector.shutdown(timeout)))
     }
 
     /// Changes which roots are recorded. Traces that have begun go on as they began.
@@ -213,7 +217,7 @@ impl Config {
         };
         let collector = Collector::start(plan).map_err(InitError::Thread)?;
         notice::say(format_args!("{}; {}", started("traces", &traces), started("metrics", &metrics)));
-        Ok(Guard { collector: Some(collector), metering })
+        Ok(Guard { collector: Some(collector), metering, process: std::process::id() })
     }
 }
 

@@ -54,7 +54,12 @@ impl Reader {
 
     /// All metrics as they are now. Increments made meanwhile are in this one or in the next, never lost.
     pub fn snapshot(&mut self) -> Snapshot {
-        let observed = observe::collect(self.patience);
+        self.snapshot_within(self.patience)
+    }
+
+    /// The same, by somebody who has less patience with callbacks.
+    pub(crate) fn snapshot_within(&mut self, patience: Duration) -> Snapshot {
+        let observed = observe::collect(patience.min(self.patience));
         let converter = clock::converter();
         let time_unix_nanos = clock::unix_now();
         cells::next_epoch();

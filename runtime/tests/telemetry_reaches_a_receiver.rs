@@ -19,6 +19,8 @@ use tracecast::prelude::*;
 tc_metrics! {
     /// Loads.
     static LOADS: Counter = "tc_loads_total";
+    /// Bytes that are free.
+    static FREE: ObservableGauge = "tc_free_bytes";
 }
 
 #[tc_span("Store/Load", attrs(tracecast::keys::size_bytes = bytes))]
@@ -121,6 +123,26 @@ fn shutdown_keeps_its_deadline_when_nobody_answers() {
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     assert!(!report.complete, "{report}");
     assert_eq!(report.spans_left, 2, "{report}");
+}
+
+#[test]
+fn a_callback_that_hangs_does_not_hold_up_the_end() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = config(&receiver).init().unwrap();
+    load(1);
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let released = Mutex::new(released);
+    let _hangs = FREE.observe((), move || {
+        // Until the sender is gone.
+        let _ = released.lock().unwrap().recv();
+        None
+    });
+    let start = std::time::Instant::now();
+    let report = telemetry.shutdown(Duration::from_secs(4));
+    assert!(report.complete && report.spans_exported == 2, "{report}");
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    drop(release);
 }
 
 #[test]

@@ -147,7 +147,7 @@ impl Collection {
                     None => return,
                 },
                 _ = take.tick(), if self.recording.is_some() => self.take(false),
-                _ = collect.tick(), if self.reader.is_some() => self.collect(),
+                _ = collect.tick(), if self.reader.is_some() => self.collect(Duration::MAX),
             }
         }
     }
@@ -168,10 +168,10 @@ impl Collection {
         }
     }
 
-    /// Reads the metrics.
-    fn collect(&mut self) {
+    /// Reads the metrics, with no more patience for their callbacks than given.
+    fn collect(&mut self, patience: Duration) {
         let Some(reader) = &mut self.reader else { return };
-        let snapshot = reader.snapshot();
+        let snapshot = reader.snapshot_within(patience);
         let items: u64 = snapshot.metrics.iter().map(|metric| metric.points.len() as u64).sum();
         if items == 0 {
             return;
@@ -195,7 +195,8 @@ impl Collection {
     /// Takes and sends everything, until the deadline.
     async fn flush(&mut self, deadline: Instant) -> Progress {
         self.take(true);
-        self.collect();
+        // A callback that hangs shall leave time to send the rest.
+        self.collect(deadline.saturating_duration_since(Instant::now()) / 4);
         let all = async {
             for way in self.traces.iter().chain(&self.metrics) {
                 if let Way::Lane(lane, _) = way {
