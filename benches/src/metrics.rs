@@ -19,6 +19,7 @@ type Contender = (&'static str, fn());
 const CONTENDERS: &[Contender] = &[
     (BASE, || repeat_labelled(work::fetch_add)),
     ("`fetch_add` on a number per thread", || repeat_labelled(work::fetch_add_own)),
+    ("arithmetic without memory", || repeat_labelled(work::arithmetic)),
     ("counter, no labels", || repeat_labelled(work::counter_plain)),
     (COUNTER, || repeat_labelled(work::counter_two)),
     ("counter of f64, 2 labels", || repeat_labelled(work::counter_f64_two)),

@@ -219,6 +219,18 @@ pub fn call(work: Labelled, x: u64) {
     black_box(work)(x, Letter::of(x), Letter::of(x >> 2));
 }
 
+/// As many instructions as a counter has, and no memory: what two threads lose to each other here they lose to the machine,
+/// as two that share a core do.
+#[inline(never)]
+pub fn arithmetic(x: u64, _: Letter, _: Letter) {
+    let (mut a, mut b) = (x, !x);
+    for _ in 0..4 {
+        a = black_box(a.rotate_left(7) ^ b);
+        b = b.wrapping_add(a);
+    }
+    black_box(b);
+}
+
 /// What a duration cannot do without.
 #[inline(never)]
 pub fn clocks(_: u64, _: Letter, _: Letter) {
