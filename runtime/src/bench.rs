@@ -1,7 +1,7 @@
 //! The encoder, for the benches and for tests of whole requests. Not public API: it changes without notice.
 
 use crate::clock;
-use crate::encode::attribute::AttributeValue;
+use crate::config::AttributeValue;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
 use crate::encode::{json, metrics};
@@ -22,7 +22,7 @@ impl Encoder {
         let attributes = [
             ("service.name".to_owned(), AttributeValue::Str(service_name.to_owned())),
             ("process.pid".to_owned(), AttributeValue::I64(7)),
-            ("process.command_args".to_owned(), AttributeValue::Strs(vec!["a".to_owned(), "b".to_owned()])),
+            ("process.command_args".to_owned(), AttributeValue::StrArray(vec!["a".to_owned(), "b".to_owned()])),
         ];
         let resource = EncodedResource::new(&attributes).with_schema_url("https://opentelemetry.io/schemas/1.42.0");
         Encoder { batch: TraceBatch::new(&resource), resource }

@@ -1,23 +1,18 @@
 //! From a configuration to telemetry that leaves the process, and to its end.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::collector::{Collector, Plan, Progress, Receiver};
-use crate::config::{
-    AttributeValue, Compression, Config, Destination, Otlp, Problem, Protocol, Severity, Signal, TemporalityPreference,
-};
-use crate::encode::resource::EncodedResource;
+use crate::config::{Compression, Config, Destination, Otlp, Problem, Severity, Signal, TemporalityPreference};
 use crate::filter::Filter;
 use crate::metering::{Metering, MeteringConfig, MeteringError, UnknownMetric};
 use crate::recording::{Recording, RecordingConfig};
-use crate::resource::{self, Found, Surroundings};
+use crate::resource;
 use crate::sampling::{self, Sampler};
-use crate::secret::Masked;
 use crate::snapshot::Temporality;
-use crate::transport::{self, Target, TlsFiles, Transport};
-use crate::{encode, notice, switch};
+use crate::transport::{Target, Transport};
+use crate::{notice, switch};
 
 /// How long a guard that is dropped waits for what is left.
 const AT_DROP: Duration = Duration::from_secs(5);
@@ -205,7 +200,7 @@ impl Config {
         let recording = if traces.is_empty() { None } else { Some(start_recording(&self)?) };
         let reader = metering.as_ref().map(|metering| metering.reader(temporality(&self)));
         let plan = Plan {
-            resource: describe(&self),
+            resource: resource::describe(&self),
             recording,
             traces: receivers.0,
             batch_size: self.traces.batch.size as usize,
@@ -261,7 +256,7 @@ fn receivers(signal: Signal, destinations: &[Destination]) -> Result<Vec<Receive
     let receiver = |destination: &Destination| match destination {
         Destination::Console => Ok(Receiver::Console),
         Destination::Otlp(otlp) => {
-            let transport = Transport::new(&target(otlp), on_the_wire(signal));
+            let transport = Transport::new(&target(otlp), signal);
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
             let what = format!("{} to {}", signal.name(), otlp.endpoint);
             Ok(Receiver::Otlp { what, protocol: otlp.protocol, transport: Box::new(transport) })
@@ -279,74 +274,13 @@ fn started(signal: &str, destinations: &[Destination]) -> String {
     if all.is_empty() { format!("{signal} off") } else { format!("{signal} to {}", all.join(" and ")) }
 }
 
-/// What is said about the process: what was configured, and what can be found out besides.
-fn describe(config: &Config) -> EncodedResource {
-    let around = Surroundings {
-        variable: &|name| std::env::var(name).ok(),
-        file: &|path| std::fs::read_to_string(path).ok(),
-        executable: resource::executable(),
-    };
-    let configured = config.resource.attributes.iter();
-    let mut attributes: Vec<(String, AttributeValue)> =
-        configured.map(|(name, value)| (name.clone(), (**value).clone())).collect();
-    if config.service_name().is_none() {
-        attributes.push(("service.name".to_owned(), resource::fallback_service_name(&around).into()));
-    }
-    for (name, found) in resource::detect(&around) {
-        if !attributes.iter().any(|(known, _)| known == name) {
-            let value = match found {
-                Found::Text(text) => text.into(),
-                Found::Number(number) => number.into(),
-            };
-            attributes.push((name.to_owned(), value));
-        }
-    }
-    let attributes: Vec<_> = attributes.iter().map(|(name, value)| (name.clone(), encoded(value))).collect();
-    let resource = EncodedResource::new(&attributes);
-    match &config.resource.schema_url {
-        Some(url) => resource.with_schema_url(url),
-        None => resource,
-    }
-}
-
 fn target(otlp: &Otlp) -> Target {
-    let file = |file: &Option<Masked<PathBuf>>| file.as_ref().map(|file| (**file).clone());
     Target {
-        protocol: match otlp.protocol {
-            Protocol::Grpc => transport::Protocol::Grpc,
-            Protocol::HttpProtobuf => transport::Protocol::HttpProtobuf,
-            Protocol::HttpJson => transport::Protocol::HttpJson,
-        },
+        protocol: otlp.protocol,
         url: otlp.endpoint.url(),
         headers: otlp.headers.clone(),
         gzip: otlp.compression == Compression::Gzip,
         timeout: otlp.timeout,
-        tls: TlsFiles {
-            ca: file(&otlp.tls.ca),
-            client_certificate: file(&otlp.tls.client_certificate),
-            client_key: file(&otlp.tls.client_key),
-        },
-    }
-}
-
-fn on_the_wire(signal: Signal) -> transport::Signal {
-    match signal {
-        Signal::Traces => transport::Signal::Traces,
-        Signal::Metrics => transport::Signal::Metrics,
-        Signal::Logs => transport::Signal::Logs,
-    }
-}
-
-fn encoded(value: &AttributeValue) -> encode::attribute::AttributeValue {
-    use encode::attribute::AttributeValue as Encoded;
-    match value.clone() {
-        AttributeValue::Str(text) => Encoded::Str(text),
-        AttributeValue::I64(number) => Encoded::I64(number),
-        AttributeValue::F64(number) => Encoded::F64(number),
-        AttributeValue::Bool(flag) => Encoded::Bool(flag),
-        AttributeValue::StrArray(texts) => Encoded::Strs(texts),
-        AttributeValue::I64Array(numbers) => Encoded::I64s(numbers),
-        AttributeValue::F64Array(numbers) => Encoded::F64s(numbers),
-        AttributeValue::BoolArray(flags) => Encoded::Bools(flags),
+        tls: otlp.tls.clone(),
     }
 }

@@ -4,37 +4,57 @@
 
 use std::path::Path;
 
+use crate::config::{AttributeValue, Config};
+use crate::encode::resource::EncodedResource;
 use crate::ids;
 
-/// An attribute that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    Text(String),
-    Number(i64),
-}
-
 /// Where attributes are looked for: the environment and the file system, or what a test says of them.
-pub(crate) struct Surroundings<'a> {
-    pub(crate) variable: &'a dyn Fn(&str) -> Option<String>,
-    pub(crate) file: &'a dyn Fn(&str) -> Option<String>,
-    pub(crate) executable: Option<String>,
+struct Surroundings<'a> {
+    variable: &'a dyn Fn(&str) -> Option<String>,
+    file: &'a dyn Fn(&str) -> Option<String>,
+    executable: Option<String>,
 }
 
-type Attributes = Vec<(&'static str, Found)>;
+type Attributes = Vec<(&'static str, AttributeValue)>;
+
+/// What is said about the process: what was configured, and what can be found out besides.
+pub(crate) fn describe(config: &Config) -> EncodedResource {
+    let around = Surroundings {
+        variable: &|name| std::env::var(name).ok(),
+        file: &|path| std::fs::read_to_string(path).ok(),
+        executable: executable(),
+    };
+    let configured = config.resource.attributes.iter();
+    let mut attributes: Vec<(String, AttributeValue)> =
+        configured.map(|(name, value)| (name.clone(), (**value).clone())).collect();
+    if config.service_name().is_none() {
+        attributes.push(("service.name".to_owned(), fallback_service_name(&around).into()));
+    }
+    for (name, found) in detect(&around) {
+        if !attributes.iter().any(|(known, _)| known == name) {
+            attributes.push((name.to_owned(), found));
+        }
+    }
+    let resource = EncodedResource::new(&attributes);
+    match &config.resource.schema_url {
+        Some(url) => resource.with_schema_url(url),
+        None => resource,
+    }
+}
 
 /// The attributes of this process, without the name of its service.
-pub(crate) fn detect(around: &Surroundings<'_>) -> Attributes {
+fn detect(around: &Surroundings<'_>) -> Attributes {
     let mut attributes = sdk();
-    attributes.push(("service.instance.id", Found::Text(random_uuid())));
+    attributes.push(("service.instance.id", AttributeValue::Str(random_uuid())));
     attributes.extend(process(around));
     attributes.extend(host(around));
-    attributes.extend(container(around).map(|id| ("container.id", Found::Text(id))));
+    attributes.extend(container(around).map(|id| ("container.id", AttributeValue::Str(id))));
     attributes.extend(kubernetes(around));
     attributes
 }
 
 /// The name of a service that was given none.
-pub(crate) fn fallback_service_name(around: &Surroundings<'_>) -> String {
+fn fallback_service_name(around: &Surroundings<'_>) -> String {
     match &around.executable {
         Some(executable) => format!("unknown_service:{executable}"),
         None => "unknown_service".to_owned(),
@@ -42,13 +62,13 @@ pub(crate) fn fallback_service_name(around: &Surroundings<'_>) -> String {
 }
 
 /// The name of the running program, without its folder.
-pub(crate) fn executable() -> Option<String> {
+fn executable() -> Option<String> {
     let path = std::env::current_exe().ok()?;
     Path::new(&path).file_name()?.to_str().map(str::to_owned)
 }
 
 fn sdk() -> Attributes {
-    let text = |text: &str| Found::Text(text.to_owned());
+    let text = |text: &str| AttributeValue::Str(text.to_owned());
     vec![
         ("telemetry.sdk.name", text("tracecast")),
         ("telemetry.sdk.language", text("rust")),
@@ -57,23 +77,23 @@ fn sdk() -> Attributes {
 }
 
 fn process(around: &Surroundings<'_>) -> Attributes {
-    let mut attributes = vec![("process.pid", Found::Number(i64::from(std::process::id())))];
-    attributes.extend(around.executable.clone().map(|name| ("process.executable.name", Found::Text(name))));
+    let mut attributes = vec![("process.pid", AttributeValue::I64(i64::from(std::process::id())))];
+    attributes.extend(around.executable.clone().map(|name| ("process.executable.name", AttributeValue::Str(name))));
     attributes
 }
 
 fn host(around: &Surroundings<'_>) -> Attributes {
     let name = (around.file)("/proc/sys/kernel/hostname").or_else(|| (around.variable)("HOSTNAME"));
     let mut attributes: Attributes = named("host.name", name);
-    attributes.push(("host.arch", Found::Text(architecture(std::env::consts::ARCH).to_owned())));
-    attributes.push(("os.type", Found::Text(system(std::env::consts::OS).to_owned())));
+    attributes.push(("host.arch", AttributeValue::Str(architecture(std::env::consts::ARCH).to_owned())));
+    attributes.push(("os.type", AttributeValue::Str(system(std::env::consts::OS).to_owned())));
     attributes
 }
 
 /// An attribute, if its value is not empty.
 fn named(key: &'static str, value: Option<String>) -> Attributes {
     let value = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-    value.map(|value| (key, Found::Text(value))).into_iter().collect()
+    value.map(|value| (key, AttributeValue::Str(value))).into_iter().collect()
 }
 
 /// Rust's name of an architecture, as the semantic conventions spell it.
@@ -168,8 +188,9 @@ mod tests {
             executable: Some("daemon".to_owned()),
         };
         detect(&around).into_iter().find(|(known, _)| *known == key).map(|(_, value)| match value {
-            Found::Text(text) => text,
-            Found::Number(number) => number.to_string(),
+            AttributeValue::Str(text) => text,
+            AttributeValue::I64(number) => number.to_string(),
+            other => panic!("{other:?}"),
         })
     }
 

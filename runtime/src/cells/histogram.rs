@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicPtr;
 
 use super::exemplar::Taking;
 use super::exponential;
-use super::sum::Sum;
+use super::sum::{Sum, update};
 use super::table;
 use crate::metric::{Buckets, MetricMeta, NumberType};
 use crate::sync::{AtomicU64, Relaxed};
@@ -187,19 +187,6 @@ impl Total {
         self.sum = value.summed(self.sum);
         self.least = self.least.min(value.order());
         self.most = self.most.max(value.order() + 1);
-    }
-}
-
-/// Changes a cell: with a load and a store where nobody else writes, else in one step.
-#[inline(always)]
-pub(crate) fn update(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
-    if own {
-        cell.store(change(cell.load(Relaxed)), Relaxed);
-        return;
-    }
-    let mut now = cell.load(Relaxed);
-    while let Err(other) = cell.compare_exchange_weak(now, change(now), Relaxed, Relaxed) {
-        now = other;
     }
 }
 

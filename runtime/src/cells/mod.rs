@@ -17,8 +17,9 @@ mod used;
 use std::ptr;
 use std::sync::atomic::{AtomicI8, AtomicPtr, AtomicU64 as Count, fence};
 
-use self::histogram::{Row, Sample, update};
+use self::histogram::{Row, Sample};
 use self::stripe::Stripe;
+use self::sum::update;
 use self::table::EMPTY;
 use crate::metric::{Buckets, MetricKind, MetricMeta};
 use crate::sync::{Acquire, AtomicU64, Relaxed, Release};

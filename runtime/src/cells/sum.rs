@@ -4,6 +4,8 @@
 //! added, even if that was 0. A cell that was never touched is all zeroes, as it came from the allocator. In a cell of
 //! fractions the top bit is the sign: it holds the sum below zero, and adding is taking away.
 
+use crate::sync::{AtomicU64, Relaxed};
+
 /// Says that a cell was touched.
 pub(crate) const TOUCHED: u64 = 1 << 63;
 
@@ -90,6 +92,19 @@ impl Sum for f64 {
 
     fn since(self, earlier: Self) -> Self {
         (self - earlier).max(0.0)
+    }
+}
+
+/// Changes a cell: with a load and a store where nobody else writes, else in one step.
+#[inline(always)]
+pub(crate) fn update(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
+    if own {
+        cell.store(change(cell.load(Relaxed)), Relaxed);
+        return;
+    }
+    let mut now = cell.load(Relaxed);
+    while let Err(other) = cell.compare_exchange_weak(now, change(now), Relaxed, Relaxed) {
+        now = other;
     }
 }
 

@@ -1,20 +1,8 @@
 //! Attributes as OTLP has them: a key and a value that says its type.
 
+use crate::config::AttributeValue;
 use crate::encode::wire::{Wire, put_varint, varint_len};
 use crate::value::OwnedValue;
-
-/// A value of a resource's attribute.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum AttributeValue {
-    Str(String),
-    I64(i64),
-    F64(f64),
-    Bool(bool),
-    Strs(Vec<String>),
-    I64s(Vec<i64>),
-    F64s(Vec<f64>),
-    Bools(Vec<bool>),
-}
 
 /// A value on its way to the wire.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,10 +21,10 @@ impl AttributeValue {
             AttributeValue::I64(number) => Scalar::I64(*number),
             AttributeValue::F64(number) => Scalar::F64(*number),
             AttributeValue::Bool(flag) => Scalar::Bool(*flag),
-            AttributeValue::Strs(texts) => return Err(texts.iter().map(|text| Scalar::Str(text)).collect()),
-            AttributeValue::I64s(numbers) => return Err(numbers.iter().copied().map(Scalar::I64).collect()),
-            AttributeValue::F64s(numbers) => return Err(numbers.iter().copied().map(Scalar::F64).collect()),
-            AttributeValue::Bools(flags) => return Err(flags.iter().copied().map(Scalar::Bool).collect()),
+            AttributeValue::StrArray(texts) => return Err(texts.iter().map(|text| Scalar::Str(text)).collect()),
+            AttributeValue::I64Array(numbers) => return Err(numbers.iter().copied().map(Scalar::I64).collect()),
+            AttributeValue::F64Array(numbers) => return Err(numbers.iter().copied().map(Scalar::F64).collect()),
+            AttributeValue::BoolArray(flags) => return Err(flags.iter().copied().map(Scalar::Bool).collect()),
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The resource, encoded once, and what every request begins with: the resource and our scope.
 
-use crate::encode::attribute::{self, AttributeValue};
+use crate::config::AttributeValue;
+use crate::encode::attribute;
 use crate::encode::wire::{Opened, Wire};
 
 /// The scope of all that we send.
@@ -105,13 +106,16 @@ mod tests {
             (AttributeValue::F64(0.25), Value::DoubleValue(0.25)),
             (AttributeValue::Bool(true), Value::BoolValue(true)),
             (
-                AttributeValue::Strs(texts.map(String::from).to_vec()),
+                AttributeValue::StrArray(texts.map(String::from).to_vec()),
                 array(texts.map(|text| Value::StringValue(text.into())).to_vec()),
             ),
-            (AttributeValue::I64s(vec![0, -1]), array(vec![Value::IntValue(0), Value::IntValue(-1)])),
-            (AttributeValue::F64s(vec![0.0, 2.5]), array(vec![Value::DoubleValue(0.0), Value::DoubleValue(2.5)])),
-            (AttributeValue::Bools(vec![false, true]), array(vec![Value::BoolValue(false), Value::BoolValue(true)])),
-            (AttributeValue::Strs(Vec::new()), array(Vec::new())),
+            (AttributeValue::I64Array(vec![0, -1]), array(vec![Value::IntValue(0), Value::IntValue(-1)])),
+            (AttributeValue::F64Array(vec![0.0, 2.5]), array(vec![Value::DoubleValue(0.0), Value::DoubleValue(2.5)])),
+            (
+                AttributeValue::BoolArray(vec![false, true]),
+                array(vec![Value::BoolValue(false), Value::BoolValue(true)]),
+            ),
+            (AttributeValue::StrArray(Vec::new()), array(Vec::new())),
         ];
         let attributes: Vec<_> =
             cases.iter().enumerate().map(|(at, (value, _))| (format!("k{at}"), value.clone())).collect();

@@ -32,8 +32,8 @@ use super::failure::{Failure, chain};
 use super::hint::{retry_after, retry_info};
 use super::sent::Sent;
 use super::status::{grpc_name, grpc_retries, http_name, http_retries};
-use super::target::Signal;
 use super::tasks::Tasks;
+use crate::config::Signal;
 
 const SPOKEN: &str = "gRPC";
 

@@ -55,8 +55,8 @@ mod tests {
     use std::time::Duration;
 
     use super::super::address;
-    use super::super::target::{Protocol, TlsFiles};
     use super::*;
+    use crate::config::{Protocol, TlsFiles};
 
     fn check(url: &str, headers: &[(&str, &str)], expected: &str) {
         let target = Target {

@@ -23,8 +23,8 @@ use super::failure::Failure;
 use super::hint::retry_after;
 use super::sent::Sent;
 use super::status::{http_name, http_retries};
-use super::target::Protocol;
 use super::tasks::Tasks;
+use crate::config::Protocol;
 
 const SPOKEN: &str = "HTTP/1.1";
 

@@ -38,7 +38,9 @@ use self::redact::Redact;
 pub(crate) use self::backoff::Backoff;
 pub(crate) use self::error::TargetError;
 pub(crate) use self::sent::Sent;
-pub(crate) use self::target::{Protocol, Signal, Target, TlsFiles};
+pub(crate) use self::target::Target;
+
+use crate::config::{Protocol, Signal};
 
 /// The longest answer that is read; a receiver has little to say.
 const ANSWER_BYTES: usize = 64 * 1024;

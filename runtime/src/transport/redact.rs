@@ -53,8 +53,8 @@ mod tests {
     use std::time::Duration;
 
     use super::super::address;
-    use super::super::target::{Protocol, TlsFiles};
     use super::*;
+    use crate::config::{Protocol, TlsFiles};
 
     fn check(text: &str, expected: &str) {
         let target = Target {

@@ -1,35 +1,11 @@
 //! What a transport is told: where to send what, and how.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use super::address;
+use crate::config::{Protocol, TlsFiles};
 use crate::secret::Secret;
-
-/// What is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Signal {
-    Traces,
-    Metrics,
-    Logs,
-}
-
-/// How it is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Protocol {
-    Grpc,
-    HttpProtobuf,
-    HttpJson,
-}
-
-/// PEM files. Without a CA file the system's roots are trusted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TlsFiles {
-    pub(crate) ca: Option<PathBuf>,
-    pub(crate) client_certificate: Option<PathBuf>,
-    pub(crate) client_key: Option<PathBuf>,
-}
 
 /// A receiver.
 #[derive(Clone)]
@@ -41,6 +17,7 @@ pub(crate) struct Target {
     pub(crate) gzip: bool,
     /// For one send, with its connection; zero means no limit.
     pub(crate) timeout: Duration,
+    /// Without a CA file the system's roots are trusted.
     pub(crate) tls: TlsFiles,
 }
 

@@ -11,7 +11,9 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::error::TargetError;
-use super::target::{Protocol, Target, TlsFiles};
+use super::target::Target;
+use crate::config::{Protocol, TlsFiles};
+use crate::secret::Masked;
 
 /// Whom to trust and who we are. The last files that could be read stay in use while new ones cannot.
 pub(super) struct Tls {
@@ -69,7 +71,10 @@ impl Tls {
 
     fn stamps(&self) -> Vec<Stamp> {
         let TlsFiles { ca, client_certificate, client_key } = &self.files;
-        [ca, client_certificate, client_key].into_iter().map(|file| stamp(file.as_deref())).collect()
+        [ca, client_certificate, client_key]
+            .into_iter()
+            .map(|file| stamp(file.as_ref().map(|file| file.as_path())))
+            .collect()
     }
 
     fn read(&self) -> Result<ClientConfig, String> {
@@ -84,7 +89,7 @@ impl Tls {
         let mut config = match (&self.files.client_certificate, &self.files.client_key) {
             (Some(certificate), Some(key)) => {
                 builder.with_client_auth_cert(certificates(certificate)?, private_key(key)?).map_err(|error| {
-                    format!("client certificate `{}` does not go with its key: {error}", certificate.display())
+                    format!("client certificate `{}` does not go with its key: {error}", shown(certificate))
                 })?
             }
             _ => builder.with_no_client_auth(),
@@ -94,15 +99,20 @@ impl Tls {
     }
 }
 
+/// The name of a file, unless it came from a variable.
+fn shown(file: &Masked<PathBuf>) -> Masked<String> {
+    file.clone().map(|file| file.display().to_string())
+}
+
 fn stamp(file: Option<&Path>) -> Stamp {
     let metadata = fs::metadata(file?).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-fn roots_of(file: &PathBuf) -> Result<RootCertStore, String> {
+fn roots_of(file: &Masked<PathBuf>) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
-        roots.add(certificate).map_err(|error| format!("CA file `{}`: {error}", file.display()))?;
+        roots.add(certificate).map_err(|error| format!("CA file `{}`: {error}", shown(file)))?;
     }
     Ok(roots)
 }
@@ -117,18 +127,18 @@ fn system_roots() -> Result<RootCertStore, String> {
     Ok(roots)
 }
 
-fn certificates(file: &PathBuf) -> Result<Vec<CertificateDer<'static>>, String> {
-    let wrong = |error| format!("certificate file `{}` cannot be read: {error}; expected PEM", file.display());
+fn certificates(file: &Masked<PathBuf>) -> Result<Vec<CertificateDer<'static>>, String> {
+    let wrong = |error| format!("certificate file `{}` cannot be read: {error}; expected PEM", shown(file));
     let certificates: Vec<_> =
-        CertificateDer::pem_file_iter(file).map_err(wrong)?.collect::<Result<_, _>>().map_err(wrong)?;
+        CertificateDer::pem_file_iter(file.as_path()).map_err(wrong)?.collect::<Result<_, _>>().map_err(wrong)?;
     if certificates.is_empty() {
-        return Err(format!("certificate file `{}` has no certificate in it; expected PEM", file.display()));
+        return Err(format!("certificate file `{}` has no certificate in it; expected PEM", shown(file)));
     }
     Ok(certificates)
 }
 
-fn private_key(file: &PathBuf) -> Result<PrivateKeyDer<'static>, String> {
+fn private_key(file: &Masked<PathBuf>) -> Result<PrivateKeyDer<'static>, String> {
     // The error could show what stands in the file where a key should be.
-    PrivateKeyDer::from_pem_file(file)
-        .map_err(|_| format!("key file `{}` cannot be read as a private key; expected PEM", file.display()))
+    PrivateKeyDer::from_pem_file(file.as_path())
+        .map_err(|_| format!("key file `{}` cannot be read as a private key; expected PEM", shown(file)))
 }

@@ -8,7 +8,8 @@ mod tls;
 
 use std::time::Duration;
 
-use super::{Protocol, Sent, Signal, Target, TlsFiles, Transport};
+use super::{Sent, Target, Transport};
+use crate::config::{Protocol, Signal, TlsFiles};
 use crate::secret::Secret;
 
 /// Long enough for a busy machine.

@@ -14,6 +14,7 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use super::server::{Reply, Script, Server};
 use super::*;
+use crate::secret::Masked;
 
 const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
 
@@ -49,13 +50,14 @@ impl Authority {
     }
 
     /// Writes a certificate for a client and its key.
-    fn client_files(&self) -> (Option<PathBuf>, Option<PathBuf>) {
+    fn client_files(&self) -> (Option<Masked<PathBuf>>, Option<Masked<PathBuf>>) {
         let (certificate, key) = self.issue("client");
-        (Some(self.write("client.pem", &certificate.pem())), Some(self.write("client.key", &key.serialize_pem())))
+        let write = |name: &str, text: &str| Some(self.write(name, text).into());
+        (write("client.pem", &certificate.pem()), write("client.key", &key.serialize_pem()))
     }
 
     fn files(&self) -> TlsFiles {
-        TlsFiles { ca: Some(self.folder.join("ca.pem")), ..TlsFiles::default() }
+        TlsFiles::default().with_ca(self.folder.join("ca.pem"))
     }
 
     /// Serves the protocol with a certificate for `name`, to clients with a certificate of ours or to all.
@@ -188,11 +190,13 @@ fn a_wrong_file_is_named() {
     };
     let (client_certificate, client_key) = ours.client_files();
     let (_, other_key) = Authority::new().issue("client");
-    let other_key = Some(ours.write("other.key", &other_key.serialize_pem()));
-    let missing = Some(ours.folder.join("missing.pem"));
-    let text = Some(ours.write("text.pem", "sesame"));
-    let with = |ca: &Option<PathBuf>| TlsFiles { ca: ca.clone(), ..TlsFiles::default() };
+    let other_key = Some(ours.write("other.key", &other_key.serialize_pem()).into());
+    let missing: Option<Masked<PathBuf>> = Some(ours.folder.join("missing.pem").into());
+    let text: Option<Masked<PathBuf>> = Some(ours.write("text.pem", "sesame").into());
+    let with = |ca: &Option<Masked<PathBuf>>| TlsFiles { ca: ca.clone(), ..TlsFiles::default() };
     check(with(&missing), "missing.pem` cannot be read: ");
+    let hidden = missing.clone().map(|file| Masked::new(file.into_inner(), true));
+    check(with(&hidden), "certificate file `[secret]` cannot be read: ");
     check(with(&text), "text.pem` has no certificate in it; expected PEM");
     check(TlsFiles { client_certificate: client_certificate.clone(), ..ours.files() }, "needs its key");
     check(TlsFiles { client_key: client_key.clone(), ..ours.files() }, "expected both files or neither");
