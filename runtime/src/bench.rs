@@ -6,6 +6,7 @@ use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
 use crate::encode::{json, metrics};
 use crate::finished::FinishedSpan;
+use crate::foreign;
 use crate::recorder;
 use crate::snapshot::Snapshot;
 
@@ -49,6 +50,21 @@ impl Encoder {
         spans
     }
 
+    /// Encodes all spans that are not ours and have ended.
+    pub fn drain_foreign(&mut self) {
+        foreign::take(|span| self.batch.foreign(&span));
+    }
+
+    /// All spans that have ended, ours and others, as JSON.
+    pub fn drain_json(&self) -> Vec<u8> {
+        let (converter, mut spans, mut others) = (clock::converter(), Vec::new(), Vec::new());
+        if let Some(recorder) = recorder::get() {
+            recorder.drain(|record| spans.push(record.finish(&converter)));
+        }
+        foreign::take(|span| others.push(span));
+        json::trace_request(&self.resource, &spans, &others)
+    }
+
     /// How many spans wait to be taken.
     pub fn spans(&self) -> usize {
         self.batch.len()
@@ -68,7 +84,7 @@ impl Encoder {
 
     /// The same in JSON.
     pub fn finished_json(&self, spans: &[FinishedSpan]) -> Vec<u8> {
-        json::trace_request(&self.resource, spans)
+        json::trace_request(&self.resource, spans, &[])
     }
 
     /// A request with the points of a snapshot.
@@ -79,5 +95,42 @@ impl Encoder {
     /// The same in JSON.
     pub fn metrics_json(&self, snapshot: &Snapshot) -> Vec<u8> {
         json::metrics_request(&self.resource, snapshot)
+    }
+}
+
+/// Keeps spans that are not ours for as long as it lives.
+#[derive(Debug)]
+pub struct Foreign(());
+
+impl Foreign {
+    /// Keeps up to so many bytes of them.
+    pub fn start(limit_bytes: usize) -> Self {
+        foreign::start(limit_bytes);
+        Foreign(())
+    }
+
+    /// The same, and OpenTelemetry's global provider and propagator are ours.
+    #[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+    pub fn of_otel(
+        limit_bytes: usize,
+        interop: crate::otel::Interop,
+        propagators: &[crate::config::Propagator],
+    ) -> Self {
+        crate::otel::install(interop, propagators);
+        Foreign::start(limit_bytes)
+    }
+
+    /// How many have ended, were dropped, and wait.
+    pub fn counts(&self) -> [u64; 3] {
+        let foreign::Counts { ended, dropped, waiting } = foreign::counts();
+        [ended, dropped, waiting]
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        #[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+        crate::otel::uninstall();
+        foreign::stop();
     }
 }

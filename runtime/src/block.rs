@@ -50,6 +50,13 @@ pub(crate) const HAS_EXT: u32 = 1 << 12;
 /// It stands for a span of another process.
 pub(crate) const REMOTE: u32 = 1 << 13;
 
+/// It was made while another tracing API is followed: see `bridge`.
+pub(crate) const BRIDGED: u32 = 1 << 17;
+/// While it is entered, the other API has it current too.
+pub(crate) const ATTACHES: u32 = 1 << 18;
+/// It is entered, and `seen` and `height` say how the other API stood on this thread.
+pub(crate) const ENTERED: u32 = 1 << 19;
+
 /// What was recorded, and what was left out because of a limit.
 ///
 /// A cell for each and not one around them all, so that what was stored narrowly is loaded narrowly too.
@@ -102,6 +109,10 @@ pub(crate) struct Block {
     pub(crate) flags: Cell<u32>,
     index: u32,
     pub(crate) announced: Cell<u32>,
+    /// Contexts that were attached to the other API when it was entered.
+    pub(crate) height: Cell<u32>,
+    /// The span that the other API had current when it was entered.
+    pub(crate) seen: Cell<u64>,
     /// The first chained block.
     pub(crate) chain: Cell<Option<BlockRef>>,
     tail: UnsafeCell<[MaybeUninit<Word>; TAIL_WORDS]>,
@@ -242,6 +253,8 @@ impl Blocks {
             (&raw mut (*place).flags).write(Cell::new(0));
             (&raw mut (*place).index).write(index);
             (&raw mut (*place).announced).write(Cell::new(0));
+            (&raw mut (*place).height).write(Cell::new(0));
+            (&raw mut (*place).seen).write(Cell::new(0));
             (&raw mut (*place).chain).write(Cell::new(None));
         }
         NonNull::new(place).map(BlockRef)

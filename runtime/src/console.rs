@@ -1,24 +1,14 @@
-//! Telemetry for people: on standard error, as text.
+//! Telemetry for people: on standard error, as text or as lines of JSON.
 
 use std::io::Write;
 
-use crate::finished::FinishedSpan;
-use crate::snapshot::Snapshot;
-use crate::tree;
-
-/// Spans that were taken together, as trees.
-pub(crate) fn spans(spans: &[FinishedSpan]) {
-    let mut spans = spans.to_vec();
-    spans.sort_by_key(|span| span.start_unix_nanos);
-    show(&tree::timed(&spans));
-}
-
-/// Metrics, a line for each series.
-pub(crate) fn metrics(snapshot: &Snapshot) {
-    show(&snapshot.to_string());
-}
-
 /// Failing to write is not worth another line.
-fn show(text: &str) {
+pub(crate) fn show(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// One line, which is not to be torn by others.
+pub(crate) fn show_line(bytes: &[u8]) {
+    let mut stderr = std::io::stderr().lock();
+    let _ = stderr.write_all(bytes).and_then(|()| stderr.write_all(b"\n"));
 }

@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use crate::block::{BlockRef, CAPTURED, EMPTY, HAS_EXT, REMOTE, SAMPLED};
+use crate::bridge;
+use crate::callsite::Kind;
 use crate::ext::Ext;
 use crate::ids::{SpanId, TraceId};
 use crate::local::{self, Local};
@@ -40,7 +42,10 @@ pub struct Context {
 impl Context {
     /// The context of the innermost span on this thread; an invalid one if there is none.
     pub fn current() -> Self {
-        local::with(|local| local.current().map_or_else(Context::default, |block| Context::of(local, block)))
+        local::with(|local| {
+            let ours = || local.current().map_or_else(Context::default, |block| Context::of(local, block));
+            bridge::parent(local).unwrap_or_else(ours)
+        })
     }
 
     /// The context of a span of another process.
@@ -90,7 +95,36 @@ impl Context {
 
     /// Makes this context the current one until the guard is dropped.
     pub fn attach(&self) -> Attached {
-        Attached { block: local::with(|local| enter(local, self)), thread: PhantomData }
+        Attached { block: local::with(|local| enter(local, self, Kind::Internal)), thread: PhantomData }
+    }
+
+    /// The context of a span that another API made.
+    #[cfg(feature = "otlp")]
+    #[allow(dead_code, reason = "the bridges to other APIs use it")]
+    pub(crate) fn foreign(trace_id: u128, span_id: u64, sampled: bool, is_remote: bool) -> Self {
+        if trace_id == 0 || span_id == 0 {
+            return Context::default();
+        }
+        let flags = if is_remote { REMOTE } else { 0 } | if sampled { SAMPLED } else { 0 };
+        Context { trace_id, span_id, flags, ext: None }
+    }
+
+    /// The same below `around`: what that shares with its trace goes on, and so does the capture it belongs to.
+    pub(crate) fn within(mut self, around: BlockRef) -> Self {
+        let [upper, lower] = around.trace_id.get();
+        let same_trace = self.trace_id == (u128::from(upper) << 64 | u128::from(lower));
+        if around.has(HAS_EXT) && (same_trace || around.has(CAPTURED)) {
+            self.flags |= around.flags.get() & CAPTURED;
+            self.ext = ext_of(around);
+        }
+        self
+    }
+
+    /// As `attach`, for a span of another API that is of this kind.
+    #[cfg(feature = "otlp")]
+    #[allow(dead_code, reason = "the bridges to other APIs use it")]
+    pub(crate) fn attach_as(&self, kind: Kind) -> Attached {
+        Attached { block: local::with(|local| enter(local, self, kind)), thread: PhantomData }
     }
 
     pub(crate) fn of(local: &Local, block: BlockRef) -> Self {
@@ -106,6 +140,13 @@ impl Context {
 
     pub(crate) fn from_ext(ext: Ext) -> Self {
         Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, ext: Some(Arc::new(ext)) }
+    }
+
+    /// Whether it belongs to the capture of a test.
+    #[cfg(feature = "otlp")]
+    #[allow(dead_code, reason = "the bridges to other APIs use it")]
+    pub(crate) fn is_captured(&self) -> bool {
+        self.flags & CAPTURED != 0
     }
 
     pub(crate) fn ids(&self) -> (u128, u64) {
@@ -144,16 +185,18 @@ impl Drop for Attached {
 
 /// Enters a context on this thread: a block that is no span, but a parent. An invalid context without anything else
 /// hides the current span; if no block is left, the current span stays.
-fn enter(local: &Local, context: &Context) -> Option<BlockRef> {
+fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = local.acquire()?;
     fill(block, context);
+    block.raise(bridge::flags(kind));
+    bridge::enter(local, block);
     local.push(block);
     Some(block)
 }
 
 pub(crate) fn fill(block: BlockRef, context: &Context) {
     let flags = if context.is_valid() { context.flags } else { context.flags | EMPTY };
-    block.flags.set(flags);
+    block.flags.set(flags | bridge::flags(Kind::Internal));
     block.trace_id.set([(context.trace_id >> 64) as u64, context.trace_id as u64]);
     block.span_id.set(context.span_id);
     set_ext(block, context.ext.clone());
@@ -162,7 +205,7 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
 /// Makes `block` stand for the context of `span`.
 pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef) {
     ensure_ids(local, span);
-    block.flags.set(span.flags.get() & CARRIED);
+    block.flags.set(span.flags.get() & CARRIED | bridge::flags(Kind::Internal));
     block.trace_id.set(span.trace_id.get());
     block.span_id.set(span.span_id.get());
     if span.has(HAS_EXT) {

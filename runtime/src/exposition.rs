@@ -1,151 +1,201 @@
 //! Metrics as text, for those who must be scraped: the format that Prometheus reads.
+//!
+//! Names of raw OpenTelemetry instruments are translated as the compatibility rules of OpenTelemetry say; ours are such
+//! that nothing changes. Whatever the instruments are called, the text is one that Prometheus can read.
 
-use std::fmt::Write as _;
+mod families;
 
-use crate::label::LabelText;
-use crate::metric::{MetricKind, MetricMeta};
-use crate::snapshot::{ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot};
+use self::families::{Families, Family};
+use crate::metric::{MetricKind, translate};
+use crate::snapshot::{ExponentialPoint, HistogramPoint, MetricPoints, PointValue, Snapshot};
+
+/// Labels with their values.
+type Labels = Vec<(String, String)>;
 
 impl Snapshot {
     /// The same points in the text format of Prometheus. Take it from a cumulative reader: who scrapes expects sums since
     /// the beginning.
     ///
     /// Dots in the names of labels become underscores. An exponential histogram is written with the bounds of the buckets
-    /// that it uses.
+    /// that it uses. Of two metrics with the same name and different types the second is left out, and a comment says so.
     pub fn to_prometheus(&self) -> String {
-        let mut text = String::new();
+        let mut families = Families::default();
+        self.write(&mut families);
+        families.into_text()
+    }
+
+    fn write(&self, families: &mut Families) {
         for metric in self.metrics.iter().filter(|metric| !metric.points.is_empty()) {
-            write_metric(&mut text, metric);
+            write_ours(families, metric);
         }
-        text
+        #[cfg(feature = "otlp")]
+        self.foreign.iter().for_each(|metric| foreign::write(families, metric));
     }
 }
 
-fn write_metric(text: &mut String, metric: &MetricPoints) {
-    let (name, help) = (metric.meta.name, escaped_help(metric.meta));
-    let kind = match metric.meta.kind {
-        MetricKind::Counter => "counter",
-        MetricKind::UpDownCounter | MetricKind::Gauge => "gauge",
-        MetricKind::Histogram => "histogram",
+fn write_ours(families: &mut Families, metric: &MetricPoints) {
+    let name = match metric.name == metric.meta.name {
+        true => metric.name.to_string(),
+        false => translated(&metric.name, metric.meta.unit, metric.meta.kind),
     };
-    let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    let Some(family) = families.family(&name, metric.meta.kind, &metric.description, &metric.name) else { return };
     for point in &metric.points {
-        write_point(text, name, point);
+        let labels = point.labels.iter().map(|(name, text)| (label_name(name), text.to_string()));
+        write_point(family, joined(labels), &point.value);
     }
 }
 
-fn write_point(text: &mut String, name: &str, point: &Point) {
-    let labels = labels(point);
-    match &point.value {
-        PointValue::U64(value) => sample(text, name, &labels, &value.to_string()),
-        PointValue::I64(value) => sample(text, name, &labels, &value.to_string()),
-        PointValue::F64(value) => sample(text, name, &labels, &value.to_string()),
+/// A name that Prometheus takes.
+fn translated(name: &str, unit: &str, kind: MetricKind) -> String {
+    let name: String = translate(name, unit, kind).chars().map(plain_or_colon).collect();
+    if name.is_empty() { "_".to_owned() } else { name }
+}
+
+fn plain_or_colon(c: char) -> char {
+    if c == ':' { c } else { plain(c) }
+}
+
+fn plain(c: char) -> char {
+    if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }
+}
+
+/// A name of a label that Prometheus takes: two underscores in front are its own.
+fn label_name(name: &str) -> String {
+    let name: String = name.chars().map(plain).collect();
+    match name.strip_prefix("__") {
+        Some(rest) => format!("_{}", rest.trim_start_matches('_')),
+        None if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) => format!("_{name}"),
+        None => name,
+    }
+}
+
+/// Labels whose names have become the same are one, with all their values.
+fn joined(labels: impl Iterator<Item = (String, String)>) -> Labels {
+    let mut joined = Labels::new();
+    for (name, value) in labels {
+        match joined.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => {
+                values.push(';');
+                values.push_str(&value);
+            }
+            None => joined.push((name, value)),
+        }
+    }
+    joined
+}
+
+fn write_point(family: &mut Family, mut labels: Labels, value: &PointValue) {
+    if matches!(value, PointValue::Histogram(_) | PointValue::Exponential(_)) {
+        // The buckets of a histogram have a label of this name.
+        labels.iter_mut().filter(|(name, _)| name == "le").for_each(|(name, _)| *name = "exported_le".to_owned());
+    }
+    if !family.begin(&labels) {
+        return;
+    }
+    match value {
+        PointValue::U64(value) => family.sample("", &labels, &value.to_string()),
+        PointValue::I64(value) => family.sample("", &labels, &value.to_string()),
+        PointValue::F64(value) => family.sample("", &labels, &number(*value)),
         PointValue::Histogram(point) => {
             let HistogramPoint { bounds, counts, count, sum, .. } = point;
-            buckets(text, name, &labels, bounds.iter().copied().zip(counts.iter().copied()), *count, *sum);
+            buckets(family, &labels, bounds.iter().copied().zip(counts.iter().copied()), *count, *sum);
         }
         PointValue::Exponential(point) => {
-            buckets(text, name, &labels, exponential_buckets(point), point.count, point.sum);
+            buckets(family, &labels, exponential_buckets(point), point.count, point.sum);
         }
     }
 }
 
-/// Upper bounds of exponential buckets, with how many values each has.
+/// Upper bounds of exponential buckets, ascending, with how many values each has.
 fn exponential_buckets(point: &ExponentialPoint) -> impl Iterator<Item = (f64, u64)> {
     // As one power of two, so that whole powers are exact.
-    let (step, offset) = (2_f64.powi(-point.scale), point.offset);
+    let step = 2_f64.powi(-point.scale);
+    let bound = move |power: i64| (power as f64 * step).exp2();
+    let offset = i64::from(point.offset);
+    // The farthest below zero comes first, and ends where the next one towards zero begins.
+    let negative = point.negative.iter().flat_map(move |side| {
+        let offset = i64::from(side.offset);
+        side.counts.iter().enumerate().rev().map(move |(at, count)| (-bound(offset + at as i64), *count))
+    });
     let zero = (point.zero_count > 0).then_some((point.zero_threshold, point.zero_count));
-    let above = point
-        .counts
-        .iter()
-        .enumerate()
-        .map(move |(at, count)| ((f64::from(offset + at as i32 + 1) * step).exp2(), *count));
-    zero.into_iter().chain(above)
+    let above = point.counts.iter().enumerate().map(move |(at, count)| (bound(offset + at as i64 + 1), *count));
+    negative.chain(zero).chain(above)
 }
 
 /// Each bucket with all below it, then the sum and the count.
-fn buckets(
-    text: &mut String,
-    name: &str,
-    labels: &[String],
-    buckets: impl Iterator<Item = (f64, u64)>,
-    count: u64,
-    sum: f64,
-) {
-    let mut below = 0;
+fn buckets(family: &mut Family, labels: &Labels, buckets: impl Iterator<Item = (f64, u64)>, count: u64, sum: f64) {
     let mut bucket = |bound: &str, below: u64| {
-        let labels: Vec<_> = labels.iter().cloned().chain([format!("le=\"{bound}\"")]).collect();
-        sample(text, &format!("{name}_bucket"), &labels, &below.to_string());
+        let labels: Vec<_> = labels.iter().cloned().chain([("le".to_owned(), bound.to_owned())]).collect();
+        family.sample("_bucket", &labels, &below.to_string());
     };
-    for (bound, here) in buckets {
+    let (mut below, mut buckets) = (0, buckets.peekable());
+    while let Some((bound, here)) = buckets.next() {
         below += here;
-        bucket(&bound.to_string(), below);
+        // Bounds so near to each other, or so far out, that they are the same number are one bucket.
+        let same = buckets.peek().is_some_and(|(next, _)| *next == bound);
+        if bound.is_finite() && !same {
+            bucket(&number(bound), below);
+        }
     }
     bucket("+Inf", count);
-    sample(text, &format!("{name}_sum"), labels, &sum.to_string());
-    sample(text, &format!("{name}_count"), labels, &count.to_string());
+    family.sample("_sum", labels, &number(sum));
+    family.sample("_count", labels, &count.to_string());
 }
 
-fn sample(text: &mut String, name: &str, labels: &[String], value: &str) {
-    let _ = match labels.is_empty() {
-        true => writeln!(text, "{name} {value}"),
-        false => writeln!(text, "{name}{{{}}} {value}", labels.join(",")),
-    };
+fn number(number: f64) -> String {
+    match number {
+        f64::INFINITY => "+Inf".to_owned(),
+        f64::NEG_INFINITY => "-Inf".to_owned(),
+        number => number.to_string(),
+    }
 }
 
-fn labels(point: &Point) -> Vec<String> {
-    let label = |(name, value): &(&str, LabelText)| format!("{}=\"{}\"", label_name(name), escaped(value, true));
-    point.labels.iter().map(label).collect()
-}
+#[cfg(feature = "otlp")]
+mod foreign {
+    //! Metrics of raw OpenTelemetry instruments, and what is known of the process.
 
-fn label_name(name: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' };
-    let name: String = name.chars().map(plain).collect();
-    if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
-}
+    use super::{Families, joined, label_name, translated, write_point};
+    use crate::config::AttributeValue;
+    use crate::metric::MetricKind;
+    use crate::snapshot::{ForeignMetric, ForeignScope, PointValue, Snapshot, printed};
 
-fn escaped_help(meta: &MetricMeta) -> String {
-    escaped(meta.description.trim(), false)
-}
+    impl Snapshot {
+        /// The same text with the resource in front, as the metric `target_info`.
+        #[allow(dead_code, reason = "the guard uses it")]
+        pub(crate) fn to_prometheus_about(&self, resource: &[(String, AttributeValue)]) -> String {
+            let mut families = Families::default();
+            let help = "What is known of the process.";
+            if let Some(family) = families.family("target_info", MetricKind::Gauge, help, "target_info") {
+                write_point(family, joined(texts(resource)), &PointValue::U64(1));
+            }
+            self.write(&mut families);
+            families.into_text()
+        }
+    }
 
-/// Backslashes and line ends, and in the values of labels quotes too, have to be escaped.
-fn escaped(text: &str, quotes: bool) -> String {
-    let text = text.replace('\\', "\\\\").replace('\n', "\\n");
-    if quotes { text.replace('"', "\\\"") } else { text }
+    pub(super) fn write(families: &mut Families, metric: &ForeignMetric) {
+        let name = translated(&metric.name, &metric.unit, metric.kind);
+        let Some(family) = families.family(&name, metric.kind, &metric.description, &metric.name) else { return };
+        for point in &metric.points {
+            let labels = texts(&point.attributes).chain(of_scope(&metric.scope));
+            write_point(family, joined(labels), &point.value);
+        }
+    }
+
+    fn texts(attributes: &[(String, AttributeValue)]) -> impl Iterator<Item = (String, String)> {
+        attributes.iter().map(|(name, value)| (label_name(name), printed(value)))
+    }
+
+    /// Whose a series is: two libraries may have instruments of the same name.
+    fn of_scope(scope: &ForeignScope) -> impl Iterator<Item = (String, String)> {
+        let given = [("name", Some(&scope.name)), ("version", scope.version.as_ref())];
+        let given = given.into_iter().chain([("schema_url", scope.schema_url.as_ref())]);
+        let own = given.filter_map(|(name, text)| Some((format!("otel_scope_{name}"), text?.clone())));
+        own.chain(
+            scope.attributes.iter().map(|(name, value)| (label_name(&format!("otel_scope_{name}")), printed(value))),
+        )
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_labels_and_texts_are_escaped() {
-        assert_eq!(label_name("tc.source.type"), "tc_source_type");
-        assert_eq!(label_name("9lives"), "_9lives");
-        assert_eq!(escaped("a\"b\\c\nd", true), "a\\\"b\\\\c\\nd");
-        assert_eq!(escaped("a\"b\nc", false), "a\"b\\nc");
-    }
-
-    // Miri's powers are inexact on purpose.
-    #[cfg(not(miri))]
-    #[test]
-    fn exponential_buckets_have_their_upper_bounds() {
-        let point = ExponentialPoint {
-            count: 6,
-            sum: 12.0,
-            min: None,
-            max: None,
-            scale: 0,
-            zero_count: 1,
-            zero_threshold: 0.5,
-            offset: 0,
-            counts: vec![2, 0, 3],
-            exemplars: Vec::new(),
-        };
-        let mut text = String::new();
-        buckets(&mut text, "tc_x", &[], exponential_buckets(&point), point.count, point.sum);
-        let expected = "tc_x_bucket{le=\"0.5\"} 1\ntc_x_bucket{le=\"2\"} 3\ntc_x_bucket{le=\"4\"} 3\n\
-                        tc_x_bucket{le=\"8\"} 6\ntc_x_bucket{le=\"+Inf\"} 6\ntc_x_sum 12\ntc_x_count 6\n";
-        assert_eq!(text, expected);
-    }
-}
+mod tests;

@@ -23,7 +23,13 @@ mod handlers {
     use crate::sampling::{self, CustomSampler};
     use crate::stray::{self, Strays};
     use crate::switch::{self, State};
-    use crate::{announce, recorder};
+    use crate::{announce, bridge, recorder};
+
+    /// That of the spans which are not ours, where there are any.
+    #[cfg(feature = "otlp")]
+    type Foreign = MutexGuard<'static, crate::foreign::Queue>;
+    #[cfg(not(feature = "otlp"))]
+    type Foreign = ();
 
     /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, which
     /// would then wait for ever.
@@ -34,6 +40,7 @@ mod handlers {
         RwLockWriteGuard<'static, Option<CustomSampler>>,
         MutexGuard<'static, Used>,
         MutexGuard<'static, Callbacks>,
+        Foreign,
     );
 
     thread_local! {
@@ -50,7 +57,12 @@ mod handlers {
 
     /// Runs on the thread that forks.
     extern "C" fn before() {
-        let held = (switch::lock(), clock::lock(), stray::lock(), sampling::lock(), cells::lock(), observe::lock());
+        #[cfg(feature = "otlp")]
+        let foreign = crate::foreign::lock();
+        #[cfg(not(feature = "otlp"))]
+        let foreign = ();
+        let held =
+            (switch::lock(), clock::lock(), stray::lock(), sampling::lock(), cells::lock(), observe::lock(), foreign);
         let _ = HELD.try_with(|cell| *cell.borrow_mut() = Some(held));
     }
 
@@ -63,6 +75,9 @@ mod handlers {
     extern "C" fn in_child() {
         let _ = HELD.try_with(RefCell::take);
         switch::off_after_fork();
+        bridge::off();
+        #[cfg(feature = "otlp")]
+        crate::foreign::off_after_fork();
         cells::abandon();
         observe::abandon();
         announce::forget_all();

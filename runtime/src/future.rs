@@ -5,7 +5,8 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use crate::block::{BlockRef, ENDED_BY_ERROR, FAILED, RECORDING, STARTED, UNWOUND};
+use crate::block::{BRIDGED, BlockRef, ENDED_BY_ERROR, ENTERED, FAILED, RECORDING, STARTED, UNWOUND};
+use crate::bridge;
 use crate::clock;
 use crate::context::Context;
 use crate::finished::Outcome;
@@ -28,15 +29,27 @@ impl Carried {
     /// Runs one poll inside the span. Its clock starts with the first.
     #[inline(always)]
     pub(crate) fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
-        if !self.0.has(STARTED) {
-            self.start();
+        if self.0.flags.get() & (STARTED | BRIDGED) != STARTED {
+            self.before_poll();
         }
         local::with(|local| local.push(self.0));
         let unwinding = Unwinding(self.0);
         let polled = poll();
         std::mem::forget(unwinding);
         local::with(|local| local.pop_to(self.0));
+        if self.0.has(ENTERED) {
+            bridge::left(self.0);
+        }
         polled
+    }
+
+    /// What few polls need.
+    #[inline(never)]
+    fn before_poll(&self) {
+        if !self.0.has(STARTED) {
+            self.start();
+        }
+        local::with(|local| bridge::enter(local, self.0));
     }
 
     #[inline(never)]
@@ -122,7 +135,10 @@ pub(crate) struct Abandoned(BlockRef);
 impl Abandoned {
     pub(crate) fn enter(span: Carried) -> Self {
         std::hint::cold_path();
-        local::with(|local| local.push(span.0));
+        local::with(|local| {
+            bridge::enter(local, span.0);
+            local.push(span.0);
+        });
         Abandoned(span.0)
     }
 }
@@ -130,6 +146,7 @@ impl Abandoned {
 impl Drop for Abandoned {
     fn drop(&mut self) {
         local::with(|local| local.pop_to(self.0));
+        bridge::left(self.0);
         Carried(self.0).abandon();
     }
 }
@@ -141,6 +158,7 @@ impl Drop for Unwinding {
     fn drop(&mut self) {
         self.0.raise(UNWOUND);
         local::with(|local| local.pop_to(self.0));
+        bridge::left(self.0);
     }
 }
 

@@ -44,6 +44,7 @@
 //! ```
 //!
 //! # Features
+//! - `logs` (on by default) turns events of `tracing` and `log` into lines and OTLP log records; see [`logs`].
 //! - `off` compiles every span, scope and metric out. It is for applications to choose, not for libraries.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -53,6 +54,7 @@ extern crate self as tracecast;
 mod amount;
 mod announce;
 mod block;
+mod bridge;
 mod builder;
 mod callsite;
 mod capture;
@@ -80,6 +82,9 @@ mod ext;
 mod fields;
 mod filter;
 mod finished;
+#[cfg(feature = "otlp")]
+#[allow(dead_code, unused_imports, reason = "the bridges to other APIs use it")]
+mod foreign;
 mod fork;
 mod future;
 mod ids;
@@ -93,6 +98,9 @@ pub mod keys;
 mod label;
 mod limits;
 mod local;
+#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
+pub mod logs;
 mod macros;
 mod measure;
 mod meter;
@@ -101,12 +109,20 @@ mod metric;
 mod notice;
 mod observe;
 mod open;
+#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
+pub mod otel;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[allow(dead_code, reason = "the collector uses it")]
+mod own;
 pub mod prelude;
 mod probe;
 mod reader;
 mod record;
 mod recorder;
 mod recording;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+mod redact;
 mod registry;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 mod resource;
@@ -125,11 +141,17 @@ mod table;
 mod tail;
 pub mod testing;
 mod threads;
+#[cfg(all(feature = "tracing", not(target_family = "wasm"), not(loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
+pub mod tracing_spans;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 #[allow(dead_code, unused_imports, reason = "init uses it")]
 mod transport;
 mod tree;
 mod value;
+#[cfg(feature = "otlp")]
+#[allow(dead_code, reason = "init uses it")]
+mod views;
 mod word;
 
 #[cfg(feature = "otlp")]
@@ -147,12 +169,13 @@ pub use crate::catalogue::{Catalogue, Conflict, catalogue};
 pub use crate::context::{Attached, Context};
 pub use crate::current::{Current, EventAttributes, current};
 pub use crate::error::TcError;
+pub use crate::exemplar::Exemplars;
 pub use crate::filter::{Filter, FilterError};
 pub use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 pub use crate::future::{FutureExt, Instrumented};
 pub use crate::ids::{SpanId, TraceId};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-pub use crate::init::{Guard, InitError, Report, init, try_init};
+pub use crate::init::{Guard, InitError, NoExporter, ReloadError, Reloaded, Report, init, try_init};
 pub use crate::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
 pub use crate::interned::{Interned, InternedHandle, InternedKey};
 pub use crate::key::{Key, KeyKind, KeyMeta, KeyOf, LabelKey, ValueType};
@@ -167,8 +190,12 @@ pub use crate::recorder::{Accounting, Capacity, Dropped};
 pub use crate::recording::{AlreadyRecording, Recording, RecordingConfig};
 pub use crate::sampling::{CustomSampler, Root, Sampler};
 pub use crate::snapshot::{
-    ExemplarPoint, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot, Temporality,
+    ExemplarPoint, ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot,
+    Temporality,
 };
+#[cfg(feature = "otlp")]
+#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
+pub use crate::snapshot::{ForeignMetric, ForeignPoint, ForeignScope};
 pub use crate::span::{IntoLinks, IntoParent, Scope, Span};
 pub use crate::stream::{InstrumentedStream, StreamExt};
 pub use crate::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::catalogue::{Conflict, catalogue};
 use crate::cells;
 use crate::clock;
+use crate::exemplar::{self, Exemplars};
 use crate::reader::Reader;
 use crate::sections::LINKED;
 use crate::snapshot::Temporality;
@@ -20,11 +21,37 @@ pub struct MeteringConfig {
     pub off: Vec<String>,
     /// How long a snapshot waits for the callbacks of observable gauges. What has not answered by then is a gap.
     pub patience: Duration,
+    /// Which measurements of histograms become exemplars.
+    pub exemplars: Exemplars,
 }
 
 impl Default for MeteringConfig {
     fn default() -> Self {
-        MeteringConfig { off: Vec::new(), patience: Duration::from_secs(1) }
+        MeteringConfig { off: Vec::new(), patience: Duration::from_secs(1), exemplars: Exemplars::default() }
+    }
+}
+
+#[cfg(feature = "otlp")]
+impl From<crate::config::ExemplarFilter> for Exemplars {
+    fn from(filter: crate::config::ExemplarFilter) -> Self {
+        use crate::config::ExemplarFilter::{AlwaysOff, AlwaysOn, TraceBased};
+        match filter {
+            AlwaysOn => Exemplars::Everywhere,
+            AlwaysOff => Exemplars::Off,
+            TraceBased => Exemplars::InSampledSpans,
+        }
+    }
+}
+
+#[cfg(feature = "otlp")]
+impl From<crate::config::TemporalityPreference> for Temporality {
+    fn from(preference: crate::config::TemporalityPreference) -> Self {
+        use crate::config::TemporalityPreference::{Cumulative, Delta, LowMemory};
+        match preference {
+            Cumulative => Temporality::Cumulative,
+            Delta => Temporality::Delta,
+            LowMemory => Temporality::LowMemory,
+        }
     }
 }
 
@@ -98,6 +125,7 @@ impl Metering {
         for name in config.off.iter().filter(|name| LINKED && !switch::names_a_metric(name)) {
             notice::say(format_args!("{}", UnknownMetric(name.clone())));
         }
+        exemplar::set_filter(config.exemplars);
         switch::start_metering(&config.off);
         Ok(Metering { patience: config.patience, start_unix_nanos: clock::unix_now(), run })
     }

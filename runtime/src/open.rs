@@ -5,7 +5,8 @@
 
 use std::sync::Arc;
 
-use crate::block::{BlockRef, CAPTURED, EMPTY, HAS_EXT, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED};
+use crate::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED};
+use crate::bridge;
 use crate::callsite::{CAPTURE, Callsite, NEW, RECORD};
 use crate::context::{self, Context};
 use crate::ext::Ext;
@@ -18,54 +19,105 @@ use crate::{sampling, stray, switch};
 pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
     local::with(|local| match local.current() {
         Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
+        Some(parent) if !parent.has(EMPTY | BRIDGED) => None,
+        parent => seldom(local, callsite, parent),
+    })
+}
+
+/// Roots, and unsampled spans beside another API.
+#[inline(never)]
+fn seldom(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
+    if bridge::is_on() {
+        return enter_bridged(local, callsite);
+    }
+    match parent {
         Some(parent) if !parent.has(EMPTY) => None,
         parent => root(local, callsite, parent),
-    })
+    }
+}
+
+/// Opens a span where the parent may be another API's, and notes how that stands.
+#[inline(never)]
+fn enter_bridged(local: &Local, callsite: &'static Callsite) -> Option<BlockRef> {
+    let block = open_bridged(local, callsite, bridge::attaches(callsite.kind()))?;
+    bridge::enter(local, block);
+    Some(block)
+}
+
+/// Opens a span where the parent may be another API's. If there is none to open and `stand_in` is set, its parent takes
+/// its place.
+fn open_bridged(local: &Local, callsite: &'static Callsite, stand_in: bool) -> Option<BlockRef> {
+    if let Some(theirs) = bridge::parent(local) {
+        let block = below(local, callsite, &theirs)?;
+        if !stand_in && !block.has(RECORDING) {
+            local.release(block);
+            return None;
+        }
+        return Some(block);
+    }
+    let parent = local.current();
+    let opened = match parent {
+        Some(parent) if parent.has(SAMPLED) => uncommon_child(local, callsite, parent),
+        Some(parent) if !parent.has(EMPTY) => None,
+        parent => root(local, callsite, parent),
+    };
+    if opened.is_some() || !stand_in {
+        return opened;
+    }
+    carry(local, callsite, parent?)
 }
 
 /// As `open`, for a span that may run on another thread: if there is none, its parent is taken along instead.
 #[inline(never)]
 pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
     local::with(|local| {
+        if bridge::is_on() {
+            return open_bridged(local, callsite, true);
+        }
         let parent = local.current();
         let opened = match parent {
             Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
             Some(parent) if !parent.has(EMPTY) => None,
             parent => root(local, callsite, parent),
         };
-        opened.or_else(|| carry(local, parent?))
+        opened.or_else(|| carry(local, callsite, parent?))
     })
 }
 
 /// A context for what runs elsewhere below `parent`.
-fn carry(local: &Local, parent: BlockRef) -> Option<BlockRef> {
+fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;
     context::copy(local, parent, block);
+    block.raise(bridge::flags(callsite.kind()));
     Some(block)
 }
 
 /// Opens a span below `parent`, whatever is current. If there is none, the parent is taken along instead.
 #[inline(never)]
 pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
-    local::with(|local| {
-        let Some(stand_in) = local.acquire() else {
-            if parent.is_sampled() {
-                local.count_blockless();
-            }
-            return None;
-        };
-        context::fill(stand_in, parent);
-        share_capture(local, stand_in);
-        let opened = match stand_in {
-            parent if parent.has(SAMPLED) => child(local, callsite, parent),
-            parent if parent.has(EMPTY) => root(local, callsite, Some(parent)),
-            _ => None,
-        };
-        if opened.is_some() {
-            local.release(stand_in);
+    local::with(|local| below(local, callsite, parent))
+}
+
+fn below(local: &Local, callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
+    let Some(stand_in) = local.acquire() else {
+        if parent.is_sampled() {
+            local.count_blockless();
         }
-        opened.or(Some(stand_in))
-    })
+        return None;
+    };
+    context::fill(stand_in, parent);
+    share_capture(local, stand_in);
+    let opened = match stand_in {
+        parent if parent.has(SAMPLED) => uncommon_child(local, callsite, parent),
+        parent if parent.has(EMPTY) => root(local, callsite, Some(parent)),
+        _ => None,
+    };
+    if opened.is_some() {
+        local.release(stand_in);
+    } else {
+        stand_in.raise(bridge::flags(callsite.kind()));
+    }
+    opened.or(Some(stand_in))
 }
 
 #[inline(always)]
@@ -73,8 +125,11 @@ fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
     let inherited = parent.flags.get();
     let state = callsite.state();
     // The rest is short if the parent is an ordinary span of this process, and there is a block at hand.
-    if inherited & (CAPTURED | REMOTE | HAS_EXT) != 0 || state & (RECORD | NEW) != RECORD || !local.has_spare() {
-        return uncommon_child(local, callsite, parent);
+    if inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) != 0
+        || state & (RECORD | NEW) != RECORD
+        || !local.has_spare()
+    {
+        return longer_child(local, callsite, parent);
     }
     let block = local.acquire()?;
     block.flags.set(RECORDING | SAMPLED);
@@ -86,6 +141,10 @@ fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
 }
 
 #[inline(never)]
+fn longer_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
+    if bridge::is_on() { enter_bridged(local, callsite) } else { uncommon_child(local, callsite, parent) }
+}
+
 fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     let inherited = parent.flags.get();
     let wanted = if inherited & CAPTURED != 0 { CAPTURE } else { RECORD };
@@ -98,7 +157,7 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     };
     // REMOTE says that the parent is in another process, REMOTE_PARENT that its child's parent is.
     let remote = if inherited & REMOTE != 0 { REMOTE_PARENT } else { 0 };
-    block.flags.set(RECORDING | SAMPLED | (inherited & CAPTURED) | remote);
+    block.flags.set(RECORDING | SAMPLED | (inherited & CAPTURED) | remote | bridge::flags(callsite.kind()));
     block.callsite.set(callsite);
     block.trace_id.set(parent.trace_id.get());
     block.parent_id.set(parent.span_id.get());
@@ -133,7 +192,7 @@ fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) ->
         }
         return None;
     };
-    block.flags.set(captured | if sampled { RECORDING | SAMPLED } else { 0 });
+    block.flags.set(captured | if sampled { RECORDING | SAMPLED } else { 0 } | bridge::flags(callsite.kind()));
     block.callsite.set(callsite);
     block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
     block.parent_id.set(0);

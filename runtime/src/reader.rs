@@ -71,7 +71,14 @@ impl Reader {
         let metrics = points.into_values().filter(|metric| !metric.points.is_empty() || metric.refused > 0).collect();
         let start_unix_nanos = self.start_of(MetricKind::Counter);
         self.since = time_unix_nanos;
-        Snapshot { temporality: self.temporality, start_unix_nanos, time_unix_nanos, metrics }
+        Snapshot {
+            temporality: self.temporality,
+            start_unix_nanos,
+            time_unix_nanos,
+            metrics,
+            #[cfg(feature = "otlp")]
+            foreign: Vec::new(),
+        }
     }
 
     fn read(
@@ -102,13 +109,13 @@ impl Reader {
         let start_unix_nanos = self.start_of(meta.kind);
         let at = points.range((meta.name, 0)..=(meta.name, usize::MAX)).find(|(_, known)| known.meta.same_shape(meta));
         let at = at.map_or((meta.name, std::ptr::from_ref(metric).addr()), |(at, _)| *at);
-        points.entry(at).or_insert_with(|| MetricPoints { meta, start_unix_nanos, points: Vec::new(), refused: 0 })
+        points.entry(at).or_insert_with(|| MetricPoints::new(meta, start_unix_nanos))
     }
 
     /// What a metric of this kind counts from.
     fn start_of(&self, kind: MetricKind) -> u64 {
         match (self.temporality, kind) {
-            (Temporality::Delta, MetricKind::Counter | MetricKind::Histogram) => self.since,
+            (Temporality::Delta | Temporality::LowMemory, MetricKind::Counter | MetricKind::Histogram) => self.since,
             _ => self.run_start,
         }
     }

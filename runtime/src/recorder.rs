@@ -171,6 +171,16 @@ pub struct Dropped {
 }
 
 impl Dropped {
+    /// Those that were counted since.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn since(&self, before: &Dropped) -> Dropped {
+        Dropped {
+            no_chunk: self.no_chunk - before.no_chunk,
+            no_block: self.no_block - before.no_block,
+            thread_exit: self.thread_exit - before.thread_exit,
+        }
+    }
+
     /// All of them.
     pub fn total(&self) -> u64 {
         self.no_chunk + self.no_block + self.thread_exit

@@ -35,11 +35,21 @@ pub(crate) fn describe(config: &Config) -> EncodedResource {
             attributes.push((name.to_owned(), found));
         }
     }
+    if let Some(redact) = &config.redact {
+        attributes.iter_mut().for_each(|(name, value)| redact.attribute(name, value));
+    }
     let resource = EncodedResource::new(&attributes);
     match &config.resource.schema_url {
         Some(url) => resource.with_schema_url(url),
         None => resource,
     }
+}
+
+/// What the service is called.
+#[cfg(feature = "logs")]
+pub(crate) fn service_name(config: &Config) -> String {
+    let around = Surroundings { variable: &|_| None, file: &|_| None, executable: executable() };
+    config.service_name().map_or_else(|| fallback_service_name(&around), str::to_owned)
 }
 
 /// The attributes of this process, without the name of its service.

@@ -1,7 +1,16 @@
 //! Metrics as they are read: points with the texts of their labels.
 
+#[cfg(feature = "otlp")]
+mod foreign;
+
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+
+#[cfg(feature = "otlp")]
+pub(crate) use self::foreign::printed;
+#[cfg(feature = "otlp")]
+pub use self::foreign::{ForeignMetric, ForeignPoint, ForeignScope};
 
 use crate::amount::{Amount, Measurement};
 use crate::cells::{Exemplar, Total, exponential, histogram};
@@ -19,6 +28,9 @@ pub enum Temporality {
     Cumulative,
     /// The reader's last snapshot. Sums that can shrink are cumulative all the same.
     Delta,
+    /// The reader's last snapshot, for those metrics only of which nothing has to be remembered for that: counters and
+    /// histograms that are recorded where things happen. Counters that are observed are cumulative.
+    LowMemory,
 }
 
 /// All metrics at one moment.
@@ -33,6 +45,9 @@ pub struct Snapshot {
     pub time_unix_nanos: u64,
     /// Metrics that have points, or that refused some, by name.
     pub metrics: Vec<MetricPoints>,
+    /// Metrics of raw OpenTelemetry instruments, those of one scope together.
+    #[cfg(feature = "otlp")]
+    pub foreign: Vec<ForeignMetric>,
 }
 
 /// The points of one metric.
@@ -41,6 +56,10 @@ pub struct Snapshot {
 pub struct MetricPoints {
     /// Its declaration.
     pub meta: &'static MetricMeta,
+    /// Its name: the declared one, unless a view gave it another.
+    pub name: Cow<'static, str>,
+    /// What it means: as declared, unless a view says otherwise.
+    pub description: Cow<'static, str>,
     /// What it counts from, as nanoseconds since 1970: in a delta, sums that can shrink count from the beginning.
     pub start_unix_nanos: u64,
     /// A point for each set of labels that was used.
@@ -117,8 +136,20 @@ pub struct ExponentialPoint {
     pub offset: i32,
     /// How many values each bucket has, from the first on.
     pub counts: Vec<u64>,
+    /// The same for values below zero, of which only raw OpenTelemetry instruments have some.
+    pub negative: Option<ExponentialBuckets>,
     /// Measurements since the reader's last snapshot, at most one per bucket, with their spans.
     pub exemplars: Vec<ExemplarPoint>,
+}
+
+/// One side of an exponential histogram.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExponentialBuckets {
+    /// The power that is the bound of the first bucket towards zero.
+    pub offset: i32,
+    /// How many values each bucket has, from the first on.
+    pub counts: Vec<u64>,
 }
 
 /// A measurement and the span in which it was made.
@@ -129,9 +160,9 @@ pub struct ExemplarPoint {
     pub value: f64,
     /// When, as nanoseconds since 1970.
     pub time_unix_nanos: u64,
-    /// In which trace.
+    /// In which trace; all zeros if in none.
     pub trace_id: TraceId,
-    /// In which span.
+    /// In which span; all zeros if in none.
     pub span_id: SpanId,
 }
 
@@ -141,7 +172,7 @@ const MOST_BUCKETS: usize = 160;
 impl Snapshot {
     /// The points of the metric with this name.
     pub fn metric(&self, name: &str) -> Option<&MetricPoints> {
-        self.metrics.iter().find(|metric| metric.meta.name == name)
+        self.metrics.iter().find(|metric| metric.name == name)
     }
 
     /// The value of the metric with this name and these labels, in any order.
@@ -151,6 +182,12 @@ impl Snapshot {
 }
 
 impl MetricPoints {
+    /// A metric as it was declared, without points yet.
+    pub(crate) fn new(meta: &'static MetricMeta, start_unix_nanos: u64) -> Self {
+        let (name, description) = (Cow::Borrowed(meta.name), Cow::Borrowed(meta.description));
+        MetricPoints { meta, name, description, start_unix_nanos, points: Vec::new(), refused: 0 }
+    }
+
     /// The value of the point with these labels, in any order.
     pub fn value(&self, labels: &[(&str, &str)]) -> Option<&PointValue> {
         let has = |point: &&Point| {
@@ -205,6 +242,7 @@ pub(crate) fn distribution(
                 zero_threshold: 2_f64.powi(first),
                 offset: scaled.offset,
                 counts: scaled.counts,
+                negative: None,
                 exemplars,
             })
         }
@@ -237,7 +275,7 @@ pub(crate) fn of_measurements(measurements: &[Measurement]) -> Vec<MetricPoints>
     };
     series
         .into_values()
-        .map(|(meta, sets)| MetricPoints { meta, start_unix_nanos: 0, points: points(meta, sets), refused: 0 })
+        .map(|(meta, sets)| MetricPoints { points: points(meta, sets), ..MetricPoints::new(meta, 0) })
         .collect()
 }
 
@@ -278,26 +316,36 @@ fn of_amounts(meta: &MetricMeta, amounts: &[Amount]) -> Option<PointValue> {
 /// One line per series: `name{label=text, ..} value`; of a distribution only how many values it has.
 impl fmt::Display for MetricPoints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for point in &self.points {
-            let labels: Vec<_> = point.labels.iter().map(|(name, text)| format!("{name}={text}")).collect();
-            write!(f, "{}", self.meta.name)?;
-            if !labels.is_empty() {
-                write!(f, "{{{}}}", labels.join(", "))?;
-            }
-            match &point.value {
-                PointValue::U64(value) => writeln!(f, " {value}")?,
-                PointValue::I64(value) => writeln!(f, " {value}")?,
-                PointValue::F64(value) => writeln!(f, " {value}")?,
-                PointValue::Histogram(HistogramPoint { count, .. })
-                | PointValue::Exponential(ExponentialPoint { count, .. }) => writeln!(f, " count={count}")?,
-            }
-        }
-        Ok(())
+        self.points.iter().try_for_each(|point| write_line(f, &self.name, &point.labels, &point.value))
     }
 }
 
+fn write_line(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    labels: &[(impl fmt::Display, impl fmt::Display)],
+    value: &PointValue,
+) -> fmt::Result {
+    let labels: Vec<_> = labels.iter().map(|(name, text)| format!("{name}={text}")).collect();
+    f.write_str(name)?;
+    if !labels.is_empty() {
+        write!(f, "{{{}}}", labels.join(", "))?;
+    }
+    match value {
+        PointValue::U64(value) => writeln!(f, " {value}"),
+        PointValue::I64(value) => writeln!(f, " {value}"),
+        PointValue::F64(value) => writeln!(f, " {value}"),
+        PointValue::Histogram(HistogramPoint { count, .. })
+        | PointValue::Exponential(ExponentialPoint { count, .. }) => writeln!(f, " count={count}"),
+    }
+}
+
+/// First ours, then those of raw OpenTelemetry instruments.
 impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.metrics.iter().try_for_each(|metric| metric.fmt(f))
+        self.metrics.iter().try_for_each(|metric| metric.fmt(f))?;
+        #[cfg(feature = "otlp")]
+        self.foreign.iter().try_for_each(|metric| metric.fmt(f))?;
+        Ok(())
     }
 }

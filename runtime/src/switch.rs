@@ -87,6 +87,12 @@ pub(crate) fn start_recording() {
     change(|state| state.recording = true);
 }
 
+/// Stops to make spans, or goes on with it, while recording stays whose it is.
+#[cfg(feature = "otlp")]
+pub(crate) fn pause_recording(paused: bool) {
+    change(|state| state.recording = !paused && CLAIMED.load(Relaxed));
+}
+
 /// Switches recording off, and leaves it to the next one.
 pub(crate) fn stop_recording() {
     change(|state| {
@@ -125,6 +131,12 @@ pub(crate) fn start_metering(off: &[String]) {
         state.metering = true;
         state.metrics = off.iter().map(|name| (name.clone(), false)).collect();
     });
+}
+
+/// Stops to measure, or goes on with it, while the metrics stay whose they are.
+#[cfg(feature = "otlp")]
+pub(crate) fn pause_metering(paused: bool) {
+    change(|state| state.metering = !paused && CLAIMED_METERING.load(Relaxed));
 }
 
 /// Switches metrics off, and leaves them to the next one.

@@ -1,88 +1,189 @@
 //! Finished spans as indented text.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use crate::callsite::Kind;
-use crate::finished::{Attribute, FinishedSpan, Link, Outcome};
-use crate::ids::SpanId;
+use crate::finished::{Attribute, FinishedSpan, Outcome};
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+use crate::foreign::{ForeignSpan, ForeignStatus, Named};
+use crate::ids::{SpanId, TraceId};
 use crate::value::OwnedValue;
 
 /// Each span with all that is on it.
 pub(crate) fn full(spans: &[FinishedSpan]) -> String {
-    print(spans, &|text, span, indent| details(spans, text, span, indent))
-}
-
-fn details(spans: &[FinishedSpan], text: &mut String, span: &FinishedSpan, indent: &str) {
-    attributes(text, &span.attributes);
-    for event in &span.events {
-        let _ = write!(text, "\n{indent}  - {}", event.name);
-        attributes(text, &event.attributes);
-    }
-    for link in &span.links {
-        let _ = write!(text, "\n{indent}  ~ {}", target(spans, link));
-    }
-}
-
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-/// Each span with how long it took and all that is on it, and the trace of each root.
-pub(crate) fn timed(spans: &[FinishedSpan]) -> String {
-    let is_root = |span: &FinishedSpan| !spans.iter().any(|known| Some(known.span_id) == span.parent_span_id);
-    print(spans, &|text, span, indent| {
-        let _ = write!(text, " {:.2?}", span.duration);
-        if is_root(span) {
-            let _ = write!(text, " trace={}", span.trace_id);
-        }
-        details(spans, text, span, indent);
-    })
+    print(&nodes(spans, true))
 }
 
 /// Names and outcomes.
 pub(crate) fn outline(spans: &[FinishedSpan]) -> String {
-    print(spans, &|_, _, _| ())
+    print(&nodes(spans, false))
 }
 
-type Details<'a> = &'a dyn Fn(&mut String, &FinishedSpan, &str);
+/// Each span, ours and others, with how long it took and all that is on it, and the trace of each root. By start.
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+pub(crate) fn timed(spans: &[FinishedSpan], others: &[ForeignSpan]) -> String {
+    let mut nodes: Vec<_> = nodes(spans, true).into_iter().chain(others.iter().map(foreign_node)).collect();
+    nodes.sort_by_key(|node| node.start);
+    let is_root: Vec<_> = nodes.iter().map(|node| node.is_root(&nodes)).collect();
+    for (node, is_root) in nodes.iter_mut().zip(is_root) {
+        let trace = if is_root { format!(" trace={}", node.trace_id) } else { String::new() };
+        node.head = format!("{} {:.2?}{trace}", node.head, std::time::Duration::from_nanos(node.nanos));
+    }
+    print(&nodes)
+}
 
-fn print(spans: &[FinishedSpan], details: Details<'_>) -> String {
+/// What is shown of a span, whoever made it.
+struct Node<'a> {
+    name: &'a str,
+    trace_id: TraceId,
+    span_id: SpanId,
+    parent: Option<SpanId>,
+    start: u64,
+    nanos: u64,
+    /// Behind its name, on the same line.
+    head: String,
+    attributes: String,
+    /// Its events, a line for each.
+    events: Vec<String>,
+    links: Vec<(TraceId, SpanId)>,
+}
+
+impl Node<'_> {
+    fn is_root(&self, nodes: &[Node<'_>]) -> bool {
+        !nodes.iter().any(|known| Some(known.span_id) == self.parent)
+    }
+}
+
+fn nodes(spans: &[FinishedSpan], with_details: bool) -> Vec<Node<'_>> {
+    let node = |span| if with_details { node(span) } else { bare_node(span) };
+    spans.iter().map(node).collect()
+}
+
+fn bare_node(span: &FinishedSpan) -> Node<'_> {
+    let mut head = kind(span.kind);
+    if span.outcome != Outcome::Ok {
+        let _ = write!(head, " {}", span.outcome.as_str());
+    }
+    Node {
+        name: &span.name,
+        trace_id: span.trace_id,
+        span_id: span.span_id,
+        parent: span.parent_span_id,
+        start: span.start_unix_nanos,
+        nanos: span.duration.as_nanos() as u64,
+        head,
+        attributes: String::new(),
+        events: Vec::new(),
+        links: Vec::new(),
+    }
+}
+
+fn node(span: &FinishedSpan) -> Node<'_> {
+    Node {
+        attributes: attributes(&span.attributes),
+        events: span.events.iter().map(|event| format!("{}{}", event.name, attributes(&event.attributes))).collect(),
+        links: span.links.iter().map(|link| (link.trace_id, link.span_id)).collect(),
+        ..bare_node(span)
+    }
+}
+
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+fn foreign_node(span: &ForeignSpan) -> Node<'_> {
+    let mut head = kind(span.kind);
+    match &span.status {
+        ForeignStatus::Unset => {}
+        ForeignStatus::Ok => head.push_str(" ok"),
+        ForeignStatus::Error(text) if text.is_empty() => head.push_str(" error"),
+        ForeignStatus::Error(text) => head = format!("{head} error: {}", text.escape_debug()),
+    }
+    let events = span.events.iter().map(|event| format!("{}{}", event.name, foreign_attributes(&event.attributes)));
+    Node {
+        name: &span.name,
+        trace_id: span.trace_id,
+        span_id: span.span_id,
+        parent: span.parent_span_id,
+        start: span.start_unix_nanos,
+        nanos: span.end_unix_nanos.saturating_sub(span.start_unix_nanos),
+        head,
+        attributes: foreign_attributes(&span.attributes),
+        events: events.collect(),
+        links: span.links.iter().map(|link| (link.trace_id, link.span_id)).collect(),
+    }
+}
+
+fn kind(kind: Kind) -> String {
+    if kind == Kind::Internal { String::new() } else { format!(" [{}]", format!("{kind:?}").to_lowercase()) }
+}
+
+fn print(nodes: &[Node<'_>]) -> String {
     let mut text = String::new();
-    let is_known = |id: Option<SpanId>| spans.iter().any(|span| Some(span.span_id) == id);
-    for root in spans.iter().filter(|span| !is_known(span.parent_span_id)) {
-        print_below(&mut text, spans, root, 0, details);
+    for root in nodes.iter().filter(|node| node.is_root(nodes)) {
+        print_below(&mut text, nodes, root, 0);
     }
     text
 }
 
-fn print_below(text: &mut String, spans: &[FinishedSpan], span: &FinishedSpan, depth: usize, details: Details<'_>) {
+fn print_below(text: &mut String, nodes: &[Node<'_>], node: &Node<'_>, depth: usize) {
     let indent = "  ".repeat(depth);
-    let _ = write!(text, "{indent}{}", span.name);
-    if span.kind != Kind::Internal {
-        let _ = write!(text, " [{}]", format!("{:?}", span.kind).to_lowercase());
+    let _ = write!(text, "{indent}{}{}{}", node.name, node.head, node.attributes);
+    for event in &node.events {
+        let _ = write!(text, "\n{indent}  - {event}");
     }
-    if span.outcome != Outcome::Ok {
-        let _ = write!(text, " {}", span.outcome.as_str());
+    for link in &node.links {
+        let _ = write!(text, "\n{indent}  ~ {}", target(nodes, *link));
     }
-    details(text, span, &indent);
     text.push('\n');
-    for child in spans.iter().filter(|child| child.parent_span_id == Some(span.span_id)) {
-        print_below(text, spans, child, depth + 1, details);
+    for child in nodes.iter().filter(|child| child.parent == Some(node.span_id)) {
+        print_below(text, nodes, child, depth + 1);
     }
 }
 
-fn attributes(text: &mut String, attributes: &[Attribute]) {
+fn attributes(attributes: &[Attribute]) -> String {
+    let mut text = String::new();
     for attribute in attributes {
-        let _ = match &attribute.value {
-            OwnedValue::Str(value) if value.contains([' ', '\n', '"']) || value.is_empty() => {
-                write!(text, " {}={value:?}", attribute.key.name)
-            }
-            value => write!(text, " {}={value}", attribute.key.name),
-        };
+        match &attribute.value {
+            OwnedValue::Str(value) => push_text(&mut text, attribute.key.name, value),
+            value => push(&mut text, attribute.key.name, value),
+        }
+    }
+    text
+}
+
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+fn foreign_attributes(attributes: &[Named]) -> String {
+    use crate::config::AttributeValue as Value;
+    let mut text = String::new();
+    for (name, value) in attributes {
+        match value {
+            Value::Str(value) => push_text(&mut text, name, value),
+            Value::I64(number) => push(&mut text, name, number),
+            Value::F64(number) => push(&mut text, name, number),
+            Value::Bool(flag) => push(&mut text, name, flag),
+            Value::StrArray(texts) => push(&mut text, name, format_args!("{texts:?}")),
+            Value::I64Array(numbers) => push(&mut text, name, format_args!("{numbers:?}")),
+            Value::F64Array(numbers) => push(&mut text, name, format_args!("{numbers:?}")),
+            Value::BoolArray(flags) => push(&mut text, name, format_args!("{flags:?}")),
+        }
+    }
+    text
+}
+
+fn push_text(text: &mut String, name: &str, value: &str) {
+    if value.contains([' ', '\n', '"']) || value.is_empty() {
+        push(text, name, format_args!("{value:?}"));
+    } else {
+        push(text, name, value);
     }
 }
 
-fn target(spans: &[FinishedSpan], link: &Link) -> String {
-    match spans.iter().find(|span| span.span_id == link.span_id) {
-        Some(span) => span.name.to_string(),
-        None => format!("{}-{}", link.trace_id, link.span_id),
+fn push(text: &mut String, name: &str, value: impl Display) {
+    let _ = write!(text, " {name}={value}");
+}
+
+fn target(nodes: &[Node<'_>], (trace_id, span_id): (TraceId, SpanId)) -> String {
+    match nodes.iter().find(|node| node.span_id == span_id) {
+        Some(node) => node.name.to_owned(),
+        None => format!("{trace_id}-{span_id}"),
     }
 }
 

@@ -13,7 +13,7 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use receiver::Receiver;
-use tracecast::config::{Config, Protocol};
+use tracecast::config::{Config, Protocol, Signal};
 use tracecast::prelude::*;
 
 tc_metrics! {
@@ -184,4 +184,32 @@ fn nothing_said_means_off() {
     load(1);
     assert!(!LOADS.is_on());
     assert_eq!(telemetry.shutdown(LONG), tracecast::Report::default());
+}
+
+#[test]
+fn what_a_receiver_rejects_is_counted() {
+    use opentelemetry_proto::tonic::collector::trace::v1::{ExportTracePartialSuccess, ExportTraceServiceResponse};
+
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = config(&receiver).with_exporters(Signal::Metrics, Vec::new()).init().unwrap();
+    let partial = ExportTracePartialSuccess { rejected_spans: 1, error_message: "too old".to_owned() };
+    let partial = ExportTraceServiceResponse { partial_success: Some(partial) }.encode_to_vec();
+    receiver.answer("HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf", &partial);
+    load(1);
+    let report = telemetry.flush(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_dropped), (2, 1, 1), "{report}");
+
+    // What it does not understand is not sent again.
+    receiver.answer("HTTP/1.1 400 Bad Request", b"");
+    load(2);
+    let report = telemetry.flush(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_dropped), (4, 1, 3), "{report}");
+
+    // What it is too busy for, is.
+    receiver.answer("HTTP/1.1 429 Too Many Requests\r\nretry-after: 1", b"");
+    load(3);
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_dropped), (6, 3, 3), "{report}");
+    assert_eq!(receiver.at("/v1/traces").len(), 4);
 }

@@ -8,8 +8,11 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::outbox::{Batch, Outbox};
+use super::way::Room;
+use crate::config;
 use crate::ids;
 use crate::notice;
+use crate::own::{self, Outcome, Signal};
 use crate::transport::{Backoff, Sent, Transport};
 
 /// Waits between attempts double from the first to the longest.
@@ -25,19 +28,43 @@ pub(crate) struct Counts {
     pub(crate) exported: u64,
     /// There was no room for them.
     pub(crate) no_room: u64,
-    /// The receiver does not want them, whole requests or parts of them.
+    /// The receiver does not want the request they were in.
     pub(crate) refused: u64,
+    /// The receiver took the request they were in, but not them.
+    pub(crate) rejected: u64,
+    /// There was no room for them in front of the collector.
+    pub(crate) queue_full: u64,
     /// They wait, or are being sent.
     pub(crate) waiting: u64,
 }
 
+impl Counts {
+    /// All that is lost.
+    pub(crate) fn lost(&self) -> u64 {
+        self.no_room + self.refused + self.rejected + self.queue_full
+    }
+}
+
+impl std::iter::Sum for Counts {
+    fn sum<I: Iterator<Item = Counts>>(all: I) -> Counts {
+        all.fold(Counts::default(), |sum, counts| Counts {
+            exported: sum.exported + counts.exported,
+            no_room: sum.no_room + counts.no_room,
+            refused: sum.refused + counts.refused,
+            rejected: sum.rejected + counts.rejected,
+            queue_full: sum.queue_full + counts.queue_full,
+            waiting: sum.waiting + counts.waiting,
+        })
+    }
+}
+
 /// A lane, as those who fill it and ask about it see it.
 pub(crate) struct Lane {
+    signal: Signal,
     what: String,
     outbox: RefCell<Outbox>,
     filled: Notify,
     idle: Notify,
-    in_flight: Cell<u64>,
     counts: Cell<Counts>,
     failing: RefCell<Failing>,
 }
@@ -51,13 +78,13 @@ struct Failing {
 
 impl Lane {
     /// A lane that says of itself that it brings `what`, as in `traces to http://localhost:4318`.
-    pub(crate) fn new(what: String, limit: usize) -> Rc<Self> {
+    pub(crate) fn new(signal: config::Signal, what: String, room: Room) -> Rc<Self> {
         Rc::new(Lane {
+            signal: own_signal(signal),
             what,
-            outbox: RefCell::new(Outbox::new(limit)),
+            outbox: RefCell::new(Outbox::new(room)),
             filled: Notify::new(),
             idle: Notify::new(),
-            in_flight: Cell::new(0),
             counts: Cell::default(),
             failing: RefCell::default(),
         })
@@ -72,12 +99,17 @@ impl Lane {
 
     /// What became of its items until now.
     pub(crate) fn counts(&self) -> Counts {
-        Counts { waiting: self.outbox.borrow().items() + self.in_flight.get(), ..self.counts.get() }
+        Counts { waiting: self.outbox.borrow().held().items, ..self.counts.get() }
+    }
+
+    /// Bytes that wait or are being sent.
+    pub(crate) fn bytes(&self) -> usize {
+        self.outbox.borrow().held().bytes
     }
 
     /// Waits until nothing waits any more.
     pub(crate) async fn emptied(&self) {
-        while self.in_flight.get() > 0 || !self.outbox.borrow().is_empty() {
+        while !self.outbox.borrow().is_empty() {
             self.idle.notified().await;
         }
     }
@@ -85,15 +117,14 @@ impl Lane {
     /// Sends what comes, for ever.
     pub(crate) async fn run(self: Rc<Self>, mut transport: Box<Transport>) {
         loop {
-            let next = self.outbox.borrow_mut().pop();
+            let next = self.outbox.borrow_mut().send();
             let Some(batch) = next else {
                 self.idle.notify_waiters();
                 self.filled.notified().await;
                 continue;
             };
-            self.in_flight.set(batch.items);
             self.deliver(&mut transport, &batch).await;
-            self.in_flight.set(0);
+            self.outbox.borrow_mut().sent();
         }
     }
 
@@ -101,12 +132,15 @@ impl Lane {
     async fn deliver(&self, transport: &mut Transport, batch: &Batch) {
         let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
         loop {
-            match transport.send(batch.bytes.clone()).await {
+            let began = Instant::now();
+            let sent = transport.send(batch.bytes.clone()).await;
+            own::sent(self.signal, outcome(&sent), began.elapsed());
+            match sent {
                 Sent::Accepted { rejected, message } => {
                     let rejected = rejected.min(batch.items);
                     self.count(|counts| {
                         counts.exported += batch.items - rejected;
-                        counts.refused += rejected;
+                        counts.rejected += rejected;
                     });
                     self.recovered();
                     if rejected > 0 {
@@ -148,5 +182,22 @@ impl Lane {
         if let Some(since) = failing.since {
             notice::say(format_args!("{}: works again, after {:.1?}", self.what, since.elapsed()));
         }
+    }
+}
+
+fn own_signal(signal: config::Signal) -> Signal {
+    match signal {
+        config::Signal::Traces => Signal::Traces,
+        config::Signal::Metrics => Signal::Metrics,
+        config::Signal::Logs => Signal::Logs,
+    }
+}
+
+fn outcome(sent: &Sent) -> Outcome {
+    match sent {
+        Sent::Accepted { rejected: 0, .. } => Outcome::Ok,
+        Sent::Accepted { .. } => Outcome::Partial,
+        Sent::Refused { .. } => Outcome::Refused,
+        Sent::Retry { .. } => Outcome::Retry,
     }
 }

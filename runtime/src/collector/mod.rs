@@ -1,25 +1,59 @@
-//! The collector: one thread that takes spans and metrics out of memory and brings them to their receivers.
+//! The collector: one thread that takes spans, metrics and log records out of memory and brings them to their receivers.
 //!
 //! It has a runtime of its own, so that it works under any runtime of the program and under none, and nobody who flushes
 //! or shuts down can keep it from working. The program's threads never wait for it but where they ask to.
 
+mod exporter;
 mod lane;
 mod outbox;
+mod points;
+#[cfg(feature = "logs")]
+mod records;
 mod run;
+mod spans;
+mod way;
 
-use std::sync::mpsc;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+pub(crate) use self::exporter::Plugged;
 pub(crate) use self::lane::Counts;
-pub(crate) use self::run::{Plan, Receiver};
+pub(crate) use self::points::{Metrics, Source};
+#[cfg(feature = "logs")]
+pub(crate) use self::records::LogsChange;
+pub(crate) use self::spans::Traces;
+pub(crate) use self::way::{Receiver, Room};
 
 use self::run::Collection;
+use crate::config::Signal;
+use crate::encode::resource::EncodedResource;
+use crate::redact::Redact;
+
+/// What holds for as long as the collector runs.
+pub(crate) struct Plan {
+    pub(crate) resource: EncodedResource,
+    pub(crate) redact: Option<Redact>,
+}
+
+/// What the collector shall do from now on with a signal.
+pub(crate) enum Change {
+    Traces(Traces),
+    Metrics(Metrics),
+    #[cfg(feature = "logs")]
+    Logs(LogsChange),
+    /// Stops taking a signal out of memory, or goes on with it.
+    Pause(Signal, bool),
+}
 
 /// What the collector is told.
 enum Command {
+    /// Work differently.
+    Change(Box<Change>),
+    /// Say that all that was said before is done.
+    Answer(mpsc::Sender<()>),
     /// Bring everything out until then, and say how far it came.
     Flush(Instant, mpsc::Sender<Progress>),
     /// The same, and end.
@@ -33,6 +67,8 @@ pub(crate) struct Progress {
     pub(crate) spans: Counts,
     /// Of metric points.
     pub(crate) points: Counts,
+    /// Of log records.
+    pub(crate) records: Counts,
     /// Spans that ended, were lost before they were taken, and have not been taken.
     pub(crate) ended: u64,
     pub(crate) dropped: u64,
@@ -44,11 +80,11 @@ pub(crate) struct Progress {
 /// The running collector.
 pub(crate) struct Collector {
     commands: UnboundedSender<Command>,
-    thread: Option<JoinHandle<()>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Collector {
-    /// Starts it.
+    /// Starts it, with nothing to do yet.
     ///
     /// # Errors
     /// If the system gives no thread, or the runtime cannot start.
@@ -56,13 +92,30 @@ impl Collector {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let (commands, told) = tokio::sync::mpsc::unbounded_channel();
         let run = move || {
+            // What happens here is not to be told to anybody by telemetry.
+            #[cfg(feature = "logs")]
+            let _suppressed = crate::logs::suppressed();
             let local = tokio::task::LocalSet::new();
             local.block_on(&runtime, Collection::new(plan).run(told));
             // Connections may still be opening names or files on other threads; nobody waits for those.
             runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("tracecast".to_owned()).spawn(run)?;
-        Ok(Collector { commands, thread: Some(thread) })
+        Ok(Collector { commands, thread: Mutex::new(Some(thread)) })
+    }
+
+    /// Has it work differently from now on.
+    pub(crate) fn change(&self, change: Change) {
+        // It ends with its guard only, which is who calls this.
+        let _ = self.commands.send(Command::Change(Box::new(change)));
+    }
+
+    /// Waits until it works as it was told to; not for long, should it be busy.
+    pub(crate) fn settle(&self) {
+        let (answer, answered) = mpsc::channel();
+        if self.commands.send(Command::Answer(answer)).is_ok() {
+            let _ = answered.recv_timeout(SETTLED);
+        }
     }
 
     /// Brings everything out, or as much as can be within `timeout`.
@@ -71,9 +124,9 @@ impl Collector {
     }
 
     /// The same, and ends the thread.
-    pub(crate) fn shutdown(&mut self, timeout: Duration) -> Progress {
+    pub(crate) fn shutdown(&self, timeout: Duration) -> Progress {
         let progress = self.ask(timeout, Command::Shutdown);
-        if let Some(thread) = self.thread.take()
+        if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && progress.complete
         {
             // It has said its last word. One that was left behind with a sick receiver ends by itself.
@@ -96,5 +149,7 @@ impl Collector {
 
 /// What stands for "without a limit".
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long to wait for a change to be in force.
+const SETTLED: Duration = Duration::from_secs(1);
 /// How much longer than its deadline an answer is waited for.
 const GRACE: Duration = Duration::from_millis(150);

@@ -1,270 +1,186 @@
-//! What the collector's thread does: takes, encodes, hands over.
+//! What the collector's thread does: takes, encodes, hands over, and listens to what it is told.
 
-use std::cell::Cell;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::lane::{Counts, Lane};
-use super::outbox::Batch;
-use super::{Command, Progress};
-use crate::config::Protocol;
-use crate::console;
-use crate::encode::json;
-use crate::encode::metrics::metrics_request;
-use crate::encode::resource::EncodedResource;
-use crate::encode::trace::TraceBatch;
-use crate::finished::FinishedSpan;
-use crate::reader::Reader;
-use crate::recorder::Accounting;
-use crate::recording::{Recording, Taken};
-use crate::transport::Transport;
+use super::lane::Counts;
+use super::points::Points;
+#[cfg(feature = "logs")]
+use super::records::Records;
+use super::spans::Spans;
+use super::{Change, Command, Plan, Progress};
+use crate::config::Signal;
+use crate::own::{Figures, Reason};
 
 /// How often finished spans are taken. Memory for them is bounded, so this decides how many a second there may be.
 const TAKE_EVERY: Duration = Duration::from_millis(200);
-
-/// A receiver of one signal.
-pub(crate) enum Receiver {
-    /// Over OTLP; `what` says of it what goes where.
-    Otlp { what: String, protocol: Protocol, transport: Box<Transport> },
-    /// People.
-    Console,
-}
-
-/// All that the collector needs to know.
-pub(crate) struct Plan {
-    pub(crate) resource: EncodedResource,
-    pub(crate) recording: Option<Recording>,
-    pub(crate) traces: Vec<Receiver>,
-    /// Spans in one request.
-    pub(crate) batch_size: usize,
-    /// How long spans may wait for others.
-    pub(crate) batch_delay: Duration,
-    pub(crate) reader: Option<Reader>,
-    pub(crate) metrics: Vec<Receiver>,
-    pub(crate) interval: Duration,
-    /// Bytes that may wait for each receiver.
-    pub(crate) limit: usize,
-}
-
-/// How a signal goes to one of its receivers.
-enum Way {
-    /// As protobuf or as JSON.
-    Lane(Rc<Lane>, Protocol),
-    Console(Cell<u64>),
-}
-
-impl Way {
-    /// Whether it needs spans as plain data.
-    fn wants_plain(&self) -> bool {
-        matches!(self, Way::Console(_) | Way::Lane(_, Protocol::HttpJson))
-    }
-
-    fn counts(&self) -> Counts {
-        match self {
-            Way::Lane(lane, _) => lane.counts(),
-            Way::Console(shown) => Counts { exported: shown.get(), ..Counts::default() },
-        }
-    }
-}
-
-/// Spans that wait for a request.
-struct Spans {
-    batch: TraceBatch,
-    /// The same as plain data, if anybody wants that.
-    plain: Option<Vec<FinishedSpan>>,
-    since: Option<Instant>,
-}
+/// The longest time between two readings of metrics that makes sense to a timer.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) struct Collection {
-    /// What was counted before this collection began.
-    before: Accounting,
-    resource: EncodedResource,
-    recording: Option<Recording>,
-    traces: Vec<Way>,
     spans: Spans,
-    batch_size: usize,
-    batch_delay: Duration,
-    reader: Option<Reader>,
-    metrics: Vec<Way>,
-    interval: Duration,
-    waiting: Vec<(Rc<Lane>, Box<Transport>)>,
+    points: Points,
+    #[cfg(feature = "logs")]
+    records: Records,
 }
 
 impl Collection {
     pub(super) fn new(plan: Plan) -> Self {
-        let mut waiting = Vec::new();
-        let mut ways = |receivers: Vec<Receiver>| {
-            let way = |receiver: Receiver| match receiver {
-                Receiver::Console => Way::Console(Cell::new(0)),
-                Receiver::Otlp { what, protocol, transport } => {
-                    let lane = Lane::new(what, plan.limit);
-                    waiting.push((lane.clone(), transport));
-                    Way::Lane(lane, protocol)
-                }
-            };
-            receivers.into_iter().map(way).collect::<Vec<_>>()
-        };
-        let (traces, metrics) = (ways(plan.traces), ways(plan.metrics));
-        let plain = traces.iter().any(Way::wants_plain).then(Vec::new);
-        let spans = Spans { batch: TraceBatch::new(&plan.resource), plain, since: None };
+        let Plan { resource, redact } = plan;
         Collection {
-            before: plan.recording.as_ref().map(Recording::before).unwrap_or_default(),
-            spans,
-            resource: plan.resource,
-            recording: plan.recording,
-            traces,
-            batch_size: plan.batch_size.max(1),
-            batch_delay: plan.batch_delay,
-            reader: plan.reader,
-            metrics,
-            interval: plan.interval,
-            waiting,
+            spans: Spans::new(resource.clone(), redact.clone()),
+            #[cfg(feature = "logs")]
+            records: Records::new(resource.clone()),
+            points: Points::new(resource, redact),
         }
     }
 
     /// Runs until it is told to end.
     pub(super) async fn run(mut self, mut told: UnboundedReceiver<Command>) {
-        for (lane, transport) in std::mem::take(&mut self.waiting) {
-            tokio::task::spawn_local(lane.run(transport));
-        }
-        let mut take = ticks(TAKE_EVERY.min(self.batch_delay));
-        let mut collect = ticks(self.interval);
+        let (mut take, mut collect) = self.timers();
         loop {
             tokio::select! {
                 command = told.recv() => match command {
+                    Some(Command::Change(change)) => {
+                        self.change(*change);
+                        (take, collect) = self.timers();
+                    }
+                    Some(Command::Answer(answer)) => {
+                        // Who asked may have gone; so below.
+                        let _ = answer.send(());
+                    }
                     Some(Command::Flush(deadline, answer)) => {
-                        // Who asked may have gone.
-                        let _ = answer.send(self.flush(deadline).await);
+                        let _ = answer.send(self.flush(deadline, false).await);
                     }
                     Some(Command::Shutdown(deadline, answer)) => {
-                        self.recording.iter().for_each(Recording::close);
-                        let _ = answer.send(self.flush(deadline).await);
+                        self.close();
+                        let _ = answer.send(self.flush(deadline, true).await);
                         return;
                     }
                     None => return,
                 },
-                _ = take.tick(), if self.recording.is_some() => self.take(false),
-                _ = collect.tick(), if self.reader.is_some() => self.collect(Duration::MAX),
+                _ = take.tick(), if self.takes() => self.take(false),
+                _ = collect.tick(), if self.points.is_on() => self.collect(Duration::MAX),
             }
         }
     }
 
-    /// Takes the spans that have ended. Those that are too few for a request wait for others, unless it is urgent.
+    fn timers(&self) -> (tokio::time::Interval, tokio::time::Interval) {
+        let delay = self.spans.delay;
+        #[cfg(feature = "logs")]
+        let delay = delay.min(self.records.delay);
+        (ticks(TAKE_EVERY.min(delay)), ticks(self.points.interval.min(LONGEST)))
+    }
+
+    fn change(&mut self, change: Change) {
+        match change {
+            Change::Traces(traces) => self.spans.change(traces),
+            Change::Metrics(metrics) => self.points.change(metrics, self.figures()),
+            #[cfg(feature = "logs")]
+            Change::Logs(logs) => self.records.change(logs),
+            Change::Pause(Signal::Metrics, paused) => self.points.paused = paused,
+            // Spans and records that were made before are still taken.
+            Change::Pause(..) => {}
+        }
+    }
+
+    /// Whether there is anything to take.
+    fn takes(&self) -> bool {
+        #[cfg(feature = "logs")]
+        if self.records.is_on() {
+            return true;
+        }
+        self.spans.is_on()
+    }
+
     fn take(&mut self, urgent: bool) {
-        let Some(recording) = &self.recording else { return };
-        let (spans, ways, resource) = (&mut self.spans, &self.traces, &self.resource);
-        recording.take(|taken| {
-            spans.add(&taken);
-            if spans.batch.len() >= self.batch_size {
-                spans.hand_over(ways, resource);
-            }
-        });
-        let Some(since) = spans.waiting_since() else { return };
-        if urgent || since.elapsed() >= self.batch_delay {
-            spans.hand_over(ways, resource);
-        }
+        self.spans.take(urgent);
+        #[cfg(feature = "logs")]
+        self.records.take(urgent);
     }
 
-    /// Reads the metrics, with no more patience for their callbacks than given.
     fn collect(&mut self, patience: Duration) {
-        let Some(reader) = &mut self.reader else { return };
-        let snapshot = reader.snapshot_within(patience);
-        let items: u64 = snapshot.metrics.iter().map(|metric| metric.points.len() as u64).sum();
-        if items == 0 {
-            return;
-        }
-        for way in &self.metrics {
-            match way {
-                Way::Console(shown) => {
-                    console::metrics(&snapshot);
-                    shown.set(shown.get() + items);
-                }
-                Way::Lane(lane, Protocol::HttpJson) => {
-                    lane.push(Batch { bytes: json::metrics_request(&self.resource, &snapshot).into(), items });
-                }
-                Way::Lane(lane, _) => {
-                    lane.push(Batch { bytes: metrics_request(&self.resource, &snapshot).into(), items });
-                }
-            }
-        }
+        self.points.collect(patience, self.figures());
+    }
+
+    /// Nothing new comes in any more.
+    fn close(&self) {
+        self.spans.close();
+        #[cfg(feature = "logs")]
+        self.records.close();
+    }
+
+    fn records(&self) -> Counts {
+        #[cfg(feature = "logs")]
+        return self.records.counts();
+        #[cfg(not(feature = "logs"))]
+        Counts::default()
+    }
+
+    async fn emptied(&self) {
+        self.spans.emptied().await;
+        #[cfg(feature = "logs")]
+        self.records.emptied().await;
+        self.points.emptied().await;
     }
 
     /// Takes and sends everything, until the deadline.
-    async fn flush(&mut self, deadline: Instant) -> Progress {
+    async fn flush(&mut self, deadline: Instant, last: bool) -> Progress {
         self.take(true);
         // A callback that hangs shall leave time to send the rest.
         self.collect(deadline.saturating_duration_since(Instant::now()) / 4);
         let all = async {
-            for way in self.traces.iter().chain(&self.metrics) {
-                if let Way::Lane(lane, _) = way {
-                    lane.emptied().await;
-                }
+            self.emptied().await;
+            if last {
+                self.spans.ended(deadline).await;
             }
         };
         let complete = tokio::time::timeout_at(deadline.into(), all).await.is_ok();
-        let now = self.recording.as_ref().map(Recording::accounting).unwrap_or_default();
+        let made = self.spans.made();
         Progress {
-            spans: sum(&self.traces),
-            points: sum(&self.metrics),
-            ended: now.ended - self.before.ended + self.before.buffered,
-            dropped: now.dropped.total() - self.before.dropped.total(),
-            buffered: now.buffered,
+            spans: self.spans.counts(),
+            points: self.points.counts(),
+            records: self.records(),
+            ended: made.ended(),
+            dropped: made.dropped(),
+            buffered: made.buffered(),
             complete,
         }
     }
-}
 
-impl Spans {
-    fn add(&mut self, taken: &Taken<'_>) {
-        if let Some(plain) = &mut self.plain {
-            plain.push(taken.finished());
+    /// What there is to say about all of it.
+    fn figures(&self) -> Figures {
+        let made = self.spans.made();
+        let counts = [self.spans.counts(), self.points.counts(), self.records()];
+        let mut figures = Figures {
+            spans_created: made.ended() + made.ours.open,
+            spans_open: made.ours.open,
+            exported: counts.map(|counts| counts.exported),
+            queue_items: counts.map(|counts| counts.waiting),
+            queue_bytes: [self.spans.bytes(), self.points.bytes(), self.record_bytes()],
+            ..Figures::default()
+        };
+        for (dropped, counts) in figures.dropped.iter_mut().zip(counts) {
+            dropped[Reason::QueueFull as usize] = counts.queue_full;
+            dropped[Reason::NoRoom as usize] = counts.no_room;
+            dropped[Reason::Refused as usize] = counts.refused;
+            dropped[Reason::Rejected as usize] = counts.rejected;
         }
-        match taken {
-            Taken::Record(record, converter) => self.batch.record(record, converter),
-            Taken::Marker(marker) => self.batch.finished(marker),
-        }
+        let spans = &mut figures.dropped[0];
+        spans[Reason::NoChunk as usize] = made.ours.dropped.no_chunk;
+        spans[Reason::NoBlock as usize] = made.ours.dropped.no_block;
+        spans[Reason::ThreadExit as usize] = made.ours.dropped.thread_exit;
+        spans[Reason::QueueFull as usize] += made.others.dropped;
+        figures
     }
 
-    /// Since when the oldest of them waits.
-    fn waiting_since(&mut self) -> Option<Instant> {
-        if self.batch.is_empty() {
-            self.since = None;
-            return None;
-        }
-        Some(*self.since.get_or_insert_with(Instant::now))
+    fn record_bytes(&self) -> u64 {
+        #[cfg(feature = "logs")]
+        return self.records.bytes();
+        #[cfg(not(feature = "logs"))]
+        0
     }
-
-    /// Hands them to every receiver.
-    fn hand_over(&mut self, ways: &[Way], resource: &EncodedResource) {
-        let items = self.batch.len() as u64;
-        let bytes = Bytes::from(self.batch.take(Vec::new()));
-        let plain = self.plain.as_mut().map(std::mem::take).unwrap_or_default();
-        self.since = None;
-        for way in ways {
-            match way {
-                Way::Console(shown) => {
-                    console::spans(&plain);
-                    shown.set(shown.get() + items);
-                }
-                Way::Lane(lane, Protocol::HttpJson) => {
-                    lane.push(Batch { bytes: json::trace_request(resource, &plain).into(), items });
-                }
-                Way::Lane(lane, _) => lane.push(Batch { bytes: bytes.clone(), items }),
-            }
-        }
-    }
-}
-
-fn sum(ways: &[Way]) -> Counts {
-    ways.iter().map(Way::counts).fold(Counts::default(), |sum, counts| Counts {
-        exported: sum.exported + counts.exported,
-        no_room: sum.no_room + counts.no_room,
-        refused: sum.refused + counts.refused,
-        waiting: sum.waiting + counts.waiting,
-    })
 }
 
 /// Ticks that do not pile up while the collector is busy.

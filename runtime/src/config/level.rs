@@ -48,8 +48,8 @@ impl Level {
 /// The level of each target; the longest target that fits decides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogFilter {
-    level: Level,
-    targets: Vec<(String, Level)>,
+    pub(crate) level: Level,
+    pub(crate) targets: Vec<(String, Level)>,
 }
 
 impl LogFilter {

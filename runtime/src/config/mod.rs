@@ -12,6 +12,8 @@
 //! # Ok::<(), tracecast::config::EndpointError>(())
 //! ```
 
+#[cfg(all(not(target_family = "wasm"), not(loom)))]
+mod again;
 mod endpoint;
 mod env;
 mod file;
@@ -19,6 +21,8 @@ mod level;
 mod origin;
 mod otlp;
 mod parts;
+#[cfg(all(not(target_family = "wasm"), not(loom)))]
+mod plugged;
 mod problem;
 mod short;
 mod values;
@@ -26,15 +30,15 @@ mod views;
 mod with;
 mod yaml;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
 pub use self::parts::{
-    AttributeValue, Batch, CardinalityLimits, Destination, ExemplarFilter, Exporter, HistogramAggregation, LogLimits,
-    Logs, Metrics, Propagator, Resource, TemporalityPreference, Traces,
+    AttributeValue, Batch, CardinalityLimits, ConsoleFormat, Destination, ExemplarFilter, Exporter,
+    HistogramAggregation, LogLimits, LogLines, Logs, Metrics, Propagator, Resource, TemporalityPreference, Traces,
 };
 pub use self::problem::{ConfigError, Problem, Severity};
 pub use self::short::{Telemetry, TelemetrySection, TelemetryTls};
@@ -52,6 +56,8 @@ pub struct Config {
     pub enabled: Option<bool>,
     /// Shows every signal on the console too, unless it is off.
     pub debug: bool,
+    /// How the console shows it.
+    pub console: ConsoleFormat,
     /// Whether a problem fails the start, which otherwise is a warning.
     pub strict: bool,
     /// What is said about the process, with `service.name` and `tc.role`.
@@ -80,6 +86,24 @@ pub struct Config {
     problems: Vec<Problem>,
     /// A file in OpenTelemetry's format said everything, also by what it left out.
     declarative: bool,
+    /// From where it can be read again.
+    pub(crate) source: Source,
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    pub(crate) redact: Option<crate::redact::Redact>,
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    pub(crate) plugged: plugged::PluggedExporters,
+}
+
+/// From where a configuration can be read again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Only the program knows.
+    #[default]
+    Code,
+    /// The process's variables.
+    Variables,
+    /// A file.
+    File(PathBuf),
 }
 
 impl Default for Config {
@@ -87,6 +111,7 @@ impl Default for Config {
         Config {
             enabled: None,
             debug: false,
+            console: ConsoleFormat::default(),
             strict: false,
             resource: Resource::default(),
             propagators: vec![Propagator::TraceContext, Propagator::Baggage],
@@ -102,6 +127,11 @@ impl Default for Config {
             origins: Origins::default(),
             problems: Vec::new(),
             declarative: false,
+            source: Source::default(),
+            #[cfg(all(not(target_family = "wasm"), not(loom)))]
+            redact: None,
+            #[cfg(all(not(target_family = "wasm"), not(loom)))]
+            plugged: plugged::PluggedExporters::default(),
         }
     }
 }
@@ -116,7 +146,9 @@ impl Config {
     ///
     /// It never fails. A wrong variable is ignored, a wrong file means off; [`problems`](Config::problems) says so.
     pub fn from_env() -> Self {
-        Config::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+        let config =
+            Config::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()));
+        Config { source: Source::Variables, ..config }
     }
 
     /// What variables say that are not the process's own.
@@ -130,7 +162,9 @@ impl Config {
     /// # Errors
     /// If the file cannot be read or holds something wrong; all of it is told at once.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
-        file::read(path.as_ref(), &|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+        let path = path.as_ref();
+        let lookup = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        file::read(path, &lookup).map(|config| Config { source: Source::File(path.to_owned()), ..config })
     }
 
     /// What a text says, in the declarative configuration of OpenTelemetry, with variables that are not the process's own.

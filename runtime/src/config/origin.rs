@@ -45,6 +45,11 @@ impl Origins {
         self.0.get(setting).unwrap_or(&Origin::Default)
     }
 
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    pub(super) fn settings(&self) -> impl Iterator<Item = (&'static str, &Origin)> {
+        self.0.iter().map(|(setting, origin)| (*setting, origin))
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Origin)> {
         self.0.iter().map(|(setting, origin)| (*setting, origin))
     }

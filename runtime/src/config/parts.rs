@@ -82,12 +82,40 @@ pub struct Logs {
     pub limits: LogLimits,
     /// How records are put together into requests.
     pub batch: Batch,
+    /// How events are written as lines to standard error. `None` if nothing was said: then as [`LogLines::Auto`] if log
+    /// records are exported or a level was set, and not at all otherwise.
+    pub lines: Option<LogLines>,
+}
+
+/// How log events are written as lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LogLines {
+    /// As text on a terminal, as JSON elsewhere.
+    Auto,
+    /// One JSON object per line.
+    Json,
+    /// For humans.
+    Text,
+    /// Not at all.
+    None,
+}
+
+/// How the console shows telemetry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConsoleFormat {
+    /// Trees and tables for humans.
+    #[default]
+    Text,
+    /// Requests as OTLP has them, one JSON object per line.
+    Json,
 }
 
 impl Default for Logs {
     fn default() -> Self {
         let batch = Batch { delay: Duration::from_secs(1), ..Batch::default() };
-        Logs { exporters: None, otlp: OtlpSettings::default(), limits: LogLimits::default(), batch }
+        Logs { exporters: None, otlp: OtlpSettings::default(), limits: LogLimits::default(), batch, lines: None }
     }
 }
 

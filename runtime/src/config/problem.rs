@@ -129,7 +129,7 @@ fn escaped(c: char) -> impl Iterator<Item = char> {
 /// A configuration that cannot be used, with everything that is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    pub(super) problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl ConfigError {

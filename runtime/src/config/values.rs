@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use super::endpoint::{self, Endpoint};
 use super::otlp::{Compression, Protocol};
-use super::parts::{ExemplarFilter, HistogramAggregation, NO_LIMIT, Propagator, TemporalityPreference};
+use super::parts::{
+    ConsoleFormat, ExemplarFilter, HistogramAggregation, LogLines, NO_LIMIT, Propagator, TemporalityPreference,
+};
 use super::problem::Wrong;
 use crate::filter::Filter;
 use crate::sampling::Sampler;
@@ -33,6 +35,17 @@ pub(super) fn switch(text: &str) -> Parsed<bool> {
 pub(super) fn standard_switch(text: &str) -> Parsed<bool> {
     let names = [("true", true), ("false", false)];
     one_of(text, &names, "is not a switch", "true or false").map_err(|wrong| wrong.using("false"))
+}
+
+pub(super) fn log_lines(text: &str) -> Parsed<LogLines> {
+    let names =
+        [("auto", LogLines::Auto), ("json", LogLines::Json), ("text", LogLines::Text), ("none", LogLines::None)];
+    one_of(text, &names, "is not a format of log lines", "auto, json, text or none")
+}
+
+pub(super) fn console(text: &str) -> Parsed<ConsoleFormat> {
+    let names = [("text", ConsoleFormat::Text), ("json", ConsoleFormat::Json)];
+    one_of(text, &names, "is not a format of the console", "text or json")
 }
 
 pub(super) fn ratio(text: &str) -> Parsed<f64> {

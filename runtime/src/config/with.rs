@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::level::LogFilter;
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
-use super::parts::{AttributeValue, Exporter, Propagator};
+use super::parts::{AttributeValue, ConsoleFormat, Exporter, LogLines, Propagator};
 use super::{Config, Endpoint};
 use crate::filter::Filter;
 use crate::limits::Limits;
@@ -172,6 +172,40 @@ impl Config {
     pub fn with_log_filter(mut self, filter: LogFilter) -> Self {
         self.log_filter = filter.into();
         self.said("log_filter")
+    }
+
+    /// Chooses how log events are written as lines to standard error.
+    #[must_use]
+    pub fn with_log_lines(mut self, lines: LogLines) -> Self {
+        self.logs.lines = Some(lines);
+        self.said("logs.lines")
+    }
+
+    /// Chooses how the console shows telemetry.
+    #[must_use]
+    pub fn with_console(mut self, format: ConsoleFormat) -> Self {
+        self.console = format;
+        self.said("console")
+    }
+
+    /// Has a function see every text before it leaves the process or is written to disk: values of attributes and labels,
+    /// names of spans (under `name`), error messages, bodies of log records (under `message`). It is given the name under
+    /// which the text stands, and the text, and gives what shall stand there instead, or `None` to leave it. Where it
+    /// panics, the text is left out.
+    ///
+    /// It runs on the collector's thread, and for logs on the thread that logs.
+    ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// let config = Config::from_env()
+    ///     .with_redaction(|name, text| (name == "tc.prompt" || text.contains('@')).then(|| "[removed]".to_owned()));
+    /// ```
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    #[must_use]
+    pub fn with_redaction(mut self, hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.redact = Some(crate::redact::Redact::new(hook));
+        self.said("redaction")
     }
 
     /// Limits the bytes that all buffers may take together.

@@ -14,7 +14,7 @@ pub(crate) struct EncodedResource {
     pub(crate) attributes: Vec<(String, AttributeValue)>,
     pub(crate) schema_url: Option<String>,
     /// The fields of a request's resource but its scopes.
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl EncodedResource {
@@ -32,7 +32,7 @@ impl EncodedResource {
         let mut wire = Wire::default();
         wire.nested(1, |wire| {
             for (key, value) in &self.attributes {
-                write_attribute(wire, key, value);
+                write_attribute(wire, 1, key, value);
             }
         });
         if let Some(url) = &self.schema_url {
@@ -64,16 +64,23 @@ pub(crate) struct Request {
 }
 
 impl Request {
+    /// Ends the scope and begins another one, of the same resource, which the caller names.
+    pub(crate) fn next_scope(&mut self, wire: &mut Wire) {
+        wire.close(self.scope);
+        self.scope = wire.open_long(2);
+    }
+
     pub(crate) fn end(self, wire: &mut Wire) {
         wire.close(self.scope);
         wire.close(self.resource);
     }
 }
 
-fn write_attribute(wire: &mut Wire, key: &str, value: &AttributeValue) {
+/// Writes a field that is a `KeyValue`.
+pub(crate) fn write_attribute(wire: &mut Wire, field: u8, key: &str, value: &AttributeValue) {
     match value.scalars() {
-        Ok(scalar) => attribute::field(wire, 1, key, scalar),
-        Err(scalars) => wire.nested(1, |wire| {
+        Ok(scalar) => attribute::field(wire, field, key, scalar),
+        Err(scalars) => wire.nested(field, |wire| {
             wire.text(1, key);
             wire.nested(2, |wire| {
                 wire.nested(5, |wire| scalars.iter().for_each(|scalar| wire.nested(1, |wire| scalar.write(wire))));

@@ -15,10 +15,10 @@ pub(crate) const MESSAGE_KEY: &str = "error.message";
 pub(crate) const STATUS_ERROR: u8 = 2;
 
 /// The span was sampled: others do not get here.
-const FLAG_SAMPLED: u32 = 1;
+pub(crate) const FLAG_SAMPLED: u32 = 1;
 /// Whether the parent is remote is known.
-const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
-const FLAG_IS_REMOTE: u32 = 1 << 9;
+pub(crate) const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
+pub(crate) const FLAG_IS_REMOTE: u32 = 1 << 9;
 
 /// Where attributes go: the tag of the field, for a span and for an event.
 const OF_SPAN: u8 = 9 << 3 | 2;

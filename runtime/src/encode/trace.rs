@@ -5,44 +5,47 @@
 
 use crate::clock::Converter;
 use crate::encode::attribute::{Scalar, with_owned, with_unsigned};
+use crate::encode::foreign::Scopes;
 use crate::encode::resource::{EncodedResource, Request};
 use crate::encode::span::{Head, SpanWriter};
 use crate::encode::wire::{Opened, Wire};
 use crate::finished::FinishedSpan;
+use crate::foreign::ForeignSpan;
 use crate::item::Item;
 use crate::key::{KeyMeta, ValueType};
 use crate::limits;
 use crate::record::Record;
 use crate::value::{Value, cut};
 
-/// An `ExportTraceServiceRequest` in the making: one resource, our scope, any number of spans.
+/// An `ExportTraceServiceRequest` in the making: one resource, our scope and those of others, any number of spans.
 #[derive(Debug)]
 pub(crate) struct TraceBatch {
     resource: EncodedResource,
     request: Request,
     writer: SpanWriter,
     spans: usize,
+    others: Scopes,
 }
 
 impl TraceBatch {
     pub(crate) fn new(resource: &EncodedResource) -> Self {
         let mut writer = SpanWriter::default();
         let request = resource.begin(&mut writer.wire);
-        TraceBatch { resource: resource.clone(), request, writer, spans: 0 }
+        TraceBatch { resource: resource.clone(), request, writer, spans: 0, others: Scopes::default() }
     }
 
     /// How many spans it holds.
     pub(crate) fn len(&self) -> usize {
-        self.spans
+        self.spans + self.others.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.spans == 0
+        self.len() == 0
     }
 
     /// How long the request is by now.
     pub(crate) fn bytes(&self) -> usize {
-        self.writer.wire.len()
+        self.writer.wire.len() + self.others.bytes()
     }
 
     /// The request.
@@ -53,11 +56,17 @@ impl TraceBatch {
     /// The request; the batch begins anew, in a buffer that may have been used before, and remembers the labels it has
     /// met.
     pub(crate) fn take(&mut self, buffer: Vec<u8>) -> Vec<u8> {
+        self.others.write(&mut self.request, &mut self.writer.wire);
         self.request.end(&mut self.writer.wire);
         let request = std::mem::replace(&mut self.writer.wire, Wire::reusing(buffer));
         self.request = self.resource.begin(&mut self.writer.wire);
         self.spans = 0;
         request.bytes
+    }
+
+    /// Adds a span that is not ours.
+    pub(crate) fn foreign(&mut self, span: &ForeignSpan) {
+        self.others.add(span);
     }
 
     /// Adds a span as it was recorded.

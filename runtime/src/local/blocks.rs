@@ -4,7 +4,8 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::{Local, count_drop};
-use crate::block::{Block, BlockRef, CHAINED, HAS_EXT, ORPHANED};
+use crate::block::{Block, BlockRef, CHAINED, ENTERED, HAS_EXT, ORPHANED};
+use crate::bridge;
 use crate::ext::Ext;
 use crate::recorder::{self, Recorder};
 use crate::threads::{Reason, bump};
@@ -77,7 +78,7 @@ impl Local {
     /// Ends the ownership of a block that has nothing left in it, and of those chained to it.
     #[inline(always)]
     pub(crate) fn release(&self, block: BlockRef) {
-        if block.has(CHAINED | HAS_EXT | ORPHANED) || self.home.get().is_none() {
+        if block.has(CHAINED | ENTERED | HAS_EXT | ORPHANED) || self.home.get().is_none() {
             return self.release_slowly(block);
         }
         self.keep(block);
@@ -95,6 +96,7 @@ impl Local {
             // Its pool is the parent process's; here nobody will ask for it again.
             return;
         }
+        bridge::left(block);
         drop(take_ext(&block));
         let mut chained = block.chain.take();
         block.lower(CHAINED);

@@ -11,6 +11,7 @@ use std::cell::Cell;
 use std::ptr;
 
 use crate::block::BlockRef;
+use crate::bridge;
 use crate::chunk::CHUNK_WORDS;
 use crate::ids::Generator;
 use crate::record::HEADER_WORDS;
@@ -93,6 +94,7 @@ impl Local {
         if self.current.get() == Some(block) {
             return self.pop_to(block);
         }
+        bridge::left_out_of_order(block);
         let mut above = self.current.get();
         while let Some(candidate) = above {
             if candidate.below.get() == Some(block) {

@@ -8,8 +8,8 @@ use super::blocks::take_ext;
 use super::{FULL, Local, count_drop};
 use crate::announce;
 use crate::block::{
-    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, FAILED, HAS_EXT, INCOMPLETE, ORPHANED, REMOTE_PARENT, TAIL_WORDS,
-    UNIX_TIMES,
+    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_EXT, INCOMPLETE, ORPHANED, REMOTE_PARENT,
+    TAIL_WORDS, UNIX_TIMES,
 };
 use crate::ext::Ext;
 use crate::finished::Outcome;
@@ -28,7 +28,7 @@ type Copied = MaybeUninit<u64>;
 
 /// What keeps a span from being written the short way.
 const SPECIAL: u32 =
-    CHAINED | HAS_EXT | CAPTURED | ORPHANED | UNIX_TIMES | REMOTE_PARENT | INCOMPLETE | FAILED | ANNOUNCED;
+    CHAINED | ENTERED | HAS_EXT | CAPTURED | ORPHANED | UNIX_TIMES | REMOTE_PARENT | INCOMPLETE | FAILED | ANNOUNCED;
 
 impl Local {
     /// Counts a sampled span whose clock starts now. It has a block, so the thread that made it was registered;

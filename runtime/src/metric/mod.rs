@@ -13,6 +13,7 @@ use crate::label::LabelText;
 pub use self::labels::{LabelSet, LabelValues, Labels, OrNone};
 pub(crate) use self::labels::{appended, ordinal};
 pub(crate) use self::mistake::Mistake;
+pub(crate) use self::prometheus::translate;
 
 /// Series that a metric may have if its declaration does not say otherwise.
 pub(crate) const DEFAULT_BUDGET: usize = 2_000;

@@ -46,7 +46,7 @@ impl MetricMeta {
     }
 }
 
-fn translate(name: &str, unit: &str, kind: MetricKind) -> String {
+pub(crate) fn translate(name: &str, unit: &str, kind: MetricKind) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric() && c != ':').filter(|word| !word.is_empty());
     let mut words: Vec<String> = words.map(str::to_owned).collect();
     let (main, per) = unit.split_once('/').unwrap_or((unit, ""));

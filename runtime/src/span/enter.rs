@@ -6,6 +6,7 @@ use super::relatives::IntoParent;
 use super::start::{End, Start};
 use crate::announce;
 use crate::block::{BlockRef, CAPTURED, RECORDING};
+use crate::bridge;
 use crate::callsite::Callsite;
 use crate::clock;
 use crate::context::{self, Context};
@@ -72,7 +73,9 @@ pub(crate) fn enter_block_under<P: IntoParent, F: FnOnce(&mut Start)>(
     parent: impl FnOnce() -> P,
     fields: F,
 ) -> Option<BlockRef> {
-    open::open_under(callsite, &parent().into_parent()).map(|block| entered(block, callsite, fields))
+    let block = open::open_under(callsite, &parent().into_parent())?;
+    local::with(|local| bridge::enter(local, block));
+    Some(entered(block, callsite, fields))
 }
 
 /// When a span that is recorded started.

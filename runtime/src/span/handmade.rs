@@ -8,6 +8,7 @@ use super::enter::finish;
 use super::relatives::IntoLinks;
 use super::start::{fail, link};
 use crate::block::{BlockRef, RECORDING, UNIX_TIMES};
+use crate::bridge;
 use crate::clock;
 use crate::context::Context;
 use crate::error;
@@ -134,7 +135,10 @@ struct OnStack(BlockRef);
 impl OnStack {
     #[inline(always)]
     fn enter(block: BlockRef) -> Self {
-        local::with(|local| local.push(block));
+        local::with(|local| {
+            bridge::enter(local, block);
+            local.push(block);
+        });
         OnStack(block)
     }
 }
@@ -143,5 +147,6 @@ impl Drop for OnStack {
     #[inline(always)]
     fn drop(&mut self) {
         local::with(|local| local.pop_to(self.0));
+        bridge::left(self.0);
     }
 }

@@ -5,6 +5,7 @@ use std::mem::ManuallyDrop;
 use super::enter::{Entered, finish};
 use super::handmade::Span;
 use crate::block::{BEGAN_UNWINDING, BlockRef, RECORDING};
+use crate::bridge;
 use crate::clock;
 use crate::finished::Outcome;
 use crate::local;
@@ -56,6 +57,7 @@ impl From<Scope> for Span {
     fn from(scope: Scope) -> Self {
         let Some(block) = ManuallyDrop::new(scope).block else { return Span::none() };
         local::with(|local| local.remove(block));
+        bridge::left(block);
         Span::owning(block)
     }
 }

@@ -103,6 +103,8 @@ impl Variables<'_> {
     /// Variables that hold beside a file too, because they are not OpenTelemetry's.
     fn own(&mut self) {
         self.set("debug", "TC_OTEL_DEBUG", values::switch, |config, debug| config.debug = debug);
+        self.set("console", "TC_CONSOLE_FORMAT", values::console, |config, format| config.console = format);
+        self.set("logs.lines", "TC_LOG_FORMAT", values::log_lines, |config, lines| config.logs.lines = Some(lines));
         self.set("strict", "TC_STRICT", values::switch, |config, strict| config.strict = strict);
         self.set("filter", "TC_FILTER", values::filter, |config, filter| config.filter = filter.into());
         self.set("memory_limit", "TC_MEMORY_LIMIT", values::bytes, |config, bytes| config.memory_limit = bytes);

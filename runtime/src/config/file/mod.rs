@@ -146,6 +146,10 @@ fn distribution(reading: &mut Reading, at: &At<'_>) {
     let Some(at) = map.get("tracecast") else { return };
     let mut map = reading.map(&at);
     reading.set("debug", map.get("debug"), truth, |config, debug| config.debug = debug);
+    reading.set("console", map.get("console_format"), values::console, |config, format| config.console = format);
+    reading.set("logs.lines", map.get("log_format"), values::log_lines, |config, lines| {
+        config.logs.lines = Some(lines);
+    });
     reading.set("strict", map.get("strict"), truth, |config, strict| config.strict = strict);
     reading.set("memory_limit", map.get("memory_limit"), values::bytes, |config, bytes| config.memory_limit = bytes);
     if let Some(at) = map.get("role")

@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use crate::config::endpoint::Endpoint;
 use crate::config::level::LogFilter;
 use crate::config::otlp::{Compression, Protocol};
-use crate::config::parts::AttributeValue;
+use crate::config::parts::{AttributeValue, LogLines};
 use crate::config::problem::Wrong;
 use crate::config::values::{self, Parsed};
 use crate::filter::Filter;
@@ -107,5 +107,6 @@ fields! {
         (Some(filter), wrong) if wrong.is_empty() => Ok(filter),
         (_, wrong) => Err(wrong.into_iter().next().unwrap_or_else(|| Wrong::new("is empty", "a log level"))),
     };
+    log_lines: LogLines = values::log_lines;
     bytes: usize = values::bytes;
 }

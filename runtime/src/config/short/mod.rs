@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::level::LogFilter;
 use super::origin::Origin;
 use super::otlp::{Address, Compression, Protocol, TlsFiles};
-use super::parts::{AttributeValue, Exporter};
+use super::parts::{AttributeValue, Exporter, LogLines};
 use super::problem::{Severity, Wrong};
 use super::values;
 use super::{Config, Endpoint};
@@ -79,6 +79,9 @@ pub struct Telemetry {
     /// Which log events are written, as in `LOG_LEVEL`.
     #[serde(deserialize_with = "fields::log_filter")]
     pub log_level: Option<LogFilter>,
+    /// How log events are written as lines: `auto`, `json`, `text` or `none`.
+    #[serde(deserialize_with = "fields::log_lines")]
+    pub log_format: Option<LogLines>,
     /// Memory that all buffers may take together, as in `64MiB`.
     #[serde(deserialize_with = "fields::bytes")]
     pub memory_limit: Option<usize>,
@@ -174,6 +177,7 @@ impl Config {
         self.fill("traces.sampler", telemetry.sampling_ratio, |config, ratio| {
             config.traces.sampler = Sampler::Ratio(ratio);
         });
+        self.fill("logs.lines", telemetry.log_format, |config, lines| config.logs.lines = Some(lines));
         self.fill("metrics.interval", telemetry.metric_interval_ms, |config, interval| {
             config.metrics.interval = interval;
         });

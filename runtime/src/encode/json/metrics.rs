@@ -1,25 +1,63 @@
 //! Metrics as OTLP/JSON.
 
 use super::writer::Json;
-use super::{attribute, request};
+use super::{array_value, attribute, resource_attributes};
+use crate::config::AttributeValue;
 use crate::encode::attribute::Scalar;
-use crate::encode::metrics::{Form, Number, Times, is_monotonic, temporality, with_points};
-use crate::encode::resource::EncodedResource;
-use crate::snapshot::{ExemplarPoint, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot};
+use crate::encode::metrics::{Form, Labels, Number, Stream, Times, foreign, ours};
+use crate::encode::resource::{EncodedResource, SCOPE_NAME, SCOPE_VERSION};
+use crate::snapshot::{ExemplarPoint, ExponentialPoint, ForeignScope, HistogramPoint, PointValue, Snapshot};
 
 /// An `ExportMetricsServiceRequest` with all points of a snapshot.
 pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
-    request(resource, ["resourceMetrics", "scopeMetrics", "metrics"], |json| {
-        with_points(snapshot).for_each(|metric| json.object(|json| write_metric(json, snapshot, metric)));
-    })
+    let mut json = Json::default();
+    json.object(|json| {
+        json.array("resourceMetrics", |json| json.object(|json| resource_metrics(json, resource, snapshot)));
+    });
+    json.into_bytes()
 }
 
-fn write_metric(json: &mut Json, snapshot: &Snapshot, metric: &MetricPoints) {
-    json.text("name", metric.meta.name);
-    json.text_unless_empty("description", metric.meta.description);
-    json.text_unless_empty("unit", metric.meta.unit);
-    let (form, times) = (Form::of(metric), Times::of(snapshot, metric));
-    let name = match form {
+fn resource_metrics(json: &mut Json, resource: &EncodedResource, snapshot: &Snapshot) {
+    json.member("resource", |json| json.object(|json| resource_attributes(json, resource)));
+    json.array("scopeMetrics", |json| {
+        json.object(|json| {
+            let scope = |json: &mut Json| {
+                json.text("name", SCOPE_NAME);
+                json.text("version", SCOPE_VERSION);
+            };
+            json.member("scope", |json| json.object(scope));
+            write_metrics(json, ours(snapshot));
+        });
+        for (scope, metrics) in foreign(snapshot) {
+            json.object(|json| {
+                json.member("scope", |json| json.object(|json| write_scope(json, scope)));
+                write_metrics(json, metrics.iter().map(Stream::of_foreign));
+                scope.schema_url.iter().for_each(|url| json.text("schemaUrl", url));
+            });
+        }
+    });
+    if let Some(url) = &resource.schema_url {
+        json.text("schemaUrl", url);
+    }
+}
+
+fn write_scope(json: &mut Json, scope: &ForeignScope) {
+    json.text("name", &scope.name);
+    scope.version.iter().for_each(|version| json.text("version", version));
+    json.array("attributes", |json| write_attributes(json, &scope.attributes));
+}
+
+fn write_metrics<'a>(json: &mut Json, streams: impl Iterator<Item = Stream<'a>>) {
+    json.array("metrics", |json| {
+        streams.for_each(|stream| json.object(|json| write_metric(json, &stream)));
+    });
+}
+
+fn write_metric(json: &mut Json, stream: &Stream<'_>) {
+    json.text("name", stream.name);
+    json.text_unless_empty("description", stream.description);
+    json.text_unless_empty("unit", stream.unit);
+    let name = match stream.form {
         Form::Gauge => "gauge",
         Form::Sum => "sum",
         Form::Histogram => "histogram",
@@ -27,34 +65,47 @@ fn write_metric(json: &mut Json, snapshot: &Snapshot, metric: &MetricPoints) {
     };
     let data = |json: &mut Json| {
         json.array("dataPoints", |json| {
-            metric.points.iter().for_each(|point| json.object(|json| write_point(json, point, times)));
+            stream.for_each(|labels, value| json.object(|json| write_point(json, labels, value, stream.times)));
         });
-        if form != Form::Gauge {
-            json.number("aggregationTemporality", temporality(snapshot, metric));
+        if stream.form != Form::Gauge {
+            json.number("aggregationTemporality", stream.temporality);
         }
-        if form == Form::Sum {
-            json.flag("isMonotonic", is_monotonic(metric));
+        if stream.form == Form::Sum {
+            json.flag("isMonotonic", stream.monotonic);
         }
     };
     json.member(name, |json| json.object(data));
 }
 
-fn write_point(json: &mut Json, point: &Point, times: Times) {
-    json.array("attributes", |json| {
-        point.labels.iter().for_each(|(name, text)| attribute(json, name, Scalar::Str(text)));
+fn write_point(json: &mut Json, labels: Labels<'_>, value: &PointValue, times: Times) {
+    json.array("attributes", |json| match labels {
+        Labels::Ours(labels) => labels.iter().for_each(|(name, text)| attribute(json, name, Scalar::Str(text))),
+        Labels::Foreign(attributes) => write_attributes(json, attributes),
     });
     if let Some(start) = times.start {
         json.long("startTimeUnixNano", start);
     }
     json.long("timeUnixNano", times.end);
-    match &point.value {
+    match value {
         PointValue::Histogram(value) => write_histogram(json, value),
         PointValue::Exponential(value) => write_exponential(json, value),
-        PointValue::U64(_) | PointValue::I64(_) | PointValue::F64(_) => match Number::of(&point.value) {
+        PointValue::U64(_) | PointValue::I64(_) | PointValue::F64(_) => match Number::of(value) {
             Some(Number::Int(number)) => json.long("asInt", number),
             Some(Number::Double(number)) => json.double("asDouble", number),
             None => {}
         },
+    }
+}
+
+fn write_attributes(json: &mut Json, attributes: &[(String, AttributeValue)]) {
+    for (key, value) in attributes {
+        match value.scalars() {
+            Ok(scalar) => attribute(json, key, scalar),
+            Err(scalars) => json.object(|json| {
+                json.text("key", key);
+                json.member("value", |json| json.object(|json| array_value(json, &scalars)));
+            }),
+        }
     }
 }
 
@@ -76,6 +127,14 @@ fn write_exponential(json: &mut Json, point: &ExponentialPoint) {
             json.longs("bucketCounts", &point.counts);
         });
     });
+    if let Some(negative) = &point.negative {
+        json.member("negative", |json| {
+            json.object(|json| {
+                json.number("offset", negative.offset);
+                json.longs("bucketCounts", &negative.counts);
+            });
+        });
+    }
     write_exemplars(json, &point.exemplars);
 }
 
@@ -93,8 +152,10 @@ fn write_exemplars(json: &mut Json, exemplars: &[ExemplarPoint]) {
             json.object(|json| {
                 json.long("timeUnixNano", exemplar.time_unix_nanos);
                 json.double("asDouble", exemplar.value);
-                json.plain("traceId", exemplar.trace_id);
-                json.plain("spanId", exemplar.span_id);
+                if exemplar.trace_id.0 != 0 && exemplar.span_id.0 != 0 {
+                    json.plain("traceId", exemplar.trace_id);
+                    json.plain("spanId", exemplar.span_id);
+                }
             });
         }
     });

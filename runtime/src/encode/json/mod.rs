@@ -2,35 +2,36 @@
 //!
 //! It is for collectors that take nothing else, so it is written from plain data and not from records.
 
+mod foreign;
+#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+mod logs;
 mod metrics;
 mod trace;
 mod writer;
 
+#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+pub(crate) use self::logs::logs_request;
 pub(crate) use self::metrics::metrics_request;
 pub(crate) use self::trace::trace_request;
 
 use self::writer::Json;
+use crate::config::AttributeValue;
 use crate::encode::attribute::Scalar;
 use crate::encode::resource::{EncodedResource, SCOPE_NAME, SCOPE_VERSION};
 
 /// A request of spans or of metrics: `names` are those of its three levels, of which `items` writes the last.
 fn request(resource: &EncodedResource, names: [&str; 3], items: impl FnOnce(&mut Json)) -> Vec<u8> {
+    request_of_scopes(resource, names, |json| own_scope(json, names[2], items))
+}
+
+/// A request whose second level `scopes` writes.
+fn request_of_scopes(resource: &EncodedResource, names: [&str; 3], scopes: impl FnOnce(&mut Json)) -> Vec<u8> {
     let mut json = Json::default();
     json.object(|json| {
         json.array(names[0], |json| {
             json.object(|json| {
                 json.member("resource", |json| json.object(|json| resource_attributes(json, resource)));
-                json.array(names[1], |json| {
-                    json.object(|json| {
-                        json.member("scope", |json| {
-                            json.object(|json| {
-                                json.text("name", SCOPE_NAME);
-                                json.text("version", SCOPE_VERSION);
-                            });
-                        });
-                        json.array(names[2], items);
-                    });
-                });
+                json.array(names[1], scopes);
                 if let Some(url) = &resource.schema_url {
                     json.text("schemaUrl", url);
                 }
@@ -40,18 +41,34 @@ fn request(resource: &EncodedResource, names: [&str; 3], items: impl FnOnce(&mut
     json.into_bytes()
 }
 
+/// What comes from us.
+fn own_scope(json: &mut Json, name: &str, items: impl FnOnce(&mut Json)) {
+    let scope = |json: &mut Json| {
+        json.text("name", SCOPE_NAME);
+        json.text("version", SCOPE_VERSION);
+    };
+    json.object(|json| array_of_scope(json, name, scope, items));
+}
+
+fn array_of_scope(json: &mut Json, name: &str, scope: impl FnOnce(&mut Json), items: impl FnOnce(&mut Json)) {
+    json.member("scope", |json| json.object(scope));
+    json.array(name, items);
+}
+
 fn resource_attributes(json: &mut Json, resource: &EncodedResource) {
     json.array("attributes", |json| {
-        for (key, value) in &resource.attributes {
-            match value.scalars() {
-                Ok(scalar) => attribute(json, key, scalar),
-                Err(scalars) => json.object(|json| {
-                    json.text("key", key);
-                    json.member("value", |json| json.object(|json| array_value(json, &scalars)));
-                }),
-            }
-        }
+        resource.attributes.iter().for_each(|(key, value)| any_attribute(json, key, value));
     });
+}
+
+fn any_attribute(json: &mut Json, key: &str, value: &AttributeValue) {
+    match value.scalars() {
+        Ok(scalar) => attribute(json, key, scalar),
+        Err(scalars) => json.object(|json| {
+            json.text("key", key);
+            json.member("value", |json| json.object(|json| array_value(json, &scalars)));
+        }),
+    }
 }
 
 fn array_value(json: &mut Json, scalars: &[Scalar<'_>]) {

@@ -1,17 +1,19 @@
 //! Spans as OTLP/JSON.
 
 use super::writer::Json;
-use super::{attribute, request};
+use super::{attribute, foreign, own_scope, request_of_scopes};
 use crate::encode::attribute::{Scalar, with_owned};
 use crate::encode::resource::EncodedResource;
 use crate::encode::span::{Head, MESSAGE_KEY, OUTCOME_KEY, STATUS_ERROR, link_flags, status_message};
 use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
+use crate::foreign::ForeignSpan;
 use crate::value::OwnedValue;
 
-/// An `ExportTraceServiceRequest` with these spans.
-pub(crate) fn trace_request(resource: &EncodedResource, spans: &[FinishedSpan]) -> Vec<u8> {
-    request(resource, ["resourceSpans", "scopeSpans", "spans"], |json| {
-        spans.iter().for_each(|span| json.object(|json| write_span(json, span)));
+/// An `ExportTraceServiceRequest` with these spans: ours, and those that are not.
+pub(crate) fn trace_request(resource: &EncodedResource, spans: &[FinishedSpan], others: &[ForeignSpan]) -> Vec<u8> {
+    request_of_scopes(resource, ["resourceSpans", "scopeSpans", "spans"], |json| {
+        own_scope(json, "spans", |json| spans.iter().for_each(|span| json.object(|json| write_span(json, span))));
+        foreign::scopes(json, others);
     })
 }
 

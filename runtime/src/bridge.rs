@@ -1,0 +1,152 @@
+//! Another tracing API beside ours, as far as the core has to know of it: who is current there.
+//!
+//! There are two stacks on a thread, ours of blocks and theirs. Each block of ours remembers, when it is entered, which
+//! span was current on the other side. As long as that is so, ours is the inner one; if it has changed, something was
+//! entered there since, and that is the parent of what comes next.
+//!
+//! Spans of some kinds are made current on the other side too, for as long as they are entered. What is attached there
+//! is kept in order of entering, so whoever is left takes away everything that was attached after it: what a scope left
+//! behind when it was cut off, too.
+//!
+//! All of it is found by flags of blocks that are looked at anyway. Without another API no block has them.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+use crate::block::{ATTACHES, BRIDGED, BlockRef, EMPTY, ENTERED};
+use crate::callsite::Kind;
+use crate::context::Context;
+use crate::local::Local;
+
+/// The other side, on the thread that asks. None of it panics.
+#[derive(Debug)]
+pub(crate) struct Bridge {
+    /// The id of the span that is current there; zero if there is none.
+    pub(crate) span_id: fn() -> u64,
+    /// Its context.
+    pub(crate) context: fn() -> Context,
+    /// How many contexts of ours are attached there.
+    pub(crate) height: fn() -> u32,
+    /// Attaches one for `owner`.
+    pub(crate) attach: fn(&Context, owner: usize),
+    /// Takes away all that were attached above `height`.
+    pub(crate) truncate: fn(height: u32),
+    /// Takes away the one at `height`, if it is `owner`'s.
+    pub(crate) remove: fn(height: u32, owner: usize),
+}
+
+/// How much the other side is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "there is no other API"))]
+#[repr(u8)]
+pub(crate) enum Mode {
+    /// Nothing, and it is not asked.
+    Off,
+    /// Spans that are about a call to or from elsewhere are current there too.
+    Boundaries,
+    /// All spans are.
+    Full,
+}
+
+static BRIDGE: OnceLock<Bridge> = OnceLock::new();
+static MODE: AtomicU8 = AtomicU8::new(Mode::Off as u8);
+
+/// Follows the other API from now on, or no longer. There is one in a process.
+#[cfg(feature = "otel")]
+pub(crate) fn set(bridge: Bridge, mode: Mode) {
+    // The functions are the same each time.
+    let _ = BRIDGE.set(bridge);
+    MODE.store(mode as u8, Relaxed);
+}
+
+/// Not followed any more. For a forked child as well: a store.
+pub(crate) fn off() {
+    MODE.store(Mode::Off as u8, Relaxed);
+}
+
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    cfg!(feature = "otel") && MODE.load(Relaxed) != Mode::Off as u8
+}
+
+fn bridge() -> Option<&'static Bridge> {
+    if is_on() { BRIDGE.get() } else { None }
+}
+
+/// Whether a span of this kind is current on the other side too.
+pub(crate) fn attaches(kind: Kind) -> bool {
+    is_on() && (kind != Kind::Internal || MODE.load(Relaxed) == Mode::Full as u8)
+}
+
+/// The flags of a block for a span of this kind; a context is as internal as can be.
+#[inline]
+pub(crate) fn flags(kind: Kind) -> u32 {
+    match is_on() {
+        false => 0,
+        true if attaches(kind) => BRIDGED | ATTACHES,
+        true => BRIDGED,
+    }
+}
+
+/// The context that new spans on this thread have as their parent, if it is the other side's.
+#[inline]
+pub(crate) fn parent(local: &Local) -> Option<Context> {
+    let bridge = bridge()?;
+    let around = local.current();
+    let seen = match around {
+        None => 0,
+        Some(block) if block.has(ENTERED) => block.seen.get(),
+        // Entered before the other API was followed.
+        Some(_) => return None,
+    };
+    let now = (bridge.span_id)();
+    if now == seen || now == 0 {
+        return None;
+    }
+    let context = (bridge.context)();
+    Some(match around {
+        Some(around) => context.within(around),
+        None => context,
+    })
+}
+
+/// Notes how the other side stands when a block is entered on this thread, and makes it current there if need be.
+#[inline]
+pub(crate) fn enter(local: &Local, block: BlockRef) {
+    if block.has(BRIDGED) {
+        enter_bridged(local, block);
+    }
+}
+
+#[inline(never)]
+fn enter_bridged(local: &Local, block: BlockRef) {
+    let Some(bridge) = bridge() else { return };
+    block.height.set((bridge.height)());
+    if block.has(ATTACHES) && !block.has(EMPTY) {
+        (bridge.attach)(&Context::of(local, block), address(block));
+    }
+    block.seen.set((bridge.span_id)());
+    block.raise(ENTERED);
+}
+
+/// Takes away what was attached for a block, and after it, on this thread.
+#[inline]
+pub(crate) fn left(block: BlockRef) {
+    if block.has(ENTERED) {
+        block.lower(ENTERED);
+        BRIDGE.get().into_iter().for_each(|bridge| (bridge.truncate)(block.height.get()));
+    }
+}
+
+/// The same for a block that is not the innermost one: what was attached after it stays. If it was cut off, its context
+/// is gone already.
+pub(crate) fn left_out_of_order(block: BlockRef) {
+    if block.has(ENTERED) {
+        block.lower(ENTERED);
+        BRIDGE.get().into_iter().for_each(|bridge| (bridge.remove)(block.height.get(), address(block)));
+    }
+}
+
+fn address(block: BlockRef) -> usize {
+    std::ptr::from_ref(block.get()).addr()
+}

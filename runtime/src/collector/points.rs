@@ -1,0 +1,116 @@
+//! Metrics on their way from memory to requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::lane::Counts;
+use super::way::{Forms, Receiver, Ways};
+use crate::encode::json;
+use crate::encode::metrics::metrics_request;
+use crate::encode::resource::EncodedResource;
+use crate::own::{Figures, Teller};
+use crate::reader::Reader;
+use crate::redact::Redact;
+use crate::snapshot::Snapshot;
+use crate::views::Views;
+
+/// What is to be done with metrics.
+pub(crate) struct Metrics {
+    /// Reads them, if they have just been switched on.
+    pub(crate) source: Option<Source>,
+    /// Where they go, if that has changed.
+    pub(crate) receivers: Option<Vec<Receiver>>,
+    pub(crate) interval: Duration,
+}
+
+/// Everything that has metrics to read.
+pub(crate) struct Source {
+    pub(crate) reader: Reader,
+    pub(crate) views: Arc<Views>,
+    /// Raw instruments of OpenTelemetry.
+    #[cfg(feature = "otel")]
+    pub(crate) meters: Arc<crate::otel::metrics::Meters>,
+}
+
+impl Source {
+    /// All metrics, with no more patience for their callbacks than given.
+    fn snapshot(&mut self, patience: Duration) -> Snapshot {
+        let mut snapshot = self.reader.snapshot_within(patience);
+        self.views.apply(&mut snapshot);
+        #[cfg(feature = "otel")]
+        {
+            snapshot.foreign = self.meters.collect(patience);
+        }
+        snapshot
+    }
+}
+
+pub(super) struct Points {
+    resource: EncodedResource,
+    redact: Option<Redact>,
+    source: Option<Source>,
+    /// Tells what the collector itself has counted.
+    teller: Teller,
+    ways: Ways,
+    pub(super) interval: Duration,
+    pub(super) paused: bool,
+}
+
+impl Points {
+    pub(super) fn new(resource: EncodedResource, redact: Option<Redact>) -> Self {
+        Points {
+            resource,
+            redact,
+            source: None,
+            teller: Teller::default(),
+            ways: Ways::default(),
+            interval: Duration::MAX,
+            paused: false,
+        }
+    }
+
+    pub(super) fn change(&mut self, metrics: Metrics, figures: Figures) {
+        if metrics.source.is_some() {
+            self.source = metrics.source;
+            self.teller = Teller::new(figures);
+        }
+        metrics.receivers.into_iter().for_each(|receivers| self.ways.replace(receivers, &self.resource));
+        self.interval = metrics.interval;
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.source.is_some() && !self.paused
+    }
+
+    /// Reads the metrics, with no more patience for their callbacks than given.
+    pub(super) fn collect(&mut self, patience: Duration, figures: Figures) {
+        let Some(source) = self.source.as_mut().filter(|_| !self.paused) else { return };
+        self.teller.tell(figures);
+        let mut snapshot = source.snapshot(patience);
+        self.redact.iter().for_each(|redact| redact.metrics(&mut snapshot));
+        let items = snapshot.points();
+        if items == 0 {
+            return;
+        }
+        self.ways.push(&Forms {
+            items,
+            protobuf: &|| metrics_request(&self.resource, &snapshot).into(),
+            json: &|| json::metrics_request(&self.resource, &snapshot).into(),
+            text: &|| snapshot.to_string(),
+            spans: None,
+        });
+    }
+
+    pub(super) async fn emptied(&self) {
+        self.ways.emptied().await;
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        self.ways.counts()
+    }
+
+    /// Bytes that wait to be sent.
+    pub(super) fn bytes(&self) -> u64 {
+        self.ways.bytes()
+    }
+}

@@ -1,0 +1,243 @@
+//! Spans on their way from memory to requests.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+
+use super::exporter::Together;
+use super::lane::Counts;
+use super::way::{Forms, Receiver, Ways};
+use crate::config::Batch;
+use crate::encode::json;
+use crate::encode::resource::EncodedResource;
+use crate::encode::trace::TraceBatch;
+use crate::foreign::{self, ForeignSpan};
+use crate::recorder::Accounting;
+use crate::recording::{Recording, Taken};
+use crate::redact::Redact;
+use crate::tree;
+
+/// No request is longer than this and one span: receivers refuse 4 MiB, and more.
+pub(super) const MOST_BYTES: usize = 3 << 20;
+
+/// What is to be done with spans.
+pub(crate) struct Traces {
+    /// Spans as they are recorded, if that has just been switched on.
+    pub(crate) recording: Option<Recording>,
+    /// Where they go, if that has changed.
+    pub(crate) receivers: Option<Vec<Receiver>>,
+    pub(crate) batch: Batch,
+}
+
+pub(super) struct Spans {
+    resource: EncodedResource,
+    redact: Option<Redact>,
+    recording: Option<Recording>,
+    /// What was counted before this collection began.
+    before: Accounting,
+    others_before: foreign::Counts,
+    ways: Ways,
+    waiting: Waiting,
+    size: usize,
+    pub(super) delay: Duration,
+}
+
+/// Spans that wait for a request.
+struct Waiting {
+    batch: TraceBatch,
+    /// The same as plain data, if anybody wants that.
+    plain: Option<Together>,
+    wants_batch: bool,
+    count: usize,
+    since: Option<Instant>,
+}
+
+/// What the recorder and the queue of others counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Made {
+    pub(super) ours: Accounting,
+    pub(super) others: foreign::Counts,
+}
+
+impl Made {
+    pub(super) fn ended(&self) -> u64 {
+        self.ours.ended + self.others.ended
+    }
+
+    pub(super) fn dropped(&self) -> u64 {
+        self.ours.dropped.total() + self.others.dropped
+    }
+
+    pub(super) fn buffered(&self) -> u64 {
+        self.ours.buffered + self.others.waiting
+    }
+}
+
+impl Spans {
+    pub(super) fn new(resource: EncodedResource, redact: Option<Redact>) -> Self {
+        let batch = TraceBatch::new(&resource);
+        Spans {
+            resource,
+            redact,
+            recording: None,
+            before: Accounting::default(),
+            others_before: foreign::Counts::default(),
+            ways: Ways::default(),
+            waiting: Waiting { batch, plain: None, wants_batch: true, count: 0, since: None },
+            size: 1,
+            delay: Duration::MAX,
+        }
+    }
+
+    pub(super) fn change(&mut self, traces: Traces) {
+        self.take(true);
+        if let Some(recording) = traces.recording {
+            self.before = recording.before();
+            self.others_before = foreign::counts();
+            self.recording = Some(recording);
+        }
+        if let Some(receivers) = traces.receivers {
+            self.ways.replace(receivers, &self.resource);
+            self.waiting.wants_batch = self.ways.want_protobuf();
+            self.waiting.plain = self.ways.want_plain().then(Together::default);
+        }
+        (self.size, self.delay) = (traces.batch.size.max(1) as usize, traces.batch.delay);
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.recording.is_some()
+    }
+
+    /// Takes the spans that have ended. Those that are too few for a request wait for others, unless it is urgent.
+    pub(super) fn take(&mut self, urgent: bool) {
+        let Spans { resource, redact, recording, ways, waiting, size, .. } = self;
+        let Some(recording) = recording else { return };
+        let redact = redact.as_ref();
+        recording.take(|taken| {
+            waiting.add(&taken, redact);
+            if waiting.is_full(*size) {
+                waiting.hand_over(ways, resource);
+            }
+        });
+        foreign::take(|span| {
+            waiting.add_other(span, redact);
+            if waiting.is_full(*size) {
+                waiting.hand_over(ways, resource);
+            }
+        });
+        if waiting.is_due(urgent, self.delay) {
+            waiting.hand_over(ways, resource);
+        }
+    }
+
+    /// Nothing new comes in any more; what has ended can still be taken.
+    pub(super) fn close(&self) {
+        self.recording.iter().for_each(Recording::close);
+    }
+
+    pub(super) async fn emptied(&self) {
+        self.ways.emptied().await;
+    }
+
+    pub(super) async fn ended(&self, deadline: Instant) {
+        self.ways.ended(deadline).await;
+    }
+
+    /// What became of those that were taken.
+    pub(super) fn counts(&self) -> Counts {
+        let counts = self.ways.counts();
+        Counts { waiting: counts.waiting + self.waiting.count as u64, ..counts }
+    }
+
+    /// Bytes that wait to be sent.
+    pub(super) fn bytes(&self) -> u64 {
+        self.ways.bytes() + self.waiting.batch.bytes() as u64
+    }
+
+    /// What was counted since this collection began.
+    pub(super) fn made(&self) -> Made {
+        let Some(recording) = &self.recording else { return Made::default() };
+        let (now, before) = (recording.accounting(), self.before);
+        let ours = Accounting {
+            ended: now.ended - before.ended + before.buffered,
+            dropped: now.dropped.since(&before.dropped),
+            ..now
+        };
+        let (now, before) = (foreign::counts(), self.others_before);
+        let others = foreign::Counts {
+            ended: now.ended - before.ended + before.waiting,
+            dropped: now.dropped - before.dropped,
+            waiting: now.waiting,
+        };
+        Made { ours, others }
+    }
+}
+
+impl Waiting {
+    fn add(&mut self, taken: &Taken<'_>, redact: Option<&Redact>) {
+        self.count += 1;
+        match taken {
+            // The short way: no span is ever made of it.
+            Taken::Record(record, converter) if redact.is_none() && self.plain.is_none() => {
+                self.batch.record(record, converter);
+            }
+            _ => {
+                let mut span = taken.finished();
+                redact.iter().for_each(|redact| redact.span(&mut span));
+                if self.wants_batch {
+                    self.batch.finished(&span);
+                }
+                if let Some(plain) = &mut self.plain {
+                    plain.ours.push(span);
+                }
+            }
+        }
+    }
+
+    fn add_other(&mut self, mut span: ForeignSpan, redact: Option<&Redact>) {
+        self.count += 1;
+        if let Some(redact) = redact {
+            span.change_texts(&|name, text| redact.instead(name, text));
+        }
+        if self.wants_batch {
+            self.batch.foreign(&span);
+        }
+        if let Some(plain) = &mut self.plain {
+            plain.others.push(span);
+        }
+    }
+
+    fn is_full(&self, size: usize) -> bool {
+        self.count >= size || self.batch.bytes() >= MOST_BYTES
+    }
+
+    /// Whether they have waited long enough.
+    fn is_due(&mut self, urgent: bool, delay: Duration) -> bool {
+        if self.count == 0 {
+            self.since = None;
+            return false;
+        }
+        let since = *self.since.get_or_insert_with(Instant::now);
+        urgent || since.elapsed() >= delay
+    }
+
+    /// Hands them to every receiver.
+    fn hand_over(&mut self, ways: &Ways, resource: &EncodedResource) {
+        let plain = Arc::new(self.plain.as_mut().map(std::mem::take).unwrap_or_default());
+        let batch = RefCell::new(&mut self.batch);
+        ways.push(&Forms {
+            items: self.count as u64,
+            protobuf: &|| Bytes::from(batch.borrow_mut().take(Vec::new())),
+            json: &|| json::trace_request(resource, &plain.ours, &plain.others).into(),
+            text: &|| tree::timed(&plain.ours, &plain.others),
+            spans: Some(&plain),
+        });
+        if ways.is_empty() {
+            // Nobody is there to take them.
+            self.batch.take(Vec::new());
+        }
+        (self.count, self.since) = (0, None);
+    }
+}

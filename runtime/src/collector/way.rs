@@ -1,0 +1,167 @@
+//! The ways from here to the receivers of a signal.
+
+use std::cell::Cell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use super::exporter::{Handed, Plugged, Together};
+use super::lane::{Counts, Lane};
+use super::outbox::Batch;
+use crate::config::{ConsoleFormat, Protocol, Signal};
+use crate::console;
+use crate::encode::resource::EncodedResource;
+use crate::transport::Transport;
+
+/// A receiver of one signal.
+pub(crate) enum Receiver {
+    /// Over OTLP; `what` says of it what goes where.
+    Otlp { signal: Signal, what: String, protocol: Protocol, transport: Box<Transport>, room: Room },
+    /// An exporter that somebody else wrote. Of spans only.
+    Plugged(Plugged),
+    /// People.
+    Console(ConsoleFormat),
+}
+
+/// How much may wait for a receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Room {
+    pub(crate) bytes: usize,
+    pub(crate) items: u64,
+}
+
+/// A request in each of the forms that receivers want it in, made when the first one does.
+pub(super) struct Forms<'a> {
+    pub(super) items: u64,
+    pub(super) protobuf: &'a dyn Fn() -> Bytes,
+    pub(super) json: &'a dyn Fn() -> Bytes,
+    pub(super) text: &'a dyn Fn() -> String,
+    /// For exporters of spans.
+    pub(super) spans: Option<&'a Arc<Together>>,
+}
+
+/// How a signal goes to one of its receivers.
+enum Way {
+    /// As protobuf or as JSON.
+    Lane(Rc<Lane>, Protocol),
+    /// To standard error, and how much went there.
+    Console(ConsoleFormat, Cell<u64>),
+    Plugged(Handed),
+}
+
+/// All receivers of a signal: those of today, and those that it had before and that may still be sent something.
+#[derive(Default)]
+pub(super) struct Ways {
+    today: Vec<Way>,
+    before: Vec<Vec<Way>>,
+}
+
+impl Ways {
+    /// Sends what comes from now on to these receivers.
+    pub(super) fn replace(&mut self, receivers: Vec<Receiver>, resource: &EncodedResource) {
+        let today = receivers.into_iter().map(|receiver| Way::to(receiver, resource)).collect();
+        let before = std::mem::replace(&mut self.today, today);
+        if !before.is_empty() {
+            self.before.push(before);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.today.is_empty()
+    }
+
+    /// Whether anybody wants protobuf.
+    pub(super) fn want_protobuf(&self) -> bool {
+        self.today.iter().any(|way| matches!(way, Way::Lane(_, Protocol::Grpc | Protocol::HttpProtobuf)))
+    }
+
+    /// Whether anybody wants something else.
+    pub(super) fn want_plain(&self) -> bool {
+        self.today
+            .iter()
+            .any(|way| matches!(way, Way::Lane(_, Protocol::HttpJson) | Way::Console(..) | Way::Plugged(_)))
+    }
+
+    /// Hands a request to each receiver.
+    pub(super) fn push(&self, forms: &Forms<'_>) {
+        let (mut protobuf, mut json) = (None, None);
+        let items = forms.items;
+        for way in &self.today {
+            match way {
+                Way::Lane(lane, Protocol::HttpJson) => {
+                    let bytes = json.get_or_insert_with(forms.json).clone();
+                    lane.push(Batch { bytes, items });
+                }
+                Way::Lane(lane, _) => {
+                    let bytes = protobuf.get_or_insert_with(forms.protobuf).clone();
+                    lane.push(Batch { bytes, items });
+                }
+                Way::Console(format, shown) => {
+                    match format {
+                        ConsoleFormat::Text => console::show(&(forms.text)()),
+                        ConsoleFormat::Json => console::show_line(json.get_or_insert_with(forms.json)),
+                    }
+                    shown.set(shown.get() + items);
+                }
+                Way::Plugged(handed) => forms.spans.iter().for_each(|spans| handed.push(spans)),
+            }
+        }
+    }
+
+    /// What became of what was handed over. All receivers of a day were handed the same; the one that has got the least of
+    /// it speaks for them.
+    pub(super) fn counts(&self) -> Counts {
+        let days = self.before.iter().chain(std::iter::once(&self.today));
+        days.filter_map(|day| day.iter().map(Way::counts).min_by_key(|counts| counts.exported)).sum()
+    }
+
+    /// Waits until nothing waits any more.
+    pub(super) async fn emptied(&self) {
+        for way in self.before.iter().flatten().chain(&self.today) {
+            match way {
+                Way::Lane(lane, _) => lane.emptied().await,
+                Way::Plugged(handed) => handed.emptied().await,
+                Way::Console(..) => {}
+            }
+        }
+    }
+
+    /// Nothing will be handed over any more: has those end that have to be told.
+    pub(super) async fn ended(&self, deadline: Instant) {
+        for way in self.before.iter().flatten().chain(&self.today) {
+            if let Way::Plugged(handed) = way {
+                handed.ended(deadline).await;
+            }
+        }
+    }
+
+    /// Bytes that wait to be sent.
+    pub(super) fn bytes(&self) -> u64 {
+        let lanes = self.before.iter().flatten().chain(&self.today);
+        lanes.map(|way| if let Way::Lane(lane, _) = way { lane.bytes() as u64 } else { 0 }).sum()
+    }
+}
+
+impl Way {
+    fn to(receiver: Receiver, resource: &EncodedResource) -> Self {
+        match receiver {
+            Receiver::Console(format) => Way::Console(format, Cell::new(0)),
+            Receiver::Plugged(plugged) => Way::Plugged(Handed::start(plugged, resource)),
+            Receiver::Otlp { signal, what, protocol, transport, room } => {
+                let lane = Lane::new(signal, what, room);
+                tokio::task::spawn_local(lane.clone().run(transport));
+                Way::Lane(lane, protocol)
+            }
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        match self {
+            Way::Lane(lane, _) => lane.counts(),
+            Way::Console(_, shown) => Counts { exported: shown.get(), ..Counts::default() },
+            Way::Plugged(handed) => handed.counts(),
+        }
+    }
+}

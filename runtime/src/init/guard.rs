@@ -1,0 +1,332 @@
+//! What a program holds while telemetry runs.
+
+use std::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::error::{InitError, NoExporter, ReloadError};
+use super::report::Report;
+use super::start::{self, Meter};
+use super::tell_problems;
+use crate::collector::{Change, Collector, Plan, Receiver};
+use crate::config::{Config, ConfigError, Problem, Severity, Signal, Source};
+use crate::filter::Filter;
+use crate::metering::UnknownMetric;
+use crate::reader::Reader;
+use crate::sampling::{self, Sampler};
+use crate::snapshot::Temporality;
+use crate::{foreign, limits, notice, resource, switch};
+
+/// How long a guard that is dropped waits for what is left.
+const AT_DROP: Duration = Duration::from_secs(5);
+
+/// The process in which telemetry runs, or 0.
+static RUNNING_IN: AtomicU32 = AtomicU32::new(0);
+
+/// Telemetry runs for as long as this lives. Dropped, it brings out what is left, for up to five seconds; so it does when
+/// `main` panics.
+#[must_use = "telemetry stops when the guard is dropped; bind it to a name in `main`"]
+pub struct Guard {
+    running: Mutex<Option<Running>>,
+    /// The process it belongs to: in a forked child there is no collector to wait for.
+    process: u32,
+}
+
+struct Running {
+    config: Config,
+    collector: Option<Arc<Collector>>,
+    meter: Option<Meter>,
+    /// Reads metrics for those who are scraped.
+    scraped: Option<Reader>,
+    #[cfg(feature = "logs")]
+    logs: Option<Arc<crate::logs::Logs>>,
+    /// Signals that have been started, and those that are switched off for now.
+    started: [bool; 3],
+    paused: [bool; 3],
+}
+
+/// What came of reading the configuration again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reloaded {
+    /// Settings that are different now.
+    pub changed: Vec<&'static str>,
+    /// Settings that are different in the file, and stay as they were until the program starts again.
+    pub after_restart: Vec<&'static str>,
+    /// What was wrong, and was left out.
+    pub problems: Vec<Problem>,
+}
+
+impl Guard {
+    /// A guard over nothing.
+    pub(super) fn off() -> Self {
+        Guard { running: Mutex::new(None), process: std::process::id() }
+    }
+
+    pub(super) fn start(config: Config) -> Result<Self, InitError> {
+        let process = std::process::id();
+        let before = RUNNING_IN.swap(process, AcqRel);
+        if before == process {
+            return Err(InitError::AlreadyRunning);
+        }
+        // From here on a failure drops the guard, which ends what has begun.
+        let guard = Guard { running: Mutex::new(Some(Running::new(config))), process };
+        if let Some(running) = &mut *guard.lock() {
+            running.start()?;
+        }
+        Ok(guard)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Running>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// In a forked child the collector is the parent's.
+    fn is_ours(&self) -> bool {
+        self.process == std::process::id()
+    }
+
+    fn collector(&self) -> Option<Arc<Collector>> {
+        let running = self.lock();
+        running.as_ref().filter(|_| self.is_ours()).and_then(|running| running.collector.clone())
+    }
+
+    /// Brings out all that has ended by now, for up to `timeout`, and says how far it came.
+    pub fn flush(&self, timeout: Duration) -> Report {
+        self.collector().map_or_else(Report::default, |collector| Report::of(&collector.flush(timeout)))
+    }
+
+    /// Switches telemetry off, brings out what is left, for up to `timeout`, and says what became of everything.
+    pub fn shutdown(self, timeout: Duration) -> Report {
+        self.end(timeout)
+    }
+
+    fn end(&self, timeout: Duration) -> Report {
+        let Some(running) = self.lock().take() else { return Report::default() };
+        // First nothing more comes in; the reader still reads what is there.
+        drop(running.meter);
+        foreign::stop();
+        let collector = running.collector.filter(|_| self.is_ours());
+        let report = collector.map_or_else(Report::default, |collector| Report::of(&collector.shutdown(timeout)));
+        // A forked child may run telemetry of its own by now.
+        let _ = RUNNING_IN.compare_exchange(self.process, 0, AcqRel, Relaxed);
+        report
+    }
+
+    /// Changes which roots are recorded. Traces that have begun go on as they began.
+    pub fn set_sampler(&self, sampler: &Sampler) {
+        if self.lock().is_some() {
+            sampling::set(sampler);
+        }
+    }
+
+    /// Changes which components make spans. Spans that are open finish as they began.
+    pub fn set_filter(&self, filter: Filter) {
+        if self.lock().is_some() {
+            switch::set_filter(filter);
+        }
+    }
+
+    /// Switches metrics off or on again, by name, or by the start of their names with `*` behind it.
+    ///
+    /// # Errors
+    /// If there is none of that name, or metrics are off as a whole.
+    pub fn switch_metric(&self, name: &str, on: bool) -> Result<(), UnknownMetric> {
+        let running = self.lock();
+        let meter = running.as_ref().and_then(|running| running.meter.as_ref());
+        meter.ok_or_else(|| UnknownMetric(name.to_owned()))?.metering.switch(name, on)
+    }
+
+    /// All metrics since the beginning, ours and raw ones of OpenTelemetry, in the text format of Prometheus: for those who
+    /// must be scraped. Tracecast opens no port; answer with this text, as `text/plain; version=0.0.4`. Empty if metrics are
+    /// off.
+    pub fn render_prometheus(&self) -> String {
+        let mut running = self.lock();
+        let Some(Running { meter: Some(meter), scraped, .. }) = running.as_mut() else { return String::new() };
+        let reader = scraped.get_or_insert_with(|| meter.metering.reader(Temporality::Cumulative));
+        meter.snapshot(reader).to_prometheus()
+    }
+
+    /// Changes which log events are written and exported.
+    #[cfg(feature = "logs")]
+    pub fn set_log_filter(&self, filter: crate::config::LogFilter) {
+        if let Some(Running { logs: Some(logs), .. }) = &*self.lock() {
+            logs.set_filter(filter);
+        }
+    }
+
+    /// Switches a whole signal off or on again. What was recorded before is still exported, and metrics go on from where
+    /// they were.
+    ///
+    /// # Errors
+    /// If the signal has no exporter, so that there is nothing to switch.
+    pub fn switch(&self, signal: Signal, on: bool) -> Result<(), NoExporter> {
+        let mut running = self.lock();
+        let running = running.as_mut().filter(|running| running.started[signal as usize]).ok_or(NoExporter(signal))?;
+        running.pause(signal, !on);
+        running.collector.iter().for_each(|collector| collector.settle());
+        Ok(())
+    }
+
+    /// Whether a signal is on.
+    pub fn is_on(&self, signal: Signal) -> bool {
+        let running = self.lock();
+        let on = |running: &Running| running.started[signal as usize] && !running.paused[signal as usize];
+        running.as_ref().is_some_and(on)
+    }
+
+    /// Reads the file or the variables again that the configuration came from, and puts into force what can be changed
+    /// while the program runs: exporters and their addresses, the sampler, filters, limits, batches, the interval of
+    /// metrics, log levels. What code said stays. If anything is wrong with the file, nothing changes.
+    ///
+    /// # Errors
+    /// If there is nothing to read again, the file is wrong, or a receiver cannot be spoken to as it is described.
+    pub fn reload(&self) -> Result<Reloaded, ReloadError> {
+        let mut running = self.lock();
+        let ours = running.as_mut().filter(|_| self.is_ours());
+        let running = ours.ok_or(ReloadError::NothingToRead)?;
+        let fresh = match &running.config.source {
+            Source::Code => return Err(ReloadError::NothingToRead),
+            Source::Variables => Config::from_env(),
+            Source::File(path) => Config::from_file(path).map_err(ReloadError::Config)?,
+        };
+        let is_error = |problem: &Problem| problem.severity == Severity::Error;
+        if fresh.problems().iter().any(is_error) {
+            return Err(ReloadError::Config(ConfigError { problems: fresh.problems().to_vec() }));
+        }
+        tell_problems(&fresh).map_err(ReloadError::Init)?;
+        running.reload(fresh.with_what_code_said(&running.config)).map_err(ReloadError::Init)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.end(AT_DROP);
+    }
+}
+
+impl Running {
+    fn new(config: Config) -> Self {
+        Running {
+            config,
+            collector: None,
+            meter: None,
+            scraped: None,
+            #[cfg(feature = "logs")]
+            logs: None,
+            started: [false; 3],
+            paused: [false; 3],
+        }
+    }
+
+    /// Starts all signals that go anywhere.
+    fn start(&mut self) -> Result<(), InitError> {
+        // Whatever can fail because of the configuration comes first.
+        let receivers = Signal::ALL.map(|signal| start::receivers(&self.config, signal));
+        let plugged = self.config.plugged.len();
+        let mut any = self.start_logs();
+        for (signal, receivers) in Signal::ALL.into_iter().zip(receivers) {
+            let mut receivers = receivers?;
+            if signal == Signal::Traces {
+                receivers.extend(start::plugged(&self.config));
+            }
+            if !receivers.is_empty() {
+                self.start_signal(signal, Some(receivers))?;
+                any = true;
+            }
+        }
+        if any {
+            notice::at(notice::INFO, format_args!("{}", start::described(&self.config, plugged)));
+        }
+        Ok(())
+    }
+
+    /// Starts to handle log events. Says whether there is anything to do with them.
+    fn start_logs(&mut self) -> bool {
+        #[cfg(feature = "logs")]
+        {
+            self.logs = start::logs(&self.config);
+            self.logs.is_some()
+        }
+        #[cfg(not(feature = "logs"))]
+        false
+    }
+
+    /// Starts a signal, or changes where it goes.
+    fn start_signal(&mut self, signal: Signal, receivers: Option<Vec<Receiver>>) -> Result<(), InitError> {
+        let new = !self.started[signal as usize];
+        let change = match signal {
+            Signal::Traces => start::traces(&self.config, new, receivers)?,
+            Signal::Metrics => {
+                if new {
+                    self.meter = Some(Meter::start(&self.config)?);
+                }
+                start::metrics(&self.config, self.meter.as_ref().filter(|_| new), receivers)
+            }
+            #[cfg(feature = "logs")]
+            Signal::Logs => Change::Logs(crate::collector::LogsChange {
+                logs: self.logs.clone(),
+                receivers,
+                batch: self.config.logs.batch,
+            }),
+            #[cfg(not(feature = "logs"))]
+            Signal::Logs => return Ok(()),
+        };
+        self.collector()?.change(change);
+        self.started[signal as usize] = true;
+        Ok(())
+    }
+
+    fn collector(&mut self) -> Result<&Collector, InitError> {
+        if self.collector.is_none() {
+            let plan = Plan { resource: resource::describe(&self.config), redact: self.config.redact.clone() };
+            self.collector = Some(Arc::new(Collector::start(plan).map_err(InitError::Thread)?));
+        }
+        self.collector.as_deref().ok_or(InitError::AlreadyRunning)
+    }
+
+    fn pause(&mut self, signal: Signal, paused: bool) {
+        self.paused[signal as usize] = paused;
+        match signal {
+            Signal::Traces => switch::pause_recording(paused),
+            Signal::Metrics => switch::pause_metering(paused),
+            Signal::Logs => {}
+        }
+        self.collector.iter().for_each(|collector| collector.change(Change::Pause(signal, paused)));
+    }
+
+    fn reload(&mut self, fresh: Config) -> Result<Reloaded, InitError> {
+        let mut reloaded = Reloaded { problems: fresh.problems().to_vec(), ..Reloaded::default() };
+        let changed_signals = Signal::ALL.map(|signal| fresh.destinations(signal) != self.config.destinations(signal));
+        let mut receivers = Vec::new();
+        for signal in Signal::ALL {
+            receivers.push(if changed_signals[signal as usize] {
+                Some(start::receivers(&fresh, signal)?)
+            } else {
+                None
+            });
+        }
+        let (hot, cold) = self.config.differences(&fresh);
+        (reloaded.changed, reloaded.after_restart) = (hot, cold);
+        self.config = fresh;
+        sampling::set(&self.config.traces.sampler);
+        limits::set(self.config.traces.limits);
+        switch::set_filter(self.config.filter.clone().into_inner());
+        for (signal, receivers) in Signal::ALL.into_iter().zip(receivers) {
+            match receivers {
+                Some(receivers) if receivers.is_empty() => self.pause(signal, true),
+                None if !self.started[signal as usize] => {}
+                receivers => {
+                    let was_off = receivers.is_some() && self.paused[signal as usize];
+                    self.start_signal(signal, receivers)?;
+                    if was_off {
+                        self.pause(signal, false);
+                    }
+                }
+            }
+        }
+        self.collector.iter().for_each(|collector| collector.settle());
+        notice::at(notice::INFO, format_args!("configuration read again: {}", start::described(&self.config, 0)));
+        Ok(reloaded)
+    }
+}

@@ -1,0 +1,69 @@
+//! From a configuration to telemetry that leaves the process, and to its end.
+
+mod error;
+mod guard;
+mod report;
+mod start;
+
+pub use self::error::{InitError, NoExporter, ReloadError};
+pub use self::guard::{Guard, Reloaded};
+pub use self::report::Report;
+
+use crate::config::{Config, Level, Severity};
+use crate::notice;
+
+/// Starts telemetry as the environment says: `OTEL_*` variables, or the file that `OTEL_CONFIG_FILE` names. Nothing is on
+/// unless something there says so.
+///
+/// It never fails the program. A setting that is wrong is told on standard error and left out; if telemetry cannot start
+/// at all, that is told, and the program runs without. With `TC_STRICT=true`, or with [`try_init`], that is an error.
+pub fn init() -> Guard {
+    match try_init() {
+        Ok(guard) => guard,
+        Err(error) => {
+            notice::at(notice::ERROR, format_args!("error: telemetry is off: {error}"));
+            Guard::off()
+        }
+    }
+}
+
+/// As [`init`], and gives an error if telemetry cannot start, or if a setting is wrong and `TC_STRICT` is set.
+///
+/// # Errors
+/// If telemetry runs already, a metric is declared twice with different shapes, the collector cannot start, or a receiver
+/// cannot be spoken to as it is described.
+pub fn try_init() -> Result<Guard, InitError> {
+    Config::from_env().init()
+}
+
+impl Config {
+    /// Starts telemetry as this says.
+    ///
+    /// # Errors
+    /// As for [`try_init`].
+    pub fn init(self) -> Result<Guard, InitError> {
+        tell_problems(&self)?;
+        Guard::start(self)
+    }
+}
+
+/// Says what is wrong with a configuration, or fails because of it.
+fn tell_problems(config: &Config) -> Result<(), InitError> {
+    notice::set_level(match config.own_level {
+        Level::Off => 0,
+        Level::Error => notice::ERROR,
+        Level::Warn => notice::WARN,
+        Level::Info | Level::Debug | Level::Trace => notice::INFO,
+    });
+    let problems = config.problems();
+    if config.strict && !problems.is_empty() {
+        return Err(InitError::Config(problems.to_vec()));
+    }
+    for problem in problems {
+        match problem.severity {
+            Severity::Error => notice::at(notice::ERROR, format_args!("error: {problem}")),
+            Severity::Warning => notice::at(notice::WARN, format_args!("warning: {problem}")),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! What became of everything.
+
+use std::fmt;
+
+use crate::collector::Progress;
+
+/// What became of all telemetry of the process. With several receivers of a signal the counts are those of the one that has
+/// got the least of it, so that `ended = exported + dropped + left` holds for spans, exactly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Sampled spans that have ended.
+    pub spans_ended: u64,
+    /// Spans that the receiver took.
+    pub spans_exported: u64,
+    /// Spans that were lost, for whatever reason.
+    pub spans_dropped: u64,
+    /// Spans that were still waiting when the time was up.
+    pub spans_left: u64,
+    /// Metric points that the receiver took.
+    pub points_exported: u64,
+    /// Metric points that were lost.
+    pub points_dropped: u64,
+    /// Log records that the receiver took.
+    pub logs_exported: u64,
+    /// Log records that were lost, for whatever reason.
+    pub logs_dropped: u64,
+    /// Log records that were still waiting when the time was up.
+    pub logs_left: u64,
+    /// Whether nothing was left to send.
+    pub complete: bool,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { spans_ended, spans_exported, spans_dropped, spans_left, .. } = self;
+        write!(
+            f,
+            "{spans_ended} spans ended = {spans_exported} exported + {spans_dropped} dropped + {spans_left} left; "
+        )?;
+        write!(f, "{} metric points exported, {} dropped; ", self.points_exported, self.points_dropped)?;
+        write!(f, "{} log records exported, {} dropped, {} left", self.logs_exported, self.logs_dropped, self.logs_left)
+    }
+}
+
+impl Report {
+    pub(super) fn of(progress: &Progress) -> Self {
+        let Progress { spans, points, records, ended, dropped, buffered, complete } = progress;
+        Report {
+            spans_ended: *ended,
+            spans_exported: spans.exported,
+            spans_dropped: dropped + spans.lost(),
+            spans_left: buffered + spans.waiting,
+            points_exported: points.exported,
+            points_dropped: points.lost(),
+            logs_exported: records.exported,
+            logs_dropped: records.lost(),
+            logs_left: records.waiting,
+            complete: *complete,
+        }
+    }
+}

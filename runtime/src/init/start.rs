@@ -1,0 +1,240 @@
+//! What a configuration means for each signal: its receivers, how much memory they get, and what is said about it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::error::InitError;
+use crate::collector::{Change, Metrics, Plugged, Receiver, Room, Source, Traces};
+use crate::config::{Batch, Compression, Config, Destination, Otlp, Signal};
+use crate::metering::{Metering, MeteringConfig, MeteringError};
+use crate::reader::Reader;
+use crate::recorder::Capacity;
+use crate::recording::{Recording, RecordingConfig};
+use crate::sampling::Sampler;
+use crate::snapshot::Snapshot;
+use crate::transport::{Target, Transport};
+use crate::views::Views;
+use crate::{foreign, notice};
+
+/// How `memory_limit` is shared out: a half to spans that have ended, an eighth to open ones, a quarter to requests that wait
+/// for their receivers, and a sixteenth each to log records and to spans of others.
+struct Shares(usize);
+
+impl Shares {
+    fn capacity(&self) -> Capacity {
+        let (chunk, block) = (16 << 10, 512);
+        Capacity { chunks: (self.0 / 2 / chunk).max(8), blocks: (self.0 / 8 / block).max(64) }
+    }
+
+    /// For log records that wait for the collector, and as much for spans of others.
+    fn queue(&self) -> usize {
+        self.0 / 16
+    }
+
+    /// For one of so many receivers.
+    fn room(&self, receivers: usize, items: Option<u32>) -> Room {
+        Room { bytes: self.0 / 4 / receivers.max(1), items: items.map_or(u64::MAX, u64::from) }
+    }
+}
+
+/// Everything that is over OTLP, of all signals.
+fn receivers_in_all(config: &Config) -> usize {
+    let otlp = |destination: &Destination| matches!(destination, Destination::Otlp(_));
+    Signal::ALL.iter().map(|signal| config.destinations(*signal).iter().filter(|to| otlp(to)).count()).sum()
+}
+
+/// The receivers of a signal, and how they are to be spoken to.
+pub(super) fn receivers(config: &Config, signal: Signal) -> Result<Vec<Receiver>, InitError> {
+    let (queue, timeout) = match signal {
+        Signal::Traces => of_batch(&config.traces.batch),
+        Signal::Metrics => (None, config.metrics.timeout),
+        Signal::Logs => of_batch(&config.logs.batch),
+    };
+    let room = Shares(config.memory_limit).room(receivers_in_all(config), queue);
+    let receiver = |destination: &Destination| match destination {
+        Destination::Console => Ok(Receiver::Console(config.console)),
+        Destination::Otlp(otlp) => {
+            let transport = Transport::new(&target(otlp, timeout), signal);
+            let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
+            let what = format!("{} to {}", signal.name(), otlp.endpoint);
+            Ok(Receiver::Otlp { signal, what, protocol: otlp.protocol, transport: Box::new(transport), room })
+        }
+    };
+    config.destinations(signal).iter().map(receiver).collect()
+}
+
+fn of_batch(batch: &Batch) -> (Option<u32>, Duration) {
+    (batch.queue, batch.timeout)
+}
+
+/// An attempt takes no longer than what was said of one, and no longer than what was said of the whole export. How often it
+/// is repeated is up to the memory: what waits for a receiver that is down is not given up because of the time.
+fn target(otlp: &Otlp, timeout: Duration) -> Target {
+    Target {
+        protocol: otlp.protocol,
+        url: otlp.endpoint.url(),
+        headers: otlp.headers.clone(),
+        gzip: otlp.compression == Compression::Gzip,
+        timeout: otlp.timeout.min(timeout),
+        tls: otlp.tls.clone(),
+    }
+}
+
+/// The exporters that the program brought along.
+pub(super) fn plugged(config: &Config) -> impl Iterator<Item = Receiver> {
+    let exporters = if config.enabled == Some(false) { Vec::new() } else { config.plugged.take() };
+    // As plain data a span takes about this much.
+    let room = (Shares(config.memory_limit).room(receivers_in_all(config) + exporters.len(), None).bytes >> 10) as u64;
+    let (room, timeout) =
+        (config.traces.batch.queue.map_or(room, |queue| room.min(queue.into())), config.traces.batch.timeout);
+    exporters.into_iter().map(move |exporter| Receiver::Plugged(Plugged { exporter, timeout, room }))
+}
+
+pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>>) -> Result<Change, InitError> {
+    let recording = if new { Some(start_recording(config)?) } else { None };
+    if new {
+        foreign::start(Shares(config.memory_limit).queue());
+    }
+    Ok(Change::Traces(Traces { recording, receivers, batch: config.traces.batch }))
+}
+
+/// Starts to handle log events, if they shall become lines or records.
+#[cfg(feature = "logs")]
+pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
+    use crate::config::{LogLines, Origin};
+    use crate::logs::{Lines, LogsConfig, RecordsConfig};
+
+    let destinations = config.destinations(Signal::Logs);
+    let asked_for =
+        matches!(config.origin("log_filter"), Origin::Variable("LOG_LEVEL") | Origin::Code | Origin::Section);
+    let implied = (!destinations.is_empty() || asked_for).then_some(LogLines::Auto);
+    let lines = match config.logs.lines.or(implied) {
+        None | Some(LogLines::None) => None,
+        Some(LogLines::Auto) => Some(Lines::Auto),
+        Some(LogLines::Json) => Some(Lines::Json),
+        Some(LogLines::Text) => Some(Lines::Text),
+    };
+    let records = (!destinations.is_empty())
+        .then(|| RecordsConfig { limits: config.logs.limits, queue_bytes: Shares(config.memory_limit).queue() });
+    if lines.is_none() && records.is_none() {
+        return None;
+    }
+    Some(Arc::new(crate::logs::start(LogsConfig {
+        service: crate::resource::service_name(config),
+        filter: config.log_filter.clone().into_inner(),
+        lines,
+        sink: None,
+        records,
+        redact: config.redact.clone(),
+        install: true,
+    })))
+}
+
+/// Metrics while they are on.
+pub(super) struct Meter {
+    pub(super) metering: Metering,
+    views: Arc<Views>,
+    #[cfg(feature = "otel")]
+    meters: Arc<crate::otel::metrics::Meters>,
+}
+
+impl Meter {
+    pub(super) fn start(config: &Config) -> Result<Self, InitError> {
+        let (views, warnings) = Views::new(&config.metrics.views);
+        for warning in warnings {
+            notice::say(format_args!("warning: {warning}"));
+        }
+        let metering = MeteringConfig {
+            off: views.off(),
+            exemplars: config.metrics.exemplars.into(),
+            ..MeteringConfig::default()
+        };
+        let metering = Metering::start(metering).map_err(|error| match error {
+            MeteringError::AlreadyMetering => InitError::AlreadyRunning,
+            other => InitError::Metrics(other),
+        })?;
+        Ok(Meter {
+            metering,
+            views: Arc::new(views),
+            #[cfg(feature = "otel")]
+            meters: Arc::new(crate::otel::metrics::Meters::start(&config.metrics)),
+        })
+    }
+
+    /// All of it for the collector.
+    fn source(&self, config: &Config) -> Source {
+        Source {
+            reader: self.metering.reader(config.metrics.temporality.into()),
+            views: self.views.clone(),
+            #[cfg(feature = "otel")]
+            meters: self.meters.clone(),
+        }
+    }
+
+    /// All metrics since the beginning.
+    pub(super) fn snapshot(&self, reader: &mut Reader) -> Snapshot {
+        let mut snapshot = reader.snapshot();
+        self.views.apply(&mut snapshot);
+        #[cfg(feature = "otel")]
+        {
+            snapshot.foreign = self.meters.scrape(PATIENCE);
+        }
+        snapshot
+    }
+}
+
+/// How long a callback of a raw instrument may take.
+#[cfg(feature = "otel")]
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(super) fn metrics(config: &Config, new: Option<&Meter>, receivers: Option<Vec<Receiver>>) -> Change {
+    let source = new.map(|meter| meter.source(config));
+    Change::Metrics(Metrics { source, receivers, interval: config.metrics.interval })
+}
+
+fn start_recording(config: &Config) -> Result<Recording, InitError> {
+    let recording = RecordingConfig {
+        capacity: Shares(config.memory_limit).capacity(),
+        sampler: config.traces.sampler.clone(),
+        limits: config.traces.limits,
+        filter: config.filter.clone().into_inner(),
+    };
+    Recording::start(recording).map_err(|_| InitError::AlreadyRunning)
+}
+
+/// One line about what is on, where it goes, how, and who said so.
+pub(super) fn described(config: &Config, plugged: usize) -> String {
+    let plugged = |signal| if signal == Signal::Traces { plugged } else { 0 };
+    let signals = Signal::ALL.map(|signal| signal_described(config, signal, plugged(signal))).join("; ");
+    let settings: Vec<_> = config.origins().map(|(setting, origin)| format!("{setting} ({origin})")).collect();
+    let settings = if settings.is_empty() { "defaults only".to_owned() } else { settings.join(", ") };
+    format!("{signals}; set: {settings}")
+}
+
+fn signal_described(config: &Config, signal: Signal, plugged: usize) -> String {
+    let to = |destination: &Destination| match destination {
+        Destination::Console => "the console".to_owned(),
+        Destination::Otlp(otlp) => format!("{} by {}", otlp.endpoint, otlp.protocol.name()),
+    };
+    let mut all: Vec<_> = config.destinations(signal).iter().map(to).collect();
+    all.extend((0..plugged).map(|_| "an exporter of the program".to_owned()));
+    let name = signal.name();
+    if all.is_empty() {
+        return format!("{name} off");
+    }
+    let how = match signal {
+        Signal::Traces => format!(", sampler {}", sampler_described(&config.traces.sampler)),
+        Signal::Metrics => format!(" every {:?}", config.metrics.interval),
+        Signal::Logs => String::new(),
+    };
+    format!("{name} to {}{how}", all.join(" and "))
+}
+
+fn sampler_described(sampler: &Sampler) -> String {
+    match sampler {
+        Sampler::AlwaysOn => "always_on".to_owned(),
+        Sampler::AlwaysOff => "always_off".to_owned(),
+        Sampler::Ratio(ratio) => format!("traceidratio {ratio}"),
+        Sampler::Custom(_) => "of the program".to_owned(),
+    }
+}

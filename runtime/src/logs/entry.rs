@@ -1,0 +1,252 @@
+//! An event while it is handled: everything in buffers that its thread uses again.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt::{self, Write};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::config::{Level, LogLimits};
+use crate::context::Context;
+use crate::redact::{self, Redact};
+use crate::value::{OwnedValue, cut};
+
+/// How much more than it may keep of a text is formatted for the redaction hook: a secret that is cut in two would pass it.
+const FOR_REDACTION: usize = 4 << 10;
+/// Sources of an error that are followed. A chain may be endless.
+const SOURCES: usize = 16;
+/// Buffers that grew larger than this are not kept.
+pub(super) const KEPT: usize = 64 << 10;
+
+/// Text that lives for ever, or lies in the entry's own buffer.
+#[derive(Clone, Debug)]
+pub(super) enum Text {
+    Static(&'static str),
+    Own(Range<usize>),
+}
+
+/// The value of a field.
+#[derive(Clone, Debug)]
+pub(super) enum Field {
+    Bool(bool),
+    I64(i64),
+    U64(u64),
+    F64(f64),
+    Text(Text),
+}
+
+/// A value as it is read.
+pub(super) enum Read<'a> {
+    Bool(bool),
+    I64(i64),
+    U64(u64),
+    F64(f64),
+    Str(&'a str),
+}
+
+/// One event.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) unix_nanos: u64,
+    pub(super) level: Level,
+    pub(super) context: Context,
+    pub(super) target: Text,
+    pub(super) message: Text,
+    pub(super) file: Option<Text>,
+    pub(super) line: Option<u32>,
+    pub(super) fields: Vec<(Text, Field)>,
+    /// Fields past the limit.
+    pub(super) dropped: u32,
+    limits: LogLimits,
+    redact: Option<Redact>,
+    texts: String,
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Entry {
+            unix_nanos: 0,
+            level: Level::Off,
+            context: Context::default(),
+            target: Text::Static(""),
+            message: Text::Static(""),
+            file: None,
+            line: None,
+            fields: Vec::new(),
+            dropped: 0,
+            limits: LogLimits::default(),
+            redact: None,
+            texts: String::new(),
+        }
+    }
+}
+
+impl Entry {
+    /// Begins another event. Keeps the buffers, if they are not too large.
+    pub(super) fn begin(&mut self, unix_nanos: u64, level: Level, limits: LogLimits, redact: &Option<Redact>) {
+        let mut old = std::mem::take(self);
+        old.texts.clear();
+        old.fields.clear();
+        let texts = if old.texts.capacity() > KEPT { String::new() } else { old.texts };
+        let (redact, context) = (redact.clone(), Context::current());
+        *self = Entry { unix_nanos, level, context, limits, redact, texts, fields: old.fields, ..Entry::default() };
+    }
+
+    pub(super) fn text<'a>(&'a self, text: &'a Text) -> &'a str {
+        match text {
+            Text::Static(text) => text,
+            Text::Own(range) => self.texts.get(range.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// The text as it can be kept.
+    pub(super) fn owned(&self, text: &Text) -> Cow<'static, str> {
+        match text {
+            Text::Static(text) => Cow::Borrowed(text),
+            Text::Own(_) => Cow::Owned(self.text(text).to_owned()),
+        }
+    }
+
+    pub(super) fn owned_value(&self, field: &Field) -> OwnedValue {
+        match field {
+            Field::Bool(flag) => OwnedValue::Bool(*flag),
+            Field::I64(number) => OwnedValue::I64(*number),
+            Field::U64(number) => OwnedValue::U64(*number),
+            Field::F64(number) => OwnedValue::F64(*number),
+            Field::Text(text) => OwnedValue::Str(self.owned(text)),
+        }
+    }
+
+    /// How many attributes there may be, those of the place in the code included.
+    pub(super) fn limit(&self) -> usize {
+        self.limits.attributes as usize
+    }
+
+    /// Copies a name: of a target, a file, a field. Nothing is redacted in those.
+    pub(super) fn copy(&mut self, name: &str) -> Text {
+        let start = self.texts.len();
+        self.texts.push_str(cut(name, self.value_bytes()));
+        Text::Own(start..self.texts.len())
+    }
+
+    pub(super) fn set_message(&mut self, message: fmt::Arguments<'_>) {
+        self.message = match message.as_str() {
+            Some(text) => self.value("message", text),
+            None => self.format("message", message),
+        };
+    }
+
+    /// A field that is a number, a flag or a text.
+    pub(super) fn set(&mut self, name: Text, read: Read<'_>) {
+        let field = match read {
+            Read::Bool(flag) => Field::Bool(flag),
+            Read::I64(number) => Field::I64(number),
+            Read::U64(number) => Field::U64(number),
+            Read::F64(number) => Field::F64(number),
+            Read::Str(text) => Field::Text(self.named(&name, |entry, name| entry.value(name, text))),
+        };
+        self.put(name, field);
+    }
+
+    /// A field that is formatted.
+    pub(super) fn set_formatted(&mut self, name: Text, value: fmt::Arguments<'_>) {
+        let text = self.named(&name, |entry, name| entry.format(name, value));
+        self.put(name, Field::Text(text));
+    }
+
+    /// Runs `f` with the text of a name, which may lie in the buffer that `f` writes to.
+    fn named(&mut self, name: &Text, f: impl FnOnce(&mut Entry, &str) -> Text) -> Text {
+        match name {
+            Text::Static(name) => f(self, name),
+            Text::Own(_) => {
+                let name = self.text(name).to_owned();
+                f(self, &name)
+            }
+        }
+    }
+
+    /// Sets a field, instead of an earlier one with its name.
+    fn put(&mut self, name: Text, field: Field) {
+        let same = |(given, _): &(Text, Field)| self.text(given) == self.text(&name);
+        match self.fields.iter().position(same) {
+            Some(at) => self.fields[at].1 = field,
+            None if self.fields.len() < self.limit() => self.fields.push((name, field)),
+            None => self.dropped += 1,
+        }
+    }
+
+    fn value(&mut self, name: &str, text: &str) -> Text {
+        let redacted = redact::apply(&self.redact, name, text);
+        self.copy(&redacted)
+    }
+
+    /// Formats a value. What a panic leaves of it stays: a panicking `Display` must not reach the host.
+    fn format(&mut self, name: &str, value: fmt::Arguments<'_>) -> Text {
+        let start = self.texts.len();
+        let room = self.value_bytes() + if self.redact.is_some() { FOR_REDACTION } else { 0 };
+        let mut bounded = Bounded { texts: &mut self.texts, end: start + room };
+        let formatted = catch_unwind(AssertUnwindSafe(|| {
+            // An error says that it was cut, or is the value's own; what was written is all there is.
+            let _ = bounded.write_fmt(value);
+        }));
+        if let Err(payload) = formatted {
+            // Dropping it may run code that panics again.
+            std::mem::forget(payload);
+        }
+        if self.redact.is_some() {
+            let whole = self.texts.split_off(start);
+            return self.value(name, &whole);
+        }
+        Text::Own(start..self.texts.len())
+    }
+
+    fn value_bytes(&self) -> usize {
+        self.limits.value_bytes as usize
+    }
+}
+
+/// Writes into a buffer up to an end, and then fails.
+struct Bounded<'a> {
+    texts: &'a mut String,
+    end: usize,
+}
+
+impl fmt::Write for Bounded<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let fitting = cut(text, self.end.saturating_sub(self.texts.len()));
+        self.texts.push_str(fitting);
+        if fitting.len() < text.len() {
+            // Nothing shorter may follow what was cut.
+            self.end = self.texts.len();
+            return Err(fmt::Error);
+        }
+        Ok(())
+    }
+}
+
+/// An error with its sources: `could not load: connection refused`. A source that the text before it ends with, as many
+/// errors repeat theirs, is not said twice.
+pub(super) struct Chain<'a>(pub(super) &'a (dyn Error + 'static));
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut last = bounded(self.0);
+        f.write_str(&last)?;
+        for source in std::iter::successors(self.0.source(), |&error| error.source()).take(SOURCES) {
+            let text = bounded(source);
+            if !last.ends_with(&text) {
+                f.write_str(": ")?;
+                f.write_str(&text)?;
+                last = text;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The text of one error of a chain.
+fn bounded(error: &dyn Error) -> String {
+    let mut texts = String::new();
+    let _ = write!(Bounded { texts: &mut texts, end: KEPT }, "{error}");
+    texts
+}

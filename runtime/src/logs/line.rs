@@ -1,0 +1,218 @@
+//! An event as one line: JSON, or text for people.
+
+use std::fmt::{Display, Write};
+use std::io::{self, IsTerminal};
+use std::sync::{Mutex, PoisonError};
+
+use super::entry::{Entry, Field};
+use super::escape;
+use super::time::Rfc3339;
+use crate::config::Level;
+
+/// Members that are ours. A field of one of these names stands in the object `fields`.
+const OURS: [&str; 10] = [
+    "timestamp",
+    "level",
+    "service",
+    "target",
+    "message",
+    "trace_id",
+    "span_id",
+    "trace_flags",
+    "fields",
+    "dropped_fields",
+];
+
+/// How lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lines {
+    /// One JSON object a line.
+    Json,
+    /// Text for people.
+    Text,
+    /// Text on a terminal, else JSON.
+    Auto,
+}
+
+/// Where lines go instead of standard error.
+pub(crate) type Sink = Box<dyn io::Write + Send>;
+
+/// What writes lines.
+pub(super) struct Writer {
+    form: Form,
+    /// The value of `service`, as JSON.
+    service: String,
+    sink: Option<Mutex<Sink>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Json,
+    Text { colours: bool },
+}
+
+impl Writer {
+    pub(super) fn new(lines: Lines, service: &str, sink: Option<Sink>) -> Self {
+        let is_terminal = sink.is_none() && io::stderr().is_terminal();
+        let form = match lines {
+            Lines::Json => Form::Json,
+            Lines::Auto if !is_terminal => Form::Json,
+            Lines::Text | Lines::Auto => Form::Text { colours: is_terminal && !is_plain_wanted() },
+        };
+        let mut quoted = String::new();
+        escape::json(&mut quoted, service);
+        Writer { form, service: quoted, sink: sink.map(Mutex::new) }
+    }
+
+    /// Writes a line, made in `line`. Failing to write it is not worth another line.
+    pub(super) fn write(&self, line: &mut String, entry: &Entry) {
+        line.clear();
+        match self.form {
+            Form::Json => json(line, entry, &self.service),
+            Form::Text { colours } => text(line, entry, colours),
+        }
+        line.push('\n');
+        let _ = match &self.sink {
+            None => io::Write::write_all(&mut io::stderr().lock(), line.as_bytes()),
+            Some(sink) => sink.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes()),
+        };
+    }
+}
+
+/// Whether the user wants no colours: <https://no-color.org>.
+fn is_plain_wanted() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+fn name_of(level: Level) -> &'static str {
+    match level {
+        Level::Off => "off",
+        Level::Error => "error",
+        Level::Warn => "warn",
+        Level::Info => "info",
+        Level::Debug => "debug",
+        Level::Trace => "trace",
+    }
+}
+
+fn json(line: &mut String, entry: &Entry, service: &str) {
+    put(line, format_args!("{{\"timestamp\":\"{}\"", Rfc3339(entry.unix_nanos)));
+    put(line, format_args!(",\"level\":\"{}\",\"service\":{service},\"target\":", name_of(entry.level)));
+    escape::json(line, entry.text(&entry.target));
+    line.push_str(",\"message\":");
+    escape::json(line, entry.text(&entry.message));
+    let context = &entry.context;
+    if context.is_valid() {
+        let flags = u8::from(context.is_sampled());
+        put(line, format_args!(",\"trace_id\":\"{}\",\"span_id\":\"{}\"", context.trace_id(), context.span_id()));
+        put(line, format_args!(",\"trace_flags\":\"{flags:02x}\""));
+    }
+    let is_ours = |name: &str| OURS.contains(&name);
+    let mut clashes = false;
+    for (name, field) in &entry.fields {
+        let name = entry.text(name);
+        if is_ours(name) {
+            clashes = true;
+        } else {
+            line.push(',');
+            member(line, entry, name, field);
+        }
+    }
+    if clashes {
+        line.push_str(",\"fields\":");
+        let mut before = '{';
+        for (name, field) in entry.fields.iter().filter(|(name, _)| is_ours(entry.text(name))) {
+            line.push(before);
+            member(line, entry, entry.text(name), field);
+            before = ',';
+        }
+        line.push('}');
+    }
+    if entry.dropped > 0 {
+        put(line, format_args!(",\"dropped_fields\":{}", entry.dropped));
+    }
+    line.push('}');
+}
+
+fn member(line: &mut String, entry: &Entry, name: &str, field: &Field) {
+    escape::json(line, name);
+    line.push(':');
+    match field {
+        Field::Bool(flag) => put(line, flag),
+        Field::I64(number) => put(line, number),
+        Field::U64(number) => put(line, number),
+        // The shortest digits that give the number back. JSON has no infinity and no NaN; they are text.
+        Field::F64(number) if number.is_finite() => put(line, format_args!("{number:?}")),
+        Field::F64(number) if number.is_nan() => line.push_str("\"NaN\""),
+        Field::F64(number) => line.push_str(if *number > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }),
+        Field::Text(text) => escape::json(line, entry.text(text)),
+    }
+}
+
+const DIM: &str = "\x1b[2m";
+const RESET: &str = "\x1b[0m";
+
+fn text(line: &mut String, entry: &Entry, colours: bool) {
+    let (dim, reset) = if colours { (DIM, RESET) } else { ("", "") };
+    let (level, colour) = match entry.level {
+        Level::Error | Level::Off => ("ERROR", "\x1b[31m"),
+        Level::Warn => (" WARN", "\x1b[33m"),
+        Level::Info => (" INFO", "\x1b[32m"),
+        Level::Debug => ("DEBUG", "\x1b[34m"),
+        Level::Trace => ("TRACE", "\x1b[35m"),
+    };
+    let colour = if colours { colour } else { "" };
+    put(line, format_args!("{dim}{}{reset} {colour}{level}{reset} {dim}", Rfc3339(entry.unix_nanos)));
+    escape::plain(line, entry.text(&entry.target));
+    put(line, format_args!(":{reset} "));
+    escape::plain(line, entry.text(&entry.message));
+    for (name, field) in &entry.fields {
+        put(line, format_args!(" {dim}"));
+        escape::word(line, entry.text(name));
+        put(line, format_args!("={reset}"));
+        match field {
+            Field::Bool(flag) => put(line, flag),
+            Field::I64(number) => put(line, number),
+            Field::U64(number) => put(line, number),
+            Field::F64(number) => put(line, format_args!("{number:?}")),
+            Field::Text(text) => escape::word(line, entry.text(text)),
+        }
+    }
+    if entry.dropped > 0 {
+        put(line, format_args!(" {dim}({} more fields){reset}", entry.dropped));
+    }
+    if entry.context.is_valid() {
+        // The first digits are enough to tell the traces on a screen apart.
+        put(line, format_args!(" {dim}trace={:08x}{reset}", (entry.context.trace_id().0 >> 96) as u32));
+    }
+}
+
+fn put(line: &mut String, value: impl Display) {
+    // Writing to a string does not fail.
+    let _ = write!(line, "{value}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::LogLimits;
+
+    #[test]
+    fn on_a_terminal_nothing_but_our_own_colours_is_there() {
+        let mut entry = Entry::default();
+        entry.begin(0, Level::Warn, LogLimits::default(), &None);
+        entry.set_message(format_args!("\x1b[31mred\n"));
+        let mut line = String::new();
+        text(&mut line, &entry, true);
+        let expected = "<2>1970-01-01T00:00:00.000000Z<0> <33> WARN<0> <2>:<0> \\u{1b}[31mred\\n";
+        assert_eq!(line, expected.replace('<', "\x1b[").replace('>', "m"));
+    }
+
+    #[test]
+    fn where_nobody_looks_lines_are_json() {
+        // Whatever the test's standard error is, a sink is no terminal.
+        let form = |lines| Writer::new(lines, "s", Some(Box::new(io::sink()))).form;
+        assert_eq!(form(Lines::Auto), Form::Json);
+        assert_eq!(form(Lines::Text), Form::Text { colours: false });
+    }
+}

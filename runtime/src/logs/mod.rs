@@ -1,0 +1,183 @@
+//! Log events of `tracing` and `log`: as lines that name their trace, and as OTLP log records.
+//!
+//! A program without a subscriber of its own needs nothing of this module: telemetry that is started with logs switched on
+//! installs one, and a logger for `log`, where there is none. Who has a subscriber adds [`layer`] to it:
+//!
+//! ```
+//! use tracing_subscriber::layer::SubscriberExt;
+//!
+//! let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());
+//! tracing::subscriber::with_default(subscriber, || tracing::info!(bytes = 5, "loaded"));
+//! ```
+//!
+//! Install your own subscriber and logger before telemetry is started: what comes second is refused by `tracing` and by
+//! `log`, and `tracing-subscriber`'s `init` panics then.
+//!
+//! # Lines
+//! A line is one JSON object, or on a terminal text for people. The object has `timestamp` (RFC 3339, UTC), `level`,
+//! `service`, `target` and `message`; `trace_id`, `span_id` and `trace_flags` wherever a span is active, sampled or not;
+//! and the fields of the event beside them. A field that has one of these names stands in an object `fields` instead, so
+//! that nobody can pass for the trace or the level of a line. Of fields with the same name the last one counts. Texts are
+//! cut at the limit for values; fields past the limit for attributes are left out, and `dropped_fields` says how many.
+//! Numbers that JSON does not have (NaN, infinities, integers of more than 64 bits) are text. An error that is given as
+//! `&dyn Error` is written with its sources.
+//!
+//! No line contains a control character, whatever was logged: line ends, escape sequences of terminals and marks that turn
+//! the direction of writing are escaped.
+//!
+//! # Records
+//! A record has the severity, the message as its body, the fields with their types as attributes, `code.file.path` and
+//! `code.line.number`, and the ids of the active span. The target is the name of the instrumentation scope, which is where
+//! OpenTelemetry has the name of a logger and where backends look for it.
+//!
+//! # What is left out
+//! With `tracing`'s feature `log-always` each event comes a second time, through `log`; it is known by its place in the
+//! code, and left out. An event that is made while its thread handles another one (by a `Display` that logs) is dropped and counted. Events of
+//! the thread that exports become no records, and lines from `warn` on only: telemetry about telemetry would never end.
+
+#![allow(dead_code, unused_imports, reason = "init uses it")]
+
+#[doc(hidden)]
+pub mod door;
+mod entry;
+mod escape;
+mod event;
+mod inside;
+mod line;
+mod logger;
+mod own;
+mod queue;
+mod record;
+mod suppress;
+mod time;
+
+use std::fmt;
+use std::sync::Arc;
+
+use tracing_core::{Event, Subscriber};
+use tracing_subscriber::layer::{Context, Layer};
+
+pub(crate) use self::line::{Lines, Sink};
+pub(crate) use self::own::{Installed, installed};
+pub(crate) use self::queue::LogCounts;
+pub(crate) use self::record::LogRecord;
+pub(crate) use self::suppress::{Suppressed, suppress, suppressed};
+
+use self::inside::{Inside, Outputs};
+use self::line::Writer;
+use self::queue::Queue;
+use crate::config::{LogFilter, LogLimits};
+use crate::redact::Redact;
+
+/// A layer for a subscriber of your own. It hands events to telemetry for as long as that runs with logs switched on.
+///
+/// Which events are wanted is decided inside, so that other layers see what they would see without this one.
+pub fn layer() -> LogLayer {
+    LogLayer { private: () }
+}
+
+/// What [`layer`] gives.
+#[derive(Clone, Copy, Debug)]
+pub struct LogLayer {
+    private: (),
+}
+
+impl<S: Subscriber> Layer<S> for LogLayer {
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        event::handle(event);
+    }
+}
+
+/// How logs are handled.
+#[derive(Default)]
+pub(crate) struct LogsConfig {
+    pub(crate) service: String,
+    pub(crate) filter: LogFilter,
+    /// Whether there are lines, and how they look.
+    pub(crate) lines: Option<Lines>,
+    /// Where lines go instead of standard error.
+    pub(crate) sink: Option<Sink>,
+    /// Whether there are records.
+    pub(crate) records: Option<RecordsConfig>,
+    pub(crate) redact: Option<Redact>,
+    /// Whether a subscriber and a logger of ours are installed where there is none.
+    pub(crate) install: bool,
+}
+
+/// How records are kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RecordsConfig {
+    /// What one may hold. Lines keep to it too.
+    pub(crate) limits: LogLimits,
+    /// Bytes that may wait for the collector.
+    pub(crate) queue_bytes: usize,
+}
+
+/// Logs run for as long as this lives.
+#[must_use = "logs stop when this is dropped"]
+pub(crate) struct Logs {
+    outputs: Arc<Outputs>,
+}
+
+/// Starts logs, in place of those that were started before.
+pub(crate) fn start(config: LogsConfig) -> Logs {
+    let LogsConfig { service, filter, lines, sink, records, redact, install } = config;
+    let outputs = Arc::new(Outputs {
+        lines: lines.map(|lines| Writer::new(lines, &service, sink)),
+        queue: records.map(|records| Queue::new(records.queue_bytes)),
+        limits: records.map(|records| records.limits).unwrap_or_default(),
+        redact,
+        process: std::process::id(),
+    });
+    if install {
+        own::install();
+    }
+    inside::swap(Some(Arc::new(Inside { filter, outputs: outputs.clone() })));
+    Logs { outputs }
+}
+
+impl Logs {
+    /// Takes the records that wait. Who logs meanwhile does not wait for `f`.
+    pub(crate) fn take(&self, f: impl FnMut(LogRecord)) {
+        if let Some(queue) = &self.outputs.queue {
+            queue.take(f);
+        }
+    }
+
+    pub(crate) fn counts(&self) -> LogCounts {
+        self.outputs.queue.as_ref().map(Queue::counts).unwrap_or_default()
+    }
+
+    /// Changes which events are wanted.
+    pub(crate) fn set_filter(&self, filter: LogFilter) {
+        if self.is_current() {
+            inside::swap(Some(Arc::new(Inside { filter, outputs: self.outputs.clone() })));
+        }
+    }
+
+    /// Lets nothing more in. What waits can still be taken.
+    pub(crate) fn stop(&self) {
+        if self.is_current() {
+            inside::swap(None);
+        }
+    }
+
+    /// Whether no others were started in place of these.
+    fn is_current(&self) -> bool {
+        inside::current().is_some_and(|inside| Arc::ptr_eq(&inside.outputs, &self.outputs))
+    }
+}
+
+impl Drop for Logs {
+    fn drop(&mut self) {
+        self.stop();
+        // A thread that logs nothing more may keep the outputs for long; their memory need not wait for it.
+        self.take(drop);
+    }
+}
+
+impl fmt::Debug for Logs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Logs").field("counts", &self.counts()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,24 @@
+//! Spans of `tracing` in the same traces as ours.
+//!
+//! ```
+//! use tracing_subscriber::layer::SubscriberExt as _;
+//!
+//! let subscriber = tracing_subscriber::registry().with(tracecast::tracing_spans::layer());
+//! tracing::subscriber::with_default(subscriber, || {
+//!     let _entered = tracing::info_span!("load", artifact = "llama", otel.kind = "client").entered();
+//!     // Spans of ours that begin here are children of `load`.
+//! });
+//! ```
+//!
+//! Which spans are made is for the filters of the subscriber to say. Without telemetry the layer does nothing.
+//!
+//! Fields become attributes, but for those that `tracing-opentelemetry` knows as well: `otel.name` and `otel.kind` name
+//! the span and its kind (`client`, `server`, `producer`, `consumer` or `internal`), `otel.status_code` (`ok` or `error`)
+//! and `otel.status_description` say how it ended. In a capture of [`testing`](crate::testing) only our spans are seen;
+//! those of `tracing` are transparent there.
+
+mod entered;
+mod fields;
+mod layer;
+
+pub use self::layer::{SpanLayer, layer};

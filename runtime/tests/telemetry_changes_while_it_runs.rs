@@ -1,0 +1,220 @@
+//! What can be changed without a restart: sampling, filters, whole signals, the file; and what sees every text.
+#![cfg(feature = "otlp")]
+
+#[path = "support/receiver.rs"]
+mod receiver;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use receiver::Receiver;
+use tracecast::config::{Config, ConsoleFormat, Exporter, Signal};
+use tracecast::prelude::*;
+use tracecast::{Guard, InternedKey, Report, Sampler};
+
+tracecast::tc_keys! {
+    /// What a user asked for.
+    pub id prompt: str = "tc.test.prompt";
+    /// Who asked.
+    pub label tenant: Interned<4> = "tc.test.tenant";
+}
+
+tc_metrics! {
+    /// Loads.
+    static LOADS: Counter = "tc_loads_total";
+    /// Loads of a tenant.
+    static BY_TENANT: Counter<(tenant,)> = "tc_loads_by_tenant_total";
+}
+
+#[tc_span("Store/Load", attrs(prompt = text))]
+fn load(text: &str) {
+    LOADS.add(1, ());
+}
+
+#[tc_span("Cache/Look")]
+fn look() {}
+
+#[tc_span("Store/Fail", attrs(prompt = "kept"))]
+fn fail() -> Result<(), std::io::Error> {
+    Err(std::io::Error::other("token=hunter2"))
+}
+
+/// Telemetry runs once in a process, so the tests of this file take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn to(receiver: &Receiver) -> Config {
+    Config::new().with_endpoint(receiver.endpoint())
+}
+
+fn flush(telemetry: &Guard) -> Report {
+    let report = telemetry.flush(LONG);
+    assert!(report.complete, "{report}");
+    report
+}
+
+#[test]
+fn sampling_and_filters() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = to(&receiver).with_sampler(Sampler::AlwaysOff).init().unwrap();
+    load("unsampled");
+    telemetry.set_sampler(&Sampler::AlwaysOn);
+    load("sampled");
+    telemetry.set_filter("Store=off".parse().unwrap());
+    load("filtered");
+    look();
+    telemetry.set_sampler(&Sampler::Ratio(0.0));
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 2);
+    assert_eq!(receiver.span_names(), ["Store/Load", "Cache/Look"]);
+}
+
+#[test]
+fn signals_off_and_on_again() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = to(&receiver).with_exporters(Signal::Logs, Vec::new()).init().unwrap();
+    load("one");
+    telemetry.switch(Signal::Traces, false).unwrap();
+    load("two");
+    assert!(!telemetry.is_on(Signal::Traces) && telemetry.is_on(Signal::Metrics));
+    telemetry.switch(Signal::Traces, true).unwrap();
+    load("three");
+    assert_eq!(flush(&telemetry).spans_exported, 2, "what was recorded before it was switched off is exported");
+    assert_eq!(receiver.last_sum("tc_loads_total"), Some(3), "metrics went on");
+
+    telemetry.switch(Signal::Metrics, false).unwrap();
+    load("four");
+    let before = receiver.at("/v1/metrics").len();
+    assert_eq!(flush(&telemetry).spans_exported, 3);
+    assert_eq!(receiver.at("/v1/metrics").len(), before, "nothing is sent of a signal that is off");
+    telemetry.switch(Signal::Metrics, true).unwrap();
+    load("five");
+    flush(&telemetry);
+    assert_eq!(receiver.last_sum("tc_loads_total"), Some(4), "it goes on from where it was");
+
+    let error = telemetry.switch(Signal::Logs, true).unwrap_err();
+    assert_eq!(error.to_string(), "logs have no exporter; name one with OTEL_LOGS_EXPORTER or an endpoint");
+}
+
+fn file(receiver: &Receiver, ratio: f64, filter: &str) -> String {
+    format!(
+        "file_format: '1.0'
+tracer_provider:
+  sampler: {{trace_id_ratio_based: {{ratio: {ratio}}}}}
+  processors: [{{batch: {{exporter: {{otlp_http: {{endpoint: 'http://{}/v1/traces'}}}}}}}}]
+distribution: {{tracecast: {{filter: '{filter}'}}}}
+",
+        receiver.address
+    )
+}
+
+#[test]
+fn the_file_is_read_again() {
+    let _turn = TURN.lock().unwrap();
+    let (first, second) = (Receiver::start(), Receiver::start());
+    let folder = std::env::temp_dir().join(format!("tracecast-reload-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("telemetry.yaml");
+    std::fs::write(&path, file(&first, 1.0, "Cache=off")).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().init().unwrap();
+    load("one");
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 1);
+
+    std::fs::write(&path, file(&second, 1.0, "Store=off")).unwrap();
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["exporters", "filter"], vec![]));
+    load("two");
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 2, "both receivers count");
+    assert_eq!((first.span_names(), second.span_names()), (vec!["Store/Load".into()], vec!["Cache/Look".into()]));
+
+    std::fs::write(&path, "file_format: '1.0'\ntracer_provider: {loud: true}\n").unwrap();
+    let error = telemetry.reload().unwrap_err().to_string();
+    assert!(error.contains("tracer_provider") && error.contains("loud"), "{error}");
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 3, "a wrong file changes nothing");
+
+    std::fs::write(&path, "file_format: '1.0'\nresource: {attributes: [{name: a, value: b}]}\n").unwrap();
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!(reloaded.after_restart, ["resource"]);
+    assert!(!telemetry.is_on(Signal::Traces), "without exporters it is off");
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 3);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_code_said_stays() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let folder = std::env::temp_dir().join(format!("tracecast-code-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("telemetry.yaml");
+    std::fs::write(&path, file(&receiver, 0.0, "")).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().with_sampler(Sampler::AlwaysOn).init().unwrap();
+    std::fs::write(&path, file(&receiver, 0.0, "Cache=off")).unwrap();
+    assert_eq!(telemetry.reload().unwrap().changed, ["filter"]);
+    load("sampled");
+    assert_eq!(flush(&telemetry).spans_exported, 1);
+    drop(telemetry);
+    let error = to(&receiver).init().unwrap().reload().unwrap_err().to_string();
+    assert!(error.starts_with("the configuration was made by the program"), "{error}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_hook_sees_every_text() {
+    let _turn = TURN.lock().unwrap();
+    for protocol in [tracecast::config::Protocol::HttpProtobuf, tracecast::config::Protocol::HttpJson] {
+        let receiver = Receiver::start();
+        let telemetry = to(&receiver)
+            .with_protocol(protocol)
+            .with_resource_attribute("owner", "hunter2@example.org")
+            .with_redaction(|name, text| match name {
+                "tc.test.prompt" if text == "kept" => None,
+                _ => text.contains("hunter2").then(|| "[removed]".to_owned()),
+            })
+            .init()
+            .unwrap();
+        load("hunter2 is my password");
+        let _ = fail();
+        BY_TENANT.add(1, (tenant::intern("hunter2 inc"),));
+        flush(&telemetry);
+        let bodies: Vec<_> =
+            receiver.all().iter().map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect();
+        assert!(bodies.len() >= 2, "{bodies:?}");
+        assert!(bodies.iter().all(|body| !body.contains("hunter2")), "{bodies:?}");
+        let removed = bodies.iter().map(|body| body.matches("[removed]").count()).sum::<usize>();
+        // The attribute, the error's message (as attribute and as status), the tenant, and the resource of each request.
+        assert!(removed >= 4 + bodies.len(), "{removed}: {bodies:?}");
+        assert!(bodies.iter().any(|body| body.contains("kept")), "{bodies:?}");
+    }
+}
+
+#[test]
+fn with_several_receivers_the_slowest_counts() {
+    let _turn = TURN.lock().unwrap();
+    let (well, sick) = (Receiver::start(), Receiver::start());
+    sick.set_sick(true);
+    let otlp = |receiver: &Receiver| {
+        let mut settings = tracecast::config::OtlpSettings::default();
+        settings.address = Some(tracecast::config::Address::Base(receiver.endpoint().into()));
+        Exporter::Otlp(Box::new(settings))
+    };
+    let config = Config::new()
+        .with_console(ConsoleFormat::Json)
+        .with_exporters(Signal::Traces, vec![otlp(&well), Exporter::Console, otlp(&sick)]);
+    let telemetry = config.init().unwrap();
+    load("one");
+    let report = telemetry.flush(Duration::from_millis(500));
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (1, 0, 1), "{report}");
+    assert_eq!(well.span_names(), ["Store/Load"]);
+    sick.set_sick(false);
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (1, 1, 0), "{report}");
+    assert_eq!(sick.span_names(), ["Store/Load"]);
+}
