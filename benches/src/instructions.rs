@@ -27,6 +27,17 @@ const SCENARIOS: &[Scenario] = &[
     ("recorded, 0 attributes", |calls| recorded(calls, work::span)),
     ("recorded, 4 attributes", |calls| recorded(calls, work::span_four)),
     ("recorded async", |calls| recorded(calls, |x| work::drive(work::span_async(x)))),
+    #[cfg(feature = "otel")]
+    ("unsampled child, interop on", |calls| interop(|| unsampled(|| repeat(calls, work::span)))),
+    #[cfg(feature = "otel")]
+    ("recorded, interop on", |calls| interop(|| recorded(calls, work::span))),
+    #[cfg(feature = "otel")]
+    ("recorded polls, interop on", |calls| {
+        interop(|| {
+            let _recording = start(Sampler::AlwaysOn);
+            work::drive(work::span_yields(calls));
+        });
+    }),
     ("limit", |calls| repeat(calls, |x| work::limit(x, &mut [0; 8]))),
     ("plain polls", |calls| work::drive(work::plain_yields(calls))),
     ("recorded polls", |calls| {
@@ -58,6 +69,14 @@ fn start(sampler: Sampler) -> Recording {
 fn unsampled(inside: impl FnOnce()) {
     let _recording = start(Sampler::AlwaysOff);
     work::root(inside);
+}
+
+/// With the OpenTelemetry API's spans and ours in one tree.
+#[cfg(feature = "otel")]
+fn interop(inside: impl FnOnce()) {
+    use tracecast::otel::Interop;
+    let _interop = tracecast::__bench::Foreign::of_otel(1 << 20, Interop::Boundaries, &[]);
+    inside();
 }
 
 fn metered(inside: impl FnOnce()) {
@@ -143,6 +162,12 @@ const ROWS: &[(&str, &str, &str)] = &[
     ("unsampled child", "plain", "<= 45"),
     ("unsampled child, 4 attributes", "plain", "<= 45"),
     ("unsampled async child", "plain async", ""),
+    #[cfg(feature = "otel")]
+    ("unsampled child, interop on", "plain", "<= 80"),
+    #[cfg(feature = "otel")]
+    ("recorded, interop on", "plain", ""),
+    #[cfg(feature = "otel")]
+    ("recorded polls, interop on", "plain polls", ""),
     ("recorded polls", "plain polls", "<= 40 a poll"),
     ("counter off", "plain labelled", "<= 3"),
     ("histogram off", "plain labelled", "<= 3"),

@@ -8,6 +8,8 @@ mod check_time;
 mod clock;
 #[cfg(feature = "otlp")]
 mod encode;
+#[cfg(feature = "otlp")]
+mod end_to_end;
 mod instructions;
 mod metrics;
 mod sizes;
@@ -30,10 +32,12 @@ fn main() {
         ["--check"] => check_time::print(false),
         #[cfg(feature = "otlp")]
         ["--encode"] => encode::print(false),
+        #[cfg(feature = "otlp")]
+        ["--end-to-end"] => end_to_end::print(false),
         ["--clock"] => clock::print(),
         _ => {
             eprintln!(
-                "usage: tracecast-benches [--quick | --time | --metrics | --instructions | --sizes | --check | --encode | --clock]"
+                "usage: tracecast-benches [--quick | --time | --metrics | --instructions | --sizes | --check | --encode | --end-to-end | --clock]"
             );
             std::process::exit(2);
         }
@@ -47,5 +51,7 @@ fn print_all(quick: bool) {
     metrics::print(quick);
     #[cfg(feature = "otlp")]
     encode::print(quick);
+    #[cfg(feature = "otlp")]
+    end_to_end::print(quick);
     check_time::print(quick);
 }

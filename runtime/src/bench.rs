@@ -1,7 +1,7 @@
 //! The encoder, for the benches and for tests of whole requests. Not public API: it changes without notice.
 
+use crate::attribute::AttributeValue;
 use crate::clock;
-use crate::config::AttributeValue;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
 use crate::encode::{json, metrics};

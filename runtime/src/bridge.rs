@@ -21,8 +21,8 @@ use crate::local::Local;
 /// The other side, on the thread that asks. None of it panics.
 #[derive(Debug)]
 pub(crate) struct Bridge {
-    /// The id of the span that is current there; zero if there is none.
-    pub(crate) span_id: fn() -> u64,
+    /// The id of the span that is current there; zero if there is none, nothing if the thread ends.
+    pub(crate) span_id: fn() -> Option<u64>,
     /// Its context.
     pub(crate) context: fn() -> Context,
     /// How many contexts of ours are attached there.
@@ -37,7 +37,7 @@ pub(crate) struct Bridge {
 
 /// How much the other side is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "there is no other API"))]
+#[cfg_attr(not(feature = "otel"), allow(dead_code, reason = "there is no other API"))]
 #[repr(u8)]
 pub(crate) enum Mode {
     /// Nothing, and it is not asked.
@@ -73,6 +73,41 @@ fn bridge() -> Option<&'static Bridge> {
     if is_on() { BRIDGE.get() } else { None }
 }
 
+/// Whether an unsampled span of this kind has nothing to do inside of `parent`, which is unsampled too: the other side
+/// stands as it did when that was entered, and is not told of it. What most spans ask, so it is short.
+#[inline(always)]
+pub(crate) fn is_unchanged(parent: BlockRef, kind: Kind) -> bool {
+    parent.has(ENTERED)
+        && kind == Kind::Internal
+        && MODE.load(Relaxed) == Mode::Boundaries as u8
+        && current_id() == parent.seen.get()
+}
+
+/// The span that is current on the other side. Not to be asked at a thread's end, when that is gone: no block is entered
+/// then.
+#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+#[inline(always)]
+fn current_id() -> u64 {
+    use opentelemetry::trace::TraceContextExt as _;
+    // Their types stand here and nowhere else in the core: a call through a pointer would cost as much as the answer.
+    opentelemetry::Context::map_current(|theirs| u64::from_be_bytes(theirs.span().span_context().span_id().to_bytes()))
+}
+
+#[cfg(not(all(feature = "otel", not(target_family = "wasm"), not(loom))))]
+fn current_id() -> u64 {
+    0
+}
+
+/// The other side is gone from this thread: what is entered here is so no longer there.
+#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+pub(crate) fn gone(local: &Local) {
+    let mut entered = local.current();
+    while let Some(block) = entered {
+        block.lower(ENTERED);
+        entered = block.below.get();
+    }
+}
+
 /// Whether a span of this kind is current on the other side too.
 pub(crate) fn attaches(kind: Kind) -> bool {
     is_on() && (kind != Kind::Internal || MODE.load(Relaxed) == Mode::Full as u8)
@@ -99,7 +134,7 @@ pub(crate) fn parent(local: &Local) -> Option<Context> {
         // Entered before the other API was followed.
         Some(_) => return None,
     };
-    let now = (bridge.span_id)();
+    let now = (bridge.span_id)()?;
     if now == seen || now == 0 {
         return None;
     }
@@ -125,17 +160,25 @@ fn enter_bridged(local: &Local, block: BlockRef) {
     if block.has(ATTACHES) && !block.has(EMPTY) {
         (bridge.attach)(&Context::of(local, block), address(block));
     }
-    block.seen.set((bridge.span_id)());
-    block.raise(ENTERED);
+    if let Some(seen) = (bridge.span_id)() {
+        block.seen.set(seen);
+        block.raise(ENTERED);
+    }
 }
 
 /// Takes away what was attached for a block, and after it, on this thread.
 #[inline]
 pub(crate) fn left(block: BlockRef) {
     if block.has(ENTERED) {
-        block.lower(ENTERED);
-        BRIDGE.get().into_iter().for_each(|bridge| (bridge.truncate)(block.height.get()));
+        leave(block);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn leave(block: BlockRef) {
+    block.lower(ENTERED);
+    BRIDGE.get().into_iter().for_each(|bridge| (bridge.truncate)(block.height.get()));
 }
 
 /// The same for a block that is not the innermost one: what was attached after it stays. If it was cut off, its context

@@ -206,7 +206,7 @@ mod tests {
         let index = chunks.acquire().unwrap();
         write(&chunks, index, 0, 7);
         assert_eq!(drained(&chunks), [7]);
-        assert_eq!(drained(&chunks), []);
+        assert_eq!(drained(&chunks), [0_u64; 0]);
         write(&chunks, index, 1, 8);
         assert!(chunks.acquire().is_none());
         chunks.detach(index);

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use crate::block::{BRIDGED, BlockRef, ENDED_BY_ERROR, ENTERED, FAILED, RECORDING, STARTED, UNWOUND};
+use crate::block::{BRIDGED, BlockRef, CALM, ENDED_BY_ERROR, FAILED, RECORDING, STARTED, UNWOUND};
 use crate::bridge;
 use crate::clock;
 use crate::context::Context;
@@ -29,7 +29,7 @@ impl Carried {
     /// Runs one poll inside the span. Its clock starts with the first.
     #[inline(always)]
     pub(crate) fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
-        if self.0.flags.get() & (STARTED | BRIDGED) != STARTED {
+        if !self.0.has(CALM) {
             self.before_poll();
         }
         local::with(|local| local.push(self.0));
@@ -37,9 +37,7 @@ impl Carried {
         let polled = poll();
         std::mem::forget(unwinding);
         local::with(|local| local.pop_to(self.0));
-        if self.0.has(ENTERED) {
-            bridge::left(self.0);
-        }
+        bridge::left(self.0);
         polled
     }
 
@@ -49,7 +47,11 @@ impl Carried {
         if !self.0.has(STARTED) {
             self.start();
         }
-        local::with(|local| bridge::enter(local, self.0));
+        if self.0.has(BRIDGED) {
+            local::with(|local| bridge::enter(local, self.0));
+        } else {
+            self.0.raise(CALM);
+        }
     }
 
     #[inline(never)]

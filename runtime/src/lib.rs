@@ -45,6 +45,8 @@
 //!
 //! # Features
 //! - `logs` (on by default) turns events of `tracing` and `log` into lines and OTLP log records; see [`logs`].
+//! - `otel` brings the OpenTelemetry API in: its spans and ours make one tree, and exporters of its SDK can be used.
+//! - `tracing` brings spans of `tracing` in, by a layer.
 //! - `off` compiles every span, scope and metric out. It is for applications to choose, not for libraries.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -53,6 +55,8 @@ extern crate self as tracecast;
 
 mod amount;
 mod announce;
+#[cfg(feature = "otlp")]
+mod attribute;
 mod block;
 mod bridge;
 mod builder;
@@ -130,8 +134,14 @@ mod sampling;
 #[cfg(feature = "otlp")]
 mod secret;
 mod sections;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
+pub mod shutdown;
 mod snapshot;
 mod span;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[allow(dead_code, unused_imports, reason = "the collector uses it")]
+mod spool;
 mod stack;
 mod stray;
 mod stream;
@@ -158,6 +168,10 @@ mod word;
 #[doc(hidden)]
 #[path = "bench.rs"]
 pub mod __bench;
+#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[doc(hidden)]
+#[path = "logs_door.rs"]
+pub mod __logs;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;

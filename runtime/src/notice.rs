@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// How much is said: nothing, what is wrong, or also what is going on.
-static LEVEL: AtomicU8 = AtomicU8::new(INFO);
+pub(crate) static LEVEL: AtomicU8 = AtomicU8::new(INFO);
 
 /// What the host ought to know although nothing is wrong.
 pub(crate) const INFO: u8 = 3;

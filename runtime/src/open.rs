@@ -27,6 +27,14 @@ pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
 /// Roots, and unsampled spans beside another API.
 #[inline(never)]
 fn seldom(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
+    match parent {
+        Some(parent) if !parent.has(EMPTY) && bridge::is_unchanged(parent, callsite.kind()) => None,
+        parent => not_seen(local, callsite, parent),
+    }
+}
+
+#[inline(never)]
+fn not_seen(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
     if bridge::is_on() {
         return enter_bridged(local, callsite);
     }

@@ -49,10 +49,12 @@ pub(crate) enum Reason {
     Refused,
     /// The receiver took the request, but not this of it.
     Rejected,
+    /// It was on disk, and lost there: too old, no more room, damaged.
+    Spool,
 }
 
 const SIGNALS: [Signal; 3] = [Signal::Traces, Signal::Metrics, Signal::Logs];
-const REASONS: [Reason; 7] = [
+const REASONS: [Reason; 8] = [
     Reason::NoChunk,
     Reason::NoBlock,
     Reason::ThreadExit,
@@ -60,6 +62,7 @@ const REASONS: [Reason; 7] = [
     Reason::NoRoom,
     Reason::Refused,
     Reason::Rejected,
+    Reason::Spool,
 ];
 
 mod keys {
@@ -78,17 +81,17 @@ mod keys {
 tc_metrics! {
     /// Sampled spans that began.
     static SPANS_CREATED: Counter = "tc_spans_created_total";
-    /// Spans that receivers took; with several receivers each counts.
+    /// Spans that receivers took; with several receivers, the one that got the least.
     static SPANS_EXPORTED: Counter = "tc_spans_exported_total";
     /// Spans that were lost.
     static SPANS_DROPPED: Counter<(keys::reason,)> = "tc_spans_dropped_total";
     /// Sampled spans that began and have not ended.
     static SPANS_OPEN: Gauge<(), u64> = "tc_spans_open";
-    /// Points of metrics that receivers took; with several receivers each counts.
+    /// Points of metrics that receivers took; with several receivers, the one that got the least.
     static POINTS_EXPORTED: Counter = "tc_metric_points_exported_total";
     /// Points of metrics that were lost.
     static POINTS_DROPPED: Counter<(keys::reason,)> = "tc_metric_points_dropped_total";
-    /// Log records that receivers took; with several receivers each counts.
+    /// Log records that receivers took; with several receivers, the one that got the least.
     static LOGS_EXPORTED: Counter = "tc_logs_exported_total";
     /// Log records that were lost.
     static LOGS_DROPPED: Counter<(keys::reason,)> = "tc_logs_dropped_total";

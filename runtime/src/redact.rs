@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use crate::config::AttributeValue;
+use crate::attribute::AttributeValue;
 use crate::finished::{Attribute, FinishedSpan};
 use crate::snapshot::Snapshot;
 use crate::value::OwnedValue;

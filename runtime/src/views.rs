@@ -8,7 +8,9 @@ mod pattern;
 
 use std::borrow::Cow;
 
-pub(crate) use self::merge::{merge_foreign, merge_ours};
+#[cfg(feature = "otel")]
+pub(crate) use self::merge::merge_foreign;
+pub(crate) use self::merge::merge_ours;
 
 use self::pattern::{fits, fits_ignoring_case, is_pattern};
 use crate::cells::Metric;

@@ -265,8 +265,8 @@ tracer_provider:
 fn unknown_keys_in_closed_types_are_errors_with_their_path() {
     check_error(
         "tracer_provider:\n  procesors: []\n  processors: []",
-        "line 3: tracer_provider.procesors: is not a known key; expected processors, limits, sampler or \
-         tracer_configurator/development",
+        "line 3: tracer_provider.procesors: is not a known key; expected processors, limits, sampler, \
+         id_generator or tracer_configurator/development",
     );
     check_error(
         "tracer_provider:\n  processors:\n    - batch:\n        exporter:\n          otlp_http: {endpont: x}",
@@ -275,8 +275,8 @@ fn unknown_keys_in_closed_types_are_errors_with_their_path() {
     );
     check_error(
         "distribution: {tracecast: {rol: x}}",
-        "line 2: distribution.tracecast.rol: is not a known key; expected debug, strict, memory_limit, role, filter or \
-         log_filter",
+        "line 2: distribution.tracecast.rol: is not a known key; expected debug, console_format, log_format, strict, \
+         memory_limit, role, filter or log_filter",
     );
     check_error(
         "meter_provider: {readers: [{push: }]}",
@@ -286,8 +286,8 @@ fn unknown_keys_in_closed_types_are_errors_with_their_path() {
 
 #[test]
 fn elsewhere_they_are_warnings() {
-    let top = "file_format, disabled, log_level, resource, propagator, attribute_limits, tracer_provider, meter_provider, \
-               logger_provider, instrumentation/development or distribution";
+    let top = "file_format, stability, disabled, log_level, resource, propagator, attribute_limits, tracer_provider, \
+               meter_provider, logger_provider, instrumentation/development or distribution";
     check_warning("mine: 1", &format!("line 2: mine: is not a known key; expected {top}"));
     check_warning(
         "tracer_provider: {processors: [{tail: }, {batch: {exporter: {console: }}}]}",
@@ -310,6 +310,11 @@ fn elsewhere_they_are_warnings() {
     check_warning(
         "tracer_provider: {processors: [], tracer_configurator/development: {}}",
         "line 2: tracer_provider.tracer_configurator/development: has no effect in Tracecast; expected it left out",
+    );
+    check_warning(
+        "propagator: {composite_list: 'baggage,smoke'}",
+        "line 2: propagator.composite_list: `smoke` is not a propagator that Tracecast has; expected tracecontext, \
+         baggage, b3, b3multi or none",
     );
     check_warning(
         "logger_provider: {processors: [{batch: {exporter: {console: }}}, {simple: {exporter: {console: }}}]}",
@@ -358,11 +363,6 @@ fn wrong_values_are_errors_with_their_path() {
     check_error(
         "attribute_limits: {attribute_count_limit: many}",
         "line 2: attribute_limits.attribute_count_limit: `many` is not a count; expected a whole number from 0 to 4294967295",
-    );
-    check_error(
-        "propagator: {composite_list: 'baggage,smoke'}",
-        "line 2: propagator.composite_list: `smoke` is not a propagator that Tracecast has; expected tracecontext, \
-         baggage, b3, b3multi or none",
     );
 }
 

@@ -188,3 +188,15 @@ fn unsampled_nothing_is_recorded_and_contexts_stay_valid() {
         assert_eq!(telemetry.counts(), [0, 0, 0]);
     }
 }
+
+#[test]
+fn a_client_span_of_tracing_is_current_on_their_side_too() {
+    let _telemetry = telemetry(Sampler::AlwaysOn, Interop::Boundaries);
+    subscribed(|| {
+        let seen = || opentelemetry::Context::current().span().span_context().span_id().to_bytes();
+        let ours = || tracecast::Context::current().span_id().0.to_be_bytes();
+        tracing::info_span!("call", otel.kind = "client").in_scope(|| assert_eq!(seen(), ours()));
+        tracing::info_span!("internal").in_scope(|| assert_eq!(seen(), [0; 8]));
+        assert_eq!(seen(), [0; 8]);
+    });
+}

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use tracecast::logs::door::{Door, Options};
+use tracecast::__logs::{Door, Options};
 use tracing::{Event, Subscriber, debug, error, info, trace, warn};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 

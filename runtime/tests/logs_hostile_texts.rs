@@ -4,7 +4,7 @@
 
 use std::sync::{Mutex, MutexGuard};
 
-use tracecast::logs::door::{Door, Options};
+use tracecast::__logs::{Door, Options};
 use tracing_subscriber::layer::SubscriberExt;
 
 fn turn() -> MutexGuard<'static, ()> {

@@ -2,7 +2,7 @@
 
 #![cfg(feature = "logs")]
 
-use tracecast::logs::door::{Door, Options, is_installed};
+use tracecast::__logs::{Door, Options, is_installed};
 use tracing_subscriber::layer::SubscriberExt;
 
 #[test]

@@ -4,7 +4,7 @@
 #![cfg(feature = "logs")]
 
 use serde_json::Value;
-use tracecast::logs::door::{Door, Options, is_installed};
+use tracecast::__logs::{Door, Options, is_installed};
 use tracecast::prelude::*;
 use tracecast::{OwnedValue, Recording, RecordingConfig, SpanId, TraceId};
 

@@ -5,7 +5,7 @@
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use tracecast::logs::door::{Door, Options};
+use tracecast::__logs::{Door, Options};
 
 const CHILD: &str = "TRACECAST_TEST_LOGS_CHILD";
 

@@ -7,8 +7,8 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 
+use tracecast::__logs::{Door, LogRecord, Options, suppressed};
 use tracecast::OwnedValue;
-use tracecast::logs::door::{Door, LogRecord, Options, suppressed};
 use tracing::{debug, error, info, warn};
 use tracing_subscriber::layer::SubscriberExt;
 

@@ -3,7 +3,7 @@
 #![cfg(feature = "logs")]
 
 use serde_json::Value;
-use tracecast::logs::door::{Door, Options, is_installed};
+use tracecast::__logs::{Door, Options, is_installed};
 use tracing_subscriber::layer::SubscriberExt;
 
 fn lines(door: &Door) -> Vec<Value> {

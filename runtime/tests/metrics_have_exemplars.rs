@@ -1,10 +1,11 @@
-//! Exemplars lead from a bucket to a trace: one per bucket and collection, only of sampled spans.
+//! Exemplars lead from a bucket to a trace: one per bucket and collection, only of sampled spans unless asked for others.
 
 use std::sync::Mutex;
 
 use tracecast::prelude::*;
 use tracecast::{
-    ExemplarPoint, Metering, MeteringConfig, PointValue, Reader, Recording, RecordingConfig, Sampler, Temporality,
+    ExemplarPoint, Exemplars, Metering, MeteringConfig, PointValue, Reader, Recording, RecordingConfig, Sampler,
+    Temporality,
 };
 
 tc_metrics! {
@@ -168,4 +169,35 @@ fn a_busy_histogram_tells_one_at_each_collection() {
         done.store(true, std::sync::atomic::Ordering::Relaxed);
     });
     drop(recording);
+}
+
+#[test]
+fn the_filter_says_which_measurements_become_exemplars() {
+    let _turn = TURN.lock().unwrap();
+    for (exemplars_of, sampler, expected) in [
+        (Exemplars::Off, Sampler::AlwaysOn, [0, 0]),
+        (Exemplars::InSampledSpans, Sampler::AlwaysOn, [1, 0]),
+        (Exemplars::InSampledSpans, Sampler::AlwaysOff, [0, 0]),
+        (Exemplars::Everywhere, Sampler::AlwaysOn, [1, 1]),
+        (Exemplars::Everywhere, Sampler::AlwaysOff, [1, 1]),
+    ] {
+        let recording =
+            Recording::start(RecordingConfig { sampler: sampler.clone(), ..RecordingConfig::default() }).unwrap();
+        let metering =
+            Metering::start(MeteringConfig { exemplars: exemplars_of, ..MeteringConfig::default() }).unwrap();
+        let mut reader = metering.reader(Temporality::Cumulative);
+        load(&[0.05]);
+        let inside = exemplars(&mut reader, "tc_times_seconds");
+        TIMES.record(0.05, ());
+        let outside = exemplars(&mut reader, "tc_times_seconds");
+        assert_eq!([inside.len(), outside.len()], expected, "{exemplars_of:?} {sampler:?}");
+        let sampled = matches!(sampler, Sampler::AlwaysOn);
+        assert!(inside.iter().all(|exemplar| !sampled || exemplar.trace_id.0 != 0), "{inside:?}");
+        assert!(outside.iter().all(|exemplar| exemplar.trace_id.0 == 0 && exemplar.span_id.0 == 0), "{outside:?}");
+        drop(recording);
+    }
+    // Whoever starts metrics next has what the default is.
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    TIMES.record(0.05, ());
+    assert_eq!(exemplars(&mut metering.reader(Temporality::Cumulative), "tc_times_seconds"), []);
 }

@@ -8,9 +8,9 @@ use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
 use opentelemetry_proto::tonic::logs::v1::{LogRecord as Decoded, ScopeLogs};
 use prost::Message;
+use tracecast::__logs::{LogRecord, requests};
 use tracecast::OwnedValue;
 use tracecast::config::Level;
-use tracecast::logs::door::{LogRecord, requests};
 
 /// A generator of records that are the same in each run.
 struct Random(u64);
@@ -150,7 +150,7 @@ fn random_records_are_the_same_each_way() {
 
 #[test]
 fn a_record_of_an_event_is_the_same_each_way() {
-    use tracecast::logs::door::{Door, Options};
+    use tracecast::__logs::{Door, Options};
     use tracing_subscriber::layer::SubscriberExt;
     let door = Door::open(Options::default());
     let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());

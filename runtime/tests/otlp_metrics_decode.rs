@@ -15,8 +15,8 @@ use tracecast::__bench::Encoder;
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
 use tracecast::{
-    ExemplarPoint, Metering, MeteringConfig, MetricPoints, Point, PointValue, Reader, Recording, RecordingConfig,
-    Snapshot, Temporality,
+    ExemplarPoint, Exemplars, Metering, MeteringConfig, MetricPoints, Point, PointValue, Reader, Recording,
+    RecordingConfig, Snapshot, Temporality,
 };
 
 tc_metrics! {
@@ -85,8 +85,8 @@ fn exemplars(points: &[ExemplarPoint]) -> Vec<Exemplar> {
     let exemplar = |point: &ExemplarPoint| Exemplar {
         filtered_attributes: Vec::new(),
         time_unix_nano: point.time_unix_nanos,
-        span_id: point.span_id.0.to_be_bytes().to_vec(),
-        trace_id: point.trace_id.0.to_be_bytes().to_vec(),
+        span_id: if point.span_id.0 == 0 { Vec::new() } else { point.span_id.0.to_be_bytes().to_vec() },
+        trace_id: if point.trace_id.0 == 0 { Vec::new() } else { point.trace_id.0.to_be_bytes().to_vec() },
         value: Some(exemplar::Value::AsDouble(point.value)),
     };
     points.iter().map(exemplar).collect()
@@ -96,7 +96,7 @@ fn exemplars(points: &[ExemplarPoint]) -> Vec<Exemplar> {
 fn expected(snapshot: &Snapshot, metric: &MetricPoints) -> Metric {
     let name = metric.meta.name;
     let shrinks = name == "tc_level";
-    let temporality = if snapshot.temporality == Temporality::Delta && !shrinks { 1 } else { 2 };
+    let temporality = if snapshot.temporality != Temporality::Cumulative && !shrinks { 1 } else { 2 };
     let (start, time) = (metric.start_unix_nanos, snapshot.time_unix_nanos);
     let numbers = |start| metric.points.iter().map(|point| number(point, start, time)).collect();
     let data = match name {
@@ -225,7 +225,8 @@ fn every_kind_is_the_same_each_way() {
     let _turn = TURN.lock().unwrap();
     let _recording = Recording::start(RecordingConfig::default()).unwrap();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
-    let mut readers = [Temporality::Cumulative, Temporality::Delta].map(|temporality| metering.reader(temporality));
+    let mut readers = [Temporality::Cumulative, Temporality::Delta, Temporality::LowMemory]
+        .map(|temporality| metering.reader(temporality));
     let (mut random, mut seen) = (Random(1), 0);
     for _ in 0..100 {
         measure(&mut random);
@@ -276,4 +277,29 @@ fn a_metric_without_points_is_not_sent() {
     check(&snapshot);
     snapshot.metrics.clear();
     check(&snapshot);
+}
+
+#[test]
+fn exemplars_outside_of_spans_have_no_ids() {
+    let _turn = TURN.lock().unwrap();
+    let metering = Metering::start(MeteringConfig { exemplars: Exemplars::Everywhere, ..MeteringConfig::default() });
+    let metering = metering.unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    SIZES.record(3_u64, (SourceType::Disk,));
+    TIMES.record(0.5, ());
+    let snapshot = reader.snapshot();
+    check(&snapshot);
+    let request = ExportMetricsServiceRequest::decode(&Encoder::new("metrics").metrics(&snapshot)[..]).unwrap();
+    let taken: Vec<_> = metrics_of(request)
+        .into_iter()
+        .flat_map(|metric| match metric.data {
+            Some(Data::Histogram(data)) => data.data_points.into_iter().flat_map(|point| point.exemplars).collect(),
+            Some(Data::ExponentialHistogram(data)) => {
+                data.data_points.into_iter().flat_map(|point| point.exemplars).collect::<Vec<_>>()
+            }
+            _ => Vec::new(),
+        })
+        .collect();
+    assert_eq!(taken.len(), 2);
+    assert!(taken.iter().all(|exemplar| exemplar.trace_id.is_empty() && exemplar.span_id.is_empty()), "{taken:?}");
 }

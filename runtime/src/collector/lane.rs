@@ -4,20 +4,26 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Mutex, Notify};
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use super::disk::Disk;
 use super::outbox::{Batch, Outbox};
-use super::way::Room;
 use crate::config;
 use crate::ids;
 use crate::notice;
 use crate::own::{self, Outcome, Signal};
+use crate::spool::Claimed;
 use crate::transport::{Backoff, Sent, Transport};
 
 /// Waits between attempts double from the first to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// What waits on disk is sent with about this much time in between.
+const REPLAY_EVERY: Duration = Duration::from_millis(100);
+/// How often to look whether another process has left something there.
+const LOOK_EVERY: Duration = Duration::from_secs(20);
 /// How often a failure that goes on is told.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
@@ -36,12 +42,35 @@ pub(crate) struct Counts {
     pub(crate) queue_full: u64,
     /// They wait, or are being sent.
     pub(crate) waiting: u64,
+    /// They wait on disk.
+    pub(crate) spooled: u64,
+    /// They were on disk for too long, or there was no room for them there, or the disk did not give them back.
+    pub(crate) spool_lost: u64,
+    /// Items of earlier processes that the receiver took. They are in none of the other counts.
+    pub(crate) replayed: u64,
+}
+
+/// A request that is to be sent.
+enum Work {
+    /// From memory.
+    Live(Batch),
+    /// From disk.
+    Stored(Claimed),
+}
+
+impl Work {
+    fn items(&self) -> u64 {
+        match self {
+            Work::Live(batch) => batch.items,
+            Work::Stored(claimed) => claimed.items,
+        }
+    }
 }
 
 impl Counts {
     /// All that is lost.
     pub(crate) fn lost(&self) -> u64 {
-        self.no_room + self.refused + self.rejected + self.queue_full
+        self.no_room + self.refused + self.rejected + self.queue_full + self.spool_lost
     }
 }
 
@@ -54,6 +83,10 @@ impl std::iter::Sum for Counts {
             rejected: sum.rejected + counts.rejected,
             queue_full: sum.queue_full + counts.queue_full,
             waiting: sum.waiting + counts.waiting,
+            // What one lane has put on disk another one may have sent; only the sum is right.
+            spooled: sum.spooled.wrapping_add(counts.spooled),
+            spool_lost: sum.spool_lost + counts.spool_lost,
+            replayed: sum.replayed + counts.replayed,
         })
     }
 }
@@ -66,6 +99,11 @@ pub(crate) struct Lane {
     filled: Notify,
     idle: Notify,
     counts: Cell<Counts>,
+    /// Where what cannot be sent waits.
+    disk: Option<Disk>,
+    /// Held while something is written there.
+    storing: Mutex<()>,
+    task: Cell<Option<AbortHandle>>,
     failing: RefCell<Failing>,
 }
 
@@ -78,14 +116,17 @@ struct Failing {
 
 impl Lane {
     /// A lane that says of itself that it brings `what`, as in `traces to http://localhost:4318`.
-    pub(crate) fn new(signal: config::Signal, what: String, room: Room) -> Rc<Self> {
+    pub(crate) fn new(signal: config::Signal, what: String, outbox: Outbox, disk: Option<Disk>) -> Rc<Self> {
         Rc::new(Lane {
             signal: own_signal(signal),
             what,
-            outbox: RefCell::new(Outbox::new(room)),
+            outbox: RefCell::new(outbox),
             filled: Notify::new(),
             idle: Notify::new(),
             counts: Cell::default(),
+            disk,
+            storing: Mutex::new(()),
+            task: Cell::new(None),
             failing: RefCell::default(),
         })
     }
@@ -99,7 +140,8 @@ impl Lane {
 
     /// What became of its items until now.
     pub(crate) fn counts(&self) -> Counts {
-        Counts { waiting: self.outbox.borrow().held().items, ..self.counts.get() }
+        let own = Counts { waiting: self.outbox.borrow().held().items, ..self.counts.get() };
+        [Some(own), self.disk.as_ref().map(Disk::counts)].into_iter().flatten().sum()
     }
 
     /// Bytes that wait or are being sent.
@@ -107,58 +149,152 @@ impl Lane {
         self.outbox.borrow().held().bytes
     }
 
-    /// Waits until nothing waits any more.
+    /// Waits until nothing waits in memory any more.
     pub(crate) async fn emptied(&self) {
         while !self.outbox.borrow().is_empty() {
             self.idle.notified().await;
         }
     }
 
-    /// Sends what comes, for ever.
-    pub(crate) async fn run(self: Rc<Self>, mut transport: Box<Transport>) {
+    /// Starts to send what comes, for ever.
+    pub(crate) fn start(self: &Rc<Self>, transport: Box<Transport>) {
+        let task = tokio::task::spawn_local(self.clone().run(transport));
+        self.task.set(Some(task.abort_handle()));
+    }
+
+    async fn run(self: Rc<Self>, mut transport: Box<Transport>) {
+        let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
         loop {
-            let next = self.outbox.borrow_mut().send();
-            let Some(batch) = next else {
+            let Some(work) = self.next().await else {
                 self.idle.notify_waiters();
-                self.filled.notified().await;
+                self.wait(LOOK_EVERY).await;
                 continue;
             };
-            self.deliver(&mut transport, &batch).await;
+            let bytes = match &work {
+                Work::Live(batch) => batch.bytes.clone(),
+                Work::Stored(claimed) => claimed.bytes.clone(),
+            };
+            let began = Instant::now();
+            let sent = transport.send(bytes).await;
+            own::sent(self.signal, outcome(&sent), began.elapsed());
+            match sent {
+                Sent::Accepted { rejected, message } => {
+                    self.recovered();
+                    backoff.reset();
+                    self.settle(work, rejected, &message.unwrap_or_default()).await;
+                }
+                Sent::Refused { cause } => self.refuse(work, &cause).await,
+                Sent::Retry { after, cause } => {
+                    self.failed(&format!("{cause}; trying again"));
+                    self.give_back(work);
+                    self.lie_low(Instant::now() + backoff.next(after, ids::random())).await;
+                }
+            }
+        }
+    }
+
+    /// What to send next: what has just happened comes before what waits on disk.
+    async fn next(&self) -> Option<Work> {
+        let live = self.outbox.borrow_mut().send();
+        match (live, &self.disk) {
+            (Some(batch), _) => Some(Work::Live(batch)),
+            (None, Some(disk)) => disk.next().await.map(Work::Stored),
+            (None, None) => None,
+        }
+    }
+
+    /// Waits for something new, or, if there may be more on disk, for some time.
+    async fn wait(&self, time: Duration) {
+        if self.disk.is_some() {
+            // Shortened by chance, so that many processes that wait for one receiver do not move in step.
+            let time = time.mul_f64(0.5 + 0.5 * (ids::random() >> 11) as f64 / (1_u64 << 53) as f64);
+            let _ = tokio::time::timeout(time, self.filled.notified()).await;
+        } else {
+            self.filled.notified().await;
+        }
+    }
+
+    /// The receiver took it, or most of it.
+    async fn settle(&self, work: Work, rejected: u64, message: &str) {
+        let items = work.items();
+        let rejected = rejected.min(items);
+        if rejected > 0 {
+            self.failed(&format!("the receiver rejected {rejected} of {items}: {message}"));
+        }
+        match (work, &self.disk) {
+            (Work::Stored(claimed), Some(disk)) => {
+                disk.done(claimed, items - rejected, rejected, 0).await;
+                // Not all at once: the receiver has just come back, and others are waiting for it too.
+                self.wait(REPLAY_EVERY).await;
+            }
+            _ => {
+                self.count(|counts| {
+                    counts.exported += items - rejected;
+                    counts.rejected += rejected;
+                });
+                self.outbox.borrow_mut().sent();
+            }
+        }
+    }
+
+    /// The receiver will never take it.
+    async fn refuse(&self, work: Work, cause: &str) {
+        let items = work.items();
+        self.failed(&format!("{items} items are lost: {cause}"));
+        match (work, &self.disk) {
+            (Work::Stored(claimed), Some(disk)) => disk.done(claimed, 0, 0, items).await,
+            _ => {
+                self.count(|counts| counts.refused += items);
+                self.outbox.borrow_mut().sent();
+            }
+        }
+    }
+
+    /// It is to be sent another time.
+    fn give_back(&self, work: Work) {
+        match work {
+            Work::Live(_) => self.outbox.borrow_mut().back(),
+            Work::Stored(claimed) => claimed.back(),
+        }
+    }
+
+    /// The receiver is down. What waits goes to disk meanwhile, if there is one: there it outlives this process.
+    async fn lie_low(&self, until: Instant) {
+        let Some(disk) = &self.disk else { return tokio::time::sleep_until(until).await };
+        loop {
+            self.store_all(disk).await;
+            if self.outbox.borrow().is_empty() {
+                self.idle.notify_waiters();
+            }
+            if tokio::time::timeout_at(until, self.filled.notified()).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Puts on disk what waits, as far as the disk takes it.
+    async fn store_all(&self, disk: &Disk) {
+        let _one_at_a_time = self.storing.lock().await;
+        loop {
+            let next = self.outbox.borrow_mut().send();
+            let Some(batch) = next else { return };
+            if let Err(refused) = disk.put(&batch).await {
+                self.failed(&format!("not kept on disk: {refused}"));
+                return self.outbox.borrow_mut().back();
+            }
             self.outbox.borrow_mut().sent();
         }
     }
 
-    /// Sends one request until the receiver has it, or says that it never will.
-    async fn deliver(&self, transport: &mut Transport, batch: &Batch) {
-        let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
-        loop {
-            let began = Instant::now();
-            let sent = transport.send(batch.bytes.clone()).await;
-            own::sent(self.signal, outcome(&sent), began.elapsed());
-            match sent {
-                Sent::Accepted { rejected, message } => {
-                    let rejected = rejected.min(batch.items);
-                    self.count(|counts| {
-                        counts.exported += batch.items - rejected;
-                        counts.rejected += rejected;
-                    });
-                    self.recovered();
-                    if rejected > 0 {
-                        let message = message.unwrap_or_default();
-                        self.failed(&format!("the receiver rejected {rejected} of {}: {message}", batch.items));
-                    }
-                    return;
-                }
-                Sent::Refused { cause } => {
-                    self.count(|counts| counts.refused += batch.items);
-                    return self.failed(&format!("{} items are lost: {cause}", batch.items));
-                }
-                Sent::Retry { after, cause } => {
-                    self.failed(&format!("{cause}; trying again"));
-                    tokio::time::sleep(backoff.next(after, ids::random())).await;
-                }
-            }
-        }
+    /// Nothing will be sent any more: puts on disk what waits or is being sent. What the receiver has got of it without
+    /// having said so, it will get twice.
+    pub(crate) async fn store_rest(&self) {
+        let Some(disk) = &self.disk else { return };
+        // A request that is just being written must not be written twice.
+        drop(self.storing.lock().await);
+        self.task.take().iter().for_each(tokio::task::AbortHandle::abort);
+        self.outbox.borrow_mut().back();
+        self.store_all(disk).await;
     }
 
     fn count(&self, change: impl FnOnce(&mut Counts)) {

@@ -3,6 +3,7 @@
 //! It has a runtime of its own, so that it works under any runtime of the program and under none, and nobody who flushes
 //! or shuts down can keep it from working. The program's threads never wait for it but where they ask to.
 
+mod disk;
 mod exporter;
 mod lane;
 mod outbox;
@@ -19,13 +20,14 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+pub(crate) use self::disk::Disk;
 pub(crate) use self::exporter::Plugged;
 pub(crate) use self::lane::Counts;
 pub(crate) use self::points::{Metrics, Source};
 #[cfg(feature = "logs")]
 pub(crate) use self::records::LogsChange;
 pub(crate) use self::spans::Traces;
-pub(crate) use self::way::{Receiver, Room};
+pub(crate) use self::way::Receiver;
 
 use self::run::Collection;
 use crate::config::Signal;
@@ -36,6 +38,8 @@ use crate::redact::Redact;
 pub(crate) struct Plan {
     pub(crate) resource: EncodedResource,
     pub(crate) redact: Option<Redact>,
+    /// Bytes of requests that may wait for their receivers, in all.
+    pub(crate) limit: usize,
 }
 
 /// What the collector shall do from now on with a signal.
@@ -52,7 +56,7 @@ pub(crate) enum Change {
 enum Command {
     /// Work differently.
     Change(Box<Change>),
-    /// Say that all that was said before is done.
+    /// Say that all that was said before is done, after having told what was counted.
     Answer(mpsc::Sender<()>),
     /// Bring everything out until then, and say how far it came.
     Flush(Instant, mpsc::Sender<Progress>),
@@ -110,7 +114,7 @@ impl Collector {
         let _ = self.commands.send(Command::Change(Box::new(change)));
     }
 
-    /// Waits until it works as it was told to; not for long, should it be busy.
+    /// Waits until it works as it was told to, and has told what it counted; not for long, should it be busy.
     pub(crate) fn settle(&self) {
         let (answer, answered) = mpsc::channel();
         if self.commands.send(Command::Answer(answer)).is_ok() {

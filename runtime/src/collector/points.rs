@@ -1,9 +1,11 @@
 //! Metrics on their way from memory to requests.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::lane::Counts;
+use super::outbox::Pool;
 use super::way::{Forms, Receiver, Ways};
 use crate::encode::json;
 use crate::encode::metrics::metrics_request;
@@ -57,13 +59,13 @@ pub(super) struct Points {
 }
 
 impl Points {
-    pub(super) fn new(resource: EncodedResource, redact: Option<Redact>) -> Self {
+    pub(super) fn new(resource: EncodedResource, redact: Option<Redact>, pool: Rc<Pool>) -> Self {
         Points {
             resource,
             redact,
             source: None,
             teller: Teller::default(),
-            ways: Ways::default(),
+            ways: Ways::new(pool),
             interval: Duration::MAX,
             paused: false,
         }
@@ -80,6 +82,13 @@ impl Points {
 
     pub(super) fn is_on(&self) -> bool {
         self.source.is_some() && !self.paused
+    }
+
+    /// Brings what the collector has counted to the metrics.
+    pub(super) fn tell(&mut self, figures: Figures) {
+        if self.is_on() {
+            self.teller.tell(figures);
+        }
     }
 
     /// Reads the metrics, with no more patience for their callbacks than given.

@@ -1,12 +1,14 @@
 //! Log records on their way from memory to requests.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
 use super::lane::Counts;
+use super::outbox::Pool;
 use super::spans::MOST_BYTES;
 use super::way::{Forms, Receiver, Ways};
 use crate::config::Batch;
@@ -39,12 +41,12 @@ pub(super) struct Records {
 }
 
 impl Records {
-    pub(super) fn new(resource: EncodedResource) -> Self {
+    pub(super) fn new(resource: EncodedResource, pool: Rc<Pool>) -> Self {
         let batch = LogBatch::new(&resource);
         Records {
             resource,
             logs: None,
-            ways: Ways::default(),
+            ways: Ways::new(pool),
             batch,
             plain: None,
             wants_batch: true,
@@ -73,9 +75,12 @@ impl Records {
     }
 
     /// Takes the records that were made. Those that are too few for a request wait for others, unless it is urgent.
-    pub(super) fn take(&mut self, urgent: bool) {
-        let Some(logs) = self.logs.take() else { return };
+    /// Says whether there were any.
+    pub(super) fn take(&mut self, urgent: bool) -> bool {
+        let Some(logs) = self.logs.take() else { return false };
+        let mut any = false;
         logs.take(|record| {
+            any = true;
             self.add(record);
             if self.count >= self.size || self.batch.bytes() >= MOST_BYTES {
                 self.hand_over();
@@ -83,12 +88,13 @@ impl Records {
         });
         self.logs = Some(logs);
         if self.count == 0 {
-            return;
+            return any;
         }
         let since = *self.since.get_or_insert_with(Instant::now);
         if urgent || since.elapsed() >= self.delay {
             self.hand_over();
         }
+        any
     }
 
     fn add(&mut self, record: LogRecord) {
@@ -119,12 +125,16 @@ impl Records {
 
     /// Nothing new comes in any more; what was made can still be taken.
     pub(super) fn close(&self) {
-        self.logs.iter().for_each(|logs| logs.stop());
+        self.logs.iter().for_each(|logs| logs.end());
     }
 
     /// Bytes that wait to be sent.
     pub(super) fn bytes(&self) -> u64 {
         self.ways.bytes() + self.batch.bytes() as u64
+    }
+
+    pub(super) async fn store_rest(&self) {
+        self.ways.store_rest().await;
     }
 
     pub(super) async fn emptied(&self) {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::lane::Counts;
+use super::outbox::Pool;
 use super::points::Points;
 #[cfg(feature = "logs")]
 use super::records::Records;
@@ -15,6 +16,11 @@ use crate::own::{Figures, Reason};
 
 /// How often finished spans are taken. Memory for them is bounded, so this decides how many a second there may be.
 const TAKE_EVERY: Duration = Duration::from_millis(200);
+/// The same where nothing has ended for a while: a program that does nothing is not to be woken often. A thread that starts
+/// all at once has to make more than half a million spans a second to fill the memory before.
+const TAKE_IDLE: Duration = Duration::from_millis(500);
+/// How much of the time at the end is kept for the disk.
+const RESERVE: Duration = Duration::from_secs(1);
 /// The longest time between two readings of metrics that makes sense to a timer.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -27,26 +33,30 @@ pub(super) struct Collection {
 
 impl Collection {
     pub(super) fn new(plan: Plan) -> Self {
-        let Plan { resource, redact } = plan;
+        let Plan { resource, redact, limit } = plan;
+        let pool = Pool::new(limit);
         Collection {
-            spans: Spans::new(resource.clone(), redact.clone()),
+            spans: Spans::new(resource.clone(), redact.clone(), pool.clone()),
             #[cfg(feature = "logs")]
-            records: Records::new(resource.clone()),
-            points: Points::new(resource, redact),
+            records: Records::new(resource.clone(), pool.clone()),
+            points: Points::new(resource, redact, pool),
         }
     }
 
     /// Runs until it is told to end.
     pub(super) async fn run(mut self, mut told: UnboundedReceiver<Command>) {
-        let (mut take, mut collect) = self.timers();
+        let mut next_take = tokio::time::Instant::now() + self.pause(true);
+        let mut collect = ticks(self.points.interval.min(LONGEST));
         loop {
             tokio::select! {
                 command = told.recv() => match command {
                     Some(Command::Change(change)) => {
                         self.change(*change);
-                        (take, collect) = self.timers();
+                        next_take = tokio::time::Instant::now() + self.pause(true);
+                        collect = ticks(self.points.interval.min(LONGEST));
                     }
                     Some(Command::Answer(answer)) => {
+                        self.points.tell(self.figures());
                         // Who asked may have gone; so below.
                         let _ = answer.send(());
                     }
@@ -60,17 +70,21 @@ impl Collection {
                     }
                     None => return,
                 },
-                _ = take.tick(), if self.takes() => self.take(false),
+                () = tokio::time::sleep_until(next_take), if self.takes() => {
+                    let any = self.take(false);
+                    next_take = tokio::time::Instant::now() + self.pause(any);
+                }
                 _ = collect.tick(), if self.points.is_on() => self.collect(Duration::MAX),
             }
         }
     }
 
-    fn timers(&self) -> (tokio::time::Interval, tokio::time::Interval) {
+    /// How long to wait before taking again, when there was any just now or not.
+    fn pause(&self, any: bool) -> Duration {
         let delay = self.spans.delay;
         #[cfg(feature = "logs")]
         let delay = delay.min(self.records.delay);
-        (ticks(TAKE_EVERY.min(delay)), ticks(self.points.interval.min(LONGEST)))
+        (if any { TAKE_EVERY } else { TAKE_IDLE }).min(delay).max(Duration::from_millis(1))
     }
 
     fn change(&mut self, change: Change) {
@@ -94,10 +108,12 @@ impl Collection {
         self.spans.is_on()
     }
 
-    fn take(&mut self, urgent: bool) {
-        self.spans.take(urgent);
+    /// Takes what there is; says whether there was any.
+    fn take(&mut self, urgent: bool) -> bool {
+        let any = self.spans.take(urgent);
         #[cfg(feature = "logs")]
-        self.records.take(urgent);
+        let any = any | self.records.take(urgent);
+        any
     }
 
     fn collect(&mut self, patience: Duration) {
@@ -118,6 +134,12 @@ impl Collection {
         Counts::default()
     }
 
+    async fn store_rest(&self) {
+        self.spans.store_rest().await;
+        #[cfg(feature = "logs")]
+        self.records.store_rest().await;
+    }
+
     async fn emptied(&self) {
         self.spans.emptied().await;
         #[cfg(feature = "logs")]
@@ -128,15 +150,25 @@ impl Collection {
     /// Takes and sends everything, until the deadline.
     async fn flush(&mut self, deadline: Instant, last: bool) -> Progress {
         self.take(true);
-        // A callback that hangs shall leave time to send the rest.
-        self.collect(deadline.saturating_duration_since(Instant::now()) / 4);
+        // Metrics come last, because they count what became of the rest; unless that takes too long.
+        let left = || deadline.saturating_duration_since(Instant::now());
+        let _ = tokio::time::timeout(left() / 2, self.emptied()).await;
+        // A callback that hangs shall leave time to send them.
+        self.collect(left() / 2);
+        // At the end there has to be time to put on disk what cannot be sent.
+        let reserve = if last { (left() / 2).min(RESERVE) } else { Duration::ZERO };
         let all = async {
             self.emptied().await;
             if last {
                 self.spans.ended(deadline).await;
             }
         };
-        let complete = tokio::time::timeout_at(deadline.into(), all).await.is_ok();
+        let mut complete = tokio::time::timeout_at((deadline - reserve).into(), all).await.is_ok();
+        if last && !complete {
+            // Within the deadline or not: what is on disk by then is kept.
+            let _ = tokio::time::timeout_at(deadline.into(), self.store_rest()).await;
+            complete = tokio::time::timeout(Duration::ZERO, self.emptied()).await.is_ok();
+        }
         let made = self.spans.made();
         Progress {
             spans: self.spans.counts(),
@@ -166,6 +198,7 @@ impl Collection {
             dropped[Reason::NoRoom as usize] = counts.no_room;
             dropped[Reason::Refused as usize] = counts.refused;
             dropped[Reason::Rejected as usize] = counts.rejected;
+            dropped[Reason::Spool as usize] = counts.spool_lost;
         }
         let spans = &mut figures.dropped[0];
         spans[Reason::NoChunk as usize] = made.ours.dropped.no_chunk;

@@ -1,6 +1,7 @@
 //! Spans on their way from memory to requests.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use bytes::Bytes;
 
 use super::exporter::Together;
 use super::lane::Counts;
+use super::outbox::Pool;
 use super::way::{Forms, Receiver, Ways};
 use crate::config::Batch;
 use crate::encode::json;
@@ -76,7 +78,7 @@ impl Made {
 }
 
 impl Spans {
-    pub(super) fn new(resource: EncodedResource, redact: Option<Redact>) -> Self {
+    pub(super) fn new(resource: EncodedResource, redact: Option<Redact>, pool: Rc<Pool>) -> Self {
         let batch = TraceBatch::new(&resource);
         Spans {
             resource,
@@ -84,7 +86,7 @@ impl Spans {
             recording: None,
             before: Accounting::default(),
             others_before: foreign::Counts::default(),
-            ways: Ways::default(),
+            ways: Ways::new(pool),
             waiting: Waiting { batch, plain: None, wants_batch: true, count: 0, since: None },
             size: 1,
             delay: Duration::MAX,
@@ -111,17 +113,21 @@ impl Spans {
     }
 
     /// Takes the spans that have ended. Those that are too few for a request wait for others, unless it is urgent.
-    pub(super) fn take(&mut self, urgent: bool) {
+    /// Says whether there were any.
+    pub(super) fn take(&mut self, urgent: bool) -> bool {
         let Spans { resource, redact, recording, ways, waiting, size, .. } = self;
-        let Some(recording) = recording else { return };
+        let Some(recording) = recording else { return false };
         let redact = redact.as_ref();
+        let mut any = false;
         recording.take(|taken| {
+            any = true;
             waiting.add(&taken, redact);
             if waiting.is_full(*size) {
                 waiting.hand_over(ways, resource);
             }
         });
         foreign::take(|span| {
+            any = true;
             waiting.add_other(span, redact);
             if waiting.is_full(*size) {
                 waiting.hand_over(ways, resource);
@@ -130,11 +136,16 @@ impl Spans {
         if waiting.is_due(urgent, self.delay) {
             waiting.hand_over(ways, resource);
         }
+        any
     }
 
     /// Nothing new comes in any more; what has ended can still be taken.
     pub(super) fn close(&self) {
         self.recording.iter().for_each(Recording::close);
+    }
+
+    pub(super) async fn store_rest(&self) {
+        self.ways.store_rest().await;
     }
 
     pub(super) async fn emptied(&self) {

@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
+use super::disk::Disk;
 use super::exporter::{Handed, Plugged, Together};
 use super::lane::{Counts, Lane};
-use super::outbox::Batch;
+use super::outbox::{Batch, Outbox, Pool};
 use crate::config::{ConsoleFormat, Protocol, Signal};
 use crate::console;
 use crate::encode::resource::EncodedResource;
@@ -18,18 +19,18 @@ use crate::transport::Transport;
 /// A receiver of one signal.
 pub(crate) enum Receiver {
     /// Over OTLP; `what` says of it what goes where.
-    Otlp { signal: Signal, what: String, protocol: Protocol, transport: Box<Transport>, room: Room },
+    Otlp {
+        signal: Signal,
+        what: String,
+        protocol: Protocol,
+        transport: Box<Transport>,
+        most_items: u64,
+        disk: Option<Disk>,
+    },
     /// An exporter that somebody else wrote. Of spans only.
     Plugged(Plugged),
     /// People.
     Console(ConsoleFormat),
-}
-
-/// How much may wait for a receiver.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Room {
-    pub(crate) bytes: usize,
-    pub(crate) items: u64,
 }
 
 /// A request in each of the forms that receivers want it in, made when the first one does.
@@ -52,16 +53,21 @@ enum Way {
 }
 
 /// All receivers of a signal: those of today, and those that it had before and that may still be sent something.
-#[derive(Default)]
 pub(super) struct Ways {
+    pool: Rc<Pool>,
     today: Vec<Way>,
     before: Vec<Vec<Way>>,
 }
 
 impl Ways {
+    /// None yet; what waits for those to come takes its room from `pool`.
+    pub(super) fn new(pool: Rc<Pool>) -> Self {
+        Ways { pool, today: Vec::new(), before: Vec::new() }
+    }
+
     /// Sends what comes from now on to these receivers.
     pub(super) fn replace(&mut self, receivers: Vec<Receiver>, resource: &EncodedResource) {
-        let today = receivers.into_iter().map(|receiver| Way::to(receiver, resource)).collect();
+        let today = receivers.into_iter().map(|receiver| Way::to(receiver, resource, &self.pool)).collect();
         let before = std::mem::replace(&mut self.today, today);
         if !before.is_empty() {
             self.before.push(before);
@@ -128,6 +134,15 @@ impl Ways {
         }
     }
 
+    /// Puts on disk what cannot be sent any more, where there is one.
+    pub(super) async fn store_rest(&self) {
+        for way in self.before.iter().flatten().chain(&self.today) {
+            if let Way::Lane(lane, _) = way {
+                lane.store_rest().await;
+            }
+        }
+    }
+
     /// Nothing will be handed over any more: has those end that have to be told.
     pub(super) async fn ended(&self, deadline: Instant) {
         for way in self.before.iter().flatten().chain(&self.today) {
@@ -145,13 +160,13 @@ impl Ways {
 }
 
 impl Way {
-    fn to(receiver: Receiver, resource: &EncodedResource) -> Self {
+    fn to(receiver: Receiver, resource: &EncodedResource, pool: &Rc<Pool>) -> Self {
         match receiver {
             Receiver::Console(format) => Way::Console(format, Cell::new(0)),
             Receiver::Plugged(plugged) => Way::Plugged(Handed::start(plugged, resource)),
-            Receiver::Otlp { signal, what, protocol, transport, room } => {
-                let lane = Lane::new(signal, what, room);
-                tokio::task::spawn_local(lane.clone().run(transport));
+            Receiver::Otlp { signal, what, protocol, transport, most_items, disk } => {
+                let lane = Lane::new(signal, what, Outbox::new(pool.clone(), most_items), disk);
+                lane.start(transport);
                 Way::Lane(lane, protocol)
             }
         }

@@ -67,6 +67,7 @@ impl Config {
             differing("logs.lines", &self.logs.lines, &other.logs.lines),
             differing("logs.limits", &self.logs.limits, &other.logs.limits),
             differing("console", &self.console, &other.console),
+            (self.spool != other.spool).then_some("spool"),
         ];
         (hot.into_iter().flatten().collect(), cold.into_iter().flatten().collect())
     }

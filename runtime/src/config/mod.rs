@@ -37,12 +37,13 @@ pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
 pub use self::parts::{
-    AttributeValue, Batch, CardinalityLimits, ConsoleFormat, Destination, ExemplarFilter, Exporter,
-    HistogramAggregation, LogLimits, LogLines, Logs, Metrics, Propagator, Resource, TemporalityPreference, Traces,
+    Batch, CardinalityLimits, ConsoleFormat, Destination, ExemplarFilter, Exporter, HistogramAggregation, LogLimits,
+    LogLines, Logs, Metrics, Propagator, Resource, Spool, TemporalityPreference, Traces,
 };
 pub use self::problem::{ConfigError, Problem, Severity};
 pub use self::short::{Telemetry, TelemetrySection, TelemetryTls};
 pub use self::views::{Aggregation, InstrumentType, View, ViewSelector, ViewStream};
+pub use crate::attribute::AttributeValue;
 use crate::filter::Filter;
 pub use crate::secret::{Masked, Secret};
 
@@ -74,6 +75,8 @@ pub struct Config {
     pub filter: Masked<Filter>,
     /// Bytes that all buffers may take together.
     pub memory_limit: usize,
+    /// Where spans and log records wait on disk that cannot be sent; nowhere by default.
+    pub spool: Option<Spool>,
     /// OTLP for all signals; each signal may say otherwise.
     pub otlp: OtlpSettings,
     /// Traces.
@@ -120,6 +123,7 @@ impl Default for Config {
             semconv: Vec::new(),
             filter: Masked::default(),
             memory_limit: 64 << 20,
+            spool: None,
             otlp: OtlpSettings::default(),
             traces: Traces::default(),
             metrics: Metrics::default(),

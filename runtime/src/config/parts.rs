@@ -1,10 +1,12 @@
 //! The parts of a configuration, one per signal, and the values they take.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::otlp::{Otlp, OtlpSettings};
 use super::views::View;
+use crate::attribute::AttributeValue;
 use crate::limits::Limits;
 use crate::sampling::Sampler;
 use crate::secret::Masked;
@@ -85,6 +87,37 @@ pub struct Logs {
     /// How events are written as lines to standard error. `None` if nothing was said: then as [`LogLines::Auto`] if log
     /// records are exported or a level was set, and not at all otherwise.
     pub lines: Option<LogLines>,
+}
+
+/// Where spans and log records wait on disk that cannot be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Spool {
+    /// The directory. It is made if need be, and may be shared by several processes.
+    pub directory: Masked<PathBuf>,
+    /// Bytes that it may hold, of all processes together. 64 MiB by default.
+    pub max_bytes: u64,
+    /// What is older is removed. A day by default.
+    pub max_age: Duration,
+}
+
+impl Spool {
+    /// A spool in this directory, with the default bounds.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Spool { directory: directory.into().into(), max_bytes: 64 << 20, max_age: Duration::from_secs(24 * 60 * 60) }
+    }
+
+    /// Limits the bytes on disk.
+    #[must_use]
+    pub fn with_max_bytes(self, max_bytes: u64) -> Self {
+        Spool { max_bytes, ..self }
+    }
+
+    /// Limits how long anything stays on disk.
+    #[must_use]
+    pub fn with_max_age(self, max_age: Duration) -> Self {
+        Spool { max_age, ..self }
+    }
 }
 
 /// How log events are written as lines.
@@ -240,51 +273,6 @@ pub enum Propagator {
     B3,
     /// B3 in several headers.
     B3Multi,
-}
-
-/// The value of a resource attribute.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "each variant is named after its type")]
-#[non_exhaustive]
-pub enum AttributeValue {
-    Str(String),
-    I64(i64),
-    F64(f64),
-    Bool(bool),
-    StrArray(Vec<String>),
-    I64Array(Vec<i64>),
-    F64Array(Vec<f64>),
-    BoolArray(Vec<bool>),
-}
-
-impl From<&str> for AttributeValue {
-    fn from(text: &str) -> Self {
-        AttributeValue::Str(text.to_owned())
-    }
-}
-
-impl From<String> for AttributeValue {
-    fn from(text: String) -> Self {
-        AttributeValue::Str(text)
-    }
-}
-
-impl From<i64> for AttributeValue {
-    fn from(number: i64) -> Self {
-        AttributeValue::I64(number)
-    }
-}
-
-impl From<f64> for AttributeValue {
-    fn from(number: f64) -> Self {
-        AttributeValue::F64(number)
-    }
-}
-
-impl From<bool> for AttributeValue {
-    fn from(truth: bool) -> Self {
-        AttributeValue::Bool(truth)
-    }
 }
 
 /// What is said about the process: attributes that were configured. Detected ones are added at init.

@@ -5,8 +5,9 @@ use std::time::Duration;
 use super::level::LogFilter;
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
-use super::parts::{AttributeValue, ConsoleFormat, Exporter, LogLines, Propagator};
+use super::parts::{ConsoleFormat, Exporter, LogLines, Propagator, Spool};
 use super::{Config, Endpoint};
+use crate::attribute::AttributeValue;
 use crate::filter::Filter;
 use crate::limits::Limits;
 use crate::sampling::Sampler;
@@ -206,6 +207,13 @@ impl Config {
     pub fn with_redaction(mut self, hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
         self.redact = Some(crate::redact::Redact::new(hook));
         self.said("redaction")
+    }
+
+    /// Has spans and log records that cannot be sent wait on disk, also for the next start of the program.
+    #[must_use]
+    pub fn with_spool(mut self, spool: Spool) -> Self {
+        self.spool = Some(spool);
+        self.said("spool")
     }
 
     /// Limits the bytes that all buffers may take together.

@@ -52,8 +52,8 @@ fn problem(line: usize, wrong: Wrong) -> Box<Problem> {
 struct Open {
     node: Node,
     anchor: usize,
-    /// The key that waits for its value.
-    key: Option<String>,
+    /// The key that waits for its value, and its line: that is where one looks for the value.
+    key: Option<(String, usize)>,
     /// What `<<` names; it gives way to every key of the map itself, those that follow too.
     merged: Vec<Node>,
 }
@@ -134,9 +134,12 @@ impl Builder<'_> {
         };
         match (&mut open.node.kind, open.key.take()) {
             (Kind::List(items), _) => items.push(node),
-            (Kind::Map(_), Some(key)) if key == "<<" => open.merged.push(node),
-            (Kind::Map(entries), Some(key)) => insert(entries, key, node)?,
-            (_, _) => open.key = Some(key_of(node)?),
+            (Kind::Map(_), Some((key, _))) if key == "<<" => open.merged.push(node),
+            (Kind::Map(entries), Some((key, line))) => insert(entries, key, Node { line, ..node })?,
+            (_, _) => {
+                let line = node.line;
+                open.key = Some((key_of(node)?, line));
+            }
         }
         Ok(())
     }

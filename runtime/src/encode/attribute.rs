@@ -1,6 +1,6 @@
 //! Attributes as OTLP has them: a key and a value that says its type.
 
-use crate::config::AttributeValue;
+use crate::attribute::AttributeValue;
 use crate::encode::wire::{Wire, put_varint, varint_len};
 use crate::value::OwnedValue;
 

@@ -1,8 +1,8 @@
 //! Metrics as one OTLP request: ours, and those of raw OpenTelemetry instruments, by scope.
 
-use crate::config::AttributeValue;
+use crate::attribute::AttributeValue;
 use crate::encode::attribute::{self, Scalar};
-use crate::encode::resource::EncodedResource;
+use crate::encode::resource::{EncodedResource, write_attribute};
 use crate::encode::wire::Wire;
 use crate::label::LabelText;
 use crate::metric::MetricKind;
@@ -228,17 +228,7 @@ fn write_labels(wire: &mut Wire, field: u8, labels: Labels<'_>) {
 }
 
 fn write_attributes(wire: &mut Wire, field: u8, attributes: &[(String, AttributeValue)]) {
-    for (key, value) in attributes {
-        match value.scalars() {
-            Ok(scalar) => attribute::field(wire, field, key, scalar),
-            Err(scalars) => wire.nested(field, |wire| {
-                wire.text(1, key);
-                wire.nested(2, |wire| {
-                    wire.nested(5, |wire| scalars.iter().for_each(|scalar| wire.nested(1, |wire| scalar.write(wire))));
-                });
-            }),
-        }
-    }
+    attributes.iter().for_each(|(key, value)| write_attribute(wire, field, key, value));
 }
 
 fn write_number(wire: &mut Wire, number: Option<Number>) {

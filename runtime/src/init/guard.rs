@@ -8,14 +8,15 @@ use super::error::{InitError, NoExporter, ReloadError};
 use super::report::Report;
 use super::start::{self, Meter};
 use super::tell_problems;
-use crate::collector::{Change, Collector, Plan, Receiver};
+use crate::collector::{Change, Collector, Receiver};
 use crate::config::{Config, ConfigError, Problem, Severity, Signal, Source};
 use crate::filter::Filter;
 use crate::metering::UnknownMetric;
 use crate::reader::Reader;
 use crate::sampling::{self, Sampler};
 use crate::snapshot::Temporality;
-use crate::{foreign, limits, notice, resource, switch};
+use crate::spool::Spool;
+use crate::{foreign, limits, notice, switch};
 
 /// How long a guard that is dropped waits for what is left.
 const AT_DROP: Duration = Duration::from_secs(5);
@@ -35,6 +36,7 @@ pub struct Guard {
 struct Running {
     config: Config,
     collector: Option<Arc<Collector>>,
+    spool: Option<Spool>,
     meter: Option<Meter>,
     /// Reads metrics for those who are scraped.
     scraped: Option<Reader>,
@@ -103,11 +105,13 @@ impl Guard {
 
     fn end(&self, timeout: Duration) -> Report {
         let Some(running) = self.lock().take() else { return Report::default() };
-        // First nothing more comes in; the reader still reads what is there.
-        drop(running.meter);
-        foreign::stop();
         let collector = running.collector.filter(|_| self.is_ours());
         let report = collector.map_or_else(Report::default, |collector| Report::of(&collector.shutdown(timeout)));
+        #[cfg(feature = "logs")]
+        running.logs.iter().for_each(|logs| logs.end());
+        // Metrics were still on, so that the last of them could say what became of the rest.
+        drop(running.meter);
+        foreign::stop();
         // A forked child may run telemetry of its own by now.
         let _ = RUNNING_IN.compare_exchange(self.process, 0, AcqRel, Relaxed);
         report
@@ -141,6 +145,8 @@ impl Guard {
     /// must be scraped. Tracecast opens no port; answer with this text, as `text/plain; version=0.0.4`. Empty if metrics are
     /// off.
     pub fn render_prometheus(&self) -> String {
+        // So that metrics about telemetry itself are those of now.
+        self.collector().iter().for_each(|collector| collector.settle());
         let mut running = self.lock();
         let Some(Running { meter: Some(meter), scraped, .. }) = running.as_mut() else { return String::new() };
         let reader = scraped.get_or_insert_with(|| meter.metering.reader(Temporality::Cumulative));
@@ -210,6 +216,7 @@ impl Running {
         Running {
             config,
             collector: None,
+            spool: None,
             meter: None,
             scraped: None,
             #[cfg(feature = "logs")]
@@ -221,8 +228,10 @@ impl Running {
 
     /// Starts all signals that go anywhere.
     fn start(&mut self) -> Result<(), InitError> {
+        let is_on = |signal: &Signal| self.config.is_on(*signal);
+        self.spool = if Signal::ALL.iter().any(is_on) { start::open_spool(&self.config) } else { None };
         // Whatever can fail because of the configuration comes first.
-        let receivers = Signal::ALL.map(|signal| start::receivers(&self.config, signal));
+        let receivers = Signal::ALL.map(|signal| start::receivers(&self.config, signal, self.spool.as_ref()));
         let plugged = self.config.plugged.len();
         let mut any = self.start_logs();
         for (signal, receivers) in Signal::ALL.into_iter().zip(receivers) {
@@ -279,8 +288,7 @@ impl Running {
 
     fn collector(&mut self) -> Result<&Collector, InitError> {
         if self.collector.is_none() {
-            let plan = Plan { resource: resource::describe(&self.config), redact: self.config.redact.clone() };
-            self.collector = Some(Arc::new(Collector::start(plan).map_err(InitError::Thread)?));
+            self.collector = Some(Arc::new(Collector::start(start::plan(&self.config)).map_err(InitError::Thread)?));
         }
         self.collector.as_deref().ok_or(InitError::AlreadyRunning)
     }
@@ -290,6 +298,9 @@ impl Running {
         match signal {
             Signal::Traces => switch::pause_recording(paused),
             Signal::Metrics => switch::pause_metering(paused),
+            #[cfg(feature = "logs")]
+            Signal::Logs => self.logs.iter().for_each(|logs| logs.pause(paused)),
+            #[cfg(not(feature = "logs"))]
             Signal::Logs => {}
         }
         self.collector.iter().for_each(|collector| collector.change(Change::Pause(signal, paused)));
@@ -301,7 +312,7 @@ impl Running {
         let mut receivers = Vec::new();
         for signal in Signal::ALL {
             receivers.push(if changed_signals[signal as usize] {
-                Some(start::receivers(&fresh, signal)?)
+                Some(start::receivers(&fresh, signal, self.spool.as_ref())?)
             } else {
                 None
             });
@@ -312,6 +323,8 @@ impl Running {
         sampling::set(&self.config.traces.sampler);
         limits::set(self.config.traces.limits);
         switch::set_filter(self.config.filter.clone().into_inner());
+        #[cfg(feature = "logs")]
+        self.logs.iter().for_each(|logs| logs.set_filter(self.config.log_filter.clone().into_inner()));
         for (signal, receivers) in Signal::ALL.into_iter().zip(receivers) {
             match receivers {
                 Some(receivers) if receivers.is_empty() => self.pause(signal, true),

@@ -5,7 +5,7 @@ use std::fmt;
 use crate::collector::Progress;
 
 /// What became of all telemetry of the process. With several receivers of a signal the counts are those of the one that has
-/// got the least of it, so that `ended = exported + dropped + left` holds for spans, exactly.
+/// got the least of it, so that `ended = exported + dropped + left + spooled` holds for spans, exactly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
@@ -17,6 +17,10 @@ pub struct Report {
     pub spans_dropped: u64,
     /// Spans that were still waiting when the time was up.
     pub spans_left: u64,
+    /// Spans that wait on disk for a receiver that works.
+    pub spans_spooled: u64,
+    /// Spans of earlier processes that were on disk and that the receiver took. They are in none of the other counts.
+    pub spans_replayed: u64,
     /// Metric points that the receiver took.
     pub points_exported: u64,
     /// Metric points that were lost.
@@ -27,19 +31,33 @@ pub struct Report {
     pub logs_dropped: u64,
     /// Log records that were still waiting when the time was up.
     pub logs_left: u64,
-    /// Whether nothing was left to send.
+    /// Log records that wait on disk for a receiver that works.
+    pub logs_spooled: u64,
+    /// Log records of earlier processes that were on disk and that the receiver took.
+    pub logs_replayed: u64,
+    /// Whether nothing was left in memory.
     pub complete: bool,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { spans_ended, spans_exported, spans_dropped, spans_left, .. } = self;
+        let Report { spans_ended, spans_exported, spans_dropped, spans_left, spans_spooled, .. } = self;
         write!(
             f,
-            "{spans_ended} spans ended = {spans_exported} exported + {spans_dropped} dropped + {spans_left} left; "
+            "{spans_ended} spans ended = {spans_exported} exported + {spans_dropped} dropped + {spans_left} left"
         )?;
+        let spooled = |f: &mut fmt::Formatter<'_>, spooled: u64, replayed: u64| {
+            if spooled > 0 || replayed > 0 { write!(f, " + {spooled} on disk ({replayed} replayed)") } else { Ok(()) }
+        };
+        spooled(f, *spans_spooled, self.spans_replayed)?;
+        f.write_str("; ")?;
         write!(f, "{} metric points exported, {} dropped; ", self.points_exported, self.points_dropped)?;
-        write!(f, "{} log records exported, {} dropped, {} left", self.logs_exported, self.logs_dropped, self.logs_left)
+        write!(
+            f,
+            "{} log records exported, {} dropped, {} left",
+            self.logs_exported, self.logs_dropped, self.logs_left
+        )?;
+        spooled(f, self.logs_spooled, self.logs_replayed)
     }
 }
 
@@ -51,11 +69,15 @@ impl Report {
             spans_exported: spans.exported,
             spans_dropped: dropped + spans.lost(),
             spans_left: buffered + spans.waiting,
+            spans_spooled: spans.spooled,
+            spans_replayed: spans.replayed,
             points_exported: points.exported,
             points_dropped: points.lost(),
             logs_exported: records.exported,
             logs_dropped: records.lost(),
             logs_left: records.waiting,
+            logs_spooled: records.spooled,
+            logs_replayed: records.replayed,
             complete: *complete,
         }
     }

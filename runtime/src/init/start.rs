@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::error::InitError;
-use crate::collector::{Change, Metrics, Plugged, Receiver, Room, Source, Traces};
-use crate::config::{Batch, Compression, Config, Destination, Otlp, Signal};
+use crate::collector::{Change, Disk, Metrics, Plan, Plugged, Receiver, Source, Traces};
+use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal};
 use crate::metering::{Metering, MeteringConfig, MeteringError};
 use crate::reader::Reader;
 use crate::recorder::Capacity;
 use crate::recording::{Recording, RecordingConfig};
 use crate::sampling::Sampler;
 use crate::snapshot::Snapshot;
+use crate::spool::{self, Encoding, Spool, SpoolConfig};
 use crate::transport::{Target, Transport};
 use crate::views::Views;
-use crate::{foreign, notice};
+use crate::{foreign, notice, resource};
 
 /// How `memory_limit` is shared out: a half to spans that have ended, an eighth to open ones, a quarter to requests that wait
 /// for their receivers, and a sixteenth each to log records and to spans of others.
@@ -31,36 +32,67 @@ impl Shares {
         self.0 / 16
     }
 
-    /// For one of so many receivers.
-    fn room(&self, receivers: usize, items: Option<u32>) -> Room {
-        Room { bytes: self.0 / 4 / receivers.max(1), items: items.map_or(u64::MAX, u64::from) }
+    /// For requests that wait, in all.
+    fn requests(&self) -> usize {
+        self.0 / 4
     }
 }
 
-/// Everything that is over OTLP, of all signals.
-fn receivers_in_all(config: &Config) -> usize {
-    let otlp = |destination: &Destination| matches!(destination, Destination::Otlp(_));
-    Signal::ALL.iter().map(|signal| config.destinations(*signal).iter().filter(|to| otlp(to)).count()).sum()
+/// What the collector has to know from the beginning.
+pub(super) fn plan(config: &Config) -> Plan {
+    let limit = Shares(config.memory_limit).requests();
+    Plan { resource: resource::describe(config), redact: config.redact.clone(), limit }
+}
+
+/// Opens the spool. Without one that works telemetry starts all the same.
+pub(super) fn open_spool(config: &Config) -> Option<Spool> {
+    let config::Spool { directory, max_bytes, max_age, .. } = config.spool.as_ref()?;
+    let opened = Spool::open(SpoolConfig { directory: (**directory).clone(), bytes: *max_bytes, age: *max_age });
+    match opened {
+        Ok(spool) => Some(spool),
+        Err(error) if directory.is_hidden() => {
+            notice::say(format_args!(
+                "warning: nothing is kept on disk: the spool directory cannot be used: {}",
+                error.text
+            ));
+            None
+        }
+        Err(error) => {
+            notice::say(format_args!("warning: nothing is kept on disk: {error}"));
+            None
+        }
+    }
 }
 
 /// The receivers of a signal, and how they are to be spoken to.
-pub(super) fn receivers(config: &Config, signal: Signal) -> Result<Vec<Receiver>, InitError> {
+pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) -> Result<Vec<Receiver>, InitError> {
     let (queue, timeout) = match signal {
         Signal::Traces => of_batch(&config.traces.batch),
         Signal::Metrics => (None, config.metrics.timeout),
         Signal::Logs => of_batch(&config.logs.batch),
     };
-    let room = Shares(config.memory_limit).room(receivers_in_all(config), queue);
-    let receiver = |destination: &Destination| match destination {
+    // One receiver of a signal has the disk; requests there do not say whom they are for.
+    let mut spool = spool.zip(spool::Signal::of(signal));
+    let most_items = queue.map_or(u64::MAX, u64::from);
+    let mut receiver = |destination: &Destination| match destination {
         Destination::Console => Ok(Receiver::Console(config.console)),
         Destination::Otlp(otlp) => {
             let transport = Transport::new(&target(otlp, timeout), signal);
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
             let what = format!("{} to {}", signal.name(), otlp.endpoint);
-            Ok(Receiver::Otlp { signal, what, protocol: otlp.protocol, transport: Box::new(transport), room })
+            let disk =
+                spool.take().map(|(spool, signal)| Disk::new(spool.clone(), signal, Encoding::of(otlp.protocol)));
+            Ok(Receiver::Otlp {
+                signal,
+                what,
+                protocol: otlp.protocol,
+                transport: Box::new(transport),
+                most_items,
+                disk,
+            })
         }
     };
-    config.destinations(signal).iter().map(receiver).collect()
+    config.destinations(signal).iter().map(&mut receiver).collect()
 }
 
 fn of_batch(batch: &Batch) -> (Option<u32>, Duration) {
@@ -84,7 +116,7 @@ fn target(otlp: &Otlp, timeout: Duration) -> Target {
 pub(super) fn plugged(config: &Config) -> impl Iterator<Item = Receiver> {
     let exporters = if config.enabled == Some(false) { Vec::new() } else { config.plugged.take() };
     // As plain data a span takes about this much.
-    let room = (Shares(config.memory_limit).room(receivers_in_all(config) + exporters.len(), None).bytes >> 10) as u64;
+    let room = (Shares(config.memory_limit).requests() >> 10) as u64 / exporters.len().max(1) as u64;
     let (room, timeout) =
         (config.traces.batch.queue.map_or(room, |queue| room.min(queue.into())), config.traces.batch.timeout);
     exporters.into_iter().map(move |exporter| Receiver::Plugged(Plugged { exporter, timeout, room }))
@@ -107,7 +139,14 @@ pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
     let destinations = config.destinations(Signal::Logs);
     let asked_for =
         matches!(config.origin("log_filter"), Origin::Variable("LOG_LEVEL") | Origin::Code | Origin::Section);
-    let implied = (!destinations.is_empty() || asked_for).then_some(LogLines::Auto);
+    // A program with a subscriber of its own has lines of its own.
+    let theirs = crate::logs::foreign_subscriber();
+    let implied = (theirs.is_none() && (!destinations.is_empty() || asked_for)).then_some(LogLines::Auto);
+    if theirs == Some(false) && !destinations.is_empty() {
+        notice::say(format_args!(
+            "warning: events of `tracing` are not exported: add `tracecast::logs::layer()` to the program's subscriber"
+        ));
+    }
     let lines = match config.logs.lines.or(implied) {
         None | Some(LogLines::None) => None,
         Some(LogLines::Auto) => Some(Lines::Auto),
@@ -120,7 +159,7 @@ pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
         return None;
     }
     Some(Arc::new(crate::logs::start(LogsConfig {
-        service: crate::resource::service_name(config),
+        service: resource::service_name(config),
         filter: config.log_filter.clone().into_inner(),
         lines,
         sink: None,

@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::entry::{Entry, KEPT, Text};
@@ -30,6 +30,8 @@ pub(super) struct Inside {
 pub(super) struct Outputs {
     pub(super) lines: Option<Writer>,
     pub(super) queue: Option<Queue>,
+    /// No records are made for now.
+    pub(super) paused: AtomicBool,
     pub(super) limits: LogLimits,
     pub(super) redact: Option<Redact>,
     /// The process it belongs to: in a forked child there is no collector that would take records.
@@ -51,16 +53,13 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
 }
 
-/// Makes `inside` the current one.
+/// Makes `inside` the current one. Who asks before each event, and remembers, has to be told of it.
 pub(super) fn swap(inside: Option<Arc<Inside>>) {
     let max_level = inside.as_ref().map_or(Level::Off, |inside| max_level_of(&inside.filter));
-    {
-        let mut current = lock();
-        *current = inside;
-        MAX_LEVEL.store(max_level as u8, Ordering::Relaxed);
-        GENERATION.fetch_add(1, Ordering::Release);
-    }
-    super::own::levels_changed(max_level);
+    let mut current = lock();
+    *current = inside;
+    MAX_LEVEL.store(max_level as u8, Ordering::Relaxed);
+    GENERATION.fetch_add(1, Ordering::Release);
 }
 
 pub(super) fn current() -> Option<Arc<Inside>> {
@@ -164,6 +163,7 @@ impl Scratch {
             }
         }
         if let Some(queue) = &outputs.queue
+            && !outputs.paused.load(Ordering::Relaxed)
             && !suppress::is_suppressed()
             && outputs.process == std::process::id()
         {

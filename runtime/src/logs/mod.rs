@@ -35,10 +35,6 @@
 //! code, and left out. An event that is made while its thread handles another one (by a `Display` that logs) is dropped and counted. Events of
 //! the thread that exports become no records, and lines from `warn` on only: telemetry about telemetry would never end.
 
-#![allow(dead_code, unused_imports, reason = "init uses it")]
-
-#[doc(hidden)]
-pub mod door;
 mod entry;
 mod escape;
 mod event;
@@ -53,15 +49,17 @@ mod time;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tracing_core::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
 pub(crate) use self::line::{Lines, Sink};
-pub(crate) use self::own::{Installed, installed};
+pub(crate) use self::own::installed;
 pub(crate) use self::queue::LogCounts;
-pub(crate) use self::record::LogRecord;
-pub(crate) use self::suppress::{Suppressed, suppress, suppressed};
+#[doc(hidden)]
+pub use self::record::LogRecord;
+pub(crate) use self::suppress::{suppress, suppressed};
 
 use self::inside::{Inside, Outputs};
 use self::line::Writer;
@@ -73,13 +71,23 @@ use crate::redact::Redact;
 ///
 /// Which events are wanted is decided inside, so that other layers see what they would see without this one.
 pub fn layer() -> LogLayer {
-    LogLayer { private: () }
+    LAYERED.store(true, Ordering::Relaxed);
+    LogLayer { _private: () }
+}
+
+/// Whether the program has asked for a layer.
+static LAYERED: AtomicBool = AtomicBool::new(false);
+
+/// Whether the program has a subscriber of its own, and whether that may have our layer.
+pub(crate) fn foreign_subscriber() -> Option<bool> {
+    let foreign = tracing_core::dispatcher::has_been_set() && !own::installed().subscriber;
+    foreign.then(|| LAYERED.load(Ordering::Relaxed))
 }
 
 /// What [`layer`] gives.
 #[derive(Clone, Copy, Debug)]
 pub struct LogLayer {
-    private: (),
+    _private: (),
 }
 
 impl<S: Subscriber> Layer<S> for LogLayer {
@@ -117,6 +125,8 @@ pub(crate) struct RecordsConfig {
 #[must_use = "logs stop when this is dropped"]
 pub(crate) struct Logs {
     outputs: Arc<Outputs>,
+    /// Lines outlive it.
+    lines_stay: AtomicBool,
 }
 
 /// Starts logs, in place of those that were started before.
@@ -125,6 +135,7 @@ pub(crate) fn start(config: LogsConfig) -> Logs {
     let outputs = Arc::new(Outputs {
         lines: lines.map(|lines| Writer::new(lines, &service, sink)),
         queue: records.map(|records| Queue::new(records.queue_bytes)),
+        paused: AtomicBool::new(false),
         limits: records.map(|records| records.limits).unwrap_or_default(),
         redact,
         process: std::process::id(),
@@ -132,8 +143,13 @@ pub(crate) fn start(config: LogsConfig) -> Logs {
     if install {
         own::install();
     }
-    inside::swap(Some(Arc::new(Inside { filter, outputs: outputs.clone() })));
-    Logs { outputs }
+    swap(Some(Arc::new(Inside { filter, outputs: outputs.clone() })));
+    Logs { outputs, lines_stay: AtomicBool::new(false) }
+}
+
+fn swap(inside: Option<Arc<Inside>>) {
+    inside::swap(inside);
+    own::levels_changed();
 }
 
 impl Logs {
@@ -151,14 +167,30 @@ impl Logs {
     /// Changes which events are wanted.
     pub(crate) fn set_filter(&self, filter: LogFilter) {
         if self.is_current() {
-            inside::swap(Some(Arc::new(Inside { filter, outputs: self.outputs.clone() })));
+            swap(Some(Arc::new(Inside { filter, outputs: self.outputs.clone() })));
+        }
+    }
+
+    /// Makes no records for now, or goes on with it. Lines are written all the same.
+    pub(crate) fn pause(&self, paused: bool) {
+        self.outputs.paused.store(paused, Ordering::Relaxed);
+    }
+
+    /// Makes no more records. What waits can still be taken. Lines are written until others are started in its place: what a
+    /// program logs after its telemetry has ended is still worth reading.
+    pub(crate) fn end(&self) {
+        self.pause(true);
+        if self.outputs.lines.is_some() {
+            self.lines_stay.store(true, Ordering::Relaxed);
+        } else {
+            self.stop();
         }
     }
 
     /// Lets nothing more in. What waits can still be taken.
     pub(crate) fn stop(&self) {
         if self.is_current() {
-            inside::swap(None);
+            swap(None);
         }
     }
 
@@ -170,7 +202,9 @@ impl Logs {
 
 impl Drop for Logs {
     fn drop(&mut self) {
-        self.stop();
+        if !self.lines_stay.load(Ordering::Relaxed) {
+            self.stop();
+        }
         // A thread that logs nothing more may keep the outputs for long; their memory need not wait for it.
         self.take(drop);
     }

@@ -37,10 +37,10 @@ pub(crate) fn installed() -> Installed {
 }
 
 /// Has `tracing` and `log` ask again what is wanted. The level of `log` is nobody's but its logger's.
-pub(super) fn levels_changed(max_level: Level) {
+pub(super) fn levels_changed() {
     callsite::rebuild_interest_cache();
     if LOGGER.load(Ordering::Relaxed) {
-        log::set_max_level(logger::level_filter(max_level));
+        log::set_max_level(logger::level_filter(inside::max_level()));
     }
 }
 

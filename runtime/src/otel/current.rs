@@ -10,8 +10,9 @@ use opentelemetry::trace::{SpanContext, TraceContextExt, TraceState};
 use opentelemetry::{Context as Theirs, ContextGuard};
 
 use super::convert;
-use crate::bridge::Bridge;
+use crate::bridge::{self, Bridge};
 use crate::context::Context;
+use crate::local;
 
 pub(super) const BRIDGE: Bridge = Bridge { span_id, context, height, attach, truncate, remove };
 
@@ -28,6 +29,7 @@ struct Attachments(RefCell<Vec<Attachment>>);
 impl Drop for Attachments {
     fn drop(&mut self) {
         STATE.set(GONE);
+        local::with(bridge::gone);
         self.0.take().into_iter().for_each(std::mem::forget);
     }
 }
@@ -37,9 +39,9 @@ thread_local! {
     static ATTACHED: Attachments = const { Attachments(RefCell::new(Vec::new())) };
 }
 
-/// The id of the span that is current; zero if there is none.
-pub(super) fn span_id() -> u64 {
-    if STATE.get() == ALIVE || begin() { Theirs::map_current(id_of) } else { 0 }
+/// The id of the span that is current; zero if there is none, nothing if the thread ends.
+pub(super) fn span_id() -> Option<u64> {
+    is_usable().then(|| Theirs::map_current(id_of))
 }
 
 #[inline(always)]

@@ -10,12 +10,26 @@ use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter, SpanLinks};
 
 use super::convert;
-use crate::config::AttributeValue;
+use crate::config::{AttributeValue, Config};
 use crate::encode::resource::{SCOPE_NAME, SCOPE_VERSION};
 use crate::encode::span::{MESSAGE_KEY, OUTCOME_KEY, status_message};
 use crate::finished::{Attribute, FinishedSpan, Outcome};
 use crate::foreign::{Exported, ForeignExporter, ForeignLink, ForeignSpan};
 use crate::value::OwnedValue;
+
+impl Config {
+    /// Has an exporter of OpenTelemetry's SDK bring out all spans, ours and those of the OpenTelemetry API, beside what
+    /// else is configured. It may be called several times. Of a configuration and its clones, the one that starts first
+    /// gets the exporters.
+    ///
+    /// It runs on a thread of its own, with a tokio runtime around it. Trying again is its own affair: what it fails to
+    /// bring out is counted as lost.
+    #[must_use]
+    pub fn with_span_exporter(self, exporter: impl SpanExporter + 'static) -> Self {
+        self.plugged.add(boxed(exporter));
+        self
+    }
+}
 
 /// The exporter, as the collector uses it.
 pub(crate) fn boxed(exporter: impl SpanExporter + 'static) -> Box<dyn ForeignExporter> {

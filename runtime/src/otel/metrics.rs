@@ -27,6 +27,9 @@ use crate::config::{Metrics, TemporalityPreference};
 use crate::notice;
 use crate::snapshot::ForeignMetric;
 
+/// As for our own observable gauges: what has not answered by then is a gap.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// The raw OpenTelemetry instruments of the process: while it lives, `opentelemetry::global::meter` gives some that count.
 pub(crate) struct Meters {
     provider: SdkMeterProvider,
@@ -37,6 +40,8 @@ pub(crate) struct Meters {
     scrape: Option<Arc<ManualReader>>,
     /// What observed counters had at the last export, if exports count from there.
     deltas: Option<Mutex<Deltas>>,
+    /// How long a collection waits for callbacks at most.
+    patience: Duration,
     /// The process it belongs to: in a forked child locks of the SDK may be held for ever.
     process: u32,
 }
@@ -58,7 +63,8 @@ impl Meters {
         let provider = streams.add_to(builder).build();
         global::set_meter_provider(Provider::new(provider.clone(), callbacks.clone()));
         let deltas = (config.temporality == TemporalityPreference::Delta).then(Mutex::default);
-        Meters { provider, callbacks, streams, export, scrape, deltas, process: std::process::id() }
+        let (patience, process) = (PATIENCE, std::process::id());
+        Meters { provider, callbacks, streams, export, scrape, deltas, patience, process }
     }
 
     /// All points for an export, with no more patience for callbacks than given.
@@ -76,7 +82,7 @@ impl Meters {
     }
 
     fn read(&self, reader: &ManualReader, patience: Duration) -> Vec<ForeignMetric> {
-        let answers = self.callbacks.ask(patience);
+        let answers = self.callbacks.ask(patience.min(self.patience));
         let mut read = ResourceMetrics::default();
         let collected = callbacks::with(answers, || catch_unwind(AssertUnwindSafe(|| reader.collect(&mut read))));
         match collected {

@@ -73,7 +73,7 @@ impl Tracer for TracecastTracer {
 pub(super) fn parent_of(given: &Theirs) -> (Context, TraceState) {
     let span = given.span();
     let theirs = span.span_context();
-    let is_current = convert::span_number(theirs.span_id()) == current::span_id();
+    let is_current = Some(convert::span_number(theirs.span_id())) == current::span_id();
     let parent = if is_current && (bridge::is_on() || !theirs.is_valid()) {
         Context::current()
     } else {

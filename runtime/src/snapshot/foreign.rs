@@ -57,7 +57,7 @@ pub struct ForeignPoint {
 
 impl Snapshot {
     /// The points of the raw OpenTelemetry instrument with this name; of several the first.
-    pub fn foreign(&self, name: &str) -> Option<&ForeignMetric> {
+    pub fn foreign_metric(&self, name: &str) -> Option<&ForeignMetric> {
         self.foreign.iter().find(|metric| metric.name == name)
     }
 

@@ -22,7 +22,8 @@
 //! ```
 //!
 //! Captures of tests that run at the same time do not see each other: spans go to the capture of the context they are
-//! made in. A task or thread that was given no context makes spans in none; they are listed as strays.
+//! made in. A task or thread that was given no context makes spans in none; they are listed as strays. Spans that are not
+//! ours, of the OpenTelemetry API or of `tracing`, are transparent in a capture: ours below them take the parent above.
 
 use std::fmt;
 use std::future::Future;

@@ -25,7 +25,8 @@ pub(crate) fn merge_ours(metric: &mut MetricPoints, keys: &Keys) {
 /// The same for a raw instrument.
 pub(crate) fn merge_foreign(metric: &mut ForeignMetric, keys: &Keys) {
     for point in &mut metric.points {
-        point.attributes.retain(|(name, _)| keys.keep(name));
+        // The mark of series above the limit is not an attribute that anybody recorded.
+        point.attributes.retain(|(name, _)| name == "otel.metric.overflow" || keys.keep(name));
     }
     let key = |point: &ForeignPoint| {
         let mut texts: Vec<_> = point
@@ -84,7 +85,7 @@ fn histogram(to: &mut HistogramPoint, more: HistogramPoint) {
     to.exemplars.extend(more.exemplars);
 }
 
-fn exponential(to: &mut ExponentialPoint, mut more: ExponentialPoint) {
+pub(super) fn exponential(to: &mut ExponentialPoint, mut more: ExponentialPoint) {
     (to.min, to.max) = extremes((to.count, to.min, to.max), (more.count, more.min, more.max));
     to.count += more.count;
     to.sum += more.sum;

@@ -15,7 +15,7 @@ static TURN: Mutex<()> = Mutex::new(());
 
 pub(crate) struct Telemetry {
     foreign: Foreign,
-    recording: Recording,
+    _recording: Recording,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -24,7 +24,9 @@ impl Telemetry {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
         let config = RecordingConfig { sampler, ..RecordingConfig::default() };
         let recording = Recording::start(config).unwrap();
-        Telemetry { foreign: foreign(), recording, _turn: turn }
+        // What the test before has left.
+        Encoder::new("left").drain();
+        Telemetry { foreign: foreign(), _recording: recording, _turn: turn }
     }
 
     pub(crate) fn counts(&self) -> [u64; 3] {

@@ -5,15 +5,15 @@
 mod otlp;
 mod signals;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::file;
 use super::level::{Level, LogFilter};
 use super::origin::Origin;
-use super::parts::AttributeValue;
 use super::problem::{ConfigError, Severity, Wrong};
 use super::values::{self, Parsed};
-use super::{Config, Propagator};
+use super::{Config, Propagator, Spool};
+use crate::attribute::AttributeValue;
 use crate::secret::Masked;
 
 /// The value of a variable.
@@ -108,12 +108,41 @@ impl Variables<'_> {
         self.set("strict", "TC_STRICT", values::switch, |config, strict| config.strict = strict);
         self.set("filter", "TC_FILTER", values::filter, |config, filter| config.filter = filter.into());
         self.set("memory_limit", "TC_MEMORY_LIMIT", values::bytes, |config, bytes| config.memory_limit = bytes);
+        if let Some(directory) = self.text("TC_SPOOL_DIR") {
+            self.config.spool = Some(Spool { directory: PathBuf::from(directory).into(), ..self.spool() });
+            self.came_from("spool", "TC_SPOOL_DIR");
+        }
+        self.spool_bound("TC_SPOOL_MAX_BYTES", values::bytes, |spool, bytes| spool.max_bytes = bytes as u64);
+        self.spool_bound("TC_SPOOL_MAX_AGE_MS", values::interval, |spool, age| spool.max_age = age);
         if let Some(role) = self.text("TC_ROLE") {
             self.config.resource.set("tc.role", Masked::from(AttributeValue::Str(role)));
             self.came_from("role", "TC_ROLE");
         }
         if !self.log_filter("LOG_LEVEL") {
             self.log_filter("RUST_LOG");
+        }
+    }
+
+    /// The spool as it is, or as it is by default.
+    fn spool(&self) -> Spool {
+        self.config.spool.clone().unwrap_or_else(|| Spool::new(""))
+    }
+
+    /// A bound of the spool, which means nothing without one.
+    fn spool_bound<T>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&str) -> Parsed<T>,
+        put: impl FnOnce(&mut Spool, T),
+    ) {
+        let Some(value) = self.read(name, parse) else { return };
+        match &mut self.config.spool {
+            Some(spool) => put(spool, value),
+            None => {
+                let wrong = Wrong::new("has no spool to go with", "TC_SPOOL_DIR beside it");
+                let text = self.text(name).unwrap_or_default();
+                self.complain(name, text, wrong);
+            }
         }
     }
 

@@ -33,6 +33,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     reading.came_from("metrics.exporters", at);
     let filter = map.get("exemplar_filter");
     reading.set("metrics.exemplars", filter, values::exemplars, |config, filter| config.metrics.exemplars = filter);
+    map.unsupported(reading, "view_matching_mode/development");
     map.unsupported(reading, "meter_configurator/development");
     map.finish(reading, Unknown::Refused);
 }

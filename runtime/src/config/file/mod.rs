@@ -13,14 +13,14 @@ mod views;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use self::reading::{At, Reading, Unknown};
 use super::level::{Level, LogFilter};
-use super::parts::AttributeValue;
 use super::problem::{ConfigError, Problem, Severity, Wrong};
 use super::values;
-use super::{Config, yaml};
+use super::{Config, Spool, yaml};
+use crate::attribute::AttributeValue;
 
 /// The value of a variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -83,6 +83,8 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     if let Some(at) = map.required(reading, "file_format", "\"1.0\"") {
         file_format(reading, &at);
     }
+    // What is in development is understood as far as it is known, whether the file allows it or not.
+    map.present("stability");
     let disabled = map.get("disabled");
     reading.set("enabled", disabled, truth, |config, disabled| config.enabled = disabled.then_some(false));
     reading.set("own_level", map.get("log_level"), Level::parse_severity, |config, level| config.own_level = level);
@@ -152,6 +154,9 @@ fn distribution(reading: &mut Reading, at: &At<'_>) {
     });
     reading.set("strict", map.get("strict"), truth, |config, strict| config.strict = strict);
     reading.set("memory_limit", map.get("memory_limit"), values::bytes, |config, bytes| config.memory_limit = bytes);
+    if let Some(at) = map.get("spool") {
+        spool(reading, &at);
+    }
     if let Some(at) = map.get("role")
         && let Some(role) = reading.text(Some(at.clone()))
     {
@@ -171,6 +176,25 @@ fn distribution(reading: &mut Reading, at: &At<'_>) {
         reading.config.log_filter = text.map(|_| filter.unwrap_or_default());
         reading.came_from("log_filter", &at);
     }
+    map.finish(reading, Unknown::Refused);
+}
+
+/// Where what cannot be sent waits on disk.
+fn spool(reading: &mut Reading, at: &At<'_>) {
+    let mut map = reading.map(at);
+    let directory = map.required(reading, "directory", "the path of a directory");
+    if let Some(text) = reading.text(directory) {
+        let mut spool = Spool::new("");
+        spool.directory = text.map(PathBuf::from);
+        reading.config.spool = Some(spool);
+        reading.came_from("spool", at);
+    }
+    reading.set("spool", map.get("max_bytes"), values::bytes, |config, bytes| {
+        config.spool.iter_mut().for_each(|spool| spool.max_bytes = bytes as u64);
+    });
+    reading.set("spool", map.get("max_age"), values::interval, |config, age| {
+        config.spool.iter_mut().for_each(|spool| spool.max_age = age);
+    });
     map.finish(reading, Unknown::Refused);
 }
 

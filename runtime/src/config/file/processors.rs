@@ -24,6 +24,7 @@ pub(super) fn tracer_provider(reading: &mut Reading, at: &At<'_>) {
         reading.config.traces.sampler = sampler;
         reading.came_from("traces.sampler", &at);
     }
+    map.unsupported(reading, "id_generator");
     map.unsupported(reading, "tracer_configurator/development");
     map.finish(reading, Unknown::Refused);
 }

@@ -47,8 +47,8 @@ impl<'a> Map<'a> {
     /// A value that may be null: its key alone says something.
     pub(super) fn present(&mut self, key: &'static str) -> Option<At<'a>> {
         self.known.push(key);
-        let (_, node) = self.entries.iter().find(|(given, _)| given == key)?;
-        Some(At { path: joined(&self.path, key), node })
+        let (given, node) = self.entries.iter().find(|(given, _)| is_named(given, key))?;
+        Some(At { path: joined(&self.path, given), node })
     }
 
     /// A value that has to be there.
@@ -77,7 +77,8 @@ impl<'a> Map<'a> {
 
     /// The end of the map: reports the keys that nobody asked for.
     pub(super) fn finish(self, reading: &mut Reading, unknown: Unknown) {
-        for (key, node) in self.entries.iter().filter(|(key, _)| !self.known.contains(&key.as_str())) {
+        let is_known = |given: &str| self.known.iter().any(|key| is_named(given, key));
+        for (key, node) in self.entries.iter().filter(|(key, _)| !is_known(key)) {
             let severity = if unknown == Unknown::Refused { Severity::Error } else { Severity::Warning };
             let accepted = if self.known.is_empty() { "nothing".to_owned() } else { listed(&self.known) };
             let problem = Wrong::new("is not a known key", accepted).at_place(joined(&self.path, key), severity);
@@ -181,6 +182,11 @@ impl Reading {
         };
         self.problems.push(Problem { line: Some(at.node.line), ..problem });
     }
+}
+
+/// Later versions of the schema have the keys that are in development without this mark, and say so once for the file.
+fn is_named(given: &str, key: &str) -> bool {
+    given == key || key.strip_suffix("/development") == Some(given)
 }
 
 fn joined(path: &str, key: &str) -> String {

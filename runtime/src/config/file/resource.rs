@@ -2,8 +2,8 @@
 
 use super::reading::{At, Reading, Unknown};
 use super::truth;
-use crate::config::parts::AttributeValue;
-use crate::config::problem::Wrong;
+use crate::attribute::AttributeValue;
+use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, Parsed};
 use crate::secret::Masked;
 
@@ -115,7 +115,8 @@ pub(super) fn propagator(reading: &mut Reading, at: &At<'_>) {
     {
         let (listed, wrong) = values::propagators(&text);
         all.extend(listed);
-        wrong.into_iter().for_each(|wrong| reading.wrong(&at, wrong));
+        // Others may have more of them, as in `composite`.
+        wrong.into_iter().for_each(|wrong| reading.report(&at, wrong, Severity::Warning));
     }
     for propagator in all {
         if !reading.config.propagators.contains(&propagator) {

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
+use crate::attribute::AttributeValue;
 use crate::config::endpoint::Endpoint;
 use crate::config::level::LogFilter;
 use crate::config::otlp::{Compression, Protocol};
-use crate::config::parts::{AttributeValue, LogLines};
+use crate::config::parts::LogLines;
 use crate::config::problem::Wrong;
 use crate::config::values::{self, Parsed};
 use crate::filter::Filter;

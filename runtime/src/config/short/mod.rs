@@ -9,10 +9,11 @@ use std::time::Duration;
 use super::level::LogFilter;
 use super::origin::Origin;
 use super::otlp::{Address, Compression, Protocol, TlsFiles};
-use super::parts::{AttributeValue, Exporter, LogLines};
+use super::parts::{Exporter, LogLines};
 use super::problem::{Severity, Wrong};
 use super::values;
-use super::{Config, Endpoint};
+use super::{Config, Endpoint, Spool};
+use crate::attribute::AttributeValue;
 use crate::filter::Filter;
 use crate::sampling::Sampler;
 use crate::secret::{Masked, Secret};
@@ -82,6 +83,8 @@ pub struct Telemetry {
     /// How log events are written as lines: `auto`, `json`, `text` or `none`.
     #[serde(deserialize_with = "fields::log_lines")]
     pub log_format: Option<LogLines>,
+    /// A directory in which spans and log records wait that cannot be sent.
+    pub spool_dir: Option<PathBuf>,
     /// Memory that all buffers may take together, as in `64MiB`.
     #[serde(deserialize_with = "fields::bytes")]
     pub memory_limit: Option<usize>,
@@ -177,6 +180,7 @@ impl Config {
         self.fill("traces.sampler", telemetry.sampling_ratio, |config, ratio| {
             config.traces.sampler = Sampler::Ratio(ratio);
         });
+        self.fill("spool", telemetry.spool_dir.clone(), |config, directory| config.spool = Some(Spool::new(directory)));
         self.fill("logs.lines", telemetry.log_format, |config, lines| config.logs.lines = Some(lines));
         self.fill("metrics.interval", telemetry.metric_interval_ms, |config, interval| {
             config.metrics.interval = interval;

@@ -1,44 +1,25 @@
 //! Metrics as OTLP/JSON.
 
 use super::writer::Json;
-use super::{array_value, attribute, resource_attributes};
-use crate::config::AttributeValue;
+use super::{any_attribute, attribute, own_scope, request_of_scopes};
+use crate::attribute::AttributeValue;
 use crate::encode::attribute::Scalar;
 use crate::encode::metrics::{Form, Labels, Number, Stream, Times, foreign, ours};
-use crate::encode::resource::{EncodedResource, SCOPE_NAME, SCOPE_VERSION};
+use crate::encode::resource::EncodedResource;
 use crate::snapshot::{ExemplarPoint, ExponentialPoint, ForeignScope, HistogramPoint, PointValue, Snapshot};
 
 /// An `ExportMetricsServiceRequest` with all points of a snapshot.
 pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
-    let mut json = Json::default();
-    json.object(|json| {
-        json.array("resourceMetrics", |json| json.object(|json| resource_metrics(json, resource, snapshot)));
-    });
-    json.into_bytes()
-}
-
-fn resource_metrics(json: &mut Json, resource: &EncodedResource, snapshot: &Snapshot) {
-    json.member("resource", |json| json.object(|json| resource_attributes(json, resource)));
-    json.array("scopeMetrics", |json| {
-        json.object(|json| {
-            let scope = |json: &mut Json| {
-                json.text("name", SCOPE_NAME);
-                json.text("version", SCOPE_VERSION);
-            };
-            json.member("scope", |json| json.object(scope));
-            write_metrics(json, ours(snapshot));
-        });
+    request_of_scopes(resource, ["resourceMetrics", "scopeMetrics", "metrics"], |json| {
+        own_scope(json, "metrics", |json| write_metrics(json, ours(snapshot)));
         for (scope, metrics) in foreign(snapshot) {
             json.object(|json| {
                 json.member("scope", |json| json.object(|json| write_scope(json, scope)));
-                write_metrics(json, metrics.iter().map(Stream::of_foreign));
+                json.array("metrics", |json| write_metrics(json, metrics.iter().map(Stream::of_foreign)));
                 scope.schema_url.iter().for_each(|url| json.text("schemaUrl", url));
             });
         }
-    });
-    if let Some(url) = &resource.schema_url {
-        json.text("schemaUrl", url);
-    }
+    })
 }
 
 fn write_scope(json: &mut Json, scope: &ForeignScope) {
@@ -48,9 +29,7 @@ fn write_scope(json: &mut Json, scope: &ForeignScope) {
 }
 
 fn write_metrics<'a>(json: &mut Json, streams: impl Iterator<Item = Stream<'a>>) {
-    json.array("metrics", |json| {
-        streams.for_each(|stream| json.object(|json| write_metric(json, &stream)));
-    });
+    streams.for_each(|stream| json.object(|json| write_metric(json, &stream)));
 }
 
 fn write_metric(json: &mut Json, stream: &Stream<'_>) {
@@ -98,15 +77,7 @@ fn write_point(json: &mut Json, labels: Labels<'_>, value: &PointValue, times: T
 }
 
 fn write_attributes(json: &mut Json, attributes: &[(String, AttributeValue)]) {
-    for (key, value) in attributes {
-        match value.scalars() {
-            Ok(scalar) => attribute(json, key, scalar),
-            Err(scalars) => json.object(|json| {
-                json.text("key", key);
-                json.member("value", |json| json.object(|json| array_value(json, &scalars)));
-            }),
-        }
-    }
+    attributes.iter().for_each(|(key, value)| any_attribute(json, key, value));
 }
 
 fn write_histogram(json: &mut Json, point: &HistogramPoint) {

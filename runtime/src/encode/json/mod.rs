@@ -15,7 +15,7 @@ pub(crate) use self::metrics::metrics_request;
 pub(crate) use self::trace::trace_request;
 
 use self::writer::Json;
-use crate::config::AttributeValue;
+use crate::attribute::AttributeValue;
 use crate::encode::attribute::Scalar;
 use crate::encode::resource::{EncodedResource, SCOPE_NAME, SCOPE_VERSION};
 

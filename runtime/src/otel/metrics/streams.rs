@@ -23,9 +23,12 @@ pub(super) struct Streams {
     views: Views,
     histograms: HistogramAggregation,
     limits: CardinalityLimits,
-    /// Attributes that stay, of streams for which the SDK cannot be told. By scope and name.
-    keys: Mutex<HashMap<(String, Option<String>, String), Keys>>,
+    /// Attributes that stay, of streams for which the SDK cannot be told.
+    keys: Mutex<HashMap<Place, Keys>>,
 }
+
+/// A scope's name and version, and the name of a stream in small letters.
+type Place = (String, Option<String>, String);
 
 impl Streams {
     pub(super) fn new(config: &Metrics) -> Self {
@@ -36,8 +39,8 @@ impl Streams {
 
     /// Each view by itself, and one for what none of them fits.
     pub(super) fn add_to(self: &Arc<Self>, mut builder: MeterProviderBuilder) -> MeterProviderBuilder {
-        for view in self.views.iter().cloned() {
-            let streams = self.clone();
+        for view in self.views.iter() {
+            let (view, streams) = (view.clone(), self.clone());
             builder = builder.with_view(move |instrument: &Instrument| {
                 view.fits(&subject(instrument)).then(|| streams.by_view(&view, instrument)).flatten()
             });
@@ -140,7 +143,7 @@ impl Streams {
     }
 }
 
-fn place(scope: &InstrumentationScope, name: &str) -> (String, Option<String>, String) {
+fn place(scope: &InstrumentationScope, name: &str) -> Place {
     (scope.name().to_owned(), scope.version().map(str::to_owned), name.to_ascii_lowercase())
 }
 

@@ -26,7 +26,14 @@ fn turn() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Enough for any machine.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+fn start(config: &Metrics) -> Meters {
+    let mut meters = Meters::start(config);
+    meters.patience = PATIENCE;
+    meters
+}
 
 fn find<'a>(metrics: &'a [ForeignMetric], name: &str) -> &'a ForeignMetric {
     metrics.iter().find(|metric| metric.name == name).unwrap_or_else(|| panic!("no `{name}` in {metrics:?}"))
@@ -203,7 +210,7 @@ impl MetricReader for AsItIs {
 #[test]
 fn a_count_that_no_integer_can_hold_is_a_fraction() {
     let _turn = turn();
-    let meters = Meters::start(&Metrics::default());
+    let meters = start(&Metrics::default());
     global::meter("large").u64_counter("large").build().add(u64::MAX, &[]);
     let [protobuf, json] = sent(meters.collect(PATIENCE));
     assert_eq!(protobuf, json);
@@ -215,7 +222,7 @@ fn a_count_that_no_integer_can_hold_is_a_fraction() {
 #[test]
 fn global_instruments_count_until_telemetry_stops() {
     let _turn = turn();
-    let meters = Meters::start(&Metrics::default());
+    let meters = start(&Metrics::default());
     let counter = global::meter("lib").u64_counter("calls").build();
     counter.add(2, &[KeyValue::new("way", "in")]);
     assert_eq!(value(&meters.collect(PATIENCE), "calls", &[("way", "in")]), PointValue::U64(2));
@@ -233,7 +240,7 @@ fn global_instruments_count_until_telemetry_stops() {
     let ask = asked.clone();
     provider.meter("lib").u64_observable_gauge("late").with_callback(move |_| ask.store(true, SeqCst)).build();
     drop(meters);
-    let again = Meters::start(&Metrics::default());
+    let again = start(&Metrics::default());
     assert_eq!(again.collect(PATIENCE), [], "nothing is left of the first ones");
     assert!(!asked.load(SeqCst));
 }
@@ -246,7 +253,7 @@ fn each_kind_counts_from_where_its_preference_says() {
         (TemporalityPreference::Delta, ["D", "C", "D", "D", "C"]),
         (TemporalityPreference::LowMemory, ["D", "C", "D", "C", "C"]),
     ] {
-        let meters = Meters::start(&Metrics { temporality: preference, ..Metrics::default() });
+        let meters = start(&Metrics { temporality: preference, ..Metrics::default() });
         let meter = global::meter("kinds");
         let (counter, level) = (meter.u64_counter("counter").build(), meter.i64_up_down_counter("level").build());
         let histogram = meter.f64_histogram("histogram").build();
@@ -292,7 +299,7 @@ fn each_kind_counts_from_where_its_preference_says() {
 #[test]
 fn an_observed_counter_that_begins_anew_is_no_huge_number() {
     let _turn = turn();
-    let meters = Meters::start(&Metrics { temporality: TemporalityPreference::Delta, ..Metrics::default() });
+    let meters = start(&Metrics { temporality: TemporalityPreference::Delta, ..Metrics::default() });
     let shown = Arc::new(AtomicU64::new(10));
     let show = shown.clone();
     global::meter("lib")
@@ -317,7 +324,7 @@ fn an_observed_counter_that_begins_anew_is_no_huge_number() {
 #[test]
 fn a_callback_that_panics_or_hangs_keeps_nobody_from_anything() {
     let _turn = turn();
-    let meters = Meters::start(&Metrics::default());
+    let meters = start(&Metrics::default());
     let meter = global::meter("lib");
     let (release, released) = mpsc::channel::<()>();
     let released = Mutex::new(released);
@@ -331,29 +338,49 @@ fn a_callback_that_panics_or_hangs_keeps_nobody_from_anything() {
         .build();
     meter.u64_observable_gauge("works").with_callback(|observer| observer.observe(1, &[])).build();
     let counter = meter.u64_counter("calls").build();
+    let has = |metrics: &[ForeignMetric], name: &str| metrics.iter().any(|metric| metric.name == name);
+    let until = |name: &str, patience: Duration| {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let metrics = meters.collect(patience);
+            assert!(!has(&metrics, "panics"), "{metrics:?}");
+            if has(&metrics, name) {
+                return metrics;
+            }
+            assert!(Instant::now() < deadline, "no `{name}`");
+        }
+    };
     for round in 1..=3 {
         counter.add(1, &[]);
         // The first time it has to be found out which one is slow.
-        let metrics = meters.collect(Duration::from_millis(300));
+        let metrics = until("works", Duration::from_millis(300));
         assert_eq!(value(&metrics, "calls", &[]), PointValue::U64(round));
-        assert!(!metrics.iter().any(|metric| ["panics", "hangs"].contains(&metric.name.as_str())), "{metrics:?}");
-        if round > 1 {
-            assert_eq!(value(&metrics, "works", &[]), PointValue::U64(1));
-        }
+        assert_eq!(value(&metrics, "works", &[]), PointValue::U64(1));
+        assert!(!has(&metrics, "hangs"), "{metrics:?}");
         // While it hangs, instruments can be made and used.
         meter.u64_counter(format!("made.{round}")).build().add(round, &[]);
     }
     drop(release);
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        let metrics = meters.collect(PATIENCE);
-        assert_eq!(value(&metrics, "made.3", &[]), PointValue::U64(3));
-        if metrics.iter().any(|metric| metric.name == "hangs") {
-            break;
-        }
-        assert!(Instant::now() < deadline, "it is asked again once it has come back");
-        std::thread::yield_now();
-    }
+    // Once it has come back, it is asked again.
+    let metrics = until("hangs", PATIENCE);
+    assert_eq!(value(&metrics, "hangs", &[]), PointValue::U64(3));
+    assert_eq!(value(&metrics, "made.3", &[]), PointValue::U64(3));
+}
+
+#[test]
+fn who_has_all_the_time_in_the_world_still_does_not_wait_for_ever() {
+    let _turn = turn();
+    let mut meters = start(&Metrics::default());
+    meters.patience = Duration::from_millis(100);
+    let (release, released) = mpsc::channel::<()>();
+    let released = Mutex::new(released);
+    let hang = move |_: &dyn opentelemetry::metrics::AsyncInstrument<u64>| {
+        let _ = released.lock().unwrap_or_else(PoisonError::into_inner).recv();
+    };
+    global::meter("lib").u64_observable_gauge("hangs").with_callback(hang).build();
+    assert_eq!(meters.collect(Duration::MAX), []);
+    assert_eq!(meters.scrape(Duration::MAX), []);
+    drop(release);
 }
 
 #[test]
@@ -362,7 +389,7 @@ fn what_exceeds_the_limit_is_together_and_marked() {
     let mut config = Metrics::default();
     config.cardinality.default = Some(7);
     config.cardinality.counter = Some(2);
-    let meters = Meters::start(&config);
+    let meters = start(&config);
     let meter = global::meter("lib");
     for user in 0..9 {
         meter.u64_counter("many").build().add(1, &[KeyValue::new("user", user)]);
@@ -420,7 +447,7 @@ fn views_change_raw_instruments() {
         ],
         ..Metrics::default()
     };
-    let meters = Meters::start(&config);
+    let meters = start(&config);
     let meter = global::meter("lib");
     meter.u64_counter("dropped.calls").build().add(1, &[]);
     meter.i64_up_down_counter("level").build().add(1, &[]);
@@ -453,7 +480,7 @@ fn views_change_raw_instruments() {
 #[test]
 fn histograms_are_exponential_if_asked_for_and_they_name_no_bounds() {
     let _turn = turn();
-    let meters = Meters::start(&Metrics { histograms: HistogramAggregation::Exponential, ..Metrics::default() });
+    let meters = start(&Metrics { histograms: HistogramAggregation::Exponential, ..Metrics::default() });
     let meter = global::meter("lib");
     meter.f64_histogram("free").build().record(-3.0, &[]);
     meter.f64_histogram("own").with_boundaries(vec![1.0, 2.0]).build().record(3.0, &[]);
@@ -462,4 +489,103 @@ fn histograms_are_exponential_if_asked_for_and_they_name_no_bounds() {
     assert_eq!((free.count, free.negative.map(|side| side.counts)), (1, Some(vec![1])));
     let PointValue::Histogram(own) = value(&metrics, "own", &[]) else { panic!("{metrics:?}") };
     assert_eq!(own.bounds, [1.0, 2.0]);
+}
+
+/// Everything at once: names that clash with ours and with each other, all kinds, odd attributes, two scopes.
+#[test]
+fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
+    let _turn = turn();
+    let meters = start(&Metrics { histograms: HistogramAggregation::Exponential, ..Metrics::default() });
+    let captured = crate::testing::capture(|| {
+        crate::own::sent(crate::own::Signal::Logs, crate::own::Outcome::Ok, Duration::from_millis(5));
+    });
+    let odd = [
+        KeyValue::new("", "empty"),
+        KeyValue::new("le", "le"),
+        KeyValue::new("__name__", "name"),
+        KeyValue::new("a.b", "1"),
+        KeyValue::new("a/b", "2"),
+        KeyValue::new("text", "a\"b\\c\nd"),
+        KeyValue::new("otel.scope.name", "fake"),
+        KeyValue::new("list", Value::Array(Array::String(vec!["x".into(), "\"y\"".into()]))),
+    ];
+    for scope in ["one", "two"] {
+        let meter = global::meter(scope);
+        meter.u64_counter("http.requests").with_unit("{request}").build().add(3, &odd);
+        meter.f64_gauge("http.requests").build().record(f64::MAX, &odd);
+        meter.f64_gauge("ratio").with_unit("1").build().record(0.5, &odd);
+        meter.f64_up_down_counter("speed").with_unit("By/s").build().add(-7.5, &odd);
+        meter.f64_histogram("latency").with_unit("s").build().record(-0.25, &odd);
+        meter.f64_histogram("latency").with_unit("s").build().record(3.0, &odd);
+        meter.u64_gauge("latency.seconds_count").build().record(1, &odd);
+        meter.u64_histogram("sizes").with_boundaries(vec![1.0, 2.0]).build().record(5, &odd);
+        meter.u64_gauge("tc_export_duration_seconds").build().record(1, &odd);
+        meter.u64_counter("tc_export_requests_total").build().add(1, &[]);
+        meter.u64_counter("target.info").build().add(1, &[]);
+        meter.u64_gauge("target.info").build().record(1, &[]);
+    }
+    let snapshot = Snapshot { metrics: captured.metrics, ..snapshot(meters.scrape(PATIENCE)) };
+    let resource = [("service.name".to_owned(), AttributeValue::Str("daemon \"7\"".into()))];
+    let text = snapshot.to_prometheus_about(&resource);
+    for line in [
+        "target_info{service_name=\"daemon \\\"7\\\"\"} 1",
+        "tc_export_requests_total{signal=\"logs\",outcome=\"ok\"} 1",
+        "tc_export_requests_total{otel_scope_name=\"one\"} 1",
+        "tc_export_requests_total{otel_scope_name=\"two\"} 1",
+        "# TYPE http_requests_total counter",
+        "# TYPE ratio gauge",
+        "# TYPE speed_bytes_per_second gauge",
+        "# TYPE latency_seconds histogram",
+        "# The gauge tc_export_duration_seconds is left out: its name would clash with the histogram tc_export_duration_seconds.",
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line} is not in\n{text}");
+    }
+    assert_eq!(text.matches("# TYPE latency_seconds histogram").count(), 1);
+    assert!(text.contains(",exported_le=\"le\""), "{text}");
+    let types: Vec<_> = text.lines().filter(|line| line.starts_with("# TYPE")).collect();
+    let names: std::collections::HashSet<_> = types.iter().map(|line| line.split(' ').nth(2)).collect();
+    assert_eq!(names.len(), types.len(), "each name has one type: {types:?}");
+    if let Some((code, said)) = promtool(&text) {
+        // 3 is for what it does not like about names, which are the user's.
+        assert!([Some(0), Some(3)].contains(&code), "{said}\n{text}");
+        assert!(!said.contains("error while linting") && !said.contains("parsing"), "{said}\n{text}");
+    }
+}
+
+/// With names as they should be, promtool has nothing to say about ours and others together.
+#[test]
+fn promtool_has_nothing_to_say() {
+    let _turn = turn();
+    let meters = start(&Metrics::default());
+    let captured = crate::testing::capture(|| {
+        crate::own::sent(crate::own::Signal::Traces, crate::own::Outcome::Retry, Duration::from_millis(5));
+        crate::own::Teller::default().tell(crate::own::Figures { spool_bytes: Some(3), ..Default::default() });
+    });
+    let meter = global::meter("lib");
+    meter.u64_counter("http.server.requests").build().add(1, &[KeyValue::new("http.route", "/")]);
+    meter.f64_histogram("http.server.request.duration").with_unit("s").build().record(0.2, &[]);
+    meter.i64_up_down_counter("http.server.active_requests").build().add(1, &[]);
+    meter.f64_gauge("system.cpu.utilization").with_unit("1").build().record(0.5, &[]);
+    let snapshot = Snapshot { metrics: captured.metrics, ..snapshot(meters.scrape(PATIENCE)) };
+    let text = snapshot.to_prometheus_about(&[("service.name".to_owned(), AttributeValue::Str("daemon".into()))]);
+    assert!(
+        text.contains("http_server_request_duration_seconds_bucket{otel_scope_name=\"lib\",le=\"5\"} 1\n"),
+        "{text}"
+    );
+    if let Some((code, said)) = promtool(&text) {
+        assert_eq!((code, said.trim()), (Some(0), ""), "{text}");
+    }
+}
+
+/// What promtool says of a text, where it is installed.
+fn promtool(text: &str) -> Option<(Option<i32>, String)> {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+    let mut command = Command::new("promtool");
+    command.args(["check", "metrics"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut promtool = command.spawn().ok()?;
+    promtool.stdin.take()?.write_all(text.as_bytes()).ok()?;
+    let output = promtool.wait_with_output().ok()?;
+    let said = [output.stdout, output.stderr].concat();
+    Some((output.status.code(), String::from_utf8_lossy(&said).into_owned()))
 }

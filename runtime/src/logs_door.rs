@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Lines, Logs, LogsConfig, RecordsConfig, installed, start, suppress};
 use crate::config::{AttributeValue, LogFilter, LogLimits};
 use crate::encode::json;
 use crate::encode::logs::LogBatch;
 use crate::encode::resource::EncodedResource;
+use crate::logs::{Lines, Logs, LogsConfig, RecordsConfig, installed, start, suppress};
 use crate::redact::Redact;
 
-pub use super::record::LogRecord;
+pub use crate::logs::LogRecord;
 
 /// How logs are started.
 #[derive(Debug)]

@@ -1,0 +1,138 @@
+//! One of everything: spans of all kinds, metrics of all kinds, log events of all levels, and raw OpenTelemetry beside
+//! them. Prints as JSON what it made, so that somebody can compare it with what a receiver got.
+
+mod logs;
+mod made;
+mod measures;
+mod raw;
+mod spans;
+
+use std::error::Error;
+use std::time::Duration;
+
+use serde_json::json;
+use tracecast::config::{AttributeValue, Config};
+use tracecast::{Guard, Limits};
+
+use self::made::{Attributes, Between, array, attributes, double, flag, int, made, now, text};
+
+/// Small, so that each is met.
+const LIMITS: Limits = Limits { attributes: 16, events: 3, links: 2, attributes_per_event: 2, value_bytes: 300 };
+/// Fields of a log record, its place in the code included.
+const LOG_ATTRIBUTES: u32 = 16;
+/// Long enough for a slow machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // A panic on purpose needs no message.
+    std::panic::set_hook(Box::new(|_| ()));
+    let before = now();
+    let telemetry = configured()?.init()?;
+    let started = [before, now()];
+
+    let mut collections = Vec::new();
+    for round in 0..2 {
+        if round == 0 {
+            spans::make()?;
+            raw::spans();
+            logs::make();
+        }
+        measures::make(round);
+        raw::measure(round);
+        if round == 0 {
+            collections.push(flushed(&telemetry));
+        }
+    }
+    measures::describe();
+    raw::describe();
+    let own = own_metrics();
+    let before = now();
+    let report = telemetry.shutdown(PATIENCE);
+    collections.push([before, now()]);
+
+    let made = made();
+    let all = json!({
+        "resource": resource(),
+        "started": started,
+        "collections": collections,
+        "spans": made.spans,
+        "metrics": made.metrics,
+        "sampled": made.sampled,
+        "logs": made.logs,
+        "own": own,
+        "report": {
+            "complete": report.complete,
+            "spans_ended": report.spans_ended,
+            "spans_exported": report.spans_exported,
+            "points_dropped": report.points_dropped,
+            "logs_exported": report.logs_exported,
+            "logs_dropped": report.logs_dropped,
+        },
+    });
+    println!("{all}");
+    Ok(())
+}
+
+/// As the environment says, with limits that are easily met and nothing that depends on the time.
+fn configured() -> Result<Config, Box<dyn Error>> {
+    let mut config = Config::from_env()
+        .with_strict(true)
+        .with_limits(LIMITS)
+        .with_metric_interval(Duration::from_secs(3600))
+        .with_log_filter("trace".parse()?)
+        .with_resource_attribute("tc.text", "ünïcode \"quoted\"\n\\")
+        .with_resource_attribute("tc.int", i64::MIN)
+        .with_resource_attribute("tc.double", 0.1)
+        .with_resource_attribute("tc.flag", false)
+        .with_resource_attribute("tc.texts", AttributeValue::StrArray(vec!["a".into(), String::new()]))
+        .with_resource_attribute("tc.ints", AttributeValue::I64Array(vec![0, -1]))
+        .with_resource_attribute("tc.doubles", AttributeValue::F64Array(vec![0.5, -0.0]))
+        .with_resource_attribute("tc.flags", AttributeValue::BoolArray(vec![true, false]));
+    config.logs.limits.attributes = LOG_ATTRIBUTES;
+    config.logs.limits.value_bytes = LIMITS.value_bytes;
+    Ok(config)
+}
+
+fn flushed(telemetry: &Guard) -> Between {
+    let before = now();
+    let _ = telemetry.flush(PATIENCE);
+    [before, now()]
+}
+
+/// What the resource says besides the variables: found out by other ways than those of the library.
+fn resource() -> Attributes {
+    let mut all = attributes([
+        ("tc.text", text("ünïcode \"quoted\"\n\\")),
+        ("tc.int", int(i64::MIN)),
+        ("tc.double", double(0.1)),
+        ("tc.flag", flag(false)),
+        ("tc.texts", array([text("a"), text("")])),
+        ("tc.ints", array([int(0), int(-1)])),
+        ("tc.doubles", array([double(0.5), double(-0.0)])),
+        ("tc.flags", array([flag(true), flag(false)])),
+        ("telemetry.sdk.name", text("tracecast")),
+        ("telemetry.sdk.language", text("rust")),
+        ("telemetry.sdk.version", text(env!("CARGO_PKG_VERSION"))),
+        ("process.pid", int(i64::from(std::process::id()))),
+    ]);
+    let name = std::env::args().next().unwrap_or_default();
+    all.insert("process.executable.name".into(), text(name.rsplit('/').next().unwrap_or_default()));
+    all
+}
+
+/// The metrics of telemetry about itself, as the catalogue declares them.
+fn own_metrics() -> Vec<serde_json::Value> {
+    let is_own = |name: &str| !made().metrics.iter().any(|metric| metric.name == name);
+    let metrics = tracecast::catalogue().metrics.into_iter().filter(|metric| is_own(metric.name));
+    metrics
+        .map(|metric| {
+            json!({
+                "name": metric.name,
+                "unit": metric.unit,
+                "description": metric.description.trim(),
+                "kind": format!("{:?}", metric.kind),
+                "labels": metric.dimensions().iter().map(|label| label.name).collect::<Vec<_>>(),
+            })
+        })
+        .collect()
+}

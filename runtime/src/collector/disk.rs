@@ -1,0 +1,75 @@
+//! A lane's part of the spool: what could not be sent waits on disk, and is sent when the receiver is back.
+
+use std::cell::Cell;
+
+use bytes::Bytes;
+
+use super::lane::Counts;
+use super::outbox::Batch;
+use crate::spool::{Claimed, Encoding, Entry, Refused, Signal, Spool};
+
+/// The spool, as one lane uses it.
+pub(crate) struct Disk {
+    spool: Spool,
+    signal: Signal,
+    encoding: Encoding,
+    /// Items that were put there.
+    stored: Cell<u64>,
+    /// What became of items of this process that were taken from there.
+    ours: Cell<Counts>,
+    /// The same of items that other processes had put there, earlier ones most often. They are nobody's loss or gain here.
+    others: Cell<Counts>,
+}
+
+impl Disk {
+    pub(crate) fn new(spool: Spool, signal: Signal, encoding: Encoding) -> Self {
+        Disk { spool, signal, encoding, stored: Cell::default(), ours: Cell::default(), others: Cell::default() }
+    }
+
+    /// Puts a request there.
+    pub(super) async fn put(&self, batch: &Batch) -> Result<(), Box<Refused>> {
+        let (spool, signal, encoding) = (self.spool.clone(), self.signal, self.encoding);
+        let (bytes, items): (Bytes, u64) = (batch.bytes.clone(), batch.items);
+        let put = move || spool.put(&Entry { signal, encoding, items, bytes: &bytes }).map_err(Box::new);
+        // The task fails only if it panics, and the disk is no place to try that twice.
+        let done = tokio::task::spawn_blocking(put).await;
+        match done {
+            Ok(Ok(_)) => {
+                self.stored.set(self.stored.get() + items);
+                Ok(())
+            }
+            Ok(Err(refused)) => Err(refused),
+            Err(_) => Err(Box::new(Refused::panicked())),
+        }
+    }
+
+    /// The oldest request there.
+    pub(super) async fn next(&self) -> Option<Claimed> {
+        let (spool, signal, encoding) = (self.spool.clone(), self.signal, self.encoding);
+        tokio::task::spawn_blocking(move || spool.next(signal, encoding)).await.ok().flatten()
+    }
+
+    /// A request that came from there is dealt with.
+    pub(super) async fn done(&self, claimed: Claimed, exported: u64, rejected: u64, refused: u64) {
+        let fate = if claimed.ours { &self.ours } else { &self.others };
+        let mut counts = fate.get();
+        counts.exported += exported;
+        counts.rejected += rejected;
+        counts.refused += refused;
+        fate.set(counts);
+        let _ = tokio::task::spawn_blocking(move || claimed.done()).await;
+    }
+
+    /// What became of all that was put there by this process, as far as it is known.
+    pub(super) fn counts(&self) -> Counts {
+        let mut counts = self.ours.get();
+        let lost = self.spool.lost();
+        let of = |tally: crate::spool::Tally| tally.ours.of(self.signal);
+        counts.spool_lost = of(lost.evicted) + of(lost.expired) + of(lost.damaged);
+        let dealt_with = counts.exported + counts.rejected + counts.refused + counts.spool_lost;
+        // Requests of a lane that was here before may be among those that this one has sent.
+        counts.spooled = self.stored.get().wrapping_sub(dealt_with);
+        counts.replayed = self.others.get().exported;
+        counts
+    }
+}

@@ -1,0 +1,103 @@
+//! Whether the process is shutting down, for its health endpoint.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
+
+use tokio::sync::Notify;
+
+/// Whether a shutdown of this process has begun.
+static BEGUN: AtomicBool = AtomicBool::new(false);
+
+/// What a health endpoint has to know. It prints as `running` or `shutting_down`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum State {
+    /// The process takes work.
+    Running,
+    /// The process is ending; it should get no more work.
+    ShuttingDown,
+}
+
+impl State {
+    /// `running` or `shutting_down`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            State::Running => "running",
+            State::ShuttingDown => "shutting_down",
+        }
+    }
+
+    fn of(begun: bool) -> Self {
+        if begun { State::ShuttingDown } else { State::Running }
+    }
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// The state of the process: one load. From the beginning of a shutdown on it is [`State::ShuttingDown`], until the
+/// process ends or makes another [`Shutdown`](super::Shutdown).
+pub fn state() -> State {
+    State::of(BEGUN.load(Relaxed))
+}
+
+/// The state of one [`Shutdown`](super::Shutdown), to be handed to whoever has to know of it.
+#[derive(Clone, Debug, Default)]
+pub struct Health(Arc<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    begun: AtomicBool,
+    told: Notify,
+}
+
+impl Health {
+    pub(super) fn new() -> Self {
+        BEGUN.store(false, Relaxed);
+        Health::default()
+    }
+
+    /// One load.
+    pub fn state(&self) -> State {
+        State::of(self.0.begun.load(Relaxed))
+    }
+
+    /// Waits until the shutdown begins, under any runtime: what a server wants that stops gracefully.
+    pub async fn shutting_down(&self) {
+        // It hears what is told from here on, also before it is polled.
+        let told = self.0.told.notified();
+        if !self.0.begun.load(SeqCst) {
+            told.await;
+        }
+    }
+
+    pub(super) fn begin(&self) {
+        BEGUN.store(true, Relaxed);
+        self.0.begun.store(true, SeqCst);
+        self.0.told.notify_waiters();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn whoever_waits_hears_of_the_beginning() {
+        let health = Health::default();
+        assert_eq!(health.state().to_string(), "running");
+        let waiting = tokio::spawn({
+            let health = health.clone();
+            async move { health.shutting_down().await }
+        });
+        tokio::task::yield_now().await;
+        health.begin();
+        waiting.await.unwrap();
+        health.shutting_down().await;
+        assert_eq!(health.state().to_string(), "shutting_down");
+    }
+}

@@ -1,0 +1,209 @@
+//! An orderly end of the process: named steps, a watchdog, and telemetry last.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//! use tracecast::shutdown::Shutdown;
+//!
+//! # struct Index;
+//! # impl Index { fn flush(&self) -> std::io::Result<()> { Ok(()) } }
+//! # async fn drained() {}
+//! # let index = Index;
+//! # #[cfg(unix)]
+//! # {
+//! let telemetry = tracecast::init();
+//! let shutdown = Shutdown::new(telemetry);
+//! let health = shutdown.health(); // for the health endpoint, and for `with_graceful_shutdown`
+//! let _armed = shutdown
+//!     .step_within("drain", Duration::from_secs(10), || drained())
+//!     .blocking_step("flush_index", move || index.flush())
+//!     .final_report(|steps| steps.iter().for_each(|step| eprintln!("{step}")))
+//!     .on_signals();
+//! # }
+//! ```
+//!
+//! # Steps
+//! Steps run in their order, each on a thread of its own. One that fails, panics or hangs does not keep the others from
+//! running: it is reported, and one that hangs is left behind when its budget is used up. An async step has a
+//! current-thread runtime of its own, with time and I/O, so that it works when the runtime of the program is the one that
+//! is stuck; tasks that it spawns there end with it. With [`Shutdown::with_runtime`] async steps run on a runtime of the
+//! program instead. Two steps may have the same name.
+//!
+//! # Time
+//! The watchdog is [`Shutdown::with_timeout`], else `SHUTDOWN_TIMEOUT_MS`, else 30 seconds. Its last two seconds (half of
+//! one that is shorter than four) are kept for the final report and telemetry. The rest is for the steps: a step without
+//! a budget of its own has an even share of what the steps before it have left; one with a budget has that, but never the
+//! reserve, and never all that later steps need.
+//!
+//! # The end
+//! Telemetry is brought out last. After a signal the process exits 0 if every step and the final report did what they had
+//! to, and 1 if one failed, panicked or hung; what became of telemetry does not matter for it. If the end is not reached
+//! before the watchdog's, because a handler of the exit hangs or the machine does, a line on standard error names what
+//! hung, and the process exits 1 without calling anything else of it. A second SIGTERM or SIGINT exits 1 at once.
+//!
+//! No signal is touched unless [`Shutdown::on_signals`] is called.
+
+#[cfg(unix)]
+mod armed;
+mod health;
+mod report;
+mod run;
+#[cfg(unix)]
+mod signals;
+mod step;
+mod tell;
+mod times;
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+#[cfg(unix)]
+pub use self::armed::Armed;
+pub use self::health::{Health, State, state};
+pub use self::report::{ShutdownReport, StepOutcome, StepReport};
+pub use self::step::StepResult;
+
+use self::run::{Plan, Progress};
+use self::step::Step;
+use self::tell::Teller;
+use self::times::Times;
+use crate::init::Guard;
+
+/// What is to be done when the process ends. Dropped, it runs nothing, and brings out telemetry as its guard does.
+#[must_use = "dropped, it runs no step, and telemetry stops"]
+pub struct Shutdown {
+    plan: Plan,
+    timeout: Option<Duration>,
+}
+
+impl Shutdown {
+    /// Nothing but the end of telemetry. The [state of the process](state) is [`State::Running`] from here on.
+    pub fn new(telemetry: Guard) -> Self {
+        let plan = Plan {
+            guard: telemetry,
+            steps: Vec::new(),
+            final_report: None,
+            runtime: None,
+            flush_timeout: Duration::MAX,
+            health: Health::new(),
+        };
+        Shutdown { plan, timeout: None }
+    }
+
+    /// Adds an async step.
+    pub fn step<F>(self, name: impl Into<String>, work: impl FnOnce() -> F + Send + 'static) -> Self
+    where
+        F: Future<Output: StepResult> + Send + 'static,
+    {
+        self.with(Step::future(name.into(), work))
+    }
+
+    /// Adds an async step with a budget of its own.
+    pub fn step_within<F>(
+        self,
+        name: impl Into<String>,
+        budget: Duration,
+        work: impl FnOnce() -> F + Send + 'static,
+    ) -> Self
+    where
+        F: Future<Output: StepResult> + Send + 'static,
+    {
+        self.with(Step::future(name.into(), work).within(budget))
+    }
+
+    /// Adds a step that may block.
+    pub fn blocking_step<R: StepResult>(
+        self,
+        name: impl Into<String>,
+        work: impl FnOnce() -> R + Send + 'static,
+    ) -> Self {
+        self.with(Step::blocking(name.into(), work))
+    }
+
+    /// Adds a step that may block, with a budget of its own.
+    pub fn blocking_step_within<R: StepResult>(
+        self,
+        name: impl Into<String>,
+        budget: Duration,
+        work: impl FnOnce() -> R + Send + 'static,
+    ) -> Self {
+        self.with(Step::blocking(name.into(), work).within(budget))
+    }
+
+    fn with(mut self, step: Step) -> Self {
+        self.plan.steps.push(step);
+        self
+    }
+
+    /// Runs after the steps, also if they hung, and gets what became of them; on a thread of its own. Telemetry that it
+    /// makes still goes out. There is one; another takes its place.
+    pub fn final_report(mut self, report: impl FnOnce(&[StepReport]) + Send + 'static) -> Self {
+        self.plan.final_report = Some(Box::new(report));
+        self
+    }
+
+    /// Has all async steps run on this runtime. It must be one that runs by itself: a current-thread runtime whose thread
+    /// is waiting for [`Shutdown::run`] does nothing.
+    pub fn with_runtime(mut self, runtime: Handle) -> Self {
+        self.plan.runtime = Some(runtime);
+        self
+    }
+
+    /// The watchdog: how long all of it may take. Without it, `SHUTDOWN_TIMEOUT_MS` says so.
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// How long telemetry may take at most. Without it, a receiver that is down is tried until the watchdog's end is near.
+    pub fn with_flush_timeout(mut self, timeout: Duration) -> Self {
+        self.plan.flush_timeout = timeout;
+        self
+    }
+
+    /// The state of this shutdown, for a health endpoint.
+    pub fn health(&self) -> Health {
+        self.plan.health.clone()
+    }
+
+    /// Runs everything now, and does not exit. It takes no longer than the watchdog; steps that hang are left behind.
+    ///
+    /// It blocks: async programs use [`Shutdown::run_async`].
+    pub fn run(self) -> ShutdownReport {
+        let began = Instant::now();
+        let times = Times::new(began, self.timeout.unwrap_or_else(times::from_environment));
+        run::run(self.plan, times, &Teller::start(), &Progress::default())
+    }
+
+    /// As [`Shutdown::run`], without blocking, under any runtime. It begins when it is first polled, and then goes on even
+    /// if it is dropped.
+    pub async fn run_async(self) -> ShutdownReport {
+        let (give, given) = mpsc::channel::<Self>();
+        let (ended, end) = oneshot::channel();
+        let run = move || {
+            if let Ok(shutdown) = given.recv() {
+                let _ = ended.send(shutdown.run());
+            }
+        };
+        if thread::Builder::new().name("tracecast-stop".to_owned()).spawn(run).is_err() {
+            // It blocks, but it is done: without a thread, steps fail at once.
+            return self.run();
+        }
+        let _ = give.send(self);
+        end.await.unwrap_or_else(|_| ShutdownReport::lost())
+    }
+
+    /// Has SIGTERM and SIGINT run everything, each step once, and then exit the process. A second signal exits at once.
+    ///
+    /// Other handlers of these signals still run, as those of tokio. If the signals cannot be taken, that is told on
+    /// standard error, and the program runs without.
+    #[cfg(unix)]
+    #[cfg_attr(docsrs, doc(cfg(unix)))]
+    pub fn on_signals(self) -> Armed {
+        let timeout = self.timeout.unwrap_or_else(times::from_environment);
+        Armed::new(self.plan, timeout)
+    }
+}

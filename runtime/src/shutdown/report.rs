@@ -1,0 +1,163 @@
+//! What became of a shutdown.
+
+use std::fmt;
+use std::process::{ExitCode, Termination};
+use std::time::Duration;
+
+use crate::init::Report;
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StepOutcome {
+    /// It did what it had to.
+    Ok,
+    /// It returned an error, which said this.
+    Failed(String),
+    /// It panicked with this message.
+    Panicked(String),
+    /// It did not come back within its budget, and was left behind.
+    Hung,
+}
+
+impl fmt::Display for StepOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StepOutcome::Ok => f.write_str("ok"),
+            StepOutcome::Failed(text) => write!(f, "failed: {}", OneLine(text)),
+            StepOutcome::Panicked(text) => write!(f, "panicked: {}", OneLine(text)),
+            StepOutcome::Hung => f.write_str("hung"),
+        }
+    }
+}
+
+/// What became of one step. It prints as one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StepReport {
+    /// Its name.
+    pub name: String,
+    /// How it ended.
+    pub outcome: StepOutcome,
+    /// How long it was waited for.
+    pub duration: Duration,
+}
+
+impl StepReport {
+    /// Whether it did what it had to.
+    pub fn is_ok(&self) -> bool {
+        self.outcome == StepOutcome::Ok
+    }
+}
+
+impl fmt::Display for StepReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({:.1?})", OneLine(&self.name), self.outcome, self.duration)
+    }
+}
+
+/// What became of a shutdown. It prints as one line for each step and one for telemetry, and `main` can return it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "it says what did not end well, and `main` can return it"]
+#[non_exhaustive]
+pub struct ShutdownReport {
+    /// The steps in their order.
+    pub steps: Vec<StepReport>,
+    /// The final report, if there was one.
+    pub final_report: Option<StepReport>,
+    /// What became of telemetry; `None` if it did not end in time.
+    pub telemetry: Option<Report>,
+    /// How long all of it took.
+    pub duration: Duration,
+}
+
+impl ShutdownReport {
+    /// Whether every step and the final report did what they had to. Telemetry has no say in it.
+    pub fn is_ok(&self) -> bool {
+        self.steps.iter().chain(&self.final_report).all(StepReport::is_ok)
+    }
+
+    /// What the process exits with: 0 if [all is well](Self::is_ok), else 1.
+    pub fn exit_code(&self) -> u8 {
+        u8::from(!self.is_ok())
+    }
+
+    /// What is said where the shutdown itself has failed.
+    pub(super) fn lost() -> Self {
+        let outcome = StepOutcome::Failed("it ended without a report".to_owned());
+        let step = StepReport { name: "shutdown".to_owned(), outcome, duration: Duration::ZERO };
+        ShutdownReport { steps: vec![step], final_report: None, telemetry: None, duration: Duration::ZERO }
+    }
+
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        let steps = self.steps.iter().chain(&self.final_report).map(StepReport::to_string);
+        let telemetry = self.telemetry.as_ref().map_or("not done in time".to_owned(), Report::to_string);
+        steps.chain([format!("telemetry: {telemetry}")])
+    }
+}
+
+impl fmt::Display for ShutdownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines().collect::<Vec<_>>().join("\n"))
+    }
+}
+
+impl Termination for ShutdownReport {
+    fn report(self) -> ExitCode {
+        self.exit_code().into()
+    }
+}
+
+/// A text without line breaks or other control characters.
+pub(super) struct OneLine<'a>(pub(super) &'a str);
+
+impl fmt::Display for OneLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in self.0.split_inclusive(char::is_control) {
+            match part.chars().next_back() {
+                Some(last) if last.is_control() => {
+                    write!(f, "{}{}", &part[..part.len() - last.len_utf8()], last.escape_default())?;
+                }
+                _ => f.write_str(part)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(name: &str, outcome: StepOutcome) -> StepReport {
+        StepReport { name: name.to_owned(), outcome, duration: Duration::from_millis(1500) }
+    }
+
+    fn report(steps: Vec<StepReport>) -> ShutdownReport {
+        ShutdownReport { steps, final_report: None, telemetry: None, duration: Duration::from_secs(2) }
+    }
+
+    #[test]
+    fn a_report_is_one_line_a_step() {
+        let steps = vec![
+            step("stop", StepOutcome::Ok),
+            step("flush\nindex", StepOutcome::Failed("disk\r\nfull".to_owned())),
+            step("drain", StepOutcome::Panicked("größe".to_owned())),
+            step("close", StepOutcome::Hung),
+        ];
+        let expected = "stop: ok (1.5s)\nflush\\nindex: failed: disk\\r\\nfull (1.5s)\ndrain: panicked: größe (1.5s)\n\
+                        close: hung (1.5s)\ntelemetry: not done in time";
+        assert_eq!(report(steps).to_string(), expected);
+    }
+
+    #[test]
+    fn only_a_step_that_did_not_end_well_makes_it_a_failure() {
+        assert_eq!(report(vec![step("a", StepOutcome::Ok)]).exit_code(), 0);
+        for outcome in [StepOutcome::Failed(String::new()), StepOutcome::Panicked(String::new()), StepOutcome::Hung] {
+            let failed = report(vec![step("a", StepOutcome::Ok), step("b", outcome.clone())]);
+            assert_eq!(failed.exit_code(), 1);
+            let failed = ShutdownReport { final_report: Some(step("final_report", outcome)), ..report(Vec::new()) };
+            assert_eq!(failed.exit_code(), 1);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! A shutdown from its first step to the end of telemetry.
+
+use std::sync::mpsc;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+
+use super::health::Health;
+use super::report::{OneLine, ShutdownReport, StepOutcome, StepReport};
+use super::step::Step;
+use super::tell::Teller;
+use super::times::{self, Times};
+use crate::init::{Guard, Report};
+use crate::notice;
+
+/// How much of what is left is not given to telemetry, so that its end is seen before the watchdog's.
+const MARGIN: Duration = Duration::from_millis(500);
+/// How long the end waits for lines that are still on their way.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// All that is to be done.
+pub(super) struct Plan {
+    pub(super) guard: Guard,
+    pub(super) steps: Vec<Step>,
+    pub(super) final_report: Option<FinalReport>,
+    pub(super) runtime: Option<Handle>,
+    pub(super) flush_timeout: Duration,
+    pub(super) health: Health,
+}
+
+pub(super) type FinalReport = Box<dyn FnOnce(&[StepReport]) + Send>;
+
+/// What a shutdown is doing, for the watchdog to say.
+#[derive(Default)]
+pub(super) struct Progress(Mutex<Doing>);
+
+#[derive(Default)]
+struct Doing {
+    now: Option<String>,
+    hung: Vec<String>,
+}
+
+impl Progress {
+    pub(super) fn enter(&self, what: String) {
+        self.lock().now = Some(what);
+    }
+
+    fn left_behind(&self, step: &str) {
+        let mut doing = self.lock();
+        doing.now = None;
+        doing.hung.push(named(step));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Doing> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What hangs, as far as it can be known without waiting.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "without signals there is no watchdog"))]
+    pub(super) fn culprits(&self) -> String {
+        let doing = match self.0.try_lock() {
+            Ok(doing) => doing,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return "unknown".to_owned(),
+        };
+        let all: Vec<_> = doing.hung.iter().chain(&doing.now).map(String::as_str).collect();
+        if all.is_empty() { "the beginning".to_owned() } else { all.join(", ") }
+    }
+}
+
+fn named(step: &str) -> String {
+    format!("step `{}`", OneLine(step))
+}
+
+/// Runs all of it. It waits for nothing longer than `times` allow.
+pub(super) fn run(plan: Plan, times: Times, teller: &Teller, progress: &Progress) -> ShutdownReport {
+    let Plan { guard, steps, final_report, runtime, flush_timeout, health } = plan;
+    health.begin();
+    let runner = Runner { times, teller, progress };
+    let steps = runner.steps(steps, runtime.as_ref());
+    let final_report = final_report.map(|work| runner.final_report(work, &steps));
+    let telemetry = runner.telemetry(guard, flush_timeout);
+    let report = ShutdownReport { steps, final_report, telemetry, duration: times.began().elapsed() };
+    let lines: Vec<_> = report.lines().collect();
+    teller.say(notice::INFO, format_args!("shutdown took {:.1?}: {}", report.duration, lines.join("; ")));
+    teller.settle(SETTLED.min(times.left()));
+    report
+}
+
+struct Runner<'a> {
+    times: Times,
+    teller: &'a Teller,
+    progress: &'a Progress,
+}
+
+impl Runner<'_> {
+    fn steps(&self, steps: Vec<Step>, runtime: Option<&Handle>) -> Vec<StepReport> {
+        let budgets: Vec<_> = steps.iter().map(|step| step.budget).collect();
+        let run = |(index, step): (usize, Step)| {
+            let budget = times::budget(self.times.left_for_steps(), &budgets[index..]);
+            self.step(step, budget, runtime)
+        };
+        steps.into_iter().enumerate().map(run).collect()
+    }
+
+    fn final_report(&self, work: FinalReport, steps: &[StepReport]) -> StepReport {
+        let steps = steps.to_vec();
+        let step = Step::blocking("final_report".to_owned(), move || work(&steps));
+        self.step(step, self.times.left_for_final_report(), None)
+    }
+
+    fn step(&self, step: Step, budget: Duration, runtime: Option<&Handle>) -> StepReport {
+        self.progress.enter(named(&step.name));
+        let report = step.run(budget, runtime);
+        if report.outcome == StepOutcome::Hung {
+            self.progress.left_behind(&report.name);
+        }
+        if !report.is_ok() {
+            self.teller.say(notice::WARN, format_args!("warning: shutdown step {report}"));
+        }
+        report
+    }
+
+    /// On a thread of its own as well: nothing here may be the reason that the process does not end.
+    fn telemetry(&self, guard: Guard, timeout: Duration) -> Option<Report> {
+        self.progress.enter("telemetry".to_owned());
+        let left = self.times.left();
+        let margin = MARGIN.min(left / 4);
+        let until = Instant::now() + (left - margin / 2);
+        let (ended, end) = mpsc::channel();
+        let flush = move || {
+            let _ = ended.send(guard.shutdown(timeout.min(left - margin)));
+        };
+        // Without a thread the guard is dropped here, which flushes too.
+        let _ = std::thread::Builder::new().name("tracecast-flush".to_owned()).spawn(flush);
+        end.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+    }
+}

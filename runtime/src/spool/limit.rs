@@ -1,0 +1,15 @@
+//! The longest file that this process may write.
+
+/// A process that writes more than its limit (`ulimit -f`) gets a signal that ends it.
+#[cfg(unix)]
+pub(super) fn largest_file() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the pointer is to a structure of the type that the call fills in.
+    let failed = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } != 0;
+    if failed || limit.rlim_cur == libc::RLIM_INFINITY { u64::MAX } else { limit.rlim_cur }
+}
+
+#[cfg(not(unix))]
+pub(super) fn largest_file() -> u64 {
+    u64::MAX
+}

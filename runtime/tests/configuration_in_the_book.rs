@@ -1,0 +1,210 @@
+//! Every block of YAML in the book is read, and says what the book says of it.
+#![cfg(feature = "otlp")]
+
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
+use serde_json::{Map, Value};
+use tracecast::config::{Config, Problem, Severity, Signal, TelemetrySection};
+
+const FILE: &str = include_str!("../../book/src/configuration-file.md");
+const PAGES: [(&str, &str); 3] = [
+    ("configuration-file.md", FILE),
+    ("configuration.md", include_str!("../../book/src/configuration.md")),
+    ("introduction.md", include_str!("../../book/src/introduction.md")),
+];
+
+/// A block of code: what stands behind its fence, and its text.
+struct Block {
+    kind: String,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut parts = page.split("\n```");
+    parts.next();
+    let inside = parts.step_by(2);
+    let block = |part: &str| {
+        let (kind, text) = part.split_once('\n').unwrap_or((part, ""));
+        Block { kind: kind.to_owned(), text: format!("{text}\n") }
+    };
+    inside.map(block).collect()
+}
+
+/// The blocks of a kind, each with the one that follows it.
+fn of_kind(kind: &str) -> Vec<(String, Option<Block>)> {
+    let mut blocks = blocks(FILE).into_iter().peekable();
+    let mut found = Vec::new();
+    while let Some(block) = blocks.next() {
+        if block.kind == kind {
+            found.push((block.text, blocks.next_if(|next| next.kind == "text")));
+        }
+    }
+    found
+}
+
+fn read(text: &str) -> Result<Config, Vec<Problem>> {
+    Config::from_yaml(text, |_| None).map_err(|error| error.problems().to_vec())
+}
+
+fn told(problem: &Problem) -> String {
+    let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
+    format!("{severity}: {problem}\n")
+}
+
+#[test]
+fn every_block_is_of_a_kind_that_is_checked() {
+    let known = ["yaml", "yaml,wrong", "yaml,short", "yaml,short,wrong", "rust", "console", "text"];
+    for (name, page) in PAGES {
+        assert_eq!(page.matches("\n```").count() % 2, 0, "{name}: a block is not closed");
+        for Block { kind, text } in blocks(page) {
+            assert!(known.contains(&kind.as_str()), "{name}: ```{kind}\n{text}");
+            assert!(!kind.starts_with("yaml") || name == "configuration-file.md", "{name}: YAML that nobody reads");
+        }
+    }
+}
+
+#[test]
+fn files_are_read_without_a_word() {
+    let files = of_kind("yaml");
+    assert_eq!(files.len(), 4);
+    for (text, _) in files {
+        let config = read(&text).unwrap_or_else(|problems| panic!("{problems:?}\n{text}"));
+        assert_eq!(config.problems(), [], "{text}");
+        let filled = Config::from_yaml(&text, |name| (name == "OTLP_TOKEN").then(|| "hunter2".to_owned())).unwrap();
+        assert!(!format!("{filled:?}").contains("hunter2"));
+    }
+}
+
+#[test]
+fn the_complete_example_says_something_of_everything() {
+    let (text, _) = of_kind("yaml").swap_remove(1);
+    let config = read(&text).unwrap();
+    assert_eq!(Signal::ALL.map(|signal| config.is_on(signal)), [true; 3]);
+    assert_eq!((config.service_name(), config.role()), (Some("store"), Some("daemon")));
+    assert_eq!((config.metrics.views.len(), config.memory_limit), (2, 128 << 20));
+    assert_eq!(format!("{:?}", config.traces.sampler), "Ratio(0.1)");
+    let set: Vec<&str> = config.origins().map(|(setting, _)| setting).collect();
+    let expected = [
+        "enabled",
+        "filter",
+        "log_filter",
+        "logs.exporters",
+        "logs.limits",
+        "memory_limit",
+        "metrics.exemplars",
+        "metrics.exporters",
+        "own_level",
+        "propagators",
+        "resource",
+        "role",
+        "service_name",
+        "traces.exporters",
+        "traces.limits",
+        "traces.sampler",
+    ];
+    assert_eq!(set, expected);
+}
+
+#[test]
+fn what_is_wrong_is_said_as_the_book_has_it() {
+    let wrong = of_kind("yaml,wrong");
+    assert_eq!(wrong.len(), 2);
+    for (text, expected) in wrong {
+        let problems = match read(&text) {
+            Ok(config) => config.problems().to_vec(),
+            Err(problems) => problems,
+        };
+        assert_eq!(problems.iter().map(told).collect::<String>(), expected.unwrap().text, "{text}");
+    }
+}
+
+#[test]
+fn our_own_settings_are_all_in_the_book() {
+    let Err(problems) = read("file_format: '1.0'\ndistribution: {tracecast: {unknown: 1}}") else { panic!() };
+    let accepted = problems[0].accepted.replace(" or ", ", ");
+    let section = FILE.split("## Tracecast's own settings").nth(1).unwrap().split("\n## ").next().unwrap();
+    let keys = section.lines().filter_map(|line| line.strip_prefix("    ")).filter_map(|line| line.split(':').next());
+    let mut keys: Vec<&str> = keys.collect();
+    let mut accepted: Vec<&str> = accepted.split(", ").collect();
+    keys.sort_unstable();
+    accepted.sort_unstable();
+    assert_eq!(keys, accepted);
+}
+
+#[test]
+fn short_forms_are_read_by_serde() {
+    let short = of_kind("yaml,short");
+    assert_eq!(short.len(), 2);
+    for (text, _) in &short {
+        let section: TelemetrySection = serde_json::from_value(value_of(text)).unwrap();
+        let config = Config::new().with_telemetry(section.telemetry.unwrap());
+        assert_eq!((config.problems(), config.service_name()), (&[][..], Some("store")), "{text}");
+        assert!(config.is_on(Signal::Traces));
+    }
+    // A key that the struct has and the book has not would be told by the list of an error.
+    let error = serde_json::from_str::<TelemetrySection>(r#"{"telemetry": {"unknown": 1}}"#).unwrap_err().to_string();
+    let accepted: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
+    let Some(Value::Object(telemetry)) = value_of(&short[0].0).get("telemetry").cloned() else { panic!() };
+    let missing: Vec<&str> = accepted.into_iter().filter(|key| !telemetry.contains_key(*key)).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+    assert!(error.contains("`otlp_endpoint`"), "{error}");
+}
+
+#[test]
+fn wrong_short_forms_are_refused_as_the_book_has_it() {
+    let wrong = of_kind("yaml,short,wrong");
+    assert_eq!(wrong.len(), 1);
+    for (text, expected) in wrong {
+        let expected = expected.unwrap().text;
+        let (_, message) = expected.trim().split_once(": ").unwrap();
+        let error = serde_json::from_value::<TelemetrySection>(value_of(&text)).unwrap_err().to_string();
+        assert_eq!(error, message);
+    }
+}
+
+/// A document of YAML as serde knows values. There is a crate for that in every application; this is enough for a test.
+fn value_of(text: &str) -> Value {
+    let mut open: Vec<(Value, Option<String>)> = Vec::new();
+    let mut anchors: HashMap<usize, Value> = HashMap::new();
+    let mut root = Value::Null;
+    for event in Parser::new_from_str(text) {
+        let (finished, anchor) = match event.unwrap().0 {
+            Event::Scalar(text, style, anchor, _) => (scalar(&text, style == ScalarStyle::Plain), anchor),
+            Event::SequenceStart(..) => {
+                open.push((Value::Array(Vec::new()), None));
+                continue;
+            }
+            Event::MappingStart(..) => {
+                open.push((Value::Object(Map::new()), None));
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => (open.pop().unwrap().0, 0),
+            Event::Alias(anchor) => (anchors[&anchor].clone(), 0),
+            _ => continue,
+        };
+        anchors.insert(anchor, finished.clone());
+        match open.last_mut() {
+            None => root = finished,
+            Some((Value::Array(items), _)) => items.push(finished),
+            Some((Value::Object(entries), key)) => match key.take() {
+                Some(key) => drop(entries.insert(key, finished)),
+                None => *key = Some(finished.as_str().unwrap().to_owned()),
+            },
+            Some(_) => unreachable!("only lists and maps are open"),
+        }
+    }
+    root
+}
+
+fn scalar(text: &str, plain: bool) -> Value {
+    match text {
+        "true" if plain => Value::Bool(true),
+        "false" if plain => Value::Bool(false),
+        "" | "~" | "null" if plain => Value::Null,
+        _ if plain && text.parse::<f64>().is_ok() => {
+            serde_json::from_str(text).unwrap_or(Value::String(text.to_owned()))
+        }
+        _ => Value::String(text.to_owned()),
+    }
+}

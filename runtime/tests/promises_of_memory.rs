@@ -1,0 +1,90 @@
+//! One limit covers everything that waits: with receivers that are down, and far more spans and log records than it has room
+//! for, the memory of the process stays within it, and every span is accounted for.
+#![cfg(feature = "logs")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use tracecast::Report;
+use tracecast::config::{Config, LogLines};
+use tracecast::prelude::*;
+
+/// Counts the bytes that are allocated, and the most that ever were.
+struct Counting;
+
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: all of it is the system's allocator; counting neither allocates nor fails.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        PEAK.fetch_max(LIVE.fetch_add(layout.size(), Relaxed) + layout.size(), Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size(), Relaxed);
+        // SAFETY: the caller's promises are passed on.
+        unsafe { System.dealloc(place, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+tracecast::tc_keys! {
+    /// Something long.
+    pub id payload: str = "tc.test.payload";
+}
+
+#[tc_span("Store/Load", attrs(payload = text))]
+fn load(text: &str) {
+    tracing::info!(text, "loaded");
+}
+
+const LIMIT: usize = 16 << 20;
+/// The collector's thread, its runtime and connections, a request that is being made, buffers of the test itself.
+const SLACK: usize = 4 << 20;
+
+/// The sum of a gauge over its labels, in the text format of Prometheus.
+fn gauge(text: &str, name: &str) -> f64 {
+    let lines = text.lines().filter(|line| line.starts_with(&format!("{name}{{")));
+    lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
+}
+
+#[test]
+fn all_buffers_stay_within_the_limit_while_nobody_takes_anything() {
+    // It takes connections and never says a word.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
+    let before = LIVE.load(Relaxed);
+    let config = Config::new().with_endpoint(endpoint).with_memory_limit(LIMIT).with_log_lines(LogLines::None);
+    let telemetry = config.init().unwrap();
+    let text = "x".repeat(1000);
+    let (mut made, mut most_waiting, mut full) = (0_usize, 0.0_f64, false);
+    let began = Instant::now();
+    // Several times as much as there is room for, and for long enough that the collector moves it on to the last buffer.
+    while made < 4 * LIMIT || !full {
+        for _ in 0..200 {
+            load(&text);
+        }
+        made += 200 * 2 * text.len();
+        let waiting = gauge(&telemetry.render_prometheus(), "tc_export_queue_bytes");
+        most_waiting = most_waiting.max(waiting);
+        full = most_waiting > (LIMIT / 8) as f64;
+        assert!(began.elapsed() < Duration::from_secs(60), "{made} bytes made, {most_waiting} waiting");
+    }
+    let peak = PEAK.load(Relaxed) - before;
+    assert!(peak <= LIMIT + SLACK, "{peak} bytes for a limit of {LIMIT}");
+    // A quarter for requests that wait; those that are being made, one of spans and one of records, come to it.
+    let making = 2 * 512 * (text.len() + 500);
+    assert!(most_waiting <= (LIMIT / 4 + making) as f64, "{most_waiting} bytes of requests");
+    let report: Report = telemetry.shutdown(Duration::from_millis(200));
+    assert_eq!(report.spans_ended, report.spans_dropped + report.spans_left, "{report}");
+    assert!(report.spans_dropped > 0 && report.spans_left > 0 && report.spans_exported == 0, "{report}");
+    assert!(report.logs_dropped > 0, "{report}");
+    println!("peak {peak}, waiting {most_waiting}, {report}");
+}

@@ -1,0 +1,149 @@
+//! Log records on their way from an event to a receiver, and metrics for those who are scraped.
+#![cfg(feature = "logs")]
+
+#[path = "support/child.rs"]
+mod child;
+#[path = "support/receiver.rs"]
+mod receiver;
+
+use std::time::Duration;
+
+use child::Child;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::logs::v1::LogRecord;
+use prost::Message;
+use receiver::Receiver;
+use tracecast::prelude::*;
+
+#[tc_span("Store/Load")]
+fn load() {
+    tracing::info!(bytes = 5_u64, "loaded");
+    log::warn!("from the log crate");
+    tracing::debug!("too much detail");
+}
+
+tc_metrics! {
+    /// Loads.
+    static LOADS: Counter = "tc_loads_total";
+}
+
+/// What each program does.
+#[test]
+fn program() {
+    let Some(what) = child::role() else { return };
+    let telemetry = tracecast::init();
+    match what.as_str() {
+        "logs" => load(),
+        "switches" => {
+            load();
+            telemetry.set_log_filter("error".parse().unwrap());
+            load();
+            telemetry.set_log_filter("trace".parse().unwrap());
+            load();
+        }
+        "scraped" => {
+            LOADS.add(3, ());
+            println!("{}", telemetry.render_prometheus());
+        }
+        other => panic!("no program is called {other}"),
+    }
+    println!("report: {}", telemetry.shutdown(Duration::from_secs(20)));
+}
+
+fn records(receiver: &Receiver) -> Vec<LogRecord> {
+    let requests = receiver.at("/v1/logs");
+    let decoded = requests.iter().map(|request| ExportLogsServiceRequest::decode(&request.body[..]).unwrap());
+    let scopes = decoded.flat_map(|request| request.resource_logs).flat_map(|resource| resource.scope_logs);
+    scopes.flat_map(|scope| scope.log_records).collect()
+}
+
+fn body(record: &LogRecord) -> String {
+    match record.body.as_ref().and_then(|body| body.value.clone()) {
+        Some(Value::StringValue(text)) => text,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn run(what: &str, variables: &[(&str, &str)]) -> (Receiver, child::Output) {
+    let receiver = Receiver::start();
+    let endpoint = format!("http://{}", receiver.address);
+    let all =
+        [variables, &[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()), ("OTEL_SERVICE_NAME", "store")]].concat();
+    let output = Child::new("program", what).variables(&all).run();
+    assert!(output.succeeded, "{}", output.text);
+    (receiver, output)
+}
+
+fn lines(output: &child::Output) -> Vec<serde_json::Value> {
+    let lines = output.text.lines().filter(|line| line.starts_with('{'));
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn events_become_lines_and_records_of_the_span_they_happen_in() {
+    let (receiver, output) = run("logs", &[]);
+    let records = records(&receiver);
+    assert_eq!(records.iter().map(body).collect::<Vec<_>>(), ["loaded", "from the log crate"]);
+    let lines = lines(&output);
+    assert_eq!(lines.iter().map(|line| &line["message"]).collect::<Vec<_>>(), ["loaded", "from the log crate"]);
+    assert_eq!(
+        (&lines[0]["service"], &lines[0]["level"], &lines[0]["bytes"]),
+        (&"store".into(), &"info".into(), &5.into())
+    );
+    for (record, line) in records.iter().zip(&lines) {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        assert_eq!(hex(&record.trace_id), line["trace_id"].as_str().unwrap());
+        assert_eq!(hex(&record.span_id), line["span_id"].as_str().unwrap());
+        assert_eq!(line["trace_flags"], "01");
+    }
+    assert!(output.text.contains("2 log records exported, 0 dropped, 0 left"), "{}", output.text);
+}
+
+#[test]
+fn an_unsampled_span_is_named_too() {
+    let (receiver, output) = run("logs", &[("OTEL_TRACES_SAMPLER", "always_off")]);
+    assert!(receiver.span_names().is_empty());
+    let (records, lines) = (records(&receiver), lines(&output));
+    assert_eq!((records.len(), lines.len()), (2, 2));
+    assert_eq!(lines[0]["trace_flags"], "00");
+    assert_eq!(lines[0]["trace_id"].as_str().unwrap().len(), 32);
+    assert_eq!(records[0].trace_id.len(), 16);
+}
+
+#[test]
+fn the_level_follows_the_variables() {
+    let (receiver, _) = run("logs", &[("RUST_LOG", "debug"), ("LOG_LEVEL", "warn")]);
+    assert_eq!(records(&receiver).len(), 1);
+    let (receiver, _) = run("logs", &[("RUST_LOG", "debug")]);
+    assert_eq!(records(&receiver).iter().map(body).next_back().unwrap(), "too much detail");
+    let (receiver, _) = run("switches", &[]);
+    assert_eq!(records(&receiver).len(), 2 + 3);
+}
+
+#[test]
+fn lines_come_alone_and_records_too() {
+    let (receiver, output) = run("logs", &[("TC_LOG_FORMAT", "none")]);
+    assert_eq!((records(&receiver).len(), lines(&output).len()), (2, 0));
+    let (receiver, output) = run("logs", &[("TC_LOG_FORMAT", "text"), ("OTEL_LOGS_EXPORTER", "none")]);
+    assert_eq!((records(&receiver).len(), lines(&output).len()), (0, 0));
+    assert!(
+        output.text.lines().any(|line| line.contains("INFO") && line.contains("loaded") && line.contains("bytes=5"))
+    );
+    let output = Child::new("program", "logs").variables(&[("LOG_LEVEL", "info")]).run();
+    assert_eq!(lines(&output).len(), 2, "{}", output.text);
+    // Nobody asked for lines: whoever has a logger of their own keeps it.
+    let output = Child::new("program", "logs").variables(&[("RUST_LOG", "info")]).run();
+    assert_eq!(lines(&output).len(), 0, "{}", output.text);
+}
+
+#[test]
+fn metrics_can_be_scraped() {
+    let (_, output) = run("scraped", &[("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta")]);
+    assert!(output.text.lines().any(|line| line == "tc_loads_total 3"), "{}", output.text);
+    assert!(
+        output.text.lines().any(|line| line.starts_with("# TYPE tc_spans_created_total counter")),
+        "{}",
+        output.text
+    );
+}
