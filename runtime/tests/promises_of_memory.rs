@@ -61,6 +61,7 @@ fn all_buffers_stay_within_the_limit_while_nobody_takes_anything() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     let before = LIVE.load(Relaxed);
+    PEAK.store(before, Relaxed);
     let config = Config::new().with_endpoint(endpoint).with_memory_limit(LIMIT).with_log_lines(LogLines::None);
     let telemetry = config.init().unwrap();
     let text = "x".repeat(1000);

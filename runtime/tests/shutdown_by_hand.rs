@@ -62,7 +62,7 @@ fn the_report_says_what_became_of_all() {
 fn a_shutdown_that_is_dropped_brings_out_telemetry_and_runs_nothing() {
     let _turn = turn();
     let receiver = Receiver::start();
-    let dropped = shutdown(&receiver).blocking_step("work", || panic_now());
+    let dropped = shutdown(&receiver).blocking_step("work", panic_now);
     work();
     drop(dropped);
     assert_eq!(receiver.span_names(), ["Stop/Work"]);
@@ -97,7 +97,7 @@ async fn under_a_runtime(receiver: &Receiver) {
         tell.send(()).unwrap();
     });
     let here = tokio::runtime::Handle::current();
-    let steps = shutdown.with_runtime(here).step("waits", || async { told.await }).blocking_step("work", work);
+    let steps = shutdown.with_runtime(here).step("waits", || told).blocking_step("work", work);
     let report = steps.run_async().await;
     assert!(report.is_ok(), "{report}");
     assert_eq!(report.telemetry.map(|telemetry| telemetry.spans_exported), Some(1));

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use bytes::Bytes;
 
-use super::lane::Counts;
+use super::counts::Counts;
 use super::outbox::Batch;
 use crate::spool::{Claimed, Encoding, Entry, Refused, Signal, Spool};
 
@@ -19,26 +19,43 @@ pub(crate) struct Disk {
     ours: Cell<Counts>,
     /// The same of items that other processes had put there, earlier ones most often. They are nobody's loss or gain here.
     others: Cell<Counts>,
+    /// Bytes in the directory when it was last looked at.
+    bytes: Cell<u64>,
 }
 
 impl Disk {
     pub(crate) fn new(spool: Spool, signal: Signal, encoding: Encoding) -> Self {
-        Disk { spool, signal, encoding, stored: Cell::default(), ours: Cell::default(), others: Cell::default() }
+        Disk {
+            spool,
+            signal,
+            encoding,
+            stored: Cell::default(),
+            ours: Cell::default(),
+            others: Cell::default(),
+            bytes: Cell::default(),
+        }
     }
 
     /// Puts a request there.
     pub(super) async fn put(&self, batch: &Batch) -> Result<(), Box<Refused>> {
         let (spool, signal, encoding) = (self.spool.clone(), self.signal, self.encoding);
         let (bytes, items): (Bytes, u64) = (batch.bytes.clone(), batch.items);
-        let put = move || spool.put(&Entry { signal, encoding, items, bytes: &bytes }).map_err(Box::new);
+        let put = move || {
+            let put = spool.put(&Entry { signal, encoding, items, bytes: &bytes });
+            (put.map_err(Box::new), spool.figures().bytes)
+        };
         // The task fails only if it panics, and the disk is no place to try that twice.
         let done = tokio::task::spawn_blocking(put).await;
         match done {
-            Ok(Ok(_)) => {
+            Ok((Ok(_), bytes)) => {
+                self.bytes.set(bytes);
                 self.stored.set(self.stored.get() + items);
                 Ok(())
             }
-            Ok(Err(refused)) => Err(refused),
+            Ok((Err(refused), bytes)) => {
+                self.bytes.set(bytes);
+                Err(refused)
+            }
             Err(_) => Err(Box::new(Refused::panicked())),
         }
     }
@@ -57,7 +74,19 @@ impl Disk {
         counts.rejected += rejected;
         counts.refused += refused;
         fate.set(counts);
-        let _ = tokio::task::spawn_blocking(move || claimed.done()).await;
+        let spool = self.spool.clone();
+        let done = move || {
+            claimed.done();
+            spool.figures().bytes
+        };
+        if let Ok(bytes) = tokio::task::spawn_blocking(done).await {
+            self.bytes.set(bytes);
+        }
+    }
+
+    /// Bytes in the directory, of all processes, when it was last looked at.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.get()
     }
 
     /// What became of all that was put there by this process, as far as it is known.

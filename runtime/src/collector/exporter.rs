@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::lane::Counts;
+use super::counts::Counts;
 use crate::encode::resource::EncodedResource;
 use crate::finished::FinishedSpan;
 use crate::foreign::{ForeignExporter, ForeignSpan};

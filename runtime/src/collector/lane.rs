@@ -8,6 +8,7 @@ use tokio::sync::{Mutex, Notify};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
+use super::counts::Counts;
 use super::disk::Disk;
 use super::outbox::{Batch, Outbox};
 use crate::config;
@@ -27,29 +28,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(20);
 /// How often a failure that goes on is told.
 const TOLD_EVERY: Duration = Duration::from_secs(60);
 
-/// What became of the items of a lane.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// The receiver took them.
-    pub(crate) exported: u64,
-    /// There was no room for them.
-    pub(crate) no_room: u64,
-    /// The receiver does not want the request they were in.
-    pub(crate) refused: u64,
-    /// The receiver took the request they were in, but not them.
-    pub(crate) rejected: u64,
-    /// There was no room for them in front of the collector.
-    pub(crate) queue_full: u64,
-    /// They wait, or are being sent.
-    pub(crate) waiting: u64,
-    /// They wait on disk.
-    pub(crate) spooled: u64,
-    /// They were on disk for too long, or there was no room for them there, or the disk did not give them back.
-    pub(crate) spool_lost: u64,
-    /// Items of earlier processes that the receiver took. They are in none of the other counts.
-    pub(crate) replayed: u64,
-}
-
 /// A request that is to be sent.
 enum Work {
     /// From memory.
@@ -64,30 +42,6 @@ impl Work {
             Work::Live(batch) => batch.items,
             Work::Stored(claimed) => claimed.items,
         }
-    }
-}
-
-impl Counts {
-    /// All that is lost.
-    pub(crate) fn lost(&self) -> u64 {
-        self.no_room + self.refused + self.rejected + self.queue_full + self.spool_lost
-    }
-}
-
-impl std::iter::Sum for Counts {
-    fn sum<I: Iterator<Item = Counts>>(all: I) -> Counts {
-        all.fold(Counts::default(), |sum, counts| Counts {
-            exported: sum.exported + counts.exported,
-            no_room: sum.no_room + counts.no_room,
-            refused: sum.refused + counts.refused,
-            rejected: sum.rejected + counts.rejected,
-            queue_full: sum.queue_full + counts.queue_full,
-            waiting: sum.waiting + counts.waiting,
-            // What one lane has put on disk another one may have sent; only the sum is right.
-            spooled: sum.spooled.wrapping_add(counts.spooled),
-            spool_lost: sum.spool_lost + counts.spool_lost,
-            replayed: sum.replayed + counts.replayed,
-        })
     }
 }
 
@@ -147,6 +101,11 @@ impl Lane {
     /// Bytes that wait or are being sent.
     pub(crate) fn bytes(&self) -> usize {
         self.outbox.borrow().held().bytes
+    }
+
+    /// Bytes on disk, if that is where its requests wait.
+    pub(crate) fn disk_bytes(&self) -> Option<u64> {
+        self.disk.as_ref().map(Disk::bytes)
     }
 
     /// Waits until nothing waits in memory any more.

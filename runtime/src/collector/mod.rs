@@ -3,6 +3,7 @@
 //! It has a runtime of its own, so that it works under any runtime of the program and under none, and nobody who flushes
 //! or shuts down can keep it from working. The program's threads never wait for it but where they ask to.
 
+mod counts;
 mod disk;
 mod exporter;
 mod lane;
@@ -20,9 +21,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
+pub(crate) use self::counts::Counts;
 pub(crate) use self::disk::Disk;
 pub(crate) use self::exporter::Plugged;
-pub(crate) use self::lane::Counts;
 pub(crate) use self::points::{Metrics, Source};
 #[cfg(feature = "logs")]
 pub(crate) use self::records::LogsChange;

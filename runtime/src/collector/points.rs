@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::lane::Counts;
+use super::counts::Counts;
 use super::outbox::Pool;
 use super::way::{Forms, Receiver, Ways};
 use crate::encode::json;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
-use super::lane::Counts;
+use super::counts::Counts;
 use super::outbox::Pool;
 use super::spans::MOST_BYTES;
 use super::way::{Forms, Receiver, Ways};
@@ -126,6 +126,11 @@ impl Records {
     /// Nothing new comes in any more; what was made can still be taken.
     pub(super) fn close(&self) {
         self.logs.iter().for_each(|logs| logs.end());
+    }
+
+    /// Bytes in the spool, if there is one.
+    pub(super) fn disk_bytes(&self) -> Option<u64> {
+        self.ways.disk_bytes()
     }
 
     /// Bytes that wait to be sent.

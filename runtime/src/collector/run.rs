@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::lane::Counts;
+use super::counts::Counts;
 use super::outbox::Pool;
 use super::points::Points;
 #[cfg(feature = "logs")]
@@ -190,6 +190,7 @@ impl Collection {
             spans_open: made.ours.open,
             exported: counts.map(|counts| counts.exported),
             queue_items: counts.map(|counts| counts.waiting),
+            spool_bytes: self.disk_bytes(),
             queue_bytes: [self.spans.bytes(), self.points.bytes(), self.record_bytes()],
             ..Figures::default()
         };
@@ -206,6 +207,14 @@ impl Collection {
         spans[Reason::ThreadExit as usize] = made.ours.dropped.thread_exit;
         spans[Reason::QueueFull as usize] += made.others.dropped;
         figures
+    }
+
+    /// One directory serves both signals, so either knows.
+    fn disk_bytes(&self) -> Option<u64> {
+        let bytes = self.spans.disk_bytes();
+        #[cfg(feature = "logs")]
+        let bytes = bytes.max(self.records.disk_bytes());
+        bytes
     }
 
     fn record_bytes(&self) -> u64 {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 
+use super::counts::Counts;
 use super::exporter::Together;
-use super::lane::Counts;
 use super::outbox::Pool;
 use super::way::{Forms, Receiver, Ways};
 use crate::config::Batch;
@@ -160,6 +160,11 @@ impl Spans {
     pub(super) fn counts(&self) -> Counts {
         let counts = self.ways.counts();
         Counts { waiting: counts.waiting + self.waiting.count as u64, ..counts }
+    }
+
+    /// Bytes in the spool, if there is one.
+    pub(super) fn disk_bytes(&self) -> Option<u64> {
+        self.ways.disk_bytes()
     }
 
     /// Bytes that wait to be sent.

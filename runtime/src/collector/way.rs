@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use bytes::Bytes;
 
+use super::counts::Counts;
 use super::disk::Disk;
 use super::exporter::{Handed, Plugged, Together};
-use super::lane::{Counts, Lane};
+use super::lane::Lane;
 use super::outbox::{Batch, Outbox, Pool};
 use crate::config::{ConsoleFormat, Protocol, Signal};
 use crate::console;
@@ -150,6 +151,11 @@ impl Ways {
                 handed.ended(deadline).await;
             }
         }
+    }
+
+    /// Bytes in the spool, if there is one.
+    pub(super) fn disk_bytes(&self) -> Option<u64> {
+        self.today.iter().find_map(|way| if let Way::Lane(lane, _) = way { lane.disk_bytes() } else { None })
     }
 
     /// Bytes that wait to be sent.

@@ -63,13 +63,13 @@ pub(crate) struct Refused {
     /// What happened, for an operator.
     pub(crate) text: String,
     /// What had gone to make room for it, or was too old.
-    pub(crate) lost: Lost,
+    pub(crate) lost: Box<Lost>,
 }
 
 impl Refused {
     /// The code that was to keep it panicked.
     pub(crate) fn panicked() -> Self {
-        Refused { reason: Reason::Failed, text: "writing it panicked".to_owned(), lost: Lost::default() }
+        Refused { reason: Reason::Failed, text: "writing it panicked".to_owned(), lost: Box::default() }
     }
 }
 

@@ -36,7 +36,7 @@ impl Inner {
                 lock(&self.known).waiting.insert(name);
                 Ok(Put { lost })
             }
-            Err((reason, text)) => Err(Refused { reason, text, lost }),
+            Err((reason, text)) => Err(Refused { reason, text, lost: lost.into() }),
         }
     }
 

@@ -236,6 +236,12 @@ impl Watch {
         });
     }
 
+    /// Says whose child it is, whatever telemetry thinks.
+    pub(crate) fn is_child_of(self, parent: Watch) {
+        let parent_span_id = made().spans[parent.0].span_id.clone();
+        self.with(|span| span.parent_span_id = parent_span_id);
+    }
+
     /// Says that it fails.
     pub(crate) fn fails(self, error_type: &str, message: &str) {
         self.with(|span| {

@@ -56,7 +56,7 @@ const ANSWERS: [i64; 2] = [-40, 42];
 const SECONDS: [&[f64]; 2] = [&[0.125, 0.25, 0.5, 3.0, 100.0], &[0.375]];
 const COUNTS: [&[u64]; 2] = [&[0, 10, 11, 1000], &[10]];
 const SPREADS: [&[f64]; 2] = [&[0.0, 0.0078125, 3.0, 100.0], &[0.75]];
-const BYTE_SIZES: [&[u64]; 2] = [&[0, 1, 3, 1 << 40], &[5]];
+const BYTE_SIZES: [&[u64]; 2] = [&[0, 1, 3, 5 << 40], &[5]];
 
 static ANSWER: AtomicI64 = AtomicI64::new(0);
 static OBSERVATIONS: Mutex<Vec<Observation>> = Mutex::new(Vec::new());
@@ -236,18 +236,20 @@ fn calls() -> Vec<Metric> {
         |outcome, rounds: [&[u64]; 2]| point([("tc.source.type", "disk"), ("outcome", outcome)], whole(rounds));
     let durations = CALLS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let durations = durations.map(|seconds| seconds.into_iter().map(double).collect());
-    let description = "";
     let all = vec![outcome("ok", [&[1], &[]]), outcome("error", [&[], &[1]])];
     let failed = vec![outcome("error", [&[], &[1]])];
     let active = vec![point([("tc.source.type", "disk")], whole([&[1_i64, -1], &[1, -1]]))];
     let took = vec![point([("tc.source.type", "disk")], durations)];
     vec![
-        Metric { monotonic: true, ..metric("tc_everything_calls_total", "sum", "", description, all) },
-        Metric { monotonic: true, ..metric("tc_everything_errors_total", "sum", "", description, failed) },
-        Metric { always_cumulative: true, ..metric("tc_everything_calls_active", "sum", "", description, active) },
+        Metric { monotonic: true, ..metric("tc_everything_calls_total", "sum", "", "Calls of `call`", all) },
+        Metric { monotonic: true, ..metric("tc_everything_errors_total", "sum", "", "Failed calls of `call`", failed) },
+        Metric {
+            always_cumulative: true,
+            ..metric("tc_everything_calls_active", "sum", "", "Calls of `call` in progress", active)
+        },
         Metric {
             bounds: Some(vec![0.001, 1000.0]),
-            ..metric("tc_everything_call_seconds", "durations", "s", description, took)
+            ..metric("tc_everything_call_seconds", "durations", "s", "Duration of `call`", took)
         },
     ]
 }

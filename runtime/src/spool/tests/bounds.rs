@@ -48,7 +48,7 @@ fn what_is_larger_than_all_of_it_is_refused_and_nothing_gives_way() {
     let spool = scratch.open(2 * BLOCK);
     spool.put(&traces(1, b"one")).unwrap();
     let refused = spool.put(&traces(1, &[0; 2 * BLOCK as usize])).unwrap_err();
-    assert_eq!((refused.reason, refused.lost), (Reason::TooLarge, Lost::default()));
+    assert_eq!((refused.reason, *refused.lost), (Reason::TooLarge, Lost::default()));
     assert_eq!(refused.to_string(), "a request of 8232 bytes is too large for a spool of 8192");
     assert_eq!(drain(&spool), ["one"]);
 }

@@ -25,7 +25,7 @@ fn use_small_disk(directory: PathBuf) {
     let config = SpoolConfig { directory: directory.clone(), bytes: PLENTY, age: LONG };
     let spool = Spool::open(config.clone()).unwrap();
     let (kept, refused) = fill(&spool);
-    assert_eq!((refused.reason, refused.lost), (Reason::NoSpace, Lost::default()), "{refused}");
+    assert_eq!((refused.reason, *refused.lost), (Reason::NoSpace, Lost::default()), "{refused}");
     assert!(refused.text.contains(&format!("{directory:?}")), "{refused}");
     assert!(kept > 5);
     assert_eq!(names(&directory).len(), kept, "nothing is left of the one that had no room");
@@ -39,7 +39,7 @@ fn use_small_disk(directory: PathBuf) {
     let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&directory).status().unwrap();
     assert!(mounted.success());
     let refused = later.put(&traces(1, b"no")).unwrap_err();
-    assert_eq!((refused.reason, refused.lost), (Reason::ReadOnly, Lost::default()), "{refused}");
+    assert_eq!((refused.reason, *refused.lost), (Reason::ReadOnly, Lost::default()), "{refused}");
     // What could not be removed afterwards would be sent again and again.
     assert!(next(&later).is_none());
     assert_eq!(later.figures().files as usize, kept);
