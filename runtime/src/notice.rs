@@ -11,6 +11,7 @@ pub(crate) const INFO: u8 = 3;
 /// What is wrong, and can be lived with.
 pub(crate) const WARN: u8 = 2;
 /// What keeps telemetry from working.
+#[cfg(feature = "otlp")]
 pub(crate) const ERROR: u8 = 1;
 
 /// Says no more than this from now on.

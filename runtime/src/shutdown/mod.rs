@@ -79,6 +79,9 @@ pub struct Shutdown {
     timeout: Option<Duration>,
 }
 
+/// How long telemetry may take if nothing else is said: a receiver that is down must not make every exit a slow one.
+const FLUSH: Duration = Duration::from_secs(5);
+
 impl Shutdown {
     /// Nothing but the end of telemetry. The [state of the process](state) is [`State::Running`] from here on.
     pub fn new(telemetry: Guard) -> Self {
@@ -87,7 +90,7 @@ impl Shutdown {
             steps: Vec::new(),
             final_report: None,
             runtime: None,
-            flush_timeout: Duration::MAX,
+            flush_timeout: FLUSH,
             health: Health::new(),
         };
         Shutdown { plan, timeout: None }
@@ -158,7 +161,8 @@ impl Shutdown {
         self
     }
 
-    /// How long telemetry may take at most. Without it, a receiver that is down is tried until the watchdog's end is near.
+    /// How long telemetry may take at most, if there is that much left: five seconds by default. What a receiver that is down
+    /// has not taken by then is put on disk, if there is a spool.
     pub fn with_flush_timeout(mut self, timeout: Duration) -> Self {
         self.plan.flush_timeout = timeout;
         self

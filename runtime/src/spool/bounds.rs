@@ -1,5 +1,8 @@
 //! What keeps the directory within its bounds: by age, by bytes, and without what nobody will read.
 
+use std::io::ErrorKind;
+use std::path::Path;
+
 use super::claim::Held;
 use super::listing::{Listing, Other, Waiting};
 use super::name::Name;
@@ -80,17 +83,29 @@ impl Inner {
             !gone
         });
         listing.files.retain(|file| {
-            let gone = bytes > self.config.bytes && Held::take(self.path(&file.name)).is_some_and(Held::remove);
-            if gone {
-                bytes -= file.bytes;
+            if bytes <= self.config.bytes {
+                return true;
+            }
+            let path = self.path(&file.name);
+            let removed = Held::take(path.clone()).is_some_and(Held::remove);
+            if removed {
                 lost.evicted.count(&file.name, self.writer);
             }
+            // What another process has removed meanwhile makes room as well, or more than needed would go.
+            let gone = removed || is_gone(&path);
+            bytes -= if gone { file.bytes } else { 0 };
             !gone
         });
         bytes <= self.config.bytes
     }
 
+    /// Removes a file that nobody works on. Whether it is gone, by whomever.
     fn remove(&self, file: &Other) -> bool {
-        Held::take(self.config.directory.join(&file.name)).is_some_and(Held::remove)
+        let path = self.config.directory.join(&file.name);
+        Held::take(path.clone()).is_some_and(Held::remove) || is_gone(&path)
     }
+}
+
+fn is_gone(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|cause| cause.kind() == ErrorKind::NotFound)
 }

@@ -4,11 +4,13 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::format::{self, HEADER};
+use super::listing::in_blocks;
 use super::name::Name;
 use super::{Encoding, Inner, Lost, Signal, directory, lock};
 
@@ -144,6 +146,9 @@ impl Claimed {
             // An empty one is not sent by anybody; and this spool remembers, should that not work either.
             let _ = held.file.set_len(0);
             lock(&self.spool.known).handled.insert(self.name);
+        } else {
+            let less = |bytes: u64| bytes.saturating_sub(in_blocks(self.name.bytes));
+            self.spool.bytes.update(Relaxed, Relaxed, less);
         }
     }
 

@@ -30,6 +30,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -135,6 +136,8 @@ struct Inner {
     known: Mutex<Known>,
     /// Apart from the others and never held for long: what was lost can be asked for while a disk hangs.
     lost: Mutex<Lost>,
+    /// What all files took when the directory was last looked at.
+    bytes: AtomicU64,
 }
 
 /// The time of day, in nanoseconds since 1970.
@@ -177,6 +180,7 @@ impl Spool {
             writing: Mutex::default(),
             known: Mutex::default(),
             lost: Mutex::default(),
+            bytes: AtomicU64::new(0),
         };
         inner.probe()?;
         inner.look(&mut lock(&inner.known));
@@ -205,6 +209,7 @@ impl Spool {
     /// What is in the directory, and what was lost.
     pub(crate) fn figures(&self) -> Figures {
         let listing = Listing::read(&self.inner.config.directory).unwrap_or_default();
+        self.inner.bytes.store(listing.bytes(), Relaxed);
         Figures {
             files: listing.files.len() as u64,
             bytes: listing.bytes(),
@@ -212,6 +217,11 @@ impl Spool {
             set_aside: listing.bad.len() as u64,
             lost: self.lost(),
         }
+    }
+
+    /// What is held against the limit, as of the last put or look at the directory. Does not wait for the disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.inner.bytes.load(Relaxed)
     }
 
     /// What this spool lost since it was opened. Does not wait for the disk.
@@ -255,6 +265,7 @@ impl Inner {
         let mut lost = Lost::default();
         self.keep_bounds(&mut listing, 0, &mut lost);
         self.lose(&lost);
+        self.bytes.store(listing.bytes(), Relaxed);
         known.waiting = listing.files.iter().map(|file| file.name).collect();
         known.handled.retain(|name| known.waiting.remove(name));
     }

@@ -1,6 +1,7 @@
 //! How a request gets onto the disk.
 
 use std::io::{self, ErrorKind};
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::claim::Held;
 use super::error::{Reason, Refused, SpoolError};
@@ -51,7 +52,10 @@ impl Inner {
         if !self.keep_bounds(&mut listing, in_blocks(bytes), lost) {
             return Err((Reason::NoSpace, "requests that are being sent take all room of the spool".to_owned()));
         }
-        self.write(&mut writing, entry).map_err(|cause| self.refused(&cause))
+        self.bytes.store(listing.bytes(), Relaxed);
+        let name = self.write(&mut writing, entry).map_err(|cause| self.refused(&cause))?;
+        self.bytes.fetch_add(in_blocks(bytes), Relaxed);
+        Ok(name)
     }
 
     /// What is there. A directory that has vanished is made again.

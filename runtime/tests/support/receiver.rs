@@ -91,7 +91,7 @@ impl Receiver {
         let requests = self.at("/v1/metrics");
         let decoded = requests.iter().map(|request| ExportMetricsServiceRequest::decode(&request.body[..]).unwrap());
         let scopes = decoded.flat_map(|request| request.resource_metrics).flat_map(|resource| resource.scope_metrics);
-        let metric = scopes.flat_map(|scope| scope.metrics).filter(|metric| metric.name == name).last()?;
+        let metric = scopes.flat_map(|scope| scope.metrics).rfind(|metric| metric.name == name)?;
         let Some(metric::Data::Sum(sum)) = metric.data else { return None };
         match sum.data_points[0].value? {
             number_data_point::Value::AsInt(value) => Some(value),

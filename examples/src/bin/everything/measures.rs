@@ -51,7 +51,7 @@ const OWED: [&[f64]; 2] = [&[-2.5, 1.0], &[0.25]];
 const DEGREES: [&[f64]; 2] = [&[20.0, -3.5], &[]];
 const MELTED: [&[f64]; 2] = [&[99.0], &[]];
 const DRIFTS: [&[i64]; 2] = [&[-1], &[0]];
-const IN_USE: [&[u64]; 2] = [&[0], &[i64::MAX as u64 + 1]];
+const IN_USE: [&[u64]; 2] = [&[0], &[i64::MAX as u64]];
 const ANSWERS: [i64; 2] = [-40, 42];
 const SECONDS: [&[f64]; 2] = [&[0.125, 0.25, 0.5, 3.0, 100.0], &[0.375]];
 const COUNTS: [&[u64]; 2] = [&[0, 10, 11, 1000], &[10]];
@@ -202,13 +202,11 @@ fn gauges() -> Vec<Metric> {
     let mut melted = fractions(MELTED);
     melted[1].push(Value::Null);
     let degrees = vec![point([("tc.slot", "1")], fractions(DEGREES)), point([("tc.slot", "2")], melted)];
-    // A number beyond OTLP's integers is a fraction.
-    let used = [vec![number(0)], vec![double((i64::MAX as u64 + 1) as f64)]];
     let answers = vec![point([("tc.phase", "prefill")], ANSWERS.map(|answer| vec![number(answer)]))];
     vec![
         metric("tc_everything_temperature_celsius", "gauge", "Cel", "The last fraction.", degrees),
         metric("tc_everything_drift", "gauge", "", "The last signed number.", vec![point([], whole(DRIFTS))]),
-        metric("tc_everything_used_bytes", "gauge", "By", "The last unsigned number.", vec![point([], used)]),
+        metric("tc_everything_used_bytes", "gauge", "By", "The last unsigned number.", vec![point([], whole(IN_USE))]),
         metric("tc_everything_asked", "gauge", "", "A value that is asked for.", answers),
     ]
 }

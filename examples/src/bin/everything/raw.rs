@@ -185,6 +185,7 @@ struct Instruments {
     spent: Counter<f64>,
     active: UpDownCounter<i64>,
     degrees: Gauge<f64>,
+    large: Gauge<u64>,
     latency: Histogram<f64>,
 }
 
@@ -193,6 +194,7 @@ const SPENT: [&[f64]; 2] = [&[0.5], &[0.25]];
 const ACTIVE: [&[i64]; 2] = [&[3, -5], &[1]];
 const DEGREES: [&[f64]; 2] = [&[20.0, -3.5], &[0.0]];
 const SECONDS: [&[f64]; 2] = [&[0.125, 0.25, 3.0], &[0.375]];
+const LARGE: [u64; 2] = [i64::MAX as u64, i64::MAX as u64 + 1];
 /// What the observed counter stands at.
 const SEEN: [u64; 2] = [10, 14];
 
@@ -208,6 +210,7 @@ fn instruments() -> &'static Instruments {
             spent: meter.f64_counter("raw.spent").build(),
             active: meter.i64_up_down_counter("raw.active").with_unit("{call}").build(),
             degrees: meter.f64_gauge("raw.degrees").with_unit("Cel").build(),
+            large: meter.u64_gauge("raw.large").build(),
             latency: meter.f64_histogram("raw.latency").with_unit("s").with_boundaries(vec![0.25, 1.0]).build(),
         }
     })
@@ -245,6 +248,7 @@ pub(crate) fn measure(round: usize) {
     SPENT[round].iter().for_each(|amount| all.spent.add(*amount, &[]));
     ACTIVE[round].iter().for_each(|amount| all.active.add(*amount, &[]));
     DEGREES[round].iter().for_each(|value| all.degrees.record(*value, &[]));
+    all.large.record(LARGE[round], &[]);
     SECONDS[round].iter().for_each(|value| all.latency.record(*value, &[]));
     SEEN_NOW.store(SEEN[round], Relaxed);
 }
@@ -287,12 +291,15 @@ pub(crate) fn describe() {
     let [first, second] = SEEN.map(|seen| seen as i64);
     // What it grew by.
     let seen = Point { attributes: attributes([("raw.flag", flag(true))]), ..whole([&[first], &[second - first]]) };
+    // A number beyond OTLP's integers is a fraction.
+    let large = Point { rounds: [vec![int(i64::MAX)], vec![double(LARGE[1] as f64)]], ..Point::default() };
     let shares = SEEN.map(|seen| [seen as f64 / 4.0]);
     made().metrics.extend([
         Metric { monotonic: true, description: "Whole numbers.".into(), ..metric("raw.bytes", "sum", "By", bytes) },
         Metric { monotonic: true, ..metric("raw.spent", "sum", "", fractions(SPENT)) },
         Metric { always_cumulative: true, ..metric("raw.active", "sum", "{call}", whole(ACTIVE)) },
         metric("raw.degrees", "gauge", "Cel", fractions(DEGREES)),
+        metric("raw.large", "gauge", "", large),
         Metric { bounds: Some(vec![0.25, 1.0]), ..metric("raw.latency", "histogram", "s", fractions(SECONDS)) },
         Metric { monotonic: true, ..metric("raw.seen", "sum", "", seen) },
         Metric { always_cumulative: true, ..metric("raw.depth", "sum", "", whole([&[-first], &[first - second]])) },

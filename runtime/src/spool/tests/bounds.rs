@@ -115,3 +115,18 @@ fn temporary_files_of_the_dead_are_cleared_and_those_of_the_living_are_not() {
     scratch.open(PLENTY);
     assert!(!file("living.tcspool.tmp").exists());
 }
+
+#[test]
+fn what_another_process_removed_meanwhile_makes_room_too() {
+    let scratch = Scratch::new();
+    let spool = scratch.open(3 * BLOCK);
+    for text in ["one", "two", "three"] {
+        spool.put(&traces(1, text.as_bytes())).unwrap();
+    }
+    let mut listing = Listing::read(&scratch.directory()).unwrap();
+    next(&scratch.open(PLENTY)).unwrap().done();
+    let mut lost = Lost::default();
+    assert!(spool.inner.keep_bounds(&mut listing, BLOCK, &mut lost));
+    assert_eq!(lost, Lost::default());
+    assert_eq!(drain(&spool), ["two", "three"]);
+}

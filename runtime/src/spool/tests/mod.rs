@@ -17,7 +17,6 @@ mod sync;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::*;
@@ -143,6 +142,7 @@ fn what_is_put_comes_back_as_it_was_the_oldest_first() {
     assert_eq!((first.signal, first.encoding), (Signal::Traces, Encoding::Protobuf));
     first.done();
     assert_eq!(drain(&spool), ["two", ""]);
+    assert_eq!(spool.bytes(), 2 * 4096);
     assert_eq!(spool.next(Signal::Logs, Encoding::Protobuf).unwrap().bytes, "a record");
     assert_eq!(spool.next(Signal::Traces, Encoding::Json).unwrap().bytes, "{}");
     assert!(spool.next(Signal::Logs, Encoding::Json).is_none());

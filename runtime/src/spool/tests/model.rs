@@ -107,7 +107,9 @@ impl Both {
         if room {
             self.model.kept.push(Kept { id, signal, encoding, items, time, blocks, claimed: false });
         }
+        let before = self.spool.bytes();
         let figures = self.spool.figures();
+        assert_eq!(before, figures.bytes);
         assert_eq!(figures.files, self.model.kept.len() as u64);
         assert_eq!(figures.bytes, self.model.kept.iter().map(|kept| kept.blocks * 4096).sum::<u64>());
         assert_eq!(figures.items, self.model.kept.iter().map(|kept| (kept.signal, kept.items)).collect());
