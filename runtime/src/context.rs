@@ -202,10 +202,10 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
     set_ext(block, context.ext.clone());
 }
 
-/// Makes `block` stand for the context of `span`.
-pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef) {
+/// Makes `block` stand for the context of `span`, where one of this kind would be.
+pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef, kind: Kind) {
     ensure_ids(local, span);
-    block.flags.set(span.flags.get() & CARRIED | bridge::flags(Kind::Internal));
+    block.flags.set(span.flags.get() & CARRIED | bridge::flags(kind));
     block.trace_id.set(span.trace_id.get());
     block.span_id.set(span.span_id.get());
     if span.has(HAS_EXT) {

@@ -54,7 +54,7 @@ impl Carried {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn start(&self) {
         self.0.raise(STARTED);
         if self.0.has(RECORDING) {

@@ -95,8 +95,7 @@ pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
 /// A context for what runs elsewhere below `parent`.
 fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;
-    context::copy(local, parent, block);
-    block.raise(bridge::flags(callsite.kind()));
+    context::copy(local, parent, block, callsite.kind());
     Some(block)
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::counts::Counts;
 use super::outbox::Batch;
-use crate::spool::{Claimed, Encoding, Entry, Refused, Signal, Spool};
+use crate::spool::{Claimed, Encoding, Entry, Lost, Refused, Signal, Spool};
 
 /// The spool, as one lane uses it.
 pub(crate) struct Disk {
@@ -19,8 +19,8 @@ pub(crate) struct Disk {
     ours: Cell<Counts>,
     /// The same of items that other processes had put there, earlier ones most often. They are nobody's loss or gain here.
     others: Cell<Counts>,
-    /// Bytes in the directory when it was last looked at.
-    bytes: Cell<u64>,
+    /// Whether another lane is in its place by now. What was lost on disk is told once.
+    retired: Cell<bool>,
 }
 
 impl Disk {
@@ -32,7 +32,7 @@ impl Disk {
             stored: Cell::default(),
             ours: Cell::default(),
             others: Cell::default(),
-            bytes: Cell::default(),
+            retired: Cell::default(),
         }
     }
 
@@ -40,22 +40,14 @@ impl Disk {
     pub(super) async fn put(&self, batch: &Batch) -> Result<(), Box<Refused>> {
         let (spool, signal, encoding) = (self.spool.clone(), self.signal, self.encoding);
         let (bytes, items): (Bytes, u64) = (batch.bytes.clone(), batch.items);
-        let put = move || {
-            let put = spool.put(&Entry { signal, encoding, items, bytes: &bytes });
-            (put.map_err(Box::new), spool.figures().bytes)
-        };
+        let put = move || spool.put(&Entry { signal, encoding, items, bytes: &bytes }).map_err(Box::new);
         // The task fails only if it panics, and the disk is no place to try that twice.
-        let done = tokio::task::spawn_blocking(put).await;
-        match done {
-            Ok((Ok(_), bytes)) => {
-                self.bytes.set(bytes);
+        match tokio::task::spawn_blocking(put).await {
+            Ok(Ok(_)) => {
                 self.stored.set(self.stored.get() + items);
                 Ok(())
             }
-            Ok((Err(refused), bytes)) => {
-                self.bytes.set(bytes);
-                Err(refused)
-            }
+            Ok(Err(refused)) => Err(refused),
             Err(_) => Err(Box::new(Refused::panicked())),
         }
     }
@@ -74,25 +66,29 @@ impl Disk {
         counts.rejected += rejected;
         counts.refused += refused;
         fate.set(counts);
-        let spool = self.spool.clone();
-        let done = move || {
-            claimed.done();
-            spool.figures().bytes
-        };
-        if let Ok(bytes) = tokio::task::spawn_blocking(done).await {
-            self.bytes.set(bytes);
-        }
+        let _ = tokio::task::spawn_blocking(move || claimed.done()).await;
+    }
+
+    /// A request that came from there waits there again.
+    pub(super) fn back(&self, claimed: Claimed) {
+        // Giving it back may have to wait for the disk, which nobody here does.
+        tokio::task::spawn_blocking(move || claimed.back());
+    }
+
+    /// Another lane is in the place of this one.
+    pub(super) fn retire(&self) {
+        self.retired.set(true);
     }
 
     /// Bytes in the directory, of all processes, when it was last looked at.
     pub(super) fn bytes(&self) -> u64 {
-        self.bytes.get()
+        self.spool.bytes()
     }
 
     /// What became of all that was put there by this process, as far as it is known.
     pub(super) fn counts(&self) -> Counts {
         let mut counts = self.ours.get();
-        let lost = self.spool.lost();
+        let lost = if self.retired.get() { Lost::default() } else { self.spool.lost() };
         let of = |tally: crate::spool::Tally| tally.ours.of(self.signal);
         counts.spool_lost = of(lost.evicted) + of(lost.expired) + of(lost.damaged);
         let dealt_with = counts.exported + counts.rejected + counts.refused + counts.spool_lost;

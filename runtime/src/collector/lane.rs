@@ -103,6 +103,11 @@ impl Lane {
         self.outbox.borrow().held().bytes
     }
 
+    /// Another lane is in the place of this one, which only sends what it has.
+    pub(crate) fn retire(&self) {
+        self.disk.iter().for_each(Disk::retire);
+    }
+
     /// Bytes on disk, if that is where its requests wait.
     pub(crate) fn disk_bytes(&self) -> Option<u64> {
         self.disk.as_ref().map(Disk::bytes)
@@ -211,9 +216,9 @@ impl Lane {
 
     /// It is to be sent another time.
     fn give_back(&self, work: Work) {
-        match work {
-            Work::Live(_) => self.outbox.borrow_mut().back(),
-            Work::Stored(claimed) => claimed.back(),
+        match (work, &self.disk) {
+            (Work::Stored(claimed), Some(disk)) => disk.back(claimed),
+            _ => self.outbox.borrow_mut().back(),
         }
     }
 

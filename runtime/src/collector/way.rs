@@ -70,6 +70,11 @@ impl Ways {
     pub(super) fn replace(&mut self, receivers: Vec<Receiver>, resource: &EncodedResource) {
         let today = receivers.into_iter().map(|receiver| Way::to(receiver, resource, &self.pool)).collect();
         let before = std::mem::replace(&mut self.today, today);
+        for way in &before {
+            if let Way::Lane(lane, _) = way {
+                lane.retire();
+            }
+        }
         if !before.is_empty() {
             self.before.push(before);
         }

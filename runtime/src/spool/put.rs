@@ -49,10 +49,11 @@ impl Inner {
         }
         let mut writing = lock(&self.writing);
         let mut listing = self.list().map_err(|cause| self.refused(&cause))?;
-        if !self.keep_bounds(&mut listing, in_blocks(bytes), lost) {
+        let room = self.keep_bounds(&mut listing, in_blocks(bytes), lost);
+        self.bytes.store(listing.bytes(), Relaxed);
+        if !room {
             return Err((Reason::NoSpace, "requests that are being sent take all room of the spool".to_owned()));
         }
-        self.bytes.store(listing.bytes(), Relaxed);
         let name = self.write(&mut writing, entry).map_err(|cause| self.refused(&cause))?;
         self.bytes.fetch_add(in_blocks(bytes), Relaxed);
         Ok(name)

@@ -1,0 +1,241 @@
+//! A receiver that fails in any of eight ways, over HTTP and gRPC, with a spool and without. At each look every span is
+//! accounted for; when the receiver is well again all of them arrive, each once; and the end comes in time. With a spool
+//! this holds also for what was left when the program ended.
+//!
+//! Each case is a program of its own, because telemetry runs once in a process.
+#![cfg(all(unix, feature = "otlp", not(miri)))]
+
+#[path = "support/child.rs"]
+mod child;
+#[path = "support/faulty.rs"]
+mod faulty;
+
+use std::time::{Duration, Instant};
+
+use child::Child;
+use faulty::{Faulty, Folder, Mood, distinct, wait_until};
+use tracecast::config::{Config, Protocol, Spool};
+use tracecast::prelude::*;
+use tracecast::{Guard, Report};
+
+tc_metrics! {
+    /// Calls, so that there is another signal on the way to the same receiver.
+    static CALLS: Counter = "tc_fault_calls_total";
+}
+
+#[tc_span("Fault/Work", attrs(tracecast::keys::size_bytes = number))]
+fn work(number: u64) {
+    CALLS.add(1, ());
+}
+
+/// Spans at a time: three requests.
+const MANY: u64 = 1_500;
+const LONG: Duration = Duration::from_secs(20);
+/// The promise: who gives it a second has the program back after this.
+const SECOND: Duration = Duration::from_secs(1);
+const PROMISED: Duration = Duration::from_millis(1_200);
+
+const FAULTS: [(&str, Mood); 8] = [
+    ("absent", Mood::Absent),
+    ("dying", Mood::Dying),
+    ("black-hole", Mood::BlackHole),
+    ("resetting", Mood::Resets),
+    ("unavailable", Mood::Unavailable),
+    // Far from the second after which the program ends: what is answered just then may come twice.
+    ("slow", Mood::Slow(Duration::from_secs(2))),
+    ("garbage", Mood::Garbage),
+    ("stranger", Mood::Stranger),
+];
+const PROTOCOLS: [(&str, Protocol); 2] = [("http", Protocol::HttpProtobuf), ("grpc", Protocol::Grpc)];
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    fault: Mood,
+    protocol: Protocol,
+    spool: bool,
+}
+
+impl Case {
+    /// From its name, as `black-hole grpc spool`.
+    fn of(name: &str) -> Self {
+        let [fault, protocol, kept] = name.split(' ').collect::<Vec<_>>().try_into().unwrap();
+        let fault = FAULTS.iter().find(|(name, _)| *name == fault).unwrap().1;
+        let protocol = PROTOCOLS.iter().find(|(name, _)| *name == protocol).unwrap().1;
+        Case { fault, protocol, spool: kept == "spool" }
+    }
+
+    /// Whether what is sent meanwhile is refused for good: the receiver is then taken for something else.
+    fn refuses(&self) -> bool {
+        self.fault == Mood::Garbage
+    }
+
+    fn start(&self, receiver: &Faulty, folder: &Folder) -> Guard {
+        // One attempt. A slow receiver is one that answers in time.
+        let timeout = if matches!(self.fault, Mood::Slow(_)) { 8_000 } else { 400 };
+        let config = || {
+            let config = receiver.configure(Config::new()).with_timeout(Duration::from_millis(timeout));
+            if self.spool { config.with_spool(Spool::new(&folder.0)) } else { config }
+        };
+        config().init().unwrap()
+    }
+}
+
+/// Every span is somewhere, and all of them are those that were made.
+#[track_caller]
+fn accounted(report: &Report, made: u64) {
+    let Report { spans_ended, spans_exported, spans_dropped, spans_left, spans_spooled, .. } = *report;
+    assert_eq!(spans_ended, spans_exported + spans_dropped + spans_left + spans_spooled, "{report}");
+    assert_eq!(spans_ended, made, "{report}");
+}
+
+/// One run of a case; gives how long the end took.
+fn run(case: Case) -> Duration {
+    let receiver = Faulty::start(case.protocol, Mood::Up, case.fault == Mood::Stranger);
+    let folder = Folder::new("faults");
+    let mut made = 0;
+    let mut make = |many| {
+        (made..made + many).for_each(work);
+        made += many;
+        made
+    };
+
+    // In all but one case the fault hits a connection that is in use.
+    if case.fault == Mood::Absent {
+        receiver.set(Mood::Absent);
+    }
+    let telemetry = case.start(&receiver, &folder);
+    if case.fault != Mood::Absent {
+        let made = make(100);
+        let report = telemetry.flush(LONG);
+        accounted(&report, made);
+        assert_eq!((report.spans_exported, report.complete), (made, true), "{report}");
+    }
+
+    receiver.set(case.fault);
+    let made_well = make(MANY);
+    let report = telemetry.flush(Duration::from_millis(200));
+    accounted(&report, made_well);
+    println!("in the middle: {report}");
+    let lost = if case.refuses() {
+        wait_until("the end of what is refused", || telemetry.flush(LONG).spans_left == 0);
+        let report = telemetry.flush(LONG);
+        assert_eq!(report.spans_dropped, MANY, "{report}");
+        MANY
+    } else {
+        assert_eq!(report.spans_dropped, 0, "{report}");
+        assert!(report.spans_left + report.spans_spooled > 0, "{report}");
+        0
+    };
+
+    receiver.set(Mood::Up);
+    let arrived = made_well - lost;
+    receiver.wait_for(arrived as usize);
+    wait_until("an empty disk", || telemetry.flush(LONG).spans_spooled == 0);
+    let report = telemetry.flush(LONG);
+    accounted(&report, made_well);
+    assert_eq!((report.spans_exported, report.spans_dropped), (arrived, lost), "{report}");
+    assert_eq!(receiver.spans().len() as u64, arrived, "each once");
+
+    receiver.set(case.fault);
+    let made = make(MANY);
+    let began = Instant::now();
+    let report = telemetry.shutdown(SECOND);
+    let took = began.elapsed();
+    println!("at the end, after {took:?}: {report}");
+    accounted(&report, made);
+    receiver.set(Mood::Up);
+    if case.refuses() {
+        assert_eq!((report.spans_exported, report.spans_dropped), (arrived, lost + MANY), "{report}");
+        return took;
+    }
+    assert_eq!(report.spans_dropped, 0, "{report}");
+    if !case.spool {
+        assert!(report.spans_left > 0 && report.spans_spooled == 0, "{report}");
+        assert_eq!(receiver.spans().len() as u64, report.spans_exported);
+        return took;
+    }
+    assert!(report.spans_left == 0 && report.spans_spooled > 0, "{report}");
+    arrives_after_a_restart(case, &receiver, &folder, &report);
+    took
+}
+
+/// What is on disk arrives, each span once, and is not taken for what this run made.
+fn arrives_after_a_restart(case: Case, receiver: &Faulty, folder: &Folder, before: &Report) {
+    let telemetry = case.start(receiver, folder);
+    receiver.wait_for(before.spans_ended as usize);
+    wait_until("the count of what was replayed", || telemetry.flush(LONG).spans_replayed == before.spans_spooled);
+    let report = telemetry.shutdown(LONG);
+    println!("after a restart: {report}");
+    accounted(&report, 0);
+    assert_eq!(
+        (receiver.spans().len(), distinct(&receiver.spans())),
+        (before.spans_ended as usize, before.spans_ended as usize)
+    );
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0, "nothing stays on disk");
+}
+
+/// What each program does.
+#[test]
+fn program() {
+    let Some(name) = child::role() else { return };
+    // A machine that is busy with something else may make one of them late.
+    let times: Vec<_> = (0..3).map(|_| run(Case::of(&name))).take_while(|took| *took > PROMISED).collect();
+    assert!(times.len() < 3, "the end took {times:?}");
+}
+
+/// Runs the fault with each protocol, with a spool and without, all at once.
+#[track_caller]
+fn check(fault: &str) {
+    let case = |protocol: &str, kept: &str| {
+        let name = format!("{fault} {protocol} {kept}");
+        let running = Child::new("program", &name).spawn();
+        (name, running)
+    };
+    let all: Vec<_> =
+        ["http", "grpc"].iter().flat_map(|protocol| ["memory", "spool"].map(|kept| case(protocol, kept))).collect();
+    for (name, running) in all {
+        let output = running.end();
+        assert!(output.succeeded, "{name}: {}", output.text);
+        println!("{name}: {}", output.text);
+    }
+}
+
+#[test]
+fn a_receiver_that_is_down_at_the_start_and_up_later() {
+    check("absent");
+}
+
+#[test]
+fn a_receiver_that_dies_midway() {
+    check("dying");
+}
+
+#[test]
+fn a_black_hole() {
+    check("black-hole");
+}
+
+#[test]
+fn a_receiver_that_resets_connections() {
+    check("resetting");
+}
+
+#[test]
+fn a_receiver_that_is_unavailable_for_a_while() {
+    check("unavailable");
+}
+
+#[test]
+fn a_slow_receiver() {
+    check("slow");
+}
+
+#[test]
+fn a_receiver_that_sends_garbage() {
+    check("garbage");
+}
+
+#[test]
+fn a_receiver_with_a_certificate_of_another_authority() {
+    check("stranger");
+}
