@@ -33,7 +33,7 @@ impl Encoder {
     pub fn drain(&mut self) {
         let converter = clock::converter();
         if let Some(recorder) = recorder::get() {
-            recorder.drain(|record| self.batch.record(record, &converter));
+            recorder.drain(|| true, |record| self.batch.record(record, &converter));
         }
     }
 
@@ -42,10 +42,13 @@ impl Encoder {
         let converter = clock::converter();
         let mut spans = Vec::new();
         if let Some(recorder) = recorder::get() {
-            recorder.drain(|record| {
-                self.batch.record(record, &converter);
-                spans.push(record.finish(&converter));
-            });
+            recorder.drain(
+                || true,
+                |record| {
+                    self.batch.record(record, &converter);
+                    spans.push(record.finish(&converter));
+                },
+            );
         }
         spans
     }
@@ -59,7 +62,7 @@ impl Encoder {
     pub fn drain_json(&self) -> Vec<u8> {
         let (converter, mut spans, mut others) = (clock::converter(), Vec::new(), Vec::new());
         if let Some(recorder) = recorder::get() {
-            recorder.drain(|record| spans.push(record.finish(&converter)));
+            recorder.drain(|| true, |record| spans.push(record.finish(&converter)));
         }
         foreign::take(|span| others.push(span));
         json::trace_request(&self.resource, &spans, &others)

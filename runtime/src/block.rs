@@ -57,9 +57,6 @@ pub(crate) const ATTACHES: u32 = 1 << 18;
 /// It is entered, and `seen` and `height` say how the other API stood on this thread.
 pub(crate) const ENTERED: u32 = 1 << 19;
 
-/// Its clock has started, and nothing else is to be done before a poll.
-pub(crate) const CALM: u32 = 1 << 20;
-
 /// What was recorded, and what was left out because of a limit.
 ///
 /// A cell for each and not one around them all, so that what was stored narrowly is loaded narrowly too.

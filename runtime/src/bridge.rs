@@ -15,20 +15,27 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use crate::block::{ATTACHES, BRIDGED, BlockRef, EMPTY, ENTERED};
 use crate::callsite::Kind;
-use crate::context::Context;
-use crate::local::Local;
+
+/// A place in a trace, as plain as can be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) trace_id: u128,
+    pub(crate) span_id: u64,
+    pub(crate) sampled: bool,
+    pub(crate) is_remote: bool,
+}
 
 /// The other side, on the thread that asks. None of it panics.
 #[derive(Debug)]
 pub(crate) struct Bridge {
     /// The id of the span that is current there; zero if there is none, nothing if the thread ends.
     pub(crate) span_id: fn() -> Option<u64>,
-    /// Its context.
-    pub(crate) context: fn() -> Context,
+    /// Where it stands.
+    pub(crate) place: fn() -> Place,
     /// How many contexts of ours are attached there.
     pub(crate) height: fn() -> u32,
     /// Attaches one for `owner`.
-    pub(crate) attach: fn(&Context, owner: usize),
+    pub(crate) attach: fn(Place, owner: usize),
     /// Takes away all that were attached above `height`.
     pub(crate) truncate: fn(height: u32),
     /// Takes away the one at `height`, if it is `owner`'s.
@@ -100,8 +107,7 @@ fn current_id() -> u64 {
 
 /// The other side is gone from this thread: what is entered here is so no longer there.
 #[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
-pub(crate) fn gone(local: &Local) {
-    let mut entered = local.current();
+pub(crate) fn gone(mut entered: Option<BlockRef>) {
     while let Some(block) = entered {
         block.lower(ENTERED);
         entered = block.below.get();
@@ -123,11 +129,10 @@ pub(crate) fn flags(kind: Kind) -> u32 {
     }
 }
 
-/// The context that new spans on this thread have as their parent, if it is the other side's.
+/// The parent of new spans on this thread, where `around` is the innermost of ours, if it is the other side's.
 #[inline]
-pub(crate) fn parent(local: &Local) -> Option<Context> {
+pub(crate) fn parent(around: Option<BlockRef>) -> Option<Place> {
     let bridge = bridge()?;
-    let around = local.current();
     let seen = match around {
         None => 0,
         Some(block) if block.has(ENTERED) => block.seen.get(),
@@ -138,27 +143,15 @@ pub(crate) fn parent(local: &Local) -> Option<Context> {
     if now == seen || now == 0 {
         return None;
     }
-    let context = (bridge.context)();
-    Some(match around {
-        Some(around) => context.within(around),
-        None => context,
-    })
+    Some((bridge.place)())
 }
 
 /// Notes how the other side stands when a block is entered on this thread, and makes it current there if need be.
-#[inline]
-pub(crate) fn enter(local: &Local, block: BlockRef) {
-    if block.has(BRIDGED) {
-        enter_bridged(local, block);
-    }
-}
-
-#[inline(never)]
-fn enter_bridged(local: &Local, block: BlockRef) {
+pub(crate) fn enter(block: BlockRef, place: impl FnOnce() -> Place) {
     let Some(bridge) = bridge() else { return };
     block.height.set((bridge.height)());
     if block.has(ATTACHES) && !block.has(EMPTY) {
-        (bridge.attach)(&Context::of(local, block), address(block));
+        (bridge.attach)(place(), address(block));
     }
     if let Some(seen) = (bridge.span_id)() {
         block.seen.set(seen);
@@ -169,7 +162,7 @@ fn enter_bridged(local: &Local, block: BlockRef) {
 /// Takes away what was attached for a block, and after it, on this thread.
 #[inline]
 pub(crate) fn left(block: BlockRef) {
-    if block.has(ENTERED) {
+    if cfg!(feature = "otel") && block.has(ENTERED) {
         leave(block);
     }
 }

@@ -21,7 +21,8 @@ pub(crate) struct Chunks {
     heads: Box<[Head]>,
     words: Words,
     free: IndexStack,
-    reader: Mutex<()>,
+    /// The one reader, and the chunk at which it goes on.
+    reader: Mutex<usize>,
 }
 
 /// Two cache lines of its own: the length is stored at every record, and neighbours must not feel it.
@@ -41,7 +42,7 @@ impl Chunks {
             heads: (0..count).map(|_| head()).collect(),
             words: Words::new(count * STRIDE),
             free: IndexStack::new(count),
-            reader: Mutex::new(()),
+            reader: Mutex::new(0),
         }
     }
 
@@ -63,20 +64,28 @@ impl Chunks {
     }
 
     /// Hands every published and unread run of words to `take`, oldest first within a chunk, and recycles what was detached.
-    pub(crate) fn drain(&self, mut take: impl FnMut(&[Word])) {
+    /// Stops before a chunk if `go_on` says no, and goes on there the next time; says whether it came to the end.
+    pub(crate) fn drain(&self, go_on: impl Fn() -> bool, mut take: impl FnMut(&[Word])) -> bool {
         // SAFETY: `for_each_run` names words that were published and not yet read, and holds the reader's lock.
-        self.for_each_run(true, |at, len| take(unsafe { self.words.read(at, len) }));
+        self.for_each_run(true, go_on, |at, len| take(unsafe { self.words.read(at, len) }))
     }
 
     /// As `drain`, but leaves everything where it is.
     pub(crate) fn peek(&self, mut look: impl FnMut(&[Word])) {
         // SAFETY: as in `drain`.
-        self.for_each_run(false, |at, len| look(unsafe { self.words.read(at, len) }));
+        self.for_each_run(false, || true, |at, len| look(unsafe { self.words.read(at, len) }));
     }
 
-    fn for_each_run(&self, take: bool, mut visit: impl FnMut(usize, usize)) {
-        let _one_reader = lock(&self.reader);
-        for (index, head) in self.heads.iter().enumerate().take(self.free.touched()) {
+    fn for_each_run(&self, take: bool, go_on: impl Fn() -> bool, mut visit: impl FnMut(usize, usize)) -> bool {
+        let mut first = lock(&self.reader);
+        let touched = self.free.touched();
+        for step in 0..touched {
+            let index = (*first + step) % touched;
+            if !go_on() {
+                *first = index;
+                return false;
+            }
+            let head = &self.heads[index];
             // The state first: once it is DETACHED the length does not change any more.
             let state = head.state.load(Acquire);
             if state == FREE {
@@ -94,6 +103,10 @@ impl Chunks {
                 self.recycle(index as u32);
             }
         }
+        if take {
+            *first = 0;
+        }
+        true
     }
 
     fn recycle(&self, index: u32) {
@@ -122,7 +135,7 @@ mod model {
 
         fn drained(&self) -> Vec<u64> {
             let mut seen = Vec::new();
-            self.for_each_run(true, |at, len| seen.extend((at..at + len).map(|at| self.words.get(at))));
+            self.for_each_run(true, || true, |at, len| seen.extend((at..at + len).map(|at| self.words.get(at))));
             seen
         }
     }
@@ -196,8 +209,26 @@ mod tests {
     fn drained(chunks: &Chunks) -> Vec<u64> {
         let mut seen = Vec::new();
         // SAFETY: `write` makes only words of bits.
-        chunks.drain(|words| seen.extend(words.iter().map(|word| unsafe { word.as_bits() })));
+        chunks.drain(|| true, |words| seen.extend(words.iter().map(|word| unsafe { word.as_bits() })));
         seen
+    }
+
+    #[test]
+    fn a_reader_that_stops_goes_on_where_it_stopped() {
+        let chunks = Chunks::new(3);
+        for value in 0..3 {
+            let index = chunks.acquire().unwrap();
+            write(&chunks, index, 0, value);
+            chunks.detach(index);
+        }
+        let (left, mut seen) = (std::cell::Cell::new(1_u32), Vec::new());
+        let go_on = || left.replace(left.get().saturating_sub(1)) > 0;
+        // SAFETY: `write` makes only words of bits.
+        let ended = chunks.drain(go_on, |words| seen.extend(words.iter().map(|word| unsafe { word.as_bits() })));
+        assert!(!ended && seen.len() == 1);
+        seen.extend(drained(&chunks));
+        seen.sort_unstable();
+        assert_eq!(seen, [0, 1, 2]);
     }
 
     #[test]

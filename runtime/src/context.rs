@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::block::{BlockRef, CAPTURED, EMPTY, HAS_EXT, REMOTE, SAMPLED};
-use crate::bridge;
+use crate::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, REMOTE, SAMPLED};
+use crate::bridge::{self, Place};
 use crate::callsite::Kind;
 use crate::ext::Ext;
 use crate::ids::{SpanId, TraceId};
@@ -44,7 +44,7 @@ impl Context {
     pub fn current() -> Self {
         local::with(|local| {
             let ours = || local.current().map_or_else(Context::default, |block| Context::of(local, block));
-            bridge::parent(local).unwrap_or_else(ours)
+            theirs(local).unwrap_or_else(ours)
         })
     }
 
@@ -99,9 +99,7 @@ impl Context {
     }
 
     /// The context of a span that another API made.
-    #[cfg(feature = "otlp")]
-    #[allow(dead_code, reason = "the bridges to other APIs use it")]
-    pub(crate) fn foreign(trace_id: u128, span_id: u64, sampled: bool, is_remote: bool) -> Self {
+    pub(crate) fn foreign(Place { trace_id, span_id, sampled, is_remote }: Place) -> Self {
         if trace_id == 0 || span_id == 0 {
             return Context::default();
         }
@@ -125,6 +123,12 @@ impl Context {
     #[allow(dead_code, reason = "the bridges to other APIs use it")]
     pub(crate) fn attach_as(&self, kind: Kind) -> Attached {
         Attached { block: local::with(|local| enter(local, self, kind)), thread: PhantomData }
+    }
+
+    /// The same without what only we know of.
+    pub(crate) fn place(&self) -> Place {
+        let (sampled, is_remote) = (self.is_sampled(), self.is_remote());
+        Place { trace_id: self.trace_id, span_id: self.span_id, sampled, is_remote }
     }
 
     pub(crate) fn of(local: &Local, block: BlockRef) -> Self {
@@ -183,13 +187,37 @@ impl Drop for Attached {
     }
 }
 
+/// The parent of new spans on this thread, if it is one of another API.
+#[inline]
+pub(crate) fn theirs(local: &Local) -> Option<Context> {
+    let around = local.current();
+    let context = Context::foreign(bridge::parent(around)?);
+    Some(match around {
+        Some(around) => context.within(around),
+        None => context,
+    })
+}
+
+/// Notes that a block is entered on this thread, for another API that may be beside ours.
+#[inline]
+pub(crate) fn note(local: &Local, block: BlockRef) {
+    if cfg!(feature = "otel") && block.has(BRIDGED) {
+        note_bridged(local, block);
+    }
+}
+
+#[inline(never)]
+fn note_bridged(local: &Local, block: BlockRef) {
+    bridge::enter(block, || Context::of(local, block).place());
+}
+
 /// Enters a context on this thread: a block that is no span, but a parent. An invalid context without anything else
 /// hides the current span; if no block is left, the current span stays.
 fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = local.acquire()?;
     fill(block, context);
     block.raise(bridge::flags(kind));
-    bridge::enter(local, block);
+    note(local, block);
     local.push(block);
     Some(block)
 }

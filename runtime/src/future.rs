@@ -5,10 +5,10 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use crate::block::{BRIDGED, BlockRef, CALM, ENDED_BY_ERROR, FAILED, RECORDING, STARTED, UNWOUND};
+use crate::block::{BRIDGED, BlockRef, ENDED_BY_ERROR, FAILED, RECORDING, STARTED, UNWOUND};
 use crate::bridge;
 use crate::clock;
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::finished::Outcome;
 use crate::local;
 use crate::span::{self, End, Pending, Span};
@@ -29,32 +29,27 @@ impl Carried {
     /// Runs one poll inside the span. Its clock starts with the first.
     #[inline(always)]
     pub(crate) fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
-        if !self.0.has(CALM) {
-            self.before_poll();
+        local::with(|local| context::note(local, self.0));
+        let polled = self.poll_alone(poll);
+        bridge::left(self.0);
+        polled
+    }
+
+    /// The same where nothing is to be told to another API, or that was done.
+    #[inline(always)]
+    fn poll_alone<R>(&self, poll: impl FnOnce() -> R) -> R {
+        if !self.0.has(STARTED) {
+            self.start();
         }
         local::with(|local| local.push(self.0));
         let unwinding = Unwinding(self.0);
         let polled = poll();
         std::mem::forget(unwinding);
         local::with(|local| local.pop_to(self.0));
-        bridge::left(self.0);
         polled
     }
 
-    /// What few polls need.
     #[inline(never)]
-    fn before_poll(&self) {
-        if !self.0.has(STARTED) {
-            self.start();
-        }
-        if self.0.has(BRIDGED) {
-            local::with(|local| bridge::enter(local, self.0));
-        } else {
-            self.0.raise(CALM);
-        }
-    }
-
-    #[inline]
     fn start(&self) {
         self.0.raise(STARTED);
         if self.0.has(RECORDING) {
@@ -138,7 +133,7 @@ impl Abandoned {
     pub(crate) fn enter(span: Carried) -> Self {
         std::hint::cold_path();
         local::with(|local| {
-            bridge::enter(local, span.0);
+            context::note(local, span.0);
             local.push(span.0);
         });
         Abandoned(span.0)
@@ -208,6 +203,9 @@ where
         let this = unsafe { self.get_unchecked_mut() };
         if let Some(Carried(span)) = this.span {
             std::hint::cold_path();
+            if cfg!(feature = "otel") && span.has(BRIDGED) {
+                return this.poll_bridged(span, task);
+            }
             return this.poll_in_span(span, task);
         }
         // SAFETY: it lies in `self`, which is pinned.
@@ -220,10 +218,21 @@ where
     F: Future,
     H: Fn(&F::Output, &mut End),
 {
+    #[cold]
+    fn poll_bridged(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        local::with(|local| context::note(local, span));
+        let polled = self.poll_in_span(span, task);
+        // One that is done has left it with its end.
+        if polled.is_pending() {
+            bridge::left(span);
+        }
+        polled
+    }
+
     #[inline(never)]
     fn poll_in_span(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         let span = Carried(span);
-        let polled = span.poll(|| {
+        let polled = span.poll_alone(|| {
             // SAFETY: it lies in `self`, which `poll` found pinned.
             let polled = unsafe { Pin::new_unchecked(&mut *self.future) }.poll(task);
             if let (Poll::Ready(output), Some(mut end)) = (&polled, span.end()) {

@@ -121,6 +121,8 @@ pub mod otel;
 mod own;
 pub mod prelude;
 mod probe;
+#[allow(dead_code, unused_imports, reason = "carriers and layers will use it")]
+mod propagation;
 mod reader;
 mod record;
 mod recorder;

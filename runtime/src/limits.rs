@@ -28,6 +28,9 @@ pub(crate) struct Current {
     pub(crate) events: AtomicU32,
     pub(crate) links: AtomicU32,
     pub(crate) attributes_per_event: AtomicU32,
+    /// Of links that others make; ours have none.
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only links of others have attributes"))]
+    pub(crate) attributes_per_link: AtomicU32,
     pub(crate) value_bytes: AtomicU32,
 }
 
@@ -37,6 +40,7 @@ pub(crate) static CURRENT: Current = Current {
     events: AtomicU32::new(128),
     links: AtomicU32::new(128),
     attributes_per_event: AtomicU32::new(128),
+    attributes_per_link: AtomicU32::new(128),
     value_bytes: AtomicU32::new(4096),
 };
 
@@ -46,6 +50,12 @@ pub(crate) fn set(limits: Limits) {
     CURRENT.links.store(limits.links, Relaxed);
     CURRENT.attributes_per_event.store(limits.attributes_per_event, Relaxed);
     CURRENT.value_bytes.store(limits.value_bytes, Relaxed);
+}
+
+/// Limits the attributes of a link.
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+pub(crate) fn set_attributes_per_link(limit: Option<u32>) {
+    CURRENT.attributes_per_link.store(limit.unwrap_or(128), Relaxed);
 }
 
 /// Bytes of one text.

@@ -91,7 +91,8 @@ impl Door {
                 _ => Lines::Json,
             }),
             sink: if options.stderr { None } else { Some(Box::new(lines.clone())) },
-            records: Some(RecordsConfig { limits, queue_bytes }),
+            limits,
+            records: Some(RecordsConfig { queue_bytes }),
             redact: options.redact.map(Redact::new),
             install: options.install,
         });

@@ -48,14 +48,15 @@ fn not_seen(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>
 #[inline(never)]
 fn enter_bridged(local: &Local, callsite: &'static Callsite) -> Option<BlockRef> {
     let block = open_bridged(local, callsite, bridge::attaches(callsite.kind()))?;
-    bridge::enter(local, block);
+    context::note(local, block);
     Some(block)
 }
 
 /// Opens a span where the parent may be another API's. If there is none to open and `stand_in` is set, its parent takes
 /// its place.
+#[inline(never)]
 fn open_bridged(local: &Local, callsite: &'static Callsite, stand_in: bool) -> Option<BlockRef> {
-    if let Some(theirs) = bridge::parent(local) {
+    if let Some(theirs) = context::theirs(local) {
         let block = below(local, callsite, &theirs)?;
         if !stand_in && !block.has(RECORDING) {
             local.release(block);

@@ -79,15 +79,15 @@ pub(crate) fn abandon() {
 }
 
 impl Recorder {
-    /// Hands every finished record to `take`, once.
-    pub(crate) fn drain(&self, mut take: impl FnMut(&Record<'_>)) {
-        self.chunks.drain(|run| {
+    /// Hands finished records to `take`, each once, for as long as `go_on` says so; whether that was all of them.
+    pub(crate) fn drain(&self, go_on: impl Fn() -> bool, mut take: impl FnMut(&Record<'_>)) -> bool {
+        self.chunks.drain(go_on, |run| {
             for_each_record(run, |record| {
                 take(&record);
                 record.release();
                 self.taken.fetch_add(1, Relaxed);
             });
-        });
+        })
     }
 
     /// Counts a span that ends on a thread which is being torn down.

@@ -45,6 +45,14 @@ pub struct Recording {
     before: Accounting,
 }
 
+/// Has contexts work although nothing is recorded, for log lines and for what is forwarded to others. Recording that starts
+/// later uses the same memory.
+#[cfg(feature = "otlp")]
+pub(crate) fn prepare(capacity: Capacity) {
+    fork::watch();
+    recorder::install(capacity);
+}
+
 /// Recording is on already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlreadyRecording;
@@ -80,21 +88,22 @@ impl Recording {
     /// Takes out all spans that have ended, and a marker for each announced span that is due.
     pub fn drain(&self) -> Vec<FinishedSpan> {
         let mut spans = Vec::new();
-        self.take(|taken| spans.push(taken.finished()));
+        self.take(|| true, |taken| spans.push(taken.finished()));
         spans
     }
 
-    /// As `drain`, but each is only lent.
-    pub(crate) fn take(&self, mut visit: impl FnMut(Taken<'_>)) {
+    /// As `drain`, but each is only lent, and only for as long as `go_on` says so; whether that was all of them.
+    pub(crate) fn take(&self, go_on: impl Fn() -> bool, mut visit: impl FnMut(Taken<'_>)) -> bool {
         if !self.is_current() {
-            return;
+            return true;
         }
         let converter = clock::converter();
-        self.recorder.drain(|record| visit(Taken::Record(record, &converter)));
+        let all = self.recorder.drain(go_on, |record| visit(Taken::Record(record, &converter)));
         let now = clock::now();
         for open in announce::due(now, &converter) {
             visit(Taken::Marker(&marker(&open, now, &converter)));
         }
+        all
     }
 
     /// Switches recording off; what has ended by now can still be taken.

@@ -20,7 +20,8 @@ type Attributes = Vec<(&'static str, AttributeValue)>;
 /// What is said about the process: what was configured, and what can be found out besides.
 pub(crate) fn describe(config: &Config) -> EncodedResource {
     let around = Surroundings {
-        variable: &|name| std::env::var(name).ok(),
+        // A variable that is set to nothing is one that is not set.
+        variable: &|name| std::env::var(name).ok().filter(|value| !value.is_empty()),
         file: &|path| std::fs::read_to_string(path).ok(),
         executable: executable(),
     };

@@ -276,7 +276,7 @@ fn unknown_keys_in_closed_types_are_errors_with_their_path() {
     check_error(
         "distribution: {tracecast: {rol: x}}",
         "line 2: distribution.tracecast.rol: is not a known key; expected debug, console_format, log_format, strict, \
-         memory_limit, role, filter or log_filter",
+         memory_limit, spool, role, filter or log_filter",
     );
     check_error(
         "meter_provider: {readers: [{push: }]}",

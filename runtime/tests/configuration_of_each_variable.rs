@@ -58,8 +58,7 @@ fn check(row: &Row) {
         let good = row.good(&value);
         assert_eq!((row.show)(&good), *shown, "{name}={value}");
         assert_eq!(good.problems(), [], "{name}={value}");
-        // The argument of a sampler is a part of what its name set.
-        if name != "OTEL_TRACES_SAMPLER_ARG" {
+        if !PARTS.contains(&name.as_str()) {
             assert_eq!(good.origin(&row.setting).to_string(), *name, "{}", row.setting);
             assert!(good.origins().any(|(setting, _)| setting == row.setting), "{name}");
         }
@@ -93,6 +92,8 @@ fn row(
     }
 }
 
+/// Variables that change a part of what another one set, which is where the setting came from.
+const PARTS: [&str; 3] = ["OTEL_TRACES_SAMPLER_ARG", "TC_SPOOL_MAX_BYTES", "TC_SPOOL_MAX_AGE_MS"];
 const NONE: (&str, &str) = ("", "");
 const SWITCH: (&str, &str) = ("maybe", "`maybe` is not a switch; expected true or false");
 const STANDARD_SWITCH: (&str, &str) = ("1", "`1` is not a switch; expected true or false, using false");
@@ -145,6 +146,21 @@ fn general() -> Vec<Row> {
             ("lots", "`lots` is not a size of memory; expected at least 1 MiB, as in 64MiB, 500MB or 67108864"),
         ),
         row("TC_ROLE", "role", |config| format!("{:?}", config.role()), "None", ("a", "Some(\"a\")"), NONE),
+    ]
+}
+
+fn spool() -> Vec<Row> {
+    let directory = |config: &Config| format!("{:?}", config.spool.as_ref().map(|spool| spool.directory.clone()));
+    let bytes = |config: &Config| config.spool.as_ref().map_or(0, |spool| spool.max_bytes).to_string();
+    let age = |config: &Config| format!("{:?}", config.spool.as_ref().map(|spool| spool.max_age).unwrap_or_default());
+    let wrong_bytes =
+        ("lots", "`lots` is not a size of memory; expected at least 1 MiB, as in 64MiB, 500MB or 67108864");
+    let wrong_age = ("0", "`0` is not an interval; expected a whole number of milliseconds, at least 1");
+    vec![
+        row("TC_SPOOL_DIR", "spool", directory, "None", ("/spool", "Some(\"/spool\")"), NONE),
+        row("TC_SPOOL_MAX_BYTES", "spool", bytes, "67108864", ("2MiB", "2097152"), wrong_bytes)
+            .beside("TC_SPOOL_DIR", "/spool"),
+        row("TC_SPOOL_MAX_AGE_MS", "spool", age, "86400s", ("5000", "5s"), wrong_age).beside("TC_SPOOL_DIR", "/spool"),
     ]
 }
 
@@ -470,6 +486,14 @@ fn general_ones() {
 }
 
 #[test]
+fn those_of_the_spool() {
+    spool().iter().for_each(check);
+    let alone = config(&[("TC_SPOOL_MAX_BYTES", "2MiB")]);
+    let expected = "TC_SPOOL_MAX_BYTES: `2MiB` has no spool to go with; expected TC_SPOOL_DIR beside it";
+    assert_eq!((alone.problems()[0].to_string().as_str(), alone.spool), (expected, None));
+}
+
+#[test]
 fn those_of_the_resource_and_of_logging() {
     resource_and_logging().iter().for_each(check);
     assert_eq!(config(&[("OTEL_PROPAGATORS", "none")]).propagators, []);
@@ -558,6 +582,7 @@ fn the_file() {
 fn all() -> Vec<Row> {
     let groups = [
         general(),
+        spool(),
         resource_and_logging(),
         exporters(),
         samplers(),

@@ -178,26 +178,31 @@ fn arrives_after_a_restart(case: Case, receiver: &Faulty, folder: &Folder, befor
 #[test]
 fn program() {
     let Some(name) = child::role() else { return };
-    // A machine that is busy with something else may make one of them late.
-    let times: Vec<_> = (0..3).map(|_| run(Case::of(&name))).take_while(|took| *took > PROMISED).collect();
-    assert!(times.len() < 3, "the end took {times:?}");
+    let took = run(Case::of(&name));
+    println!("{} after {took:?}", if took <= PROMISED { "in time" } else { "late" });
 }
 
 /// Runs the fault with each protocol, with a spool and without, all at once.
 #[track_caller]
 fn check(fault: &str) {
-    let case = |protocol: &str, kept: &str| {
-        let name = format!("{fault} {protocol} {kept}");
-        let running = Child::new("program", &name).spawn();
-        (name, running)
-    };
-    let all: Vec<_> =
-        ["http", "grpc"].iter().flat_map(|protocol| ["memory", "spool"].map(|kept| case(protocol, kept))).collect();
-    for (name, running) in all {
-        let output = running.end();
-        assert!(output.succeeded, "{name}: {}", output.text);
-        println!("{name}: {}", output.text);
+    let kinds = [("http", "memory"), ("http", "spool"), ("grpc", "memory"), ("grpc", "spool")];
+    let mut names: Vec<_> = kinds.iter().map(|(protocol, kept)| format!("{fault} {protocol} {kept}")).collect();
+    // A machine that is busy with something else may make one of them late; not three times.
+    for _ in 0..3 {
+        let running: Vec<_> = names.drain(..).map(|name| (Child::new("program", &name).spawn(), name)).collect();
+        for (running, name) in running {
+            let output = running.end();
+            assert!(output.succeeded, "{name}: {}", output.text);
+            println!("{name}: {}", output.text);
+            if !output.text.contains("in time after ") {
+                names.push(name);
+            }
+        }
+        if names.is_empty() {
+            return;
+        }
     }
+    panic!("too late each time: {names:?}");
 }
 
 #[test]

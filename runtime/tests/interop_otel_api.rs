@@ -157,23 +157,26 @@ fn injected() -> HashMap<String, String> {
     headers
 }
 
+/// What was injected, and where.
+type Seen = (HashMap<String, String>, Context);
+
 fn header(context: &Context) -> String {
     format!("00-{}-{}-{:02x}", context.trace_id(), context.span_id(), u8::from(context.is_sampled()))
 }
 
 #[tc_span("Client/Call", kind = client)]
-fn call() -> (HashMap<String, String>, Context) {
+fn call() -> Seen {
     (injected(), Context::current())
 }
 
 #[tc_span("Client/CallAsync", kind = client)]
-async fn call_async() -> (HashMap<String, String>, Context) {
+async fn call_async() -> Seen {
     tokio::task::yield_now().await;
     (injected(), Context::current())
 }
 
 #[tc_span("Client/Internal")]
-fn internal() -> (HashMap<String, String>, Context) {
+fn internal() -> Seen {
     (injected(), Context::current())
 }
 
@@ -190,7 +193,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
 fn a_propagator_of_others_injects_a_client_span() {
     for (sampler, sampled) in [(Sampler::AlwaysOn, true), (Sampler::AlwaysOff, false)] {
         let _telemetry = telemetry(sampler, Interop::Boundaries);
-        let ways: [fn() -> (HashMap<String, String>, Context); 4] = [
+        let ways: [fn() -> Seen; 4] = [
             call,
             || root(call),
             || block_on(call_async()),

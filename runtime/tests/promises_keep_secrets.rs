@@ -7,7 +7,7 @@ mod child;
 #[path = "support/receiver.rs"]
 mod receiver;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use child::Child;
@@ -95,10 +95,6 @@ fn check(variables: &[(&str, &str)], receiver: Option<&Receiver>) -> String {
     output.text
 }
 
-fn names(receiver: &Receiver) -> usize {
-    receiver.all().len()
-}
-
 #[test]
 fn of_variables_whatever_becomes_of_the_receiver() {
     let headers = ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer hunter2,api-key=hunter2");
@@ -136,7 +132,7 @@ fn a_receiver_that_repeats_them_is_not_quoted() {
         ];
         let text = check(&variables, Some(&receiver));
         assert!(text.contains("tracecast: traces to"), "it is told: {text}");
-        assert!(names(&receiver) > 0);
+        assert!(!receiver.all().is_empty());
     }
 }
 
@@ -181,7 +177,7 @@ fn of_a_file_that_variables_fill() {
     };
     let text = run("good.yaml", &file(""), Some(&receiver));
     assert!(text.contains("[secret]"), "{text}");
-    assert!(names(&receiver) > 0, "it did reach the receiver");
+    assert!(!receiver.all().is_empty(), "it did reach the receiver");
     let wrong = [
         "disabled: ${PASSWORD}",
         "resource: {attributes: [{name: a, value: '${PASSWORD}', type: int}]}",
@@ -198,11 +194,10 @@ fn of_a_file_that_variables_fill() {
     }
 }
 
-/// The folder of a file is not a secret; what stands in it is.
+/// The tests above would find one: a name is no secret, and prints.
 #[test]
-fn what_is_looked_for_is_there_to_be_found() {
-    assert!(Path::new(&std::env::temp_dir()).exists());
+fn what_is_looked_for_would_be_found() {
     let output =
         Child::new("program", "prints").variables(&[("OTEL_SERVICE_NAME", SECRET), ("TC_OTEL_DEBUG", "1")]).run();
-    assert!(output.text.contains(SECRET), "a name is no secret, and shows that the search would find one");
+    assert!(output.text.contains(SECRET), "{}", output.text);
 }

@@ -15,6 +15,7 @@ use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use prost::Message;
 use receiver::Receiver;
 use tracecast::prelude::*;
+use tracecast::{SpanId, TraceId};
 
 #[tc_span("Store/Load")]
 fn load() {
@@ -41,6 +42,10 @@ fn program() {
             load();
             telemetry.set_log_filter("trace".parse().unwrap());
             load();
+        }
+        "remote" => {
+            let (trace, span) = (0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c, 0xb7ad_6b71_6920_3331);
+            tracecast::Context::remote(TraceId(trace), SpanId(span), true).run(|| tracing::info!("from afar"));
         }
         "scraped" => {
             LOADS.add(3, ());
@@ -146,4 +151,12 @@ fn metrics_can_be_scraped() {
         "{}",
         output.text
     );
+}
+
+#[test]
+fn a_remote_context_is_named_although_nothing_is_traced() {
+    let (_, output) = run("remote", &[("OTEL_TRACES_EXPORTER", "none")]);
+    let lines = lines(&output);
+    assert_eq!(lines[0]["trace_id"], "0af7651916cd43dd8448eb211c80319c", "{}", output.text);
+    assert_eq!((&lines[0]["span_id"], &lines[0]["trace_flags"]), (&"b7ad6b7169203331".into(), &"01".into()));
 }

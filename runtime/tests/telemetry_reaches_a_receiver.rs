@@ -213,3 +213,21 @@ fn what_a_receiver_rejects_is_counted() {
     assert_eq!((report.spans_ended, report.spans_exported, report.spans_dropped), (6, 3, 3), "{report}");
     assert_eq!(receiver.at("/v1/traces").len(), 4);
 }
+
+#[test]
+fn a_small_memory_limit_makes_small_requests() {
+    use tracecast::keys::artifact;
+
+    #[tc_span("Store/Long", attrs(artifact = text))]
+    fn long(text: &str) {
+        std::hint::black_box(text);
+    }
+
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = config(&receiver).with_memory_limit(4 << 20).init().unwrap();
+    let text = "x".repeat(4_000);
+    (0..400).for_each(|_| long(&text));
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_dropped), (400, 400, 0), "{report}");
+}

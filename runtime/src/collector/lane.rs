@@ -55,8 +55,10 @@ pub(crate) struct Lane {
     counts: Cell<Counts>,
     /// Where what cannot be sent waits.
     disk: Option<Disk>,
-    /// Held while something is written there.
+    /// Held while something is written or removed there.
     storing: Mutex<()>,
+    /// Held while a request is being sent, until it is dealt with.
+    sending: Mutex<()>,
     task: Cell<Option<AbortHandle>>,
     failing: RefCell<Failing>,
 }
@@ -80,6 +82,7 @@ impl Lane {
             counts: Cell::default(),
             disk,
             storing: Mutex::new(()),
+            sending: Mutex::new(()),
             task: Cell::new(None),
             failing: RefCell::default(),
         })
@@ -96,6 +99,11 @@ impl Lane {
     pub(crate) fn counts(&self) -> Counts {
         let own = Counts { waiting: self.outbox.borrow().held().items, ..self.counts.get() };
         [Some(own), self.disk.as_ref().map(Disk::counts)].into_iter().flatten().sum()
+    }
+
+    /// Whether it is well, and has no room for so many bytes more. One that is not well has what is old give way.
+    pub(crate) fn is_busy(&self, bytes: usize) -> bool {
+        self.failing.borrow().since.is_none() && !self.outbox.borrow().has_room(bytes)
     }
 
     /// Bytes that wait or are being sent.
@@ -129,8 +137,13 @@ impl Lane {
     async fn run(self: Rc<Self>, mut transport: Box<Transport>) {
         let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
         loop {
-            let Some(work) = self.next().await else {
+            if self.outbox.borrow().is_empty() {
+                // Those who wait for the memory do not wait for the disk.
                 self.idle.notify_waiters();
+            }
+            let sending = self.sending.lock().await;
+            let Some(work) = self.next().await else {
+                drop(sending);
                 self.wait(LOOK_EVERY).await;
                 continue;
             };
@@ -145,12 +158,19 @@ impl Lane {
                 Sent::Accepted { rejected, message } => {
                     self.recovered();
                     backoff.reset();
+                    let stored = matches!(work, Work::Stored(_));
                     self.settle(work, rejected, &message.unwrap_or_default()).await;
+                    drop(sending);
+                    if stored {
+                        // Not all at once: the receiver has just come back, and others are waiting for it too.
+                        self.wait(REPLAY_EVERY).await;
+                    }
                 }
                 Sent::Refused { cause } => self.refuse(work, &cause).await,
                 Sent::Retry { after, cause } => {
                     self.failed(&format!("{cause}; trying again"));
                     self.give_back(work);
+                    drop(sending);
                     self.lie_low(Instant::now() + backoff.next(after, ids::random())).await;
                 }
             }
@@ -187,9 +207,8 @@ impl Lane {
         }
         match (work, &self.disk) {
             (Work::Stored(claimed), Some(disk)) => {
+                let _not_left_behind = self.storing.lock().await;
                 disk.done(claimed, items - rejected, rejected, 0).await;
-                // Not all at once: the receiver has just come back, and others are waiting for it too.
-                self.wait(REPLAY_EVERY).await;
             }
             _ => {
                 self.count(|counts| {
@@ -206,7 +225,10 @@ impl Lane {
         let items = work.items();
         self.failed(&format!("{items} items are lost: {cause}"));
         match (work, &self.disk) {
-            (Work::Stored(claimed), Some(disk)) => disk.done(claimed, 0, 0, items).await,
+            (Work::Stored(claimed), Some(disk)) => {
+                let _not_left_behind = self.storing.lock().await;
+                disk.done(claimed, 0, 0, items).await;
+            }
             _ => {
                 self.count(|counts| counts.refused += items);
                 self.outbox.borrow_mut().sent();
@@ -248,6 +270,13 @@ impl Lane {
             }
             self.outbox.borrow_mut().sent();
         }
+    }
+
+    /// Nothing will be sent any more: waits until what is being sent is dealt with. The next process would otherwise find
+    /// it on disk and send it again.
+    pub(crate) async fn settled(&self) {
+        let _between_two = self.sending.lock().await;
+        self.task.take().iter().for_each(tokio::task::AbortHandle::abort);
     }
 
     /// Nothing will be sent any more: puts on disk what waits or is being sent. What the receiver has got of it without

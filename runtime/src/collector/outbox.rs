@@ -35,6 +35,11 @@ impl Pool {
         Rc::new(Pool { limit, used: Cell::new(0), outboxes: Cell::new(0) })
     }
 
+    /// What all outboxes may hold together.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// What each outbox may hold, however full the others are.
     fn own(&self) -> usize {
         self.limit / 4 / self.outboxes.get().max(1)
@@ -80,6 +85,11 @@ impl Outbox {
         self.pool.used.set(self.pool.used.get() + batch.bytes.len());
         self.waiting.push_back(batch);
         gone
+    }
+
+    /// Whether there is room for so many bytes more.
+    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+        self.pool.fits(self.held.bytes, bytes)
     }
 
     fn fits(&self, batch: &Batch) -> bool {

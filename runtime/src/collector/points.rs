@@ -71,10 +71,11 @@ impl Points {
         }
     }
 
-    pub(super) fn change(&mut self, metrics: Metrics, figures: Figures) {
+    pub(super) fn change(&mut self, metrics: Metrics) {
         if metrics.source.is_some() {
             self.source = metrics.source;
-            self.teller = Teller::new(figures);
+            // All figures count from the start of the collector.
+            self.teller = Teller::default();
         }
         metrics.receivers.into_iter().for_each(|receivers| self.ways.replace(receivers, &self.resource));
         self.interval = metrics.interval;

@@ -9,7 +9,7 @@ use bytes::Bytes;
 
 use super::counts::Counts;
 use super::outbox::Pool;
-use super::spans::MOST_BYTES;
+use super::spans::longest_request;
 use super::way::{Forms, Receiver, Ways};
 use crate::config::Batch;
 use crate::encode::json;
@@ -37,12 +37,13 @@ pub(super) struct Records {
     count: usize,
     since: Option<Instant>,
     size: usize,
+    longest: usize,
     pub(super) delay: Duration,
 }
 
 impl Records {
     pub(super) fn new(resource: EncodedResource, pool: Rc<Pool>) -> Self {
-        let batch = LogBatch::new(&resource);
+        let (batch, longest) = (LogBatch::new(&resource), longest_request(pool.limit()));
         Records {
             resource,
             logs: None,
@@ -53,6 +54,7 @@ impl Records {
             count: 0,
             since: None,
             size: 1,
+            longest,
             delay: Duration::MAX,
         }
     }
@@ -82,7 +84,7 @@ impl Records {
         logs.take(|record| {
             any = true;
             self.add(record);
-            if self.count >= self.size || self.batch.bytes() >= MOST_BYTES {
+            if self.count >= self.size || self.batch.bytes() >= self.longest {
                 self.hand_over();
             }
         });
@@ -140,6 +142,10 @@ impl Records {
 
     pub(super) async fn store_rest(&self) {
         self.ways.store_rest().await;
+    }
+
+    pub(super) async fn settled(&self) {
+        self.ways.settled().await;
     }
 
     pub(super) async fn emptied(&self) {

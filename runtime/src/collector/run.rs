@@ -9,7 +9,7 @@ use super::outbox::Pool;
 use super::points::Points;
 #[cfg(feature = "logs")]
 use super::records::Records;
-use super::spans::Spans;
+use super::spans::{Found, Spans};
 use super::{Change, Command, Plan, Progress};
 use crate::config::Signal;
 use crate::own::{Figures, Reason};
@@ -19,6 +19,8 @@ const TAKE_EVERY: Duration = Duration::from_millis(200);
 /// The same where nothing has ended for a while: a program that does nothing is not to be woken often. A thread that starts
 /// all at once has to make more than half a million spans a second to fill the memory before.
 const TAKE_IDLE: Duration = Duration::from_millis(500);
+/// How long it takes a receiver to take something, at least.
+const ROOM: Duration = Duration::from_millis(1);
 /// How much of the time at the end is kept for the disk.
 const RESERVE: Duration = Duration::from_secs(1);
 /// The longest time between two readings of metrics that makes sense to a timer.
@@ -45,14 +47,14 @@ impl Collection {
 
     /// Runs until it is told to end.
     pub(super) async fn run(mut self, mut told: UnboundedReceiver<Command>) {
-        let mut next_take = tokio::time::Instant::now() + self.pause(true);
+        let mut next_take = tokio::time::Instant::now() + self.pause(Found::Some);
         let mut collect = ticks(self.points.interval.min(LONGEST));
         loop {
             tokio::select! {
                 command = told.recv() => match command {
                     Some(Command::Change(change)) => {
                         self.change(*change);
-                        next_take = tokio::time::Instant::now() + self.pause(true);
+                        next_take = tokio::time::Instant::now() + self.pause(Found::Some);
                         collect = ticks(self.points.interval.min(LONGEST));
                     }
                     Some(Command::Answer(answer)) => {
@@ -71,26 +73,31 @@ impl Collection {
                     None => return,
                 },
                 () = tokio::time::sleep_until(next_take), if self.takes() => {
-                    let any = self.take(false);
-                    next_take = tokio::time::Instant::now() + self.pause(any);
+                    let found = self.take(false);
+                    next_take = tokio::time::Instant::now() + self.pause(found);
                 }
                 _ = collect.tick(), if self.points.is_on() => self.collect(Duration::MAX),
             }
         }
     }
 
-    /// How long to wait before taking again, when there was any just now or not.
-    fn pause(&self, any: bool) -> Duration {
+    /// How long to wait before taking again, after having found this.
+    fn pause(&self, found: Found) -> Duration {
         let delay = self.spans.delay;
         #[cfg(feature = "logs")]
         let delay = delay.min(self.records.delay);
-        (if any { TAKE_EVERY } else { TAKE_IDLE }).min(delay).max(Duration::from_millis(1))
+        let time = match found {
+            Found::Nothing => TAKE_IDLE,
+            Found::Some => TAKE_EVERY,
+            Found::More => ROOM,
+        };
+        time.min(delay).max(ROOM)
     }
 
     fn change(&mut self, change: Change) {
         match change {
             Change::Traces(traces) => self.spans.change(traces),
-            Change::Metrics(metrics) => self.points.change(metrics, self.figures()),
+            Change::Metrics(metrics) => self.points.change(metrics),
             #[cfg(feature = "logs")]
             Change::Logs(logs) => self.records.change(logs),
             Change::Pause(Signal::Metrics, paused) => self.points.paused = paused,
@@ -108,12 +115,14 @@ impl Collection {
         self.spans.is_on()
     }
 
-    /// Takes what there is; says whether there was any.
-    fn take(&mut self, urgent: bool) -> bool {
-        let any = self.spans.take(urgent);
+    /// Takes what there is.
+    fn take(&mut self, urgent: bool) -> Found {
+        let found = self.spans.take(urgent);
         #[cfg(feature = "logs")]
-        let any = any | self.records.take(urgent);
-        any
+        if self.records.take(urgent) && found == Found::Nothing {
+            return Found::Some;
+        }
+        found
     }
 
     fn collect(&mut self, patience: Duration) {
@@ -140,6 +149,12 @@ impl Collection {
         self.records.store_rest().await;
     }
 
+    async fn settled(&self) {
+        self.spans.settled().await;
+        #[cfg(feature = "logs")]
+        self.records.settled().await;
+    }
+
     async fn emptied(&self) {
         self.spans.emptied().await;
         #[cfg(feature = "logs")]
@@ -147,27 +162,46 @@ impl Collection {
         self.points.emptied().await;
     }
 
+    /// Takes everything, and waits until it is sent.
+    async fn sent(&mut self) {
+        while self.take(true) == Found::More {
+            tokio::time::sleep(ROOM).await;
+        }
+        self.emptied().await;
+    }
+
+    /// Puts on disk what cannot be sent, and then what has room in memory only now.
+    async fn store_all(&mut self) {
+        self.store_rest().await;
+        while self.take(true) == Found::More {
+            self.store_rest().await;
+        }
+        self.store_rest().await;
+    }
+
     /// Takes and sends everything, until the deadline.
     async fn flush(&mut self, deadline: Instant, last: bool) -> Progress {
-        self.take(true);
-        // Metrics come last, because they count what became of the rest; unless that takes too long.
         let left = || deadline.saturating_duration_since(Instant::now());
-        let _ = tokio::time::timeout(left() / 2, self.emptied()).await;
+        // At the end there has to be time to put on disk what cannot be sent, if there is one.
+        let stores = last && self.disk_bytes().is_some();
+        let reserve = if stores { (left() / 4).min(RESERVE) } else { Duration::ZERO };
+        // Metrics come last, because they count what became of the rest; unless that takes too long.
+        let _ = tokio::time::timeout(left() / 2, self.sent()).await;
         // A callback that hangs shall leave time to send them.
         self.collect(left() / 2);
-        // At the end there has to be time to put on disk what cannot be sent.
-        let reserve = if last { (left() / 2).min(RESERVE) } else { Duration::ZERO };
         let all = async {
-            self.emptied().await;
+            self.sent().await;
             if last {
                 self.spans.ended(deadline).await;
             }
         };
         let mut complete = tokio::time::timeout_at((deadline - reserve).into(), all).await.is_ok();
-        if last && !complete {
+        if stores && !complete {
             // Within the deadline or not: what is on disk by then is kept.
-            let _ = tokio::time::timeout_at(deadline.into(), self.store_rest()).await;
-            complete = tokio::time::timeout(Duration::ZERO, self.emptied()).await.is_ok();
+            let stored = tokio::time::timeout_at(deadline.into(), self.store_all()).await.is_ok();
+            complete = stored && tokio::time::timeout(Duration::ZERO, self.emptied()).await.is_ok();
+        } else if stores {
+            let _ = tokio::time::timeout_at(deadline.into(), self.settled()).await;
         }
         let made = self.spans.made();
         Progress {

@@ -22,7 +22,21 @@ use crate::redact::Redact;
 use crate::tree;
 
 /// No request is longer than this and one span: receivers refuse 4 MiB, and more.
-pub(super) const MOST_BYTES: usize = 3 << 20;
+const MOST_BYTES: usize = 3 << 20;
+
+/// How long a request may be where all that wait share `limit`: several have to find room there.
+pub(super) fn longest_request(limit: usize) -> usize {
+    MOST_BYTES.min(limit / 8)
+}
+
+/// What there was to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    Nothing,
+    Some,
+    /// Some, and more for which there is no room yet.
+    More,
+}
 
 /// What is to be done with spans.
 pub(crate) struct Traces {
@@ -43,6 +57,7 @@ pub(super) struct Spans {
     ways: Ways,
     waiting: Waiting,
     size: usize,
+    longest: usize,
     pub(super) delay: Duration,
 }
 
@@ -79,7 +94,7 @@ impl Made {
 
 impl Spans {
     pub(super) fn new(resource: EncodedResource, redact: Option<Redact>, pool: Rc<Pool>) -> Self {
-        let batch = TraceBatch::new(&resource);
+        let (batch, longest) = (TraceBatch::new(&resource), longest_request(pool.limit()));
         Spans {
             resource,
             redact,
@@ -89,6 +104,7 @@ impl Spans {
             ways: Ways::new(pool),
             waiting: Waiting { batch, plain: None, wants_batch: true, count: 0, since: None },
             size: 1,
+            longest,
             delay: Duration::MAX,
         }
     }
@@ -113,30 +129,35 @@ impl Spans {
     }
 
     /// Takes the spans that have ended. Those that are too few for a request wait for others, unless it is urgent.
-    /// Says whether there were any.
-    pub(super) fn take(&mut self, urgent: bool) -> bool {
-        let Spans { resource, redact, recording, ways, waiting, size, .. } = self;
-        let Some(recording) = recording else { return false };
+    /// If those that were taken before have not been sent, and the receiver is well, the rest stays where it is.
+    pub(super) fn take(&mut self, urgent: bool) -> Found {
+        let Spans { resource, redact, recording, ways, waiting, size, longest, .. } = self;
+        let Some(recording) = recording else { return Found::Nothing };
         let redact = redact.as_ref();
         let mut any = false;
-        recording.take(|taken| {
+        let has_room = || !ways.are_busy(2 * *longest);
+        let all = recording.take(has_room, |taken| {
             any = true;
             waiting.add(&taken, redact);
-            if waiting.is_full(*size) {
+            if waiting.is_full(*size, *longest) {
                 waiting.hand_over(ways, resource);
             }
         });
         foreign::take(|span| {
             any = true;
             waiting.add_other(span, redact);
-            if waiting.is_full(*size) {
+            if waiting.is_full(*size, *longest) {
                 waiting.hand_over(ways, resource);
             }
         });
         if waiting.is_due(urgent, self.delay) {
             waiting.hand_over(ways, resource);
         }
-        any
+        match (all, any) {
+            (false, _) => Found::More,
+            (true, true) => Found::Some,
+            (true, false) => Found::Nothing,
+        }
     }
 
     /// Nothing new comes in any more; what has ended can still be taken.
@@ -146,6 +167,10 @@ impl Spans {
 
     pub(super) async fn store_rest(&self) {
         self.ways.store_rest().await;
+    }
+
+    pub(super) async fn settled(&self) {
+        self.ways.settled().await;
     }
 
     pub(super) async fn emptied(&self) {
@@ -225,8 +250,8 @@ impl Waiting {
         }
     }
 
-    fn is_full(&self, size: usize) -> bool {
-        self.count >= size || self.batch.bytes() >= MOST_BYTES
+    fn is_full(&self, size: usize, longest: usize) -> bool {
+        self.count >= size || self.batch.bytes() >= longest
     }
 
     /// Whether they have waited long enough.

@@ -149,6 +149,15 @@ impl Ways {
         }
     }
 
+    /// Waits until what is being sent is dealt with, and has nothing sent after it.
+    pub(super) async fn settled(&self) {
+        for way in self.before.iter().flatten().chain(&self.today) {
+            if let Way::Lane(lane, _) = way {
+                lane.settled().await;
+            }
+        }
+    }
+
     /// Nothing will be handed over any more: has those end that have to be told.
     pub(super) async fn ended(&self, deadline: Instant) {
         for way in self.before.iter().flatten().chain(&self.today) {
@@ -161,6 +170,11 @@ impl Ways {
     /// Bytes in the spool, if there is one.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
         self.today.iter().find_map(|way| if let Way::Lane(lane, _) = way { lane.disk_bytes() } else { None })
+    }
+
+    /// Whether a receiver that is well has so much to take that there is no room for so many bytes more.
+    pub(super) fn are_busy(&self, bytes: usize) -> bool {
+        self.today.iter().any(|way| if let Way::Lane(lane, _) = way { lane.is_busy(bytes) } else { false })
     }
 
     /// Bytes that wait to be sent.

@@ -37,8 +37,8 @@ pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
 pub use self::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Destination, ExemplarFilter, Exporter, HistogramAggregation, LogLimits,
-    LogLines, Logs, Metrics, Propagator, Resource, Spool, TemporalityPreference, Traces,
+    Batch, CardinalityLimits, ConsoleFormat, Destination, ExemplarFilter, Exporter, HistogramAggregation, Interop,
+    LogLimits, LogLines, Logs, Metrics, Propagator, Resource, Spool, TemporalityPreference, Traces,
 };
 pub use self::problem::{ConfigError, Problem, Severity};
 pub use self::short::{Telemetry, TelemetrySection, TelemetryTls};
@@ -63,6 +63,8 @@ pub struct Config {
     pub strict: bool,
     /// What is said about the process, with `service.name` and `tc.role`.
     pub resource: Resource,
+    /// How far the OpenTelemetry API and ours know of each other.
+    pub interop: Interop,
     /// Formats in which context travels.
     pub propagators: Vec<Propagator>,
     /// Which log events are written.
@@ -117,6 +119,7 @@ impl Default for Config {
             console: ConsoleFormat::default(),
             strict: false,
             resource: Resource::default(),
+            interop: Interop::default(),
             propagators: vec![Propagator::TraceContext, Propagator::Baggage],
             log_filter: Masked::default(),
             own_level: Level::default(),

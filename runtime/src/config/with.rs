@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::level::LogFilter;
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
-use super::parts::{ConsoleFormat, Exporter, LogLines, Propagator, Spool};
+use super::parts::{ConsoleFormat, Exporter, Interop, LogLines, Propagator, Spool};
 use super::{Config, Endpoint};
 use crate::attribute::AttributeValue;
 use crate::filter::Filter;
@@ -152,6 +152,13 @@ impl Config {
     pub fn with_metric_interval(mut self, interval: Duration) -> Self {
         self.metrics.interval = interval;
         self.said("metrics.interval")
+    }
+
+    /// Chooses how far the OpenTelemetry API and ours know of each other. Without the feature `otel` they do not.
+    #[must_use]
+    pub fn with_interop(mut self, interop: Interop) -> Self {
+        self.interop = interop;
+        self.said("interop")
     }
 
     /// Chooses the formats in which context travels.

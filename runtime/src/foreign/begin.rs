@@ -1,5 +1,6 @@
 //! The context of a span that is not ours: ids and sampling are the same as for ours.
 
+use crate::bridge::Place;
 use crate::callsite::Kind;
 use crate::context::Context;
 use crate::{local, sampling};
@@ -11,7 +12,9 @@ pub(crate) fn begin(parent: &Context, name: &str, kind: Kind) -> Context {
         (local.ids.trace_id(), local.ids.span_id())
     });
     if parent.is_valid() {
-        return Context::foreign(parent.trace_id().0, span_id, parent.is_sampled(), false);
+        let (trace_id, sampled) = (parent.trace_id().0, parent.is_sampled());
+        return Context::foreign(Place { trace_id, span_id, sampled, is_remote: false });
     }
-    Context::foreign(new_trace_id, span_id, sampling::samples(new_trace_id, name, kind), false)
+    let sampled = sampling::samples(new_trace_id, name, kind);
+    Context::foreign(Place { trace_id: new_trace_id, span_id, sampled, is_remote: false })
 }

@@ -110,7 +110,8 @@ impl ForeignSpan {
         if self.events.len() >= CURRENT.events.load(Relaxed) as usize {
             return self.dropped_events = self.dropped_events.saturating_add(1);
         }
-        limit_attributes(&mut event.attributes, &mut event.dropped_attributes);
+        let limit = CURRENT.attributes_per_event.load(Relaxed);
+        limit_attributes(&mut event.attributes, &mut event.dropped_attributes, limit);
         self.events.push(event);
     }
 
@@ -119,7 +120,8 @@ impl ForeignSpan {
         if self.links.len() >= CURRENT.links.load(Relaxed) as usize {
             return self.dropped_links = self.dropped_links.saturating_add(1);
         }
-        limit_attributes(&mut link.attributes, &mut link.dropped_attributes);
+        let limit = CURRENT.attributes_per_link.load(Relaxed);
+        limit_attributes(&mut link.attributes, &mut link.dropped_attributes, limit);
         self.links.push(link);
     }
 
@@ -182,8 +184,7 @@ fn attribute_bytes(attributes: &[Named]) -> usize {
     attributes.iter().map(|(name, given)| size_of::<Named>() + name.len() + value(given)).sum()
 }
 
-fn limit_attributes(attributes: &mut Vec<Named>, dropped: &mut u32) {
-    let limit = CURRENT.attributes_per_event.load(Relaxed);
+fn limit_attributes(attributes: &mut Vec<Named>, dropped: &mut u32, limit: u32) {
     let given = std::mem::take(attributes);
     given.into_iter().for_each(|attribute| insert(attributes, dropped, limit, attribute));
 }

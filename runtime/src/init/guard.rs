@@ -109,6 +109,10 @@ impl Guard {
         let report = collector.map_or_else(Report::default, |collector| Report::of(&collector.shutdown(timeout)));
         #[cfg(feature = "logs")]
         running.logs.iter().for_each(|logs| logs.end());
+        #[cfg(feature = "otel")]
+        if running.started[Signal::Traces as usize] && self.is_ours() {
+            crate::otel::uninstall();
+        }
         // Metrics were still on, so that the last of them could say what became of the rest.
         drop(running.meter);
         foreign::stop();
@@ -245,6 +249,7 @@ impl Running {
             }
         }
         if any {
+            start::prepare(&self.config);
             notice::at(notice::INFO, format_args!("{}", start::described(&self.config, plugged)));
         }
         Ok(())
@@ -265,7 +270,14 @@ impl Running {
     fn start_signal(&mut self, signal: Signal, receivers: Option<Vec<Receiver>>) -> Result<(), InitError> {
         let new = !self.started[signal as usize];
         let change = match signal {
-            Signal::Traces => start::traces(&self.config, new, receivers)?,
+            Signal::Traces => {
+                let change = start::traces(&self.config, new, receivers)?;
+                #[cfg(feature = "otel")]
+                if new {
+                    crate::otel::install(self.config.interop, &self.config.propagators);
+                }
+                change
+            }
             Signal::Metrics => {
                 if new {
                     self.meter = Some(Meter::start(&self.config)?);

@@ -27,7 +27,8 @@ pub fn init() -> Guard {
     }
 }
 
-/// As [`init`], and gives an error if telemetry cannot start, or if a setting is wrong and `TC_STRICT` is set.
+/// As [`init`], and gives an error if telemetry cannot start, because of a file that is wrong too, or if any setting is wrong
+/// and `TC_STRICT` is set.
 ///
 /// # Errors
 /// If telemetry runs already, a metric is declared twice with different shapes, the collector cannot start, or a receiver
@@ -56,14 +57,12 @@ fn tell_problems(config: &Config) -> Result<(), InitError> {
         Level::Info | Level::Debug | Level::Trace => notice::INFO,
     });
     let problems = config.problems();
-    if config.strict && !problems.is_empty() {
+    let unusable = problems.iter().any(|problem| problem.severity == Severity::Error);
+    if unusable || config.strict && !problems.is_empty() {
         return Err(InitError::Config(problems.to_vec()));
     }
     for problem in problems {
-        match problem.severity {
-            Severity::Error => notice::at(notice::ERROR, format_args!("error: {problem}")),
-            Severity::Warning => notice::at(notice::WARN, format_args!("warning: {problem}")),
-        }
+        notice::at(notice::WARN, format_args!("warning: {problem}"));
     }
     Ok(())
 }

@@ -9,13 +9,13 @@ use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal}
 use crate::metering::{Metering, MeteringConfig, MeteringError};
 use crate::reader::Reader;
 use crate::recorder::Capacity;
-use crate::recording::{Recording, RecordingConfig};
+use crate::recording::{self, Recording, RecordingConfig};
 use crate::sampling::Sampler;
 use crate::snapshot::Snapshot;
 use crate::spool::{self, Encoding, Spool, SpoolConfig};
 use crate::transport::{Target, Transport};
 use crate::views::Views;
-use crate::{foreign, notice, resource};
+use crate::{foreign, limits, notice, resource};
 
 /// How `memory_limit` is shared out: a half to spans that have ended, an eighth to open ones, a quarter to requests that wait
 /// for their receivers, and a sixteenth each to log records and to spans of others.
@@ -42,6 +42,11 @@ impl Shares {
 pub(super) fn plan(config: &Config) -> Plan {
     let limit = Shares(config.memory_limit).requests();
     Plan { resource: resource::describe(config), redact: config.redact.clone(), limit }
+}
+
+/// Has contexts work, whichever signals are on.
+pub(super) fn prepare(config: &Config) {
+    recording::prepare(Shares(config.memory_limit).capacity());
 }
 
 /// Opens the spool. Without one that works telemetry starts all the same.
@@ -124,6 +129,7 @@ pub(super) fn plugged(config: &Config) -> impl Iterator<Item = Receiver> {
 
 pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>>) -> Result<Change, InitError> {
     let recording = if new { Some(start_recording(config)?) } else { None };
+    limits::set_attributes_per_link(config.traces.attributes_per_link);
     if new {
         foreign::start(Shares(config.memory_limit).queue());
     }
@@ -153,8 +159,8 @@ pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
         Some(LogLines::Json) => Some(Lines::Json),
         Some(LogLines::Text) => Some(Lines::Text),
     };
-    let records = (!destinations.is_empty())
-        .then(|| RecordsConfig { limits: config.logs.limits, queue_bytes: Shares(config.memory_limit).queue() });
+    let records =
+        (!destinations.is_empty()).then(|| RecordsConfig { queue_bytes: Shares(config.memory_limit).queue() });
     if lines.is_none() && records.is_none() {
         return None;
     }
@@ -163,6 +169,7 @@ pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
         filter: config.log_filter.clone().into_inner(),
         lines,
         sink: None,
+        limits: config.logs.limits,
         records,
         redact: config.redact.clone(),
         install: true,

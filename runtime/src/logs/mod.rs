@@ -105,6 +105,8 @@ pub(crate) struct LogsConfig {
     pub(crate) lines: Option<Lines>,
     /// Where lines go instead of standard error.
     pub(crate) sink: Option<Sink>,
+    /// What one line or record may hold.
+    pub(crate) limits: LogLimits,
     /// Whether there are records.
     pub(crate) records: Option<RecordsConfig>,
     pub(crate) redact: Option<Redact>,
@@ -115,8 +117,6 @@ pub(crate) struct LogsConfig {
 /// How records are kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordsConfig {
-    /// What one may hold. Lines keep to it too.
-    pub(crate) limits: LogLimits,
     /// Bytes that may wait for the collector.
     pub(crate) queue_bytes: usize,
 }
@@ -131,12 +131,12 @@ pub(crate) struct Logs {
 
 /// Starts logs, in place of those that were started before.
 pub(crate) fn start(config: LogsConfig) -> Logs {
-    let LogsConfig { service, filter, lines, sink, records, redact, install } = config;
+    let LogsConfig { service, filter, lines, sink, limits, records, redact, install } = config;
     let outputs = Arc::new(Outputs {
         lines: lines.map(|lines| Writer::new(lines, &service, sink)),
         queue: records.map(|records| Queue::new(records.queue_bytes)),
         paused: AtomicBool::new(false),
-        limits: records.map(|records| records.limits).unwrap_or_default(),
+        limits,
         redact,
         process: std::process::id(),
     });

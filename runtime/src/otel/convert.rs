@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use opentelemetry::trace::{SpanContext, SpanKind, Status, TraceState};
 use opentelemetry::{Array, InstrumentationScope, KeyValue, SpanId, StringValue, TraceFlags, TraceId, Value};
 
+use crate::bridge::Place;
 use crate::callsite::Kind;
 use crate::config::AttributeValue;
 use crate::context::Context;
@@ -32,7 +33,7 @@ pub(super) fn span_context(context: &Context, trace_state: TraceState) -> SpanCo
 
 pub(super) fn context(theirs: &SpanContext) -> Context {
     let (trace_id, span_id) = (trace_number(theirs.trace_id()), span_number(theirs.span_id()));
-    Context::foreign(trace_id, span_id, theirs.is_sampled(), theirs.is_remote())
+    Context::foreign(Place { trace_id, span_id, sampled: theirs.is_sampled(), is_remote: theirs.is_remote() })
 }
 
 pub(super) fn kind(kind: &SpanKind) -> Kind {

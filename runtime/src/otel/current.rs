@@ -10,11 +10,11 @@ use opentelemetry::trace::{SpanContext, TraceContextExt, TraceState};
 use opentelemetry::{Context as Theirs, ContextGuard};
 
 use super::convert;
-use crate::bridge::{self, Bridge};
+use crate::bridge::{self, Bridge, Place};
 use crate::context::Context;
 use crate::local;
 
-pub(super) const BRIDGE: Bridge = Bridge { span_id, context, height, attach, truncate, remove };
+pub(super) const BRIDGE: Bridge = Bridge { span_id, place, height, attach, truncate, remove };
 
 const NEW: u8 = 0;
 const ALIVE: u8 = 1;
@@ -29,7 +29,7 @@ struct Attachments(RefCell<Vec<Attachment>>);
 impl Drop for Attachments {
     fn drop(&mut self) {
         STATE.set(GONE);
-        local::with(bridge::gone);
+        local::with(|local| bridge::gone(local.current()));
         self.0.take().into_iter().for_each(std::mem::forget);
     }
 }
@@ -63,12 +63,13 @@ fn is_usable() -> bool {
     STATE.get() == ALIVE || begin()
 }
 
-fn context() -> Context {
-    if is_usable() {
+fn place() -> Place {
+    let context = if is_usable() {
         Theirs::map_current(|theirs| convert::context(theirs.span().span_context()))
     } else {
         Context::default()
-    }
+    };
+    context.place()
 }
 
 /// What the current span's trace carries for others, if it is this trace.
@@ -82,10 +83,11 @@ fn height() -> u32 {
 }
 
 /// Derived from the context that is current, so that its baggage stays.
-fn attach(context: &Context, owner: usize) {
+fn attach(place: Place, owner: usize) {
     if !is_usable() {
         return;
     }
+    let context = &Context::foreign(place);
     let guard = catch_unwind(AssertUnwindSafe(|| {
         let theirs = Theirs::map_current(|theirs| {
             let trace_state = trace_state_of(theirs.span().span_context(), context);

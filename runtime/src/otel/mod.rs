@@ -32,22 +32,13 @@ pub use self::tracer::{TracecastTracer, TracecastTracerProvider, provider};
 
 use self::propagation::Propagation;
 use crate::bridge::{self, Mode};
+pub use crate::config::Interop;
 use crate::config::Propagator;
-
-/// For which spans of ours OpenTelemetry's current context is theirs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Interop {
-    /// Those about a call to or from elsewhere: client, server, producer and consumer spans.
-    #[default]
-    Boundaries,
-    /// All. It costs some hundred instructions a span.
-    Full,
-}
 
 /// Makes our provider the global one, and the propagators. Spans are kept once `foreign::start` was called.
 pub(crate) fn install(interop: Interop, propagators: &[Propagator]) {
     let mode = match interop {
+        Interop::Off => return,
         Interop::Boundaries => Mode::Boundaries,
         Interop::Full => Mode::Full,
     };

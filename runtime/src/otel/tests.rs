@@ -13,9 +13,16 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use prost::Message;
 
 use super::exporter::boxed;
+use crate::callsite::{Callsite, Kind};
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
+use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 use crate::foreign::{Random, test_scopes};
+use crate::ids::{SpanId, TraceId};
+use crate::key::Key as _;
+use crate::keys::error::{error_message, error_type};
+use crate::keys::{open_seconds, size_bytes};
+use crate::value::OwnedValue;
 
 /// Keeps what it is given.
 #[derive(Clone, Debug, Default)]
@@ -66,6 +73,79 @@ fn spans_of_the_api_are_the_same_by_both_ways() {
     let resource = kept.resource.lock().unwrap().clone().unwrap();
     assert_eq!(resource.schema_url(), Some("https://example.org/1"));
     assert_eq!(resource.get(&"service.name".into()).unwrap().as_str(), "twice");
+}
+
+static CALLSITE: Callsite = Callsite::unlinked("Twice/Span", Kind::Internal);
+
+/// One of our spans, with every kind of value.
+fn own(random: &mut Random) -> FinishedSpan {
+    let values = [
+        OwnedValue::Bool(random.one_in(2)),
+        OwnedValue::I64(random.next() as i64),
+        OwnedValue::U64(random.next()),
+        OwnedValue::F64(0.5),
+        OwnedValue::Str(random.text().into()),
+    ];
+    let message = values[4].clone();
+    let keys = [size_bytes::META, open_seconds::META, error_message::META, error_type::META];
+    let attributes = |random: &mut Random| -> Vec<Attribute> {
+        // The key of the message is one of texts.
+        let value = |random: &mut Random, key| {
+            if std::ptr::eq(key, error_message::META) {
+                message.clone()
+            } else {
+                values[random.below(5) as usize].clone()
+            }
+        };
+        let some = |key| random.one_in(2).then(|| Attribute { key, value: value(random, key) });
+        keys.into_iter().filter_map(some).collect()
+    };
+    let kinds = [Kind::Internal, Kind::Server, Kind::Client, Kind::Producer, Kind::Consumer];
+    let id = |random: &mut Random| SpanId(random.next() | 1);
+    FinishedSpan {
+        name: random.text().into(),
+        kind: kinds[random.below(5) as usize],
+        trace_id: TraceId(u128::from(random.next()) | 1),
+        span_id: id(random),
+        parent_span_id: random.one_in(2).then(|| id(random)),
+        parent_is_remote: random.one_in(2),
+        start_unix_nanos: random.next() >> 2,
+        duration: Duration::from_nanos(random.below(1 << 40)),
+        outcome: Outcome::from_bits(random.below(4) as u8),
+        attributes: attributes(random),
+        events: vec![Event { name: "event", unix_nanos: random.next() >> 2, attributes: attributes(random) }],
+        links: vec![Link { trace_id: TraceId(7), span_id: id(random), sampled: random.one_in(2) }],
+        dropped_attributes: random.below(3) as u32,
+        dropped_events: random.below(3) as u32,
+        dropped_links: random.below(3) as u32,
+        callsite: &CALLSITE,
+    }
+}
+
+#[test]
+fn spans_of_ours_are_the_same_by_both_ways() {
+    let mut random = Random(12);
+    let resource = EncodedResource::new(&[("service.name".to_owned(), "twice".into())]);
+    let kept = Kept::default();
+    let mut exporter = boxed(kept.clone());
+    for _ in 0..20 {
+        let spans: Vec<_> = (0..50).map(|_| own(&mut random)).collect();
+        run(exporter.export(&spans, &[])).unwrap();
+        let batch = std::mem::take(&mut *kept.spans.lock().unwrap());
+        let theirs = group_spans_by_resource_and_scope(batch, &ResourceAttributesWithSchema::default());
+        let mut ours = TraceBatch::new(&resource);
+        spans.iter().for_each(|span| ours.finished(span));
+        let mut ours = ExportTraceServiceRequest::decode(&ours.finish()[..]).unwrap();
+        let ours = with_status(ours.resource_spans.remove(0).scope_spans.remove(0));
+        // Whether a link's span is remote is not recorded: they say no, we say nothing.
+        let without = |mut scope: ScopeSpans| {
+            scope.spans.iter_mut().flat_map(|span| &mut span.links).for_each(|link| link.flags &= 1);
+            scope
+        };
+        let (ours, theirs) = (without(ours), without(theirs[0].scope_spans[0].clone()));
+        assert_eq!((&ours.scope, ours.spans.len()), (&theirs.scope, theirs.spans.len()));
+        ours.spans.iter().zip(&theirs.spans).for_each(|(ours, theirs)| assert_eq!(ours, theirs));
+    }
 }
 
 /// They always write a status, also one that says nothing.

@@ -6,7 +6,6 @@ use super::relatives::IntoParent;
 use super::start::{End, Start};
 use crate::announce;
 use crate::block::{BlockRef, CAPTURED, RECORDING};
-use crate::bridge;
 use crate::callsite::Callsite;
 use crate::clock;
 use crate::context::{self, Context};
@@ -74,7 +73,7 @@ pub(crate) fn enter_block_under<P: IntoParent, F: FnOnce(&mut Start)>(
     fields: F,
 ) -> Option<BlockRef> {
     let block = open::open_under(callsite, &parent().into_parent())?;
-    local::with(|local| bridge::enter(local, block));
+    local::with(|local| context::note(local, block));
     Some(entered(block, callsite, fields))
 }
 

@@ -10,7 +10,7 @@ use super::start::{fail, link};
 use crate::block::{BlockRef, RECORDING, UNIX_TIMES};
 use crate::bridge;
 use crate::clock;
-use crate::context::Context;
+use crate::context::{self, Context};
 use crate::error;
 use crate::fields;
 use crate::finished::Outcome;
@@ -136,7 +136,7 @@ impl OnStack {
     #[inline(always)]
     fn enter(block: BlockRef) -> Self {
         local::with(|local| {
-            bridge::enter(local, block);
+            context::note(local, block);
             local.push(block);
         });
         OnStack(block)

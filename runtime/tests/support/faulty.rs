@@ -99,9 +99,11 @@ impl Faulty {
         let acceptors = authority.as_ref().map(|ours| [ours.acceptor(protocol), Authority::new().acceptor(protocol)]);
         let desk = Desk { mood: watch::Sender::new(mood), inside: Arc::default() };
         let (own, mood) = (desk.clone(), desk.mood.subscribe());
+        // It is there before anybody is told where.
+        let listener = (*mood.borrow() != Mood::Absent).then(|| std::net::TcpListener::bind(address).unwrap());
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-            runtime.block_on(listen(address, Door { protocol, acceptors, desk: own }, mood));
+            runtime.block_on(listen(address, listener, Door { protocol, acceptors, desk: own }, mood));
         });
         Faulty { address, protocol, authority, desk, _port: port }
     }
@@ -124,6 +126,19 @@ impl Faulty {
             Some(ours) => config.with_tls(TlsFiles::default().with_ca(ours.folder.join("ca.pem"))),
             None => config,
         }
+    }
+
+    /// The same for a program of its own.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let protocol = if self.protocol == Protocol::Grpc { "grpc" } else { "http/protobuf" };
+        let mut variables = vec![
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", self.url()),
+            ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol.to_owned()),
+            ("OTEL_LOGS_EXPORTER", "none".to_owned()),
+        ];
+        let ca = self.authority.as_ref().map(|ours| ours.folder.join("ca.pem").to_str().unwrap().to_owned());
+        variables.extend(ca.map(|ca| ("OTEL_EXPORTER_OTLP_CERTIFICATE", ca)));
+        variables
     }
 
     /// The spans that it took, each as often as it came.
@@ -256,14 +271,21 @@ struct Door {
 }
 
 /// Accepts connections while there is anybody to do it.
-async fn listen(address: SocketAddr, door: Door, mut moods: watch::Receiver<Mood>) {
+async fn listen(
+    address: SocketAddr,
+    mut first: Option<std::net::TcpListener>,
+    door: Door,
+    mut moods: watch::Receiver<Mood>,
+) {
     loop {
         let mut mood = *moods.borrow_and_update();
         if mood == Mood::Absent {
             moods.changed().await.unwrap();
             continue;
         }
-        let listener = TcpListener::bind(address).await.unwrap();
+        let listener = first.take().unwrap_or_else(|| std::net::TcpListener::bind(address).unwrap());
+        listener.set_nonblocking(true).unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
         // Dropped, it ends all of them.
         let mut connections = JoinSet::new();
         while mood != Mood::Absent {

@@ -1,6 +1,7 @@
 //! One of everything: spans of all kinds, metrics of all kinds, log events of all levels, and raw OpenTelemetry beside
 //! them. Prints as JSON what it made, so that somebody can compare it with what a receiver got.
 
+mod limits;
 mod logs;
 mod made;
 mod measures;
@@ -12,9 +13,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use tracecast::config::{AttributeValue, Config};
-use tracecast::{Guard, Limits};
+use tracecast::{Buckets, Dimension, Guard, Limits, MetricMeta};
 
-use self::made::{Attributes, Between, array, attributes, double, flag, int, made, now, text};
+use self::made::{Attributes, Between, array, attributes, double, flag, int, made, now, text, watched};
 
 /// Small, so that each is met.
 const LIMITS: Limits = Limits { attributes: 16, events: 3, links: 2, attributes_per_event: 2, value_bytes: 300 };
@@ -34,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for round in 0..2 {
         if round == 0 {
             spans::make()?;
+            watched(limits::limited);
             raw::spans();
             logs::make();
         }
@@ -124,15 +126,18 @@ fn resource() -> Attributes {
 fn own_metrics() -> Vec<serde_json::Value> {
     let is_own = |name: &str| !made().metrics.iter().any(|metric| metric.name == name);
     let metrics = tracecast::catalogue().metrics.into_iter().filter(|metric| is_own(metric.name));
-    metrics
-        .map(|metric| {
-            json!({
-                "name": metric.name,
-                "unit": metric.unit,
-                "description": metric.description.trim(),
-                "kind": format!("{:?}", metric.kind),
-                "labels": metric.dimensions().iter().map(|label| label.name).collect::<Vec<_>>(),
-            })
-        })
-        .collect()
+    metrics.map(declared).collect()
+}
+
+fn declared(metric: &MetricMeta) -> serde_json::Value {
+    let values = |label: &Dimension| (0..label.cardinality).map(|at| label.text(at).into_owned()).collect::<Vec<_>>();
+    let bounds = if let Buckets::Explicit(bounds) = metric.buckets { bounds } else { &[] };
+    json!({
+        "name": metric.name,
+        "unit": metric.unit,
+        "description": metric.description.trim(),
+        "kind": format!("{:?}", metric.kind),
+        "labels": metric.dimensions().iter().map(|label| (label.name, values(label))).collect::<Vec<_>>(),
+        "bounds": bounds,
+    })
 }

@@ -38,8 +38,7 @@ fn made_scope() -> Scope {
 }
 
 pub(crate) fn spans() {
-    global::set_tracer_provider(tracecast::otel::provider()); // TEMPORARY
-    // TEMPORARY watched(outer);
+    watched(outer);
     in_full();
     below_another_process();
 }

@@ -10,7 +10,6 @@ use std::time::{Duration, UNIX_EPOCH};
 use tracecast::prelude::*;
 use tracecast::{Kind, Outcome, Span, SpanId, Static, TraceId};
 
-use super::LIMITS;
 use super::made::{Link, Status, Watch, attributes, double, flag, int, now, text, watched};
 
 /// What a request is at.
@@ -37,8 +36,6 @@ pub(crate) mod keys {
         pub(crate) label warm: bool = "tc.warm";
         /// Text.
         pub(crate) id note: str = "tc.note";
-        /// Text that is too long.
-        pub(crate) id long: str = "tc.long";
         /// An unsigned number.
         pub(crate) id serial: u64 = "tc.serial";
         /// A signed number.
@@ -69,7 +66,7 @@ enum LoadError {
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            LoadError::NotFound { id } => write!(f, "no replica {id}: \"x\"\n"),
+            LoadError::NotFound { id } => write!(f, "no replica {id}:\n\"x\""),
             LoadError::TimedOut => f.write_str("too late"),
         }
     }
@@ -94,7 +91,6 @@ pub(crate) fn make() -> Result<(), std::io::Error> {
     let _ = watched(|watch| catch_unwind(AssertUnwindSafe(|| panics(watch))));
     watched(cancelled);
     watched(query);
-    watched(limited);
     watched(in_scope);
     watched(|watch| {
         std::thread::spawn(move || in_thread(watch)).join().map_err(|_| std::io::Error::other("panicked"))
@@ -267,80 +263,6 @@ fn query(watch: Watch) {
         ("db.query.text", text("select ?")),
     ];
     watch.inside("pages.select", "client", given);
-    watch.ending();
-}
-
-mod many {
-    tracecast::tc_keys! {
-        /// One of many.
-        pub(crate) id a00: u64 = "tc.a00";
-        /// One of many.
-        pub(crate) id a01: u64 = "tc.a01";
-        /// One of many.
-        pub(crate) id a02: u64 = "tc.a02";
-        /// One of many.
-        pub(crate) id a03: u64 = "tc.a03";
-        /// One of many.
-        pub(crate) id a04: u64 = "tc.a04";
-        /// One of many.
-        pub(crate) id a05: u64 = "tc.a05";
-        /// One of many.
-        pub(crate) id a06: u64 = "tc.a06";
-        /// One of many.
-        pub(crate) id a07: u64 = "tc.a07";
-    }
-}
-
-/// More of everything than the limits let through.
-#[tc_span("Everything/Limited")]
-fn limited(watch: Watch) {
-    watch.inside("Everything/Limited", "internal", []);
-    let long = "ü".repeat(LIMITS.value_bytes as usize);
-    let cut = "ü".repeat(LIMITS.value_bytes as usize / 2);
-    let span = current();
-    span.set(keys::long, &long);
-    span.set(keys::phase, Phase::Decode);
-    span.set(keys::maybe, Some(Phase::Decode));
-    span.set(keys::slot, 0_u32);
-    span.set(keys::warm, true);
-    span.set(keys::note, "n");
-    span.set(keys::serial, 1_u64);
-    span.set(keys::offset, 1);
-    span.set(many::a00, 0_u64);
-    span.set(many::a01, 1_u64);
-    span.set(many::a02, 2_u64);
-    span.set(many::a03, 3_u64);
-    span.set(many::a04, 4_u64);
-    span.set(many::a05, 5_u64);
-    span.set(many::a06, 6_u64);
-    span.set(many::a07, 7_u64);
-    // These are too many.
-    span.set(keys::ratio, 0.5);
-    span.set(keys::balance, 1);
-    watch.with(|made| {
-        made.attributes = attributes([
-            ("tc.long", text(&cut)),
-            ("tc.phase", text("gen")),
-            ("tc.maybe", text("gen")),
-            ("tc.slot", text("0")),
-            ("tc.warm", text("true")),
-            ("tc.note", text("n")),
-            ("tc.serial", int(1)),
-            ("tc.offset", int(1)),
-        ]);
-        made.attributes.extend((0..8).map(|at| (format!("tc.a0{at}"), int(at))));
-        made.dropped_attributes = 2;
-    });
-    for _ in 0..LIMITS.events {
-        watch.event("kept", attributes([]), || span.event("kept"));
-    }
-    span.event("one more");
-    let links: Vec<_> = (1..=5).map(|id| Context::remote(TraceId(9), SpanId(id), true)).collect();
-    span.link(&links);
-    watch.with(|made| {
-        made.links = links.iter().take(LIMITS.links as usize).map(Link::to).collect();
-        (made.dropped_events, made.dropped_links) = (1, 3);
-    });
     watch.ending();
 }
 

@@ -1,0 +1,85 @@
+//! Lower-case hexadecimal numbers, eight digits at a time. Reading is inlined: the constants then stay in registers.
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = ONES << 7;
+
+#[inline(always)]
+pub(super) fn u128(digits: &[u8; 32]) -> Option<u128> {
+    let (high, low) = digits.split_first_chunk::<16>()?;
+    Some(u128::from(u64(high)?) << 64 | u128::from(u64(low.first_chunk()?)?))
+}
+
+#[inline(always)]
+pub(super) fn u64(digits: &[u8; 16]) -> Option<u64> {
+    let (high, low) = digits.split_first_chunk::<8>()?;
+    Some(u64::from(u32(*high)?) << 32 | u64::from(u32(*low.first_chunk()?)?))
+}
+
+#[inline(always)]
+pub(super) fn u32(digits: [u8; 8]) -> Option<u32> {
+    let text = u64::from_be_bytes(digits);
+    // With seven bits in each byte, the sum sets the eighth where a byte reaches the bound, and nothing carries over.
+    let low = text & !HIGH;
+    let reaches = |bound: u8| low + ONES * u64::from(0x80 - bound);
+    let decimal = reaches(b'0') & !reaches(b'9' + 1);
+    let letter = reaches(b'a') & !reaches(b'f' + 1);
+    if (decimal | letter) & !text & HIGH != HIGH {
+        return None;
+    }
+    let nibbles = (text & (ONES * 0xf)) + ((letter & HIGH) >> 7) * 9;
+    let bytes = (nibbles | nibbles >> 4) & 0x00ff_00ff_00ff_00ff;
+    let halves = (bytes | bytes >> 8) & 0x0000_ffff_0000_ffff;
+    Some((halves | halves >> 16) as u32)
+}
+
+pub(super) fn of_u128(number: u128) -> [u8; 32] {
+    let mut digits = [0; 32];
+    digits[..16].copy_from_slice(&of_u64((number >> 64) as u64));
+    digits[16..].copy_from_slice(&of_u64(number as u64));
+    digits
+}
+
+pub(super) fn of_u64(number: u64) -> [u8; 16] {
+    let mut digits = [0; 16];
+    digits[..8].copy_from_slice(&of_u32((number >> 32) as u32));
+    digits[8..].copy_from_slice(&of_u32(number as u32));
+    digits
+}
+
+fn of_u32(number: u32) -> [u8; 8] {
+    let number = u64::from(number);
+    let halves = (number | number << 16) & 0x0000_ffff_0000_ffff;
+    let bytes = (halves | halves << 8) & 0x00ff_00ff_00ff_00ff;
+    let nibbles = (bytes | bytes << 4) & (ONES * 0xf);
+    let letters = ((nibbles + ONES * 6) >> 4) & ONES;
+    (nibbles + ONES * u64::from(b'0') + letters * u64::from(b'a' - b'0' - 10)).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_in_every_place_is_a_digit_or_refused() {
+        for at in 0..8 {
+            for byte in 0..=u8::MAX {
+                let mut digits = *b"09afc5d1";
+                digits[at] = byte;
+                let plain = matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+                let expected = std::str::from_utf8(&digits).ok().and_then(|text| u32::from_str_radix(text, 16).ok());
+                assert_eq!(u32(digits), expected.filter(|_| plain), "{byte} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_format_writes_and_reads_back() {
+        for number in [0, 1, 9, 10, 0xff, 0x0123_4567_89ab_cdef, u64::MAX, 0xf0f0_0a0a_9999_aaaa] {
+            assert_eq!(of_u64(number), format!("{number:016x}").as_bytes());
+            assert_eq!(u64(&of_u64(number)), Some(number));
+            let wide = u128::from(number) << 64 | u128::from(!number);
+            assert_eq!(of_u128(wide), format!("{wide:032x}").as_bytes());
+            assert_eq!(u128(&of_u128(wide)), Some(wide));
+        }
+    }
+}

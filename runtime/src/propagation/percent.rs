@@ -1,0 +1,106 @@
+//! Percent-encoded UTF-8, in the values of baggage.
+
+use std::borrow::Cow;
+
+/// Only what nobody reads as anything else stays as it is: a `+` would become a space in Python.
+pub(super) fn encode(value: &str, out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    for byte in value.bytes() {
+        if is_unreserved(byte) {
+            out.push(char::from(byte));
+        } else {
+            let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble & 0xf)]);
+            out.extend(['%', digit(byte >> 4), digit(byte)]);
+        }
+    }
+}
+
+/// What was encoded. Bytes that are no UTF-8 become U+FFFD; a `%` without two digits stays.
+pub(super) fn decode(text: &str) -> Cow<'_, str> {
+    if !text.contains(['%', '+']) {
+        return Cow::Borrowed(text);
+    }
+    let space = if is_form(text) { b' ' } else { b'+' };
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, after @ ..] = rest {
+        let (byte, after) = match (first, after) {
+            (b'%', [high, low, after @ ..]) if let Some(byte) = byte(*high, *low) => (byte, after),
+            (b'+', _) => (space, after),
+            _ => (*first, after),
+        };
+        bytes.push(byte);
+        rest = after;
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Cow::Owned(text),
+        Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
+    }
+}
+
+/// Whether Python may have written it, which writes a space as `+`. It escapes all that is reserved, so whoever sends
+/// such a character as it is, or a space as `%20`, means a plus by a `+`.
+fn is_form(text: &str) -> bool {
+    text.bytes().all(|byte| is_unreserved(byte) || matches!(byte, b'+' | b'%')) && !text.contains("%20")
+}
+
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
+
+fn byte(high: u8, low: u8) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    u8::try_from(digit(high)? << 4 | digit(low)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expected: &str) {
+        assert_eq!(decode(text), expected, "{text}");
+    }
+
+    #[test]
+    fn bytes_are_decoded_as_utf8() {
+        check("alice", "alice");
+        check("DF%2028", "DF 28");
+        check("%c3%A9%E2%82%AC", "é€");
+        check("%00%0a", "\0\n");
+    }
+
+    #[test]
+    fn what_is_no_utf8_is_replaced() {
+        check("a%FFb", "a\u{fffd}b");
+        check("%E2%82", "\u{fffd}");
+        check("%C0%80", "\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn a_percent_sign_without_digits_stays() {
+        check("100%", "100%");
+        check("%2", "%2");
+        check("%zz%+1%2x", "%zz% 1%2x");
+        check("%%41", "%A");
+    }
+
+    #[test]
+    fn a_plus_is_a_space_where_python_may_have_written_it() {
+        check("a+b", "a b");
+        check("+a%2Bb+%C3%A9+", " a+b é ");
+        check("a+b%20c", "a+b c");
+        check("joe+tag@example.com", "joe+tag@example.com");
+        check("1+1=2", "1+1=2");
+        check("q/+A", "q/+A");
+    }
+
+    #[test]
+    fn every_text_comes_back_and_every_octet_is_legal() {
+        let text: String = (0..0x300).filter_map(char::from_u32).chain("€𝄞+ %20".chars()).collect();
+        let mut encoded = String::new();
+        encode(&text, &mut encoded);
+        assert!(encoded.bytes().all(|byte| is_unreserved(byte) || byte == b'%'));
+        check(&encoded, &text);
+    }
+}

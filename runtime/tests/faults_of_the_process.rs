@@ -1,0 +1,247 @@
+//! What becomes of spans when the program is killed, when the receiver comes late, and when its answer is lost.
+#![cfg(all(unix, feature = "otlp", not(miri)))]
+
+#[path = "support/child.rs"]
+mod child;
+#[path = "support/faulty.rs"]
+mod faulty;
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use child::{Child, Running};
+use faulty::{Faulty, Folder, Mood, distinct, wait_until};
+use tracecast::Guard;
+use tracecast::config::{Config, Protocol, Signal, Spool};
+use tracecast::prelude::*;
+
+#[tc_span("Fault/Step", attrs(tracecast::keys::size_bytes = number))]
+fn step(number: u64) {
+    let _ = number;
+}
+
+/// Telemetry runs once in a process, so the tests that run it here take turns.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const LONG: Duration = Duration::from_secs(20);
+const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
+
+/// A service that makes so many spans a second, for so long.
+const LATE_RATE: u64 = 195;
+const LATE_SECONDS: u64 = 16;
+
+/// How many spans a second the program makes that is killed, how many at a time, and after how many it is.
+const DOOMED_RATE: u64 = 1_000;
+const DOOMED_STEP: u64 = 10;
+const DOOMED_LIFE: u64 = 2_500;
+/// How long spans wait for others, as the program is told; and how often finished ones are taken, at the latest.
+const DELAY: Duration = Duration::from_millis(200);
+const TAKEN_EVERY: Duration = Duration::from_millis(200);
+/// How long it may take to write one request to the disk, on a machine that is busy.
+const WRITING: Duration = Duration::from_millis(600);
+
+/// What each program does.
+#[test]
+fn program() {
+    let Some(what) = child::role() else { return };
+    let telemetry = tracecast::try_init().unwrap();
+    match what.as_str() {
+        "doomed" => {
+            for first in (0..).step_by(DOOMED_STEP as usize) {
+                println!("making {};", first + DOOMED_STEP);
+                (first..first + DOOMED_STEP).for_each(step);
+                thread::sleep(Duration::from_millis(1_000 * DOOMED_STEP / DOOMED_RATE));
+            }
+        }
+        "heir" => {
+            let _ = std::io::stdin().read(&mut [0]);
+            println!("{}", telemetry.shutdown(LONG));
+        }
+        "late" => {
+            println!("started");
+            let began = Instant::now();
+            for number in 0..LATE_RATE * LATE_SECONDS {
+                let at = Duration::from_secs(number) / LATE_RATE as u32;
+                thread::sleep(at.saturating_sub(began.elapsed()));
+                step(number);
+            }
+            let report = telemetry.shutdown(LONG);
+            println!("{report}");
+            let made = LATE_RATE * LATE_SECONDS;
+            assert_eq!((report.spans_ended, report.spans_exported), (made, made), "{report}");
+        }
+        other => panic!("no program is called {other}"),
+    }
+}
+
+fn spawn(role: &str, receiver: &Faulty, more: &[(&'static str, String)]) -> Running {
+    let variables = [&receiver.variables()[..], more].concat();
+    let variables: Vec<_> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    Child::new("program", role).variables(&variables).spawn()
+}
+
+#[test]
+fn a_receiver_that_comes_after_eight_of_sixteen_seconds_gets_everything() {
+    let all = PROTOCOLS.map(|protocol| {
+        let receiver = Faulty::start(protocol, Mood::Absent, false);
+        let running = spawn("late", &receiver, &[]);
+        (receiver, running)
+    });
+    all.iter().for_each(|(_, running)| running.wait_for("started"));
+    thread::sleep(Duration::from_secs(8));
+    for (receiver, _) in &all {
+        assert_eq!(receiver.connections(), 0);
+        receiver.set(Mood::Up);
+    }
+    for (receiver, running) in all {
+        let output = running.end();
+        assert!(output.succeeded, "{}", output.text);
+        let (spans, made) = (receiver.spans(), (LATE_RATE * LATE_SECONDS) as usize);
+        assert_eq!((spans.len(), distinct(&spans)), (made, made), "{}", output.text);
+        println!("{} spans: {}", spans.len(), output.text);
+    }
+}
+
+/// Kills a program whose receiver is down and that has a spool; gives how many spans were made at most, and which arrived
+/// after another program has found the spool.
+fn kill(protocol: Protocol) -> (u64, Vec<u64>) {
+    let folder = Folder::new("faults-killed");
+    let receiver = Faulty::start(protocol, Mood::Absent, false);
+    let more = [
+        ("TC_SPOOL_DIR", folder.0.to_str().unwrap().to_owned()),
+        ("OTEL_BSP_SCHEDULE_DELAY", DELAY.as_millis().to_string()),
+    ];
+    let doomed = spawn("doomed", &receiver, &more);
+    doomed.wait_for(&format!("making {DOOMED_LIFE};"));
+    doomed.signal(libc::SIGKILL);
+    let output = doomed.end();
+    assert_eq!(output.signal, Some(libc::SIGKILL), "{}", output.text);
+    let made = output.text.split(';').filter_map(|part| part.rsplit("making ").next()?.parse().ok()).max().unwrap();
+
+    receiver.set(Mood::Up);
+    let mut heir = spawn("heir", &receiver, &more);
+    wait_until("an empty spool", || std::fs::read_dir(&folder.0).unwrap().count() == 0);
+    heir.close_input();
+    let output = heir.end();
+    let numbers: Vec<_> = receiver.spans().iter().map(|span| span.number as u64).collect();
+    let replayed = format!("({} replayed)", numbers.len());
+    assert!(output.succeeded && output.text.contains(&replayed), "{replayed} is not in {}", output.text);
+    (made, numbers)
+}
+
+/// What a program that is killed loses: what was made since the last request was written to the disk.
+fn check_kill(protocol: Protocol) {
+    let outside = (DELAY + TAKEN_EVERY + WRITING).as_millis() as u64 * DOOMED_RATE / 1_000 + DOOMED_STEP;
+    let mut losses = Vec::new();
+    // A machine that is busy with something else may keep the collector from its work.
+    for _ in 0..3 {
+        let (made, numbers) = kill(protocol);
+        let arrived = numbers.len() as u64;
+        let once: BTreeSet<_> = numbers.into_iter().collect();
+        assert_eq!(once.len() as u64, arrived, "none came twice");
+        assert_eq!(once, (0..arrived).collect(), "what is lost is what came last");
+        println!("{protocol:?}: {made} spans made, {arrived} arrived; up to {outside} may be lost");
+        if arrived + outside >= made {
+            return;
+        }
+        losses.push(made - arrived);
+    }
+    panic!("more than {outside} spans are lost: {losses:?}");
+}
+
+#[test]
+fn a_killed_program_loses_what_was_not_yet_on_disk_over_http() {
+    check_kill(Protocol::HttpProtobuf);
+}
+
+#[test]
+fn a_killed_program_loses_what_was_not_yet_on_disk_over_grpc() {
+    check_kill(Protocol::Grpc);
+}
+
+#[test]
+fn a_lost_answer_may_send_spans_twice_and_loses_none() {
+    let _turn = turn();
+    for protocol in PROTOCOLS {
+        let folder = Folder::new("faults-twice");
+        let receiver = Faulty::start(protocol, Mood::Forgetful, false);
+        let telemetry = receiver.configure(Config::new()).with_spool(Spool::new(&folder.0)).init().unwrap();
+        (0..100).for_each(step);
+        let report = telemetry.flush(Duration::from_millis(500));
+        assert_eq!((report.spans_ended, report.spans_exported), (100, 0), "nothing was said of them: {report}");
+        assert_eq!(report.spans_left + report.spans_spooled, 100, "{report}");
+        assert_eq!(distinct(&receiver.spans()), 100, "and yet they are there");
+
+        receiver.set(Mood::Up);
+        wait_until("an answer", || telemetry.flush(LONG).spans_exported == 100);
+        let report = telemetry.shutdown(LONG);
+        assert_eq!((report.spans_ended, report.spans_exported, report.spans_spooled), (100, 100, 0), "{report}");
+        let spans = receiver.spans();
+        assert!(spans.len() >= 200 && spans.len() % 100 == 0, "{} spans came", spans.len());
+        assert_eq!(distinct(&spans), 100);
+    }
+}
+
+/// Starts with ten spans to a request, and a spool. Without metrics, which do not go to disk and would be waited for.
+fn start(receiver: &Faulty, folder: &Folder) -> Guard {
+    let config = receiver.configure(Config::new()).with_exporters(Signal::Metrics, Vec::new());
+    let mut config = config.with_spool(Spool::new(&folder.0));
+    config.traces.batch.size = 10;
+    config.init().unwrap()
+}
+
+/// Has so many spans on disk.
+fn fill(spans: u64, receiver: &Faulty, folder: &Folder) {
+    let telemetry = start(receiver, folder);
+    (0..spans).for_each(step);
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_spooled), (spans, spans), "{report}");
+}
+
+#[test]
+fn an_end_in_the_middle_of_a_replay_sends_nothing_twice() {
+    let _turn = turn();
+    for protocol in PROTOCOLS {
+        let folder = Folder::new("faults-replay");
+        let receiver = Faulty::start(protocol, Mood::Absent, false);
+        fill(60, &receiver, &folder);
+        // Each run ends while it waits for an answer.
+        receiver.set(Mood::Slow(Duration::from_millis(200)));
+        let mut replayed = 0;
+        while replayed < 60 {
+            let telemetry = start(&receiver, &folder);
+            let before = receiver.spans().len();
+            wait_until("spans of before", || receiver.spans().len() > before);
+            let report = telemetry.shutdown(LONG);
+            assert!(report.complete && report.spans_replayed > 0, "{report}");
+            replayed += report.spans_replayed;
+        }
+        let spans = receiver.spans();
+        assert_eq!((replayed, spans.len(), distinct(&spans)), (60, 60, 60));
+    }
+}
+
+#[test]
+fn what_is_new_does_not_wait_for_what_is_on_disk() {
+    let _turn = turn();
+    let folder = Folder::new("faults-live");
+    let receiver = Faulty::start(Protocol::HttpProtobuf, Mood::Absent, false);
+    fill(2_000, &receiver, &folder);
+    receiver.set(Mood::Up);
+    let telemetry = start(&receiver, &folder);
+    receiver.wait_for(1);
+    step(7_777);
+    let report = telemetry.flush(LONG);
+    assert_eq!((report.spans_exported, report.complete), (1, true), "{report}");
+    assert!(report.spans_replayed < 500, "it does not wait for the rest: {report}");
+    let report = telemetry.shutdown(LONG);
+    assert!(report.complete && report.spans_replayed < 500, "neither does the end: {report}");
+    assert!(receiver.spans().iter().any(|span| span.number == 7_777));
+    assert_eq!(distinct(&receiver.spans()), receiver.spans().len());
+}

@@ -1,0 +1,123 @@
+//! From init to the wire with the OpenTelemetry API beside ours: one tree, one request of metrics, any exporter of its SDK.
+#![cfg(feature = "otel")]
+
+#[path = "support/receiver.rs"]
+mod receiver;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use opentelemetry::trace::{TraceContextExt as _, Tracer as _};
+use opentelemetry::{Context, KeyValue, global};
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_sdk::trace::InMemorySpanExporter;
+use prost::Message as _;
+use receiver::Receiver;
+use tracecast::config::{Config, Interop, Signal};
+use tracecast::prelude::*;
+
+#[tc_span("Store/Load")]
+fn load() {
+    let tracer =
+        global::tracer_with_scope(opentelemetry::InstrumentationScope::builder("driver").with_version("2").build());
+    tracer.in_span("query", |_| call());
+}
+
+#[tc_span("Store/Call", kind = client)]
+fn call() {
+    let mut headers = HashMap::new();
+    global::get_text_map_propagator(|propagator| propagator.inject_context(&Context::current(), &mut headers));
+    *INJECTED.lock().unwrap() = headers.remove("traceparent");
+}
+
+static INJECTED: Mutex<Option<String>> = Mutex::new(None);
+
+tc_metrics! {
+    /// Loads.
+    static LOADS: Counter = "tc_loads_total";
+}
+
+/// Telemetry runs once in a process, so the tests of this file take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn spans_of_both_are_one_tree_in_two_scopes() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = Config::new().with_endpoint(receiver.endpoint()).init().unwrap();
+    load();
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (3, 3, 0), "{report}");
+    let request = receiver.at("/v1/traces").pop().unwrap();
+    let request = ExportTraceServiceRequest::decode(&request.body[..]).unwrap();
+    let scopes = &request.resource_spans[0].scope_spans;
+    let spans: Vec<_> = scopes
+        .iter()
+        .flat_map(|scope| scope.spans.iter().map(|span| (scope.scope.as_ref().unwrap().name.as_str(), span)))
+        .collect();
+    let find = |name: &str| spans.iter().find(|(_, span)| span.name == name).copied().unwrap();
+    let [(ours, load), (theirs, query), (again, call)] = ["Store/Load", "query", "Store/Call"].map(find);
+    assert_eq!((ours, theirs, again), ("tracecast", "driver", "tracecast"));
+    assert_eq!((&query.parent_span_id, &call.parent_span_id), (&load.span_id, &query.span_id));
+    assert_eq!((&query.trace_id, &call.trace_id), (&load.trace_id, &load.trace_id));
+    let injected = INJECTED.lock().unwrap().take();
+    assert_eq!(injected, Some(format!("00-{}-{}-01", hex(&call.trace_id), hex(&call.span_id))));
+    // After the end their API records nothing.
+    assert!(!global::tracer("x").in_span("late", |context| context.span().is_recording()));
+}
+
+#[test]
+fn their_own_provider_stays_if_interop_is_off() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = Config::new().with_endpoint(receiver.endpoint()).with_interop(Interop::Off).init().unwrap();
+    load();
+    assert_eq!(telemetry.shutdown(LONG).spans_ended, 2);
+}
+
+#[test]
+fn an_exporter_of_their_sdk_gets_all_spans() {
+    let _turn = TURN.lock().unwrap();
+    let exporter = InMemorySpanExporter::default();
+    let telemetry = Config::new().with_service_name("store").with_span_exporter(exporter.clone()).init().unwrap();
+    assert!(telemetry.is_on(Signal::Traces) && !telemetry.is_on(Signal::Metrics));
+    load();
+    let report = telemetry.flush(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (3, 3, 0), "{report}");
+    let spans = exporter.get_finished_spans().unwrap();
+    let names: Vec<_> = spans.iter().map(|span| (&*span.name, span.instrumentation_scope.name())).collect();
+    assert!(names.contains(&("Store/Load", "tracecast")) && names.contains(&("query", "driver")), "{names:?}");
+    assert!(telemetry.shutdown(LONG).complete);
+}
+
+#[test]
+fn metrics_of_both_are_one_request() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = Config::new().with_endpoint(receiver.endpoint()).init().unwrap();
+    LOADS.add(2, ());
+    global::meter("driver").u64_counter("driver.queries").build().add(3, &[KeyValue::new("kind", "read")]);
+    assert!(telemetry.flush(LONG).complete);
+    let text = telemetry.render_prometheus();
+    assert!(text.contains("tc_loads_total 2\n"), "{text}");
+    assert!(text.lines().any(|line| line.starts_with("driver_queries_total{") && line.ends_with(" 3")), "{text}");
+    drop(telemetry);
+    let request = receiver.at("/v1/metrics").remove(0);
+    let request = ExportMetricsServiceRequest::decode(&request.body[..]).unwrap();
+    let [resource] = &request.resource_metrics[..] else { panic!("one resource") };
+    let names = resource.scope_metrics.iter().map(|scope| {
+        let names: Vec<_> = scope.metrics.iter().map(|metric| metric.name.as_str()).collect();
+        (scope.scope.as_ref().unwrap().name.as_str(), names)
+    });
+    let names: HashMap<_, _> = names.collect();
+    assert!(names["tracecast"].contains(&"tc_loads_total") && names["tracecast"].contains(&"tc_spans_created_total"));
+    assert_eq!(names["driver"], ["driver.queries"]);
+}
