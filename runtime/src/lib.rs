@@ -43,10 +43,16 @@
 //! }
 //! ```
 //!
+//! [`init()`] starts telemetry as the environment says: spans, metrics and log records over OTLP. [`config`] says more of
+//! that, [`logs`] is about events of `tracing` and `log`, [`shutdown`] about an orderly end.
+//!
 //! # Features
+//! - `otlp` (on by default): configuration and export. Without it the crate is what a library needs that only annotates.
 //! - `logs` (on by default) turns events of `tracing` and `log` into lines and OTLP log records; see [`logs`].
 //! - `otel` brings the OpenTelemetry API in: its spans and ours make one tree, and exporters of its SDK can be used.
 //! - `tracing` brings spans of `tracing` in, by a layer.
+//! - `otel`: spans and instruments of the OpenTelemetry API beside ours, and exporters of its SDK; see the module `otel`.
+//! - `tracing`: spans of `tracing` beside ours; see the module `tracing_spans`.
 //! - `off` compiles every span, scope and metric out. It is for applications to choose, not for libraries.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -177,6 +183,17 @@ pub mod __logs;
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
+
+/// The book's Rust code is compiled and run with the documentation's.
+#[cfg(all(doctest, feature = "logs"))]
+mod book {
+    #[doc = include_str!("../../book/src/introduction.md")]
+    struct Introduction;
+    #[doc = include_str!("../../book/src/configuration.md")]
+    struct Configuration;
+    #[doc = include_str!("../../book/src/configuration-file.md")]
+    struct ConfigurationFile;
+}
 
 pub use crate::amount::IntoAmount;
 pub use crate::builder::SpanBuilder;

@@ -173,17 +173,19 @@ fn a_lost_answer_may_send_spans_twice_and_loses_none() {
         let receiver = Faulty::start(protocol, Mood::Forgetful, false);
         let telemetry = receiver.configure(Config::new()).with_spool(Spool::new(&folder.0)).init().unwrap();
         (0..100).for_each(step);
-        let report = telemetry.flush(Duration::from_millis(500));
-        assert_eq!((report.spans_ended, report.spans_exported), (100, 0), "nothing was said of them: {report}");
+        telemetry.flush(Duration::from_millis(50));
+        // They are there, and nothing was said of it.
+        receiver.wait_for(100);
+        let report = telemetry.flush(Duration::from_millis(50));
+        assert_eq!((report.spans_ended, report.spans_exported), (100, 0), "{report}");
         assert_eq!(report.spans_left + report.spans_spooled, 100, "{report}");
-        assert_eq!(distinct(&receiver.spans()), 100, "and yet they are there");
 
         receiver.set(Mood::Up);
         wait_until("an answer", || telemetry.flush(LONG).spans_exported == 100);
         let report = telemetry.shutdown(LONG);
         assert_eq!((report.spans_ended, report.spans_exported, report.spans_spooled), (100, 100, 0), "{report}");
         let spans = receiver.spans();
-        assert!(spans.len() >= 200 && spans.len() % 100 == 0, "{} spans came", spans.len());
+        assert!(spans.len() >= 200 && spans.len().is_multiple_of(100), "{} spans came", spans.len());
         assert_eq!(distinct(&spans), 100);
     }
 }

@@ -40,7 +40,7 @@ fn gauge(guard: &Guard, name: &str) -> f64 {
     lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
 }
 
-/// Fills it up until enough was lost for want of room.
+/// Fills it up until enough was lost for want of room, and there is much on disk.
 fn check(protocol: Protocol, fault: Mood, spool: bool) {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let (receiver, folder) = (Faulty::start(protocol, fault, false), Folder::new("faults-memory"));
@@ -66,15 +66,15 @@ fn check(protocol: Protocol, fault: Mood, spool: bool) {
         accounted(&report, made);
         most_waiting = most_waiting.max(gauge(&telemetry, "tc_export_queue_bytes"));
         most_on_disk = most_on_disk.max(gauge(&telemetry, "tc_spool_bytes"));
-        if report.spans_dropped > 2_000 {
+        if report.spans_dropped > 2_000 && (!spool || most_on_disk > (DISK / 2) as f64) {
             break report;
         }
-        assert!(began.elapsed() < Duration::from_secs(60), "{report}");
+        assert!(began.elapsed() < Duration::from_secs(60), "{most_on_disk} bytes on disk, {report}");
     };
     let bound = LIMIT / 4 + MAKING;
     assert!(most_waiting <= bound as f64, "{most_waiting} bytes wait, {bound} may");
     if spool {
-        assert!(most_on_disk > (DISK / 2) as f64 && most_on_disk <= DISK as f64, "{most_on_disk} bytes on disk");
+        assert!(most_on_disk <= DISK as f64, "{most_on_disk} bytes on disk");
         assert!(report.spans_spooled > 0, "{report}");
     } else {
         assert!(most_waiting > (LIMIT / 8) as f64, "{most_waiting} bytes are not enough to fill it");
@@ -151,6 +151,5 @@ fn an_end_with_a_full_memory_puts_everything_on_disk() {
         let report = telemetry.shutdown(Duration::from_secs(2));
         accounted(&report, inherited + 3_000);
         assert!(report.spans_left == 0 && report.spans_spooled >= 3_000, "{report}");
-        assert!(2_500 * TEXT < LIMIT / 2 && 2_500 * TEXT > LIMIT / 5, "the figures fit each other");
     }
 }

@@ -32,6 +32,25 @@ pub(crate) struct Output {
     pub(crate) text: String,
 }
 
+/// A shell that starts the tests in the background has them ignore SIGINT, and a program inherits that.
+#[cfg(unix)]
+fn default_signals(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+
+    let reset = || {
+        for signal in [libc::SIGINT, libc::SIGTERM] {
+            // SAFETY: the default is a disposition that every signal has.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+        }
+        Ok(())
+    };
+    // SAFETY: `signal` may be called between fork and exec.
+    unsafe { command.pre_exec(reset) };
+}
+
+#[cfg(not(unix))]
+fn default_signals(_: &mut Command) {}
+
 #[allow(dead_code, reason = "each test uses what it needs")]
 impl Child {
     /// The test with this name, in this role, with no variable that could mean anything to us.
@@ -48,6 +67,7 @@ impl Child {
             }
         }
         command.env(ROLE, role);
+        default_signals(&mut command);
         Child { command }
     }
 
