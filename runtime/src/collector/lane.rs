@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::{Mutex, Notify};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
@@ -103,7 +104,7 @@ impl Lane {
 
     /// Whether it is well, and has no room for so many bytes more. One that is not well has what is old give way.
     pub(crate) fn is_busy(&self, bytes: usize) -> bool {
-        self.failing.borrow().since.is_none() && !self.outbox.borrow().has_room(bytes)
+        !self.is_failing() && !self.outbox.borrow().has_room(bytes)
     }
 
     /// Bytes that wait or are being sent.
@@ -152,7 +153,7 @@ impl Lane {
                 Work::Stored(claimed) => claimed.bytes.clone(),
             };
             let began = Instant::now();
-            let sent = transport.send(bytes).await;
+            let sent = self.attempt(&mut transport, bytes, &work).await;
             own::sent(self.signal, outcome(&sent), began.elapsed());
             match sent {
                 Sent::Accepted { rejected, message } => {
@@ -175,6 +176,24 @@ impl Lane {
                 }
             }
         }
+    }
+
+    /// Sends a request once. Where this is to find out whether the receiver is back, what comes meanwhile goes to disk.
+    async fn attempt(&self, transport: &mut Transport, bytes: Bytes, work: &Work) -> Sent {
+        let send = transport.send(bytes);
+        let (Work::Stored(_), Some(disk), true) = (work, &self.disk, self.is_failing()) else { return send.await };
+        tokio::pin!(send);
+        loop {
+            tokio::select! {
+                biased;
+                sent = &mut send => return sent,
+                () = self.filled.notified() => self.store_all(disk).await,
+            }
+        }
+    }
+
+    fn is_failing(&self) -> bool {
+        self.failing.borrow().since.is_some()
     }
 
     /// What to send next: what has just happened comes before what waits on disk.

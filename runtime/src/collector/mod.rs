@@ -15,7 +15,7 @@ mod run;
 mod spans;
 mod way;
 
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -86,6 +86,8 @@ pub(crate) struct Progress {
 pub(crate) struct Collector {
     commands: UnboundedSender<Command>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    /// How things stood a moment ago, should it not answer.
+    latest: Arc<Mutex<Progress>>,
 }
 
 impl Collector {
@@ -96,17 +98,19 @@ impl Collector {
     pub(crate) fn start(plan: Plan) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let (commands, told) = tokio::sync::mpsc::unbounded_channel();
+        let latest = Arc::<Mutex<Progress>>::default();
+        let noted = latest.clone();
         let run = move || {
             // What happens here is not to be told to anybody by telemetry.
             #[cfg(feature = "logs")]
             let _suppressed = crate::logs::suppressed();
             let local = tokio::task::LocalSet::new();
-            local.block_on(&runtime, Collection::new(plan).run(told));
+            local.block_on(&runtime, Collection::new(plan, noted).run(told));
             // Connections may still be opening names or files on other threads; nobody waits for those.
             runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("tracecast".to_owned()).spawn(run)?;
-        Ok(Collector { commands, thread: Mutex::new(Some(thread)) })
+        Ok(Collector { commands, thread: Mutex::new(Some(thread)), latest })
     }
 
     /// Has it work differently from now on.
@@ -144,11 +148,12 @@ impl Collector {
         let now = Instant::now();
         let deadline = now.checked_add(timeout).unwrap_or_else(|| now + FAR);
         let (answer, answered) = mpsc::channel();
+        let latest = || self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if self.commands.send(command(deadline, answer)).is_err() {
-            return Progress::default();
+            return latest();
         }
         // It keeps to the deadline itself; a little more, should the machine be busy.
-        answered.recv_timeout(deadline.saturating_duration_since(now) + GRACE).unwrap_or_default()
+        answered.recv_timeout(deadline.saturating_duration_since(now) + GRACE).unwrap_or_else(|_| latest())
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the collector's thread does: takes, encodes, hands over, and listens to what it is told.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -27,6 +28,7 @@ const RESERVE: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) struct Collection {
+    latest: Arc<Mutex<Progress>>,
     spans: Spans,
     points: Points,
     #[cfg(feature = "logs")]
@@ -34,10 +36,11 @@ pub(super) struct Collection {
 }
 
 impl Collection {
-    pub(super) fn new(plan: Plan) -> Self {
+    pub(super) fn new(plan: Plan, latest: Arc<Mutex<Progress>>) -> Self {
         let Plan { resource, redact, limit } = plan;
         let pool = Pool::new(limit);
         Collection {
+            latest,
             spans: Spans::new(resource.clone(), redact.clone(), pool.clone()),
             #[cfg(feature = "logs")]
             records: Records::new(resource.clone(), pool.clone()),
@@ -74,6 +77,7 @@ impl Collection {
                 },
                 () = tokio::time::sleep_until(next_take), if self.takes() => {
                     let found = self.take(false);
+                    self.note();
                     next_take = tokio::time::Instant::now() + self.pause(found);
                 }
                 _ = collect.tick(), if self.points.is_on() => self.collect(Duration::MAX),
@@ -164,10 +168,14 @@ impl Collection {
 
     /// Takes everything, and waits until it is sent.
     async fn sent(&mut self) {
-        while self.take(true) == Found::More {
-            tokio::time::sleep(ROOM).await;
+        loop {
+            if self.take(true) == Found::More {
+                tokio::time::sleep(ROOM).await;
+            } else if tokio::time::timeout(TAKE_EVERY, self.emptied()).await.is_ok() {
+                return;
+            }
+            // It takes longer; what ends meanwhile must not fill the memory.
         }
-        self.emptied().await;
     }
 
     /// Puts on disk what cannot be sent, and then what has room in memory only now.
@@ -181,6 +189,7 @@ impl Collection {
 
     /// Takes and sends everything, until the deadline.
     async fn flush(&mut self, deadline: Instant, last: bool) -> Progress {
+        self.note();
         let left = || deadline.saturating_duration_since(Instant::now());
         // At the end there has to be time to put on disk what cannot be sent, if there is one.
         let stores = last && self.disk_bytes().is_some();
@@ -203,6 +212,15 @@ impl Collection {
         } else if stores {
             let _ = tokio::time::timeout_at(deadline.into(), self.settled()).await;
         }
+        Progress { complete, ..self.progress() }
+    }
+
+    /// Notes how things stand, for those who cannot wait for an answer.
+    fn note(&self) {
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = self.progress();
+    }
+
+    fn progress(&self) -> Progress {
         let made = self.spans.made();
         Progress {
             spans: self.spans.counts(),
@@ -211,7 +229,7 @@ impl Collection {
             ended: made.ended(),
             dropped: made.dropped(),
             buffered: made.buffered(),
-            complete,
+            complete: false,
         }
     }
 

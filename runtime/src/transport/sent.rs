@@ -31,8 +31,10 @@ impl Sent {
 impl From<Failure> for Sent {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Unreachable(cause) | Failure::Broken(cause) => Sent::Retry { after: None, cause },
-            Failure::Garbage(cause) => Sent::Refused { cause },
+            // What speaks nonsense now may be a receiver again when it has been put right; what was to be sent is not at fault.
+            Failure::Unreachable(cause) | Failure::Broken(cause) | Failure::Garbage(cause) => {
+                Sent::Retry { after: None, cause }
+            }
         }
     }
 }

