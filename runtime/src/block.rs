@@ -49,6 +49,8 @@ pub(crate) const INCOMPLETE: u32 = 1 << 14;
 pub(crate) const HAS_EXT: u32 = 1 << 12;
 /// It stands for a span of another process.
 pub(crate) const REMOTE: u32 = 1 << 13;
+/// Another process began its trace, and said that the id is random: whoever is told of the id is told that, too.
+pub(crate) const RANDOM: u32 = 1 << 20;
 
 /// It was made while another tracing API is followed: see `bridge`.
 pub(crate) const BRIDGED: u32 = 1 << 17;

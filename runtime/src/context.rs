@@ -1,13 +1,15 @@
 //! Contexts: which span is the parent, as a value that can be cloned, sent and kept.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, REMOTE, SAMPLED};
+use crate::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, RANDOM, REMOTE, SAMPLED};
 use crate::bridge::{self, Place};
 use crate::callsite::Kind;
 use crate::ext::Ext;
+use crate::formats::{Baggage, TraceState};
 use crate::ids::{SpanId, TraceId};
 use crate::local::{self, Local};
 
@@ -82,6 +84,53 @@ impl Context {
         SpanId(self.span_id)
     }
 
+    /// `tracestate` as it came from another process, or nothing. It goes on with every request below.
+    pub fn trace_state(&self) -> &str {
+        self.ext.as_deref().map_or("", |ext| ext.state.as_str())
+    }
+
+    /// The value of this key in the baggage: what the request carries along, from wherever it began.
+    pub fn baggage(&self, key: &str) -> Option<Cow<'_, str>> {
+        self.ext.as_deref()?.baggage.get(key)
+    }
+
+    /// All keys of the baggage, with their values.
+    pub fn baggage_entries(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
+        let baggage = self.ext.as_deref().map(|ext| &ext.baggage);
+        baggage.into_iter().flat_map(Baggage::iter).map(|member| (member.key, member.value()))
+    }
+
+    /// The same with this in its baggage, in place of an earlier value of the key. It goes on with every request below,
+    /// to whomever that is sent: it is no place for secrets.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// let context = Context::current().with_baggage("tenant", "a b")?;
+    /// assert_eq!(context.baggage("tenant").as_deref(), Some("a b"));
+    /// # Ok::<(), tracecast::BaggageError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the key is no token of HTTP, or there is no room: baggage has up to 64 keys and 8,192 bytes.
+    pub fn with_baggage(&self, key: &str, value: &str) -> Result<Self, BaggageError> {
+        let mut ext = self.ext.as_deref().cloned().unwrap_or_default();
+        let baggage = ext.baggage.with(key, value);
+        ext.baggage = baggage.ok_or_else(|| BaggageError { key: key.chars().take(SHOWN_KEY).collect() })?;
+        Ok(Context { ext: Some(Arc::new(ext)), ..self.marked_empty() })
+    }
+
+    /// The same without its baggage: for requests to those whom it is none of their business.
+    pub fn without_baggage(&self) -> Self {
+        match self.ext.as_deref() {
+            Some(ext) if !ext.baggage.is_empty() => {
+                let ext = Ext { baggage: Baggage::default(), ..ext.clone() };
+                Context { ext: Some(Arc::new(ext)), ..self.clone() }
+            }
+            _ => self.clone(),
+        }
+    }
+
     /// Runs `f` with this context as the current one.
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         let _attached = self.attach();
@@ -96,6 +145,35 @@ impl Context {
     /// Makes this context the current one until the guard is dropped.
     pub fn attach(&self) -> Attached {
         Attached { block: local::with(|local| enter(local, self, Kind::Internal)), thread: PhantomData }
+    }
+
+    /// With what came beside the ids. Without ids, and with baggage, it begins a trace that has this baggage.
+    pub(crate) fn carrying(self, state: TraceState, baggage: Baggage) -> Self {
+        if state.is_empty() && baggage.is_empty() {
+            return self;
+        }
+        Context { ext: Some(Arc::new(Ext { state, baggage, ..Ext::default() })), ..self.marked_empty() }
+    }
+
+    /// Whether the trace's id is known to be random.
+    pub(crate) fn is_random(&self) -> bool {
+        self.flags & RANDOM != 0
+    }
+
+    /// Says that the trace's id is known to be random.
+    pub(crate) fn random(mut self) -> Self {
+        self.flags |= RANDOM;
+        self
+    }
+
+    /// The baggage as it is written.
+    pub(crate) fn baggage_text(&self) -> &str {
+        self.ext.as_deref().map_or("", |ext| ext.baggage.as_str())
+    }
+
+    fn marked_empty(&self) -> Self {
+        let empty = if self.is_valid() { 0 } else { EMPTY };
+        Context { flags: self.flags | empty, ..self.clone() }
     }
 
     /// The context of a span that another API made.
@@ -167,6 +245,24 @@ impl fmt::Debug for Context {
         f.write_str(if self.is_sampled() { ", sampled)" } else { ")" })
     }
 }
+
+/// How much of a refused key is shown.
+const SHOWN_KEY: usize = 64;
+
+/// Something cannot be in the baggage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaggageError {
+    key: String,
+}
+
+impl fmt::Display for BaggageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let key = &self.key;
+        write!(f, "`{key}` cannot be in the baggage: it is no token of HTTP, or 64 keys or 8,192 bytes are exceeded")
+    }
+}
+
+impl std::error::Error for BaggageError {}
 
 /// Keeps a context current on this thread. Dropping guards out of order is harmless.
 #[must_use = "the context is current until the guard is dropped"]
@@ -242,7 +338,7 @@ pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef, kind: Kind) {
 }
 
 /// What of a block's flags belongs to its context.
-const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY;
+const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY | RANDOM;
 
 /// Ids of an unsampled span are made when somebody asks for them.
 pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {

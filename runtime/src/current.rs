@@ -1,5 +1,6 @@
 //! The current span, from anywhere below it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -70,6 +71,11 @@ impl Current {
         if recording().is_some() {
             error::with_text(error, |info| recording().into_iter().for_each(|block| span::fail(block, info)));
         }
+    }
+
+    /// The value of this key in the baggage of the current context, whether or not anything is recorded.
+    pub fn baggage(&self, key: &str) -> Option<String> {
+        Context::current().baggage(key).map(Cow::into_owned)
     }
 
     /// The context: what a child elsewhere takes as its parent.

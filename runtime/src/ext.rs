@@ -1,10 +1,12 @@
-//! What a context carries besides its ids, when it carries anything: shared keys, and the sink of a test's capture.
+//! What a context carries besides its ids, when it carries anything: shared keys, what came with a request and goes on
+//! with those it causes, and the sink of a test's capture.
 
 use std::sync::Arc;
 
 use crate::amount::Measurement;
 use crate::clock::Converter;
 use crate::finished::FinishedSpan;
+use crate::formats::{Baggage, TraceState};
 use crate::key::KeyMeta;
 use crate::value::OwnedValue;
 
@@ -20,6 +22,8 @@ pub(crate) trait Sink: Send + Sync {
 pub(crate) struct Ext {
     pub(crate) sink: Option<Arc<dyn Sink>>,
     pub(crate) shared: Vec<(&'static KeyMeta, OwnedValue)>,
+    pub(crate) state: TraceState,
+    pub(crate) baggage: Baggage,
 }
 
 impl Ext {

@@ -31,6 +31,12 @@ mod handlers {
     #[cfg(not(feature = "otlp"))]
     type Foreign = ();
 
+    /// That of what log events go to.
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    type Logs = crate::logs::Held;
+    #[cfg(not(all(feature = "logs", not(target_family = "wasm"), not(loom))))]
+    type Logs = ();
+
     /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, which
     /// would then wait for ever.
     type Held = (
@@ -41,6 +47,7 @@ mod handlers {
         MutexGuard<'static, Used>,
         MutexGuard<'static, Callbacks>,
         Foreign,
+        Logs,
     );
 
     thread_local! {
@@ -61,8 +68,20 @@ mod handlers {
         let foreign = crate::foreign::lock();
         #[cfg(not(feature = "otlp"))]
         let foreign = ();
-        let held =
-            (switch::lock(), clock::lock(), stray::lock(), sampling::lock(), cells::lock(), observe::lock(), foreign);
+        #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+        let logs = crate::logs::hold();
+        #[cfg(not(all(feature = "logs", not(target_family = "wasm"), not(loom))))]
+        let logs = ();
+        let held = (
+            switch::lock(),
+            clock::lock(),
+            stray::lock(),
+            sampling::lock(),
+            cells::lock(),
+            observe::lock(),
+            foreign,
+            logs,
+        );
         let _ = HELD.try_with(|cell| *cell.borrow_mut() = Some(held));
     }
 

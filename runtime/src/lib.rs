@@ -68,6 +68,7 @@ mod bridge;
 mod builder;
 mod callsite;
 mod capture;
+mod carrier;
 mod catalogue;
 mod cells;
 mod chunk;
@@ -96,6 +97,8 @@ mod finished;
 #[allow(dead_code, unused_imports, reason = "the bridges to other APIs use it")]
 mod foreign;
 mod fork;
+#[allow(dead_code, unused_imports, reason = "a format is written as a whole")]
+mod formats;
 mod future;
 mod ids;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
@@ -127,8 +130,7 @@ pub mod otel;
 mod own;
 pub mod prelude;
 mod probe;
-#[allow(dead_code, unused_imports, reason = "carriers and layers will use it")]
-mod propagation;
+pub mod propagation;
 mod reader;
 mod record;
 mod recorder;
@@ -153,6 +155,8 @@ mod spool;
 mod stack;
 mod stray;
 mod stream;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+mod suppress;
 mod switch;
 mod sync;
 mod table;
@@ -198,8 +202,9 @@ mod book {
 pub use crate::amount::IntoAmount;
 pub use crate::builder::SpanBuilder;
 pub use crate::callsite::{Callsite, Kind};
+pub use crate::carrier::Carrier;
 pub use crate::catalogue::{Catalogue, Conflict, catalogue};
-pub use crate::context::{Attached, Context};
+pub use crate::context::{Attached, BaggageError, Context};
 pub use crate::current::{Current, EventAttributes, current};
 pub use crate::error::TcError;
 pub use crate::exemplar::Exemplars;

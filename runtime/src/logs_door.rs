@@ -7,8 +7,9 @@ use crate::config::{AttributeValue, LogFilter, LogLimits};
 use crate::encode::json;
 use crate::encode::logs::LogBatch;
 use crate::encode::resource::EncodedResource;
-use crate::logs::{Lines, Logs, LogsConfig, RecordsConfig, installed, start, suppress};
+use crate::logs::{Lines, Logs, LogsConfig, RecordsConfig, installed, start};
 use crate::redact::Redact;
+use crate::suppress::suppress;
 
 pub use crate::logs::LogRecord;
 

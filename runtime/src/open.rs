@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED};
+use crate::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, RANDOM, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED};
 use crate::bridge;
 use crate::callsite::{CAPTURE, Callsite, NEW, RECORD};
 use crate::context::{self, Context};
@@ -133,7 +133,7 @@ fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
     let inherited = parent.flags.get();
     let state = callsite.state();
     // The rest is short if the parent is an ordinary span of this process, and there is a block at hand.
-    if inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) != 0
+    if inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED | RANDOM) != 0
         || state & (RECORD | NEW) != RECORD
         || !local.has_spare()
     {
@@ -165,7 +165,7 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     };
     // REMOTE says that the parent is in another process, REMOTE_PARENT that its child's parent is.
     let remote = if inherited & REMOTE != 0 { REMOTE_PARENT } else { 0 };
-    block.flags.set(RECORDING | SAMPLED | (inherited & CAPTURED) | remote | bridge::flags(callsite.kind()));
+    block.flags.set(RECORDING | SAMPLED | (inherited & (CAPTURED | RANDOM)) | remote | bridge::flags(callsite.kind()));
     block.callsite.set(callsite);
     block.trace_id.set(parent.trace_id.get());
     block.parent_id.set(parent.span_id.get());
@@ -219,7 +219,7 @@ fn state(callsite: &'static Callsite) -> u8 {
 fn share_capture(local: &Local, block: BlockRef) {
     let Some(current) = local.current().filter(|current| current.has(CAPTURED) && !block.has(CAPTURED)) else { return };
     let Some(outer) = context::ext_of(current) else { return };
-    let own = context::ext_of(block).map_or_else(Vec::new, |ext| ext.shared.clone());
-    context::set_ext(block, Some(Arc::new(Ext { sink: outer.sink.clone(), shared: own })));
+    let own = context::ext_of(block).map_or_else(Ext::default, |ext| Ext::clone(&ext));
+    context::set_ext(block, Some(Arc::new(Ext { sink: outer.sink.clone(), ..own })));
     block.raise(CAPTURED);
 }

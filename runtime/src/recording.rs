@@ -47,7 +47,6 @@ pub struct Recording {
 
 /// Has contexts work although nothing is recorded, for log lines and for what is forwarded to others. Recording that starts
 /// later uses the same memory.
-#[cfg(feature = "otlp")]
 pub(crate) fn prepare(capacity: Capacity) {
     fork::watch();
     recorder::install(capacity);

@@ -3,12 +3,12 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use propagation::{B3, Baggage, TraceParent, TraceState};
+use formats::{B3, Baggage, TraceParent, TraceState};
 
 // The module is private. Here it has an allocator that counts.
 #[allow(dead_code, unused_imports, reason = "the test uses what it needs")]
-#[path = "../src/propagation/mod.rs"]
-mod propagation;
+#[path = "../src/formats/mod.rs"]
+mod formats;
 
 struct Counting;
 

@@ -121,3 +121,61 @@ fn metrics_of_both_are_one_request() {
     assert!(names["tracecast"].contains(&"tc_loads_total") && names["tracecast"].contains(&"tc_spans_created_total"));
     assert_eq!(names["driver"], ["driver.queries"]);
 }
+
+#[test]
+fn interop_that_is_off_leaves_their_provider_alone() {
+    use opentelemetry_sdk::trace::SdkTracerProvider;
+
+    let _turn = TURN.lock().unwrap();
+    let (receiver, exporter) = (Receiver::start(), InMemorySpanExporter::default());
+    global::set_tracer_provider(SdkTracerProvider::builder().with_simple_exporter(exporter.clone()).build());
+    let telemetry = Config::new().with_endpoint(receiver.endpoint()).with_interop(Interop::Off).init().unwrap();
+    global::tracer("x").in_span("during", |_| ());
+    drop(telemetry);
+    global::tracer("x").in_span("after", |_| ());
+    let names: Vec<_> = exporter.get_finished_spans().unwrap().into_iter().map(|span| span.name).collect();
+    assert_eq!(names, ["during", "after"]);
+}
+
+#[test]
+fn traces_that_are_switched_off_are_so_for_both() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = Config::new().with_endpoint(receiver.endpoint()).init().unwrap();
+    telemetry.switch(Signal::Traces, false).unwrap();
+    load();
+    telemetry.switch(Signal::Traces, true).unwrap();
+    load();
+    assert_eq!(telemetry.shutdown(LONG).spans_ended, 3);
+}
+
+#[test]
+fn an_exporter_of_the_program_outlives_a_file_that_is_read_again() {
+    let _turn = TURN.lock().unwrap();
+    let (first, second) = (Receiver::start(), Receiver::start());
+    let exporter = InMemorySpanExporter::default();
+    let path = std::env::temp_dir().join(format!("tracecast-plugged-{}.yaml", std::process::id()));
+    let file = |receiver: &Receiver| {
+        let endpoint = format!("http://{}/v1/traces", receiver.address);
+        format!(
+            "{{file_format: '1.0', tracer_provider: {{processors: [{{simple: {{exporter: {{otlp_http: {{endpoint: '{endpoint}'}}}}}}}}]}}}}"
+        )
+    };
+    std::fs::write(&path, file(&first)).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().with_span_exporter(exporter.clone()).init().unwrap();
+    load();
+    assert!(telemetry.flush(LONG).complete);
+    std::fs::write(&path, file(&second)).unwrap();
+    telemetry.reload().unwrap();
+    load();
+    assert!(telemetry.flush(LONG).complete);
+    std::fs::write(&path, "file_format: '1.0'").unwrap();
+    telemetry.reload().unwrap();
+    load();
+    let report = telemetry.flush(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (9, 9, 0), "{report}");
+    assert_eq!(exporter.get_finished_spans().unwrap().len(), 9);
+    assert_eq!((first.span_names().len(), second.span_names().len()), (3, 3));
+    drop(telemetry);
+    std::fs::remove_file(path).unwrap();
+}

@@ -218,3 +218,116 @@ fn with_several_receivers_the_slowest_counts() {
     assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (1, 1, 0), "{report}");
     assert_eq!(sick.span_names(), ["Store/Load"]);
 }
+
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("tracecast-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn what_waits_goes_to_the_new_receiver() {
+    let _turn = TURN.lock().unwrap();
+    let (first, second, folder) = (Receiver::start(), Receiver::start(), Folder::new("moves"));
+    first.set_sick(true);
+    let path = folder.0.join("telemetry.yaml");
+    std::fs::write(&path, file(&first, 1.0, "")).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().init().unwrap();
+    load("one");
+    let report = telemetry.flush(Duration::from_millis(300));
+    assert_eq!((report.spans_left, report.complete), (1, false), "{report}");
+    std::fs::write(&path, file(&second, 1.0, "")).unwrap();
+    telemetry.reload().unwrap();
+    load("two");
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.complete), (2, 2, true), "{report}");
+    assert_eq!((first.span_names().len(), second.span_names().len()), (0, 2));
+}
+
+#[test]
+fn what_is_on_disk_does_not_go_where_it_went_before() {
+    let _turn = TURN.lock().unwrap();
+    let (first, second, folder) = (Receiver::start(), Receiver::start(), Folder::new("tenants"));
+    second.set_sick(true);
+    let path = folder.0.join("telemetry.yaml");
+    std::fs::write(&path, file(&first, 1.0, "")).unwrap();
+    let spool = tracecast::config::Spool::new(folder.0.join("spool"));
+    let telemetry = Config::from_file(&path).unwrap().with_spool(spool).init().unwrap();
+    std::fs::write(&path, file(&second, 1.0, "")).unwrap();
+    telemetry.reload().unwrap();
+    load("for the second");
+    let report = telemetry.flush(Duration::from_secs(3));
+    assert_eq!((report.spans_ended, report.spans_spooled), (1, 1), "{report}");
+    second.set_sick(false);
+    let began = std::time::Instant::now();
+    while second.span_names().is_empty() && began.elapsed() < LONG {
+        telemetry.flush(LONG);
+    }
+    assert_eq!((first.span_names().len(), second.span_names().len()), (0, 1));
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_exported, report.spans_spooled), (1, 0), "{report}");
+}
+
+#[test]
+fn what_code_said_of_exporters_is_said_again() {
+    let _turn = TURN.lock().unwrap();
+    let (receiver, folder) = (Receiver::start(), Folder::new("again"));
+    let path = folder.0.join("telemetry.yaml");
+    std::fs::write(&path, file(&receiver, 1.0, "")).unwrap();
+    let config = Config::from_file(&path).unwrap().with_protocol(tracecast::config::Protocol::HttpJson);
+    let telemetry = config.with_service_name("store").init().unwrap();
+    std::fs::write(&path, file(&receiver, 1.0, "Cache=off")).unwrap();
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["filter"], vec![]));
+    load("one");
+    assert!(telemetry.shutdown(LONG).complete);
+    assert_eq!(receiver.at("/v1/traces")[0].content_type, "application/json");
+}
+
+#[test]
+fn a_receiver_that_is_down_does_not_hold_up_another_signal() {
+    let _turn = TURN.lock().unwrap();
+    let (well, sick) = (Receiver::start(), Receiver::start());
+    sick.set_sick(true);
+    let config =
+        to(&well).with_endpoint_of(Signal::Metrics, format!("http://{}/v1/metrics", sick.address).parse().unwrap());
+    let telemetry = config.with_memory_limit(4 << 20).with_metric_interval(Duration::from_millis(5)).init().unwrap();
+    // Until the requests of metrics have taken all the room that they may.
+    let began = std::time::Instant::now();
+    while telemetry.flush(Duration::from_millis(20)).points_dropped == 0 {
+        assert!(began.elapsed() < LONG, "metrics never filled the memory");
+    }
+    (0..2_000).for_each(|_| load("x"));
+    while well.span_names().len() < 2_000 {
+        assert!(began.elapsed() < 2 * LONG, "{}", telemetry.flush(Duration::from_millis(20)));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(telemetry.shutdown(Duration::from_millis(500)).spans_dropped, 0);
+}
+
+#[tc_span("Store/Session", announce = "1s")]
+fn session() {
+    std::thread::sleep(Duration::from_millis(2_300));
+}
+
+#[test]
+fn markers_of_open_spans_are_accounted_for() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let telemetry = to(&receiver).with_exporters(Signal::Metrics, Vec::new()).init().unwrap();
+    session();
+    let report = telemetry.shutdown(LONG);
+    let names = receiver.span_names();
+    assert!(names.len() >= 2 && names.iter().any(|name| name == "Store/Session/open"), "{names:?}");
+    assert_eq!((report.spans_ended, report.spans_exported), (names.len() as u64, names.len() as u64), "{report}");
+}

@@ -33,6 +33,9 @@ tc_metrics! {
 #[test]
 fn program() {
     let Some(what) = child::role() else { return };
+    if what == "reloads" {
+        return reloads();
+    }
     let telemetry = tracecast::init();
     match what.as_str() {
         "logs" => load(),
@@ -53,6 +56,22 @@ fn program() {
         }
         other => panic!("no program is called {other}"),
     }
+    println!("report: {}", telemetry.shutdown(Duration::from_secs(20)));
+}
+
+/// Logs are off at first, and on when the file was read again.
+fn reloads() {
+    let endpoint = std::env::var("OTEL_EXPORTER_OTLP_ENDPOINT").unwrap();
+    let path = std::env::temp_dir().join(format!("tracecast-logs-{}.yaml", std::process::id()));
+    std::fs::write(&path, "file_format: '1.0'").unwrap();
+    let telemetry = tracecast::config::Config::from_file(&path).unwrap().init().unwrap();
+    tracing::info!("before");
+    let exporter = format!("{{otlp_http: {{endpoint: '{endpoint}/v1/logs'}}}}");
+    let processors = format!("[{{batch: {{exporter: {exporter}}}}}]");
+    std::fs::write(&path, format!("{{file_format: '1.0', logger_provider: {{processors: {processors}}}}}")).unwrap();
+    assert_eq!(telemetry.reload().unwrap().changed, ["exporters"]);
+    tracing::info!("after");
+    std::fs::remove_file(&path).unwrap();
     println!("report: {}", telemetry.shutdown(Duration::from_secs(20)));
 }
 
@@ -159,4 +178,10 @@ fn a_remote_context_is_named_although_nothing_is_traced() {
     let lines = lines(&output);
     assert_eq!(lines[0]["trace_id"], "0af7651916cd43dd8448eb211c80319c", "{}", output.text);
     assert_eq!((&lines[0]["span_id"], &lines[0]["trace_flags"]), (&"b7ad6b7169203331".into(), &"01".into()));
+}
+
+#[test]
+fn logs_can_be_switched_on_by_a_file_that_is_read_again() {
+    let (receiver, output) = run("reloads", &[]);
+    assert_eq!(records(&receiver).iter().map(body).collect::<Vec<_>>(), ["after"], "{}", output.text);
 }

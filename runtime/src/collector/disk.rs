@@ -75,6 +75,10 @@ impl Disk {
         tokio::task::spawn_blocking(move || claimed.back());
     }
 
+    pub(super) fn is_retired(&self) -> bool {
+        self.retired.get()
+    }
+
     /// Another lane is in the place of this one.
     pub(super) fn retire(&self) {
         self.retired.set(true);

@@ -37,7 +37,7 @@ pub(super) struct Together {
 }
 
 enum Job {
-    Export(Arc<Together>),
+    Export(Arc<Together>, Arc<Fate>),
     /// Bring out what the exporter itself holds.
     Flush(oneshot::Sender<()>),
     /// The same, and end.
@@ -66,8 +66,10 @@ impl Handed {
         let Plugged { mut exporter, timeout, room } = plugged;
         let (jobs, told) = mpsc::channel();
         let fate = Arc::<Fate>::default();
-        let (resource, shared) = (resource.clone(), fate.clone());
+        let resource = resource.clone();
         let run = move || {
+            // What happens here is not to be told to anybody by telemetry.
+            let _suppressed = crate::suppress::suppressed();
             let described = catch_unwind(AssertUnwindSafe(|| {
                 exporter.set_resource(&resource.attributes, resource.schema_url.as_deref())
             }));
@@ -75,7 +77,7 @@ impl Handed {
                 notice::say(format_args!("the span exporter panicked when it was told of the resource"));
             }
             match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => Work { exporter, timeout, fate: shared, told_of: None }.run(&runtime, &told),
+                Ok(runtime) => Work { exporter, timeout, told_of: None }.run(&runtime, &told),
                 Err(error) => notice::say(format_args!("no runtime for the span exporter: {error}")),
             }
         };
@@ -92,9 +94,14 @@ impl Handed {
             return;
         }
         self.fate.waiting.fetch_add(spans, Relaxed);
-        if self.jobs.send(Job::Export(together.clone())).is_err() {
+        if self.jobs.send(Job::Export(together.clone(), self.fate.clone())).is_err() {
             self.fate.done(spans, &self.fate.refused);
         }
+    }
+
+    /// The same exporter with counts of its own, for receivers that are new beside it.
+    pub(super) fn another_day(&self) -> Self {
+        Handed { jobs: self.jobs.clone(), fate: Arc::default(), room: self.room }
     }
 
     pub(super) fn counts(&self) -> Counts {
@@ -108,20 +115,19 @@ impl Handed {
         }
     }
 
-    /// Waits until the exporter has dealt with all that it was handed.
-    pub(super) async fn emptied(&self) {
+    /// Asks the exporter to bring out all that it was handed; the answer comes when it has.
+    pub(super) fn flush(&self) -> oneshot::Receiver<()> {
         let (answer, answered) = oneshot::channel();
-        if self.jobs.send(Job::Flush(answer)).is_ok() {
-            let _ = answered.await;
-        }
+        // If it has ended, who waits for the answer is told so.
+        let _ = self.jobs.send(Job::Flush(answer));
+        answered
     }
 
     /// The same, and has it end.
-    pub(super) async fn ended(&self, deadline: Instant) {
+    pub(super) fn end(&self, deadline: Instant) -> oneshot::Receiver<()> {
         let (answer, answered) = oneshot::channel();
-        if self.jobs.send(Job::End(deadline, answer)).is_ok() {
-            let _ = answered.await;
-        }
+        let _ = self.jobs.send(Job::End(deadline, answer));
+        answered
     }
 }
 
@@ -142,7 +148,6 @@ impl Fate {
 struct Work {
     exporter: Box<dyn ForeignExporter>,
     timeout: Duration,
-    fate: Arc<Fate>,
     /// When a failure was told the last time.
     told_of: Option<Instant>,
 }
@@ -151,7 +156,7 @@ impl Work {
     fn run(mut self, runtime: &tokio::runtime::Runtime, jobs: &mpsc::Receiver<Job>) {
         for job in jobs {
             match job {
-                Job::Export(together) => self.export(runtime, &together),
+                Job::Export(together, fate) => self.export(runtime, &together, &fate),
                 Job::Flush(answer) => {
                     self.guarded(|exporter| exporter.flush());
                     let _ = answer.send(());
@@ -166,7 +171,7 @@ impl Work {
         }
     }
 
-    fn export(&mut self, runtime: &tokio::runtime::Runtime, together: &Together) {
+    fn export(&mut self, runtime: &tokio::runtime::Runtime, together: &Together, fate: &Fate) {
         let timeout = self.timeout;
         let exported = self.guarded(|exporter| {
             let export = async {
@@ -177,8 +182,7 @@ impl Work {
             };
             runtime.block_on(export)
         });
-        let fate = if exported { &self.fate.exported } else { &self.fate.refused };
-        self.fate.done(together.len(), fate);
+        fate.done(together.len(), if exported { &fate.exported } else { &fate.refused });
     }
 
     /// Calls the exporter; says whether it did what it was asked for.

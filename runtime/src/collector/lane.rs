@@ -53,6 +53,7 @@ pub(crate) struct Lane {
     outbox: RefCell<Outbox>,
     filled: Notify,
     idle: Notify,
+    hurry: Notify,
     counts: Cell<Counts>,
     /// Where what cannot be sent waits.
     disk: Option<Disk>,
@@ -68,7 +69,10 @@ pub(crate) struct Lane {
 #[derive(Default)]
 struct Failing {
     since: Option<Instant>,
+    /// When something was told the last time, of this failure or of an earlier one.
     told: Option<Instant>,
+    /// Whether this failure was.
+    was_told: bool,
 }
 
 impl Lane {
@@ -80,6 +84,7 @@ impl Lane {
             outbox: RefCell::new(outbox),
             filled: Notify::new(),
             idle: Notify::new(),
+            hurry: Notify::new(),
             counts: Cell::default(),
             disk,
             storing: Mutex::new(()),
@@ -104,7 +109,7 @@ impl Lane {
 
     /// Whether it is well, and has no room for so many bytes more. One that is not well has what is old give way.
     pub(crate) fn is_busy(&self, bytes: usize) -> bool {
-        !self.is_failing() && !self.outbox.borrow().has_room(bytes)
+        !self.is_failing() && self.outbox.borrow().is_busy(bytes)
     }
 
     /// Bytes that wait or are being sent.
@@ -115,6 +120,19 @@ impl Lane {
     /// Another lane is in the place of this one, which only sends what it has.
     pub(crate) fn retire(&self) {
         self.disk.iter().for_each(Disk::retire);
+    }
+
+    /// Takes over what waits in a lane that this one is in the place of. What that was just sending may arrive twice.
+    pub(crate) fn adopt(&self, old: &Lane) {
+        old.task.take().iter().for_each(AbortHandle::abort);
+        let gone = self.outbox.borrow_mut().adopt(&mut old.outbox.borrow_mut());
+        self.count(|counts| counts.no_room += gone);
+        self.filled.notify_one();
+    }
+
+    /// Has it try again at once, if it is waiting to.
+    pub(crate) fn hurry(&self) {
+        self.hurry.notify_waiters();
     }
 
     /// Bytes on disk, if that is where its requests wait.
@@ -201,8 +219,8 @@ impl Lane {
         let live = self.outbox.borrow_mut().send();
         match (live, &self.disk) {
             (Some(batch), _) => Some(Work::Live(batch)),
-            (None, Some(disk)) => disk.next().await.map(Work::Stored),
-            (None, None) => None,
+            (None, Some(disk)) if !disk.is_retired() => disk.next().await.map(Work::Stored),
+            (None, _) => None,
         }
     }
 
@@ -222,7 +240,7 @@ impl Lane {
         let items = work.items();
         let rejected = rejected.min(items);
         if rejected > 0 {
-            self.failed(&format!("the receiver rejected {rejected} of {items}: {message}"));
+            self.complain(&format!("the receiver rejected {rejected} of {items}: {message}"));
         }
         match (work, &self.disk) {
             (Work::Stored(claimed), Some(disk)) => {
@@ -242,7 +260,7 @@ impl Lane {
     /// The receiver will never take it.
     async fn refuse(&self, work: Work, cause: &str) {
         let items = work.items();
-        self.failed(&format!("{items} items are lost: {cause}"));
+        self.complain(&format!("{items} items are lost: {cause}"));
         match (work, &self.disk) {
             (Work::Stored(claimed), Some(disk)) => {
                 let _not_left_behind = self.storing.lock().await;
@@ -265,14 +283,19 @@ impl Lane {
 
     /// The receiver is down. What waits goes to disk meanwhile, if there is one: there it outlives this process.
     async fn lie_low(&self, until: Instant) {
-        let Some(disk) = &self.disk else { return tokio::time::sleep_until(until).await };
+        let hurry = self.hurry.notified();
+        tokio::pin!(hurry);
         loop {
-            self.store_all(disk).await;
-            if self.outbox.borrow().is_empty() {
-                self.idle.notify_waiters();
+            if let Some(disk) = &self.disk {
+                self.store_all(disk).await;
+                if self.outbox.borrow().is_empty() {
+                    self.idle.notify_waiters();
+                }
             }
-            if tokio::time::timeout_at(until, self.filled.notified()).await.is_err() {
-                return;
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => return,
+                () = &mut hurry => return,
+                () = self.filled.notified(), if self.disk.is_some() => {}
             }
         }
     }
@@ -284,7 +307,7 @@ impl Lane {
             let next = self.outbox.borrow_mut().send();
             let Some(batch) = next else { return };
             if let Err(refused) = disk.put(&batch).await {
-                self.failed(&format!("not kept on disk: {refused}"));
+                self.complain(&format!("not kept on disk: {refused}"));
                 return self.outbox.borrow_mut().back();
             }
             self.outbox.borrow_mut().sent();
@@ -317,17 +340,28 @@ impl Lane {
 
     /// Tells of a failure: the first, and then one a minute.
     fn failed(&self, cause: &str) {
+        let told = self.complain(cause);
         let mut failing = self.failing.borrow_mut();
         failing.since.get_or_insert_with(Instant::now);
-        if failing.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY) {
-            failing.told = Some(Instant::now());
-            notice::say(format_args!("{}: {cause}", self.what));
-        }
+        failing.was_told |= told;
     }
 
+    /// Tells what is wrong, if nothing was told within a minute; says whether it did.
+    fn complain(&self, cause: &str) -> bool {
+        let mut failing = self.failing.borrow_mut();
+        if failing.told.is_some_and(|told| told.elapsed() < TOLD_EVERY) {
+            return false;
+        }
+        failing.told = Some(Instant::now());
+        notice::say(format_args!("{}: {cause}", self.what));
+        true
+    }
+
+    /// Tells of the end of a failure that was told.
     fn recovered(&self) {
-        let failing = self.failing.take();
-        if let Some(since) = failing.since {
+        let mut failing = self.failing.borrow_mut();
+        let (since, was_told) = (failing.since.take(), std::mem::take(&mut failing.was_told));
+        if let Some(since) = since.filter(|_| was_told) {
             notice::say(format_args!("{}: works again, after {:.1?}", self.what, since.elapsed()));
         }
     }

@@ -96,20 +96,26 @@ impl Collector {
     /// # Errors
     /// If the system gives no thread, or the runtime cannot start.
     pub(crate) fn start(plan: Plan) -> std::io::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let (commands, told) = tokio::sync::mpsc::unbounded_channel();
         let latest = Arc::<Mutex<Progress>>::default();
         let noted = latest.clone();
+        let (started, has_started) = mpsc::channel();
+        // The runtime is made on its thread: dropping it inside of another one, should anything fail here, would panic.
         let run = move || {
+            let runtime = match tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build() {
+                Ok(runtime) => runtime,
+                Err(error) => return drop(started.send(Err(error))),
+            };
+            let _ = started.send(Ok(()));
             // What happens here is not to be told to anybody by telemetry.
-            #[cfg(feature = "logs")]
-            let _suppressed = crate::logs::suppressed();
+            let _suppressed = crate::suppress::suppressed();
             let local = tokio::task::LocalSet::new();
             local.block_on(&runtime, Collection::new(plan, noted).run(told));
             // Connections may still be opening names or files on other threads; nobody waits for those.
             runtime.shutdown_background();
         };
         let thread = thread::Builder::new().name("tracecast".to_owned()).spawn(run)?;
+        has_started.recv().unwrap_or_else(|_| Err(std::io::Error::other("the collector ended at once")))?;
         Ok(Collector { commands, thread: Mutex::new(Some(thread)), latest })
     }
 
@@ -129,31 +135,36 @@ impl Collector {
 
     /// Brings everything out, or as much as can be within `timeout`.
     pub(crate) fn flush(&self, timeout: Duration) -> Progress {
-        self.ask(timeout, Command::Flush)
+        self.ask(timeout, Command::Flush).0
     }
 
     /// The same, and ends the thread.
     pub(crate) fn shutdown(&self, timeout: Duration) -> Progress {
-        let progress = self.ask(timeout, Command::Shutdown);
+        let (progress, has_answered) = self.ask(timeout, Command::Shutdown);
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
-            && progress.complete
+            && has_answered
         {
-            // It has said its last word. One that was left behind with a sick receiver ends by itself.
+            // It has said its last word. One that is stuck in somebody's code ends by itself, or not.
             let _ = thread.join();
         }
         progress
     }
 
-    fn ask(&self, timeout: Duration, command: impl FnOnce(Instant, mpsc::Sender<Progress>) -> Command) -> Progress {
+    /// What it answers, and whether it did.
+    fn ask(
+        &self,
+        timeout: Duration,
+        command: impl FnOnce(Instant, mpsc::Sender<Progress>) -> Command,
+    ) -> (Progress, bool) {
         let now = Instant::now();
         let deadline = now.checked_add(timeout).unwrap_or_else(|| now + FAR);
         let (answer, answered) = mpsc::channel();
-        let latest = || self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if self.commands.send(command(deadline, answer)).is_err() {
-            return latest();
-        }
+        let _ = self.commands.send(command(deadline, answer));
         // It keeps to the deadline itself; a little more, should the machine be busy.
-        answered.recv_timeout(deadline.saturating_duration_since(now) + GRACE).unwrap_or_else(|_| latest())
+        match answered.recv_timeout(deadline.saturating_duration_since(now) + GRACE) {
+            Ok(progress) => (progress, true),
+            Err(_) => (self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone(), false),
+        }
     }
 }
 

@@ -42,7 +42,7 @@ impl Pool {
 
     /// What each outbox may hold, however full the others are.
     fn own(&self) -> usize {
-        self.limit / 4 / self.outboxes.get().max(1)
+        self.limit / 2 / self.outboxes.get().max(1)
     }
 
     /// Whether an outbox that holds so much may hold so much more.
@@ -87,9 +87,18 @@ impl Outbox {
         gone
     }
 
-    /// Whether there is room for so many bytes more.
-    pub(crate) fn has_room(&self, bytes: usize) -> bool {
-        self.pool.fits(self.held.bytes, bytes)
+    /// Whether it holds something, and there is no room for so many bytes more.
+    pub(crate) fn is_busy(&self, bytes: usize) -> bool {
+        !self.is_empty() && !self.pool.fits(self.held.bytes, bytes)
+    }
+
+    /// Takes over what waits in another one that is not used any more.
+    pub(crate) fn adopt(&mut self, other: &mut Outbox) -> u64 {
+        other.back();
+        let waiting = std::mem::take(&mut other.waiting);
+        waiting.iter().for_each(|batch| other.release(batch));
+        // The oldest of them first: it is what gives way first.
+        waiting.into_iter().map(|batch| self.push(batch)).sum()
     }
 
     fn fits(&self, batch: &Batch) -> bool {
@@ -190,12 +199,25 @@ mod tests {
         for _ in 0..20 {
             one.push(batch(100, 1));
         }
-        assert_eq!(one.held().bytes, 700, "a hundred stay with the other one");
-        assert_eq!(two.push(batch(100, 1)), 0);
+        assert_eq!(one.held().bytes, 600, "two hundred stay with the other one");
+        assert!(one.is_busy(100) && !two.is_busy(100), "whoever has nothing is not busy");
+        assert_eq!(two.push(batch(200, 1)), 0);
         assert_eq!(two.push(batch(100, 1)), 1, "and no more, as long as the first is full");
-        assert_eq!((pool.used.get(), two.held().items), (800, 1));
+        assert_eq!((pool.used.get(), two.held().items), (700, 1));
         drop(one);
         assert_eq!(two.push(batch(700, 1)), 0);
         assert_eq!(pool.used.get(), 800);
+    }
+
+    #[test]
+    fn what_waits_can_be_taken_over() {
+        let pool = Pool::new(800);
+        let (mut old, mut new) = (Outbox::new(pool.clone(), 1_000), Outbox::new(pool.clone(), 1_000));
+        [1, 2].into_iter().for_each(|items| assert_eq!(old.push(batch(10, items)), 0));
+        old.send();
+        assert_eq!(new.adopt(&mut old), 0);
+        assert!(old.is_empty() && old.held() == Amount::default());
+        assert_eq!((new.held(), pool.used.get()), (Amount { bytes: 20, items: 3 }, 20));
+        assert_eq!(new.send().map(|batch| batch.items), Some(1));
     }
 }

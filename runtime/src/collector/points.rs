@@ -31,17 +31,19 @@ pub(crate) struct Source {
     pub(crate) views: Arc<Views>,
     /// Raw instruments of OpenTelemetry.
     #[cfg(feature = "otel")]
-    pub(crate) meters: Arc<crate::otel::metrics::Meters>,
+    pub(crate) meters: Option<Arc<crate::otel::metrics::Meters>>,
 }
 
 impl Source {
     /// All metrics, with no more patience for their callbacks than given.
     fn snapshot(&mut self, patience: Duration) -> Snapshot {
+        // Half of it for our callbacks, half for those of others.
+        let patience = patience / 2;
         let mut snapshot = self.reader.snapshot_within(patience);
         self.views.apply(&mut snapshot);
         #[cfg(feature = "otel")]
         {
-            snapshot.foreign = self.meters.collect(patience);
+            snapshot.foreign = self.meters.as_ref().map(|meters| meters.collect(patience)).unwrap_or_default();
         }
         snapshot
     }
@@ -109,6 +111,10 @@ impl Points {
             text: &|| snapshot.to_string(),
             spans: None,
         });
+    }
+
+    pub(super) fn hurry(&self) {
+        self.ways.hurry();
     }
 
     pub(super) async fn emptied(&self) {

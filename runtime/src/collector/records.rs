@@ -35,6 +35,8 @@ pub(super) struct Records {
     plain: Option<Vec<LogRecord>>,
     wants_batch: bool,
     count: usize,
+    /// About as many bytes as the plain data will take.
+    plain_bytes: usize,
     since: Option<Instant>,
     size: usize,
     longest: usize,
@@ -52,6 +54,7 @@ impl Records {
             plain: None,
             wants_batch: true,
             count: 0,
+            plain_bytes: 0,
             since: None,
             size: 1,
             longest,
@@ -84,7 +87,7 @@ impl Records {
         logs.take(|record| {
             any = true;
             self.add(record);
-            if self.count >= self.size || self.batch.bytes() >= self.longest {
+            if self.count >= self.size || self.batch.bytes().max(self.plain_bytes) >= self.longest {
                 self.hand_over();
             }
         });
@@ -105,6 +108,7 @@ impl Records {
             self.batch.add(&record);
         }
         if let Some(plain) = &mut self.plain {
+            self.plain_bytes += record.bytes();
             plain.push(record);
         }
     }
@@ -122,7 +126,7 @@ impl Records {
             text: &String::new,
             spans: None,
         });
-        (self.count, self.since) = (0, None);
+        (self.count, self.plain_bytes, self.since) = (0, 0, None);
     }
 
     /// Nothing new comes in any more; what was made can still be taken.
@@ -146,6 +150,10 @@ impl Records {
 
     pub(super) async fn settled(&self) {
         self.ways.settled().await;
+    }
+
+    pub(super) fn hurry(&self) {
+        self.ways.hurry();
     }
 
     pub(super) async fn emptied(&self) {

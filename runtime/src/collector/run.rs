@@ -24,6 +24,8 @@ const TAKE_IDLE: Duration = Duration::from_millis(500);
 const ROOM: Duration = Duration::from_millis(1);
 /// How much of the time at the end is kept for the disk.
 const RESERVE: Duration = Duration::from_secs(1);
+/// And no more often than this, whatever the delay of batches is.
+const IDLE_LEAST: Duration = Duration::from_millis(100);
 /// The longest time between two readings of metrics that makes sense to a timer.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -56,9 +58,12 @@ impl Collection {
             tokio::select! {
                 command = told.recv() => match command {
                     Some(Command::Change(change)) => {
+                        let interval = self.points.interval;
                         self.change(*change);
                         next_take = tokio::time::Instant::now() + self.pause(Found::Some);
-                        collect = ticks(self.points.interval.min(LONGEST));
+                        if self.points.interval != interval {
+                            collect = ticks(self.points.interval.min(LONGEST));
+                        }
                     }
                     Some(Command::Answer(answer)) => {
                         self.points.tell(self.figures());
@@ -95,7 +100,9 @@ impl Collection {
             Found::Some => TAKE_EVERY,
             Found::More => ROOM,
         };
-        time.min(delay).max(ROOM)
+        // Those who want each span at once still do not want to be woken for none.
+        let least = if found == Found::Nothing { IDLE_LEAST } else { ROOM };
+        time.min(delay).max(least)
     }
 
     fn change(&mut self, change: Change) {
@@ -159,6 +166,14 @@ impl Collection {
         self.records.settled().await;
     }
 
+    /// Has receivers that were down be tried again at once.
+    fn hurry(&self) {
+        self.spans.hurry();
+        #[cfg(feature = "logs")]
+        self.records.hurry();
+        self.points.hurry();
+    }
+
     async fn emptied(&self) {
         self.spans.emptied().await;
         #[cfg(feature = "logs")]
@@ -190,6 +205,7 @@ impl Collection {
     /// Takes and sends everything, until the deadline.
     async fn flush(&mut self, deadline: Instant, last: bool) -> Progress {
         self.note();
+        self.hurry();
         let left = || deadline.saturating_duration_since(Instant::now());
         // At the end there has to be time to put on disk what cannot be sent, if there is one.
         let stores = last && self.disk_bytes().is_some();
@@ -198,10 +214,12 @@ impl Collection {
         let _ = tokio::time::timeout(left() / 2, self.sent()).await;
         // A callback that hangs shall leave time to send them.
         self.collect(left() / 2);
+        // Exporters are told of the end also if a receiver keeps us from it.
+        let ends = if last { self.spans.end(deadline) } else { Vec::new() };
         let all = async {
             self.sent().await;
-            if last {
-                self.spans.ended(deadline).await;
+            for ended in ends {
+                let _ = ended.await;
             }
         };
         let mut complete = tokio::time::timeout_at((deadline - reserve).into(), all).await.is_ok();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use tokio::sync::oneshot;
 
 use super::counts::Counts;
 use super::exporter::Together;
@@ -15,18 +16,22 @@ use crate::config::Batch;
 use crate::encode::json;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
+use crate::finished::{Attribute, FinishedSpan};
 use crate::foreign::{self, ForeignSpan};
 use crate::recorder::Accounting;
 use crate::recording::{Recording, Taken};
 use crate::redact::Redact;
 use crate::tree;
+use crate::value::OwnedValue;
 
 /// No request is longer than this and one span: receivers refuse 4 MiB, and more.
 const MOST_BYTES: usize = 3 << 20;
+/// And none has to be shorter than this.
+const LEAST_BYTES: usize = 16 << 10;
 
 /// How long a request may be where all that wait share `limit`: several have to find room there.
 pub(super) fn longest_request(limit: usize) -> usize {
-    MOST_BYTES.min(limit / 8)
+    MOST_BYTES.min(limit / 32).max(LEAST_BYTES)
 }
 
 /// What there was to take.
@@ -54,6 +59,8 @@ pub(super) struct Spans {
     /// What was counted before this collection began.
     before: Accounting,
     others_before: foreign::Counts,
+    /// Markers of spans that are still open: they leave as spans do, and count as such.
+    markers: u64,
     ways: Ways,
     waiting: Waiting,
     size: usize,
@@ -68,6 +75,8 @@ struct Waiting {
     plain: Option<Together>,
     wants_batch: bool,
     count: usize,
+    /// About as many bytes as the plain data will take.
+    plain_bytes: usize,
     since: Option<Instant>,
 }
 
@@ -76,11 +85,12 @@ struct Waiting {
 pub(super) struct Made {
     pub(super) ours: Accounting,
     pub(super) others: foreign::Counts,
+    pub(super) markers: u64,
 }
 
 impl Made {
     pub(super) fn ended(&self) -> u64 {
-        self.ours.ended + self.others.ended
+        self.ours.ended + self.others.ended + self.markers
     }
 
     pub(super) fn dropped(&self) -> u64 {
@@ -101,8 +111,9 @@ impl Spans {
             recording: None,
             before: Accounting::default(),
             others_before: foreign::Counts::default(),
+            markers: 0,
             ways: Ways::new(pool),
-            waiting: Waiting { batch, plain: None, wants_batch: true, count: 0, since: None },
+            waiting: Waiting { batch, plain: None, wants_batch: true, count: 0, plain_bytes: 0, since: None },
             size: 1,
             longest,
             delay: Duration::MAX,
@@ -131,13 +142,14 @@ impl Spans {
     /// Takes the spans that have ended. Those that are too few for a request wait for others, unless it is urgent.
     /// If those that were taken before have not been sent, and the receiver is well, the rest stays where it is.
     pub(super) fn take(&mut self, urgent: bool) -> Found {
-        let Spans { resource, redact, recording, ways, waiting, size, longest, .. } = self;
+        let Spans { resource, redact, recording, ways, waiting, size, longest, markers, .. } = self;
         let Some(recording) = recording else { return Found::Nothing };
         let redact = redact.as_ref();
         let mut any = false;
         let has_room = || !ways.are_busy(2 * *longest);
         let all = recording.take(has_room, |taken| {
             any = true;
+            *markers += u64::from(matches!(taken, Taken::Marker(_)));
             waiting.add(&taken, redact);
             if waiting.is_full(*size, *longest) {
                 waiting.hand_over(ways, resource);
@@ -177,8 +189,12 @@ impl Spans {
         self.ways.emptied().await;
     }
 
-    pub(super) async fn ended(&self, deadline: Instant) {
-        self.ways.ended(deadline).await;
+    pub(super) fn end(&self, deadline: Instant) -> Vec<oneshot::Receiver<()>> {
+        self.ways.end(deadline)
+    }
+
+    pub(super) fn hurry(&self) {
+        self.ways.hurry();
     }
 
     /// What became of those that were taken.
@@ -212,7 +228,7 @@ impl Spans {
             dropped: now.dropped - before.dropped,
             waiting: now.waiting,
         };
-        Made { ours, others }
+        Made { ours, others, markers: self.markers }
     }
 }
 
@@ -231,6 +247,7 @@ impl Waiting {
                     self.batch.finished(&span);
                 }
                 if let Some(plain) = &mut self.plain {
+                    self.plain_bytes += weight(&span);
                     plain.ours.push(span);
                 }
             }
@@ -246,12 +263,13 @@ impl Waiting {
             self.batch.foreign(&span);
         }
         if let Some(plain) = &mut self.plain {
+            self.plain_bytes += span.bytes();
             plain.others.push(span);
         }
     }
 
     fn is_full(&self, size: usize, longest: usize) -> bool {
-        self.count >= size || self.batch.bytes() >= longest
+        self.count >= size || self.batch.bytes().max(self.plain_bytes) >= longest
     }
 
     /// Whether they have waited long enough.
@@ -279,6 +297,16 @@ impl Waiting {
             // Nobody is there to take them.
             self.batch.take(Vec::new());
         }
-        (self.count, self.since) = (0, None);
+        (self.count, self.plain_bytes, self.since) = (0, 0, None);
     }
+}
+
+/// About as many bytes as a span takes as JSON.
+fn weight(span: &FinishedSpan) -> usize {
+    let of = |attributes: &[Attribute]| -> usize {
+        let text = |value: &OwnedValue| if let OwnedValue::Str(text) = value { text.len() } else { 20 };
+        attributes.iter().map(|attribute| 50 + attribute.key.name.len() + text(&attribute.value)).sum()
+    };
+    let events = span.events.iter().map(|event| 100 + event.name.len() + of(&event.attributes)).sum::<usize>();
+    400 + span.name.len() + of(&span.attributes) + events + 120 * span.links.len()
 }

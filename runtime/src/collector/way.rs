@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
+use tokio::sync::oneshot;
 
 use super::counts::Counts;
 use super::disk::Disk;
@@ -68,13 +69,23 @@ impl Ways {
 
     /// Sends what comes from now on to these receivers.
     pub(super) fn replace(&mut self, receivers: Vec<Receiver>, resource: &EncodedResource) {
-        let today = receivers.into_iter().map(|receiver| Way::to(receiver, resource, &self.pool)).collect();
-        let before = std::mem::replace(&mut self.today, today);
-        for way in &before {
-            if let Way::Lane(lane, _) = way {
-                lane.retire();
+        let mut today: Vec<_> = receivers.into_iter().map(|receiver| Way::to(receiver, resource, &self.pool)).collect();
+        for way in &self.today {
+            match way {
+                Way::Lane(old, protocol) => {
+                    old.retire();
+                    // What waits there goes the new way, if it is in a form that can.
+                    let fits = |way: &&Way| matches!(way, Way::Lane(_, new) if is_json(*new) == is_json(*protocol));
+                    if let Some(Way::Lane(new, _)) = today.iter().find(fits) {
+                        new.adopt(old);
+                    }
+                }
+                // Nobody can bring those again that the program brought along.
+                Way::Plugged(handed) => today.push(Way::Plugged(handed.another_day())),
+                Way::Console(..) => {}
             }
         }
+        let before = std::mem::replace(&mut self.today, today);
         if !before.is_empty() {
             self.before.push(before);
         }
@@ -131,11 +142,28 @@ impl Ways {
 
     /// Waits until nothing waits any more.
     pub(super) async fn emptied(&self) {
+        // Exporters work while lanes are waited for.
+        let flushed: Vec<_> = self.plugged().map(Handed::flush).collect();
         for way in self.before.iter().flatten().chain(&self.today) {
-            match way {
-                Way::Lane(lane, _) => lane.emptied().await,
-                Way::Plugged(handed) => handed.emptied().await,
-                Way::Console(..) => {}
+            if let Way::Lane(lane, _) = way {
+                lane.emptied().await;
+            }
+        }
+        for answered in flushed {
+            let _ = answered.await;
+        }
+    }
+
+    /// The exporters of today; those of before are the same.
+    fn plugged(&self) -> impl Iterator<Item = &Handed> {
+        self.today.iter().filter_map(|way| if let Way::Plugged(handed) = way { Some(handed) } else { None })
+    }
+
+    /// Has those try again at once that wait to.
+    pub(super) fn hurry(&self) {
+        for way in self.before.iter().flatten().chain(&self.today) {
+            if let Way::Lane(lane, _) = way {
+                lane.hurry();
             }
         }
     }
@@ -158,13 +186,9 @@ impl Ways {
         }
     }
 
-    /// Nothing will be handed over any more: has those end that have to be told.
-    pub(super) async fn ended(&self, deadline: Instant) {
-        for way in self.before.iter().flatten().chain(&self.today) {
-            if let Way::Plugged(handed) = way {
-                handed.ended(deadline).await;
-            }
-        }
+    /// Nothing will be handed over any more: has those end that have to be told. The answers come when they have.
+    pub(super) fn end(&self, deadline: Instant) -> Vec<oneshot::Receiver<()>> {
+        self.plugged().map(|handed| handed.end(deadline)).collect()
     }
 
     /// Bytes in the spool, if there is one.
@@ -204,4 +228,8 @@ impl Way {
             Way::Plugged(handed) => handed.counts(),
         }
     }
+}
+
+fn is_json(protocol: Protocol) -> bool {
+    protocol == Protocol::HttpJson
 }

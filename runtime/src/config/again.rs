@@ -21,18 +21,22 @@ impl Config {
                 "metrics.exporters" => self.metrics.exporters = other.metrics.exporters.clone(),
                 "metrics.interval" => self.metrics.interval = other.metrics.interval,
                 "logs.exporters" => self.logs.exporters = other.logs.exporters.clone(),
-                // These were said of all signals and of each exporter at once.
-                _ if setting.contains("otlp.") => {
-                    self.otlp = other.otlp.clone();
-                    self.traces.otlp = other.traces.otlp.clone();
-                    self.metrics.otlp = other.metrics.otlp.clone();
-                    self.logs.otlp = other.logs.otlp.clone();
-                }
-                // What is left cannot change while the program runs.
+                "resource" | "service_name" | "role" => self.resource = other.resource.clone(),
+                "propagators" => self.propagators = other.propagators.clone(),
+                "interop" => self.interop = other.interop,
+                "spool" => self.spool = other.spool.clone(),
+                "memory_limit" => self.memory_limit = other.memory_limit,
+                "strict" => self.strict = other.strict,
+                // Those of OTLP are made again below; the hook is taken along in any case.
                 _ => {}
             }
             self.origins.set(setting, origin.clone());
         }
+        // These were said of all signals and of each exporter at once.
+        for change in &other.code.0 {
+            change(&mut self);
+        }
+        self.code = other.code.clone();
         self.redact = other.redact.clone();
         self.source = other.source.clone();
         self

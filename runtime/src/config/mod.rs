@@ -30,7 +30,9 @@ mod views;
 mod with;
 mod yaml;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::level::{Level, LogFilter, LogFilterError};
@@ -88,6 +90,8 @@ pub struct Config {
     /// Logs.
     pub logs: Logs,
     origins: Origins,
+    /// What code changed that cannot simply be copied.
+    code: Changes,
     problems: Vec<Problem>,
     /// A file in OpenTelemetry's format said everything, also by what it left out.
     declarative: bool,
@@ -97,6 +101,16 @@ pub struct Config {
     pub(crate) redact: Option<crate::redact::Redact>,
     #[cfg(all(not(target_family = "wasm"), not(loom)))]
     pub(crate) plugged: plugged::PluggedExporters,
+}
+
+/// Changes that code made, to be made again.
+#[derive(Clone, Default)]
+struct Changes(Vec<Arc<dyn Fn(&mut Config) + Send + Sync>>);
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} changes", self.0.len())
+    }
 }
 
 /// From where a configuration can be read again.
@@ -132,6 +146,7 @@ impl Default for Config {
             metrics: Metrics::default(),
             logs: Logs::default(),
             origins: Origins::default(),
+            code: Changes::default(),
             problems: Vec::new(),
             declarative: false,
             source: Source::default(),

@@ -1,5 +1,6 @@
 //! What code says. It has the last word.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::level::LogFilter;
@@ -57,67 +58,67 @@ impl Config {
     /// Sends all signals to one receiver, instead of those that were named for single signals. Over HTTP each adds its
     /// own path.
     #[must_use]
-    pub fn with_endpoint(mut self, endpoint: Endpoint) -> Self {
-        for signal in Signal::ALL {
-            self.otlp_of(signal).address = None;
-        }
-        self.each_otlp(|otlp| otlp.address = None);
-        self.otlp.address = Some(Address::Base(endpoint.into()));
-        self.said("otlp.endpoint")
+    pub fn with_endpoint(self, endpoint: Endpoint) -> Self {
+        self.change("otlp.endpoint", move |config| {
+            for signal in Signal::ALL {
+                config.otlp_of(signal).address = None;
+            }
+            config.each_otlp(|otlp| otlp.address = None);
+            config.otlp.address = Some(Address::Base(endpoint.clone().into()));
+        })
     }
 
     /// Sends one signal to a receiver of its own, at exactly this address.
     #[must_use]
-    pub fn with_endpoint_of(mut self, signal: Signal, endpoint: Endpoint) -> Self {
-        self.otlp_of(signal).address = Some(Address::Exact(endpoint.into()));
-        self.said(match signal {
+    pub fn with_endpoint_of(self, signal: Signal, endpoint: Endpoint) -> Self {
+        let setting = match signal {
             Signal::Traces => "traces.otlp.endpoint",
             Signal::Metrics => "metrics.otlp.endpoint",
             Signal::Logs => "logs.otlp.endpoint",
+        };
+        self.change(setting, move |config| {
+            config.otlp_of(signal).address = Some(Address::Exact(endpoint.clone().into()));
         })
     }
 
     /// Chooses the protocol of all signals.
     #[must_use]
-    pub fn with_protocol(mut self, protocol: Protocol) -> Self {
-        self.everywhere(|otlp| otlp.protocol = Some(protocol));
-        self.said("otlp.protocol")
+    pub fn with_protocol(self, protocol: Protocol) -> Self {
+        self.change("otlp.protocol", move |config| config.everywhere(|otlp| otlp.protocol = Some(protocol)))
     }
 
     /// Adds a header to each request of all signals. Its value is never shown.
     #[must_use]
-    pub fn with_header(mut self, name: &str, value: Secret) -> Self {
+    pub fn with_header(self, name: &str, value: Secret) -> Self {
         let name = name.to_ascii_lowercase();
-        // Signals and exporters without headers of their own take those of all signals.
-        self.otlp.headers.get_or_insert_default();
-        self.everywhere(|otlp| {
-            if let Some(headers) = &mut otlp.headers {
-                headers.retain(|(given, _)| *given != name);
-                headers.push((name.clone(), value.clone()));
-            }
-        });
-        self.said("otlp.headers")
+        self.change("otlp.headers", move |config| {
+            // Signals and exporters without headers of their own take those of all signals.
+            config.otlp.headers.get_or_insert_default();
+            config.everywhere(|otlp| {
+                if let Some(headers) = &mut otlp.headers {
+                    headers.retain(|(given, _)| *given != name);
+                    headers.push((name.clone(), value.clone()));
+                }
+            });
+        })
     }
 
     /// Names the certificates of all signals.
     #[must_use]
-    pub fn with_tls(mut self, tls: TlsFiles) -> Self {
-        self.everywhere(|otlp| otlp.tls = tls.clone());
-        self.said("otlp.tls")
+    pub fn with_tls(self, tls: TlsFiles) -> Self {
+        self.change("otlp.tls", move |config| config.everywhere(|otlp| otlp.tls = tls.clone()))
     }
 
     /// Chooses the compression of all signals.
     #[must_use]
-    pub fn with_compression(mut self, compression: Compression) -> Self {
-        self.everywhere(|otlp| otlp.compression = Some(compression));
-        self.said("otlp.compression")
+    pub fn with_compression(self, compression: Compression) -> Self {
+        self.change("otlp.compression", move |config| config.everywhere(|otlp| otlp.compression = Some(compression)))
     }
 
     /// Limits the time that one request of any signal may take.
     #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.everywhere(|otlp| otlp.timeout = Some(timeout));
-        self.said("otlp.timeout")
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        self.change("otlp.timeout", move |config| config.everywhere(|otlp| otlp.timeout = Some(timeout)))
     }
 
     /// Chooses the exporters of one signal; none means off.
@@ -228,6 +229,13 @@ impl Config {
     pub fn with_memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = bytes;
         self.said("memory_limit")
+    }
+
+    /// Makes a change that is made again to a file that is read again.
+    fn change(mut self, setting: &'static str, change: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
+        change(&mut self);
+        self.code.0.push(Arc::new(change));
+        self.said(setting)
     }
 
     fn said(mut self, setting: &'static str) -> Self {

@@ -12,7 +12,7 @@ mod tests;
 
 pub(crate) use self::begin::begin;
 pub(crate) use self::exporter::{Exported, ForeignExporter};
-pub(crate) use self::queue::{Counts, Queue, counts, ended, is_on, lock, off_after_fork, start, stop, take};
+pub(crate) use self::queue::{Counts, Queue, counts, ended, is_on, lock, off_after_fork, pause, start, stop, take};
 pub(crate) use self::span::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named};
 #[cfg(all(test, feature = "otel", not(loom)))]
 pub(crate) use self::tests::{Random, scopes as test_scopes};

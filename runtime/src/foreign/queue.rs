@@ -48,6 +48,11 @@ pub(crate) fn stop() {
     ON.store(false, Relaxed);
 }
 
+/// Has no spans kept for now, or goes on with it.
+pub(crate) fn pause(paused: bool) {
+    ON.store(!paused, Relaxed);
+}
+
 /// Whether spans are kept. If not, none are worth filling.
 #[inline]
 pub(crate) fn is_on() -> bool {

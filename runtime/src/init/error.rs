@@ -41,7 +41,15 @@ impl fmt::Display for InitError {
     }
 }
 
-impl std::error::Error for InitError {}
+impl std::error::Error for InitError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            InitError::Metrics(error) => Some(error),
+            InitError::Thread(error) => Some(error),
+            InitError::AlreadyRunning | InitError::Config(_) | InitError::Receiver { .. } => None,
+        }
+    }
+}
 
 /// A signal that goes nowhere cannot be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +70,8 @@ impl std::error::Error for NoExporter {}
 pub enum ReloadError {
     /// The program made it, and read no file and no variables.
     NothingToRead,
+    /// Telemetry does not run, or not in this process.
+    NotRunning,
     /// It is wrong.
     Config(ConfigError),
     /// It cannot be put into force.
@@ -74,10 +84,19 @@ impl fmt::Display for ReloadError {
             ReloadError::NothingToRead => f.write_str(
                 "the configuration was made by the program; only one of `Config::from_env` or `from_file` is read again",
             ),
+            ReloadError::NotRunning => f.write_str("telemetry does not run in this process; call `init` first"),
             ReloadError::Config(error) => error.fmt(f),
             ReloadError::Init(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for ReloadError {}
+impl std::error::Error for ReloadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ReloadError::NothingToRead | ReloadError::NotRunning => None,
+            ReloadError::Config(error) => Some(error),
+            ReloadError::Init(error) => Some(error),
+        }
+    }
+}

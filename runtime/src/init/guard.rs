@@ -1,5 +1,6 @@
 //! What a program holds while telemetry runs.
 
+use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering::AcqRel, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -42,9 +43,15 @@ struct Running {
     scraped: Option<Reader>,
     #[cfg(feature = "logs")]
     logs: Option<Arc<crate::logs::Logs>>,
-    /// Signals that have been started, and those that are switched off for now.
+    /// Exporters that the program brought along.
+    plugged: usize,
+    /// Whether our provider is the global one of OpenTelemetry.
+    #[cfg(feature = "otel")]
+    is_installed: bool,
+    /// Signals that have been started, those that were switched off, and those that have no receiver any more.
     started: [bool; 3],
-    paused: [bool; 3],
+    off: [bool; 3],
+    unreceived: [bool; 3],
 }
 
 /// What came of reading the configuration again.
@@ -104,18 +111,15 @@ impl Guard {
     }
 
     fn end(&self, timeout: Duration) -> Report {
-        let Some(running) = self.lock().take() else { return Report::default() };
-        let collector = running.collector.filter(|_| self.is_ours());
-        let report = collector.map_or_else(Report::default, |collector| Report::of(&collector.shutdown(timeout)));
-        #[cfg(feature = "logs")]
-        running.logs.iter().for_each(|logs| logs.end());
-        #[cfg(feature = "otel")]
-        if running.started[Signal::Traces as usize] && self.is_ours() {
-            crate::otel::uninstall();
+        if !self.is_ours() {
+            // Everything is the parent's, locks that some thread of it may have held too.
+            return Report::default();
         }
+        let Some(mut running) = self.lock().take() else { return Report::default() };
+        let collector = running.collector.take();
+        let report = collector.map_or_else(Report::default, |collector| Report::of(&collector.shutdown(timeout)));
         // Metrics were still on, so that the last of them could say what became of the rest.
-        drop(running.meter);
-        foreign::stop();
+        drop(running);
         // A forked child may run telemetry of its own by now.
         let _ = RUNNING_IN.compare_exchange(self.process, 0, AcqRel, Relaxed);
         report
@@ -173,7 +177,8 @@ impl Guard {
     pub fn switch(&self, signal: Signal, on: bool) -> Result<(), NoExporter> {
         let mut running = self.lock();
         let running = running.as_mut().filter(|running| running.started[signal as usize]).ok_or(NoExporter(signal))?;
-        running.pause(signal, !on);
+        running.off[signal as usize] = !on;
+        running.apply_pause(signal);
         running.collector.iter().for_each(|collector| collector.settle());
         Ok(())
     }
@@ -181,7 +186,7 @@ impl Guard {
     /// Whether a signal is on.
     pub fn is_on(&self, signal: Signal) -> bool {
         let running = self.lock();
-        let on = |running: &Running| running.started[signal as usize] && !running.paused[signal as usize];
+        let on = |running: &Running| running.started[signal as usize] && !running.is_paused(signal);
         running.as_ref().is_some_and(on)
     }
 
@@ -194,7 +199,7 @@ impl Guard {
     pub fn reload(&self) -> Result<Reloaded, ReloadError> {
         let mut running = self.lock();
         let ours = running.as_mut().filter(|_| self.is_ours());
-        let running = ours.ok_or(ReloadError::NothingToRead)?;
+        let running = ours.ok_or(ReloadError::NotRunning)?;
         let fresh = match &running.config.source {
             Source::Code => return Err(ReloadError::NothingToRead),
             Source::Variables => Config::from_env(),
@@ -225,8 +230,12 @@ impl Running {
             scraped: None,
             #[cfg(feature = "logs")]
             logs: None,
+            plugged: 0,
+            #[cfg(feature = "otel")]
+            is_installed: false,
             started: [false; 3],
-            paused: [false; 3],
+            off: [false; 3],
+            unreceived: [false; 3],
         }
     }
 
@@ -236,10 +245,10 @@ impl Running {
         self.spool = if Signal::ALL.iter().any(is_on) { start::open_spool(&self.config) } else { None };
         // Whatever can fail because of the configuration comes first.
         let receivers = Signal::ALL.map(|signal| start::receivers(&self.config, signal, self.spool.as_ref()));
-        let plugged = self.config.plugged.len();
+        let receivers = receivers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        self.plugged = if self.config.enabled == Some(false) { 0 } else { self.config.plugged.len() };
         let mut any = self.start_logs();
-        for (signal, receivers) in Signal::ALL.into_iter().zip(receivers) {
-            let mut receivers = receivers?;
+        for (signal, mut receivers) in Signal::ALL.into_iter().zip(receivers) {
             if signal == Signal::Traces {
                 receivers.extend(start::plugged(&self.config));
             }
@@ -250,7 +259,7 @@ impl Running {
         }
         if any {
             start::prepare(&self.config);
-            notice::at(notice::INFO, format_args!("{}", start::described(&self.config, plugged)));
+            notice::at(notice::INFO, format_args!("{}", start::described(&self.config, self.plugged)));
         }
         Ok(())
     }
@@ -273,8 +282,9 @@ impl Running {
             Signal::Traces => {
                 let change = start::traces(&self.config, new, receivers)?;
                 #[cfg(feature = "otel")]
-                if new {
+                if new && self.config.interop != crate::config::Interop::Off {
                     crate::otel::install(self.config.interop, &self.config.propagators);
+                    self.is_installed = true;
                 }
                 change
             }
@@ -305,10 +315,18 @@ impl Running {
         self.collector.as_deref().ok_or(InitError::AlreadyRunning)
     }
 
-    fn pause(&mut self, signal: Signal, paused: bool) {
-        self.paused[signal as usize] = paused;
+    fn is_paused(&self, signal: Signal) -> bool {
+        self.off[signal as usize] || self.unreceived[signal as usize]
+    }
+
+    /// Stops making what nobody wants, or goes on with it.
+    fn apply_pause(&self, signal: Signal) {
+        let paused = self.is_paused(signal);
         match signal {
-            Signal::Traces => switch::pause_recording(paused),
+            Signal::Traces => {
+                switch::pause_recording(paused);
+                foreign::pause(paused);
+            }
             Signal::Metrics => switch::pause_metering(paused),
             #[cfg(feature = "logs")]
             Signal::Logs => self.logs.iter().for_each(|logs| logs.pause(paused)),
@@ -319,39 +337,76 @@ impl Running {
     }
 
     fn reload(&mut self, fresh: Config) -> Result<Reloaded, InitError> {
-        let mut reloaded = Reloaded { problems: fresh.problems().to_vec(), ..Reloaded::default() };
-        let changed_signals = Signal::ALL.map(|signal| fresh.destinations(signal) != self.config.destinations(signal));
+        let (changed, after_restart) = self.config.differences(&fresh);
+        let problems = fresh.problems().to_vec();
+        if self.spool.is_none() && self.collector.is_none() {
+            self.spool = start::open_spool(&fresh);
+        }
+        // What can fail comes first.
         let mut receivers = Vec::new();
         for signal in Signal::ALL {
-            receivers.push(if changed_signals[signal as usize] {
-                Some(start::receivers(&fresh, signal, self.spool.as_ref())?)
-            } else {
-                None
-            });
+            let differs = fresh.destinations(signal) != self.config.destinations(signal);
+            receivers.push(if differs { Some(start::receivers(&fresh, signal, self.spool.as_ref())?) } else { None });
         }
-        let (hot, cold) = self.config.differences(&fresh);
-        (reloaded.changed, reloaded.after_restart) = (hot, cold);
-        self.config = fresh;
+        let before = std::mem::replace(&mut self.config, fresh);
+        for (signal, receivers) in Signal::ALL.into_iter().zip(receivers) {
+            if let Err(error) = self.reload_signal(signal, receivers) {
+                self.config = before;
+                return Err(error);
+            }
+        }
         sampling::set(&self.config.traces.sampler);
         limits::set(self.config.traces.limits);
         switch::set_filter(self.config.filter.clone().into_inner());
         #[cfg(feature = "logs")]
         self.logs.iter().for_each(|logs| logs.set_filter(self.config.log_filter.clone().into_inner()));
-        for (signal, receivers) in Signal::ALL.into_iter().zip(receivers) {
-            match receivers {
-                Some(receivers) if receivers.is_empty() => self.pause(signal, true),
-                None if !self.started[signal as usize] => {}
-                receivers => {
-                    let was_off = receivers.is_some() && self.paused[signal as usize];
-                    self.start_signal(signal, receivers)?;
-                    if was_off {
-                        self.pause(signal, false);
-                    }
-                }
-            }
-        }
         self.collector.iter().for_each(|collector| collector.settle());
-        notice::at(notice::INFO, format_args!("configuration read again: {}", start::described(&self.config, 0)));
-        Ok(reloaded)
+        notice::at(
+            notice::INFO,
+            format_args!("configuration read again: {}", start::described(&self.config, self.plugged)),
+        );
+        Ok(Reloaded { changed, after_restart, problems })
+    }
+
+    /// Puts into force what the configuration says of a signal; its receivers, if they are others than before.
+    fn reload_signal(&mut self, signal: Signal, receivers: Option<Vec<Receiver>>) -> Result<(), InitError> {
+        let is_new = !self.started[signal as usize];
+        let Some(receivers) = receivers else {
+            return if is_new { Ok(()) } else { self.start_signal(signal, None) };
+        };
+        let none = receivers.is_empty() && (signal != Signal::Traces || self.plugged == 0);
+        if none && is_new {
+            return Ok(());
+        }
+        if is_new && signal == Signal::Logs {
+            self.start_logs();
+        }
+        if !none {
+            self.start_signal(signal, Some(receivers))?;
+        }
+        self.unreceived[signal as usize] = none;
+        self.apply_pause(signal);
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        #[cfg(feature = "logs")]
+        self.logs.iter().for_each(|logs| logs.end());
+        #[cfg(feature = "otel")]
+        if self.is_installed {
+            crate::otel::uninstall();
+        }
+        if self.started[Signal::Traces as usize] {
+            foreign::stop();
+        }
+    }
+}
+
+impl fmt::Debug for Guard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let on: Vec<_> = Signal::ALL.into_iter().filter(|signal| self.is_ours() && self.is_on(*signal)).collect();
+        f.debug_struct("Guard").field("on", &on).finish_non_exhaustive()
     }
 }

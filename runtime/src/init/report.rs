@@ -69,16 +69,21 @@ impl Report {
             spans_exported: spans.exported,
             spans_dropped: dropped + spans.lost(),
             spans_left: buffered + spans.waiting,
-            spans_spooled: spans.spooled,
+            spans_spooled: waiting_on_disk(spans.spooled),
             spans_replayed: spans.replayed,
             points_exported: points.exported,
             points_dropped: points.lost(),
             logs_exported: records.exported,
             logs_dropped: records.lost(),
             logs_left: records.waiting,
-            logs_spooled: records.spooled,
+            logs_spooled: waiting_on_disk(records.spooled),
             logs_replayed: records.replayed,
             complete: *complete,
         }
     }
+}
+
+/// After receivers were changed more may have been taken from the disk than these put there.
+fn waiting_on_disk(items: u64) -> u64 {
+    if items > u64::MAX / 2 { 0 } else { items }
 }

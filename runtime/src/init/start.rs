@@ -181,7 +181,7 @@ pub(super) struct Meter {
     pub(super) metering: Metering,
     views: Arc<Views>,
     #[cfg(feature = "otel")]
-    meters: Arc<crate::otel::metrics::Meters>,
+    meters: Option<Arc<crate::otel::metrics::Meters>>,
 }
 
 impl Meter {
@@ -203,7 +203,8 @@ impl Meter {
             metering,
             views: Arc::new(views),
             #[cfg(feature = "otel")]
-            meters: Arc::new(crate::otel::metrics::Meters::start(&config.metrics)),
+            meters: (config.interop != config::Interop::Off)
+                .then(|| Arc::new(crate::otel::metrics::Meters::start(&config.metrics))),
         })
     }
 
@@ -223,9 +224,17 @@ impl Meter {
         self.views.apply(&mut snapshot);
         #[cfg(feature = "otel")]
         {
-            snapshot.foreign = self.meters.scrape(PATIENCE);
+            snapshot.foreign = self.meters.as_ref().map(|meters| meters.scrape(PATIENCE)).unwrap_or_default();
         }
         snapshot
+    }
+}
+
+#[cfg(feature = "otel")]
+impl Drop for Meter {
+    fn drop(&mut self) {
+        // The collector may have a share of them for a little longer, and another start must not find them in its place.
+        self.meters.iter().for_each(|meters| meters.stop());
     }
 }
 

@@ -9,10 +9,10 @@ use super::entry::{Entry, KEPT, Text};
 use super::line::Writer;
 use super::queue::Queue;
 use super::record::LogRecord;
-use super::suppress;
 use crate::clock;
 use crate::config::{Level, LogFilter, LogLimits};
 use crate::redact::Redact;
+use crate::suppress;
 
 static CURRENT: Mutex<Option<Arc<Inside>>> = Mutex::new(None);
 /// Changes with `CURRENT`, so that threads know whether what they have kept of it is old.
@@ -64,6 +64,14 @@ pub(super) fn swap(inside: Option<Arc<Inside>>) {
 
 pub(super) fn current() -> Option<Arc<Inside>> {
     lock().clone()
+}
+
+/// Nobody swaps it while this lives.
+pub(crate) struct Held(#[expect(dead_code, reason = "it is held")] MutexGuard<'static, Option<Arc<Inside>>>);
+
+/// Keeps others from swapping it. For a thread that forks.
+pub(crate) fn hold() -> Held {
+    Held(lock())
 }
 
 fn lock() -> MutexGuard<'static, Option<Arc<Inside>>> {

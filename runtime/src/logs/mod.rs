@@ -44,7 +44,6 @@ mod logger;
 mod own;
 mod queue;
 mod record;
-mod suppress;
 mod time;
 
 use std::fmt;
@@ -54,12 +53,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tracing_core::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
+pub(crate) use self::inside::{Held, hold};
 pub(crate) use self::line::{Lines, Sink};
 pub(crate) use self::own::installed;
 pub(crate) use self::queue::LogCounts;
 #[doc(hidden)]
 pub use self::record::LogRecord;
-pub(crate) use self::suppress::{suppress, suppressed};
 
 use self::inside::{Inside, Outputs};
 use self::line::Writer;

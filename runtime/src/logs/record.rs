@@ -73,7 +73,7 @@ impl LogRecord {
     }
 
     /// Bytes of memory that it takes.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let text = |text: &Cow<'static, str>| if matches!(text, Cow::Owned(_)) { text.len() } else { 0 };
         let attribute = |(name, value): &(Cow<'static, str>, OwnedValue)| {
             let value = if let OwnedValue::Str(value) = value { text(value) } else { 0 };

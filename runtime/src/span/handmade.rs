@@ -40,6 +40,12 @@ impl Span {
         Span { block: None }
     }
 
+    /// Whether it is not there: nothing records, or no memory for it was left. One that is there and not recorded still
+    /// is the parent of what runs inside of it.
+    pub fn is_none(&self) -> bool {
+        self.block.is_none()
+    }
+
     /// Whether anything recorded on it will be seen.
     pub fn is_recording(&self) -> bool {
         self.recording().is_some()

@@ -71,7 +71,8 @@ impl Inner {
     }
 
     fn refused(&self, cause: &io::Error) -> (Reason, String) {
-        (Reason::of(cause), format!("could not write to the spool {:?}: {cause}", self.config.directory))
+        // Its path may have come from a variable that is not to be shown.
+        (Reason::of(cause), format!("could not write to the spool: {cause}"))
     }
 
     /// Nobody else can take the file before it is there for good: it is held until then.

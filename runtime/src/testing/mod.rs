@@ -98,7 +98,7 @@ impl Capture {
     }
 
     fn context(&self) -> Context {
-        Context::from_ext(Ext { sink: Some(self.collected.clone()), shared: Vec::new() })
+        Context::from_ext(Ext { sink: Some(self.collected.clone()), ..Ext::default() })
     }
 
     fn end<R>(self, value: R) -> Captured<R> {

@@ -17,6 +17,7 @@ use crate::clock;
 use crate::config::AttributeValue;
 use crate::context::Context;
 use crate::foreign::{self, ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, Named};
+use crate::suppress;
 
 /// Puts spans of `tracing` into our traces. Made by [`layer()`].
 #[derive(Debug)]
@@ -87,7 +88,7 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: LayerContext<'_, S>) {
-        if !foreign::is_on() {
+        if !foreign::is_on() || suppress::is_suppressed() {
             return;
         }
         let parent = match attributes.parent() {

@@ -26,7 +26,7 @@ fn use_small_disk(directory: PathBuf) {
     let spool = Spool::open(config.clone()).unwrap();
     let (kept, refused) = fill(&spool);
     assert_eq!((refused.reason, *refused.lost), (Reason::NoSpace, Lost::default()), "{refused}");
-    assert!(refused.text.contains(&format!("{directory:?}")), "{refused}");
+    assert!(refused.text.contains("No space left on device"), "{refused}");
     assert!(kept > 5);
     assert_eq!(names(&directory).len(), kept, "nothing is left of the one that had no room");
     // One that is started on a full disk works as soon as there is room.

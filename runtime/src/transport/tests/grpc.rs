@@ -117,8 +117,11 @@ async fn a_proxy_s_answer_follows_the_rules_of_http() {
     )
     .await;
     check(Reply::http(403), "refused: HTTP 403 Forbidden instead of gRPC").await;
-    check(Reply::http(200).header("content-type", "text/html").body(b"<html>"), "retry after None: the answer is not gRPC")
-        .await;
+    check(
+        Reply::http(200).header("content-type", "text/html").body(b"<html>"),
+        "retry after None: the answer is not gRPC",
+    )
+    .await;
 }
 
 #[tokio::test]

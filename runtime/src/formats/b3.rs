@@ -2,11 +2,11 @@
 
 use super::{hex, trim};
 
-pub(crate) const SINGLE: &str = "b3";
-pub(crate) const TRACE_ID: &str = "x-b3-traceid";
-pub(crate) const SPAN_ID: &str = "x-b3-spanid";
-pub(crate) const SAMPLED: &str = "x-b3-sampled";
-pub(crate) const FLAGS: &str = "x-b3-flags";
+const SINGLE: &str = "b3";
+const TRACE_ID: &str = "x-b3-traceid";
+const SPAN_ID: &str = "x-b3-spanid";
+const SAMPLED: &str = "x-b3-sampled";
+const FLAGS: &str = "x-b3-flags";
 
 /// What the caller says about sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,10 @@ pub(crate) struct B3 {
 impl B3 {
     /// The longest single header that is written.
     pub(crate) const LENGTH: usize = 51;
+    /// The name of the single header.
+    pub(crate) const SINGLE: &str = SINGLE;
+    /// The name of that one of the several which asks for debugging.
+    pub(crate) const FLAGS: &str = FLAGS;
 
     /// What the headers say. The single one goes first, and the others count only if it is missing or invalid.
     pub(crate) fn read<'a>(get: impl Fn(&'static str) -> Option<&'a [u8]>) -> Option<Self> {

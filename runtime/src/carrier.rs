@@ -1,0 +1,142 @@
+//! A context on its way through something that is no request: a row, a message, the environment of a child process.
+
+use crate::context::Context;
+use crate::propagation::{self, Headers, HeadersMut, STANDARD};
+
+/// A context as three texts, in the formats of W3C Trace Context and Baggage, whatever is configured for requests.
+///
+/// It goes where the work goes. Whoever takes that up goes on with the trace, or begins a new one that is linked to it; if
+/// it was made by something else and is wrong, that is as if it had not been there.
+///
+/// With the feature `otlp` it can be serialised by `serde`, as a part of a message:
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::Carrier;
+///
+/// struct Job {
+///     file: String,
+///     carrier: Carrier,
+/// }
+///
+/// #[tc_span("Queue/Submit")]
+/// fn submit(queue: &mut Vec<Job>, file: &str) {
+///     queue.push(Job { file: file.to_owned(), carrier: Carrier::inject() });
+/// }
+///
+/// // A child of whoever submitted the job: for work that somebody waits for.
+/// #[tc_span("Worker/Run", parent = job.carrier.extract())]
+/// fn run(job: &Job) -> usize {
+///     job.file.len()
+/// }
+///
+/// // A trace of its own with links: for work that is done later, or for several at once.
+/// #[tc_span("Worker/Sweep", links(jobs.iter().map(|job| job.carrier.extract()).collect::<Vec<_>>()))]
+/// fn sweep(jobs: &[Job]) {}
+///
+/// tracecast::testing::capture(|| {
+///     let mut queue = Vec::new();
+///     submit(&mut queue, "a");
+///     run(&queue[0]);
+///     sweep(&queue);
+/// })
+/// .assert_tree("
+///     Queue/Submit
+///       Worker/Run
+///     Worker/Sweep
+///       ~ Queue/Submit
+/// ");
+/// ```
+///
+/// A row of a database has three columns that may be null, `traceparent` (55 bytes), `tracestate` (up to 512) and `baggage`
+/// (up to 8,192), or the first of them alone: a carrier is complete without the others.
+///
+/// ```
+/// # use tracecast::Carrier;
+/// # let column = |_name: &str| -> Option<String> { None };
+/// let carrier = Carrier { traceparent: column("traceparent"), tracestate: column("tracestate"), baggage: None };
+/// let caller = carrier.extract();
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "otlp", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "otlp", serde(default))]
+pub struct Carrier {
+    /// The span. Without it there is no parent.
+    pub traceparent: Option<String>,
+    /// What other tracing systems pass on.
+    pub tracestate: Option<String>,
+    /// What the request carries along. Set it to `None` where that is not to be stored.
+    pub baggage: Option<String>,
+}
+
+/// The names in the environment.
+const VARIABLES: [&str; 3] = ["TRACEPARENT", "TRACESTATE", "BAGGAGE"];
+
+impl Carrier {
+    /// Takes the current context.
+    pub fn inject() -> Self {
+        Carrier::of(&Context::current())
+    }
+
+    /// Takes a context.
+    pub fn of(context: &Context) -> Self {
+        let mut carrier = Carrier::default();
+        propagation::inject_as(context, &mut carrier, STANDARD);
+        carrier
+    }
+
+    /// The context that was taken. An invalid one, which is no parent, if there is none or it is wrong.
+    pub fn extract(&self) -> Context {
+        propagation::extract_as(self, STANDARD)
+    }
+
+    /// What the environment of this process says: `TRACEPARENT`, `TRACESTATE` and `BAGGAGE`.
+    pub fn from_env() -> Self {
+        // One that is no text is wrong, and so is not there.
+        let [traceparent, tracestate, baggage] =
+            VARIABLES.map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+        Carrier { traceparent, tracestate, baggage }
+    }
+
+    /// Variables for a child process: `Command::new("tool").envs(Carrier::inject().to_env())`.
+    ///
+    /// All three, empty where there is nothing: the child would otherwise take over what this process was started with.
+    pub fn to_env(&self) -> [(&'static str, &str); 3] {
+        let texts = [&self.traceparent, &self.tracestate, &self.baggage];
+        std::array::from_fn(|at| (VARIABLES[at], texts[at].as_deref().unwrap_or_default()))
+    }
+
+    fn part(&self, name: &str) -> Option<&Option<String>> {
+        match name {
+            "traceparent" => Some(&self.traceparent),
+            "tracestate" => Some(&self.tracestate),
+            "baggage" => Some(&self.baggage),
+            _ => None,
+        }
+    }
+
+    fn part_mut(&mut self, name: &str) -> Option<&mut Option<String>> {
+        match name {
+            "traceparent" => Some(&mut self.traceparent),
+            "tracestate" => Some(&mut self.tracestate),
+            "baggage" => Some(&mut self.baggage),
+            _ => None,
+        }
+    }
+}
+
+impl Headers for Carrier {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.part(name).and_then(Option::as_deref).map(str::as_bytes).into_iter()
+    }
+}
+
+impl HeadersMut for Carrier {
+    fn set(&mut self, name: &'static str, value: &str) {
+        self.part_mut(name).into_iter().for_each(|part| *part = Some(value.to_owned()));
+    }
+
+    fn remove(&mut self, name: &'static str) {
+        self.part_mut(name).into_iter().for_each(|part| *part = None);
+    }
+}

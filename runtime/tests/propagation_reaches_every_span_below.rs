@@ -1,0 +1,125 @@
+//! What came with a request goes on with every request below it: from children, tasks, unsampled spans, and where nothing
+//! is recorded.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tracecast::prelude::*;
+use tracecast::{Recording, RecordingConfig, Sampler, propagation};
+
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+
+static TURN: Mutex<()> = Mutex::new(());
+
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+type List = Vec<(String, String)>;
+
+fn incoming(flags: &str) -> List {
+    let headers = [
+        ("traceparent", format!("00-{TRACE}-b7ad6b7169203331-{flags}")),
+        ("tracestate", "a=1".to_owned()),
+        ("baggage", "tenant=x".to_owned()),
+    ];
+    headers.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
+
+fn outgoing() -> List {
+    let mut headers = List::new();
+    propagation::inject(&Context::current(), &mut headers);
+    headers
+}
+
+#[tc_span("Inner/Call")]
+fn inner() -> List {
+    outgoing()
+}
+
+#[tc_span("Middle/Call")]
+fn middle() -> List {
+    let context = Context::current();
+    std::thread::spawn(move || context.run(inner)).join().unwrap()
+}
+
+#[tc_span("Outer/Serve", kind = server, parent = propagation::extract(headers))]
+fn serve(headers: &List) -> List {
+    middle()
+}
+
+#[track_caller]
+fn assert_goes_on(headers: &List, span_id: &str, flags: &str) {
+    let mut expected = incoming(flags);
+    expected[0].1 = format!("00-{TRACE}-{span_id}-{flags}");
+    assert_eq!(*headers, expected);
+}
+
+#[test]
+fn a_recorded_request_goes_on_from_its_innermost_span() {
+    let _turn = turn();
+    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    for flags in ["01", "03"] {
+        let headers = serve(&incoming(flags));
+        let spans = recording.drain();
+        assert_eq!(spans.len(), 3);
+        let inner = spans.iter().find(|span| span.name == "Inner/Call").unwrap();
+        assert_goes_on(&headers, &inner.span_id.to_string(), flags);
+        assert!(spans.iter().all(|span| span.trace_id.to_string() == TRACE && span.attributes.is_empty()));
+    }
+}
+
+#[test]
+fn an_unsampled_request_goes_on_as_it_came() {
+    let _turn = turn();
+    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    for flags in ["00", "02"] {
+        assert_eq!(serve(&incoming(flags)), incoming(flags));
+    }
+    assert_eq!(recording.drain().len(), 0);
+}
+
+#[test]
+fn baggage_without_a_trace_belongs_to_the_one_that_begins() {
+    let _turn = turn();
+    for sampler in [Sampler::AlwaysOn, Sampler::AlwaysOff] {
+        let config = RecordingConfig { sampler: sampler.clone(), ..RecordingConfig::default() };
+        let recording = Recording::start(config).unwrap();
+        let headers = serve(&incoming("01")[2..].to_vec());
+        assert_eq!(headers.len(), 2, "{headers:?}");
+        assert_eq!(headers[0].0, "traceparent");
+        let sampled = recording.drain().len() == 3;
+        assert_eq!((headers[0].1.ends_with("-01"), headers[0].1.ends_with("-00")), (sampled, !sampled));
+        assert_eq!(headers[1], incoming("01")[2]);
+    }
+}
+
+#[test]
+fn where_nothing_is_recorded_contexts_can_be_current() {
+    let _turn = turn();
+    propagation::prepare();
+    let caller = propagation::extract(&incoming("01"));
+    let headers = caller.run(middle_without_spans);
+    assert_eq!(headers, incoming("01"));
+    assert_eq!(outgoing(), []);
+}
+
+fn middle_without_spans() -> List {
+    assert_eq!(current().baggage("tenant").as_deref(), Some("x"));
+    inner()
+}
+
+#[test]
+fn baggage_is_added_replaced_and_left_behind() {
+    let _turn = turn();
+    propagation::prepare();
+    let caller = propagation::extract(&incoming("01"));
+    let more = caller.with_baggage("tenant", "y z").unwrap().with_baggage("step", "1").unwrap();
+    let entries: Vec<_> = more.baggage_entries().map(|(key, value)| (key.to_owned(), value.into_owned())).collect();
+    assert_eq!(entries, [("tenant".to_owned(), "y z".to_owned()), ("step".to_owned(), "1".to_owned())]);
+    assert_eq!((more.trace_state(), more.span_id()), ("a=1", caller.span_id()));
+    assert_eq!(more.run(outgoing)[2].1, "tenant=y%20z,step=1");
+    assert_eq!(more.without_baggage().run(outgoing), incoming("01")[..2]);
+    assert_eq!(Context::default().with_baggage("k", "v").unwrap().run(outgoing).len(), 1);
+    let error = caller.with_baggage("no token", "1").unwrap_err();
+    assert!(error.to_string().contains("`no token`"), "{error}");
+}
