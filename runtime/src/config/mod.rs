@@ -103,9 +103,12 @@ pub struct Config {
     pub(crate) plugged: plugged::PluggedExporters,
 }
 
+/// A change that code made.
+type Change = Arc<dyn Fn(&mut Config) + Send + Sync>;
+
 /// Changes that code made, to be made again.
 #[derive(Clone, Default)]
-struct Changes(Vec<Arc<dyn Fn(&mut Config) + Send + Sync>>);
+struct Changes(Vec<Change>);
 
 impl fmt::Debug for Changes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
