@@ -312,6 +312,9 @@ fn note_bridged(local: &Local, block: BlockRef) {
 fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = local.acquire()?;
     fill(block, context);
+    if block.has(REMOTE | HAS_EXT) {
+        share_capture(local, block);
+    }
     block.raise(bridge::flags(kind));
     note(local, block);
     local.push(block);
@@ -324,6 +327,15 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
     block.trace_id.set([(context.trace_id >> 64) as u64, context.trace_id as u64]);
     block.span_id.set(context.span_id);
     set_ext(block, context.ext.clone());
+}
+
+/// A context that came from outside belongs to the capture it is used in.
+pub(crate) fn share_capture(local: &Local, block: BlockRef) {
+    let Some(current) = local.current().filter(|current| current.has(CAPTURED) && !block.has(CAPTURED)) else { return };
+    let Some(outer) = ext_of(current) else { return };
+    let own = ext_of(block).map_or_else(Ext::default, |ext| Ext::clone(&ext));
+    set_ext(block, Some(Arc::new(Ext { sink: outer.sink.clone(), ..own })));
+    block.raise(CAPTURED);
 }
 
 /// Makes `block` stand for the context of `span`, where one of this kind would be.

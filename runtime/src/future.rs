@@ -130,8 +130,10 @@ impl Carried {
 pub(crate) struct Abandoned(BlockRef);
 
 impl Abandoned {
+    // Neither this nor the end is inlined: a future that is off has nothing of it but the question.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn enter(span: Carried) -> Self {
-        std::hint::cold_path();
         local::with(|local| {
             context::note(local, span.0);
             local.push(span.0);
@@ -141,11 +143,18 @@ impl Abandoned {
 }
 
 impl Drop for Abandoned {
+    #[inline]
     fn drop(&mut self) {
-        local::with(|local| local.pop_to(self.0));
-        bridge::left(self.0);
-        Carried(self.0).abandon();
+        leave_abandoned(self.0);
     }
+}
+
+#[cold]
+#[inline(never)]
+fn leave_abandoned(block: BlockRef) {
+    local::with(|local| local.pop_to(block));
+    bridge::left(block);
+    Carried(block).abandon();
 }
 
 /// Dropped only by a panic: puts the stack right and remembers.
@@ -203,9 +212,6 @@ where
         let this = unsafe { self.get_unchecked_mut() };
         if let Some(Carried(span)) = this.span {
             std::hint::cold_path();
-            if cfg!(feature = "otel") && span.has(BRIDGED) {
-                return this.poll_bridged(span, task);
-            }
             return this.poll_in_span(span, task);
         }
         // SAFETY: it lies in `self`, which is pinned.
@@ -219,9 +225,10 @@ where
     H: Fn(&F::Output, &mut End),
 {
     #[cold]
+    #[inline(never)]
     fn poll_bridged(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         local::with(|local| context::note(local, span));
-        let polled = self.poll_in_span(span, task);
+        let polled = self.poll_noted(span, task);
         // One that is done has left it with its end.
         if polled.is_pending() {
             bridge::left(span);
@@ -229,8 +236,18 @@ where
         polled
     }
 
+    /// Asked here and not by the caller, which is what runs when all is off; and both ways are calls, so that asking needs
+    /// no room on the stack.
     #[inline(never)]
     fn poll_in_span(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        if cfg!(feature = "otel") && span.has(BRIDGED) {
+            return self.poll_bridged(span, task);
+        }
+        self.poll_noted(span, task)
+    }
+
+    #[inline(never)]
+    fn poll_noted(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
         let span = Carried(span);
         let polled = span.poll_alone(|| {
             // SAFETY: it lies in `self`, which `poll` found pinned.

@@ -3,13 +3,10 @@
 //! The common cases come first and are short: a child of a recorded span, a child of an unsampled one. Roots, explicit
 //! parents and captures are behind calls of their own.
 
-use std::sync::Arc;
-
 use crate::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, RANDOM, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED};
 use crate::bridge;
 use crate::callsite::{CAPTURE, Callsite, NEW, RECORD};
 use crate::context::{self, Context};
-use crate::ext::Ext;
 use crate::local::{self, Local};
 use crate::{sampling, stray, switch};
 
@@ -114,7 +111,7 @@ fn below(local: &Local, callsite: &'static Callsite, parent: &Context) -> Option
         return None;
     };
     context::fill(stand_in, parent);
-    share_capture(local, stand_in);
+    context::share_capture(local, stand_in);
     let opened = match stand_in {
         parent if parent.has(SAMPLED) => uncommon_child(local, callsite, parent),
         parent if parent.has(EMPTY) => root(local, callsite, Some(parent)),
@@ -213,13 +210,4 @@ fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) ->
 fn state(callsite: &'static Callsite) -> u8 {
     let state = callsite.state();
     if state & NEW == 0 { state } else { switch::resolve(callsite) }
-}
-
-/// A context that came from outside belongs to the capture it is used in.
-fn share_capture(local: &Local, block: BlockRef) {
-    let Some(current) = local.current().filter(|current| current.has(CAPTURED) && !block.has(CAPTURED)) else { return };
-    let Some(outer) = context::ext_of(current) else { return };
-    let own = context::ext_of(block).map_or_else(Ext::default, |ext| Ext::clone(&ext));
-    context::set_ext(block, Some(Arc::new(Ext { sink: outer.sink.clone(), ..own })));
-    block.raise(CAPTURED);
 }

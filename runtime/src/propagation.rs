@@ -87,7 +87,7 @@ pub(crate) const STANDARD: u8 = Format::TraceContext as u8 | Format::Baggage as 
 static FORMATS: AtomicU8 = AtomicU8::new(STANDARD);
 
 /// Says in which formats context travels from now on.
-#[allow(dead_code, reason = "the configuration decides")]
+#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the configuration decides"))]
 pub(crate) fn set(formats: impl IntoIterator<Item = Format>) {
     FORMATS.store(formats.into_iter().fold(0, |all, format| all | format as u8), Relaxed);
 }

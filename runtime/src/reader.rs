@@ -199,7 +199,8 @@ fn gauges(metric: &'static Metric, table: &Table) -> Vec<Point> {
         NumberType::I64 => (i64::UNSET, |bits| PointValue::I64(bits as i64)),
     };
     let values = metric.last_values(table, unset).into_iter().enumerate();
-    values.filter_map(|(set, bits)| Some(Point { labels: meta.label_texts(set), value: value(bits?) })).collect()
+    // The value first: texts of labels that have none are not worth making.
+    values.filter_map(|(set, bits)| Some(Point { value: value(bits?), labels: meta.label_texts(set) })).collect()
 }
 
 fn up_downs(metric: &'static Metric, table: &Table) -> Vec<Point> {
@@ -213,7 +214,7 @@ fn up_downs(metric: &'static Metric, table: &Table) -> Vec<Point> {
         metric.movements(table).into_iter().map(|pair| pair.map(difference)).collect()
     };
     let point =
-        |(set, value): (usize, Option<PointValue>)| Some(Point { labels: meta.label_texts(set), value: value? });
+        |(set, value): (usize, Option<PointValue>)| Some(Point { value: value?, labels: meta.label_texts(set) });
     values.into_iter().enumerate().filter_map(point).collect()
 }
 

@@ -117,3 +117,20 @@ fn spans_made_by_hand_go_on_too() {
     assert_eq!(captured.value.as_deref(), Some("v"));
     assert_eq!(captured.span("Worker/Hand").trace_id.to_string(), PARENT[3..35]);
 }
+
+#[tc_span("Worker/Step")]
+fn step() -> Option<String> {
+    current().baggage("k")
+}
+
+#[tokio::test]
+async fn a_context_that_is_entered_belongs_to_the_capture_it_is_entered_in() {
+    let captured = capture(|| carrier(PARENT, "a=1", "k=v").extract().run(step));
+    assert_eq!(captured.value.as_deref(), Some("v"));
+    assert_eq!(captured.span("Worker/Step").trace_id.to_string(), PARENT[3..35]);
+    let work = async || async { step() }.in_context(&carrier(PARENT, "", "").extract()).await;
+    let captured = tracecast::testing::capture_async(work).await;
+    assert_eq!(captured.span("Worker/Step").trace_id.to_string(), PARENT[3..35]);
+    let captured = capture(|| carrier("", "", "k=v").extract().run(step));
+    assert_eq!((captured.value.as_deref(), captured.span("Worker/Step").parent_span_id), (Some("v"), None));
+}

@@ -79,6 +79,8 @@ impl Guard {
             return Err(InitError::AlreadyRunning);
         }
         // From here on a failure drops the guard, which ends what has begun.
+        // Also if all is off: what comes from others is handed on then, too.
+        start::propagate(&config);
         let guard = Guard { running: Mutex::new(Some(Running::new(config))), process };
         if let Some(running) = &mut *guard.lock() {
             running.start()?;

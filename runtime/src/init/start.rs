@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::error::InitError;
 use crate::collector::{Change, Disk, Metrics, Plan, Plugged, Receiver, Source, Traces};
-use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal};
+use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Propagator, Signal};
 use crate::metering::{Metering, MeteringConfig, MeteringError};
+use crate::propagation::{self, Format};
 use crate::reader::Reader;
 use crate::recorder::Capacity;
 use crate::recording::{self, Recording, RecordingConfig};
@@ -42,6 +43,16 @@ impl Shares {
 pub(super) fn plan(config: &Config) -> Plan {
     let limit = Shares(config.memory_limit).requests();
     Plan { resource: resource::describe(config), redact: config.redact.clone(), limit }
+}
+
+/// Has contexts travel in the formats that were configured.
+pub(super) fn propagate(config: &Config) {
+    propagation::set(config.propagators.iter().map(|propagator| match propagator {
+        Propagator::TraceContext => Format::TraceContext,
+        Propagator::Baggage => Format::Baggage,
+        Propagator::B3 => Format::B3,
+        Propagator::B3Multi => Format::B3Multi,
+    }));
 }
 
 /// Has contexts work, whichever signals are on.

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use super::relatives::IntoParent;
 use super::start::{End, Start};
 use crate::announce;
-use crate::block::{BlockRef, CAPTURED, RECORDING};
+use crate::block::{BlockRef, CAPTURED, HAS_EXT, RECORDING, REMOTE};
 use crate::callsite::Callsite;
 use crate::clock;
 use crate::context::{self, Context};
@@ -231,6 +231,9 @@ impl Pending {
     pub(crate) fn context(context: &Context) -> Option<Pending> {
         let block = local::with(|local| local.acquire())?;
         context::fill(block, context);
+        if block.has(REMOTE | HAS_EXT) {
+            local::with(|local| context::share_capture(local, block));
+        }
         Some(Pending::new(block))
     }
 }

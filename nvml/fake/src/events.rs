@@ -1,0 +1,82 @@
+//! Sets of events: which GPUs each one watches, and what it has delivered.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::script::Script;
+
+/// Events of the script are numbered; those up to `seen` were delivered, or came before the set watched.
+#[derive(Debug, Default)]
+struct Set {
+    gpus: Vec<u32>,
+    seen: u64,
+}
+
+#[derive(Debug)]
+struct Sets {
+    next: usize,
+    open: BTreeMap<usize, Set>,
+}
+
+static SETS: Mutex<Sets> = Mutex::new(Sets { next: 1, open: BTreeMap::new() });
+
+fn lock() -> MutexGuard<'static, Sets> {
+    SETS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// An XID of the script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Xid {
+    number: u64,
+    pub(crate) gpu: u32,
+    pub(crate) xid: u64,
+}
+
+/// The number of a new set.
+pub(crate) fn open() -> usize {
+    let mut sets = lock();
+    let number = sets.next;
+    sets.next += 1;
+    sets.open.insert(number, Set::default());
+    number
+}
+
+/// Whether there was such a set.
+pub(crate) fn close(number: usize) -> bool {
+    lock().open.remove(&number).is_some()
+}
+
+/// Watches a GPU from now on; whether there is such a set.
+pub(crate) fn watch(number: usize, gpu: u32, script: &Script) -> bool {
+    let newest = of(script).map(|event| event.number).max().unwrap_or(0);
+    let mut sets = lock();
+    let Some(set) = sets.open.get_mut(&number) else { return false };
+    if set.gpus.is_empty() {
+        set.seen = newest;
+    }
+    set.gpus.push(gpu);
+    true
+}
+
+/// The GPUs that a set watches.
+pub(crate) fn watched(number: usize) -> Option<Vec<u32>> {
+    lock().open.get(&number).map(|set| set.gpus.clone())
+}
+
+/// The next event of a set, if it has come.
+pub(crate) fn take(number: usize, script: &Script) -> Option<Xid> {
+    let mut sets = lock();
+    let set = sets.open.get_mut(&number)?;
+    let new = of(script).filter(|event| event.number > set.seen && set.gpus.contains(&event.gpu));
+    let next = new.min_by_key(|event| event.number)?;
+    set.seen = next.number;
+    Some(next)
+}
+
+fn of(script: &Script) -> impl Iterator<Item = Xid> {
+    script.text("xid").unwrap_or_default().split_whitespace().filter_map(|event| {
+        let mut numbers = event.split(':').map(str::parse::<u64>);
+        let mut next = || numbers.next()?.ok();
+        Some(Xid { number: next()?, gpu: next()? as u32, xid: next()? })
+    })
+}

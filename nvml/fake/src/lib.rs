@@ -1,0 +1,29 @@
+//! A stand-in for `libnvidia-ml.so`: NVML's C ABI, with values and faults from a script.
+//!
+//! Built as a shared library it is loaded by the real nvml-wrapper, by path or as `libnvidia-ml.so.1`. With no script it
+//! has two GPUs whose values move. The script is read again at each call, so faults can come and go: it is the file
+//! `<library>.script` beside the library, else what the variable `TC_FAKE_NVML` says, with `;` for line ends.
+//!
+//! ```text
+//! gpus = 2
+//! driver = 580.82.07
+//! generation = 1                        # another one makes all handles invalid, as a driver reload does
+//! fail.nvmlInit_v2 = 18                 # the code that a call of the library returns
+//! hang.nvmlInit_v2 = 30                 # seconds that a call of the library takes, unless the script changes
+//! gpu1.fail = 15                        # the code that every call for this GPU returns
+//! gpu1.fail.nvmlDeviceGetPowerUsage = 3 # the code that one call returns
+//! gpu1.hang = 30                        # seconds that every call for it takes, unless the script changes
+//! gpu0.temperature = 61                 # a value, in NVML's unit; see `value::DEFAULTS` for the names
+//! gpu0.mig = 3                          # MIG is on, with so many instances
+//! xid = 1:0:79 2:1:31                   # events, as number:gpu:xid; each is delivered once
+//! ```
+//!
+//! [`Fake`] is for tests: a copy of the library with a script of its own, so that tests do not meet.
+
+mod abi;
+mod events;
+mod kit;
+mod script;
+mod value;
+
+pub use crate::kit::{Fake, built_library};

@@ -1,0 +1,97 @@
+//! nvml-wrapper, unmodified, against the fake.
+
+use nvml_wrapper::Nvml;
+use nvml_wrapper::bitmasks::event::EventTypes;
+use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
+use nvml_wrapper::enums::event::XidError;
+use nvml_wrapper::error::NvmlError;
+use tracecast_nvml_fake::Fake;
+
+fn load(fake: &Fake) -> Result<Nvml, NvmlError> {
+    Nvml::builder().lib_path(fake.library().as_os_str()).init()
+}
+
+#[test]
+fn two_gpus_with_plausible_values_are_the_default() {
+    let fake = Fake::new("").unwrap();
+    let nvml = load(&fake).unwrap();
+    assert_eq!(nvml.device_count().unwrap(), 2);
+    let gpu = nvml.device_by_index(1).unwrap();
+    assert_eq!(gpu.uuid().unwrap(), "GPU-00000001-fa4e-4000-8000-000000000000");
+    assert_eq!(gpu.pci_info().unwrap().bus_id, "00000000:02:00.0");
+    let memory = gpu.memory_info().unwrap();
+    assert_eq!(memory.total, memory.used + memory.free + memory.reserved);
+    assert!((40..=75).contains(&gpu.temperature(TemperatureSensor::Gpu).unwrap()));
+    let before = gpu.total_energy_consumption().unwrap();
+    while gpu.total_energy_consumption().unwrap() == before {}
+}
+
+#[test]
+fn a_script_changes_what_the_next_call_returns() {
+    let fake = Fake::new("gpu0.power = 1000").unwrap();
+    let nvml = load(&fake).unwrap();
+    let (first, second) = (nvml.device_by_index(0).unwrap(), nvml.device_by_index(1).unwrap());
+    assert_eq!(first.power_usage().unwrap(), 1000);
+    fake.script("gpu0.fail = 15; gpu1.fail.nvmlDeviceGetPowerUsage = 3").unwrap();
+    assert!(matches!(first.power_usage(), Err(NvmlError::GpuLost)));
+    assert!(matches!(first.uuid(), Err(NvmlError::GpuLost)));
+    assert!(matches!(second.power_usage(), Err(NvmlError::NotSupported)));
+    assert!(second.uuid().is_ok());
+}
+
+#[test]
+fn copies_do_not_share_their_scripts() {
+    let (one, four) = (Fake::new("gpus = 1").unwrap(), Fake::new("gpus = 4").unwrap());
+    let (of_one, of_four) = (load(&one).unwrap(), load(&four).unwrap());
+    assert_eq!((of_one.device_count().unwrap(), of_four.device_count().unwrap()), (1, 4));
+}
+
+#[test]
+fn a_function_that_was_left_out_is_missing() {
+    let fake = Fake::without(&["nvmlDeviceGetMemoryInfo_v2"], "").unwrap();
+    let nvml = load(&fake).unwrap();
+    let gpu = nvml.device_by_index(0).unwrap();
+    assert!(matches!(gpu.memory_info(), Err(NvmlError::FailedToLoadSymbol(_))));
+    assert!(gpu.power_usage().is_ok());
+    assert!(Fake::without(&["nvmlDeviceGetNothing"], "").is_err());
+}
+
+#[test]
+fn a_driver_that_does_not_fit_fails_at_init() {
+    let fake = Fake::new("fail.nvmlInit_v2 = 18").unwrap();
+    assert!(matches!(load(&fake), Err(NvmlError::LibRmVersionMismatch)));
+}
+
+#[test]
+fn handles_do_not_outlive_a_driver_reload() {
+    let fake = Fake::new("").unwrap();
+    let nvml = load(&fake).unwrap();
+    let gpu = nvml.device_by_index(0).unwrap();
+    fake.script("generation = 2").unwrap();
+    assert!(matches!(gpu.power_usage(), Err(NvmlError::Uninitialized)));
+    assert!(nvml.device_by_index(0).unwrap().power_usage().is_ok());
+}
+
+#[test]
+fn an_xid_is_delivered_once_to_those_who_watch_its_gpu() {
+    let fake = Fake::new("xid = 1:0:31").unwrap();
+    let nvml = load(&fake).unwrap();
+    let gpu = nvml.device_by_index(0).unwrap();
+    let set = nvml.create_event_set().unwrap();
+    let set = gpu.register_events(EventTypes::CRITICAL_XID_ERROR, set).unwrap();
+    // The first came before anybody watched, the second is of another GPU.
+    fake.script("xid = 1:0:31 2:1:48 3:0:79").unwrap();
+    assert_eq!(set.wait(10_000).unwrap().event_data, Some(XidError::Value(79)));
+    assert!(matches!(set.wait(10), Err(NvmlError::Timeout)));
+}
+
+#[test]
+fn mig_instances_share_the_memory_of_their_gpu() {
+    let fake = Fake::new("gpu0.mig = 4; gpu0.memory_total = 4096").unwrap();
+    let nvml = load(&fake).unwrap();
+    let gpu = nvml.device_by_index(0).unwrap();
+    assert_eq!(gpu.mig_device_count().unwrap(), 4);
+    assert_eq!(gpu.mig_device_by_index(3).unwrap().memory_info().unwrap().total, 1024);
+    assert!(matches!(gpu.mig_device_by_index(4), Err(NvmlError::NotFound)));
+    assert!(matches!(gpu.utilization_rates(), Err(NvmlError::NotSupported)));
+}

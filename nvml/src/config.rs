@@ -1,0 +1,109 @@
+//! What is looked after, and how often.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a monitor does.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let config = tracecast_nvml::Config::default().with_interval(Duration::from_secs(10));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub(crate) interval: Duration,
+    pub(crate) library: Option<PathBuf>,
+    pub(crate) pcie_throughput: bool,
+    pub(crate) details: bool,
+    pub(crate) host: bool,
+    pub(crate) gpus: bool,
+    pub(crate) devices: Option<Vec<String>>,
+    pub(crate) sysfs: PathBuf,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            interval: Duration::from_secs(5),
+            library: None,
+            pcie_throughput: false,
+            details: false,
+            host: true,
+            gpus: true,
+            devices: None,
+            sysfs: PathBuf::from("/sys"),
+        }
+    }
+}
+
+impl Config {
+    /// How often each GPU is asked; 5 s by default, and 10 ms at least. A value older than three of these is a gap.
+    #[must_use]
+    pub fn with_interval(mut self, interval: Duration) -> Self {
+        self.interval = interval.clamp(Duration::from_millis(10), Duration::from_secs(3600));
+        self
+    }
+
+    /// The NVML library, where it is not the one that the linker finds.
+    #[must_use]
+    pub fn with_library(mut self, path: impl Into<PathBuf>) -> Self {
+        self.library = Some(path.into());
+        self
+    }
+
+    /// Whether traffic over PCIe is measured too; off by default, because the driver takes 20 ms for each direction.
+    #[must_use]
+    pub fn with_pcie_throughput(mut self, on: bool) -> Self {
+        self.pcie_throughput = on;
+        self
+    }
+
+    /// Whether encoder, decoder, fan, performance state and PCIe link are measured too; off by default.
+    #[must_use]
+    pub fn with_details(mut self, on: bool) -> Self {
+        self.details = on;
+        self
+    }
+
+    /// Whether GPUs are looked after; on by default. If not, the driver is never loaded.
+    #[must_use]
+    pub fn with_gpus(mut self, on: bool) -> Self {
+        self.gpus = on;
+        self
+    }
+
+    /// The GPUs that are looked after, by index (`0`) or by UUID or the start of one (`GPU-5a3c`).
+    ///
+    /// Without this `NVIDIA_VISIBLE_DEVICES` and `CUDA_VISIBLE_DEVICES` say which. Indices are NVML's, which are those of
+    /// CUDA where all GPUs are alike or `CUDA_DEVICE_ORDER` is `PCI_BUS_ID`.
+    #[must_use]
+    pub fn with_devices(mut self, devices: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.devices = Some(devices.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Where sysfs is mounted, if not at `/sys`. It says which GPUs sleep; those are not asked, which would wake them.
+    #[must_use]
+    pub fn with_sysfs(mut self, path: impl Into<PathBuf>) -> Self {
+        self.sysfs = path.into();
+        self
+    }
+
+    /// Whether the machine, the process and its container are measured too; on by default.
+    #[must_use]
+    pub fn with_host(mut self, on: bool) -> Self {
+        self.host = on;
+        self
+    }
+
+    /// How old a value may become.
+    pub(crate) fn stale_after(&self) -> Duration {
+        self.interval * 3
+    }
+
+    /// The longest pause between two attempts to find what is lost, and between two looks for what is new.
+    pub(crate) fn longest_pause(&self) -> Duration {
+        self.interval * 12
+    }
+}

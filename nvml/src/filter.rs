@@ -1,0 +1,168 @@
+//! Which GPUs are looked after.
+
+/// Which GPUs of the driver are wanted. All of the lists have to have a GPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Filter(Vec<List>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct List {
+    wanted: Vec<Wanted>,
+    /// It speaks of GPUs of the machine, and a container may have those only that it names, under other numbers.
+    is_of_machine: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Wanted {
+    Index(u32),
+    /// The start of an identifier.
+    Uuid(String),
+}
+
+impl Filter {
+    /// What the program says, else what the variables for containers and for CUDA say.
+    pub(crate) fn new(devices: Option<&[String]>, nvidia: Option<&str>, cuda: Option<&str>) -> Self {
+        if let Some(devices) = devices {
+            let wanted = devices.iter().filter_map(|text| Wanted::parse("with_devices", text)).collect();
+            return Filter(vec![List { wanted, is_of_machine: false }]);
+        }
+        Filter([nvidia.and_then(of_container), cuda.map(of_cuda)].into_iter().flatten().collect())
+    }
+
+    /// The same, from the environment.
+    pub(crate) fn of_environment(devices: Option<&[String]>) -> Self {
+        let [nvidia, cuda] = ["NVIDIA_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES"].map(|name| std::env::var(name).ok());
+        Filter::new(devices, nvidia.as_deref(), cuda.as_deref())
+    }
+
+    /// Whether one of `count` GPUs is wanted; not known if that depends on an identifier which is not given.
+    pub(crate) fn selects(&self, index: u32, count: u32, uuid: Option<&str>) -> Option<bool> {
+        let mut answers = self.0.iter().map(|list| list.selects(index, count, uuid));
+        // One refusal is enough, and one doubt is a doubt.
+        if answers.clone().any(|answer| answer == Some(false)) {
+            return Some(false);
+        }
+        answers.all(|answer| answer == Some(true)).then_some(true)
+    }
+}
+
+impl List {
+    fn selects(&self, index: u32, count: u32, uuid: Option<&str>) -> Option<bool> {
+        if self.is_of_machine && !self.wanted.is_empty() && self.wanted.len() >= count as usize {
+            return Some(true);
+        }
+        let mut doubt = false;
+        for wanted in &self.wanted {
+            match (wanted, uuid) {
+                (Wanted::Index(number), _) if *number == index => return Some(true),
+                (Wanted::Uuid(start), Some(uuid)) if uuid.starts_with(start.as_str()) => return Some(true),
+                (Wanted::Uuid(_), None) => doubt = true,
+                _ => {}
+            }
+        }
+        if doubt { None } else { Some(false) }
+    }
+}
+
+impl Wanted {
+    /// `1`, `GPU-5a3c…`, or an instance of one of those: `1:0`, `MIG-GPU-5a3c…/1/0`.
+    fn parse(place: &str, text: &str) -> Option<Self> {
+        let text = text.trim();
+        let uuid = text.strip_prefix("MIG-").unwrap_or(text);
+        if uuid.starts_with("GPU-") {
+            return Some(Wanted::Uuid(uuid.split('/').next().unwrap_or(uuid).to_owned()));
+        }
+        let index = text.split(':').next().and_then(|index| index.parse().ok());
+        if index.is_none() {
+            log::warn!(
+                target: "tracecast_nvml",
+                "{place} names `{text}`, which is neither the index of a GPU nor its UUID; it is left out"
+            );
+        }
+        index.map(Wanted::Index)
+    }
+}
+
+/// `NVIDIA_VISIBLE_DEVICES`. Without a list the container's runtime has hidden nothing, or everything.
+fn of_container(text: &str) -> Option<List> {
+    let wanted = match text.trim() {
+        "" | "all" | "void" => return None,
+        "none" => Vec::new(),
+        // The GPU of an instance that is named by its own identifier alone is not known: nothing is left out then.
+        list if list.split(',').any(|text| text.trim().starts_with("MIG-") && !text.contains("MIG-GPU-")) => {
+            return None;
+        }
+        list => list.split(',').filter_map(|text| Wanted::parse("NVIDIA_VISIBLE_DEVICES", text)).collect(),
+    };
+    Some(List { wanted, is_of_machine: true })
+}
+
+/// `CUDA_VISIBLE_DEVICES`. As CUDA has it, the list ends before what is no GPU, as `-1`.
+fn of_cuda(text: &str) -> List {
+    let is_gpu = |text: &&str| text.trim().starts_with("GPU-") || text.trim().parse::<u32>().is_ok();
+    let texts = text.split(',').take_while(is_gpu);
+    List {
+        wanted: texts.filter_map(|text| Wanted::parse("CUDA_VISIBLE_DEVICES", text)).collect(),
+        is_of_machine: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which of four GPUs, `GPU-0..` to `GPU-3..`, are wanted.
+    #[track_caller]
+    fn check(nvidia: Option<&str>, cuda: Option<&str>, expected: &[u32]) {
+        let filter = Filter::new(None, nvidia, cuda);
+        let selects = |index: &u32| filter.selects(*index, 4, Some(&format!("GPU-{index}abc"))) == Some(true);
+        assert_eq!((0..4).filter(selects).collect::<Vec<_>>(), expected, "{nvidia:?} {cuda:?}");
+    }
+
+    #[test]
+    fn without_a_list_all_are_wanted() {
+        check(None, None, &[0, 1, 2, 3]);
+        for text in ["all", "", "void"] {
+            check(Some(text), None, &[0, 1, 2, 3]);
+        }
+        check(Some("none"), None, &[]);
+    }
+
+    #[test]
+    fn a_list_has_indices_or_identifiers() {
+        check(Some("0,2"), None, &[0, 2]);
+        check(Some("GPU-1abc, GPU-3"), None, &[1, 3]);
+        check(Some("2:0,2:1"), None, &[2]);
+        check(Some("MIG-GPU-2abc/1/0"), None, &[2]);
+        check(None, Some("3,1"), &[1, 3]);
+        check(Some("0,1"), Some("1,2"), &[1]);
+    }
+
+    #[test]
+    fn cuda_stops_at_what_is_no_gpu() {
+        check(None, Some(""), &[]);
+        check(None, Some("-1"), &[]);
+        check(None, Some("1,-1,2"), &[1]);
+    }
+
+    #[test]
+    fn a_container_that_has_just_what_was_asked_for_has_all() {
+        // GPUs 4 to 7 of the machine are 0 to 3 in here.
+        check(Some("4,5,6,7"), None, &[0, 1, 2, 3]);
+        check(Some("MIG-5a3c"), None, &[0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn what_the_program_says_goes_before_the_environment() {
+        let devices = ["1".to_owned(), "nonsense".to_owned()];
+        let filter = Filter::new(Some(&devices), Some("0"), Some("0"));
+        assert_eq!([0, 1, 2].map(|index| filter.selects(index, 3, None)), [Some(false), Some(true), Some(false)]);
+    }
+
+    #[test]
+    fn an_identifier_has_to_be_known_first() {
+        let filter = Filter::new(Some(&["GPU-7".to_owned()]), None, None);
+        assert_eq!(filter.selects(0, 2, None), None);
+        assert_eq!(filter.selects(0, 2, Some("GPU-7abc")), Some(true));
+        assert_eq!(filter.selects(0, 2, Some("GPU-8abc")), Some(false));
+    }
+}

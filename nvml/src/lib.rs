@@ -1,0 +1,44 @@
+//! GPU gauges that survive a sick driver, and host gauges that are right in a container.
+//!
+//! [`start`] begins to look after the GPUs of the machine. It never fails: where there is no library, no driver or no
+//! permission, `tc_nvml_available` is 0, one line is logged, and it looks again now and then.
+//!
+//! ```
+//! let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
+//! // .. the program runs ..
+//! monitor.shutdown();
+//! ```
+//!
+//! The driver is called on threads of ours only, one for each GPU, so that a call which hangs holds up nothing but the
+//! values of its own GPU: those become a gap, `tc_gpu_up` becomes 0, and everything else goes on. What is not known is
+//! never a 0 and never the last value for ever.
+//!
+//! The machine (`tc_system_*`), this process (`tc_process_*`) and its container (`tc_container_*`) are measured on one
+//! more thread, from `/proc` and the files of cgroups; on systems without those they are absent.
+//!
+//! Metrics are read as all others of the program are. Log lines go through `log`, from the target `tracecast_nvml`.
+
+#![forbid(unsafe_code)]
+
+mod availability;
+mod config;
+mod driver;
+mod fault;
+mod filter;
+mod finder;
+mod held;
+mod host;
+mod metrics;
+mod monitor;
+mod power;
+mod publish;
+mod sample;
+mod sampler;
+mod shared;
+mod slot;
+mod stop;
+mod total;
+mod xid;
+
+pub use crate::config::Config;
+pub use crate::monitor::{Monitor, start};

@@ -1,0 +1,65 @@
+//! A monitor, from start to end.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Release};
+
+use crate::config::Config;
+use crate::finder;
+use crate::host;
+use crate::shared::Shared;
+
+/// There is one monitor in a process: two would set the same gauges.
+static RUNNING: AtomicBool = AtomicBool::new(false);
+
+/// Starts to look after the GPUs of this machine, until the monitor is dropped.
+///
+/// It never fails: what is missing is said by `tc_nvml_available`, and looked for again now and then. A second monitor
+/// while one runs does nothing but log a line.
+pub fn start(config: Config) -> Monitor {
+    if RUNNING.swap(true, AcqRel) {
+        log::warn!(target: "tracecast_nvml", "a GPU monitor runs already; this one does nothing");
+        return Monitor { shared: None };
+    }
+    let shared = Arc::new(Shared::new(config));
+    if shared.config.host {
+        let reading = shared.clone();
+        let thread = shared.thread("tracecast-host", move || host::run(&reading.config, &reading.stop));
+        shared.awaits(thread);
+    }
+    if shared.config.gpus {
+        let (finding, watching) = (shared.clone(), shared.clone());
+        shared.thread("tracecast-nvml", move || finder::run(&finding));
+        shared.thread("tracecast-nvml-watch", move || watching.watch());
+    }
+    Monitor { shared: Some(shared) }
+}
+
+/// GPUs are looked after for as long as this lives.
+#[must_use = "GPUs are looked after until the monitor is dropped; bind it to a name in `main`"]
+pub struct Monitor {
+    shared: Option<Arc<Shared>>,
+}
+
+impl Monitor {
+    /// Ends it, as dropping does: at once, also while a call of the driver hangs. All its gauges become gaps, and what
+    /// such a call brings later is thrown away.
+    pub fn shutdown(self) {
+        drop(self);
+    }
+}
+
+impl Drop for Monitor {
+    fn drop(&mut self) {
+        if let Some(shared) = self.shared.take() {
+            shared.end();
+            RUNNING.store(false, Release);
+        }
+    }
+}
+
+impl fmt::Debug for Monitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Monitor").field("running", &self.shared.is_some()).finish()
+    }
+}

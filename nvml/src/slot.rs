@@ -1,0 +1,172 @@
+//! What is known of one GPU, and since when.
+//!
+//! The thread that asks the GPU and the one that watches both change its metrics; whoever does holds the lock of the
+//! slot, and never calls the driver meanwhile. So a sample that comes back late is shown whole or not at all.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tracecast::InternedKey;
+
+use crate::metrics::*;
+use crate::publish::{self, Totals};
+use crate::sample::Sample;
+
+pub(crate) struct Slot {
+    pub(crate) gpu: u32,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// Since when the driver has been asked, if it is being asked.
+    asking: Option<Instant>,
+    /// When the newest values came.
+    sampled: Option<Instant>,
+    /// Whether values are shown; not known at first.
+    up: Option<bool>,
+    /// It sleeps: it is well, and has no values.
+    asleep: bool,
+    /// The monitor has ended: nothing is shown any more.
+    retired: bool,
+    identity: Option<Identity>,
+    totals: Totals,
+}
+
+/// What a GPU is called, as labels.
+type Identity = (<uuid as tracecast::Key>::Value, <model as tracecast::Key>::Value, <pci as tracecast::Key>::Value);
+
+impl Slot {
+    pub(crate) fn new(gpu: u32) -> Self {
+        Slot { gpu, state: Mutex::default() }
+    }
+
+    /// The state, unless the monitor has ended.
+    fn live(&self) -> Option<MutexGuard<'_, State>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (!state.retired).then_some(state)
+    }
+
+    /// The driver is about to be called.
+    pub(crate) fn asks(&self) {
+        if let Some(mut state) = self.live() {
+            state.asking = Some(Instant::now());
+        }
+    }
+
+    /// The GPU said who it is.
+    pub(crate) fn is(&self, of_uuid: &str, of_model: &str, of_pci: &str) {
+        let Some(mut state) = self.live() else { return };
+        let new = (uuid::intern(of_uuid), model::intern(of_model), pci::intern(of_pci));
+        if let Some(old) = state.identity.replace(new).filter(|old| *old != new) {
+            self.forget(old);
+        }
+    }
+
+    /// The GPU has answered.
+    pub(crate) fn show(&self, sample: &Sample) {
+        let Some(mut state) = self.live() else { return };
+        let now = Instant::now();
+        if let Some(start) = state.asking.take() {
+            SAMPLE_DURATION.set(now.duration_since(start).as_secs_f64(), (self.gpu,));
+        }
+        (state.sampled, state.up, state.asleep) = (Some(now), Some(true), false);
+        ASLEEP.set(0_u64, (self.gpu,));
+        // Each time, as metrics may have been switched on meanwhile.
+        if let Some((uuid, model, pci)) = state.identity {
+            INFO.set(1_u64, (self.gpu, uuid));
+            MODEL_INFO.set(1_u64, (self.gpu, model));
+            PCI_INFO.set(1_u64, (self.gpu, pci));
+        }
+        publish::gauges(self.gpu, sample);
+        publish::counters(self.gpu, sample, &mut state.totals);
+        // Last: who reads meanwhile sees no GPU that is up and has no values.
+        UP.set(1_u64, (self.gpu,));
+    }
+
+    /// The GPU sleeps, and is not asked.
+    pub(crate) fn sleep(&self) {
+        let Some(mut state) = self.live() else { return };
+        state.asking = None;
+        if !std::mem::replace(&mut state.asleep, true) {
+            publish::gauges(self.gpu, &Sample::default());
+        }
+        ASLEEP.set(1_u64, (self.gpu,));
+    }
+
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.live().is_some_and(|state| state.asleep)
+    }
+
+    /// The GPU does not answer as it should; the driver is not being asked.
+    pub(crate) fn lose(&self) {
+        if let Some(mut state) = self.live() {
+            state.asking = None;
+            self.hide(&mut state);
+        }
+    }
+
+    /// Looks at the clock: what has become too old is a gap.
+    pub(crate) fn watch(&self, interval: Duration, stale_after: Duration) {
+        let Some(mut state) = self.live() else { return };
+        let now = Instant::now();
+        let since = |then: Instant| now.saturating_duration_since(then);
+        if let Some(sampled) = state.sampled {
+            SAMPLE_AGE.set(since(sampled).as_secs_f64(), (self.gpu,));
+        }
+        let asking = state.asking.map(since).unwrap_or_default();
+        STUCK.set(if asking > interval { asking.as_secs_f64() } else { 0.0 }, (self.gpu,));
+        let is_stale = match state.up {
+            Some(true) if !state.asleep => state.sampled.is_some_and(|at| since(at) > stale_after),
+            Some(_) => false,
+            None => asking > stale_after,
+        };
+        if is_stale {
+            self.hide(&mut state);
+        }
+        // Each time, as metrics may have been switched on meanwhile.
+        state.up.into_iter().for_each(|up| UP.set(u64::from(up), (self.gpu,)));
+    }
+
+    /// The monitor has ended: everything is a gap, whatever comes back later.
+    pub(crate) fn retire(&self) {
+        let Some(mut state) = self.live() else { return };
+        self.hide(&mut state);
+        UP.clear((self.gpu,));
+        SAMPLE_AGE.clear((self.gpu,));
+        STUCK.clear((self.gpu,));
+        SAMPLE_DURATION.clear((self.gpu,));
+        XID_TIME.clear((self.gpu,));
+        if let Some(identity) = state.identity.take() {
+            self.forget(identity);
+        }
+        state.retired = true;
+    }
+
+    /// Whether nothing is shown of this GPU any more.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.live().is_none()
+    }
+
+    fn hide(&self, state: &mut State) {
+        (state.up, state.asleep) = (Some(false), false);
+        ASLEEP.clear((self.gpu,));
+        publish::gauges(self.gpu, &Sample::default());
+        UP.set(0_u64, (self.gpu,));
+    }
+
+    fn forget(&self, (uuid, model, pci): Identity) {
+        INFO.clear((self.gpu, uuid));
+        MODEL_INFO.clear((self.gpu, model));
+        PCI_INFO.clear((self.gpu, pci));
+    }
+
+    /// Does something with metrics of the GPU, unless the monitor has ended; whether it did.
+    pub(crate) fn record(&self, record: impl FnOnce(u32)) -> bool {
+        let state = self.live();
+        if state.is_some() {
+            record(self.gpu);
+        }
+        state.is_some()
+    }
+}

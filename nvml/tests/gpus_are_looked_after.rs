@@ -1,0 +1,220 @@
+//! GPUs that are well, of several kinds and drivers.
+
+mod kit;
+
+use kit::{Bench, of, up, value};
+
+const SCRIPT: &str = "
+    gpu0.utilization = 87; gpu0.memory_utilization = 40
+    gpu0.memory_total = 1000; gpu0.memory_used = 600; gpu0.memory_reserved = 10
+    gpu0.temperature = 61; gpu0.memory_temperature = 70
+    gpu0.power = 250500; gpu0.power_limit = 700000
+    gpu0.clock_sm = 1980; gpu0.clock_memory = 2619
+    gpu0.throttle = 4; gpu0.remapped_pending = 3; gpu0.processes = 2";
+
+#[test]
+fn each_value_is_there_in_its_unit() {
+    let mut bench = Bench::new(SCRIPT);
+    let snapshot = bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    let check = |name, expected| assert_eq!(of(&snapshot, name, "0"), Some(expected), "{name}");
+    check("tc_gpu_utilization_percent", 87.0);
+    check("tc_gpu_memory_controller_utilization_percent", 40.0);
+    check("tc_gpu_memory_used_bytes", 600.0);
+    check("tc_gpu_memory_size_bytes", 1000.0);
+    check("tc_gpu_memory_reserved_bytes", 10.0);
+    check("tc_gpu_temperature_celsius", 61.0);
+    check("tc_gpu_memory_temperature_celsius", 70.0);
+    check("tc_gpu_power_watts", 250.5);
+    check("tc_gpu_power_limit_watts", 700.0);
+    check("tc_gpu_compute_processes", 2.0);
+    let check = |name, label, text, expected| {
+        assert_eq!(value(&snapshot, name, &[("gpu", "0"), (label, text)]), Some(expected), "{name} {text}");
+    };
+    check("tc_gpu_clock_hertz", "clock", "sm", 1.98e9);
+    check("tc_gpu_clock_hertz", "clock", "memory", 2.619e9);
+    check("tc_gpu_throttled", "reason", "power_cap", 1.0);
+    check("tc_gpu_throttled", "reason", "hardware_slowdown", 0.0);
+    check("tc_gpu_remapped_rows", "kind", "pending", 3.0);
+    check("tc_gpu_remapped_rows", "kind", "failure", 0.0);
+    check("tc_gpu_ecc_errors_total", "severity", "uncorrected", 0.0);
+    check("tc_gpu_info", "uuid", "GPU-00000000-fa4e-4000-8000-000000000000", 1.0);
+    check("tc_gpu_model_info", "name", "NVIDIA Fake 80GB", 1.0);
+    check("tc_gpu_pci_info", "pci_bus_id", "00000000:01:00.0", 1.0);
+    assert_eq!(value(&snapshot, "tc_nvml_driver_info", &[("driver", "580.95.05")]), Some(1.0));
+    assert_eq!(value(&snapshot, "tc_nvml_available", &[("reason", "none")]), Some(1.0));
+    assert!(of(&snapshot, "tc_nvml_sample_duration_seconds", "0").is_some());
+    // What has to be asked for is not there.
+    for name in ["tc_gpu_pcie_throughput_bytes_per_second", "tc_gpu_fan_speed_percent"] {
+        assert!(snapshot.metric(name).is_none_or(|metric| metric.points.is_empty()), "{name}");
+    }
+    bench.until("its age is known", |now| of(now, "tc_gpu_sample_age_seconds", "1").is_some());
+}
+
+#[test]
+fn traffic_is_measured_if_asked_for() {
+    let mut watched = kit::Watched::new();
+    let fake = tracecast_nvml_fake::Fake::new("gpu0.pcie_sent = 5; gpu0.pcie_received = 7").unwrap();
+    let _monitor = tracecast_nvml::start(kit::config(&fake).with_pcie_throughput(true));
+    let of = |now: &_, way| value(now, "tc_gpu_pcie_throughput_bytes_per_second", &[("gpu", "0"), ("direction", way)]);
+    watched.until("both directions", |now| of(now, "transmit") == Some(5000.0) && of(now, "receive") == Some(7000.0));
+}
+
+#[test]
+fn details_are_measured_if_asked_for() {
+    let mut watched = kit::Watched::new();
+    let script =
+        "gpu0.encoder = 5; gpu0.decoder = 7; gpu0.fan = 44; gpu0.performance_state = 8; gpu0.link_generation = 4;
+        gpu0.link_width = 8; gpu1.performance_state = 32; gpu1.fail.nvmlDeviceGetFanSpeed_v2 = 3";
+    let fake = tracecast_nvml_fake::Fake::new(script).unwrap();
+    let _monitor = tracecast_nvml::start(kit::config(&fake).with_details(true));
+    let snapshot = watched.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    let check = |name, expected: [Option<f64>; 2]| {
+        assert_eq!([of(&snapshot, name, "0"), of(&snapshot, name, "1")], expected, "{name}");
+    };
+    check("tc_gpu_encoder_utilization_percent", [Some(5.0), Some(0.0)]);
+    check("tc_gpu_decoder_utilization_percent", [Some(7.0), Some(0.0)]);
+    check("tc_gpu_fan_speed_percent", [Some(44.0), None]);
+    check("tc_gpu_performance_state", [Some(8.0), None]);
+    check("tc_gpu_pcie_link_generation", [Some(4.0), Some(5.0)]);
+    check("tc_gpu_pcie_link_width", [Some(8.0), Some(16.0)]);
+}
+
+#[test]
+fn what_a_gpu_cannot_do_is_a_gap_and_nothing_else_is() {
+    let mut bench = Bench::new("gpu0.fail.nvmlDeviceGetPowerUsage = 3; gpu0.fail.memory_temperature = 3");
+    let snapshot = bench.until("it is up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    assert_eq!(of(&snapshot, "tc_gpu_power_watts", "0"), None);
+    assert_eq!(of(&snapshot, "tc_gpu_memory_temperature_celsius", "0"), None);
+    assert!(of(&snapshot, "tc_gpu_power_limit_watts", "0").is_some());
+    assert!(of(&snapshot, "tc_gpu_power_watts", "1").is_some());
+    assert_eq!(value(&snapshot, "tc_nvml_errors_total", &[("error", "not_supported")]), None);
+}
+
+#[test]
+fn an_old_driver_lacks_some_values_only() {
+    let functions = ["nvmlDeviceGetMemoryInfo_v2", "nvmlDeviceGetComputeRunningProcesses_v3"];
+    let mut bench = Bench::without(&functions, "");
+    let snapshot = bench.until("it is up", |now| up(now, "0") == Some(1.0));
+    assert_eq!(of(&snapshot, "tc_gpu_memory_used_bytes", "0"), None);
+    assert_eq!(of(&snapshot, "tc_gpu_compute_processes", "0"), None);
+    assert!(of(&snapshot, "tc_gpu_temperature_celsius", "0").is_some());
+}
+
+#[test]
+fn a_driver_without_deprecated_calls_lacks_some_values_only() {
+    let functions = ["nvmlDeviceGetTemperature", "nvmlDeviceGetCurrentClocksThrottleReasons"];
+    let mut bench = Bench::without(&functions, "");
+    let snapshot = bench.until("it is up", |now| up(now, "0") == Some(1.0));
+    assert_eq!(of(&snapshot, "tc_gpu_temperature_celsius", "0"), None);
+    assert_eq!(value(&snapshot, "tc_gpu_throttled", &[("gpu", "0"), ("reason", "idle")]), None);
+    assert!(of(&snapshot, "tc_gpu_power_watts", "0").is_some());
+}
+
+#[test]
+fn mig_has_memory_by_instance_and_no_utilization() {
+    let mut bench = Bench::new("gpu0.mig = 2; gpu0.memory_total = 1000; gpu0.memory_used = 600");
+    let snapshot = bench.until("it is up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    assert_eq!(of(&snapshot, "tc_gpu_utilization_percent", "0"), None);
+    assert!(of(&snapshot, "tc_gpu_utilization_percent", "1").is_some());
+    let size =
+        |gpu, instance| value(&snapshot, "tc_gpu_instance_memory_size_bytes", &[("gpu", gpu), ("instance", instance)]);
+    assert_eq!([size("0", "0"), size("0", "1"), size("0", "2")], [Some(500.0), Some(500.0), None]);
+    assert_eq!(size("1", "0"), None);
+    // The GPU's own values stay with it, once.
+    assert_eq!(of(&snapshot, "tc_gpu_memory_size_bytes", "0"), Some(1000.0));
+    assert!(of(&snapshot, "tc_gpu_power_watts", "0").is_some());
+    assert_eq!(snapshot.metric("tc_gpu_power_watts").unwrap().points.len(), 2);
+}
+
+#[test]
+fn sixteen_gpus_are_all_up() {
+    let mut bench = Bench::new("gpus = 16");
+    bench.until("all are up", |now| (0..16).all(|gpu| up(now, &gpu.to_string()) == Some(1.0)));
+}
+
+#[test]
+fn a_second_monitor_does_nothing_and_leaves_the_first_alone() {
+    let mut bench = Bench::new("");
+    bench.until("it is up", |now| up(now, "0") == Some(1.0));
+    let second = tracecast_nvml::start(kit::config(&bench.fake));
+    assert_eq!(format!("{second:?} {:?}", bench.monitor), "Monitor { running: false } Some(Monitor { running: true })");
+    drop(second);
+    bench.fake.script("gpu0.power = 123000").unwrap();
+    bench.until("it goes on", |now| of(now, "tc_gpu_power_watts", "0") == Some(123.0));
+}
+
+#[test]
+fn the_library_is_found_by_its_installed_name() {
+    const CHILD: &str = "TC_TEST_INSTALLED_NAME";
+    if std::env::var_os(CHILD).is_some() {
+        let mut watched = kit::Watched::new();
+        let _monitor = tracecast_nvml::start(tracecast_nvml::Config::default().with_interval(kit::INTERVAL));
+        watched.until("it is up", |now| of(now, "tc_gpu_power_watts", "2") == Some(55.0));
+        return;
+    }
+    let fake = tracecast_nvml_fake::Fake::new("gpus = 3; gpu2.power = 55000").unwrap();
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "the_library_is_found_by_its_installed_name"])
+        .env(CHILD, "1")
+        .env("LD_LIBRARY_PATH", fake.folder())
+        .env_remove("CUDA_VISIBLE_DEVICES")
+        .env_remove("NVIDIA_VISIBLE_DEVICES")
+        .output()
+        .unwrap();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    assert!(String::from_utf8_lossy(&child.stdout).contains("1 passed"));
+}
+
+#[test]
+fn only_the_wanted_gpus_are_looked_after() {
+    let mut watched = kit::Watched::new();
+    let fake = tracecast_nvml_fake::Fake::new("gpus = 4").unwrap();
+    let monitor = tracecast_nvml::start(kit::config(&fake).with_devices(["1", "GPU-00000003"]));
+    watched.until("two are up", |now| up(now, "1") == Some(1.0) && up(now, "3") == Some(1.0));
+    // Others have been asked for their identifiers by now, or will be; they are never shown.
+    for _ in 0..20 {
+        std::thread::sleep(kit::INTERVAL / 5);
+        let snapshot = watched.snapshot();
+        assert_eq!((up(&snapshot, "0"), up(&snapshot, "2")), (None, None));
+    }
+    drop(monitor);
+}
+
+#[test]
+fn a_gpu_that_sleeps_is_not_asked() {
+    let mut watched = kit::Watched::new();
+    let fake = tracecast_nvml_fake::Fake::new("gpu1.power = 1000").unwrap();
+    let folder = fake.folder().join("bus/pci/devices/0000:02:00.0/power");
+    std::fs::create_dir_all(&folder).unwrap();
+    let status = |text: &str| std::fs::write(folder.join("runtime_status"), text).unwrap();
+    status("active\n");
+    let _monitor = tracecast_nvml::start(kit::config(&fake).with_sysfs(fake.folder()));
+    watched.until("it is awake", |now| {
+        of(now, "tc_gpu_power_watts", "1") == Some(1.0) && of(now, "tc_gpu_asleep", "1") == Some(0.0)
+    });
+    status("suspended\n");
+    let snapshot = watched.until("it sleeps", |now| of(now, "tc_gpu_asleep", "1") == Some(1.0));
+    assert_eq!(of(&snapshot, "tc_gpu_power_watts", "1"), None);
+    // A call would hang now, and be seen.
+    fake.script("gpu1.hang = 3600; gpu0.power = 5000").unwrap();
+    watched.until("the other goes on", |now| of(now, "tc_gpu_power_watts", "0") == Some(5.0));
+    for _ in 0..20 {
+        std::thread::sleep(kit::INTERVAL / 2);
+        let snapshot = watched.snapshot();
+        assert_eq!(up(&snapshot, "1"), Some(1.0));
+        assert!(of(&snapshot, "tc_nvml_call_stuck_seconds", "1").is_none_or(|stuck| stuck == 0.0));
+    }
+    fake.script("gpu1.power = 2000").unwrap();
+    status("active\n");
+    watched.until("it is awake again", |now| of(now, "tc_gpu_power_watts", "1") == Some(2.0));
+}
+
+#[test]
+fn gpus_can_be_left_out() {
+    let mut watched = kit::Watched::new();
+    let fake = tracecast_nvml_fake::Fake::new("").unwrap();
+    let _monitor = tracecast_nvml::start(kit::config(&fake).with_gpus(false).with_host(true));
+    let snapshot = watched.until("the host is there", |now| value(now, "tc_process_threads", &[]).is_some());
+    assert_eq!(value(&snapshot, "tc_nvml_available", &[("reason", "none")]), None);
+    assert_eq!(up(&snapshot, "0"), None);
+}

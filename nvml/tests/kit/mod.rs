@@ -1,0 +1,107 @@
+//! A monitor, the fake driver that it looks at, and a reader of what it says.
+
+#![allow(dead_code, reason = "each test file uses a part of it")]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tracecast::{Metering, MeteringConfig, PointValue, Reader, Snapshot, Temporality};
+use tracecast_nvml::{Config, Monitor};
+use tracecast_nvml_fake::Fake;
+
+static TURN: Mutex<()> = Mutex::new(());
+
+/// How often the fake is asked.
+pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
+/// Far longer than anything takes here.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// Metrics are on, and read by nobody else.
+pub(crate) struct Watched {
+    reader: Reader,
+    metering: Option<Metering>,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Watched {
+    pub(crate) fn new() -> Self {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let metering = Metering::start(MeteringConfig::default()).unwrap();
+        Watched { reader: metering.reader(Temporality::Cumulative), metering: Some(metering), _turn: turn }
+    }
+
+    /// Switches metrics off and on again; it is still nobody else's turn.
+    pub(crate) fn restart(&mut self) {
+        drop(self.metering.take());
+        let metering = self.metering.insert(Metering::start(MeteringConfig::default()).unwrap());
+        self.reader = metering.reader(Temporality::Cumulative);
+    }
+
+    pub(crate) fn snapshot(&mut self) -> Snapshot {
+        self.reader.snapshot()
+    }
+
+    /// A snapshot of which this is true, and was true of the one before: metrics are read one after the other, so the first
+    /// may have a GPU that is up and lack what came with it.
+    pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
+        let start = Instant::now();
+        loop {
+            let held = holds(&self.snapshot());
+            let snapshot = self.snapshot();
+            if held && holds(&snapshot) {
+                return snapshot;
+            }
+            assert!(start.elapsed() < LONGEST, "not in {LONGEST:?}: {what}; there is\n{snapshot}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// A monitor of a fake; fields drop in their order.
+pub(crate) struct Bench {
+    pub(crate) monitor: Option<Monitor>,
+    pub(crate) watched: Watched,
+    pub(crate) fake: Fake,
+}
+
+impl Bench {
+    pub(crate) fn new(script: &str) -> Self {
+        Self::without(&[], script)
+    }
+
+    pub(crate) fn without(functions: &[&str], script: &str) -> Self {
+        let watched = Watched::new();
+        let fake = Fake::without(functions, script).unwrap();
+        let monitor = Some(tracecast_nvml::start(config(&fake)));
+        Bench { monitor, watched, fake }
+    }
+
+    pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
+        self.watched.until(what, holds)
+    }
+}
+
+pub(crate) fn config(fake: &Fake) -> Config {
+    // All of them, whatever the environment of the tests says.
+    let devices = (0..32).map(|index| index.to_string());
+    Config::default().with_interval(INTERVAL).with_library(fake.library()).with_devices(devices).with_host(false)
+}
+
+/// The value of a metric with these labels.
+pub(crate) fn value(snapshot: &Snapshot, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
+    match snapshot.value(name, labels)? {
+        PointValue::U64(value) => Some(*value as f64),
+        PointValue::I64(value) => Some(*value as f64),
+        PointValue::F64(value) => Some(*value),
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+/// The value of a metric of one GPU.
+pub(crate) fn of(snapshot: &Snapshot, name: &str, gpu: &str) -> Option<f64> {
+    value(snapshot, name, &[("gpu", gpu)])
+}
+
+pub(crate) fn up(snapshot: &Snapshot, gpu: &str) -> Option<f64> {
+    of(snapshot, "tc_gpu_up", gpu)
+}

@@ -1,0 +1,93 @@
+//! GPUs that are lost, hang, come back; a driver that is loaded again.
+
+mod kit;
+
+use std::time::{Duration, Instant};
+
+use kit::{Bench, of, up, value};
+
+#[test]
+fn a_lost_gpu_is_a_gap_until_it_is_back() {
+    let mut bench = Bench::new("");
+    bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    bench.fake.script("gpu1.fail = 15; gpu0.power = 77000").unwrap();
+    let snapshot = bench.until("one is lost, the other goes on", |now| {
+        up(now, "1") == Some(0.0) && of(now, "tc_gpu_power_watts", "0") == Some(77.0)
+    });
+    assert_eq!(of(&snapshot, "tc_gpu_power_watts", "1"), None);
+    assert_eq!(of(&snapshot, "tc_gpu_temperature_celsius", "1"), None);
+    assert!(value(&snapshot, "tc_nvml_errors_total", &[("error", "gpu_lost")]).is_some_and(|count| count > 0.0));
+    bench.fake.script("gpu1.power = 88000").unwrap();
+    bench.until("it is back", |now| up(now, "1") == Some(1.0) && of(now, "tc_gpu_power_watts", "1") == Some(88.0));
+}
+
+#[test]
+fn an_unplugged_gpu_is_down_and_one_that_is_plugged_in_is_found() {
+    let mut bench = Bench::new("gpus = 2");
+    bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    bench.fake.script("gpus = 1").unwrap();
+    let snapshot = bench.until("it is down", |now| up(now, "1") == Some(0.0) && up(now, "0") == Some(1.0));
+    assert_eq!(of(&snapshot, "tc_gpu_power_watts", "1"), None);
+    bench.fake.script("gpus = 3").unwrap();
+    bench.until("both are found", |now| up(now, "1") == Some(1.0) && up(now, "2") == Some(1.0));
+}
+
+#[test]
+fn a_call_that_hangs_holds_up_its_own_gpu_only() {
+    let mut bench = Bench::new("");
+    bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    bench.fake.script("gpu1.hang = 3600; gpu0.power = 11000").unwrap();
+    let snapshot = bench.until("it is seen to hang", |now| {
+        up(now, "1") == Some(0.0) && of(now, "tc_nvml_call_stuck_seconds", "1").is_some_and(|stuck| stuck > 0.0)
+    });
+    assert_eq!(of(&snapshot, "tc_gpu_power_watts", "1"), None);
+    bench.until("the other goes on", |now| of(now, "tc_gpu_power_watts", "0") == Some(11.0));
+    bench.fake.script("gpu1.hang = 3600; gpu0.power = 22000").unwrap();
+    bench.until("and on", |now| of(now, "tc_gpu_power_watts", "0") == Some(22.0) && up(now, "1") == Some(0.0));
+    bench.fake.script("gpu1.power = 33000").unwrap();
+    bench.until("it has come back", |now| {
+        up(now, "1") == Some(1.0)
+            && of(now, "tc_gpu_power_watts", "1") == Some(33.0)
+            && of(now, "tc_nvml_call_stuck_seconds", "1") == Some(0.0)
+    });
+}
+
+#[test]
+fn the_end_does_not_wait_for_a_call_that_hangs_and_shows_nothing_that_it_brings() {
+    let mut bench = Bench::new("");
+    bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    bench.fake.script("gpu0.hang = 3600; gpu1.hang = 3600").unwrap();
+    bench.until("it hangs", |now| of(now, "tc_nvml_call_stuck_seconds", "1").is_some_and(|stuck| stuck > 0.0));
+    let start = Instant::now();
+    bench.monitor.take().unwrap().shutdown();
+    let took = start.elapsed();
+    println!("shutdown with two calls that hang: {took:?}");
+    // It waits for 50 ms by design; the call would take an hour.
+    assert!(took < Duration::from_secs(10));
+    let gauges = |now: &tracecast::Snapshot| {
+        let gauge = |metric: &&tracecast::MetricPoints| matches!(metric.meta.kind, tracecast::MetricKind::Gauge);
+        now.metrics.iter().filter(gauge).map(|metric| metric.points.len()).sum::<usize>()
+    };
+    assert_eq!(gauges(&bench.watched.snapshot()), 0);
+    bench.fake.script("").unwrap();
+    // Long enough for the calls, which look at the script every 5 ms, to come back.
+    for _ in 0..20 {
+        std::thread::sleep(Duration::from_millis(10));
+        assert_eq!(gauges(&bench.watched.snapshot()), 0);
+    }
+}
+
+#[test]
+fn counters_grow_over_a_driver_that_is_loaded_again() {
+    let mut bench = Bench::new("gpu0.energy = 5000; gpu0.ecc_corrected = 10; gpu0.replays = 4");
+    let joules = |now: &_| of(now, "tc_gpu_energy_joules_total", "0");
+    bench.until("it counts from here", |now| joules(now) == Some(0.0));
+    bench.fake.script("gpu0.energy = 9000; gpu0.ecc_corrected = 12; gpu0.replays = 4").unwrap();
+    bench.until("it grows", |now| joules(now) == Some(4.0));
+    bench.fake.script("generation = 2; gpu0.energy = 1000; gpu0.ecc_corrected = 1; gpu0.replays = 4").unwrap();
+    let snapshot = bench.until("it goes on growing", |now| joules(now) == Some(5.0));
+    let corrected = [("gpu", "0"), ("severity", "corrected")];
+    assert_eq!(value(&snapshot, "tc_gpu_ecc_errors_total", &corrected), Some(3.0));
+    assert_eq!(of(&snapshot, "tc_gpu_pcie_replays_total", "0"), Some(0.0));
+    assert_eq!(up(&snapshot, "0"), Some(1.0));
+}

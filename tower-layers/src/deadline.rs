@@ -1,0 +1,105 @@
+//! The deadline of a call, by its own header: whoever enforces it only drops the call.
+
+use std::time::{Duration, Instant};
+
+use http::HeaderMap;
+
+/// The least that a call may have left when it is ended because of its deadline.
+const SLACK: Duration = Duration::from_millis(5);
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    /// From when on an end that nobody explained was the deadline's.
+    due: Instant,
+}
+
+impl Deadline {
+    /// By its header, or by the timeout that this side has for all calls, whichever is shorter.
+    pub(crate) fn of(headers: &HeaderMap, own: Option<Duration>, now: Instant) -> Option<Self> {
+        let given = headers.get("grpc-timeout").and_then(|timeout| parse(timeout.as_bytes()));
+        let timeout = given.into_iter().chain(own).min()?;
+        // Timers of the two sides do not agree to the millisecond; a twentieth is what calls were seen to differ by.
+        let slack = SLACK.max(timeout / 20).min(timeout);
+        Some(Deadline { due: now.checked_add(timeout - slack)? })
+    }
+
+    pub(crate) fn is_due(&self, now: Instant) -> bool {
+        now >= self.due
+    }
+}
+
+/// Up to eight digits and a unit.
+fn parse(value: &[u8]) -> Option<Duration> {
+    let (unit, digits) = value.split_last()?;
+    if !(1..=8).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some(match unit {
+        b'H' => Duration::from_secs(number * 3600),
+        b'M' => Duration::from_secs(number * 60),
+        b'S' => Duration::from_secs(number),
+        b'm' => Duration::from_millis(number),
+        b'u' => Duration::from_micros(number),
+        b'n' => Duration::from_nanos(number),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn every_unit_is_understood_and_nothing_else() {
+        for (text, expected) in [
+            ("2H", Some(Duration::from_secs(7200))),
+            ("3M", Some(Duration::from_secs(180))),
+            ("99999999S", Some(Duration::from_secs(99_999_999))),
+            ("201m", Some(Duration::from_millis(201))),
+            ("0u", Some(Duration::ZERO)),
+            ("7n", Some(Duration::from_nanos(7))),
+            ("", None),
+            ("S", None),
+            ("100000000S", None),
+            ("+1S", None),
+            ("1.5S", None),
+            ("1s", None),
+            ("10", None),
+        ] {
+            assert_eq!(parse(text.as_bytes()), expected, "{text:?}");
+        }
+    }
+
+    #[track_caller]
+    fn check(timeout: &'static str, after: Duration, due: bool) {
+        let now = Instant::now();
+        let headers =
+            HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static(timeout))]);
+        assert_eq!(Deadline::of(&headers, None, now).unwrap().is_due(now + after), due, "{timeout} {after:?}");
+        let longer = Some(Duration::from_secs(3600));
+        assert_eq!(Deadline::of(&headers, longer, now).unwrap().is_due(now + after), due, "{timeout} {after:?}");
+    }
+
+    #[test]
+    fn the_shorter_one_counts() {
+        let (now, own) = (Instant::now(), Some(Duration::from_secs(1)));
+        let ten =
+            HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static("10S"))]);
+        for headers in [HeaderMap::new(), ten] {
+            let deadline = Deadline::of(&headers, own, now).unwrap();
+            assert_eq!([900, 950].map(|millis| deadline.is_due(now + Duration::from_millis(millis))), [false, true]);
+        }
+        assert!(Deadline::of(&HeaderMap::new(), None, now).is_none());
+    }
+
+    #[test]
+    fn a_little_before_its_time_is_in_time() {
+        check("100m", Duration::from_millis(94), false);
+        check("100m", Duration::from_millis(95), true);
+        check("10S", Duration::from_millis(9_499), false);
+        check("10S", Duration::from_millis(9_500), true);
+        check("1m", Duration::ZERO, true);
+    }
+}

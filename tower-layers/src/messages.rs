@@ -1,0 +1,102 @@
+//! Counting messages: frames are not messages, one may hold many of them, or a part of one.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What stands in front of each: whether it is compressed, and its length.
+const PREFIX: usize = 5;
+
+/// Reads a stream of messages as it passes by.
+#[derive(Debug, Default)]
+pub(crate) struct Messages {
+    prefix: [u8; PREFIX],
+    /// Bytes of the prefix that were seen.
+    seen: usize,
+    /// Bytes of the message that are to come.
+    left: u32,
+    pub(crate) count: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Messages {
+    pub(crate) fn read(&mut self, mut data: &[u8]) {
+        while !data.is_empty() {
+            let taken = if self.seen < PREFIX { self.read_prefix(data) } else { self.read_message(data) };
+            data = data.get(taken..).unwrap_or_default();
+            if self.seen == PREFIX && self.left == 0 {
+                self.count += 1;
+                self.seen = 0;
+            }
+        }
+    }
+
+    fn read_prefix(&mut self, data: &[u8]) -> usize {
+        let taken = data.len().min(PREFIX - self.seen);
+        self.prefix[self.seen..self.seen + taken].copy_from_slice(&data[..taken]);
+        self.seen += taken;
+        if self.seen == PREFIX {
+            let [_, length @ ..] = self.prefix;
+            self.left = u32::from_be_bytes(length);
+        }
+        taken
+    }
+
+    fn read_message(&mut self, data: &[u8]) -> usize {
+        let taken = data.len().min(self.left as usize);
+        self.left -= taken as u32;
+        self.bytes += taken as u64;
+        taken
+    }
+}
+
+/// What was counted by a body that belongs to somebody else by now.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    messages: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl Counts {
+    pub(crate) fn store(&self, messages: &Messages) {
+        self.messages.store(messages.count, Relaxed);
+        self.bytes.store(messages.bytes, Relaxed);
+    }
+
+    /// Messages and bytes.
+    pub(crate) fn load(&self) -> (u64, u64) {
+        (self.messages.load(Relaxed), self.bytes.load(Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three messages, one of them empty.
+    const STREAM: [u8; 20] = [0, 0, 0, 0, 2, 7, 7, 1, 0, 0, 0, 0, 0, 0, 0, 0, 3, 9, 9, 9];
+
+    #[test]
+    fn frames_of_any_size_hold_the_same_messages() {
+        for size in 1..=STREAM.len() {
+            let mut messages = Messages::default();
+            STREAM.chunks(size).for_each(|frame| messages.read(frame));
+            assert_eq!((messages.count, messages.bytes), (3, 5), "frames of {size} bytes");
+        }
+    }
+
+    #[test]
+    fn a_message_counts_when_all_of_it_has_passed() {
+        let mut messages = Messages::default();
+        messages.read(&STREAM[..6]);
+        assert_eq!((messages.count, messages.bytes), (0, 1));
+        messages.read(&STREAM[6..7]);
+        assert_eq!((messages.count, messages.bytes), (1, 2));
+    }
+
+    #[test]
+    fn lengths_that_are_lies_do_no_harm() {
+        let mut messages = Messages::default();
+        messages.read(&[0xff; PREFIX]);
+        messages.read(&[0; 1000]);
+        assert_eq!((messages.count, messages.bytes), (0, 1000));
+    }
+}

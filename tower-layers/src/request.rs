@@ -1,0 +1,66 @@
+//! The body of a request, which counts its messages as they pass.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use tonic::Status;
+use tonic::body::Body;
+
+use crate::messages::{Counts, Messages};
+
+pub(crate) struct RequestBody {
+    inner: Body,
+    messages: Messages,
+    counts: Arc<Counts>,
+}
+
+impl RequestBody {
+    /// The same body, and what will have passed of it.
+    pub(crate) fn wrap(inner: Body) -> (Body, Arc<Counts>) {
+        let counts = Arc::<Counts>::default();
+        let body = RequestBody { inner, messages: Messages::default(), counts: counts.clone() };
+        (Body::new(body), counts)
+    }
+}
+
+impl http_body::Body for RequestBody {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let polled = Pin::new(&mut self.inner).poll_frame(task);
+        if let Poll::Ready(Some(Ok(frame))) = &polled
+            && let Some(data) = frame.data_ref()
+        {
+            self.messages.read(data);
+            self.counts.store(&self.messages);
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.inner.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.inner.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http_body::Body as _;
+    use http_body_util::{BodyExt as _, Full};
+
+    #[tokio::test]
+    async fn a_body_says_how_long_it_is_and_when_it_has_ended() {
+        let (mut body, counts) = RequestBody::wrap(Body::new(Full::new(Bytes::from_static(b"\0\0\0\0\x02ab"))));
+        assert_eq!((body.size_hint().exact(), body.is_end_stream(), counts.load()), (Some(7), false, (0, 0)));
+        assert!(body.frame().await.is_some());
+        assert_eq!((body.size_hint().exact(), body.is_end_stream(), counts.load()), (Some(0), true, (1, 2)));
+    }
+}
