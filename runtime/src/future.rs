@@ -268,11 +268,21 @@ where
 impl<F, H> Drop for Instrumented<F, H> {
     #[inline]
     fn drop(&mut self) {
-        let abandoned = self.span.take().map(Abandoned::enter);
+        if let Some(Carried(span)) = self.span {
+            return drop_in_span(span, &mut self.future);
+        }
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.future) };
-        drop(abandoned);
     }
+}
+
+/// Drops a future that has not come to its end, inside its span. Only for the drop of what holds it.
+#[cold]
+#[inline(never)]
+fn drop_in_span<F>(span: BlockRef, future: &mut ManuallyDrop<F>) {
+    let _abandoned = Abandoned::enter(Carried(span));
+    // SAFETY: as in `drop`, which does nothing else after this.
+    unsafe { ManuallyDrop::drop(future) };
 }
 
 impl<F: std::fmt::Debug, H> std::fmt::Debug for Instrumented<F, H> {
