@@ -153,10 +153,16 @@ fn the_protocol_is_protobuf_over_http_by_default() {
 #[cfg(target_os = "linux")]
 #[test]
 fn port_4317_means_grpc_unless_the_protocol_is_named() {
-    for (protocol, expected) in [("", "PRI * HTTP/2.0\r\n\r\nSM"), ("http/protobuf", "POST /v1/traces HTTP/1.1")] {
-        let listener = TcpListener::bind("127.43.17.1:4317").unwrap();
+    // An address for each: a program that another test is just starting may hold a copy of a listener for a moment.
+    let cases = [
+        ("127.43.17.1:4317", "", "PRI * HTTP/2.0\r\n\r\nSM"),
+        ("127.43.17.2:4317", "http/protobuf", "POST /v1/traces HTTP/1.1"),
+    ];
+    for (address, protocol, expected) in cases {
+        let listener = TcpListener::bind(address).unwrap();
+        let endpoint = format!("http://{address}");
         let variables = [
-            ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.43.17.1:4317"),
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
             ("OTEL_EXPORTER_OTLP_PROTOCOL", protocol),
             ("OTEL_METRICS_EXPORTER", "none"),
             ("OTEL_LOGS_EXPORTER", "none"),
