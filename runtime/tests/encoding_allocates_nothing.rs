@@ -2,35 +2,13 @@
 
 #![cfg(feature = "otlp")]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "support/counting.rs"]
+mod counting;
 
+use counting::ALLOCATIONS;
 use tracecast::__bench::Encoder;
 use tracecast::prelude::*;
 use tracecast::{Recording, RecordingConfig, keys};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's contract is ours.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is ours.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// A label whose text is made anew, text, a key twice, an event, a link, an error.
 #[tc_span("Encode/Work", attrs(keys::device = 3_u32, keys::artifact = artifact, keys::size_bytes = u64::MAX),

@@ -7,11 +7,12 @@
 
 #[path = "support/child.rs"]
 mod child;
+#[path = "support/counting.rs"]
+mod counting;
 #[path = "support/faulty.rs"]
 mod faulty;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+use counting::ALLOCATIONS;
 use std::hint::spin_loop;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -24,29 +25,6 @@ use tracecast::config::{Config, Protocol};
 use tracecast::keys::SourceType;
 use tracecast::prelude::*;
 use tracecast::{Guard, Report};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's contract is ours.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is ours.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 tc_metrics! {
     /// Bytes that were loaded.

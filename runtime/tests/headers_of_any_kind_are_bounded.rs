@@ -1,37 +1,15 @@
 //! Headers with random and mutated values: nothing panics, memory is bounded, and what is written reads back as the same.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "support/counting.rs"]
+mod counting;
 
+use counting::BYTES;
 use formats::{B3, Baggage, TraceParent, TraceState};
 
 // The module is private. Here it has an allocator that counts.
 #[allow(dead_code, unused_imports, reason = "the test uses what it needs")]
 #[path = "../src/formats/mod.rs"]
 mod formats;
-
-struct Counting;
-
-thread_local! {
-    static BYTES: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        BYTES.set(BYTES.get() + layout.size());
-        // SAFETY: the caller's contract is ours.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is ours.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// What this gives, if it allocates no more bytes in all, also counting those that it frees.
 #[track_caller]

@@ -1,37 +1,14 @@
 //! After its first use a metric allocates nothing; unused, it takes less than a kilobyte; used, what the catalogue says.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "support/counting.rs"]
+mod counting;
+
+use counting::{ALLOCATIONS, BYTES};
 use std::sync::Mutex;
 
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
 use tracecast::{Metering, MeteringConfig, Recording, RecordingConfig, Temporality};
-
-struct Counting;
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-    static BYTES: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: passes everything on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        BYTES.set(BYTES.get() + layout.size());
-        // SAFETY: the caller's contract is ours.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is ours.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 mod keys {
     tracecast::tc_keys! {

@@ -7,11 +7,12 @@ use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll, ready};
 
 use bytes::Bytes;
-use http::{HeaderMap, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tonic::body::Body;
 use tonic::{Code, Status};
+use tower_service::Service;
 
 use crate::call::Call;
 use crate::status::{self, BoxError};
@@ -29,7 +30,19 @@ pin_project! {
 }
 
 impl<F> ResponseFuture<F> {
-    pub(crate) fn new(inner: F, call: Option<Call>, answers_panics: bool) -> Self {
+    /// Calls a service, in the span of the call if it has one.
+    pub(crate) fn start<S>(
+        service: &mut S,
+        (request, mut call): (Request<Body>, Option<Call>),
+        answers_panics: bool,
+    ) -> Self
+    where
+        S: Service<Request<Body>, Future = F>,
+    {
+        let inner = match &mut call {
+            Some(call) => call.run(|| service.call(request)),
+            None => service.call(request),
+        };
         ResponseFuture { inner, call, answers_panics }
     }
 }

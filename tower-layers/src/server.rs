@@ -95,12 +95,7 @@ where
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let (request, mut call) = begin(request, &self.settings);
-        let inner = match &mut call {
-            Some(call) => call.run(|| self.inner.call(request)),
-            None => self.inner.call(request),
-        };
-        ResponseFuture::new(inner, call, self.settings.answers_panics)
+        ResponseFuture::start(&mut self.inner, begin(request, &self.settings), self.settings.answers_panics)
     }
 }
 

@@ -39,6 +39,9 @@ impl B3 {
     pub(crate) const LENGTH: usize = 51;
     /// The name of the single header.
     pub(crate) const SINGLE: &str = SINGLE;
+    /// The names of the several: the ids of trace and span, the decision, and that one which asks for debugging.
+    #[cfg_attr(not(feature = "otel"), allow(dead_code, reason = "OpenTelemetry's propagator is asked for them"))]
+    pub(crate) const SEVERAL: [&str; 4] = [TRACE_ID, SPAN_ID, SAMPLED, FLAGS];
     /// The name of that one of the several which asks for debugging.
     pub(crate) const FLAGS: &str = FLAGS;
 

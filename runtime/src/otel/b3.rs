@@ -1,4 +1,4 @@
-//! B3, the format of Zipkin: one header or several. Both are read, whichever is written.
+//! B3 for OpenTelemetry's propagators: one header or several are written, both are read.
 
 use opentelemetry::propagation::text_map_propagator::FieldIter;
 use opentelemetry::propagation::{Extractor, Injector, TextMapPropagator};
@@ -6,12 +6,7 @@ use opentelemetry::trace::{SpanContext, TraceContextExt, TraceState};
 use opentelemetry::{Context as Theirs, SpanId, TraceId};
 
 use super::convert;
-
-const SINGLE: &str = "b3";
-const TRACE_ID: &str = "x-b3-traceid";
-const SPAN_ID: &str = "x-b3-spanid";
-const SAMPLED: &str = "x-b3-sampled";
-const FLAGS: &str = "x-b3-flags";
+use crate::formats::{self, Decision};
 
 #[derive(Debug)]
 pub(super) struct B3 {
@@ -21,12 +16,12 @@ pub(super) struct B3 {
 impl B3 {
     /// Writes one header.
     pub(super) fn single() -> Self {
-        B3 { fields: vec![SINGLE.to_owned()] }
+        B3 { fields: vec![formats::B3::SINGLE.to_owned()] }
     }
 
     /// Writes several.
     pub(super) fn multiple() -> Self {
-        B3 { fields: [TRACE_ID, SPAN_ID, SAMPLED, FLAGS].map(str::to_owned).to_vec() }
+        B3 { fields: formats::B3::SEVERAL.map(str::to_owned).to_vec() }
     }
 }
 
@@ -37,18 +32,26 @@ impl TextMapPropagator for B3 {
         if !span.is_valid() {
             return;
         }
-        let sampled = if span.is_sampled() { "1" } else { "0" };
+        let (trace_id, span_id) = (convert::trace_number(span.trace_id()), convert::span_number(span.span_id()));
+        let decision = if span.is_sampled() { Decision::Accept } else { Decision::Deny };
+        let said = formats::B3 { ids: Some((trace_id, span_id)), decision };
+        let mut set = |name, value: &[u8]| injector.set(name, String::from_utf8_lossy(value).into_owned());
         if self.fields.len() == 1 {
-            return injector.set(SINGLE, format!("{}-{}-{sampled}", span.trace_id(), span.span_id()));
+            set(formats::B3::SINGLE, said.write(&mut [0; formats::B3::LENGTH]));
+        } else {
+            said.write_several(set);
         }
-        injector.set(TRACE_ID, span.trace_id().to_string());
-        injector.set(SPAN_ID, span.span_id().to_string());
-        injector.set(SAMPLED, sampled.to_owned());
     }
 
     fn extract_with_context(&self, context: &Theirs, extractor: &dyn Extractor) -> Theirs {
-        match single(extractor).or_else(|| multiple(extractor)) {
-            Some(span) => context.with_remote_span_context(span),
+        let said = formats::B3::read(|name| extractor.get(name).map(str::as_bytes));
+        // A decision alone names no parent.
+        match said.and_then(|said| said.ids.zip(Some(said.decision))) {
+            Some(((trace_id, span_id), decision)) => {
+                let (trace_id, span_id) = (TraceId::from(trace_id), SpanId::from(span_id));
+                let flags = convert::flags(decision.sampled());
+                context.with_remote_span_context(SpanContext::new(trace_id, span_id, flags, true, TraceState::NONE))
+            }
             None => context.clone(),
         }
     }
@@ -58,34 +61,16 @@ impl TextMapPropagator for B3 {
     }
 }
 
-/// `{trace id}-{span id}[-{sampled}[-{parent}]]`; a decision alone names no parent.
-fn single(extractor: &dyn Extractor) -> Option<SpanContext> {
-    let mut parts = extractor.get(SINGLE)?.split('-');
-    let (trace_id, span_id) = (parts.next()?, parts.next()?);
-    parsed(trace_id, span_id, matches!(parts.next(), Some("1" | "d")))
-}
-
-fn multiple(extractor: &dyn Extractor) -> Option<SpanContext> {
-    let sampled = matches!(extractor.get(SAMPLED), Some("1" | "true" | "True")) || extractor.get(FLAGS) == Some("1");
-    parsed(extractor.get(TRACE_ID)?, extractor.get(SPAN_ID)?, sampled)
-}
-
-/// A trace id may have half the width.
-fn parsed(trace_id: &str, span_id: &str, sampled: bool) -> Option<SpanContext> {
-    let is_hex = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    if !matches!(trace_id.len(), 16 | 32) || span_id.len() != 16 || !is_hex(trace_id) || !is_hex(span_id) {
-        return None;
-    }
-    let (trace_id, span_id) = (TraceId::from_hex(trace_id).ok()?, SpanId::from_hex(span_id).ok()?);
-    let context = SpanContext::new(trace_id, span_id, convert::flags(sampled), true, TraceState::NONE);
-    Some(context).filter(SpanContext::is_valid)
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashMap;
 
     use super::*;
+
+    const TRACE_ID: &str = formats::B3::SEVERAL[0];
+    const SPAN_ID: &str = formats::B3::SEVERAL[1];
+    const SAMPLED: &str = formats::B3::SEVERAL[2];
+    const FLAGS: &str = formats::B3::SEVERAL[3];
 
     const IDS: (&str, &str) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
 

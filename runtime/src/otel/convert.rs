@@ -17,7 +17,7 @@ pub(super) fn span_number(id: SpanId) -> u64 {
     u64::from_be_bytes(id.to_bytes())
 }
 
-fn trace_number(id: TraceId) -> u128 {
+pub(super) fn trace_number(id: TraceId) -> u128 {
     u128::from_be_bytes(id.to_bytes())
 }
 
