@@ -8,6 +8,7 @@ use crate::clock;
 use crate::context::Context;
 use crate::local;
 use crate::open;
+use crate::sampling::Sampler;
 use crate::span::{self, IntoLinks, IntoParent, Span};
 use crate::switch;
 use crate::table::Table;
@@ -30,7 +31,7 @@ impl Span {
     pub fn builder(name: &str, kind: Kind) -> SpanBuilder {
         // Off costs no lookup.
         let callsite = switch::is_on().then(|| callsite(name, kind));
-        SpanBuilder { callsite, parent: None, start: None, links: Vec::new() }
+        SpanBuilder { callsite, parent: None, start: None, links: Vec::new(), sampler: None }
     }
 }
 
@@ -42,12 +43,25 @@ pub struct SpanBuilder {
     parent: Option<Context>,
     start: Option<SystemTime>,
     links: Vec<Context>,
+    sampler: Option<Sampler>,
 }
 
 impl SpanBuilder {
     /// The parent, instead of the current span. Without a valid context the span is a root.
     pub fn with_parent(mut self, parent: impl IntoParent) -> Self {
         self.parent = Some(parent.into_parent());
+        self
+    }
+
+    /// No parent, whatever is current: the span begins a trace, with no baggage.
+    pub fn as_root(self) -> Self {
+        self.with_parent(Context::default())
+    }
+
+    /// Who decides whether it is recorded if it is a root, instead of the process's sampler. Below a parent, the parent has
+    /// decided.
+    pub fn with_sampler(mut self, sampler: Sampler) -> Self {
+        self.sampler = Some(sampler);
         self
     }
 
@@ -66,9 +80,11 @@ impl SpanBuilder {
     /// Starts the span, now unless a start was given.
     pub fn start(self) -> Span {
         let Some(callsite) = self.callsite else { return Span::none() };
-        let block = match &self.parent {
-            Some(parent) => open::open_under(callsite, parent),
-            None => open::open_movable(callsite),
+        let block = match (&self.parent, &self.sampler) {
+            (None, None) => open::open_movable(callsite),
+            (Some(parent), None) => open::open_under(callsite, parent),
+            (None, Some(sampler)) => open::open_sampled(callsite, &Context::current(), sampler),
+            (Some(parent), Some(sampler)) => open::open_sampled(callsite, parent, sampler),
         };
         let Some(block) = block else { return Span::none() };
         if block.has(RECORDING) {

@@ -11,7 +11,10 @@ use crate::callsite::Kind;
 use crate::ext::Ext;
 use crate::formats::{Baggage, TraceState};
 use crate::ids::{SpanId, TraceId};
+use crate::key::{Key, KeyOf};
 use crate::local::{self, Local};
+use crate::record;
+use crate::value::IntoValue;
 
 /// A place in a trace: what new spans take as their parent. Cheap to clone, and it may outlive the span.
 ///
@@ -129,6 +132,25 @@ impl Context {
             }
             _ => self.clone(),
         }
+    }
+
+    /// The same with a key that all spans below it have as an attribute, in place of an earlier value.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    /// use tracecast::keys;
+    ///
+    /// #[tc_span("Loader/Load")]
+    /// fn load() {}
+    ///
+    /// let captured = tracecast::testing::capture(|| Context::current().with_shared(keys::artifact, "llama").run(load));
+    /// assert_eq!(captured.span("Loader/Load").attribute("tc.artifact.id").unwrap().to_string(), "llama");
+    /// ```
+    #[must_use]
+    pub fn with_shared<K: Key>(&self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) -> Self {
+        let Some(value) = value.with_value(|value| record::owned(K::META, value)) else { return self.clone() };
+        let ext = self.ext.clone().unwrap_or_default().sharing(K::META, value);
+        Context { ext: Some(Arc::new(ext)), ..self.marked_empty() }
     }
 
     /// Runs `f` with this context as the current one.

@@ -34,10 +34,7 @@ impl Snapshot {
 }
 
 fn write_ours(families: &mut Families, metric: &MetricPoints) {
-    let name = match metric.name == metric.meta.name {
-        true => metric.name.to_string(),
-        false => translated(&metric.name, metric.meta.unit, metric.meta.kind),
-    };
+    let name = translated(&metric.name, metric.meta.unit, metric.meta.kind);
     let Some(family) = families.family(&name, metric.meta.kind, &metric.description, &metric.name) else { return };
     for point in &metric.points {
         let labels = point.labels.iter().map(|(name, text)| (label_name(name), text.to_string()));

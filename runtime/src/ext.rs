@@ -1,6 +1,7 @@
 //! What a context carries besides its ids, when it carries anything: shared keys, what came with a request and goes on
 //! with those it causes, and the sink of a test's capture.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::amount::Measurement;
@@ -8,7 +9,8 @@ use crate::clock::Converter;
 use crate::finished::FinishedSpan;
 use crate::formats::{Baggage, TraceState};
 use crate::key::KeyMeta;
-use crate::value::OwnedValue;
+use crate::limits;
+use crate::value::{OwnedValue, cut};
 
 /// Where the spans and measurements of a capture go.
 pub(crate) trait Sink: Send + Sync {
@@ -27,9 +29,19 @@ pub(crate) struct Ext {
 }
 
 impl Ext {
-    /// The same with one more shared key; an earlier value of the key gives way.
+    /// The same with one more shared key; an earlier value of the key gives way. Text is cut at the limit. One that is
+    /// declared as `baggage` goes along with requests too, as far as there is room.
     pub(crate) fn sharing(&self, key: &'static KeyMeta, value: OwnedValue) -> Ext {
         let mut ext = self.clone();
+        let value = match value {
+            OwnedValue::Str(text) => OwnedValue::Str(Cow::Owned(cut(&text, limits::value_bytes()).to_owned())),
+            other => other,
+        };
+        if key.baggage
+            && let Some(baggage) = ext.baggage.with(key.name, &value.to_string())
+        {
+            ext.baggage = baggage;
+        }
         ext.shared.retain(|(known, _)| known.name != key.name);
         ext.shared.push((key, value));
         ext

@@ -1,6 +1,5 @@
 //! Writing attributes, events and links into an open span, within its limits.
 
-use std::borrow::Cow;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::block::{BlockRef, TAIL_WORDS, count};
@@ -312,9 +311,4 @@ pub(crate) fn name(block: BlockRef, name: &str) {
     if let Some((name, ())) = known {
         tail::append(block, &[tagged(TAG_NAME), Word::ptr(name.as_ptr()), Word::bits(name.len() as u64)], &[]);
     }
-}
-
-/// The text that a key with an open value was given, for those that keep it outside of a span.
-pub(crate) fn bounded(text: &str) -> Cow<'static, str> {
-    Cow::Owned(cut(text, limits::value_bytes()).to_owned())
 }

@@ -96,6 +96,8 @@ pub struct FinishedSpan {
     pub parent_span_id: Option<SpanId>,
     /// Whether the parent is in another process.
     pub parent_is_remote: bool,
+    /// `tracestate` as its trace came with it from another process, or nothing.
+    pub trace_state: String,
     /// When it started, in nanoseconds since 1970.
     pub start_unix_nanos: u64,
     /// How long it took.

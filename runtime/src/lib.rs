@@ -81,6 +81,7 @@ pub mod config;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 mod console;
 mod context;
+pub mod conventions;
 mod current;
 #[cfg(feature = "otlp")]
 #[allow(dead_code, reason = "the export uses it")]

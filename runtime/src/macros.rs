@@ -156,6 +156,9 @@ pub use tracecast_macros::tc_metric;
 ///
 /// The product of the labels' values, times the buckets of a histogram, must be within the budget, or the crate does not
 /// compile and the error shows the arithmetic. The unit follows from the name, which is such that Prometheus keeps it.
+///
+/// Names of OpenTelemetry's semantic conventions are taken as they are, with their unit beside them:
+/// `static DURATION: Histogram = "http.server.request.duration" { unit: "s" };`.
 #[macro_export]
 macro_rules! tc_metrics {
     ($($tokens:tt)*) => {

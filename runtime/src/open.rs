@@ -8,6 +8,7 @@ use crate::bridge;
 use crate::callsite::{CAPTURE, Callsite, NEW, RECORD};
 use crate::context::{self, Context};
 use crate::local::{self, Local};
+use crate::sampling::Sampler;
 use crate::{sampling, stray, switch};
 
 /// Opens a span below the current one. `None`: nothing to do, and the current span stays the parent of what follows.
@@ -37,7 +38,7 @@ fn not_seen(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>
     }
     match parent {
         Some(parent) if !parent.has(EMPTY) => None,
-        parent => root(local, callsite, parent),
+        parent => root(local, callsite, parent, None),
     }
 }
 
@@ -54,7 +55,7 @@ fn enter_bridged(local: &Local, callsite: &'static Callsite) -> Option<BlockRef>
 #[inline(never)]
 fn open_bridged(local: &Local, callsite: &'static Callsite, stand_in: bool) -> Option<BlockRef> {
     if let Some(theirs) = context::theirs(local) {
-        let block = below(local, callsite, &theirs)?;
+        let block = below(local, callsite, &theirs, None)?;
         if !stand_in && !block.has(RECORDING) {
             local.release(block);
             return None;
@@ -65,7 +66,7 @@ fn open_bridged(local: &Local, callsite: &'static Callsite, stand_in: bool) -> O
     let opened = match parent {
         Some(parent) if parent.has(SAMPLED) => uncommon_child(local, callsite, parent),
         Some(parent) if !parent.has(EMPTY) => None,
-        parent => root(local, callsite, parent),
+        parent => root(local, callsite, parent, None),
     };
     if opened.is_some() || !stand_in {
         return opened;
@@ -84,7 +85,7 @@ pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
         let opened = match parent {
             Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
             Some(parent) if !parent.has(EMPTY) => None,
-            parent => root(local, callsite, parent),
+            parent => root(local, callsite, parent, None),
         };
         opened.or_else(|| carry(local, callsite, parent?))
     })
@@ -100,10 +101,15 @@ fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
 /// Opens a span below `parent`, whatever is current. If there is none, the parent is taken along instead.
 #[inline(never)]
 pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
-    local::with(|local| below(local, callsite, parent))
+    local::with(|local| below(local, callsite, parent, None))
 }
 
-fn below(local: &Local, callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
+/// The same where `sampler` decides, if the span is a root.
+pub(crate) fn open_sampled(callsite: &'static Callsite, parent: &Context, sampler: &Sampler) -> Option<BlockRef> {
+    local::with(|local| below(local, callsite, parent, Some(sampler)))
+}
+
+fn below(local: &Local, callsite: &'static Callsite, parent: &Context, sampler: Option<&Sampler>) -> Option<BlockRef> {
     let Some(stand_in) = local.acquire() else {
         if parent.is_sampled() {
             local.count_blockless();
@@ -114,7 +120,7 @@ fn below(local: &Local, callsite: &'static Callsite, parent: &Context) -> Option
     context::share_capture(local, stand_in);
     let opened = match stand_in {
         parent if parent.has(SAMPLED) => uncommon_child(local, callsite, parent),
-        parent if parent.has(EMPTY) => root(local, callsite, Some(parent)),
+        parent if parent.has(EMPTY) => root(local, callsite, Some(parent), sampler),
         _ => None,
     };
     if opened.is_some() {
@@ -173,7 +179,12 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
 
 /// Opens a root: where nothing is current, or a context that has no trace yet.
 #[inline(never)]
-fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) -> Option<BlockRef> {
+fn root(
+    local: &Local,
+    callsite: &'static Callsite,
+    around: Option<BlockRef>,
+    sampler: Option<&Sampler>,
+) -> Option<BlockRef> {
     let captured = around.map_or(0, |context| context.flags.get() & CAPTURED);
     let ext = around.and_then(context::ext_of);
     let wanted = if captured != 0 { CAPTURE } else { RECORD };
@@ -190,7 +201,12 @@ fn root(local: &Local, callsite: &'static Callsite, around: Option<BlockRef>) ->
     local.ids.ensure_seeded();
     let trace_id = local.ids.trace_id();
     // A custom sampler is the user's code: it runs before there is a block.
-    let sampled = captured != 0 || sampling::samples(trace_id, callsite.name(), callsite.kind());
+    let (name, kind) = (callsite.name(), callsite.kind());
+    let samples = || match sampler {
+        Some(sampler) => sampler.samples(trace_id, name, kind),
+        None => sampling::samples(trace_id, name, kind),
+    };
+    let sampled = captured != 0 || samples();
     let Some(block) = local.acquire() else {
         if sampled {
             local.count_blockless();

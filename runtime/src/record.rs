@@ -121,10 +121,12 @@ impl<'a> Record<'a> {
         [u32::from((meta >> 32) as u16), u32::from((meta >> 48) as u8), u32::from((meta >> 56) as u8)]
     }
 
-    /// What the spans above share with this one. Not to be asked for after `release`.
-    pub(crate) fn shared(&self) -> &[(&'static KeyMeta, OwnedValue)] {
+    /// What the spans above share with this one: keys, and the state that their trace came with. Not to be asked for after
+    /// `release`.
+    pub(crate) fn shared(&self) -> (&[(&'static KeyMeta, OwnedValue)], &str) {
         // SAFETY: the record owns a count of this `Arc<Ext>` until `release`.
-        self.ext().map_or(&[], |ext| unsafe { &(*ext.cast::<Ext>()).shared })
+        let ext = self.ext().map(|ext| unsafe { &*ext.cast::<Ext>() });
+        ext.map_or((&[], ""), |ext| (&ext.shared, ext.state.as_str()))
     }
 
     fn ext(&self) -> Option<*const ()> {
@@ -168,6 +170,7 @@ impl<'a> Record<'a> {
             span_id: SpanId(self.span_id()),
             parent_span_id: Some(SpanId(self.parent_id())).filter(|id| id.is_valid()),
             parent_is_remote: self.parent_is_remote(),
+            trace_state: String::new(),
             start_unix_nanos: start,
             duration,
             outcome: self.outcome(),
@@ -218,7 +221,9 @@ impl<'a> Record<'a> {
                 Item::Ext(_) | Item::Skip => {}
             }
         }
-        for (key, value) in self.shared() {
+        let (shared, state) = self.shared();
+        state.clone_into(&mut span.trace_state);
+        for (key, value) in shared {
             if span.attribute(key.name).is_none() {
                 span.attributes.push(Attribute { key, value: value.clone() });
             }

@@ -176,6 +176,7 @@ fn marker(open: &OpenSpan, now: u64, converter: &Converter) -> FinishedSpan {
         span_id: SpanId(ids.span_id()),
         parent_span_id: Some(SpanId(open.parent_id)).filter(|id| id.is_valid()),
         parent_is_remote: false,
+        trace_state: String::new(),
         start_unix_nanos: converter.unix_nanos(now),
         duration: Duration::ZERO,
         outcome: Outcome::Ok,

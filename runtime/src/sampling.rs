@@ -48,6 +48,18 @@ impl std::fmt::Debug for Sampler {
     }
 }
 
+impl Sampler {
+    /// Whether it records a root.
+    pub(crate) fn samples(&self, trace_id: u128, name: &str, kind: Kind) -> bool {
+        match self {
+            Sampler::AlwaysOn => true,
+            Sampler::AlwaysOff => false,
+            Sampler::Ratio(ratio) => (trace_id as u64 >> 1) < threshold(*ratio),
+            Sampler::Custom(custom) => ask(custom, &Root { trace_id: TraceId(trace_id), name, kind }),
+        }
+    }
+}
+
 thread_local! {
     static ASKING: Cell<bool> = const { Cell::new(false) };
 }
@@ -79,16 +91,20 @@ pub(crate) fn set(sampler: &Sampler) {
 pub(crate) fn samples(trace_id: u128, name: &str, kind: Kind) -> bool {
     let threshold = THRESHOLD.load(Relaxed);
     if threshold == CUSTOM {
-        return ask(&Root { trace_id: TraceId(trace_id), name, kind });
+        return ask_current(&Root { trace_id: TraceId(trace_id), name, kind });
     }
     (trace_id as u64 >> 1) < threshold
 }
 
+#[cold]
+fn ask_current(root: &Root<'_>) -> bool {
+    let custom = ASKED.read().unwrap_or_else(PoisonError::into_inner).clone();
+    custom.is_none_or(|custom| ask(&custom, root))
+}
+
 /// A sampler that panics has not asked for the span.
 #[cold]
-fn ask(root: &Root<'_>) -> bool {
-    let custom = ASKED.read().unwrap_or_else(PoisonError::into_inner).clone();
-    let Some(custom) = custom else { return true };
+fn ask(custom: &CustomSampler, root: &Root<'_>) -> bool {
     // A span that the sampler itself makes is not worth another question.
     if ASKING.replace(true) {
         return false;

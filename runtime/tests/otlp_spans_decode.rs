@@ -89,7 +89,14 @@ impl Random {
 
     fn sampled_context(&mut self) -> Context {
         let context = self.context();
-        Context::remote(context.trace_id(), context.span_id(), true)
+        let context = Context::remote(context.trace_id(), context.span_id(), true);
+        if self.one_in(2) {
+            return context;
+        }
+        let (trace_id, span_id) = (context.trace_id(), context.span_id());
+        let headers =
+            [("traceparent", format!("00-{trace_id}-{span_id}-01")), ("tracestate", "vendor=1,b=2".to_owned())];
+        tracecast::propagation::extract(&headers.map(|(name, value)| (name.to_owned(), value)).to_vec())
     }
 }
 
@@ -191,7 +198,7 @@ fn expected(span: &FinishedSpan) -> Decoded {
     Decoded {
         trace_id: span.trace_id.0.to_be_bytes().to_vec(),
         span_id: span.span_id.0.to_be_bytes().to_vec(),
-        trace_state: String::new(),
+        trace_state: span.trace_state.clone(),
         parent_span_id: span.parent_span_id.map_or(Vec::new(), |id| id.0.to_be_bytes().to_vec()),
         flags: if span.parent_is_remote { 0x301 } else { 0x101 },
         name: span.name.to_string(),

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tracecast::prelude::*;
-use tracecast::{Recording, RecordingConfig, Sampler, propagation};
+use tracecast::{Kind, Recording, RecordingConfig, Sampler, Span, propagation};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
@@ -122,4 +122,76 @@ fn baggage_is_added_replaced_and_left_behind() {
     assert_eq!(Context::default().with_baggage("k", "v").unwrap().run(outgoing).len(), 1);
     let error = caller.with_baggage("no token", "1").unwrap_err();
     assert!(error.to_string().contains("`no token`"), "{error}");
+}
+
+mod keys {
+    tracecast::tc_keys! {
+        /// A session, which goes along with requests.
+        pub id session: str = "tc.test.session" { baggage };
+        /// A step, which stays here.
+        pub id step: str = "tc.test.step";
+    }
+}
+
+#[tc_span("Session/Run", share(keys::session = "s 1", keys::step = "load"))]
+fn session() -> List {
+    inner()
+}
+
+#[test]
+fn keys_that_are_shared_go_along_if_they_are_declared_so() {
+    let _turn = turn();
+    let mut headers = Vec::new();
+    let captured = tracecast::testing::capture(|| headers = session());
+    let baggage: Vec<_> = headers.iter().filter(|(name, _)| name == "baggage").collect();
+    assert_eq!(baggage, [&("baggage".to_owned(), "tc.test.session=s%201".to_owned())]);
+    assert_eq!(captured.span("Inner/Call").attribute("tc.test.step"), Some(&"load".into()));
+}
+
+#[test]
+fn what_a_context_shares_is_on_the_spans_below() {
+    let _turn = turn();
+    let context = propagation::extract(&incoming("01")).with_shared(keys::session, "s").with_shared(keys::session, "t");
+    let captured = tracecast::testing::capture(|| context.run(inner));
+    let span = captured.span("Inner/Call");
+    assert_eq!(span.attribute("tc.test.session"), Some(&"t".into()));
+    assert_eq!((span.trace_id.to_string().as_str(), span.trace_state.as_str()), (TRACE, "a=1"));
+    assert_eq!(context.baggage("tc.test.session").as_deref(), Some("t"));
+}
+
+#[test]
+fn a_root_has_nothing_of_what_is_around_it() {
+    let _turn = turn();
+    let captured = tracecast::testing::capture(|| {
+        propagation::extract(&incoming("01")).run(|| {
+            let caller = Context::current();
+            let mut span = Span::builder("Edge/Serve", Kind::Server).as_root().with_links(&caller).start();
+            span.in_scope(|| assert_eq!(outgoing().len(), 1));
+        });
+    });
+    let span = captured.span("Edge/Serve");
+    assert_ne!(span.trace_id.to_string(), TRACE);
+    assert_eq!((span.parent_span_id, span.trace_state.as_str()), (None, ""));
+    assert_eq!(span.links[0].trace_id.to_string(), TRACE);
+}
+
+#[test]
+fn a_builder_may_have_its_own_sampler_and_a_parent_decides_before_it() {
+    let _turn = turn();
+    let recording = Recording::start(RecordingConfig { sampler: Sampler::AlwaysOff, ..Default::default() }).unwrap();
+    let recorded = |sampler: Sampler, parent: &Context| {
+        Span::builder("Route/Get", Kind::Server).with_parent(parent).with_sampler(sampler).start().is_recording()
+    };
+    let none = Context::default();
+    assert!(recorded(Sampler::AlwaysOn, &none));
+    assert!(!recorded(Sampler::AlwaysOff, &none));
+    assert!(!recorded(Sampler::Ratio(0.0), &none));
+    assert!(recorded(Sampler::Ratio(1.0), &none));
+    let by_name = Sampler::Custom(std::sync::Arc::new(|root: &tracecast::Root<'_>| root.name == "Route/Get"));
+    assert!(recorded(by_name, &none));
+    assert!(recorded(Sampler::AlwaysOff, &propagation::extract(&incoming("01"))));
+    assert!(!recorded(Sampler::AlwaysOn, &propagation::extract(&incoming("00"))));
+    assert!(Span::builder("Route/Get", Kind::Server).with_sampler(Sampler::AlwaysOn).start().is_recording());
+    assert!(!Span::builder("Route/Get", Kind::Server).start().is_recording());
+    assert_eq!(recording.drain().len(), 5);
 }

@@ -1,5 +1,6 @@
 //! `tc_metrics!`: declarations of metrics, and what `#[tc_metric]` shares with them.
 
+mod conventional;
 mod expand;
 mod kind;
 mod labels;

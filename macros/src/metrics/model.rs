@@ -7,7 +7,7 @@ use syn::{Attribute, LitStr, Path, Token, Type, Visibility};
 use super::kind::Kind;
 use super::options::{self, Options};
 use super::settings::Settings;
-use super::{labels, names, units};
+use super::{conventional, labels, names, units};
 use crate::diagnostics::Errors;
 use crate::entries::{self, take};
 
@@ -48,8 +48,13 @@ fn metric(input: ParseStream, errors: &mut Errors) -> syn::Result<Metric> {
     take::<Token![=]>(input, || format!("metric `{name}` has no name in exported data; write `= \"tc_..\"`"))?;
     let wire = take::<LitStr>(input, || "the name of a metric is a string literal, as `\"tc_loads_total\"`".into())?;
     let options = braces(input, ty.kind, errors)?;
-    let right = names::check(&wire, ty.kind, errors);
-    let unit = unit(&wire, ty.kind, options.unit.as_ref().filter(|_| right), errors);
+    let unit = match conventional::is(&wire.value()) {
+        true => unit_of_convention(&wire, options.unit.as_ref(), errors),
+        false => {
+            let right = names::check(&wire, ty.kind, errors);
+            unit(&wire, ty.kind, options.unit.as_ref().filter(|_| right), errors)
+        }
+    };
     Ok(Metric {
         attrs,
         vis,
@@ -91,4 +96,15 @@ fn unit(wire: &LitStr, kind: Kind, written: Option<&LitStr>, errors: &mut Errors
         }
         None => written.value(),
     }
+}
+
+/// The unit that is written beside a name of the semantic conventions.
+fn unit_of_convention(wire: &LitStr, written: Option<&LitStr>, errors: &mut Errors) -> String {
+    let (name, unit) = (wire.value(), written.map(LitStr::value));
+    if let Some(mistake) = conventional::mistake(&name) {
+        errors.at(wire, mistake);
+    } else if let Some(mistake) = conventional::unit_mistake(&name, unit.as_deref()) {
+        errors.at(written.unwrap_or(wire), mistake);
+    }
+    unit.unwrap_or_default()
 }

@@ -79,6 +79,15 @@ pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
     })
 }
 
+/// Whether it is a unit of UCUM, a rate of one, or says what is counted.
+pub(super) fn is_known(unit: &str) -> bool {
+    let is_one = |unit: &str| is_annotation(unit) || UNITS.iter().any(|(_, known)| unit == *known);
+    match unit.split_once('/') {
+        Some((amount, per)) => is_one(amount) && is_one(per),
+        None => is_one(unit),
+    }
+}
+
 /// The last word and its unit, if it says one.
 fn suffix(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
     if is_rate(name) {

@@ -129,6 +129,11 @@ impl SpanWriter {
         opened
     }
 
+    /// Writes the state that the span's trace came with.
+    pub(crate) fn trace_state(&mut self, state: &str) {
+        self.wire.text_unless_empty(3, state);
+    }
+
     /// Writes an attribute of the span, or of the event that was begun.
     #[inline]
     pub(crate) fn attribute(&mut self, name: &'static str, value: Scalar<'_>) {

@@ -85,7 +85,9 @@ impl TraceBatch {
         });
         let (name, has_shared) = items(&mut self.writer, record, converter);
         if has_shared {
-            for (key, value) in record.shared() {
+            let (shared, state) = record.shared();
+            self.writer.trace_state(state);
+            for (key, value) in shared {
                 with_owned(value, |value| self.writer.attribute_unless_there(key.name, value));
             }
         }
@@ -98,6 +100,7 @@ impl TraceBatch {
         self.spans += 1;
         let writer = &mut self.writer;
         let span = writer.begin(&Head::of(finished));
+        writer.trace_state(&finished.trace_state);
         for attribute in &finished.attributes {
             with_owned(&attribute.value, |value| writer.attribute(attribute.key.name, value));
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::error::InitError;
 use crate::collector::{Change, Disk, Metrics, Plan, Plugged, Receiver, Source, Traces};
 use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Propagator, Signal};
+use crate::conventions::{self, Conventions};
 use crate::metering::{Metering, MeteringConfig, MeteringError};
 use crate::propagation::{self, Format};
 use crate::reader::Reader;
@@ -45,8 +46,9 @@ pub(super) fn plan(config: &Config) -> Plan {
     Plan { resource: resource::describe(config), redact: config.redact.clone(), limit }
 }
 
-/// Has contexts travel in the formats that were configured.
+/// Has contexts travel in the formats, and layers write the names, that were configured.
 pub(super) fn propagate(config: &Config) {
+    conventions::set_rpc(Conventions::of("rpc", config.semconv.iter().map(|entry| entry.trim())));
     propagation::set(config.propagators.iter().map(|propagator| match propagator {
         Propagator::TraceContext => Format::TraceContext,
         Propagator::Baggage => Format::Baggage,

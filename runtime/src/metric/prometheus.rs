@@ -39,8 +39,8 @@ const PER: [(&str, &str); 7] =
     [("s", "second"), ("m", "minute"), ("h", "hour"), ("d", "day"), ("w", "week"), ("mo", "month"), ("y", "year")];
 
 impl MetricMeta {
-    /// The name after the translation from OTLP to Prometheus; it is the metric's own for every name that the macros
-    /// accept.
+    /// The name after the translation from OTLP to Prometheus. It is the metric's own for every name that the macros
+    /// accept, but for those of the semantic conventions.
     pub fn prometheus_name(&self) -> String {
         translate(self.name, self.unit, self.kind)
     }

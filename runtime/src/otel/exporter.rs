@@ -89,7 +89,7 @@ fn own_data(span: &FinishedSpan, scope: &InstrumentationScope) -> SpanData {
         Link::with_context(SpanContext::new(trace_id, span_id, flags, false, TraceState::NONE))
     };
     SpanData {
-        span_context: context(span.trace_id.0, span.span_id.0, TraceState::NONE),
+        span_context: context(span.trace_id.0, span.span_id.0, trace_state(&span.trace_state)),
         parent_span_id: SpanId::from(span.parent_span_id.map_or(0, |id| id.0)),
         parent_span_is_remote: span.parent_is_remote,
         span_kind: convert::their_kind(span.kind),

@@ -109,6 +109,7 @@ fn own(random: &mut Random) -> FinishedSpan {
         span_id: id(random),
         parent_span_id: random.one_in(2).then(|| id(random)),
         parent_is_remote: random.one_in(2),
+        trace_state: if random.one_in(2) { format!("a={}", random.below(9)) } else { String::new() },
         start_unix_nanos: random.next() >> 2,
         duration: Duration::from_nanos(random.below(1 << 40)),
         outcome: Outcome::from_bits(random.below(4) as u8),

@@ -7,7 +7,6 @@ use super::relatives::IntoLinks;
 use crate::block::{BlockRef, FAILED};
 use crate::context::{self, Context};
 use crate::error::{self, ErrorInfo};
-use crate::ext::Ext;
 use crate::fields::{self, Filled};
 use crate::key::{Key, KeyMeta};
 use crate::record::owned;
@@ -61,12 +60,7 @@ impl Start {
 
 fn share(block: BlockRef, key: &'static KeyMeta, value: Option<OwnedValue>) {
     let Some(value) = value else { return };
-    let value = match value {
-        OwnedValue::Str(text) => OwnedValue::Str(fields::bounded(&text)),
-        other => other,
-    };
-    let ext = context::ext_of(block)
-        .map_or_else(|| Ext::default().sharing(key, value.clone()), |ext| ext.sharing(key, value.clone()));
+    let ext = context::ext_of(block).unwrap_or_default().sharing(key, value);
     context::set_ext(block, Some(Arc::new(ext)));
 }
 

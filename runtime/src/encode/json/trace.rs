@@ -24,6 +24,7 @@ fn write_span(json: &mut Json, span: &FinishedSpan) {
     if let Some(parent) = span.parent_span_id {
         json.plain("parentSpanId", parent);
     }
+    json.text_unless_empty("traceState", &span.trace_state);
     json.number("flags", head.flags());
     json.text("name", &span.name);
     json.number("kind", head.kind());

@@ -1,0 +1,103 @@
+//! Names of OpenTelemetry's semantic conventions, as `http.server.request.duration`: they do not say their unit, so that is
+//! written beside them.
+
+use super::units;
+
+/// The first words of the conventions' names. A closed list, so that a slip of the pen is not taken for one.
+const NAMESPACES: [&str; 19] = [
+    "azure",
+    "cicd",
+    "container",
+    "cpython",
+    "db",
+    "dns",
+    "dotnet",
+    "faas",
+    "gen_ai",
+    "http",
+    "hw",
+    "jvm",
+    "k8s",
+    "messaging",
+    "nfs",
+    "process",
+    "rpc",
+    "signalr",
+    "system",
+];
+const LONGEST: usize = 128;
+
+/// Whether it is meant as such a name.
+pub(super) fn is(name: &str) -> bool {
+    name.split_once('.').is_some_and(|(first, _)| NAMESPACES.contains(&first))
+}
+
+/// What is wrong with such a name; nothing if it is right.
+pub(super) fn mistake(name: &str) -> Option<String> {
+    let is_word = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase()) && word.split('_').all(is_part);
+    if !name.split('.').all(is_word) {
+        return Some(format!(
+            "`{name}` is no name of the semantic conventions: those are lower-case words with `.` between them"
+        ));
+    }
+    (name.len() > LONGEST).then(|| format!("this name has {} characters, and {LONGEST} are the most", name.len()))
+}
+
+fn is_part(part: &str) -> bool {
+    !part.is_empty() && part.bytes().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
+}
+
+/// What is wrong with the unit beside it.
+pub(super) fn unit_mistake(name: &str, unit: Option<&str>) -> Option<String> {
+    match unit {
+        None => Some(format!("`{name}` does not say its unit; write it, as in `\"{name}\" {{ unit: \"s\" }}`")),
+        Some(unit) if units::is_known(unit) => None,
+        Some(unit) => Some(format!(
+            "`{unit}` is no unit of the semantic conventions; write one of UCUM, as `s`, `By` or `1`, or what is counted in \
+             braces, as `{{request}}`"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_decides() {
+        for name in
+            ["http.server.request.duration", "rpc.server.call.duration", "gen_ai.client.token.usage", "hw.power"]
+        {
+            assert!(is(name), "{name}");
+            assert_eq!(mistake(name), None);
+        }
+        for name in ["tc.loads.total", "http", "http_server.requests", "my.http.requests", ""] {
+            assert!(!is(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_that_are_wrong() {
+        for name in
+            ["http.", "http..duration", "http.Server", "http.server duration", "http.9", "hw._a", "hw.a__b", "hw.a-b"]
+        {
+            assert!(mistake(name).is_some_and(|mistake| mistake.contains("lower-case words")), "{name}");
+        }
+        assert_eq!(mistake(&format!("hw.{}", "a".repeat(125))), None);
+        assert!(mistake(&format!("hw.{}", "a".repeat(126))).is_some_and(|mistake| mistake.contains("129 characters")));
+    }
+
+    #[test]
+    fn the_unit_is_written() {
+        for unit in ["s", "By", "1", "%", "{request}", "By/s", "Cel"] {
+            assert_eq!(unit_mistake("hw.power", Some(unit)), None, "{unit}");
+        }
+        assert!(unit_mistake("hw.power", None).is_some_and(|mistake| mistake.contains("does not say its unit")));
+        for unit in ["", "seconds", "{}", "By/", "/s", "By/s/s"] {
+            assert!(
+                unit_mistake("hw.power", Some(unit)).is_some_and(|mistake| mistake.contains("is no unit")),
+                "{unit}"
+            );
+        }
+    }
+}

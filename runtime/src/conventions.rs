@@ -1,0 +1,86 @@
+//! Which of OpenTelemetry's semantic conventions spans and metrics follow, where those have changed.
+//!
+//! `OTEL_SEMCONV_STABILITY_OPT_IN` says it, and `init` reads it: `rpc` for the new names of remote calls, `rpc/dup` for both.
+//! The layers of `tracecast-tower` ask here; so may instrumentation of your own.
+//!
+//! ```
+//! use tracecast::conventions::{self, Conventions};
+//!
+//! assert_eq!(conventions::rpc(), Conventions::Old);
+//! assert!(conventions::rpc().old() && !conventions::rpc().new());
+//! ```
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+/// Which names are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Conventions {
+    /// Those that dashboards know.
+    #[default]
+    Old = 1,
+    /// Those that are to come.
+    New = 2,
+    /// Both, while one moves from one to the other.
+    Both = 3,
+}
+
+impl Conventions {
+    /// Whether the old names are written.
+    pub const fn old(self) -> bool {
+        self as u8 & Conventions::Old as u8 != 0
+    }
+
+    /// Whether the new names are written.
+    #[expect(clippy::new_ret_no_self, reason = "the opposite of `old`")]
+    pub const fn new(self) -> bool {
+        self as u8 & Conventions::New as u8 != 0
+    }
+
+    /// What a list such as `http,rpc/dup` says of one area. Both wins over one.
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the configuration has the list"))]
+    pub(crate) fn of<'a>(area: &str, list: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut found = Conventions::Old;
+        for entry in list {
+            match entry.strip_prefix(area) {
+                Some("/dup") => return Conventions::Both,
+                Some("") => found = Conventions::New,
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+static RPC: AtomicU8 = AtomicU8::new(Conventions::Old as u8);
+
+/// What is written of remote calls.
+#[inline]
+pub fn rpc() -> Conventions {
+    match RPC.load(Relaxed) {
+        1 => Conventions::Old,
+        2 => Conventions::New,
+        _ => Conventions::Both,
+    }
+}
+
+/// Says what is written of remote calls from now on: what `init` does, for programs that start without it.
+pub fn set_rpc(conventions: Conventions) {
+    RPC.store(conventions as u8, Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_says_it_of_each_area() {
+        let check =
+            |list: &[&str], expected| assert_eq!(Conventions::of("rpc", list.iter().copied()), expected, "{list:?}");
+        check(&[], Conventions::Old);
+        check(&["http", "rpcs", "rpc/", "database/dup"], Conventions::Old);
+        check(&["http", "rpc"], Conventions::New);
+        check(&["rpc/dup", "rpc"], Conventions::Both);
+        check(&["rpc", "rpc/dup"], Conventions::Both);
+    }
+}

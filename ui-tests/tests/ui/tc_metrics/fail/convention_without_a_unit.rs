@@ -1,0 +1,9 @@
+use tracecast::tc_metrics;
+
+tc_metrics! {
+    static DURATION: Histogram = "http.server.request.duration";
+}
+
+fn main() {
+    DURATION.record(0.5, ());
+}
