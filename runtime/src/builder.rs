@@ -26,6 +26,12 @@ static OTHERS: [Callsite; 5] = [
 ];
 
 impl Span {
+    /// Whether spans are recorded at all: worth asking before a name is looked up that costs something. A load.
+    #[inline]
+    pub fn is_on() -> bool {
+        switch::is_on()
+    }
+
     /// Starts to describe a span. The name is not checked; at most 1,024 different ones are kept, so it must not hold
     /// an id.
     pub fn builder(name: &str, kind: Kind) -> SpanBuilder {

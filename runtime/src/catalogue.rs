@@ -1,14 +1,25 @@
 //! The catalogue: every span, key and metric of the program, with its place.
 
-use std::collections::BTreeMap;
-use std::fmt;
-use std::fmt::Write as _;
+mod arguments;
+mod compare;
+mod conflict;
+mod format;
+mod grafana;
+mod json;
+mod listing;
+mod markdown;
+mod parse;
 
 use crate::callsite::Callsite;
 use crate::cells::Metric;
 use crate::key::KeyMeta;
-use crate::metric::{Buckets, MetricKind, MetricMeta};
+use crate::metric::MetricMeta;
 use crate::registry;
+
+pub use self::compare::Comparison;
+pub use self::conflict::Conflict;
+pub use self::format::ListingError;
+pub use self::listing::Listing;
 
 /// Lists what was linked into this program.
 ///
@@ -35,119 +46,36 @@ pub struct Catalogue {
     pub metrics: Vec<&'static MetricMeta>,
 }
 
-/// One name that was declared in two ways.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Conflict {
-    /// One declaration.
-    pub first: &'static MetricMeta,
-    /// Another one of the same name, with another shape.
-    pub second: &'static MetricMeta,
-}
-
-impl fmt::Display for Conflict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (first, second) = (self.first, self.second);
-        write!(
-            f,
-            "metric `{}` is declared twice with different shapes: {} at {}, and {} at {}",
-            first.name,
-            shape(first),
-            first.location,
-            shape(second),
-            second.location
-        )
-    }
-}
-
-impl std::error::Error for Conflict {}
-
 impl Catalogue {
-    /// Metrics that are declared twice with different shapes, each with the first declaration of its name.
-    pub fn conflicts(&self) -> Vec<Conflict> {
-        let mut first_of = BTreeMap::new();
-        let mut conflicts = Vec::new();
-        for second in &self.metrics {
-            let first = *first_of.entry(second.name).or_insert(*second);
-            if !first.same_shape(second) {
-                conflicts.push(Conflict { first, second });
-            }
-        }
-        conflicts
+    /// The catalogue as plain data, without the places: to write as JSON, and to compare with that of another version.
+    pub fn listing(&self) -> Listing {
+        Listing::of(self)
     }
 
-    /// The catalogue as Markdown: three tables.
-    pub fn to_markdown(&self) -> String {
-        let mut text = String::new();
-        // Writing to a `String` cannot fail.
-        let _ = self.write_markdown(&mut text);
-        text
+    /// The catalogue as JSON: the same text for the same program, wherever it was built. [`Listing::from_json`] reads it.
+    ///
+    /// ```
+    /// let json = tracecast::catalogue().to_json();
+    /// assert!(json.starts_with("{\n  \"tracecast_catalogue\": 1,\n"));
+    /// ```
+    pub fn to_json(&self) -> String {
+        self.listing().to_json()
     }
 
-    fn write_markdown(&self, text: &mut String) -> fmt::Result {
-        writeln!(text, "## Spans\n\n| span | kind | keys | declared at |\n|---|---|---|---|")?;
-        for span in &self.spans {
-            let keys: Vec<_> = span.declared_keys().iter().map(|key| key.name).collect();
-            let place = format_args!("{}:{}", span.file(), span.line());
-            writeln!(text, "| `{}` | {:?} | {} | {place} |", span.name(), span.kind(), keys.join(", "))?;
-        }
-        writeln!(text, "\n## Keys\n\n| key | kind | values | meaning | declared at |\n|---|---|---|---|---|")?;
-        for key in &self.keys {
-            let values = key.cardinality.map_or_else(|| format!("{:?}", key.value_type), |values| values.to_string());
-            let place = format_args!("{}:{}", key.location.file(), key.location.line());
-            writeln!(text, "| `{}` | {:?} | {values} | {} | {place} |", key.name, key.kind, key.description.trim())?;
-        }
-        writeln!(
-            text,
-            "\n## Metrics\n\n| metric | shape | series at most | bytes per thread | bytes at most | meaning | declared at |\n|---|---|---|---|---|---|---|"
-        )?;
-        for metric in &self.metrics {
-            let place = format_args!("{}:{}", metric.location.file(), metric.location.line());
-            let (series, per_thread, bytes) = (metric.series(), metric.bytes_per_thread(), metric.bytes());
-            let (name, shape, meaning) = (metric.name, shape(metric), metric.description.trim());
-            writeln!(text, "| `{name}` | {shape} | {series} | {per_thread} | {bytes} | {meaning} | {place} |")?;
-        }
-        Ok(())
+    /// A dashboard with this title that Grafana can import: every metric in a panel of its own, in rows by component.
+    ///
+    /// ```
+    /// let dashboard = tracecast::catalogue().to_grafana("Store");
+    /// assert!(dashboard.contains("\"title\": \"Store\""));
+    /// ```
+    pub fn to_grafana(&self, title: &str) -> String {
+        self.listing().to_grafana(title)
     }
-}
-
-fn shape(metric: &MetricMeta) -> String {
-    let dimensions = metric.dimensions();
-    let labels: Vec<_> = dimensions.iter().map(|label| format!("{}({})", label.name, label.cardinality)).collect();
-    let unit = if metric.unit.is_empty() { "no unit" } else { metric.unit };
-    let buckets = match (metric.kind, metric.buckets) {
-        (MetricKind::Histogram, Buckets::Explicit(bounds)) => format!(" over {} buckets", bounds.len() + 1),
-        (MetricKind::Histogram, Buckets::Exponential) => " over exponential buckets".to_owned(),
-        _ => String::new(),
-    };
-    let observable = if metric.observable { "observable " } else { "" };
-    let (kind, number) = (metric.kind, metric.number);
-    format!("{observable}{kind:?} of {number:?} in {unit} by [{}]{buckets}", labels.join(", "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::{Counter, Gauge};
-    use crate::keys::source;
-
-    static ONE: MetricMeta = Counter::<(source,)>::meta("tc_loads_total", "", "");
-    static SAME: MetricMeta = Counter::<(source,)>::meta("tc_loads_total", "", "Other words.");
-    static OTHER: MetricMeta = Gauge::<()>::meta("tc_loads_total", "By", "");
-
-    #[test]
-    fn a_metric_declared_twice_with_different_shapes_is_found() {
-        let catalogue =
-            |metrics: &[&'static MetricMeta]| Catalogue { spans: vec![], keys: vec![], metrics: metrics.to_vec() };
-        assert!(catalogue(&[&ONE, &SAME]).conflicts().is_empty());
-        let conflicts = catalogue(&[&ONE, &SAME, &OTHER]).conflicts();
-        let text = conflicts.iter().map(Conflict::to_string).collect::<String>();
-        let expected = format!(
-            "metric `tc_loads_total` is declared twice with different shapes: Counter of U64 in no unit by [tc.source.type(2)] at {}, and Gauge of F64 in By by [] at {}",
-            ONE.location, OTHER.location
-        );
-        assert_eq!(text, expected);
-    }
 
     #[test]
     fn the_built_in_keys_are_listed_with_their_place() {

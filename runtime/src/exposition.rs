@@ -57,7 +57,7 @@ fn plain(c: char) -> char {
 }
 
 /// A name of a label that Prometheus takes: two underscores in front are its own.
-fn label_name(name: &str) -> String {
+pub(crate) fn label_name(name: &str) -> String {
     let name: String = name.chars().map(plain).collect();
     match name.strip_prefix("__") {
         Some(rest) => format!("_{}", rest.trim_start_matches('_')),

@@ -97,7 +97,10 @@ pub struct KeyMeta {
     /// Where it was declared.
     pub location: &'static Location<'static>,
     text: fn(usize) -> LabelText,
-    learnt: bool,
+    /// The attributes that a label is on metrics, if it is several.
+    parts: &'static [&'static str],
+    part: fn(usize, usize) -> LabelText,
+    pub(crate) learnt: bool,
 }
 
 impl KeyMeta {
@@ -107,6 +110,8 @@ impl KeyMeta {
         let mut meta = KeyMeta::new(name, description, KeyKind::Label, ValueType::Label);
         meta.cardinality = Some(L::CARDINALITY);
         meta.text = L::value;
+        meta.parts = L::PARTS;
+        meta.part = L::part;
         meta.learnt = L::LEARNT;
         meta
     }
@@ -135,11 +140,25 @@ impl KeyMeta {
         std::panic::catch_unwind(|| (self.text)(ordinal)).unwrap_or(LabelText::Borrowed("?"))
     }
 
+    /// Whether a label's value is several attributes on metrics.
+    pub(crate) fn is_joint(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// What a label's value is on metrics: one attribute, or several.
+    pub(crate) fn attributes(&self, ordinal: usize) -> impl Iterator<Item = (&'static str, LabelText)> {
+        let whole = self.parts.is_empty().then(|| (self.name, self.label_text(ordinal)));
+        let text = move |part| std::panic::catch_unwind(|| (self.part)(ordinal, part));
+        let parts = self.parts.iter().enumerate();
+        let parts = parts.map(move |(at, name)| (*name, text(at).unwrap_or(LabelText::Borrowed("?"))));
+        whole.into_iter().chain(parts.filter(|(_, text)| !text.is_empty()))
+    }
+
     /// Whether ordinals of the two keys mean the same texts, now and later.
     pub(crate) fn same_texts(&self, other: &KeyMeta) -> bool {
         let same_place = self.location == other.location;
         let texts = |key: &KeyMeta| (0..key.cardinality.unwrap_or(0)).map(|at| key.label_text(at)).collect::<Vec<_>>();
-        same_place || (!self.learnt && !other.learnt && texts(self) == texts(other))
+        same_place || (!self.learnt && !other.learnt && self.parts == other.parts && texts(self) == texts(other))
     }
 
     /// A key that stands for another one was declared where that was.
@@ -159,6 +178,8 @@ impl KeyMeta {
             baggage: false,
             location: Location::caller(),
             text: no_text,
+            parts: &[],
+            part: no_part,
             learnt: false,
         }
     }
@@ -178,6 +199,10 @@ impl fmt::Debug for KeyMeta {
 }
 
 fn no_text(_: usize) -> LabelText {
+    LabelText::Borrowed("")
+}
+
+fn no_part(_: usize, _: usize) -> LabelText {
     LabelText::Borrowed("")
 }
 

@@ -18,6 +18,11 @@ pub trait Label: Copy {
     /// How many values there are, `other` included.
     const CARDINALITY: usize;
 
+    /// The names of the attributes that it is on metrics, where one value stands for several of them that depend on each
+    /// other, as a service and its method: only pairs that there are count, and not all that could be made. Empty for a
+    /// label that is one attribute, under the name of its key.
+    const PARTS: &'static [&'static str] = &[];
+
     /// Whether texts are learnt at run time, so that they are not the same in two programs, or in two tables.
     #[doc(hidden)]
     const LEARNT: bool = false;
@@ -31,6 +36,12 @@ pub trait Label: Copy {
 
     /// The text of the value with this ordinal. It is asked for while records are read, so it must not read them itself.
     fn value(ordinal: usize) -> LabelText;
+
+    /// The text of one of the attributes named by `PARTS`, by its place there. Without a text, the attribute is left out.
+    fn part(ordinal: usize, part: usize) -> LabelText {
+        let _ = part;
+        Self::value(ordinal)
+    }
 }
 
 /// A label whose texts are all known at compile time.
@@ -58,6 +69,7 @@ impl Label for bool {
 /// `None` is the value `none`, the last one.
 impl<L: Label> Label for Option<L> {
     const CARDINALITY: usize = L::CARDINALITY + 1;
+    const PARTS: &'static [&'static str] = L::PARTS;
     const LEARNT: bool = L::LEARNT;
     const NONE: Option<usize> = Some(L::CARDINALITY);
 
@@ -69,7 +81,14 @@ impl<L: Label> Label for Option<L> {
     fn value(ordinal: usize) -> LabelText {
         if ordinal < L::CARDINALITY { L::value(ordinal) } else { Cow::Borrowed("none") }
     }
+
+    fn part(ordinal: usize, part: usize) -> LabelText {
+        if ordinal < L::CARDINALITY { L::part(ordinal, part) } else { Cow::Borrowed("none") }
+    }
 }
+
+/// The texts of the first numbers, which need no allocation.
+const SMALL: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"];
 
 /// A small number: `0` to `N - 1`, and `other` for everything past the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,7 +111,10 @@ impl<const N: usize> Label for Index<N> {
     }
 
     fn value(ordinal: usize) -> LabelText {
-        if ordinal < N { Cow::Owned(ordinal.to_string()) } else { Cow::Borrowed("other") }
+        if ordinal >= N {
+            return Cow::Borrowed("other");
+        }
+        SMALL.get(ordinal).map_or_else(|| Cow::Owned(ordinal.to_string()), |text| Cow::Borrowed(*text))
     }
 }
 
@@ -109,6 +131,7 @@ mod tests {
         assert_eq!(texts::<bool>(), ["false", "true"]);
         assert_eq!(texts::<Option<bool>>(), ["false", "true", "none"]);
         assert_eq!(texts::<Index<2>>(), ["0", "1", "other"]);
+        assert_eq!(texts::<Index<18>>()[14..], ["14", "15", "16", "17", "other"]);
     }
 
     #[test]

@@ -198,13 +198,35 @@ mod book {
     struct Configuration;
     #[doc = include_str!("../../book/src/configuration-file.md")]
     struct ConfigurationFile;
+    #[doc = include_str!("../../book/src/getting-started.md")]
+    struct GettingStarted;
+    #[doc = include_str!("../../book/src/spans.md")]
+    struct Spans;
+    #[doc = include_str!("../../book/src/keys.md")]
+    struct Keys;
+    #[doc = include_str!("../../book/src/metrics.md")]
+    struct Metrics;
+    #[doc = include_str!("../../book/src/async.md")]
+    struct Async;
+    #[doc = include_str!("../../book/src/sharing.md")]
+    struct Sharing;
+    #[doc = include_str!("../../book/src/logs.md")]
+    struct Logs;
+    #[doc = include_str!("../../book/src/testing.md")]
+    struct Testing;
+    #[doc = include_str!("../../book/src/catalogue.md")]
+    struct Catalogue;
+    #[doc = include_str!("../../book/src/shutdown.md")]
+    struct Shutdown;
+    #[doc = include_str!("../../book/src/migrating.md")]
+    struct Migrating;
 }
 
 pub use crate::amount::IntoAmount;
 pub use crate::builder::SpanBuilder;
 pub use crate::callsite::{Callsite, Kind};
 pub use crate::carrier::Carrier;
-pub use crate::catalogue::{Catalogue, Conflict, catalogue};
+pub use crate::catalogue::{Catalogue, Comparison, Conflict, Listing, ListingError, catalogue};
 pub use crate::context::{Attached, BaggageError, Context};
 pub use crate::current::{Current, EventAttributes, current};
 pub use crate::error::TcError;

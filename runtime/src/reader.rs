@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::amount::Amount;
 use crate::cells::{self, Last, Metric, Sum, Table, Total};
 use crate::clock::{self, Converter};
-use crate::metric::{MetricKind, NumberType};
+use crate::metric::{MetricKind, MetricMeta, NumberType};
 use crate::observe::{self, Observed};
 use crate::registry;
 use crate::snapshot::{ExemplarPoint, MetricPoints, Point, PointValue, Snapshot, Temporality, distribution};
@@ -40,7 +40,7 @@ struct Known {
 enum Held {
     U64(u64),
     F64(f64),
-    Total(Total),
+    Total(Box<Total>),
 }
 
 /// Metrics by name, and two of the same name by their places.
@@ -89,8 +89,11 @@ impl Reader {
     ) -> Points {
         let mut points = Points::new();
         for (metric, table) in used {
-            let read = self.points(metric, table, converter);
-            self.of(&mut points, metric).points = read;
+            let (meta, place) = (metric.meta(), std::ptr::from_ref(*metric).addr());
+            let mut of_metric = MetricPoints::new(meta, self.start_of(meta.kind));
+            of_metric.points = self.points(metric, table, converter);
+            // Those of the same name and shape share a table, so this is the only one.
+            points.insert((meta.name, place), of_metric);
         }
         for Observed { metric, set, value } in observed {
             let labels = metric.meta().label_texts(set);
@@ -122,15 +125,16 @@ impl Reader {
 
     fn points(&mut self, metric: &'static Metric, table: &'static Table, converter: &Converter) -> Vec<Point> {
         let meta = metric.meta();
+        let cumulative = self.temporality == Temporality::Cumulative;
         let held = match (meta.kind, meta.number) {
             (MetricKind::Gauge, _) => return gauges(metric, table),
             (MetricKind::UpDownCounter, _) => return up_downs(metric, table),
+            (MetricKind::Counter, _) if cumulative => return counters(metric, table),
             (MetricKind::Counter, NumberType::F64) => all(metric.sums(table), Held::F64),
             (MetricKind::Counter, _) => all(metric.sums(table), Held::U64),
-            (MetricKind::Histogram, NumberType::F64) => all(metric.totals::<f64>(table), Held::Total),
-            (MetricKind::Histogram, _) => all(metric.totals::<u64>(table), Held::Total),
+            (MetricKind::Histogram, NumberType::F64) => all(metric.totals::<f64>(table), boxed),
+            (MetricKind::Histogram, _) => all(metric.totals::<u64>(table), boxed),
         };
-        let cumulative = self.temporality == Temporality::Cumulative;
         let known = self.known.entry(std::ptr::from_ref(table).addr()).or_default();
         let mut exemplars = known.new_exemplars(table, converter);
         let mut points = Vec::new();
@@ -142,7 +146,7 @@ impl Reader {
                 Held::F64(value) => PointValue::F64(value),
                 Held::Total(total) => {
                     let exemplars = exemplars.remove(&set).unwrap_or_default();
-                    distribution(meta, total, cumulative, exemplars)
+                    distribution(meta, *total, cumulative, exemplars)
                 }
             };
             points.push(Point { labels: meta.label_texts(set), value });
@@ -164,6 +168,11 @@ impl Known {
         self.told = clock::now();
         new
     }
+}
+
+/// In a box, so that what is held of a counter stays small.
+fn boxed(total: Total) -> Held {
+    Held::Total(Box::new(total))
 }
 
 fn all<T>(read: Vec<Option<T>>, held: impl Fn(T) -> Held) -> Vec<Option<Held>> {
@@ -191,16 +200,36 @@ fn since(now: Held, before: Option<&Held>, is_f64: bool) -> Option<Held> {
     }
 }
 
+/// Counters since the beginning, for which nothing has to be remembered.
+fn counters(metric: &'static Metric, table: &Table) -> Vec<Point> {
+    let meta = metric.meta();
+    if meta.is_f64() {
+        numbers(meta, &touched(metric.sums(table)), PointValue::F64)
+    } else {
+        numbers(meta, &touched(metric.sums(table)), PointValue::U64)
+    }
+}
+
+fn touched<T>(sums: Vec<Option<T>>) -> Vec<(usize, T)> {
+    sums.into_iter().enumerate().filter_map(|(set, sum)| Some((set, sum?))).collect()
+}
+
 fn gauges(metric: &'static Metric, table: &Table) -> Vec<Point> {
     let meta = metric.meta();
-    let (unset, value): (u64, fn(u64) -> PointValue) = match meta.number {
-        NumberType::F64 => (f64::UNSET, |bits| PointValue::F64(f64::from_bits(bits))),
-        NumberType::U64 => (u64::UNSET, PointValue::U64),
-        NumberType::I64 => (i64::UNSET, |bits| PointValue::I64(bits as i64)),
-    };
-    let values = metric.last_values(table, unset).into_iter().enumerate();
-    // The value first: texts of labels that have none are not worth making.
-    values.filter_map(|(set, bits)| Some(Point { value: value(bits?), labels: meta.label_texts(set) })).collect()
+    match meta.number {
+        NumberType::F64 => {
+            numbers(meta, &metric.last_values(table, f64::UNSET), |bits| PointValue::F64(f64::from_bits(bits)))
+        }
+        NumberType::U64 => numbers(meta, &metric.last_values(table, u64::UNSET), PointValue::U64),
+        NumberType::I64 => numbers(meta, &metric.last_values(table, i64::UNSET), |bits| PointValue::I64(bits as i64)),
+    }
+}
+
+/// The points of single numbers. They are large and mostly empty, so they are written where they stay: one loop for each
+/// type of number, into room for all of them.
+fn numbers<T: Copy>(meta: &MetricMeta, values: &[(usize, T)], value: impl Fn(T) -> PointValue) -> Vec<Point> {
+    let point = |(set, number): &(usize, T)| Point { labels: meta.label_texts(*set), value: value(*number) };
+    values.iter().map(point).collect()
 }
 
 fn up_downs(metric: &'static Metric, table: &Table) -> Vec<Point> {

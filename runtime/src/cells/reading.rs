@@ -13,13 +13,9 @@ impl Metric {
     pub(crate) fn sums<N: Sum>(&self, table: &Table) -> Vec<Option<N>> {
         let mut sums = vec![None; self.cells];
         for stripe in table.used() {
-            for (at, sum) in sums.iter_mut().enumerate() {
-                // SAFETY: as in `add_in`.
-                let cell = unsafe { &*stripe.cast::<AtomicU64>().add(at) }.load(Relaxed);
-                if cell != 0 {
-                    *sum = Some(sum.unwrap_or(N::ZERO).plus(N::held(cell)));
-                }
-            }
+            // SAFETY: as in `add_in`: a stripe of this metric has `self.cells` cells.
+            let cells = unsafe { cells_of(stripe, self.cells) };
+            for_touched(cells, |at, cell| sums[at] = Some(sums[at].unwrap_or(N::ZERO).plus(N::held(cell))));
         }
         sums
     }
@@ -47,15 +43,16 @@ impl Metric {
         sums.into_iter().map(pair).collect()
     }
 
-    /// The bits of a gauge's values, for each set that has one.
-    pub(crate) fn last_values(&self, table: &Table, unset: u64) -> Vec<Option<u64>> {
-        let cells = table.gauges();
-        let value = |at: usize| {
-            // SAFETY: as in `add_in`.
-            let cell = unsafe { &*cells.cast::<AtomicU64>().add(at) }.load(Relaxed);
-            (cell != 0).then_some(cell ^ unset)
-        };
-        if cells.is_null() { Vec::new() } else { (0..self.cells).map(value).collect() }
+    /// The bits of a gauge's values, with the set that each is of.
+    pub(crate) fn last_values(&self, table: &Table, unset: u64) -> Vec<(usize, u64)> {
+        let stripe = table.gauges();
+        let mut values = Vec::new();
+        if !stripe.is_null() {
+            // SAFETY: as in `add_in`: a stripe of this metric has `self.cells` cells.
+            let cells = unsafe { cells_of(stripe, self.cells) };
+            for_touched(cells, |set, cell| values.push((set, cell ^ unset)));
+        }
+        values
     }
 
     /// The rows of a histogram, added up, for each set that has any.
@@ -74,4 +71,35 @@ impl Metric {
         }
         totals
     }
+}
+
+/// Cells that are looked at together: most lines of a metric with many sets have never been touched.
+const LINE: usize = 8;
+
+/// Calls `with` for each cell that was touched, with its place.
+fn for_touched(cells: &[AtomicU64], mut with: impl FnMut(usize, u64)) {
+    let mut each = |first: usize, cells: &[AtomicU64]| {
+        for (at, cell) in (first..).zip(cells) {
+            let cell = cell.load(Relaxed);
+            if cell != 0 {
+                with(at, cell);
+            }
+        }
+    };
+    let (lines, rest) = cells.as_chunks::<LINE>();
+    for (at, line) in lines.iter().enumerate() {
+        if line.iter().fold(0, |any, cell| any | cell.load(Relaxed)) != 0 {
+            each(at * LINE, line);
+        }
+    }
+    each(lines.len() * LINE, rest);
+}
+
+/// The cells of a stripe.
+///
+/// # Safety
+/// It is a stripe of that many cells. Stripes are never freed.
+unsafe fn cells_of<'a>(stripe: *mut (), cells: usize) -> &'a [AtomicU64] {
+    // SAFETY: the caller says that they are there, for ever; all who write to them do so through atomics.
+    unsafe { std::slice::from_raw_parts(stripe.cast::<AtomicU64>(), cells) }
 }

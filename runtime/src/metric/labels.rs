@@ -170,6 +170,7 @@ pub struct Maybe<L>(Option<L>);
 #[diagnostic::do_not_recommend]
 impl<L: Label> Label for Maybe<L> {
     const CARDINALITY: usize = L::CARDINALITY + if L::NONE.is_some() { 0 } else { 1 };
+    const PARTS: &'static [&'static str] = L::PARTS;
     const LEARNT: bool = L::LEARNT;
     const NONE: Option<usize> = match L::NONE {
         Some(none) => Some(none),
@@ -182,6 +183,10 @@ impl<L: Label> Label for Maybe<L> {
 
     fn value(ordinal: usize) -> LabelText {
         if ordinal < L::CARDINALITY { L::value(ordinal) } else { LabelText::Borrowed("none") }
+    }
+
+    fn part(ordinal: usize, part: usize) -> LabelText {
+        if ordinal < L::CARDINALITY { L::part(ordinal, part) } else { LabelText::Borrowed("none") }
     }
 }
 

@@ -216,6 +216,10 @@ impl MetricMeta {
 
     /// Its dimensions, the outermost first.
     pub fn dimensions(&self) -> Vec<Dimension> {
+        self.each_dimension().collect()
+    }
+
+    fn each_dimension(&self) -> impl Iterator<Item = Dimension> {
         let of_key = |key: &&'static KeyMeta| Dimension {
             name: key.name,
             cardinality: key.cardinality.unwrap_or(1),
@@ -226,7 +230,7 @@ impl MetricMeta {
         };
         let outcome = closed("outcome", self.outcomes.len(), self.outcomes);
         let error_type = closed("error.type", self.error_type_count(), self.error_types);
-        self.labels.iter().map(of_key).chain(outcome).chain(error_type).collect()
+        self.labels.iter().map(of_key).chain(outcome).chain(error_type)
     }
 
     /// How many sets of label values it can have at most.
@@ -256,20 +260,20 @@ impl MetricMeta {
         self.sets().saturating_mul(self.series_per_set())
     }
 
-    /// The texts of the label set with this index, by name.
+    /// The texts of the label set with this index, by name. It is asked for each series at each collection.
     pub(crate) fn label_texts(&self, index: usize) -> Vec<(&'static str, LabelText)> {
-        let mut rest = index;
-        let mut labels: Vec<_> = self
-            .dimensions()
-            .iter()
-            .rev()
-            .map(|dimension| {
-                let ordinal = rest % dimension.cardinality;
-                rest /= dimension.cardinality;
-                (dimension.name, dimension.text(ordinal))
-            })
-            .collect();
-        labels.reverse();
+        let more = usize::from(!self.outcomes.is_empty()) + usize::from(!self.error_types.is_empty());
+        let mut labels = Vec::with_capacity(self.labels.len() + more);
+        let (mut sets, mut rest) = (self.sets(), index);
+        for dimension in self.each_dimension() {
+            sets /= dimension.cardinality;
+            let ordinal = rest / sets;
+            rest %= sets;
+            match dimension.texts {
+                Texts::Key(key) if key.is_joint() => labels.extend(key.attributes(ordinal)),
+                _ => labels.push((dimension.name, dimension.text(ordinal))),
+            }
+        }
         labels
     }
 

@@ -12,7 +12,7 @@ use crate::bridge;
 use crate::clock;
 use crate::context::{self, Context};
 use crate::error;
-use crate::fields;
+use crate::fields::{self, Filled};
 use crate::finished::Outcome;
 use crate::key::{Key, KeyOf};
 use crate::local::{self, Local};
@@ -55,6 +55,26 @@ impl Span {
     pub fn set<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
         if let Some(block) = self.recording() {
             value.with_value(|value| fields::set(block, K::META, value));
+        }
+    }
+
+    /// Records an attribute whose key was not used on this span: as `set`, without a look at what is there.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span, keys};
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     assert!(Span::is_on());
+    ///     let mut span = Span::builder("Store/Get", Kind::Internal).start();
+    ///     span.add(keys::artifact, "llama");
+    ///     span.add(keys::size_bytes, 7_u64);
+    /// });
+    /// captured.assert_tree("Store/Get tc.artifact.id=llama tc.size.bytes=7");
+    /// ```
+    #[inline]
+    pub fn add<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
+        if let Some(block) = self.recording() {
+            value.with_value(|value| fields::attribute_at(block, Filled::of(block), K::META, value).store(block));
         }
     }
 

@@ -1,0 +1,184 @@
+//! The catalogue by arguments of the program's command line.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::{Catalogue, Listing, catalogue};
+
+const SHOW: &str = "--telemetry-catalogue";
+const COMPARE: &str = "--telemetry-catalogue-compare";
+const ALLOW: &str = "--telemetry-catalogue-allow";
+
+impl Catalogue {
+    /// Answers arguments that ask for the catalogue, and says how the program is to end then; nothing if none of them does.
+    /// Call it first in `main`, with all arguments:
+    ///
+    /// ```
+    /// use std::process::ExitCode;
+    ///
+    /// fn main() -> ExitCode {
+    ///     if let Some(code) = tracecast::Catalogue::handle_arguments(std::env::args_os()) {
+    ///         return code;
+    ///     }
+    ///     let _telemetry = tracecast::init();
+    ///     // the program
+    ///     ExitCode::SUCCESS
+    /// }
+    /// ```
+    ///
+    /// | argument | what it does |
+    /// |---|---|
+    /// | `--telemetry-catalogue`, or `=markdown` | prints the catalogue as Markdown |
+    /// | `--telemetry-catalogue=json` | prints it as JSON: keep that, to compare with it later |
+    /// | `--telemetry-catalogue=grafana` | prints a dashboard that Grafana can import |
+    /// | `--telemetry-catalogue-compare FILE` | compares with that JSON; exits 1 if something is broken |
+    /// | `--telemetry-catalogue-allow N` | lets that comparison pass with up to `N` series more, 0 by default |
+    ///
+    /// The value may also stand behind `=`. What it cannot do exits 2, with the reason on standard error.
+    pub fn handle_arguments<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> Option<ExitCode> {
+        let answer = match asked(arguments.into_iter().map(Into::into)) {
+            Ok(None) => return None,
+            Ok(Some(asked)) => asked.answer(),
+            Err(wrong) => Err(wrong),
+        };
+        let (text, code) = match answer {
+            Ok(answer) => answer,
+            Err(wrong) => {
+                let _ = writeln!(std::io::stderr(), "{wrong}");
+                return Some(ExitCode::from(2));
+            }
+        };
+        // Whoever reads may have seen enough.
+        let is_written = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()).is_ok();
+        Some(if is_written { ExitCode::from(code) } else { ExitCode::FAILURE })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Form {
+    Markdown,
+    Json,
+    Grafana,
+}
+
+#[derive(Debug, PartialEq)]
+enum Asked {
+    Show(Form, String),
+    Compare(OsString, u64),
+}
+
+impl Asked {
+    /// A text, and the code to exit with.
+    fn answer(self) -> Result<(String, u8), String> {
+        let catalogue = catalogue();
+        match self {
+            Asked::Show(Form::Markdown, _) => Ok((catalogue.to_markdown(), 0)),
+            Asked::Show(Form::Json, _) => Ok((catalogue.to_json(), 0)),
+            Asked::Show(Form::Grafana, title) => Ok((catalogue.to_grafana(&title), 0)),
+            Asked::Compare(file, allowed) => {
+                let file = Path::new(&file);
+                let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+                let before = Listing::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+                let comparison = catalogue.listing().compare(&before, allowed);
+                Ok((comparison.to_string(), u8::from(!comparison.passes())))
+            }
+        }
+    }
+}
+
+/// What the arguments ask for, if it is about the catalogue.
+fn asked(arguments: impl Iterator<Item = OsString>) -> Result<Option<Asked>, String> {
+    let mut arguments = arguments.peekable();
+    let program = arguments.next().unwrap_or_default();
+    let (mut show, mut file, mut allowed) = (None, None, None);
+    while let Some(argument) = arguments.next_if(|argument| argument != "--") {
+        // A value that is not Unicode is a file's name, and stands for itself.
+        let Some(text) = argument.to_str().filter(|text| text.starts_with(SHOW)) else { continue };
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value.into())));
+        let mut value = || value.clone().or_else(|| arguments.next()).ok_or(format!("{name} needs a value"));
+        match name {
+            SHOW => show = Some(form(text)?),
+            COMPARE => file = Some(value()?),
+            ALLOW => allowed = Some(series(&value()?)?),
+            // An argument of the program's own.
+            _ if !name[SHOW.len()..].starts_with('-') => {}
+            _ => return Err(format!("{name} is not known; expected {SHOW}, {COMPARE} or {ALLOW}")),
+        }
+    }
+    match (show, file, allowed) {
+        (None, None, None) => Ok(None),
+        (Some(form), None, None) => Ok(Some(Asked::Show(form, title(&program)))),
+        (None, Some(file), allowed) => Ok(Some(Asked::Compare(file, allowed.unwrap_or(0)))),
+        (Some(_), Some(_), _) => Err(format!("{SHOW} and {COMPARE} cannot stand together")),
+        (_, None, Some(_)) => Err(format!("{ALLOW} needs {COMPARE} beside it")),
+    }
+}
+
+fn form(argument: &str) -> Result<Form, String> {
+    match argument.split_once('=').map_or("markdown", |(_, form)| form) {
+        "markdown" => Ok(Form::Markdown),
+        "json" => Ok(Form::Json),
+        "grafana" => Ok(Form::Grafana),
+        other => Err(format!("{SHOW}: `{other}` is not a format; expected markdown, json or grafana")),
+    }
+}
+
+fn series(value: &OsString) -> Result<u64, String> {
+    let number = value.to_str().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| format!("{ALLOW}: `{}` is not a number of series", value.display()))
+}
+
+/// The program's name, without where it lies.
+fn title(program: &OsString) -> String {
+    Path::new(program).file_stem().map_or_else(|| "telemetry".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(arguments: &str, expected: Result<Option<Asked>, &str>) {
+        let arguments = ["/bin/store"].into_iter().chain(arguments.split_whitespace()).map(OsString::from);
+        assert_eq!(asked(arguments), expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn arguments_of_the_program_are_left_alone() {
+        check("", Ok(None));
+        check("serve --port 1 --telemetry --telemetry-catalogues=x", Ok(None));
+        check("run -- --telemetry-catalogue", Ok(None));
+        assert_eq!(asked(std::iter::empty()), Ok(None));
+    }
+
+    #[test]
+    fn the_catalogue_has_three_forms() {
+        let show = |form| Ok(Some(Asked::Show(form, "store".to_owned())));
+        check("serve --telemetry-catalogue --verbose", show(Form::Markdown));
+        check("--telemetry-catalogue=markdown", show(Form::Markdown));
+        check("--telemetry-catalogue=json", show(Form::Json));
+        check("--telemetry-catalogue=grafana", show(Form::Grafana));
+        let wrong = "--telemetry-catalogue: `xml` is not a format; expected markdown, json or grafana";
+        check("--telemetry-catalogue=xml", Err(wrong));
+    }
+
+    #[test]
+    fn a_comparison_needs_a_file() {
+        let compare = |allowed| Ok(Some(Asked::Compare("old.json".into(), allowed)));
+        check("--telemetry-catalogue-compare old.json", compare(0));
+        check("--telemetry-catalogue-compare=old.json --telemetry-catalogue-allow=7", compare(7));
+        check("--telemetry-catalogue-allow 8 --telemetry-catalogue-compare old.json", compare(8));
+        check("--telemetry-catalogue-compare", Err("--telemetry-catalogue-compare needs a value"));
+        let few = "--telemetry-catalogue-allow: `few` is not a number of series";
+        check("--telemetry-catalogue-allow few", Err(few));
+        let alone = "--telemetry-catalogue-allow needs --telemetry-catalogue-compare beside it";
+        check("--telemetry-catalogue-allow=1", Err(alone));
+        let both = "--telemetry-catalogue and --telemetry-catalogue-compare cannot stand together";
+        check("--telemetry-catalogue --telemetry-catalogue-compare=x", Err(both));
+        let known = "--telemetry-catalogue-diff is not known; expected --telemetry-catalogue, \
+                     --telemetry-catalogue-compare or --telemetry-catalogue-allow";
+        check("--telemetry-catalogue-diff", Err(known));
+    }
+}

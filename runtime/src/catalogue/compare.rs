@@ -1,0 +1,241 @@
+//! Two listings side by side: what would break dashboards, alerts and bills, and what is only new.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use super::format::{key_kind_name, kind_name, metric_kind_name};
+use super::listing::{Key, Label, Listing, Metric, Span};
+
+/// How a listing differs from an earlier one.
+///
+/// ```
+/// let listing = tracecast::catalogue().listing();
+/// let comparison = listing.compare(&listing, 0);
+/// assert!(comparison.passes() && comparison.to_string().starts_with("nothing has changed"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comparison {
+    breaking: Vec<String>,
+    others: Vec<String>,
+    series: [u64; 2],
+}
+
+impl Comparison {
+    /// Whether nothing is broken.
+    pub fn passes(&self) -> bool {
+        self.breaking.is_empty()
+    }
+
+    /// What breaks those who use the telemetry: names that are gone or renamed, other kinds, units and labels, and more
+    /// series than were allowed.
+    pub fn breaking(&self) -> &[String] {
+        &self.breaking
+    }
+
+    /// What is new, or of little matter.
+    pub fn others(&self) -> &[String] {
+        &self.others
+    }
+}
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.breaking.iter().try_for_each(|change| writeln!(f, "broken: {change}"))?;
+        self.others.iter().try_for_each(|change| writeln!(f, "changed: {change}"))?;
+        let [before, now] = self.series;
+        match self.breaking.is_empty() && self.others.is_empty() {
+            true => writeln!(f, "nothing has changed: at most {now} series"),
+            false => writeln!(f, "at most {before} series before, {now} now"),
+        }
+    }
+}
+
+impl Listing {
+    /// How this differs from what was `before`. All metrics together may have `allowed` series more than they had.
+    ///
+    /// A name that is gone while one like it is new counts as renamed; that breaks what uses it as well.
+    pub fn compare(&self, before: &Listing, allowed: u64) -> Comparison {
+        let mut found = Found::default();
+        found.names("span", &before.spans, &self.spans);
+        found.names("key", &before.keys, &self.keys);
+        found.names("metric", &before.metrics, &self.metrics);
+        found.growth(&before.metrics, &self.metrics, allowed);
+        Comparison { breaking: found.breaking, others: found.others, series: [before.series(), self.series()] }
+    }
+}
+
+/// What a listing has by name.
+trait Named {
+    fn name(&self) -> &str;
+    /// Whether one of them may be the other one under a new name.
+    fn is_like(&self, other: &Self) -> bool;
+    /// What changed under the same name.
+    fn changes(&self, before: &Self, found: &mut Found);
+}
+
+#[derive(Default)]
+struct Found {
+    breaking: Vec<String>,
+    others: Vec<String>,
+}
+
+impl Found {
+    fn broken(&mut self, change: String) {
+        self.breaking.push(change);
+    }
+
+    fn other(&mut self, change: String) {
+        self.others.push(change);
+    }
+
+    fn names<'a, T: Named>(&mut self, what: &str, before: &'a [T], now: &'a [T]) {
+        let is_in = |all: &[T], name: &str| all.iter().any(|item| item.name() == name);
+        let mut new: Vec<&T> = now.iter().filter(|item| !is_in(before, item.name())).collect();
+        for old in before.iter().filter(|item| !is_in(now, item.name())) {
+            let name = old.name();
+            match new.iter().position(|item| item.is_like(old)) {
+                Some(at) => self.broken(format!("{what} `{name}` is now called `{}`", new.remove(at).name())),
+                None => self.broken(format!("{what} `{name}` is gone")),
+            }
+        }
+        new.iter().for_each(|item| self.other(format!("{what} `{}` is new", item.name())));
+        let mut kept: Vec<&str> = now.iter().map(T::name).filter(|name| is_in(before, name)).collect();
+        kept.sort_unstable();
+        kept.dedup();
+        for name in kept {
+            let same = |all: &'a [T]| all.iter().filter(|item| item.name() == name).collect::<Vec<_>>();
+            self.ways(what, name, &same(before), &same(now));
+        }
+    }
+
+    /// A name may be there in several ways, such as two kinds of a span. Each is compared with its counterpart.
+    fn ways<T: Named>(&mut self, what: &str, name: &str, before: &[&T], now: &[&T]) {
+        before.iter().zip(now).for_each(|(before, now)| now.changes(before, self));
+        match now.len().cmp(&before.len()) {
+            Ordering::Greater => self.broken(format!("{what} `{name}` is there in more ways than before")),
+            Ordering::Less => self.broken(format!("{what} `{name}` is there in fewer ways than before")),
+            Ordering::Equal => {}
+        }
+    }
+
+    fn changed<T: PartialEq + fmt::Display>(&mut self, what: &str, of: &str, before: T, now: T) {
+        if before != now {
+            self.broken(format!("{what} `{of}` is now {now}, and was {before}"));
+        }
+    }
+
+    /// Names of something that are gone or new.
+    fn set(&mut self, whose: &str, before: &[String], now: &[String], added_breaks: bool) {
+        for gone in before.iter().filter(|name| !now.contains(name)) {
+            self.broken(format!("{whose} has no `{gone}` any more"));
+        }
+        for new in now.iter().filter(|name| !before.contains(name)) {
+            let change = format!("{whose} has `{new}` now");
+            if added_breaks { self.broken(change) } else { self.other(change) }
+        }
+    }
+
+    fn growth(&mut self, before: &[Metric], now: &[Metric], allowed: u64) {
+        let sum = |all: &[Metric], name: &str| {
+            let same = all.iter().filter(|metric| metric.name == name);
+            same.fold(0, |sum: u64, metric| sum.saturating_add(metric.series))
+        };
+        let mut names: Vec<&str> = now.iter().map(|metric| metric.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let counts = names.iter().map(|name| (*name, sum(before, name), sum(now, name)));
+        let grown: Vec<_> = counts.filter(|(_, before, now)| now > before).collect();
+        let growth = grown.iter().fold(0, |total: u64, (_, before, now)| total.saturating_add(now - before));
+        if growth == 0 {
+            return;
+        }
+        let each: Vec<String> = grown.iter().map(|(name, before, now)| format!("`{name}` {before} -> {now}")).collect();
+        let change = format!("up to {growth} series more, {allowed} are allowed: {}", each.join(", "));
+        if growth > allowed { self.broken(change) } else { self.other(change) }
+    }
+}
+
+impl Named for Span {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let parts = |name: &str| {
+            name.split_once('/').map(|(component, operation)| [component.to_owned(), operation.to_owned()])
+        };
+        let shares_a_part = match (parts(&self.name), parts(&other.name)) {
+            (Some(mine), Some(theirs)) => mine[0] == theirs[0] || mine[1] == theirs[1],
+            _ => false,
+        };
+        shares_a_part && self.kind == other.kind && self.keys == other.keys
+    }
+
+    fn changes(&self, before: &Self, found: &mut Found) {
+        found.changed("the kind of span", &self.name, kind_name(before.kind), kind_name(self.kind));
+        found.set(&format!("span `{}`", self.name), &before.keys, &self.keys, false);
+    }
+}
+
+impl Named for Key {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let shape = |key: &Key| (key.kind, key.value_type, key.values);
+        shape(self) == shape(other) && !self.description.is_empty() && self.description == other.description
+    }
+
+    fn changes(&self, before: &Self, found: &mut Found) {
+        let kind = |key: &Key| key_kind_name(key.kind, key.value_type);
+        found.changed("key", &self.name, kind(before), kind(self));
+        if before.baggage != self.baggage {
+            let now = if self.baggage { "now" } else { "no longer" };
+            found.other(format!("key `{}` {now} travels as baggage", self.name));
+        }
+    }
+}
+
+impl Named for Metric {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        let shape = |metric: &Metric| (metric.kind, metric.unit.clone(), metric.labels.clone());
+        let is_said_alike = !self.description.is_empty() && self.description == other.description;
+        let is_grouped_alike = self.group == other.group && self.buckets == other.buckets;
+        shape(self) == shape(other) && (is_said_alike || is_grouped_alike)
+    }
+
+    fn changes(&self, before: &Self, found: &mut Found) {
+        let name = &self.name;
+        let unit =
+            |metric: &Metric| if metric.unit.is_empty() { "none".to_owned() } else { format!("`{}`", metric.unit) };
+        found.changed("the kind of metric", name, metric_kind_name(before.kind), metric_kind_name(self.kind));
+        found.changed("the unit of metric", name, unit(before), unit(self));
+        let attributes = |metric: &Metric| metric.attributes().map(str::to_owned).collect::<Vec<_>>();
+        found.set(&format!("metric `{name}`"), &attributes(before), &attributes(self), true);
+        if before.buckets != self.buckets {
+            found.other(format!("metric `{name}` has other buckets"));
+        }
+        if before.number != self.number {
+            found.other(format!("metric `{name}` counts in {:?}, and did in {:?}", self.number, before.number));
+        }
+        for label in &self.labels {
+            let same = before.labels.iter().find(|old| old.attributes == label.attributes);
+            same.iter().for_each(|old| label.changes(old, name, found));
+        }
+    }
+}
+
+impl Label {
+    /// Values that are asked for by name, and are there no more.
+    fn changes(&self, before: &Label, metric: &str, found: &mut Found) {
+        if !before.texts.is_empty() && !self.texts.is_empty() {
+            let whose = format!("label `{}` of metric `{metric}`", self.attributes.join(", "));
+            found.set(&whose, &before.texts, &self.texts, false);
+        }
+    }
+}

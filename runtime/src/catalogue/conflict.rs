@@ -1,0 +1,89 @@
+//! Metrics that were declared twice, in different ways.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::Catalogue;
+use crate::metric::{Buckets, MetricKind, MetricMeta};
+
+/// One name that was declared in two ways.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Conflict {
+    /// One declaration.
+    pub first: &'static MetricMeta,
+    /// Another one of the same name, with another shape.
+    pub second: &'static MetricMeta,
+}
+
+impl fmt::Display for Conflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (first, second) = (self.first, self.second);
+        write!(
+            f,
+            "metric `{}` is declared twice with different shapes: {} at {}, and {} at {}",
+            first.name,
+            shape(first),
+            first.location,
+            shape(second),
+            second.location
+        )
+    }
+}
+
+impl std::error::Error for Conflict {}
+
+impl Catalogue {
+    /// Metrics that are declared twice with different shapes, each with the first declaration of its name.
+    pub fn conflicts(&self) -> Vec<Conflict> {
+        let mut first_of = BTreeMap::new();
+        let mut conflicts = Vec::new();
+        for second in &self.metrics {
+            let first = *first_of.entry(second.name).or_insert(*second);
+            if !first.same_shape(second) {
+                conflicts.push(Conflict { first, second });
+            }
+        }
+        conflicts
+    }
+}
+
+/// What a metric is, in words.
+pub(super) fn shape(metric: &MetricMeta) -> String {
+    let dimensions = metric.dimensions();
+    let labels: Vec<_> = dimensions.iter().map(|label| format!("{}({})", label.name, label.cardinality)).collect();
+    let unit = if metric.unit.is_empty() { "no unit" } else { metric.unit };
+    let buckets = match (metric.kind, metric.buckets) {
+        (MetricKind::Histogram, Buckets::Explicit(bounds)) => format!(" over {} buckets", bounds.len() + 1),
+        (MetricKind::Histogram, Buckets::Exponential) => " over exponential buckets".to_owned(),
+        _ => String::new(),
+    };
+    let observable = if metric.observable { "observable " } else { "" };
+    let (kind, number) = (metric.kind, metric.number);
+    format!("{observable}{kind:?} of {number:?} in {unit} by [{}]{buckets}", labels.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instrument::{Counter, Gauge};
+    use crate::keys::source;
+
+    static ONE: MetricMeta = Counter::<(source,)>::meta("tc_loads_total", "", "");
+    static SAME: MetricMeta = Counter::<(source,)>::meta("tc_loads_total", "", "Other words.");
+    static OTHER: MetricMeta = Gauge::<()>::meta("tc_loads_total", "By", "");
+
+    #[test]
+    fn a_metric_declared_twice_with_different_shapes_is_found() {
+        let catalogue =
+            |metrics: &[&'static MetricMeta]| Catalogue { spans: vec![], keys: vec![], metrics: metrics.to_vec() };
+        assert!(catalogue(&[&ONE, &SAME]).conflicts().is_empty());
+        let conflicts = catalogue(&[&ONE, &SAME, &OTHER]).conflicts();
+        let text = conflicts.iter().map(Conflict::to_string).collect::<String>();
+        let expected = format!(
+            "metric `tc_loads_total` is declared twice with different shapes: Counter of U64 in no unit by [tc.source.type(2)] at {}, and Gauge of F64 in By by [] at {}",
+            ONE.location, OTHER.location
+        );
+        assert_eq!(text, expected);
+    }
+}

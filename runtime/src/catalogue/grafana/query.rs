@@ -1,0 +1,162 @@
+//! What a panel asks Prometheus for.
+
+use super::super::json::Json;
+use super::super::listing::{Bounds, Label, Metric};
+use super::datasource;
+use crate::exposition::label_name;
+use crate::metric::MetricKind;
+
+/// Lines that one can still tell apart, and how many are shown where there could be more.
+const LINES: (u64, u64) = (40, 20);
+/// The same, where each of them is three quantiles.
+const LINES_OF_QUANTILES: (u64, u64) = (12, 5);
+
+/// An expression, and what its lines are called.
+pub(super) struct Query {
+    expression: String,
+    legend: String,
+}
+
+impl Query {
+    pub(super) fn to_json(&self, name: char, panel: &str) -> Json {
+        let format = match panel {
+            "heatmap" => "heatmap",
+            "table" => "table",
+            _ => "time_series",
+        };
+        let is_instant = panel == "table";
+        Json::object([
+            ("refId", name.to_string().into()),
+            ("datasource", datasource()),
+            ("editorMode", "code".into()),
+            ("expr", (&self.expression).into()),
+            ("legendFormat", (&self.legend).into()),
+            ("format", format.into()),
+            ("instant", is_instant.into()),
+            ("range", (!is_instant).into()),
+        ])
+    }
+}
+
+/// A counter: how fast it grows.
+pub(super) fn rate(metric: &Metric) -> Vec<Query> {
+    summed(metric, &format!("rate({}[$__rate_interval])", selector(&metric.prometheus)))
+}
+
+/// An up-down counter: how much there is in all processes together.
+pub(super) fn sum(metric: &Metric) -> Vec<Query> {
+    summed(metric, &selector(&metric.prometheus))
+}
+
+fn summed(metric: &Metric, series: &str) -> Vec<Query> {
+    let lines = Lines::of(metric);
+    let expression = lines.largest(format!("{} ({series})", by("sum", &lines.labels)));
+    vec![Query { expression, legend: legend(metric, &lines.labels) }]
+}
+
+/// A gauge, as it is.
+pub(super) fn last(metric: &Metric) -> Vec<Query> {
+    let selector = selector(&metric.prometheus);
+    // Grafana counts in milliseconds.
+    let is_time = metric.prometheus.ends_with("_timestamp_seconds");
+    let expression = if is_time { format!("{selector} * 1000") } else { selector };
+    let labels: Vec<String> = metric.attributes().map(label_name).chain(["instance".to_owned()]).collect();
+    vec![Query { expression, legend: legend(metric, &labels) }]
+}
+
+/// The labels of a gauge that says nothing else.
+pub(super) fn now(metric: &Metric) -> Vec<Query> {
+    vec![Query { expression: selector(&metric.prometheus), legend: String::new() }]
+}
+
+pub(super) fn quantiles(metric: &Metric) -> Vec<Query> {
+    let lines = Lines::of(metric);
+    let labels = &lines.labels;
+    let quantile = |(name, quantile): (&str, &str)| {
+        let of = |buckets: &str, labels: &[String]| {
+            let rate = format!("rate({}[$__rate_interval])", selector(buckets));
+            format!("histogram_quantile({quantile}, {} ({rate}))", by("sum", labels))
+        };
+        let of_labels = if labels.is_empty() { String::new() } else { format!(" {}", legend(metric, labels)) };
+        let expression = lines.largest(histogram(metric, labels, of));
+        Query { expression, legend: format!("{name}{of_labels}") }
+    };
+    [("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99")].into_iter().map(quantile).collect()
+}
+
+pub(super) fn buckets(metric: &Metric) -> Vec<Query> {
+    let of = |buckets: &str, labels: &[String]| {
+        format!("{} (increase({}[$__rate_interval]))", by("sum", labels), selector(buckets))
+    };
+    vec![Query { expression: histogram(metric, &[], of), legend: "{{le}}".to_owned() }]
+}
+
+/// Asks for the buckets of a histogram. Exponential ones are buckets where they were scraped as text, and one native
+/// histogram where they came over OTLP.
+fn histogram(metric: &Metric, labels: &[String], of: impl Fn(&str, &[String]) -> String) -> String {
+    let mut with_bounds = labels.to_vec();
+    with_bounds.push("le".to_owned());
+    let buckets = of(&format!("{}_bucket", metric.prometheus), &with_bounds);
+    match metric.buckets {
+        Bounds::Exponential => format!("{buckets} or {}", of(&metric.prometheus, labels)),
+        _ => buckets,
+    }
+}
+
+/// Series of a metric, of the services that were chosen.
+fn selector(name: &str) -> String {
+    format!("{name}{{job=~\"$job\"}}")
+}
+
+fn by(function: &str, labels: &[String]) -> String {
+    if labels.is_empty() { function.to_owned() } else { format!("{function} by ({})", labels.join(", ")) }
+}
+
+fn legend(metric: &Metric, labels: &[String]) -> String {
+    let labels: Vec<String> = labels.iter().map(|label| format!("{{{{{label}}}}}")).collect();
+    if labels.is_empty() { metric.name.clone() } else { labels.join(" ") }
+}
+
+/// What the lines of a panel are told apart by.
+struct Lines {
+    labels: Vec<String>,
+    /// How many are shown, if there could be too many.
+    shown: Option<u64>,
+    /// Attributes by which nothing is told apart.
+    left_out: Vec<String>,
+}
+
+impl Lines {
+    /// The first labels, as many as make few enough lines; and one more, of whose lines only the largest are shown.
+    fn of(metric: &Metric) -> Self {
+        let (most, largest) = if metric.kind == MetricKind::Histogram { LINES_OF_QUANTILES } else { LINES };
+        let mut lines: u64 = 1;
+        let fits = |label: &&Label| {
+            lines = lines.saturating_mul(label.values);
+            lines <= most
+        };
+        let all = &metric.labels;
+        let fitting = all.iter().take_while(fits).count();
+        let (told, left_out) = all.split_at(all.len().min(fitting + 1));
+        let names = |labels: &[Label]| labels.iter().flat_map(|label| label.attributes.clone()).collect::<Vec<_>>();
+        Lines {
+            labels: names(told).iter().map(|name| label_name(name)).collect(),
+            shown: (fitting < all.len()).then_some(largest),
+            left_out: names(left_out),
+        }
+    }
+
+    fn largest(&self, expression: String) -> String {
+        self.shown.map_or_else(|| expression.clone(), |shown| format!("topk({shown}, {expression})"))
+    }
+}
+
+/// What a panel does not show of a metric.
+pub(super) fn not_shown(metric: &Metric) -> String {
+    let Lines { shown, left_out, .. } = Lines::of(metric);
+    let shown = shown.map_or_else(String::new, |shown| format!(" Shown are the {shown} largest."));
+    match left_out.is_empty() {
+        true => shown,
+        false => format!("{shown} They are not told apart by {}.", left_out.join(", ")),
+    }
+}

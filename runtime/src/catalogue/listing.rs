@@ -1,0 +1,216 @@
+//! What a catalogue says, without the places: the same program gives the same listing wherever it was built, and code that
+//! was only moved gives the same one as before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Catalogue;
+use crate::callsite::Kind;
+use crate::key::{KeyKind, KeyMeta, ValueType};
+use crate::metric::{Buckets, MetricKind, MetricMeta, NumberType};
+
+/// Labels with more values than this are listed by their number alone.
+const TEXTS: usize = 64;
+
+/// A catalogue as plain data: what [`Catalogue::to_json`] writes, of this program or of another one, or of an earlier
+/// version of it.
+///
+/// ```
+/// use tracecast::Listing;
+///
+/// let listing = tracecast::catalogue().listing();
+/// let read: Listing = Listing::from_json(&listing.to_json())?;
+/// assert_eq!(read, listing);
+/// # Ok::<(), tracecast::ListingError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listing {
+    pub(super) spans: Vec<Span>,
+    pub(super) keys: Vec<Key>,
+    pub(super) metrics: Vec<Metric>,
+}
+
+/// All spans of a name and kind.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Span {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) keys: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Key {
+    pub(super) name: String,
+    pub(super) kind: KeyKind,
+    pub(super) value_type: ValueType,
+    /// How many values a label has.
+    pub(super) values: Option<u64>,
+    pub(super) baggage: bool,
+    pub(super) description: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Metric {
+    pub(super) name: String,
+    /// Its name where Prometheus stores it.
+    pub(super) prometheus: String,
+    /// The component whose function it measures, or the area that its name begins with.
+    pub(super) group: String,
+    pub(super) kind: MetricKind,
+    pub(super) number: NumberType,
+    pub(super) unit: String,
+    pub(super) labels: Vec<Label>,
+    pub(super) buckets: Bounds,
+    pub(super) series: u64,
+    pub(super) budget: u64,
+    pub(super) description: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Label {
+    /// The attributes that it is on the wire: one, or several that depend on each other.
+    pub(super) attributes: Vec<String>,
+    pub(super) values: u64,
+    /// The values, where they are known before the program runs, and not too many.
+    pub(super) texts: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Bounds {
+    /// It is no histogram.
+    None,
+    Explicit(Vec<f64>),
+    Exponential,
+}
+
+impl Listing {
+    pub(super) fn of(catalogue: &Catalogue) -> Self {
+        let components = components(catalogue);
+        let mut keys: Vec<Key> = catalogue.keys.iter().map(|key| Key::of(key)).collect();
+        keys.sort_by(|a, b| a.order().cmp(&b.order()));
+        keys.dedup();
+        let metric = |meta: &&'static MetricMeta| Metric::of(meta, components.get(meta.name).copied());
+        let mut metrics: Vec<Metric> = catalogue.metrics.iter().map(metric).collect();
+        // The same metric, declared twice in other words, is one.
+        metrics.sort_by(|a, b| a.name.cmp(&b.name));
+        metrics.dedup_by(|b, a| a.same_shape(b));
+        Listing { spans: spans(catalogue), keys, metrics }
+    }
+
+    /// How many series all metrics can have together.
+    pub(super) fn series(&self) -> u64 {
+        self.metrics.iter().fold(0, |sum, metric| sum.saturating_add(metric.series))
+    }
+}
+
+/// One for each name and kind, with the keys of all places that make it.
+fn spans(catalogue: &Catalogue) -> Vec<Span> {
+    let mut all: BTreeMap<(&str, u8), (Kind, BTreeSet<&str>)> = BTreeMap::new();
+    for span in &catalogue.spans {
+        let (_, keys) = all.entry((span.name(), span.kind() as u8)).or_insert((span.kind(), BTreeSet::new()));
+        keys.extend(span.declared_keys().iter().map(|key| key.name));
+    }
+    let span = |((name, _), (kind, keys)): ((&str, u8), (Kind, BTreeSet<&str>))| Span {
+        name: name.to_owned(),
+        kind,
+        keys: keys.into_iter().map(str::to_owned).collect(),
+    };
+    all.into_iter().map(span).collect()
+}
+
+/// The components of functions that have metrics.
+fn components(catalogue: &Catalogue) -> BTreeMap<&'static str, &'static str> {
+    let mut components = BTreeMap::new();
+    for span in &catalogue.spans {
+        let Some((component, _)) = span.name().split_once('/') else { continue };
+        let metrics = span.metrics().into_iter().flat_map(|meter| meter.metrics());
+        components.extend(metrics.map(|metric| (metric.meta().name, component)));
+    }
+    components
+}
+
+impl Key {
+    fn of(key: &KeyMeta) -> Self {
+        Key {
+            name: key.name.to_owned(),
+            kind: key.kind,
+            value_type: key.value_type,
+            values: key.cardinality.map(|values| values as u64),
+            baggage: key.baggage,
+            description: key.description.trim().to_owned(),
+        }
+    }
+
+    fn order(&self) -> (&str, u8, u8, Option<u64>, &str) {
+        (&self.name, self.kind as u8, self.value_type as u8, self.values, &self.description)
+    }
+}
+
+impl Metric {
+    fn of(meta: &MetricMeta, component: Option<&str>) -> Self {
+        Metric {
+            name: meta.name.to_owned(),
+            prometheus: meta.prometheus_name(),
+            group: component.map_or_else(|| group(meta), str::to_owned),
+            kind: meta.kind,
+            number: meta.number,
+            unit: meta.unit.to_owned(),
+            labels: labels(meta),
+            buckets: match (meta.kind, meta.buckets) {
+                (MetricKind::Histogram, Buckets::Explicit(bounds)) => Bounds::Explicit(finite(bounds)),
+                (MetricKind::Histogram, Buckets::Exponential) => Bounds::Exponential,
+                _ => Bounds::None,
+            },
+            series: meta.series() as u64,
+            budget: meta.budget as u64,
+            description: meta.description.trim().to_owned(),
+        }
+    }
+
+    pub(super) fn same_shape(&self, other: &Metric) -> bool {
+        self.name == other.name
+            && (self.kind, self.number, &self.unit) == (other.kind, other.number, &other.unit)
+            && (&self.labels, &self.buckets) == (&other.labels, &other.buckets)
+    }
+
+    /// The names of its attributes.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = &str> + Clone {
+        self.labels.iter().flat_map(|label| label.attributes.iter().map(String::as_str))
+    }
+}
+
+fn labels(meta: &MetricMeta) -> Vec<Label> {
+    let mut keys = meta.labels.iter();
+    let label = |dimension: &crate::metric::Dimension| {
+        let key = keys.next();
+        let attributes: Vec<String> = match key {
+            Some(key) => key.attributes(0).map(|(name, _)| name.to_owned()).collect(),
+            None => vec![dimension.name.to_owned()],
+        };
+        let is_known = key.is_none_or(|key| !key.learnt) && attributes.len() == 1;
+        let listed = if is_known && dimension.cardinality <= TEXTS { dimension.cardinality } else { 0 };
+        let texts = (0..listed).map(|ordinal| dimension.text(ordinal).into_owned()).collect();
+        Label { attributes, values: dimension.cardinality as u64, texts }
+    };
+    meta.dimensions().iter().map(label).collect()
+}
+
+/// The area that a name begins with: the first word of one of the semantic conventions, the second of ours.
+fn group(meta: &MetricMeta) -> String {
+    if is_own(meta.location.file()) {
+        return "telemetry".to_owned();
+    }
+    let mut words = meta.name.split(['.', '_']);
+    let (first, second) = (words.next().unwrap_or_default(), words.next());
+    if meta.name.contains('.') { first } else { second.unwrap_or(first) }.to_owned()
+}
+
+/// Whether a metric is one about telemetry itself.
+fn is_own(file: &str) -> bool {
+    let here = file!().trim_end_matches("listing.rs").trim_end_matches(['/', '\\']).trim_end_matches("catalogue");
+    file.strip_prefix(here) == Some("own.rs")
+}
+
+/// Bounds that JSON can write.
+fn finite(bounds: &[f64]) -> Vec<f64> {
+    bounds.iter().copied().filter(|bound| bound.is_finite()).collect()
+}
