@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::names::Names;
+
 /// What a monitor does.
 ///
 /// ```
@@ -16,10 +18,14 @@ pub struct Config {
     pub(crate) library: Option<PathBuf>,
     pub(crate) pcie_throughput: bool,
     pub(crate) details: bool,
+    pub(crate) nvlink: bool,
+    pub(crate) activity: bool,
     pub(crate) host: bool,
+    pub(crate) host_root: PathBuf,
     pub(crate) gpus: bool,
     pub(crate) devices: Option<Vec<String>>,
     pub(crate) sysfs: PathBuf,
+    pub(crate) names: Names,
 }
 
 impl Default for Config {
@@ -29,10 +35,14 @@ impl Default for Config {
             library: None,
             pcie_throughput: false,
             details: false,
+            nvlink: false,
+            activity: false,
             host: true,
+            host_root: PathBuf::from("/"),
             gpus: true,
             devices: None,
             sysfs: PathBuf::from("/sys"),
+            names: Names::default(),
         }
     }
 }
@@ -66,6 +76,21 @@ impl Config {
         self
     }
 
+    /// Whether links between GPUs are measured too: what they moved, and their errors; off by default.
+    #[must_use]
+    pub fn with_nvlink(mut self, on: bool) -> Self {
+        self.nvlink = on;
+        self
+    }
+
+    /// Whether it is measured how busy parts of the GPU are, as its tensor cores; off by default. GPUs have that (it is
+    /// called GPM) from Hopper on, and it costs the driver more than everything else.
+    #[must_use]
+    pub fn with_activity(mut self, on: bool) -> Self {
+        self.activity = on;
+        self
+    }
+
     /// Whether GPUs are looked after; on by default. If not, the driver is never loaded.
     #[must_use]
     pub fn with_gpus(mut self, on: bool) -> Self {
@@ -94,6 +119,20 @@ impl Config {
     #[must_use]
     pub fn with_host(mut self, on: bool) -> Self {
         self.host = on;
+        self
+    }
+
+    /// Below which folder `proc` and `sys` are, if not below `/`: where a container has those of its machine mounted.
+    #[must_use]
+    pub fn with_host_root(mut self, path: impl Into<PathBuf>) -> Self {
+        self.host_root = path.into();
+        self
+    }
+
+    /// How metrics are called; as all others of Tracecast by default.
+    #[must_use]
+    pub fn with_names(mut self, names: Names) -> Self {
+        self.names = names;
         self
     }
 

@@ -13,15 +13,25 @@
 //! values of its own GPU: those become a gap, `tc_gpu_up` becomes 0, and everything else goes on. What is not known is
 //! never a 0 and never the last value for ever.
 //!
+//! What has a name in OpenTelemetry's semantic conventions can be shown under that instead, as `hw.gpu.utilization`, with
+//! its unit and attributes: [`Config::with_names`]. Only one of the two is emitted. Links between GPUs, the activity of
+//! their parts, traffic over PCIe and some details are measured if [`Config`] says so.
+//!
+//! An XID, which is an error that a GPU reports, is counted and logged; a span that holds [`on_device`] has an event for
+//! it.
+//!
 //! The machine (`tc_system_*`), this process (`tc_process_*`) and its container (`tc_container_*`) are measured on one
 //! more thread, from `/proc` and the files of cgroups; on systems without those they are absent.
 //!
 //! Metrics are read as all others of the program are. Log lines go through `log`, from the target `tracecast_nvml`.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod asker;
 mod availability;
 mod config;
+mod conventional;
+mod device;
 mod driver;
 mod fault;
 mod filter;
@@ -30,15 +40,30 @@ mod held;
 mod host;
 mod metrics;
 mod monitor;
+mod names;
 mod power;
 mod publish;
+mod raw;
+mod recent;
 mod sample;
 mod sampler;
 mod shared;
 mod slot;
 mod stop;
+mod table;
 mod total;
 mod xid;
 
 pub use crate::config::Config;
+pub use crate::device::{OnDevice, on_device};
+#[doc(hidden)]
+pub use crate::host::bench as __bench;
 pub use crate::monitor::{Monitor, start};
+pub use crate::names::Names;
+
+/// The book's Rust code is compiled and run with the documentation's.
+#[cfg(doctest)]
+mod book {
+    #[doc = include_str!("../../book/src/gpus.md")]
+    struct Gpus;
+}

@@ -51,6 +51,28 @@ pub(crate) enum Direction {
     Receive,
 }
 
+/// What can be wrong with a link.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum LinkError {
+    CrcFlit,
+    CrcData,
+    Replay,
+    Recovery,
+}
+
+/// A part of a GPU that is busy or not.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Part {
+    Graphics,
+    Sm,
+    SmOccupancy,
+    Tensor,
+    Dram,
+    Fp64,
+    Fp32,
+    Fp16,
+}
+
 /// The XIDs that have a series of their own: those that NVIDIA's documentation tells operators to act on.
 const XIDS: [u64; 28] = [
     8, 13, 31, 32, 38, 43, 44, 45, 48, 61, 62, 63, 64, 68, 69, 74, 79, 92, 94, 95, 109, 119, 120, 121, 122, 123, 140,
@@ -102,6 +124,8 @@ tc_keys! {
     pub(crate) label remapped: Remapped = "kind";
     /// Which way bytes go.
     pub(crate) label direction: Direction = "direction";
+    /// A part of the GPU.
+    pub(crate) label part: Part = "part";
     /// The XID.
     pub(crate) label xid: Xid = "xid";
     /// What a call of the driver returned.
@@ -111,6 +135,11 @@ tc_keys! {
 tc_keys! {
     /// Why there is no driver.
     pub(crate) label reason: Option<Fault> = "reason";
+}
+
+tc_keys! {
+    /// What is wrong with a link.
+    pub(crate) label link_error: LinkError = "kind";
 }
 
 tc_metrics! {
@@ -182,6 +211,14 @@ tc_metrics! {
     pub(crate) static LINK_GENERATION: Gauge<(gpu,), u64> = "tc_gpu_pcie_link_generation";
     /// The lanes that its link uses now.
     pub(crate) static LINK_WIDTH: Gauge<(gpu,), u64> = "tc_gpu_pcie_link_width";
+    /// Links to other GPUs.
+    pub(crate) static LINKS: Gauge<(gpu,), u64> = "tc_gpu_nvlink_links";
+    /// Bytes over all links since the monitor started.
+    pub(crate) static LINK_BYTES: Counter<(gpu, direction)> = "tc_gpu_nvlink_bytes_total";
+    /// Errors of all links since the monitor started.
+    pub(crate) static LINK_ERRORS: Counter<(gpu, link_error)> = "tc_gpu_nvlink_errors_total";
+    /// How busy a part of the GPU was since the last sample.
+    pub(crate) static ACTIVITY: Gauge<(gpu, part)> = "tc_gpu_activity_percent";
 
     /// Whether there is a driver; if not, why.
     pub(crate) static AVAILABLE: Gauge<(reason,), u64> = "tc_nvml_available";

@@ -2,13 +2,13 @@
 
 use nvml_wrapper::error::NvmlError;
 
+use crate::asker::Asker;
 use crate::config::Config;
 use crate::driver::with_driver;
 use crate::fault::Fault;
 use crate::filter::Filter;
 use crate::metrics::ERRORS;
 use crate::power::Power;
-use crate::sample::Asker;
 use crate::slot::Slot;
 use crate::stop::{Backoff, Stop};
 

@@ -72,7 +72,7 @@ impl Shared {
     }
 
     fn gpu(self: &Arc<Self>, index: u32) -> Arc<Slot> {
-        let slot = Arc::new(Slot::new(index));
+        let slot = Arc::new(Slot::new(index, self.config.names));
         let (asking, of_asking) = (self.clone(), slot.clone());
         let (waiting, of_waiting) = (self.clone(), slot.clone());
         let sampler = self.thread(&format!("tracecast-gpu-{index}"), move || {

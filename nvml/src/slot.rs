@@ -8,17 +8,23 @@ use std::time::{Duration, Instant};
 
 use tracecast::InternedKey;
 
+use crate::conventional::{Id, hw_id};
 use crate::metrics::*;
+use crate::names::Names;
 use crate::publish::{self, Totals};
 use crate::sample::Sample;
+use crate::table::Subject;
 
 pub(crate) struct Slot {
     pub(crate) gpu: u32,
+    names: Names,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
+    /// What the conventions call it, if it has said that.
+    id: Option<Id>,
     /// Since when the driver has been asked, if it is being asked.
     asking: Option<Instant>,
     /// When the newest values came.
@@ -37,8 +43,14 @@ struct State {
 type Identity = (<uuid as tracecast::Key>::Value, <model as tracecast::Key>::Value, <pci as tracecast::Key>::Value);
 
 impl Slot {
-    pub(crate) fn new(gpu: u32) -> Self {
-        Slot { gpu, state: Mutex::default() }
+    pub(crate) fn new(gpu: u32, names: Names) -> Self {
+        Slot { gpu, names, state: Mutex::default() }
+    }
+
+    /// The GPU as metrics know it.
+    fn subject(&self, state: &State) -> Subject {
+        let id = || state.id.unwrap_or_else(|| hw_id::intern(&format!("gpu{}", self.gpu)));
+        Subject { gpu: self.gpu, id: (self.names == Names::SemanticConventions).then(id) }
     }
 
     /// The state, unless the monitor has ended.
@@ -61,6 +73,21 @@ impl Slot {
         if let Some(old) = state.identity.replace(new).filter(|old| *old != new) {
             self.forget(old);
         }
+        if self.names == Names::SemanticConventions {
+            self.call(&mut state, hw_id::intern(of_uuid));
+        }
+    }
+
+    /// Takes a name of the conventions. What was said under another holds no longer.
+    fn call(&self, state: &mut State, id: Id) {
+        if state.id == Some(id) {
+            return;
+        }
+        if state.up.is_some() {
+            publish::gauges(self.subject(state), &Sample::default());
+            publish::up(self.subject(state), None);
+        }
+        state.id = Some(id);
     }
 
     /// The GPU has answered.
@@ -70,6 +97,9 @@ impl Slot {
         if let Some(start) = state.asking.take() {
             SAMPLE_DURATION.set(now.duration_since(start).as_secs_f64(), (self.gpu,));
         }
+        // Whatever it moved while it was not seen is not known.
+        let last = state.sampled.filter(|_| state.up == Some(true) && !state.asleep);
+        let since = last.map_or(Duration::ZERO, |last| now.duration_since(last));
         (state.sampled, state.up, state.asleep) = (Some(now), Some(true), false);
         ASLEEP.set(0_u64, (self.gpu,));
         // Each time, as metrics may have been switched on meanwhile.
@@ -78,10 +108,11 @@ impl Slot {
             MODEL_INFO.set(1_u64, (self.gpu, model));
             PCI_INFO.set(1_u64, (self.gpu, pci));
         }
-        publish::gauges(self.gpu, sample);
-        publish::counters(self.gpu, sample, &mut state.totals);
+        let of = self.subject(&state);
+        publish::gauges(of, sample);
+        publish::counters(of, sample, &mut state.totals, since);
         // Last: who reads meanwhile sees no GPU that is up and has no values.
-        UP.set(1_u64, (self.gpu,));
+        publish::up(of, Some(true));
     }
 
     /// The GPU sleeps, and is not asked.
@@ -89,7 +120,7 @@ impl Slot {
         let Some(mut state) = self.live() else { return };
         state.asking = None;
         if !std::mem::replace(&mut state.asleep, true) {
-            publish::gauges(self.gpu, &Sample::default());
+            publish::gauges(self.subject(&state), &Sample::default());
         }
         ASLEEP.set(1_u64, (self.gpu,));
     }
@@ -125,14 +156,14 @@ impl Slot {
             self.hide(&mut state);
         }
         // Each time, as metrics may have been switched on meanwhile.
-        state.up.into_iter().for_each(|up| UP.set(u64::from(up), (self.gpu,)));
+        state.up.into_iter().for_each(|up| publish::up(self.subject(&state), Some(up)));
     }
 
     /// The monitor has ended: everything is a gap, whatever comes back later.
     pub(crate) fn retire(&self) {
         let Some(mut state) = self.live() else { return };
         self.hide(&mut state);
-        UP.clear((self.gpu,));
+        publish::up(self.subject(&state), None);
         SAMPLE_AGE.clear((self.gpu,));
         STUCK.clear((self.gpu,));
         SAMPLE_DURATION.clear((self.gpu,));
@@ -151,8 +182,8 @@ impl Slot {
     fn hide(&self, state: &mut State) {
         (state.up, state.asleep) = (Some(false), false);
         ASLEEP.clear((self.gpu,));
-        publish::gauges(self.gpu, &Sample::default());
-        UP.set(0_u64, (self.gpu,));
+        publish::gauges(self.subject(state), &Sample::default());
+        publish::up(self.subject(state), Some(false));
     }
 
     fn forget(&self, (uuid, model, pci): Identity) {
@@ -162,10 +193,10 @@ impl Slot {
     }
 
     /// Does something with metrics of the GPU, unless the monitor has ended; whether it did.
-    pub(crate) fn record(&self, record: impl FnOnce(u32)) -> bool {
+    pub(crate) fn record(&self, record: impl FnOnce(Subject)) -> bool {
         let state = self.live();
-        if state.is_some() {
-            record(self.gpu);
+        if let Some(state) = &state {
+            record(self.subject(state));
         }
         state.is_some()
     }

@@ -7,13 +7,16 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use nvml_wrapper::bitmasks::event::EventTypes;
 use nvml_wrapper::enums::event::XidError;
 use nvml_wrapper::error::NvmlError;
+use nvml_wrapper::{EventSet, Nvml};
 
 use crate::config::Config;
 use crate::driver::with_driver;
 use crate::fault::Fault;
-use crate::metrics::{ERRORS, XID_TIME, XIDS_SEEN, Xid};
+use crate::metrics::{ERRORS, XID_TIME, Xid};
+use crate::recent::{self, Recent};
 use crate::slot::Slot;
 use crate::stop::{Backoff, Stop};
+use crate::{publish, raw};
 
 /// How long the driver is let wait for an event: after that the thread sees whether it is the end.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -45,9 +48,10 @@ fn generation(config: &Config, slot: &Slot, stop: &Stop, backoff: &mut Backoff) 
         let set =
             gpu.register_events(EventTypes::CRITICAL_XID_ERROR, set).map_err(|error| Fault::from(&error.error))?;
         backoff.reset();
+        let mut older = false;
         while !stop.is_set() && !slot.is_retired() {
-            match set.wait(PATIENCE.as_millis() as u32) {
-                Ok(event) => event.event_data.into_iter().for_each(|xid| seen(slot, &xid)),
+            match next(nvml, &set, &mut older) {
+                Ok(number) => number.into_iter().for_each(|number| seen(slot, number)),
                 Err(NvmlError::Timeout) => {}
                 Err(error) => return Err(fault(error)),
             }
@@ -56,15 +60,33 @@ fn generation(config: &Config, slot: &Slot, stop: &Stop, backoff: &mut Backoff) 
     })
 }
 
-fn seen(slot: &Slot, error: &XidError) {
-    let number = match error {
-        XidError::Value(number) => *number,
+/// Waits for an XID, from then on as older drivers do if this is one.
+fn next(nvml: &Nvml, set: &EventSet<'_>, older: &mut bool) -> Result<Option<u64>, NvmlError> {
+    let patience = PATIENCE.as_millis() as u32;
+    if !*older {
+        match set.wait(patience) {
+            Err(error) if Fault::from(&error) == Fault::FunctionAbsent => *older = true,
+            event => return event.map(|event| event.event_data.map(number)),
+        }
+    }
+    let (kind, number) = raw::wait(nvml, set, patience)?;
+    Ok(EventTypes::from_bits_truncate(kind).contains(EventTypes::CRITICAL_XID_ERROR).then_some(number))
+}
+
+fn number(error: XidError) -> u64 {
+    match error {
+        XidError::Value(number) => number,
         XidError::Unknown => UNKNOWN,
-    };
-    let is_recorded = slot.record(|gpu| {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        XID_TIME.set(now.as_secs_f64(), (gpu,));
-        XIDS_SEEN.add(1_u64, (gpu, Xid::new(number)));
+    }
+}
+
+fn seen(slot: &Slot, number: u64) {
+    let is_recorded = slot.record(|of| {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // Before the counter: who sees that sees this too.
+        recent::push(of.gpu, Recent { number, time });
+        XID_TIME.set(time.as_secs_f64(), (of.gpu,));
+        publish::xid(of, Xid::new(number));
     });
     if is_recorded {
         log::error!(target: "tracecast_nvml", "GPU {} reported XID {number}", slot.gpu);

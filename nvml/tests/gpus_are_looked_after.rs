@@ -51,35 +51,6 @@ fn each_value_is_there_in_its_unit() {
 }
 
 #[test]
-fn traffic_is_measured_if_asked_for() {
-    let mut watched = kit::Watched::new();
-    let fake = tracecast_nvml_fake::Fake::new("gpu0.pcie_sent = 5; gpu0.pcie_received = 7").unwrap();
-    let _monitor = tracecast_nvml::start(kit::config(&fake).with_pcie_throughput(true));
-    let of = |now: &_, way| value(now, "tc_gpu_pcie_throughput_bytes_per_second", &[("gpu", "0"), ("direction", way)]);
-    watched.until("both directions", |now| of(now, "transmit") == Some(5000.0) && of(now, "receive") == Some(7000.0));
-}
-
-#[test]
-fn details_are_measured_if_asked_for() {
-    let mut watched = kit::Watched::new();
-    let script =
-        "gpu0.encoder = 5; gpu0.decoder = 7; gpu0.fan = 44; gpu0.performance_state = 8; gpu0.link_generation = 4;
-        gpu0.link_width = 8; gpu1.performance_state = 32; gpu1.fail.nvmlDeviceGetFanSpeed_v2 = 3";
-    let fake = tracecast_nvml_fake::Fake::new(script).unwrap();
-    let _monitor = tracecast_nvml::start(kit::config(&fake).with_details(true));
-    let snapshot = watched.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
-    let check = |name, expected: [Option<f64>; 2]| {
-        assert_eq!([of(&snapshot, name, "0"), of(&snapshot, name, "1")], expected, "{name}");
-    };
-    check("tc_gpu_encoder_utilization_percent", [Some(5.0), Some(0.0)]);
-    check("tc_gpu_decoder_utilization_percent", [Some(7.0), Some(0.0)]);
-    check("tc_gpu_fan_speed_percent", [Some(44.0), None]);
-    check("tc_gpu_performance_state", [Some(8.0), None]);
-    check("tc_gpu_pcie_link_generation", [Some(4.0), Some(5.0)]);
-    check("tc_gpu_pcie_link_width", [Some(8.0), Some(16.0)]);
-}
-
-#[test]
 fn what_a_gpu_cannot_do_is_a_gap_and_nothing_else_is() {
     let mut bench = Bench::new("gpu0.fail.nvmlDeviceGetPowerUsage = 3; gpu0.fail.memory_temperature = 3");
     let snapshot = bench.until("it is up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
@@ -88,26 +59,6 @@ fn what_a_gpu_cannot_do_is_a_gap_and_nothing_else_is() {
     assert!(of(&snapshot, "tc_gpu_power_limit_watts", "0").is_some());
     assert!(of(&snapshot, "tc_gpu_power_watts", "1").is_some());
     assert_eq!(value(&snapshot, "tc_nvml_errors_total", &[("error", "not_supported")]), None);
-}
-
-#[test]
-fn an_old_driver_lacks_some_values_only() {
-    let functions = ["nvmlDeviceGetMemoryInfo_v2", "nvmlDeviceGetComputeRunningProcesses_v3"];
-    let mut bench = Bench::without(&functions, "");
-    let snapshot = bench.until("it is up", |now| up(now, "0") == Some(1.0));
-    assert_eq!(of(&snapshot, "tc_gpu_memory_used_bytes", "0"), None);
-    assert_eq!(of(&snapshot, "tc_gpu_compute_processes", "0"), None);
-    assert!(of(&snapshot, "tc_gpu_temperature_celsius", "0").is_some());
-}
-
-#[test]
-fn a_driver_without_deprecated_calls_lacks_some_values_only() {
-    let functions = ["nvmlDeviceGetTemperature", "nvmlDeviceGetCurrentClocksThrottleReasons"];
-    let mut bench = Bench::without(&functions, "");
-    let snapshot = bench.until("it is up", |now| up(now, "0") == Some(1.0));
-    assert_eq!(of(&snapshot, "tc_gpu_temperature_celsius", "0"), None);
-    assert_eq!(value(&snapshot, "tc_gpu_throttled", &[("gpu", "0"), ("reason", "idle")]), None);
-    assert!(of(&snapshot, "tc_gpu_power_watts", "0").is_some());
 }
 
 #[test]

@@ -2,32 +2,13 @@
 
 mod kit;
 
-use kit::{Bench, of, up, value};
-use tracecast::Snapshot;
-
-fn xids(snapshot: &Snapshot, gpu: &str, xid: &str) -> Option<f64> {
-    value(snapshot, "tc_gpu_xid_errors_total", &[("gpu", gpu), ("xid", xid)])
-}
-
-/// Sends XIDs until the first is counted: those that come before a GPU is watched are not seen.
-fn until_watched(bench: &mut Bench, gpu: u32, script: &str) -> u64 {
-    let start = std::time::Instant::now();
-    for number in 1.. {
-        bench.fake.script(&format!("{script}; xid = {number}:{gpu}:13")).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        if xids(&bench.watched.snapshot(), &gpu.to_string(), "13").is_some() {
-            return number;
-        }
-        assert!(start.elapsed() < std::time::Duration::from_secs(30), "nobody watches GPU {gpu}");
-    }
-    unreachable!("there are enough numbers")
-}
+use kit::{Bench, of, up, xids};
 
 #[test]
 fn an_xid_is_counted_with_its_time_and_a_rare_one_is_other() {
     let mut bench = Bench::new("");
-    let number = until_watched(&mut bench, 1, "");
-    let events = format!("xid = {}:1:79 {}:1:79 {}:1:4711", number + 1, number + 2, number + 3);
+    let number = bench.until_watched(1, "");
+    let events = format!("xid = {}:1:79 {}:1:79 {}:1:4711", number, number + 1, number + 2);
     bench.fake.script(&events).unwrap();
     let snapshot =
         bench.until("all are counted", |now| xids(now, "1", "79") == Some(2.0) && xids(now, "1", "other") == Some(1.0));
@@ -42,8 +23,8 @@ fn an_xid_is_counted_with_its_time_and_a_rare_one_is_other() {
 fn a_gpu_that_refuses_events_takes_none_from_the_others() {
     let refusal = "gpu0.fail.nvmlDeviceRegisterEvents = 3";
     let mut bench = Bench::new(refusal);
-    let number = until_watched(&mut bench, 1, refusal);
-    bench.fake.script(&format!("{refusal}; xid = {}:0:48 {}:1:48", number + 1, number + 2)).unwrap();
+    let number = bench.until_watched(1, refusal);
+    bench.fake.script(&format!("{refusal}; xid = {}:0:48 {}:1:48", number, number + 1)).unwrap();
     let snapshot = bench.until("it is counted", |now| xids(now, "1", "48") == Some(1.0));
     assert_eq!(xids(&snapshot, "0", "48"), None);
     bench.until("it is up all the same", |now| up(now, "0") == Some(1.0));
@@ -52,7 +33,7 @@ fn a_gpu_that_refuses_events_takes_none_from_the_others() {
 #[test]
 fn xids_are_seen_again_after_a_gpu_was_lost() {
     let mut bench = Bench::new("");
-    until_watched(&mut bench, 0, "");
+    bench.until_watched(0, "");
     bench.fake.script("gpu0.fail = 15").unwrap();
     bench.until("it is lost", |now| up(now, "0") == Some(0.0));
     let before = xids(&bench.watched.snapshot(), "0", "13");

@@ -1,21 +1,26 @@
 //! One call, from its headers to its status.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::task::Waker;
+use std::time::Instant;
 
 use http::Request;
 use tonic::Code;
 use tonic::body::Body;
+use tracecast::conventions::{self, Conventions};
 use tracecast::keys::error::error_type;
 use tracecast::keys::rpc;
-use tracecast::{Context, Kind, Outcome, Span};
+use tracecast::{Context, Outcome, Span};
 
 use crate::deadline::Deadline;
 use crate::keys;
-use crate::messages::{Counts, Messages};
+use crate::label::StatusName;
+use crate::messages::{Counts, Messages, Passed};
 use crate::method::{CALLED, Method, Methods, SERVED};
 use crate::metrics::Measured;
 use crate::request::RequestBody;
+use crate::segment::Segments;
+use crate::settings::Settings;
 use crate::status::{self, Side};
 
 /// What is current while a call is worked on.
@@ -36,17 +41,24 @@ impl Place {
             Place::Unchanged => f(),
         }
     }
+
+    pub(crate) fn is_recording(&self) -> bool {
+        matches!(self, Place::Span(span) if span.is_recording())
+    }
 }
 
 /// What is told about a call when its status is known.
 struct Record {
     side: Side,
+    conventions: Conventions,
     method: Arc<Method>,
     began: Instant,
     deadline: Option<Deadline>,
     measured: Option<Measured>,
     request: Arc<Counts>,
     response: Messages,
+    /// If its span is to be followed by another one after a while.
+    segments: Option<Box<Segments>>,
 }
 
 /// A call that goes on. Dropped before its status is known, it was given up.
@@ -58,50 +70,36 @@ pub(crate) struct Call {
     unwound: bool,
 }
 
-/// Starts the span of a call. `parent` is what the caller said; without it, whatever is current.
-pub(crate) fn start(side: Side, path: &str, parent: Option<&Context>) -> (Span, Arc<Method>) {
-    let (methods, kind) = match side {
-        Side::Server => (&*SERVED, Kind::Server),
-        Side::Client => (&*CALLED, Kind::Client),
-    };
-    let method = methods.find(path);
-    let builder = Span::builder(method.name(), kind);
-    let mut span = match parent {
-        Some(parent) => builder.with_parent(parent).start(),
-        None => builder.start(),
-    };
-    if span.is_recording() {
-        span.set(rpc::system, "grpc");
-        span.set(rpc::service, method.service());
-        span.set(rpc::method, method.method());
-    }
-    (span, method)
-}
-
 impl Call {
-    /// A call on which there is something to do, at least to be in its place, and its request.
+    /// A call on which there is something to do, at least to be in its place.
     pub(crate) fn begin(
         side: Side,
         place: Place,
         method: Arc<Method>,
-        request: Request<Body>,
-        timeout: Option<Duration>,
-    ) -> (Request<Body>, Option<Self>) {
-        let recorded = matches!(&place, Place::Span(span) if span.is_recording());
+        request: &mut Request<Body>,
+        settings: &Settings,
+        segments: Option<Segments>,
+    ) -> Option<Self> {
         let measured = Measured::begin(side);
-        if !recorded && measured.is_none() {
+        if !place.is_recording() && measured.is_none() {
             // A client's place is of no use once its headers are written.
-            let call = (side == Side::Server).then(|| Call::at(place)).flatten();
-            return (request, call);
+            return if side == Side::Server { Call::at(place) } else { None };
         }
         let began = Instant::now();
-        let deadline = Deadline::of(request.headers(), timeout, began);
-        let (parts, body) = request.into_parts();
-        let (body, counts) = RequestBody::wrap(body);
-        let response = Messages::default();
-        let record = Record { side, method, began, deadline, measured, request: counts, response };
-        let call = Call { place, record: Some(Box::new(record)), unwound: false };
-        (Request::from_parts(parts, body), Some(call))
+        let deadline = Deadline::of(request.headers(), settings.timeout, began);
+        let request_counts = RequestBody::wrap(request.body_mut());
+        let record = Record {
+            side,
+            conventions: conventions::rpc(),
+            method,
+            began,
+            deadline,
+            measured,
+            request: request_counts,
+            response: Messages::default(),
+            segments: segments.map(Box::new),
+        };
+        Some(Call { place, record: Some(Box::new(record)), unwound: false })
     }
 
     /// One of which nothing is told, but something is current.
@@ -111,10 +109,25 @@ impl Call {
 
     /// Works on the call: what it calls sees its context.
     pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        if self.record.as_ref().is_some_and(|record| record.segments.is_some()) {
+            self.roll();
+        }
         self.unwound = true;
         let result = self.place.run(f);
         self.unwound = false;
         result
+    }
+
+    /// Nothing happens for now; whoever waits is to come back when the span is due to be followed by another one.
+    pub(crate) fn wait(&mut self, waker: &Waker) {
+        if let Some(segments) = self.record.as_mut().and_then(|record| record.segments.as_mut()) {
+            segments.wait(waker);
+        }
+    }
+
+    /// Whether there is anything to tell at its end.
+    pub(crate) fn is_told(&self) -> bool {
+        self.record.is_some()
     }
 
     /// Reads a part of the response that passes by.
@@ -152,22 +165,50 @@ impl Call {
         self.finish(*record, Code::Cancelled, Outcome::Cancelled, String::new);
     }
 
-    fn finish(&mut self, record: Record, code: Code, outcome: Outcome, message: impl FnOnce() -> String) {
+    /// Begins another span if the last one has lasted for long enough.
+    #[cold]
+    fn roll(&mut self) {
+        let Some(record) = &mut self.record else { return };
+        let (Some(segments), Place::Span(span)) = (&mut record.segments, &mut self.place) else { return };
+        if !segments.is_due(Instant::now()) {
+            return;
+        }
+        let (request, response) = segments.since(record.request.load(), record.response.passed);
+        tell_messages(span, request, response);
+        *span = segments.next(std::mem::replace(span, Span::none()), record.side, &record.method, record.conventions);
+        if let Some(measured) = &record.measured {
+            measured.count(record.method.label(), request, response);
+        }
+    }
+
+    fn finish(&mut self, mut record: Record, code: Code, outcome: Outcome, message: impl FnOnce() -> String) {
         if code == Code::Ok {
             record.methods().learn(&record.method);
         }
+        let passed = (record.request.load(), record.response.passed);
+        let (request, response) = match &mut record.segments {
+            Some(segments) => segments.since(passed.0, passed.1),
+            None => passed,
+        };
         if let Some(measured) = record.measured {
+            measured.count(record.method.label(), request, response);
             // Inside of the span, which may be an example of it.
             self.place.run(|| measured.end(record.method.label(), code, record.began.elapsed()));
         }
         let Place::Span(span) = &mut self.place else { return };
         let mut span = std::mem::replace(span, Span::none());
-        let (messages, bytes) = record.request.load();
-        span.set(rpc::grpc_status_code, code as i64);
-        span.set(keys::request_messages, messages);
-        span.set(keys::request_bytes, bytes);
-        span.set(keys::response_messages, record.response.count);
-        span.set(keys::response_bytes, record.response.bytes);
+        if !span.is_recording() {
+            return;
+        }
+        tell_messages(&mut span, request, response);
+        record.segments.iter().for_each(|segments| segments.tell(&mut span));
+        tell_status(&mut span, code, record.conventions);
+        // Whatever the reason, a call without an answer has failed for its client.
+        let given_up = outcome == Outcome::Cancelled && record.side.is_error(code);
+        if given_up {
+            span.set(keys::outcome, outcome.as_str());
+        }
+        let outcome = if given_up { Outcome::Error } else { outcome };
         if outcome.is_error() {
             let message = message();
             if !message.is_empty() {
@@ -176,6 +217,22 @@ impl Call {
             span.set(error_type, status::name(code));
         }
         span.end_with(outcome);
+    }
+}
+
+fn tell_messages(span: &mut Span, request: Passed, response: Passed) {
+    span.add(keys::request_messages, request.messages);
+    span.add(keys::request_bytes, request.bytes);
+    span.add(keys::response_messages, response.messages);
+    span.add(keys::response_bytes, response.bytes);
+}
+
+fn tell_status(span: &mut Span, code: Code, conventions: Conventions) {
+    if conventions.old() {
+        span.add(rpc::grpc_status_code, code as i64);
+    }
+    if conventions.new() {
+        span.add(keys::status_name, StatusName(code));
     }
 }
 

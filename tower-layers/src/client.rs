@@ -1,24 +1,31 @@
 //! The client's side.
 
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
 use tonic::body::Body;
 use tower_layer::Layer;
 use tower_service::Service;
-use tracecast::{Context, propagation};
+use tracecast::{Context, Span, conventions, propagation};
 
-use crate::call::{self, Call, Place};
+use crate::call::{Call, Place};
+use crate::descriptor::{self, DescriptorError};
 use crate::headers::HttpHeadersMut;
+use crate::method::CALLED;
+use crate::metrics;
 use crate::response::ResponseFuture;
-use crate::settings::Settings;
+use crate::segment::Segments;
+use crate::settings::{Sent, Settings};
+use crate::start::{self, Ends, Origin};
 use crate::status::{BoxError, Side};
 
 /// Makes a span of each call, below the current one, and sends its context along.
 #[derive(Clone, Debug, Default)]
 pub struct GrpcClientLayer {
-    settings: Settings,
+    settings: Arc<Settings>,
 }
 
 impl GrpcClientLayer {
@@ -31,15 +38,62 @@ impl GrpcClientLayer {
     /// whoever calls is sent.
     #[must_use]
     pub fn with_filter(mut self, filter: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        self.settings = self.settings.with_filter(filter);
+        self.change().set_filter(filter);
         self
+    }
+
+    /// Says which methods there are, by their paths, as `/store.v1.Store/Get`: they have labels of their own on metrics from
+    /// the start. Others are learnt when they have answered `OK`.
+    #[must_use]
+    pub fn with_methods<'a>(self, paths: impl IntoIterator<Item = &'a str>) -> Self {
+        CALLED.learn_all(paths);
+        self
+    }
+
+    /// The same by an encoded `FileDescriptorSet`, as
+    /// [on the server](crate::GrpcServerLayer::with_descriptor_set).
+    ///
+    /// # Errors
+    /// If it is none, or has no methods.
+    pub fn with_descriptor_set(self, set: &[u8]) -> Result<Self, DescriptorError> {
+        let paths = descriptor::paths(set)?;
+        Ok(self.with_methods(paths.iter().map(String::as_str)))
     }
 
     /// Keeps the baggage here: for servers of others.
     #[must_use]
     pub fn without_baggage(mut self) -> Self {
-        self.settings.sends_baggage = false;
+        self.change().baggage = Sent::Nothing;
         self
+    }
+
+    /// Sends these keys of the baggage only.
+    #[must_use]
+    pub fn with_baggage_keys<'a>(mut self, keys: impl IntoIterator<Item = &'a str>) -> Self {
+        self.change().baggage = Sent::Only(keys.into_iter().map(Box::from).collect());
+        self
+    }
+
+    /// Says who is called, for `server.address` and `server.port` on spans. A tonic channel knows it, but not the layer
+    /// around it; where requests name their server themselves, that is what counts.
+    #[must_use]
+    pub fn with_server(mut self, address: &str, port: u16) -> Self {
+        self.change().server = Some((address.into(), port));
+        self
+    }
+
+    /// Ends the span of a call that lasts longer than this, and begins another one, again and again: so that a stream which
+    /// lives for hours is seen meanwhile. Each has the parent of the first, a link to the one before, its number as
+    /// `tc.rpc.segment` and what has passed while it lasted; the last one has the status. A call without a parent goes on
+    /// in a trace of its own. A stream at which nothing happens is looked at too, unless nobody waits for it.
+    #[must_use]
+    pub fn with_roll_over(mut self, every: Duration) -> Self {
+        self.change().roll_over = Some(every);
+        self
+    }
+
+    fn change(&mut self) -> &mut Settings {
+        Arc::make_mut(&mut self.settings)
     }
 }
 
@@ -55,7 +109,7 @@ impl<S> Layer<S> for GrpcClientLayer {
 #[derive(Clone, Debug)]
 pub struct GrpcClient<S> {
     inner: S,
-    settings: Settings,
+    settings: Arc<Settings>,
 }
 
 impl<S, B> Service<Request<Body>> for GrpcClient<S>
@@ -73,29 +127,41 @@ where
         self.inner.poll_ready(task)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        ResponseFuture::start(&mut self.inner, begin(request, &self.settings), false)
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        let call = begin(&mut request, &self.settings);
+        ResponseFuture::start(&mut self.inner, request, call, false)
     }
 }
 
-fn begin(mut request: Request<Body>, settings: &Settings) -> (Request<Body>, Option<Call>) {
-    let path = request.uri().path();
-    if !settings.traces(path) {
-        send(&Context::current(), &mut request, settings);
-        return (request, None);
+fn begin(request: &mut Request<Body>, settings: &Settings) -> Option<Call> {
+    let is_on = Span::is_on() || metrics::are_on(Side::Client);
+    if !is_on || !settings.traces(request.uri().path()) {
+        send(&Context::current(), request, settings);
+        return None;
     }
-    let (span, method) = call::start(Side::Client, path, None);
+    let method = CALLED.find(request.uri().path());
+    let mut span = start::start(Side::Client, &method, conventions::rpc(), Origin::default());
+    let mut segments = None;
+    if span.is_recording() {
+        let ends = Ends { server: server_of(request, settings), peer: None };
+        ends.tell(&mut span);
+        segments = settings.roll_over.map(|every| Segments::new(every, Context::current(), &ends));
+    }
     let context = if span.is_none() { Context::current() } else { span.context() };
-    send(&context, &mut request, settings);
+    send(&context, request, settings);
     let place = if span.is_none() { Place::Unchanged } else { Place::Span(span) };
-    Call::begin(Side::Client, place, method, request, None)
+    Call::begin(Side::Client, place, method, request, settings, segments)
+}
+
+fn server_of<'a>(request: &'a Request<Body>, settings: &'a Settings) -> Option<(&'a str, Option<u16>)> {
+    let told = settings.server.as_ref().map(|(address, port)| (&**address, Some(*port)));
+    start::server_of(request.uri()).or(told)
 }
 
 fn send(context: &Context, request: &mut Request<Body>, settings: &Settings) {
     let mut headers = HttpHeadersMut::from(request.headers_mut());
-    if settings.sends_baggage {
-        propagation::inject(context, &mut headers);
-    } else {
-        propagation::inject(&context.without_baggage(), &mut headers);
+    match settings.baggage.reduce(context) {
+        Some(reduced) => propagation::inject(&reduced, &mut headers),
+        None => propagation::inject(context, &mut headers),
     }
 }

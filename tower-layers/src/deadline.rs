@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use http::HeaderMap;
 
+use crate::headers;
+
 /// The least that a call may have left when it is ended because of its deadline.
 const SLACK: Duration = Duration::from_millis(5);
 
@@ -16,7 +18,7 @@ pub(crate) struct Deadline {
 impl Deadline {
     /// By its header, or by the timeout that this side has for all calls, whichever is shorter.
     pub(crate) fn of(headers: &HeaderMap, own: Option<Duration>, now: Instant) -> Option<Self> {
-        let given = headers.get("grpc-timeout").and_then(|timeout| parse(timeout.as_bytes()));
+        let given = headers::find(headers, "grpc-timeout").and_then(|timeout| parse(timeout.as_bytes()));
         let timeout = given.into_iter().chain(own).min()?;
         // Timers of the two sides do not agree to the millisecond; a twentieth is what calls were seen to differ by.
         let slack = SLACK.max(timeout / 20).min(timeout);

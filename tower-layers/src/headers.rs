@@ -57,6 +57,73 @@ impl HeadersMut for HttpHeadersMut<'_> {
     }
 }
 
+static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+static TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
+static BAGGAGE: HeaderName = HeaderName::from_static("baggage");
+
+/// Which of the headers that a context travels in there are. One look at all names is quicker than to look for each.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carried<'h> {
+    headers: &'h HeaderMap,
+    parent: bool,
+    state: bool,
+    baggage: bool,
+    b3: bool,
+}
+
+impl<'h> Carried<'h> {
+    #[inline]
+    pub(crate) fn of(headers: &'h HeaderMap) -> Self {
+        let mut carried = Carried { headers, parent: false, state: false, baggage: false, b3: false };
+        for name in headers.keys() {
+            let name = name.as_str();
+            match name.len() {
+                11 => carried.parent |= name == "traceparent",
+                10 => carried.state |= name == "tracestate",
+                7 => carried.baggage |= name == "baggage",
+                2 => carried.b3 |= name == "b3",
+                12 => carried.b3 |= name == "x-b3-traceid",
+                _ => {}
+            }
+        }
+        carried
+    }
+
+    /// Whether there is anything from which a context can be made.
+    #[inline]
+    pub(crate) fn is_anything(&self) -> bool {
+        self.parent | self.baggage | self.b3
+    }
+}
+
+impl Headers for Carried<'_> {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        let values = match name {
+            "traceparent" => self.parent.then(|| self.headers.get_all(&TRACEPARENT)),
+            "tracestate" => self.state.then(|| self.headers.get_all(&TRACESTATE)),
+            "baggage" => self.baggage.then(|| self.headers.get_all(&BAGGAGE)),
+            name => self.b3.then(|| self.headers.get_all(name)),
+        };
+        values.into_iter().flatten().map(HeaderValue::as_bytes)
+    }
+}
+
+/// Whether a context may be read from these headers.
+#[inline]
+pub(crate) fn may_carry(headers: &HeaderMap) -> bool {
+    Carried::of(headers).is_anything()
+}
+
+/// The value of a header. Where there are few, to look at all of them is quicker than to hash.
+#[inline]
+pub(crate) fn find<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h HeaderValue> {
+    const FEW: usize = 6;
+    if headers.len() > FEW {
+        return headers.get(name);
+    }
+    headers.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,12 +132,45 @@ mod tests {
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     #[test]
+    fn headers_that_carry_a_context_are_noticed() {
+        for (name, carries) in [
+            ("traceparent", true),
+            ("baggage", true),
+            ("b3", true),
+            ("x-b3-traceid", true),
+            ("tracestate", false),
+            ("te", false),
+            ("x-b3-flags", false),
+        ] {
+            let headers = HeaderMap::from_iter([
+                (HeaderName::from_static("user-agent"), HeaderValue::from_static("x")),
+                (HeaderName::from_static(name), HeaderValue::from_static("x")),
+            ]);
+            assert_eq!(Carried::of(&headers).is_anything(), carries, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_header_is_found_among_few_and_among_many() {
+        let mut headers = HeaderMap::new();
+        for n in 0..12 {
+            assert!(find(&headers, "baggage").is_none());
+            headers.insert(HeaderName::try_from(format!("x-{n}")).unwrap(), HeaderValue::from_static("x"));
+            let mut with = headers.clone();
+            with.append(&BAGGAGE, HeaderValue::from_static("a=1"));
+            with.append(&BAGGAGE, HeaderValue::from_static("b=2"));
+            assert_eq!(find(&with, "baggage").unwrap(), "a=1");
+        }
+    }
+
+    #[test]
     fn metadata_is_read_and_written_like_headers() {
         let mut headers = HeaderMap::new();
         headers.insert("traceparent", HeaderValue::from_static(PARENT));
         headers.append("tracestate", HeaderValue::from_static("a=1"));
         headers.append("tracestate", HeaderValue::from_static("b=2"));
         let context = propagation::extract(&HttpHeaders::from(&headers));
+        assert_eq!(propagation::extract(&Carried::of(&headers)).trace_state(), context.trace_state());
         let mut metadata = MetadataMap::new();
         metadata.insert("tracestate", "stale=1".parse().unwrap());
         propagation::inject(&context, &mut HttpHeadersMut::from(&mut metadata));

@@ -1,14 +1,20 @@
-//! Methods as labels: learnt, and no more than a few.
+//! Methods and statuses as labels: those that are learnt are no more than a few.
 
 use std::borrow::Cow;
 use std::sync::{PoisonError, RwLock};
 
+use tonic::Code;
 use tracecast::Label;
+use tracecast::prelude::TcLabel;
+
+use crate::status;
 
 /// Methods that have a series of their own.
 const METHODS: usize = 63;
 
-/// A method as a label: one that is known, or `_OTHER`.
+const OTHER: &str = "_OTHER";
+
+/// A method with its service as one label, `store.v1.Store/Get`: one that is known, or `_OTHER`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MethodLabel(u32);
 
@@ -35,6 +41,11 @@ impl MethodLabel {
     pub(crate) fn from_bits(bits: u32) -> Self {
         MethodLabel(bits.min(METHODS as u32))
     }
+
+    fn text(ordinal: usize) -> &'static str {
+        let texts = TEXTS.read().unwrap_or_else(PoisonError::into_inner);
+        texts.get(ordinal).copied().unwrap_or(OTHER)
+    }
 }
 
 /// By ordinal; kept for as long as the process runs.
@@ -49,7 +60,73 @@ impl Label for MethodLabel {
     }
 
     fn value(ordinal: usize) -> Cow<'static, str> {
-        let texts = TEXTS.read().unwrap_or_else(PoisonError::into_inner);
-        Cow::Borrowed(texts.get(ordinal).copied().unwrap_or("_OTHER"))
+        Cow::Borrowed(MethodLabel::text(ordinal))
+    }
+}
+
+/// The same as two attributes, `rpc.service` and `rpc.method`: one ordinal for both, as a service does not have every
+/// method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServiceMethod(pub(crate) MethodLabel);
+
+impl Label for ServiceMethod {
+    const CARDINALITY: usize = MethodLabel::CARDINALITY;
+    const PARTS: &'static [&'static str] = &["rpc.service", "rpc.method"];
+    const LEARNT: bool = true;
+
+    fn ordinal(self) -> usize {
+        self.0.ordinal()
+    }
+
+    fn value(ordinal: usize) -> Cow<'static, str> {
+        MethodLabel::value(ordinal)
+    }
+
+    fn part(ordinal: usize, part: usize) -> Cow<'static, str> {
+        let (service, method) = MethodLabel::text(ordinal).rsplit_once('/').unwrap_or((OTHER, OTHER));
+        Cow::Borrowed(if part == 0 { service } else { method })
+    }
+}
+
+/// A status as a label, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatusName(pub(crate) Code);
+
+impl Label for StatusName {
+    const CARDINALITY: usize = 17;
+
+    fn ordinal(self) -> usize {
+        self.0 as usize
+    }
+
+    fn value(ordinal: usize) -> Cow<'static, str> {
+        Cow::Borrowed(status::name(Code::from_i32(ordinal as i32)))
+    }
+}
+
+/// The protocol of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, TcLabel)]
+pub enum System {
+    /// gRPC.
+    Grpc,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_method_and_its_service_are_one_label_of_two_parts() {
+        let known = MethodLabel::of("label.v1.Store/Get").ordinal();
+        let parts = |ordinal| [0, 1].map(|part| ServiceMethod::part(ordinal, part));
+        assert_eq!(MethodLabel::value(known), "label.v1.Store/Get");
+        assert_eq!(parts(known), ["label.v1.Store", "Get"]);
+        assert_eq!(parts(MethodLabel::OTHER.ordinal()), [OTHER, OTHER]);
+    }
+
+    #[test]
+    fn every_status_has_its_name() {
+        let names: Vec<_> = (0..StatusName::CARDINALITY).map(StatusName::value).collect();
+        assert_eq!((&*names[0], &*names[4], &*names[16]), ("OK", "DEADLINE_EXCEEDED", "UNAUTHENTICATED"));
     }
 }

@@ -1,4 +1,5 @@
-//! Layers for gRPC with tonic: a span for each call that is right in every ending, and context from process to process.
+//! Layers for gRPC with tonic and for HTTP: a span for each call that is right in every ending, and context from process to
+//! process.
 //!
 //! ```no_run
 //! use tonic::transport::{Channel, Server};
@@ -26,49 +27,88 @@
 //! | `error.type`, `error.message` | the name of the status and its message, if it is an error on this side |
 //! | `tc.rpc.request.messages`, `tc.rpc.request.bytes` | messages that were sent, on the server those that were read |
 //! | `tc.rpc.response.messages`, `tc.rpc.response.bytes` | the same of the response |
+//! | `server.address`, `server.port` | who is called, as the request says, or the client [was told](GrpcClientLayer::with_server) |
 //! | `network.peer.address`, `network.peer.port` | who called, on the server |
+//! | `tc.rpc.segment` | which part of a stream that [rolled over](GrpcServerLayer::with_roll_over) |
+//!
+//! With `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` they are `rpc.system.name`, `rpc.method` with its service as
+//! `store.v1.Store/Get`, and `rpc.response.status_code` with the name of the status; with `rpc/dup` both are there, and
+//! `rpc.method` is the new one.
 //!
 //! On the server an error is `UNKNOWN`, `DEADLINE_EXCEEDED`, `UNIMPLEMENTED`, `INTERNAL`, `UNAVAILABLE` or `DATA_LOSS`; on the
-//! client it is every status but `OK`. A call that its own side gave up is `cancelled`.
+//! client it is every status but `OK`. A call whose caller hung up is `CANCELLED`: on the server its outcome is `cancelled`,
+//! which is no error; on the client, where its future or stream was dropped, it is an error with `tc.outcome=cancelled`.
 //!
 //! | metric | labels |
 //! |---|---|
-//! | `tc_rpc_server_duration_seconds`, `tc_rpc_client_duration_seconds` | `rpc.method` (with its service, as `store.v1.Store/Get`), `rpc.grpc.status_code` |
+//! | `tc_rpc_server_duration_seconds`, `tc_rpc_client_duration_seconds` | `rpc.service`, `rpc.method`, `rpc.grpc.status_code` |
+//! | `rpc.server.call.duration`, `rpc.client.call.duration` instead, or with `rpc/dup` besides | `rpc.system.name`, `rpc.method`, `rpc.response.status_code` |
+//! | `tc_rpc_{server,client}_{request,response}_{messages,bytes}_total` | `rpc.service`, `rpc.method` |
 //! | `tc_rpc_server_active` | |
 //!
-//! They count all calls that are traced, whether or not they are sampled. A caller cannot add to the methods: one is known
-//! when it has answered `OK`, or was [told](GrpcServerLayer::with_methods) at the start; up to 63 are, and all others are
-//! `_OTHER`.
+//! They count all calls that are traced, whether or not they are sampled, when they end; the messages of a stream that rolls
+//! over also meanwhile. A caller cannot add to the methods: one is known when it has answered `OK`, or was told at the start,
+//! [by its path](GrpcServerLayer::with_methods) or [by a descriptor set](GrpcServerLayer::with_descriptor_set); up to 63
+//! are, and all others are `_OTHER`.
+//!
+//! Callers are trusted unless a [policy](GrpcServerLayer::with_trust) says otherwise. [`MessageSpans`] gives single messages
+//! spans of their own.
 //!
 //! Both layers take and give `tonic::body::Body`, so that they stand beside any other layer, outside or inside of it.
 //!
+//! What is said here is about gRPC; that of the layers for HTTP, `HttpServerLayer` and `HttpClientLayer`, is in the module `http`.
+//!
 //! # Features
+//! - `http` (on by default): the layers for HTTP.
+//! - `axum`: routes and peers as axum knows them, for the layers for HTTP.
+//! - `hyper`: errors of hyper, its client and tower are looked into, for `error.type` on HTTP spans.
 //! - `transport` (on by default): tonic's own transport, for [`TracedChannel`] and the peer's address.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod alarm;
 mod call;
 mod client;
 mod deadline;
+mod descriptor;
 mod headers;
+#[cfg(feature = "http")]
+#[cfg_attr(docsrs, doc(cfg(feature = "http")))]
+pub mod http;
 pub mod keys;
 mod label;
+mod message_stream;
 mod messages;
 mod method;
 mod metrics;
 mod request;
 mod response;
+mod segment;
 mod server;
 mod settings;
+mod start;
 mod status;
+mod trust;
 
 pub use crate::client::{GrpcClient, GrpcClientLayer};
+pub use crate::descriptor::DescriptorError;
 pub use crate::headers::{HttpHeaders, HttpHeadersMut};
+#[cfg(feature = "http")]
+pub use crate::http::{HttpClient, HttpClientLayer, HttpServer, HttpServerLayer};
+pub use crate::message_stream::{MessageSpans, TracedMessages};
 pub use crate::response::ResponseFuture;
 pub use crate::server::{GrpcServer, GrpcServerLayer};
+pub use crate::trust::Peer;
 
 /// A channel whose calls are spans.
 #[cfg(feature = "transport")]
 #[cfg_attr(docsrs, doc(cfg(feature = "transport")))]
 pub type TracedChannel = GrpcClient<tonic::transport::Channel>;
+
+/// The book's Rust code is compiled and run with the documentation's.
+#[cfg(all(doctest, feature = "axum", feature = "hyper"))]
+mod book {
+    #[doc = include_str!("../../book/src/grpc-http.md")]
+    struct GrpcAndHttp;
+}

@@ -5,6 +5,21 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// What stands in front of each: whether it is compressed, and its length.
 const PREFIX: usize = 5;
 
+/// How many messages have passed, and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Passed {
+    pub(crate) messages: u64,
+    pub(crate) bytes: u64,
+}
+
+impl Passed {
+    /// What has passed since then.
+    pub(crate) fn since(self, then: Passed) -> Passed {
+        let messages = self.messages.saturating_sub(then.messages);
+        Passed { messages, bytes: self.bytes.saturating_sub(then.bytes) }
+    }
+}
+
 /// Reads a stream of messages as it passes by.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
@@ -13,8 +28,7 @@ pub(crate) struct Messages {
     seen: usize,
     /// Bytes of the message that are to come.
     left: u32,
-    pub(crate) count: u64,
-    pub(crate) bytes: u64,
+    pub(crate) passed: Passed,
 }
 
 impl Messages {
@@ -23,7 +37,7 @@ impl Messages {
             let taken = if self.seen < PREFIX { self.read_prefix(data) } else { self.read_message(data) };
             data = data.get(taken..).unwrap_or_default();
             if self.seen == PREFIX && self.left == 0 {
-                self.count += 1;
+                self.passed.messages += 1;
                 self.seen = 0;
             }
         }
@@ -43,7 +57,7 @@ impl Messages {
     fn read_message(&mut self, data: &[u8]) -> usize {
         let taken = data.len().min(self.left as usize);
         self.left -= taken as u32;
-        self.bytes += taken as u64;
+        self.passed.bytes += taken as u64;
         taken
     }
 }
@@ -57,13 +71,12 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub(crate) fn store(&self, messages: &Messages) {
-        self.messages.store(messages.count, Relaxed);
-        self.bytes.store(messages.bytes, Relaxed);
+        self.messages.store(messages.passed.messages, Relaxed);
+        self.bytes.store(messages.passed.bytes, Relaxed);
     }
 
-    /// Messages and bytes.
-    pub(crate) fn load(&self) -> (u64, u64) {
-        (self.messages.load(Relaxed), self.bytes.load(Relaxed))
+    pub(crate) fn load(&self) -> Passed {
+        Passed { messages: self.messages.load(Relaxed), bytes: self.bytes.load(Relaxed) }
     }
 }
 
@@ -79,7 +92,7 @@ mod tests {
         for size in 1..=STREAM.len() {
             let mut messages = Messages::default();
             STREAM.chunks(size).for_each(|frame| messages.read(frame));
-            assert_eq!((messages.count, messages.bytes), (3, 5), "frames of {size} bytes");
+            assert_eq!(messages.passed, Passed { messages: 3, bytes: 5 }, "frames of {size} bytes");
         }
     }
 
@@ -87,9 +100,9 @@ mod tests {
     fn a_message_counts_when_all_of_it_has_passed() {
         let mut messages = Messages::default();
         messages.read(&STREAM[..6]);
-        assert_eq!((messages.count, messages.bytes), (0, 1));
+        assert_eq!(messages.passed, Passed { messages: 0, bytes: 1 });
         messages.read(&STREAM[6..7]);
-        assert_eq!((messages.count, messages.bytes), (1, 2));
+        assert_eq!(messages.passed, Passed { messages: 1, bytes: 2 });
     }
 
     #[test]
@@ -97,6 +110,6 @@ mod tests {
         let mut messages = Messages::default();
         messages.read(&[0xff; PREFIX]);
         messages.read(&[0; 1000]);
-        assert_eq!((messages.count, messages.bytes), (0, 1000));
+        assert_eq!(messages.passed, Passed { messages: 0, bytes: 1000 });
     }
 }

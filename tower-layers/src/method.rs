@@ -4,6 +4,7 @@
 //! come, and more only of methods that have answered `OK` once; the others are called `_OTHER`.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
@@ -55,16 +56,24 @@ impl Method {
         &self.name
     }
 
+    /// With its service, as `store.v1.Store/Get`.
+    pub(crate) fn full(&self) -> &str {
+        self.path.strip_prefix('/').unwrap_or(&self.path)
+    }
+
+    /// Whether it has a name of its own.
+    pub(crate) fn is_named(&self) -> bool {
+        *self.name != *OTHER
+    }
+
     /// Its label on metrics.
     pub(crate) fn label(&self) -> MethodLabel {
         MethodLabel::from_bits(self.label.load(Relaxed))
     }
 
     fn learn_label(&self) -> MethodLabel {
-        let label = match self.path.strip_prefix('/') {
-            Some(text) if !self.service().is_empty() && !self.method().is_empty() => MethodLabel::of(text),
-            _ => MethodLabel::OTHER,
-        };
+        let is_whole = self.path.starts_with('/') && !self.service().is_empty() && !self.method().is_empty();
+        let label = if is_whole { MethodLabel::of(self.full()) } else { MethodLabel::OTHER };
         self.label.store(label.bits(), Relaxed);
         label
     }
@@ -85,8 +94,26 @@ pub(crate) struct Methods(RwLock<Known>);
 
 #[derive(Default)]
 struct Known {
-    methods: HashMap<Box<str>, Arc<Method>>,
+    methods: HashMap<Box<str>, Arc<Method>, BuildHasherDefault<Mixer>>,
     learnt: usize,
+}
+
+/// A quick hasher. Whoever chooses paths to do harm gets no further than through the few that are kept.
+#[derive(Default)]
+struct Mixer(u64);
+
+impl Hasher for Mixer {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0.rotate_left(29) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
 }
 
 /// Those that are served.
@@ -127,6 +154,11 @@ impl Methods {
             known.methods.insert(method.path.clone(), Arc::new(named));
         }
         known.learnt += 1;
+    }
+
+    /// These are methods, whatever they will answer.
+    pub(crate) fn learn_all<'a>(&self, paths: impl IntoIterator<Item = &'a str>) {
+        paths.into_iter().for_each(|path| self.learn(&self.find(path)));
     }
 
     fn keep(&self, method: &Arc<Method>) {

@@ -18,11 +18,12 @@ pub(crate) struct RequestBody {
 }
 
 impl RequestBody {
-    /// The same body, and what will have passed of it.
-    pub(crate) fn wrap(inner: Body) -> (Body, Arc<Counts>) {
+    /// Has a body count, and gives what will have passed of it.
+    pub(crate) fn wrap(body: &mut Body) -> Arc<Counts> {
         let counts = Arc::<Counts>::default();
-        let body = RequestBody { inner, messages: Messages::default(), counts: counts.clone() };
-        (Body::new(body), counts)
+        let inner = std::mem::take(body);
+        *body = Body::new(RequestBody { inner, messages: Messages::default(), counts: counts.clone() });
+        counts
     }
 }
 
@@ -53,14 +54,18 @@ impl http_body::Body for RequestBody {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::Passed;
     use http_body::Body as _;
     use http_body_util::{BodyExt as _, Full};
 
     #[tokio::test]
     async fn a_body_says_how_long_it_is_and_when_it_has_ended() {
-        let (mut body, counts) = RequestBody::wrap(Body::new(Full::new(Bytes::from_static(b"\0\0\0\0\x02ab"))));
-        assert_eq!((body.size_hint().exact(), body.is_end_stream(), counts.load()), (Some(7), false, (0, 0)));
+        let mut body = Body::new(Full::new(Bytes::from_static(b"\0\0\0\0\x02ab")));
+        let counts = RequestBody::wrap(&mut body);
+        assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(7), false));
+        assert_eq!(counts.load(), Passed::default());
         assert!(body.frame().await.is_some());
-        assert_eq!((body.size_hint().exact(), body.is_end_stream(), counts.load()), (Some(0), true, (1, 2)));
+        assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(0), true));
+        assert_eq!(counts.load(), Passed { messages: 1, bytes: 2 });
     }
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::task::{Context as TaskContext, Poll, ready};
+use std::task::{Context as TaskContext, Poll};
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
@@ -30,10 +30,17 @@ pin_project! {
 }
 
 impl<F> ResponseFuture<F> {
+    /// A call of which there is nothing to tell, and in which nothing is current.
+    #[inline]
+    pub(crate) fn plain(inner: F, answers_panics: bool) -> Self {
+        ResponseFuture { inner, call: None, answers_panics }
+    }
+
     /// Calls a service, in the span of the call if it has one.
     pub(crate) fn start<S>(
         service: &mut S,
-        (request, mut call): (Request<Body>, Option<Call>),
+        request: Request<Body>,
+        mut call: Option<Call>,
         answers_panics: bool,
     ) -> Self
     where
@@ -59,12 +66,19 @@ where
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let inner = this.inner;
+        if this.call.is_none() && !*this.answers_panics {
+            return inner.poll(task).map_ok(|response| response.map(Body::new));
+        }
         let polled = match this.call {
             Some(call) => answered(*this.answers_panics, || call.run(|| inner.poll(task))),
             None => answered(*this.answers_panics, || inner.poll(task)),
         };
         let result = match polled {
-            Ok(polled) => ready!(polled),
+            Ok(Poll::Pending) => {
+                this.call.iter_mut().for_each(|call| call.wait(task.waker()));
+                return Poll::Pending;
+            }
+            Ok(Poll::Ready(result)) => result,
             Err(Panicked) => {
                 this.call.take().into_iter().for_each(|mut call| call.end_panicked(Code::Internal));
                 return Poll::Ready(Ok(internal().into_http()));
@@ -102,15 +116,21 @@ fn internal() -> Status {
 /// Follows a response to its end. If that is known by now, nobody may ever poll the body.
 fn watch(response: Response<Body>, mut call: Option<Call>, answers_panics: bool) -> Response<Body> {
     let http = response.status();
-    let ended = || response.body().is_end_stream().then(|| status::of_http(http));
-    if let Some(code) = status::of_headers(response.headers()).or_else(ended) {
-        call.iter_mut().for_each(|call| call.end(code, || status::message_of(response.headers())));
+    if (call.is_none() && !answers_panics) || (response.body().is_end_stream() && !is_told(&call)) {
         return response;
     }
-    if call.is_none() && !answers_panics {
-        return response;
+    if is_told(&call) {
+        let ended = || response.body().is_end_stream().then(|| status::of_http(http));
+        if let Some(code) = status::of_headers(response.headers()).or_else(ended) {
+            call.iter_mut().for_each(|call| call.end(code, || status::message_of(response.headers())));
+            return response;
+        }
     }
     response.map(|inner| Body::new(ResponseBody { inner, call, http, answers_panics }))
+}
+
+fn is_told(call: &Option<Call>) -> bool {
+    call.as_ref().is_some_and(Call::is_told)
 }
 
 /// The body of a response. Its call ends with the trailers, after which nobody polls it again.
@@ -132,7 +152,7 @@ impl ResponseBody {
     }
 
     fn note(&mut self, polled: &Option<Result<Frame<Bytes>, Status>>) {
-        let Some(call) = &mut self.call else { return };
+        let Some(call) = self.call.as_mut().filter(|call| call.is_told()) else { return };
         match polled {
             Some(Ok(frame)) => {
                 if let Some(trailers) = frame.trailers_ref() {
@@ -172,8 +192,9 @@ impl http_body::Body for ResponseBody {
     fn poll_frame(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Polled {
         match self.poll_inner(task) {
             Ok(polled) => {
-                if let Poll::Ready(frame) = &polled {
-                    self.note(frame);
+                match &polled {
+                    Poll::Ready(frame) => self.note(frame),
+                    Poll::Pending => self.call.iter_mut().for_each(|call| call.wait(task.waker())),
                 }
                 polled
             }

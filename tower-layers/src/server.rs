@@ -1,5 +1,6 @@
 //! The server's side.
 
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
@@ -9,21 +10,26 @@ use tonic::body::Body;
 use tonic::server::NamedService;
 use tower_layer::Layer;
 use tower_service::Service;
-use tracecast::{Context, Span, propagation};
+use tracecast::{Context, Key, KeyOf, Sampler, Span, conventions, propagation};
 
-use crate::call::{self, Call, Place};
-use crate::headers::HttpHeaders;
+use crate::call::{Call, Place};
+use crate::descriptor::{self, DescriptorError};
+use crate::headers;
 use crate::method::SERVED;
+use crate::metrics;
 use crate::response::ResponseFuture;
+use crate::segment::Segments;
 use crate::settings::Settings;
+use crate::start::{self, Ends, Origin};
 use crate::status::{BoxError, Side};
+use crate::trust::{self, Peer};
 
 /// Makes a span of each call that is served, below the caller's.
 ///
 /// It goes around a whole server, `Server::builder().layer(GrpcServerLayer::new())`, or around one service.
 #[derive(Clone, Debug, Default)]
 pub struct GrpcServerLayer {
-    settings: Settings,
+    settings: Arc<Settings>,
 }
 
 impl GrpcServerLayer {
@@ -36,7 +42,61 @@ impl GrpcServerLayer {
     /// spans that they cause are children of the caller's.
     #[must_use]
     pub fn with_filter(mut self, filter: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        self.settings = self.settings.with_filter(filter);
+        self.change().set_filter(filter);
+        self
+    }
+
+    /// Takes the context of those callers for which `trusts` is true. A call of any other begins a trace of its own, which
+    /// has a link to the caller's span; neither the caller's baggage, nor its decision to sample, nor its `tracestate`
+    /// goes on. Without this all callers are trusted.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new()
+    ///     .with_trust(|peer| peer.address().is_some_and(|address| address.ip().is_loopback()));
+    /// ```
+    #[must_use]
+    pub fn with_trust(mut self, trusts: impl Fn(&Peer<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.change().policy.set_trust(trusts);
+        self
+    }
+
+    /// Has spans below carry what a trusted caller's baggage says under the name of this key, as an attribute. Keys that
+    /// are not named so stay in the baggage alone.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// mod keys {
+    ///     tracecast::tc_keys! {
+    ///         /// The session of a user.
+    ///         pub id session: str = "tc.session.id";
+    ///     }
+    /// }
+    ///
+    /// let layer = GrpcServerLayer::new().with_shared_baggage(keys::session);
+    /// ```
+    #[must_use]
+    pub fn with_shared_baggage<K: Key<Value = str>>(mut self, key: fn() -> KeyOf<K>) -> Self {
+        self.change().policy.share_baggage(key);
+        self
+    }
+
+    /// Has this sampler decide about traces that begin with a call of this path, in place of the process's. A `*` at the
+    /// end stands for anything; of several that fit, the first decides. A trusted caller has decided already.
+    ///
+    /// ```
+    /// use tracecast::Sampler;
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new()
+    ///     .with_sampler("/store.v1.Store/Put", Sampler::AlwaysOn)
+    ///     .with_sampler("/store.v1.*", Sampler::Ratio(0.01));
+    /// ```
+    #[must_use]
+    pub fn with_sampler(mut self, path: &str, sampler: Sampler) -> Self {
+        self.change().policy.add_sampler(path, sampler);
         self
     }
 
@@ -44,23 +104,49 @@ impl GrpcServerLayer {
     /// the start. Others are learnt when they have answered `OK`.
     #[must_use]
     pub fn with_methods<'a>(self, paths: impl IntoIterator<Item = &'a str>) -> Self {
-        paths.into_iter().for_each(|path| SERVED.learn(&SERVED.find(path)));
+        SERVED.learn_all(paths);
         self
+    }
+
+    /// The same by an encoded `FileDescriptorSet`: all methods of all services in it.
+    ///
+    /// With code that `tonic-prost-build` generates, `configure().file_descriptor_set_path(out_dir.join("store.bin"))` in
+    /// `build.rs` writes it, and `with_descriptor_set(tonic::include_file_descriptor_set!("store"))?` takes it.
+    ///
+    /// # Errors
+    /// If it is none, or has no methods.
+    pub fn with_descriptor_set(self, set: &[u8]) -> Result<Self, DescriptorError> {
+        let paths = descriptor::paths(set)?;
+        Ok(self.with_methods(paths.iter().map(String::as_str)))
     }
 
     /// Says which timeout the server has for all calls, as in `Server::builder().timeout(timeout)`. That is outside of this
     /// layer and only drops what takes too long; told of it, the layer knows why. It ends no call by itself.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
-        self.settings.timeout = Some(timeout);
+        self.change().timeout = Some(timeout);
         self
     }
 
     /// Answers `INTERNAL` when a handler panics. Otherwise the panic goes on, which the caller sees as `CANCELLED`.
     #[must_use]
     pub fn with_answered_panics(mut self) -> Self {
-        self.settings.answers_panics = true;
+        self.change().answers_panics = true;
         self
+    }
+
+    /// Ends the span of a call that lasts longer than this, and begins another one, again and again: so that a stream which
+    /// lives for hours is seen meanwhile. Each has the parent of the first, a link to the one before, its number as
+    /// `tc.rpc.segment` and what has passed while it lasted; the last one has the status. A call without a parent goes on
+    /// in a trace of its own. A stream at which nothing happens is looked at too, unless nobody waits for it.
+    #[must_use]
+    pub fn with_roll_over(mut self, every: Duration) -> Self {
+        self.change().roll_over = Some(every);
+        self
+    }
+
+    fn change(&mut self) -> &mut Settings {
+        Arc::make_mut(&mut self.settings)
     }
 }
 
@@ -76,7 +162,7 @@ impl<S> Layer<S> for GrpcServerLayer {
 #[derive(Clone, Debug)]
 pub struct GrpcServer<S> {
     inner: S,
-    settings: Settings,
+    settings: Arc<Settings>,
 }
 
 impl<S, B> Service<Request<Body>> for GrpcServer<S>
@@ -94,8 +180,13 @@ where
         self.inner.poll_ready(task)
     }
 
-    fn call(&mut self, request: Request<Body>) -> Self::Future {
-        ResponseFuture::start(&mut self.inner, begin(request, &self.settings), self.settings.answers_panics)
+    #[inline]
+    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
+        if !is_on() && !headers::may_carry(request.headers()) {
+            return ResponseFuture::plain(self.inner.call(request), self.settings.answers_panics);
+        }
+        let call = begin(&mut request, &self.settings);
+        ResponseFuture::start(&mut self.inner, request, call, self.settings.answers_panics)
     }
 }
 
@@ -103,39 +194,34 @@ impl<S: NamedService> NamedService for GrpcServer<S> {
     const NAME: &'static str = S::NAME;
 }
 
-fn begin(request: Request<Body>, settings: &Settings) -> (Request<Body>, Option<Call>) {
-    let caller = propagation::extract(&HttpHeaders::from(request.headers()));
+fn is_on() -> bool {
+    Span::is_on() || metrics::are_on(Side::Server)
+}
+
+fn begin(request: &mut Request<Body>, settings: &Settings) -> Option<Call> {
     let path = request.uri().path();
-    if !settings.traces(path) {
-        return (request, Call::at(transparent(caller)));
+    if !is_on() || !settings.traces(path) {
+        return Call::at(transparent(settings.policy.caller(request).parent));
     }
-    let (mut span, method) = call::start(Side::Server, path, Some(&caller));
+    let (caller, method) = (settings.policy.caller(request), SERVED.find(path));
+    let sampler = settings.policy.sampler(path);
+    let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_ref(), sampler };
+    let mut span = start::start(Side::Server, &method, conventions::rpc(), origin);
+    let mut segments = None;
     if span.is_recording() {
-        tell_peer(&mut span, &request);
+        let ends = Ends { server: start::server_of(request.uri()), peer: trust::address(request.extensions()) };
+        ends.tell(&mut span);
+        segments = settings.roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends));
     }
-    let place = if span.is_none() { transparent(caller) } else { Place::Span(span) };
-    Call::begin(Side::Server, place, method, request, settings.timeout)
+    let place = if span.is_none() { transparent(caller.parent) } else { Place::Span(span) };
+    Call::begin(Side::Server, place, method, request, settings, segments)
 }
 
 /// Without a span of its own, a call is worked on in its caller's context, if that is anything.
-fn transparent(caller: Context) -> Place {
+pub(crate) fn transparent(caller: Context) -> Place {
     if !caller.is_valid() && caller.baggage_entries().next().is_none() {
         return Place::Unchanged;
     }
     propagation::prepare();
     Place::Context(caller)
 }
-
-#[cfg(feature = "transport")]
-fn tell_peer(span: &mut Span, request: &Request<Body>) {
-    use tonic::transport::server::TcpConnectInfo;
-    use tracecast::keys::http::{network_peer_address, network_peer_port};
-
-    if let Some(peer) = request.extensions().get::<TcpConnectInfo>().and_then(TcpConnectInfo::remote_addr) {
-        span.set(network_peer_address, tracecast::display(&peer.ip()));
-        span.set(network_peer_port, i64::from(peer.port()));
-    }
-}
-
-#[cfg(not(feature = "transport"))]
-fn tell_peer(_: &mut Span, _: &Request<Body>) {}

@@ -4,6 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tracecast::Context;
+
+use crate::trust::Policy;
+
 /// Whether the calls of a path are traced.
 type Filter = dyn Fn(&str) -> bool + Send + Sync;
 
@@ -14,14 +18,43 @@ pub(crate) struct Settings {
     pub(crate) answers_panics: bool,
     /// On a server: how long any call may take, as somebody else sees to.
     pub(crate) timeout: Option<Duration>,
-    /// On a client: baggage is sent.
-    pub(crate) sends_baggage: bool,
+    /// After how long the span of a call is followed by another.
+    pub(crate) roll_over: Option<Duration>,
+    /// On a server: what is taken over from callers.
+    pub(crate) policy: Policy,
+    /// On a client: which baggage is sent.
+    pub(crate) baggage: Sent,
+    /// On a client: who is called, where requests do not say it.
+    pub(crate) server: Option<(Box<str>, u16)>,
+}
+
+/// The baggage that goes along with calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    All,
+    Nothing,
+    /// These keys.
+    Only(Box<[Box<str>]>),
+}
+
+impl Sent {
+    /// The context without what is not sent; nothing if that is the context itself.
+    pub(crate) fn reduce(&self, context: &Context) -> Option<Context> {
+        let keys = match self {
+            Sent::All => return None,
+            Sent::Nothing => return Some(context.without_baggage()),
+            Sent::Only(keys) => keys,
+        };
+        let kept = context.baggage_entries().filter(|(key, _)| keys.iter().any(|kept| **kept == **key));
+        let begun = context.without_baggage();
+        // What was in the baggage fits into one that has less in it.
+        Some(kept.fold(begun, |reduced, (key, value)| reduced.with_baggage(key, &value).unwrap_or(reduced)))
+    }
 }
 
 impl Settings {
-    pub(crate) fn with_filter(mut self, filter: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+    pub(crate) fn set_filter(&mut self, filter: impl Fn(&str) -> bool + Send + Sync + 'static) {
         self.filter = Arc::new(filter);
-        self
     }
 
     pub(crate) fn traces(&self, path: &str) -> bool {
@@ -31,7 +64,15 @@ impl Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { filter: Arc::new(is_of_interest), answers_panics: false, timeout: None, sends_baggage: true }
+        Settings {
+            filter: Arc::new(is_of_interest),
+            answers_panics: false,
+            timeout: None,
+            roll_over: None,
+            policy: Policy::default(),
+            baggage: Sent::All,
+            server: None,
+        }
     }
 }
 
@@ -45,7 +86,9 @@ impl fmt::Debug for Settings {
         f.debug_struct("Settings")
             .field("answers_panics", &self.answers_panics)
             .field("timeout", &self.timeout)
-            .field("sends_baggage", &self.sends_baggage)
+            .field("roll_over", &self.roll_over)
+            .field("baggage", &self.baggage)
+            .field("server", &self.server)
             .finish_non_exhaustive()
     }
 }

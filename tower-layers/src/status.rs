@@ -2,9 +2,12 @@
 
 use std::any::Any;
 use std::error::Error;
+use std::io;
 
 use http::{HeaderMap, StatusCode};
 use tonic::{Code, Status};
+
+use crate::headers;
 
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
@@ -36,7 +39,7 @@ impl Side {
 
 /// The status in headers or trailers.
 pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Code> {
-    headers.get("grpc-status").map(|status| Code::from_bytes(status.as_bytes()))
+    headers::find(headers, "grpc-status").map(|status| Code::from_bytes(status.as_bytes()))
 }
 
 /// The message beside it.
@@ -95,10 +98,41 @@ fn of_cause(error: &(dyn Error + 'static)) -> Option<(Code, String)> {
         Code::Unavailable
     } else if let Some(error) = error.downcast_ref::<h2::Error>() {
         of_h2(error)
+    } else if error.downcast_ref::<io::Error>().is_some_and(is_lost) {
+        Code::Unavailable
     } else {
-        return None;
+        of_transport(error)?
     };
     Some((code, error.to_string()))
+}
+
+/// Whether it says that a connection is gone.
+fn is_lost(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, UnexpectedEof,
+    };
+    let kinds = [BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, UnexpectedEof];
+    kinds.contains(&error.kind())
+}
+
+/// As tonic has it.
+#[cfg(feature = "transport")]
+fn of_transport(error: &(dyn Error + 'static)) -> Option<Code> {
+    if error.is::<tower::timeout::error::Elapsed>() {
+        return Some(Code::DeadlineExceeded);
+    }
+    if error.is::<tower::load_shed::error::Overloaded>() {
+        return Some(Code::ResourceExhausted);
+    }
+    let error = error.downcast_ref::<hyper::Error>()?;
+    // Its timeout is that of a connection whose other end does not answer.
+    let timeout = error.is_timeout().then_some(Code::Unavailable);
+    timeout.or(error.is_canceled().then_some(Code::Cancelled))
+}
+
+#[cfg(not(feature = "transport"))]
+fn of_transport(_: &(dyn Error + 'static)) -> Option<Code> {
+    None
 }
 
 /// As the specification of gRPC over HTTP/2 has it.
@@ -176,6 +210,13 @@ mod tests {
         check(h2::Error::from(h2::Reason::REFUSED_STREAM).into(), Code::Unavailable);
         check(Status::from_error(tonic::TimeoutExpired(()).into()).into(), Code::DeadlineExceeded);
         check(Outer(Status::not_found("x")).into(), Code::NotFound);
+        #[cfg(feature = "transport")]
+        {
+            check(tower::timeout::error::Elapsed::new().into(), Code::DeadlineExceeded);
+            check(tower::load_shed::error::Overloaded::new().into(), Code::ResourceExhausted);
+        }
+        check(io::Error::from(io::ErrorKind::BrokenPipe).into(), Code::Unavailable);
+        check(io::Error::from(io::ErrorKind::NotFound).into(), Code::Unknown);
         check("what".into(), Code::Unknown);
         assert_eq!(of_error(&Status::aborted("x")), (Code::Aborted, "x".to_owned()));
         assert_eq!(of_error(&7_u8).0, Code::Unknown);

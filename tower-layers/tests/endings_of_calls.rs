@@ -4,17 +4,19 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use support::{Texts, World, check, client, hangs, of_kind, record, spans_of};
+use support::{Texts, World, channel, check, client, hangs, of_kind, record, spans_of};
 use tokio_stream::StreamExt;
+use tonic::body::Body;
 use tonic::codec::CompressionEncoding;
 use tonic::transport::Server;
 use tonic::{Code, Request, Status};
+use tower_layer::Layer;
 use tracecast::{Kind, Metering, MeteringConfig, Outcome, OwnedValue, PointValue, Temporality};
-use tracecast_tower::GrpcServerLayer;
+use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, TracedChannel};
 
 const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
 
-/// Runs a test alone. After it, no call is in flight.
+/// Runs a test alone. After it, no call is in flight, and all that ended were timed.
 fn alone<F: Future<Output = ()>>(test: impl FnOnce() -> F) {
     support::alone(async || {
         let metering = Metering::start(MeteringConfig::default()).unwrap();
@@ -25,6 +27,8 @@ fn alone<F: Future<Output = ()>>(test: impl FnOnce() -> F) {
             let snapshot = reader.snapshot();
             let active = snapshot.value("tc_rpc_server_active", &[]).map_or(0.0, PointValue::as_f64);
             if active == 0.0 {
+                let timed = snapshot.metric("tc_rpc_client_duration_seconds").map_or(0, |metric| metric.points.len());
+                assert!(timed > 0, "{snapshot}");
                 return;
             }
             assert!(Instant::now() < limit, "{active} calls are in flight");
@@ -41,6 +45,15 @@ fn within(request: &str, timeout: Duration) -> Request<String> {
     let mut request = text(request);
     request.set_timeout(timeout);
     request
+}
+
+/// For its client a call without an answer has failed; that nobody waited for one is told besides.
+#[track_caller]
+fn check_given_up(spans: &[tracecast::FinishedSpan], messages: [u64; 2]) {
+    check(spans, Kind::Client, Code::Cancelled, Outcome::Error, messages);
+    let client = of_kind(spans, Kind::Client);
+    assert_eq!(client.attribute("tc.outcome"), Some(&OwnedValue::Str("cancelled".into())));
+    assert_eq!(client.attribute("error.type"), Some(&OwnedValue::Str("CANCELLED".into())));
 }
 
 #[test]
@@ -152,7 +165,7 @@ fn client_drops_before_headers() {
             () = hangs => {}
         }
         let spans = spans_of(&recording, &BOTH).await;
-        check(&spans, Kind::Client, Code::Cancelled, Outcome::Cancelled, [1, 0]);
+        check_given_up(&spans, [1, 0]);
         check(&spans, Kind::Server, Code::Cancelled, Outcome::Cancelled, [1, 0]);
         let handler = spans.iter().find(|span| span.name == "Handler/Unary").unwrap();
         assert_eq!(handler.outcome, Outcome::Cancelled);
@@ -169,7 +182,7 @@ fn client_drops_midway() {
         assert!(stream.message().await.unwrap().is_some());
         drop(stream);
         let spans = spans_of(&recording, &BOTH).await;
-        check(&spans, Kind::Client, Code::Cancelled, Outcome::Cancelled, [1, 2]);
+        check_given_up(&spans, [1, 2]);
         check(&spans, Kind::Server, Code::Cancelled, Outcome::Cancelled, [1, 2]);
     });
 }
@@ -317,6 +330,92 @@ fn connection_lost_midway() {
         let spans = spans_of(&recording, &BOTH).await;
         check(&spans, Kind::Client, Code::Unavailable, Outcome::Error, [1, 1]);
         check(&spans, Kind::Server, Code::Cancelled, Outcome::Cancelled, [1, 1]);
+    });
+}
+
+/// A server whose runtime can be taken from under it.
+async fn mortal() -> (tokio::runtime::Runtime, World, tonic::client::Grpc<TracedChannel>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let world = runtime.spawn(World::new()).await.unwrap();
+    let client = client(world.address);
+    (runtime, world, client)
+}
+
+#[test]
+fn server_is_killed_before_headers() {
+    alone(async || {
+        let (recording, (runtime, _world, mut client)) = (record(), mortal().await);
+        let hangs = hangs();
+        let path = http::uri::PathAndQuery::from_static(support::UNARY);
+        client.ready().await.unwrap();
+        let (result, ()) = tokio::join!(client.unary(text("hang"), path, Texts), async {
+            hangs.await;
+            runtime.shutdown_background();
+        });
+        assert!(result.is_err());
+        let spans = spans_of(&recording, &BOTH).await;
+        check(&spans, Kind::Client, Code::Unavailable, Outcome::Error, [1, 0]);
+        check(&spans, Kind::Server, Code::Cancelled, Outcome::Cancelled, [1, 0]);
+    });
+}
+
+#[test]
+fn server_is_killed_midway() {
+    alone(async || {
+        let (recording, (runtime, _world, mut client)) = (record(), mortal().await);
+        let path = http::uri::PathAndQuery::from_static(support::SERVER_STREAM);
+        client.ready().await.unwrap();
+        let mut stream = client.server_streaming(text("1 hang"), path, Texts).await.unwrap().into_inner();
+        assert!(stream.message().await.unwrap().is_some());
+        runtime.shutdown_background();
+        assert!(stream.message().await.is_err());
+        let spans = spans_of(&recording, &BOTH).await;
+        check(&spans, Kind::Client, Code::Unavailable, Outcome::Error, [1, 1]);
+        check(&spans, Kind::Server, Code::Cancelled, Outcome::Cancelled, [1, 1]);
+    });
+}
+
+/// A unary call over a channel with other layers between it and ours.
+async fn unary_over<S>(channel: S, request: &str) -> Result<String, Status>
+where
+    S: tower_service::Service<http::Request<Body>, Response = http::Response<Body>>,
+    S::Error: Into<tower::BoxError> + 'static,
+{
+    let mut client = tonic::client::Grpc::new(GrpcClientLayer::new().layer(channel));
+    client.ready().await.map_err(|error| Status::from_error(error.into()))?;
+    let path = http::uri::PathAndQuery::from_static(support::UNARY);
+    client.unary(text(request), path, Texts).await.map(tonic::Response::into_inner)
+}
+
+#[test]
+fn timeout_of_tower_inside_of_the_client() {
+    alone(async || {
+        let (recording, world) = (record(), World::new().await);
+        let channel = tower::timeout::Timeout::new(channel(world.address), Duration::from_millis(300));
+        assert!(unary_over(channel, "hang").await.is_err());
+        let spans = spans_of(&recording, &BOTH).await;
+        check(&spans, Kind::Client, Code::DeadlineExceeded, Outcome::Error, [1, 0]);
+        // It was told of no deadline.
+        check(&spans, Kind::Server, Code::Cancelled, Outcome::Cancelled, [1, 0]);
+    });
+}
+
+#[test]
+fn load_shed_of_tower_inside_of_the_client() {
+    alone(async || {
+        let (recording, world) = (record(), World::new().await);
+        let limited = tower::limit::ConcurrencyLimit::new(channel(world.address), 1);
+        let channel = tower::load_shed::LoadShed::new(limited);
+        let (hangs, first) = (hangs(), channel.clone());
+        let hanging = tokio::spawn(async move { unary_over(first, "hang").await });
+        hangs.await;
+        assert!(unary_over(channel, "shed").await.is_err());
+        let spans = spans_of(&recording, &[Kind::Client]).await;
+        check(&spans, Kind::Client, Code::ResourceExhausted, Outcome::Error, [0, 0]);
+        hanging.abort();
+        let spans = spans_of(&recording, &BOTH).await;
+        check_given_up(&spans, [1, 0]);
+        check(&spans, Kind::Server, Code::Cancelled, Outcome::Cancelled, [1, 0]);
     });
 }
 

@@ -4,6 +4,48 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+/// A driver that has other functions than the newest that there is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Driver {
+    /// One from before MIG: no second versions of calls, none of the newer ones.
+    Old,
+    /// One of CUDA 14, which has dropped what CUDA 13 deprecated.
+    Cuda14,
+}
+
+impl Driver {
+    /// The functions that it does not have.
+    pub fn lacks(self) -> &'static [&'static str] {
+        match self {
+            Driver::Old => &[
+                "nvmlDeviceGetMemoryInfo_v2",
+                "nvmlDeviceGetComputeRunningProcesses_v2",
+                "nvmlDeviceGetComputeRunningProcesses_v3",
+                "nvmlDeviceGetFanSpeed_v2",
+                "nvmlDeviceGetTemperatureV",
+                "nvmlDeviceGetCurrentClocksEventReasons",
+                "nvmlEventSetWait_v2",
+                "nvmlDeviceGetMigMode",
+                "nvmlDeviceGetMaxMigDeviceCount",
+                "nvmlDeviceGetMigDeviceHandleByIndex",
+                "nvmlGpmSampleAlloc",
+                "nvmlGpmSampleFree",
+                "nvmlGpmSampleGet",
+                "nvmlGpmMetricsGet",
+            ],
+            Driver::Cuda14 => &[
+                "nvmlDeviceGetTemperature",
+                "nvmlDeviceGetCurrentClocksThrottleReasons",
+                "nvmlDeviceGetComputeRunningProcesses",
+                "nvmlDeviceGetComputeRunningProcesses_v2",
+                "nvmlDeviceGetFanSpeed",
+                "nvmlEventSetWait",
+            ],
+        }
+    }
+}
+
 /// A copy of the fake in a folder of its own, as `libnvidia-ml.so.1`; both go when this is dropped.
 ///
 /// A copy is another library to the linker: it has its own script and its own state, so that several can be used in one
@@ -20,6 +62,14 @@ impl Fake {
     /// If the library was not built, or cannot be copied.
     pub fn new(script: &str) -> io::Result<Self> {
         Self::without(&[], script)
+    }
+
+    /// A copy that has the functions of another driver.
+    ///
+    /// # Errors
+    /// If the library was not built, or cannot be copied.
+    pub fn of(driver: Driver, script: &str) -> io::Result<Self> {
+        Self::without(driver.lacks(), script)
     }
 
     /// A copy in which these functions do not exist, as in the library of another driver.

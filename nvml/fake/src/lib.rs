@@ -16,9 +16,11 @@
 //! gpu0.temperature = 61                 # a value, in NVML's unit; see `value::DEFAULTS` for the names
 //! gpu0.mig = 3                          # MIG is on, with so many instances
 //! xid = 1:0:79 2:1:31                   # events, as number:gpu:xid; each is delivered once
+//! event_pause = 0.01                    # seconds between two looks for events
 //! ```
 //!
-//! [`Fake`] is for tests: a copy of the library with a script of its own, so that tests do not meet.
+//! [`Fake`] is for tests: a copy of the library with a script of its own, so that tests do not meet. A copy can have the
+//! functions of an older driver, or of a newer one: see [`Driver`].
 
 mod abi;
 mod events;
@@ -26,4 +28,4 @@ mod kit;
 mod script;
 mod value;
 
-pub use crate::kit::{Fake, built_library};
+pub use crate::kit::{Driver, Fake, built_library};

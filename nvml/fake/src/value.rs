@@ -14,7 +14,7 @@ pub(crate) type Code = nvmlReturn_t;
 type Default = (&'static str, fn(f64, f64) -> f64);
 
 /// The names of values, and what they are when the script does not say. Units are NVML's.
-const DEFAULTS: [Default; 29] = [
+const DEFAULTS: [Default; 44] = [
     ("utilization", |gpu, t| wave(t + gpu, 20.0, 95.0)),
     ("memory_utilization", |gpu, t| wave(t + gpu, 10.0, 60.0)),
     ("memory_total", |_, _| 80.0 * GIB),
@@ -44,6 +44,21 @@ const DEFAULTS: [Default; 29] = [
     ("link_generation", |_, _| 5.0),
     ("link_width", |_, _| 16.0),
     ("pcie_received", |gpu, t| wave(t + gpu, 1e3, 2e6)),
+    ("nvlink_count", |_, _| 18.0),
+    ("nvlink_sent", |_, t| (t * 4e6).floor()),
+    ("nvlink_received", |_, t| (t * 5e6).floor()),
+    ("nvlink_crc_flit", |_, _| 0.0),
+    ("nvlink_crc_data", |_, _| 0.0),
+    ("nvlink_replay", |_, _| 0.0),
+    ("nvlink_recovery", |_, _| 0.0),
+    ("active_graphics", |gpu, t| wave(t + gpu, 20.0, 95.0)),
+    ("active_sm", |gpu, t| wave(t + gpu, 15.0, 90.0)),
+    ("active_occupancy", |gpu, t| wave(t + gpu, 10.0, 60.0)),
+    ("active_tensor", |gpu, t| wave(t + gpu, 5.0, 70.0)),
+    ("active_dram", |gpu, t| wave(t + gpu, 10.0, 80.0)),
+    ("active_fp64", |_, _| 0.0),
+    ("active_fp32", |gpu, t| wave(t + gpu, 5.0, 30.0)),
+    ("active_fp16", |gpu, t| wave(t + gpu, 5.0, 40.0)),
 ];
 
 const GIB: f64 = 1_073_741_824.0;

@@ -4,8 +4,10 @@ use nvml_wrapper::Nvml;
 use nvml_wrapper::bitmasks::event::EventTypes;
 use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
 use nvml_wrapper::enums::event::XidError;
+use nvml_wrapper::enums::gpm::GpmMetricId;
 use nvml_wrapper::error::NvmlError;
-use tracecast_nvml_fake::Fake;
+use nvml_wrapper::gpm::gpm_metrics_get;
+use tracecast_nvml_fake::{Driver, Fake};
 
 fn load(fake: &Fake) -> Result<Nvml, NvmlError> {
     Nvml::builder().lib_path(fake.library().as_os_str()).init()
@@ -94,4 +96,37 @@ fn mig_instances_share_the_memory_of_their_gpu() {
     assert_eq!(gpu.mig_device_by_index(3).unwrap().memory_info().unwrap().total, 1024);
     assert!(matches!(gpu.mig_device_by_index(4), Err(NvmlError::NotFound)));
     assert!(matches!(gpu.utilization_rates(), Err(NvmlError::NotSupported)));
+}
+
+#[test]
+fn drivers_lack_what_they_should() {
+    for driver in [Driver::Old, Driver::Cuda14] {
+        let fake = Fake::of(driver, "").unwrap();
+        let nvml = load(&fake).unwrap();
+        let gpu = nvml.device_by_index(0).unwrap();
+        let is_absent = |error: Option<NvmlError>| matches!(error, Some(NvmlError::FailedToLoadSymbol(_)));
+        let absent = [
+            is_absent(gpu.memory_info().err()),
+            is_absent(gpu.mig_mode().err()),
+            is_absent(gpu.temperature(TemperatureSensor::Gpu).err()),
+            is_absent(gpu.current_throttle_reasons().err()),
+        ];
+        assert_eq!(absent, if driver == Driver::Old { [true, true, false, false] } else { [false, false, true, true] });
+        assert!(gpu.power_usage().is_ok());
+    }
+}
+
+#[test]
+fn activity_is_measured_between_two_samples_of_one_gpu() {
+    let fake = Fake::new("gpu0.active_tensor = 12.5; gpu1.fail.nvmlGpmSampleGet = 3").unwrap();
+    let nvml = load(&fake).unwrap();
+    let gpu = nvml.device_by_index(0).unwrap();
+    let (first, second) = (gpu.gpm_sample().unwrap(), gpu.gpm_sample().unwrap());
+    let metrics = [GpmMetricId::AnyTensorUtil, GpmMetricId::NvlinkTotalRxPerSec];
+    let results = gpm_metrics_get(&nvml, &first, &second, &metrics).unwrap();
+    assert_eq!(results[0].as_ref().unwrap().value, 12.5);
+    assert!(matches!(results[1], Err(NvmlError::NotSupported)));
+    assert!(matches!(gpm_metrics_get(&nvml, &first, &first, &metrics), Err(NvmlError::InvalidArg)));
+    let other = nvml.device_by_index(1).unwrap();
+    assert!(matches!(other.gpm_sample(), Err(NvmlError::NotSupported)));
 }

@@ -4,7 +4,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::mounts::{self, Mount};
 use super::parse;
+use super::pressure::{Pressure, Stalls};
+use super::quota::{self, Quota};
 use crate::held::{Held, parsed};
 
 /// What a container uses. `None` is a gap: it is not known, or there is no limit.
@@ -14,43 +17,57 @@ pub(super) struct Usage {
     /// Memory in use without files that were not read of late: what Kubernetes compares with the limit.
     pub(super) working_set: Option<u64>,
     pub(super) memory_limit: Option<u64>,
+    pub(super) oom_kills: Option<u64>,
     pub(super) cpu_nanos: Option<u64>,
     /// How many CPUs it may use.
     pub(super) cpu_quota: Option<f64>,
     pub(super) periods: Option<u64>,
     pub(super) throttled_periods: Option<u64>,
     pub(super) throttled_nanos: Option<u64>,
+    pub(super) stalls: Stalls,
 }
 
-#[derive(Default)]
+impl Usage {
+    /// What is left of the limit.
+    pub(super) fn available(&self) -> Option<u64> {
+        Some(self.memory_limit?.saturating_sub(self.working_set?))
+    }
+}
+
 pub(super) struct Cgroup {
+    root: PathBuf,
+    /// Which cgroups the process is in, and what that was when their files were opened.
+    membership: Option<Held>,
+    opened: String,
     memory: Option<Memory>,
     cpu: Option<Cpu>,
-}
-
-struct Memory {
-    usage: Option<Held>,
-    stat: Option<Held>,
-    /// Its own and those above.
-    limits: Vec<Held>,
-    is_v1: bool,
-}
-
-enum Cpu {
-    V1 { usage: Option<Held>, stat: Option<Held>, quotas: Vec<(Held, Held)> },
-    V2 { stat: Option<Held>, quotas: Vec<Held> },
+    pressure: Pressure,
 }
 
 impl Cgroup {
     /// Finds the cgroup of this process, in the file system below `root`.
     pub(super) fn open(root: &Path) -> Self {
-        let text = std::fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
-        let mount = root.join("sys/fs/cgroup");
-        Cgroup { memory: Memory::open(&mount, &text), cpu: Cpu::open(&mount, &text) }
+        let mut membership = Held::open(&root.join("proc/self/cgroup"));
+        let opened = parsed(&mut membership, |text| Some(text.to_owned())).unwrap_or_default();
+        let mountinfo = std::fs::read(root.join("proc/self/mountinfo")).ok();
+        let mountinfo = mountinfo.as_deref().map(String::from_utf8_lossy);
+        let find = Finder { root, membership: &opened, mountinfo: mountinfo.as_deref() };
+        let (memory, cpu) = (Memory::open(&find), Cpu::open(&find));
+        let own = find.v2().filter(|place| !place.is_root).and_then(|place| place.folders.into_iter().next());
+        let pressure = own.map(|folder| Pressure::open(&folder, ".pressure")).unwrap_or_default();
+        Cgroup { root: root.to_owned(), membership, opened, memory, cpu, pressure }
+    }
+
+    pub(super) fn is_absent(&self) -> bool {
+        self.memory.is_none() && self.cpu.is_none() && self.pressure.is_absent()
     }
 
     pub(super) fn read(&mut self) -> Usage {
-        let mut usage = Usage::default();
+        let opened = self.opened.as_str();
+        if parsed(&mut self.membership, |text| Some(text != opened)) == Some(true) {
+            *self = Cgroup::open(&self.root);
+        }
+        let mut usage = Usage { stalls: self.pressure.read(), ..Usage::default() };
         if let Some(memory) = &mut self.memory {
             memory.read(&mut usage);
         }
@@ -61,145 +78,153 @@ impl Cgroup {
     }
 }
 
+/// Where the cgroup of this process is, for one controller.
+struct Place {
+    is_v1: bool,
+    /// It is that of the whole machine. In version 1 it may be that of a container too, which cannot be told.
+    is_root: bool,
+    /// Its folder, then those above it, up to the mount.
+    folders: Vec<PathBuf>,
+}
+
+impl Place {
+    /// The file of each cgroup. The top may be the machine, which has no limits; else one without them is not to be
+    /// trusted.
+    fn each<T>(&self, open: impl Fn(&Path) -> Option<T>) -> Option<Vec<T>> {
+        let mut files: Vec<_> = self.folders.iter().map(|folder| open(folder)).collect();
+        files.pop_if(|top| top.is_none());
+        files.into_iter().collect()
+    }
+}
+
+struct Finder<'a> {
+    root: &'a Path,
+    membership: &'a str,
+    mountinfo: Option<&'a str>,
+}
+
+impl Finder<'_> {
+    fn place(&self, controller: &str) -> Option<Place> {
+        let Some(cgroup) = parse::cgroup(self.membership, controller) else { return self.v2() };
+        let mount = match self.mountinfo {
+            Some(text) => mounts::of_v1(text, controller)?,
+            None => mounts::usual(self.root, Some(controller))?,
+        };
+        let is_top = cgroup == "/" && mount.top == "/";
+        Some(Place { is_v1: true, is_root: is_top, folders: self.folders(&mount, cgroup)? })
+    }
+
+    fn v2(&self) -> Option<Place> {
+        let cgroup = parse::cgroup(self.membership, "")?;
+        let mount = match self.mountinfo {
+            Some(text) => mounts::of_v2(text)?,
+            None => mounts::usual(self.root, None)?,
+        };
+        let folders = self.folders(&mount, cgroup)?;
+        // Every cgroup has this file but the one of the machine.
+        let is_root = !folders.first()?.join("cgroup.events").is_file();
+        Some(Place { is_v1: false, is_root, folders })
+    }
+
+    fn folders(&self, mount: &Mount<'_>, cgroup: &str) -> Option<Vec<PathBuf>> {
+        let top = mounts::below(self.root, &mount.point);
+        let own = top.join(mounts::relative(cgroup, mount.top)?);
+        own.is_dir().then(|| own.ancestors().take_while(|path| path.starts_with(&top)).map(Path::to_owned).collect())
+    }
+}
+
+struct Memory {
+    usage: Option<Held>,
+    stat: Option<Held>,
+    events: Option<Held>,
+    /// Its own and those above; none if one is missing.
+    limits: Option<Vec<Held>>,
+    is_v1: bool,
+}
+
 impl Memory {
-    fn open(mount: &Path, text: &str) -> Option<Self> {
-        let v1 = parse::cgroup(text, "memory");
-        let is_v1 = v1.is_some();
-        let path = v1.or_else(|| parse::cgroup(text, ""))?;
-        let folders = folders(&if is_v1 { mount.join("memory") } else { mount.to_owned() }, path);
-        let [of_usage, of_limit] =
-            if is_v1 { ["memory.usage_in_bytes", "memory.limit_in_bytes"] } else { ["memory.current", "memory.max"] };
-        let own = folders.first()?;
+    fn open(find: &Finder<'_>) -> Option<Self> {
+        let place = find.place("memory")?;
+        let [of_usage, of_limit, of_events] = if place.is_v1 {
+            ["memory.usage_in_bytes", "memory.limit_in_bytes", "memory.oom_control"]
+        } else {
+            ["memory.current", "memory.max", "memory.events"]
+        };
+        let own = place.folders.first()?;
         let mut memory = Memory {
             usage: Held::open(&own.join(of_usage)),
             stat: Held::open(&own.join("memory.stat")),
-            limits: folders.iter().filter_map(|folder| Held::open(&folder.join(of_limit))).collect(),
-            is_v1,
+            events: Held::open(&own.join(of_events)),
+            limits: place.each(|folder| Held::open(&folder.join(of_limit))),
+            is_v1: place.is_v1,
         };
-        // The root of v1 is the whole machine; that of v2 has no such files.
-        (!is_v1 || path != "/" || memory.limit().is_some()).then_some(memory)
+        (!place.is_root || place.is_v1 && memory.limit(Some(u64::MAX)).is_some()).then_some(memory)
     }
 
-    fn limit(&mut self) -> Option<u64> {
-        let parse = if self.is_v1 { parse::limit_v1 } else { parse::limit };
-        self.limits.iter_mut().filter_map(|file| parse(&file.read()?)).min()
+    /// The least limit; `above` is that of cgroups which cannot be seen. One that is not known could be less than all others.
+    fn limit(&mut self, above: Option<u64>) -> Option<u64> {
+        let is_v1 = self.is_v1;
+        let parse = |text: &str| if is_v1 { parse::only(text).map(parse::limit_v1) } else { parse::limit(text) };
+        let (above, mut limits) = (parse::limit_v1(above?), self.limits.as_mut()?.iter_mut());
+        let least = limits.try_fold(above, |least, file| Some(least.min(parse(&file.read()?)?)))?;
+        (least < u64::MAX).then_some(least)
     }
 
     fn read(&mut self, usage: &mut Usage) {
+        let (inactive, above) = if self.is_v1 {
+            let keys = ["total_inactive_file", "hierarchical_memory_limit"];
+            let [inactive, above] = numbers(&mut self.stat, keys);
+            (inactive, above)
+        } else {
+            let [inactive] = numbers(&mut self.stat, ["inactive_file"]);
+            (inactive, Some(u64::MAX))
+        };
         usage.memory = parsed(&mut self.usage, parse::only);
-        let key = if self.is_v1 { "total_inactive_file" } else { "inactive_file" };
-        let inactive = parsed(&mut self.stat, |text| parse::number(text, key));
         usage.working_set = usage.memory.zip(inactive).map(|(memory, inactive)| memory.saturating_sub(inactive));
-        usage.memory_limit = self.limit();
+        usage.memory_limit = self.limit(above);
+        [usage.oom_kills] = numbers(&mut self.events, ["oom_kill"]);
     }
+}
+
+struct Cpu {
+    /// Version 1 has it in a file of its own.
+    usage: Option<Held>,
+    stat: Option<Held>,
+    /// Its own and those above; none if one is missing.
+    quotas: Option<Vec<Quota>>,
+    is_v1: bool,
 }
 
 impl Cpu {
-    fn open(mount: &Path, text: &str) -> Option<Self> {
-        if let Some(path) = parse::cgroup(text, "cpu") {
-            return Self::open_v1(mount, text, path);
-        }
-        let folders = folders(mount, parse::cgroup(text, "")?);
-        let quotas: Vec<_> = folders.iter().filter_map(|folder| Held::open(&folder.join("cpu.max"))).collect();
-        // The root has none; what it uses is what the machine uses.
-        if quotas.is_empty() {
+    fn open(find: &Finder<'_>) -> Option<Self> {
+        let place = find.place("cpu")?;
+        let mut quotas = place.each(if place.is_v1 { Quota::open_v1 } else { Quota::open });
+        if place.is_root && (!place.is_v1 || quotas.as_deref_mut().and_then(quota::least).is_none()) {
             return None;
         }
-        Some(Cpu::V2 { stat: Held::open(&folders.first()?.join("cpu.stat")), quotas })
-    }
-
-    fn open_v1(mount: &Path, text: &str, path: &str) -> Option<Self> {
-        // It is mounted under both names, or a link says so.
-        let of = |name: &str| [mount.join(name), mount.join("cpu,cpuacct")].into_iter().find(|path| path.is_dir());
-        let folders_of_cpu = folders(&of("cpu")?, path);
-        let quota = |folder: &PathBuf| {
-            Some((Held::open(&folder.join("cpu.cfs_quota_us"))?, Held::open(&folder.join("cpu.cfs_period_us"))?))
-        };
-        let mut quotas: Vec<_> = folders_of_cpu.iter().filter_map(quota).collect();
-        if path == "/" && least_v1(&mut quotas).is_none() {
-            return None;
-        }
-        let of_usage = of("cpuacct").zip(parse::cgroup(text, "cpuacct"));
-        let usage =
-            of_usage.and_then(|(mount, path)| Held::open(&folders(&mount, path).first()?.join("cpuacct.usage")));
-        Some(Cpu::V1 { usage, stat: Held::open(&folders_of_cpu.first()?.join("cpu.stat")), quotas })
+        let accounting = find.place("cpuacct").filter(|place| place.is_v1);
+        let usage = accounting.and_then(|place| Held::open(&place.folders.first()?.join("cpuacct.usage")));
+        let stat = Held::open(&place.folders.first()?.join("cpu.stat"));
+        Some(Cpu { usage, stat, quotas, is_v1: place.is_v1 })
     }
 
     fn read(&mut self, usage: &mut Usage) {
-        let (stat, time, scale) = match self {
-            Cpu::V1 { usage: file, stat, quotas } => {
-                usage.cpu_nanos = parsed(file, parse::only);
-                usage.cpu_quota = least_v1(quotas);
-                (stat, "throttled_time", 1)
-            }
-            Cpu::V2 { stat, quotas } => {
-                let micros = parsed(stat, |text| parse::number(text, "usage_usec"));
-                usage.cpu_nanos = micros.and_then(|micros| micros.checked_mul(1000));
-                usage.cpu_quota = quotas.iter_mut().filter_map(|file| parse::quota(&file.read()?)).reduce(f64::min);
-                (stat, "throttled_usec", 1000)
-            }
-        };
-        usage.periods = parsed(stat, |text| parse::number(text, "nr_periods"));
-        usage.throttled_periods = parsed(stat, |text| parse::number(text, "nr_throttled"));
-        usage.throttled_nanos = parsed(stat, |text| parse::number(text, time)?.checked_mul(scale));
+        usage.cpu_quota = self.quotas.as_deref_mut().and_then(quota::least);
+        if self.is_v1 {
+            usage.cpu_nanos = parsed(&mut self.usage, parse::only);
+            let keys = ["nr_periods", "nr_throttled", "throttled_time"];
+            [usage.periods, usage.throttled_periods, usage.throttled_nanos] = numbers(&mut self.stat, keys);
+        } else {
+            let keys = ["usage_usec", "nr_periods", "nr_throttled", "throttled_usec"];
+            let [used, periods, throttled_periods, throttled] = numbers(&mut self.stat, keys);
+            let nanos = |micros: u64| micros.checked_mul(1000);
+            (usage.periods, usage.throttled_periods) = (periods, throttled_periods);
+            (usage.cpu_nanos, usage.throttled_nanos) = (used.and_then(nanos), throttled.and_then(nanos));
+        }
     }
 }
 
-fn least_v1(quotas: &mut [(Held, Held)]) -> Option<f64> {
-    let each = quotas.iter_mut().filter_map(|(quota, period)| parse::quota_v1(&quota.read()?, &period.read()?));
-    each.reduce(f64::min)
-}
-
-/// The folder of a cgroup and those above it, up to the mount. A container may see its own as the mount, under a path of
-/// the host that does not exist in it.
-fn folders(mount: &Path, path: &str) -> Vec<PathBuf> {
-    let own = mount.join(path.trim_start_matches('/'));
-    if path.contains("..") || !own.is_dir() {
-        return vec![mount.to_owned()];
-    }
-    own.ancestors().take_while(|folder| folder.starts_with(mount)).map(Path::to_owned).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(name: &str) -> Usage {
-        Cgroup::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded").join(name)).read()
-    }
-
-    #[test]
-    fn a_container_of_v2_has_the_least_limits_of_those_above_it() {
-        let expected = Usage {
-            memory: Some(5_000_000),
-            working_set: Some(3_800_000),
-            memory_limit: Some(8_000_000),
-            cpu_nanos: Some(7_000_000_000),
-            cpu_quota: Some(1.5),
-            periods: Some(100),
-            throttled_periods: Some(25),
-            throttled_nanos: Some(1_500_000_000),
-        };
-        assert_eq!(read("written-cgroup-v2"), expected);
-    }
-
-    #[test]
-    fn a_service_of_v1_has_memory_and_the_root_is_no_container() {
-        let expected =
-            Usage { memory: Some(395_071_488), working_set: Some(395_071_488 - 233_242_624), ..Usage::default() };
-        assert_eq!(read("linux-6.18-cgroup-v1"), expected);
-    }
-
-    #[test]
-    fn a_path_of_the_host_is_the_mount_in_a_container() {
-        let mount = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded/written-cgroup-v2/sys/fs/cgroup");
-        assert_eq!(folders(&mount, "/kubepods/pod1/abc"), [mount.as_path()]);
-        assert_eq!(folders(&mount, "/../.."), [mount.as_path()]);
-        assert_eq!(folders(&mount, "/pod/container").len(), 3);
-    }
-
-    #[test]
-    fn where_there_are_no_files_nothing_is_known() {
-        assert_eq!(read("nowhere"), Usage::default());
-    }
+/// The numbers behind these keys, of one reading.
+fn numbers<const N: usize>(file: &mut Option<Held>, keys: [&str; N]) -> [Option<u64>; N] {
+    parsed(file, |text| Some(keys.map(|key| parse::number(text, key)))).unwrap_or([None; N])
 }

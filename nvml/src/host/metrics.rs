@@ -1,4 +1,4 @@
-//! The metrics of the host, the process and the container.
+//! The metrics of the host, the process and the container, as Tracecast and as the semantic conventions call them.
 
 use tracecast::{TcLabel, tc_keys, tc_metrics};
 
@@ -10,8 +10,7 @@ pub(super) enum Mode {
     System,
     Idle,
     Iowait,
-    Irq,
-    Softirq,
+    Interrupt,
     Steal,
 }
 
@@ -22,45 +21,136 @@ pub(super) enum ProcessMode {
     System,
 }
 
+/// What memory of the machine is used for.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Kind {
+    Used,
+    Free,
+    Buffers,
+    Cached,
+}
+
+/// What tasks wait for.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Resource {
+    Cpu,
+    Memory,
+    Io,
+}
+
+/// Who waits.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Stalled {
+    Some,
+    Full,
+}
+
 tc_keys! {
     /// What CPUs do.
     pub(super) label mode: Mode = "mode";
+    /// What memory is used for.
+    pub(super) label state: Kind = "state";
+    /// What tasks wait for.
+    pub(super) label resource: Resource = "resource";
+    /// Whether some of the tasks wait or all.
+    pub(super) label stalled: Stalled = "stalled";
+    /// What CPUs do, as the conventions call it.
+    pub(super) label cpu_mode: Mode = "cpu.mode";
+    /// What memory is used for, as the conventions call it.
+    pub(super) label memory_state: Kind = "system.memory.state";
 }
 
 tc_keys! {
     /// What the process does.
     pub(super) label process_mode: ProcessMode = "mode";
+    /// What the process does, as the conventions call it.
+    pub(super) label process_cpu_mode: ProcessMode = "cpu.mode";
 }
 
-tc_metrics! {
+/// Declares metrics that have a name of Tracecast and one of the conventions. What those count up and down is a gauge here too: a
+/// sum cannot have a gap.
+macro_rules! two_names {
+    ($(
+        $(#[doc = $doc:tt])+
+        $metric:ident: $kind:ident<$number:ident> =
+            $ours:tt($($our_label:ident)?), $theirs:tt($($their_label:ident)?) in $unit:tt;
+    )+) => {
+        /// By the names of Tracecast.
+        pub(super) mod ours {
+            use super::*;
+
+            tc_metrics! {$(
+                $(#[doc = $doc])+
+                pub(in crate::host) static $metric: $kind<($($our_label,)?), $number> = $ours;
+            )+}
+        }
+
+        /// By those of the semantic conventions.
+        pub(super) mod conventional {
+            use super::*;
+
+            tc_metrics! {$(
+                $(#[doc = $doc])+
+                pub(in crate::host) static $metric: $kind<($($their_label,)?), $number> = $theirs { unit: $unit };
+            )+}
+        }
+    };
+}
+
+two_names! {
     /// Time of all CPUs of the machine since the monitor started.
-    pub(super) static SYSTEM_CPU: Counter<(mode,), f64> = "tc_system_cpu_seconds_total";
+    SYSTEM_CPU: Counter<f64> = "tc_system_cpu_seconds_total"(mode), "system.cpu.time"(cpu_mode) in "s";
+    /// How much of the time since the last sample CPUs spent in each mode.
+    SYSTEM_CPU_SHARE: Gauge<f64> =
+        "tc_system_cpu_utilization_ratio"(mode), "system.cpu.utilization"(cpu_mode) in "1";
     /// CPUs of the machine.
-    pub(super) static SYSTEM_CPUS: Gauge<(), u64> = "tc_system_cpus";
+    SYSTEM_CPUS: Gauge<u64> = "tc_system_cpus"(), "system.cpu.logical.count"() in "{cpu}";
     /// Memory of the machine.
-    pub(super) static SYSTEM_MEMORY: Gauge<(), u64> = "tc_system_memory_size_bytes";
+    SYSTEM_MEMORY: Gauge<u64> = "tc_system_memory_size_bytes"(), "system.memory.limit"() in "By";
+    /// Memory of the machine, by what it is used for.
+    SYSTEM_MEMORY_USAGE: Gauge<u64> =
+        "tc_system_memory_usage_bytes"(state), "system.memory.usage"(memory_state) in "By";
     /// Memory of the machine that can be had without swapping.
-    pub(super) static SYSTEM_AVAILABLE: Gauge<(), u64> = "tc_system_memory_available_bytes";
+    SYSTEM_AVAILABLE: Gauge<u64> =
+        "tc_system_memory_available_bytes"(), "system.memory.linux.available"() in "By";
 
     /// Memory of this process that is in RAM.
-    pub(super) static PROCESS_RESIDENT: Gauge<(), u64> = "tc_process_memory_resident_bytes";
+    PROCESS_RESIDENT: Gauge<u64> = "tc_process_memory_resident_bytes"(), "process.memory.usage"() in "By";
     /// Address space of this process.
-    pub(super) static PROCESS_VIRTUAL: Gauge<(), u64> = "tc_process_memory_virtual_bytes";
+    PROCESS_VIRTUAL: Gauge<u64> = "tc_process_memory_virtual_bytes"(), "process.memory.virtual"() in "By";
     /// CPU time of this process since the monitor started.
-    pub(super) static PROCESS_CPU: Counter<(process_mode,), f64> = "tc_process_cpu_seconds_total";
+    PROCESS_CPU: Counter<f64> =
+        "tc_process_cpu_seconds_total"(process_mode), "process.cpu.time"(process_cpu_mode) in "s";
     /// Threads of this process.
-    pub(super) static PROCESS_THREADS: Gauge<(), u64> = "tc_process_threads";
+    PROCESS_THREADS: Gauge<u64> = "tc_process_threads"(), "process.thread.count"() in "{thread}";
     /// Open file descriptors of this process.
-    pub(super) static PROCESS_FILES: Gauge<(), u64> = "tc_process_open_files";
+    PROCESS_FILES: Gauge<u64> =
+        "tc_process_open_files"(), "process.unix.file_descriptor.count"() in "{file_descriptor}";
 
     /// Memory that the container uses, with all files that are cached for it.
-    pub(super) static CONTAINER_MEMORY: Gauge<(), u64> = "tc_container_memory_usage_bytes";
+    CONTAINER_MEMORY: Gauge<u64> = "tc_container_memory_usage_bytes"(), "container.memory.usage"() in "By";
     /// Memory that the container uses, without files that were not read of late.
-    pub(super) static CONTAINER_WORKING_SET: Gauge<(), u64> = "tc_container_memory_working_set_bytes";
+    CONTAINER_WORKING_SET: Gauge<u64> =
+        "tc_container_memory_working_set_bytes"(), "container.memory.working_set"() in "By";
+    /// Memory that the container may still use: its limit without its working set; absent if there is no limit.
+    CONTAINER_AVAILABLE: Gauge<u64> =
+        "tc_container_memory_available_bytes"(), "container.memory.available"() in "By";
+    /// CPU time of the container since the monitor started.
+    CONTAINER_CPU: Counter<f64> = "tc_container_cpu_seconds_total"(), "container.cpu.time"() in "s";
+    /// How many CPUs the container used since the last sample.
+    CONTAINER_CPU_USAGE: Gauge<f64> = "tc_container_cpu_usage"(), "container.cpu.usage"() in "{cpu}";
+}
+
+// The conventions have no names for these.
+tc_metrics! {
+    /// Time for which tasks of the machine waited for a resource, since the monitor started.
+    pub(super) static SYSTEM_PRESSURE: Counter<(resource, stalled), f64> = "tc_system_pressure_seconds_total";
+    /// File descriptors that this process may have open; absent if there is no limit.
+    pub(super) static PROCESS_MOST_FILES: Gauge<(), u64> = "tc_process_open_files_limit";
     /// Memory that the container may use; absent if there is no limit.
     pub(super) static CONTAINER_MEMORY_LIMIT: Gauge<(), u64> = "tc_container_memory_limit_bytes";
-    /// CPU time of the container since the monitor started.
-    pub(super) static CONTAINER_CPU: Counter<(), f64> = "tc_container_cpu_seconds_total";
+    /// Processes of the container that were killed for lack of memory, since the monitor started.
+    pub(super) static CONTAINER_OOM_KILLS: Counter = "tc_container_oom_kills_total";
     /// CPUs that the container may use; absent if there is no limit.
     pub(super) static CONTAINER_QUOTA: Gauge = "tc_container_cpu_limit";
     /// How much of its CPUs the container used since the last sample; absent if there is no limit.
@@ -71,4 +161,6 @@ tc_metrics! {
     pub(super) static CONTAINER_THROTTLED_PERIODS: Counter = "tc_container_cpu_throttled_periods_total";
     /// Time for which the container was held back, since the monitor started.
     pub(super) static CONTAINER_THROTTLED: Counter<(), f64> = "tc_container_cpu_throttled_seconds_total";
+    /// Time for which tasks of the container waited for a resource, since the monitor started.
+    pub(super) static CONTAINER_PRESSURE: Counter<(resource, stalled), f64> = "tc_container_pressure_seconds_total";
 }

@@ -23,21 +23,26 @@ pub(super) fn only(text: &str) -> Option<u64> {
     text.strip_suffix('\n')?.trim().parse().ok()
 }
 
-/// How many columns of `/proc/stat` there are at most: user, nice, system, idle, iowait, irq, softirq, steal.
-pub(super) const MODES: usize = 8;
+/// What `/proc/stat` knows that a CPU does: user, nice, system, idle, iowait, interrupts, steal.
+pub(super) const MODES: usize = 7;
 
 /// Ticks of all CPUs, by mode. Old kernels know fewer modes.
 pub(super) fn cpu_ticks(stat: &str) -> [Option<u64>; MODES] {
     let mut columns = rest(stat, "cpu").unwrap_or_default().split_whitespace();
-    std::array::from_fn(|_| columns.next()?.parse().ok())
+    let mut next = || columns.next()?.parse::<u64>().ok();
+    let [user, nice, system, idle, iowait, hard, soft, steal] = std::array::from_fn(|_| next());
+    let interrupts = hard.zip(soft).and_then(|(hard, soft)| hard.checked_add(soft));
+    [user, nice, system, idle, iowait, interrupts, steal]
 }
 
-/// How many CPUs there are.
-pub(super) fn cpus(stat: &str) -> Option<u64> {
-    let is_cpu =
-        |line: &&str| line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let count = stat.lines().filter(is_cpu).count() as u64;
-    (count > 0).then_some(count)
+/// How many CPUs a list of them names: `0-3,8` is 5.
+pub(super) fn cpus(online: &str) -> Option<u64> {
+    let count = |range: &str| -> Option<u64> {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        last.parse::<u64>().ok()?.checked_sub(first.parse().ok()?)?.checked_add(1)
+    };
+    let list = online.strip_suffix('\n')?.split(',');
+    list.map(count).try_fold(0_u64, |sum, count| sum.checked_add(count?))
 }
 
 /// Ticks of the process, as user and as system.
@@ -48,32 +53,54 @@ pub(super) fn process_ticks(stat: &str) -> Option<(u64, u64)> {
     Some((columns.next()?.parse().ok()?, columns.next()?.parse().ok()?))
 }
 
-/// Memory that can be had without swapping.
-pub(super) fn available(meminfo: &str) -> Option<u64> {
-    let sum = |keys: [&str; 3]| keys.iter().try_fold(0_u64, |sum, key| sum.checked_add(bytes(meminfo, key)?));
-    // Kernels before 3.14 do not say; this is what `free` took for it.
-    bytes(meminfo, "MemAvailable").or_else(|| sum(["MemFree", "Buffers", "Cached"]))
+/// How many files the process may open: `Max open files  1024  4096  files`. No limit is none.
+pub(super) fn most_files(limits: &str) -> Option<u64> {
+    rest(limits, "Max open files")?.split_whitespace().next()?.parse().ok()
 }
 
-/// A limit of cgroup v2: a number, or `max` for none.
+/// Microseconds for which `some` tasks waited, or the `full` lot: `some avg10=0.00 avg60=0.00 avg300=0.00 total=12`.
+pub(super) fn stall(pressure: &str, who: &str) -> Option<u64> {
+    rest(pressure, who)?.rsplit_once("total=")?.1.parse().ok()
+}
+
+/// Memory that can be had without swapping.
+pub(super) fn available(meminfo: &str) -> Option<u64> {
+    let key = "MemAvailable";
+    if rest(meminfo, key).is_some() {
+        return bytes(meminfo, key);
+    }
+    // Kernels before 3.14 do not say; this is what `free` took for it.
+    ["MemFree", "Buffers", "Cached"].iter().try_fold(0_u64, |sum, key| sum.checked_add(bytes(meminfo, key)?))
+}
+
+/// What memory of the machine is used for: programs, nothing, buffers, files. The first is what the others leave.
+pub(super) fn kinds(meminfo: &str) -> [Option<u64>; 4] {
+    let [size, free, buffers, files] = ["MemTotal", "MemFree", "Buffers", "Cached"].map(|key| bytes(meminfo, key));
+    let used = || size?.checked_sub(free?)?.checked_sub(buffers?)?.checked_sub(files?);
+    [used(), free, buffers, files]
+}
+
+/// A limit of cgroup v2: a number, or `max` for none, which is the largest one.
 pub(super) fn limit(text: &str) -> Option<u64> {
-    only(text)
+    if text == "max\n" { Some(u64::MAX) } else { only(text) }
 }
 
 /// A limit of cgroup v1, where a number that no memory reaches says that there is none.
-pub(super) fn limit_v1(text: &str) -> Option<u64> {
-    only(text).filter(|limit| *limit < 1 << 60)
+pub(super) fn limit_v1(limit: u64) -> u64 {
+    if limit < 1 << 60 { limit } else { u64::MAX }
 }
 
-/// How many CPUs `cpu.max` allows: `200000 100000` is 2.
+/// How many CPUs `cpu.max` allows: `200000 100000` is 2, and `max 100000` is without end.
 pub(super) fn quota(text: &str) -> Option<f64> {
     let (quota, period) = text.strip_suffix('\n')?.split_once(' ')?;
-    ratio(quota.parse().ok()?, period.trim().parse().ok()?)
+    let period = period.parse().ok()?;
+    if quota == "max" { Some(f64::INFINITY) } else { ratio(quota.parse().ok()?, period) }
 }
 
 /// How many CPUs a quota and a period of cgroup v1 allow; the quota is -1 for none.
 pub(super) fn quota_v1(quota: &str, period: &str) -> Option<f64> {
-    ratio(only(quota)?, only(period)?)
+    let period = only(period)?;
+    if quota == "-1\n" { Some(f64::INFINITY) } else { ratio(only(quota)?, period) }
 }
 
 fn ratio(quota: u64, period: u64) -> Option<f64> {
@@ -82,8 +109,8 @@ fn ratio(quota: u64, period: u64) -> Option<f64> {
 
 /// The path of the cgroup that a controller has this process in; of cgroup v2 for the controller without a name.
 pub(super) fn cgroup<'a>(text: &'a str, controller: &str) -> Option<&'a str> {
-    text.lines().find_map(|line| {
-        let mut parts = line.splitn(3, ':').skip(1);
+    text.split_inclusive('\n').find_map(|line| {
+        let mut parts = line.strip_suffix('\n')?.splitn(3, ':').skip(1);
         let is_it = parts.next()?.split(',').any(|name| name == controller);
         parts.next().filter(|path| is_it && path.starts_with('/'))
     })
@@ -132,10 +159,44 @@ mod tests {
 
     #[test]
     fn limits_may_be_none() {
-        assert_eq!((limit("max\n"), limit("4096\n")), (None, Some(4096)));
-        assert_eq!((limit_v1("9223372036854771712\n"), limit_v1("4096\n")), (None, Some(4096)));
-        assert_eq!((quota("max 100000\n"), quota("150000 100000\n"), quota("5 0\n")), (None, Some(1.5), None));
-        assert_eq!((quota_v1("-1\n", "100000\n"), quota_v1("50000\n", "100000\n")), (None, Some(0.5)));
+        assert_eq!((limit("max\n"), limit("4096\n"), limit("ma"), limit("")), (Some(u64::MAX), Some(4096), None, None));
+        assert_eq!((limit_v1(9_223_372_036_854_771_712), limit_v1(4096)), (u64::MAX, 4096));
+        assert_eq!((quota("max 100000\n"), quota("150000 100000\n")), (Some(f64::INFINITY), Some(1.5)));
+        assert_eq!((quota("5 0\n"), quota("max\n"), quota("max 1000"), quota("0 1000\n")), (None, None, None, None));
+        assert_eq!(quota_v1("-1\n", "100000\n"), Some(f64::INFINITY));
+        assert_eq!((quota_v1("50000\n", "100000\n"), quota_v1("-1", "100000\n")), (Some(0.5), None));
+    }
+
+    #[test]
+    fn cpus_are_a_list_of_ranges() {
+        assert_eq!((cpus("0\n"), cpus("0-1\n"), cpus("0-3,8,10-11\n")), (Some(1), Some(2), Some(7)));
+        for text in ["0-1", "3-1\n", "0-\n", "-\n", "0,\n", "0-18446744073709551615\n"] {
+            assert_eq!(cpus(text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn interrupts_are_of_two_columns() {
+        let expected = [1, 2, 3, 4, 5, 6 + 7, 8].map(Some);
+        assert_eq!(cpu_ticks("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n"), expected);
+        assert_eq!(cpu_ticks("cpu  1 2 3 4 5 18446744073709551615 7 8\n")[5], None);
+    }
+
+    #[test]
+    fn memory_is_used_by_whom_the_rest_is_not() {
+        let text = "MemTotal: 100 kB\nMemFree: 20 kB\nBuffers: 5 kB\nCached: 30 kB\n";
+        assert_eq!(kinds(text), [45, 20, 5, 30].map(|kilobytes| Some(kilobytes * 1024)));
+        assert_eq!(kinds("MemTotal: 10 kB\nMemFree: 20 kB\nBuffers: 0 kB\nCached: 0 kB\n")[0], None);
+    }
+
+    #[test]
+    fn stalls_and_limits_of_the_process() {
+        let text = "some avg10=1.53 avg60=0.87 avg300=0.73 total=74\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=8\n";
+        assert_eq!((stall(text, "some"), stall(text, "full")), (Some(74), Some(8)));
+        assert_eq!(stall(&text[..text.len() - 1], "full"), None);
+        let line =
+            |soft: &str| format!("Max open files            {soft}               524288               files     \n");
+        assert_eq!((most_files(&line("1024")), most_files(&line("unlimited"))), (Some(1024), None));
     }
 
     #[test]

@@ -70,14 +70,32 @@ impl Bench {
     }
 
     pub(crate) fn without(functions: &[&str], script: &str) -> Self {
+        Self::with(Fake::without(functions, script).unwrap(), |config| config)
+    }
+
+    /// With a setting of its own.
+    pub(crate) fn with(fake: Fake, change: impl FnOnce(Config) -> Config) -> Self {
         let watched = Watched::new();
-        let fake = Fake::without(functions, script).unwrap();
-        let monitor = Some(tracecast_nvml::start(config(&fake)));
+        let monitor = Some(tracecast_nvml::start(change(config(&fake))));
         Bench { monitor, watched, fake }
     }
 
     pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
         self.watched.until(what, holds)
+    }
+
+    /// Sends XIDs until one is counted, as those that come before a GPU is watched are not seen; the next number is free.
+    pub(crate) fn until_watched(&mut self, gpu: u32, script: &str) -> u64 {
+        let start = Instant::now();
+        for number in 1.. {
+            self.fake.script(&format!("{script}; xid = {number}:{gpu}:13")).unwrap();
+            std::thread::sleep(Duration::from_millis(20));
+            if xids(&self.watched.snapshot(), &gpu.to_string(), "13").is_some() {
+                return number + 1;
+            }
+            assert!(start.elapsed() < LONGEST, "nobody watches GPU {gpu}");
+        }
+        unreachable!("there are enough numbers")
     }
 }
 
@@ -104,4 +122,9 @@ pub(crate) fn of(snapshot: &Snapshot, name: &str, gpu: &str) -> Option<f64> {
 
 pub(crate) fn up(snapshot: &Snapshot, gpu: &str) -> Option<f64> {
     of(snapshot, "tc_gpu_up", gpu)
+}
+
+/// How often a GPU reported an XID.
+pub(crate) fn xids(snapshot: &Snapshot, gpu: &str, xid: &str) -> Option<f64> {
+    value(snapshot, "tc_gpu_xid_errors_total", &[("gpu", gpu), ("xid", xid)])
 }

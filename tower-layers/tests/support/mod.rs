@@ -26,7 +26,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 use tracecast::prelude::*;
 use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, Recording, RecordingConfig, propagation};
-use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, TracedChannel};
+use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, MessageSpans, TracedChannel};
 
 /// Messages are texts.
 #[derive(Clone, Copy, Default)]
@@ -134,11 +134,29 @@ async fn server_stream(request: Request<String>) -> Result<Response<Texting>, St
 async fn client_stream(request: Request<Streaming<String>>) -> Answer {
     let mut stream = request.into_inner();
     let mut count = 0;
+    let first = stream.message().await?.unwrap_or_default();
+    if let Some(cap) = first.strip_prefix("spans ").and_then(|cap| cap.parse().ok()) {
+        let spans = MessageSpans::new("Handler/Message").with_cap(cap);
+        spans
+            .for_each(stream, |text: String| {
+                count += 1;
+                async move { handle(&text).await }
+            })
+            .await?;
+        return Ok(Response::new(count.to_string()));
+    }
+    obey(&first).await?;
+    count += 1;
     while let Some(text) = stream.message().await? {
         obey(&text).await?;
         count += 1;
     }
     Ok(Response::new(count.to_string()))
+}
+
+#[tc_span("Handler/Handle")]
+async fn handle(text: &str) -> Result<(), Status> {
+    obey(text).await.map(drop)
 }
 
 async fn bidi(request: Request<Streaming<String>>) -> Result<Response<Texting>, Status> {
@@ -200,7 +218,7 @@ static TURN: Mutex<()> = Mutex::new(());
 pub fn alone<F: Future<Output = ()>>(test: impl FnOnce() -> F) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(60), test()).await.expect("the test hangs") });
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(180), test()).await.expect("the test hangs") });
 }
 
 /// A server that runs, and its client.
@@ -227,6 +245,12 @@ impl World {
             router.serve_with_incoming_shutdown(incoming, stopped).await.unwrap();
         });
         World { address, client: client(address), stop: Some(stop), server }
+    }
+
+    /// The same with another layer around its client's channel.
+    pub fn calling(mut self, layer: &GrpcClientLayer) -> Self {
+        self.client = tonic::client::Grpc::new(layer.layer(channel(self.address)));
+        self
     }
 
     /// A unary call.
@@ -316,6 +340,7 @@ pub fn check(spans: &[FinishedSpan], kind: Kind, code: Code, outcome: Outcome, m
     let counted = [number("tc.rpc.request.messages"), number("tc.rpc.response.messages")];
     assert_eq!(span.attribute("rpc.grpc.status_code"), Some(&OwnedValue::I64(code as i64)), "{kind:?} {span:#?}");
     assert_eq!((span.outcome, counted), (outcome, messages), "{kind:?} {span:#?}");
+    assert!(span.end_time() > span.start_time(), "{kind:?} {span:#?}");
     let failed = span.attribute("error.type").is_some();
     assert_eq!(failed, outcome.is_error(), "{kind:?} {span:#?}");
 }

@@ -167,36 +167,43 @@ unsafe extern "C" fn nvmlDeviceGetFieldValues(
         }
         // SAFETY: callers keep NVML's contract: there are `count` of them, with their ids set.
         for value in unsafe { std::slice::from_raw_parts_mut(values, count as usize) } {
-            let name = match value.fieldId {
-                field_id::NVML_FI_DEV_MEMORY_TEMP => "memory_temperature",
-                field_id::NVML_FI_DEV_REMAPPED_COR => "remapped_correctable",
-                field_id::NVML_FI_DEV_REMAPPED_UNC => "remapped_uncorrectable",
-                field_id::NVML_FI_DEV_REMAPPED_PENDING => "remapped_pending",
-                field_id::NVML_FI_DEV_REMAPPED_FAILURE => "remapped_failure",
-                _ => "",
-            };
+            let name = field(value.fieldId, value.scopeId);
             let failure = gpu.setting(&format!("fail.{name}")).map(|code| code as Code);
             let unknown = name.is_empty().then_some(nvmlReturn_enum_NVML_ERROR_NOT_SUPPORTED);
             value.nvmlReturn = failure.or(unknown).unwrap_or(nvmlReturn_enum_NVML_SUCCESS);
-            value.valueType = nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT;
-            value.value = nvmlValue_t { uiVal: gpu.value(name) as c_uint };
+            (value.valueType, value.value) = typed(name, gpu.value(name));
         }
         Ok(())
     })
 }
 
-#[unsafe(no_mangle)]
-unsafe extern "C" fn nvmlDeviceGetComputeRunningProcesses_v3(
-    device: nvmlDevice_t,
-    count: *mut c_uint,
-    _infos: *mut nvmlProcessInfo_t,
-) -> nvmlReturn_t {
-    call("nvmlDeviceGetComputeRunningProcesses_v3", device, |gpu| {
-        let processes = gpu.value("processes") as c_uint;
-        // SAFETY: callers keep NVML's contract.
-        unsafe { put(count, processes) }?;
-        if processes == 0 { Ok(()) } else { Err(nvmlReturn_enum_NVML_ERROR_INSUFFICIENT_SIZE) }
-    })
+/// The name of a field's value, of all links together where it is about those.
+fn field(id: c_uint, scope: c_uint) -> &'static str {
+    match (id, scope) {
+        (field_id::NVML_FI_DEV_MEMORY_TEMP, _) => "memory_temperature",
+        (field_id::NVML_FI_DEV_REMAPPED_COR, _) => "remapped_correctable",
+        (field_id::NVML_FI_DEV_REMAPPED_UNC, _) => "remapped_uncorrectable",
+        (field_id::NVML_FI_DEV_REMAPPED_PENDING, _) => "remapped_pending",
+        (field_id::NVML_FI_DEV_REMAPPED_FAILURE, _) => "remapped_failure",
+        (field_id::NVML_FI_DEV_NVLINK_LINK_COUNT, _) => "nvlink_count",
+        (field_id::NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, c_uint::MAX) => "nvlink_sent",
+        (field_id::NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, c_uint::MAX) => "nvlink_received",
+        (field_id::NVML_FI_DEV_NVLINK_CRC_FLIT_ERROR_COUNT_TOTAL, _) => "nvlink_crc_flit",
+        (field_id::NVML_FI_DEV_NVLINK_CRC_DATA_ERROR_COUNT_TOTAL, _) => "nvlink_crc_data",
+        (field_id::NVML_FI_DEV_NVLINK_REPLAY_ERROR_COUNT_TOTAL, _) => "nvlink_replay",
+        (field_id::NVML_FI_DEV_NVLINK_RECOVERY_ERROR_COUNT_TOTAL, _) => "nvlink_recovery",
+        _ => "",
+    }
+}
+
+/// Counts of links are of the longer type, as a driver has them.
+fn typed(name: &str, value: f64) -> (nvmlValueType_t, nvmlValue_t) {
+    match name.strip_prefix("nvlink_") {
+        Some(count) if count != "count" => {
+            (nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_LONG_LONG, nvmlValue_t { ullVal: value as c_ulonglong })
+        }
+        _ => (nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_INT, nvmlValue_t { uiVal: value as c_uint }),
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -10,6 +10,8 @@ use crate::events;
 use crate::script::Script;
 use crate::value::{Code, Gpu, Handle};
 
+const PAUSE: Duration = Duration::from_millis(10);
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvmlEventSetCreate(out: *mut nvmlEventSet_t) -> nvmlReturn_t {
     whole("nvmlEventSetCreate", |_| {
@@ -42,28 +44,41 @@ unsafe extern "C" fn nvmlEventSetWait_v2(
     out: *mut nvmlEventData_t,
     timeout_ms: c_uint,
 ) -> nvmlReturn_t {
+    wait("nvmlEventSetWait_v2", set.addr(), timeout_ms, |event| {
+        // SAFETY: callers keep NVML's contract.
+        unsafe { put(out, event) }
+    })
+}
+
+/// Waits for an event of a set and hands it on, or for the time to be over.
+pub(super) fn wait(
+    function: &str,
+    set: usize,
+    timeout_ms: c_uint,
+    hand: impl FnOnce(nvmlEventData_t) -> Result<(), Code>,
+) -> nvmlReturn_t {
     let deadline = Instant::now() + Duration::from_millis(u64::from(timeout_ms));
     loop {
-        let result = next_event(set.addr());
-        if let Ok(Some(event)) = result {
-            // SAFETY: callers keep NVML's contract.
-            return returned(unsafe { put(out, event) });
+        match next_event(function, set) {
+            Ok(Some(event)) => return returned(hand(event)),
+            Ok(None) if Instant::now() >= deadline => return nvmlReturn_enum_NVML_ERROR_TIMEOUT,
+            Ok(None) => std::thread::sleep(pause(deadline)),
+            Err(code) => return code,
         }
-        if let Err(code) = result {
-            return code;
-        }
-        if Instant::now() >= deadline {
-            return nvmlReturn_enum_NVML_ERROR_TIMEOUT;
-        }
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 
+/// Where a driver sleeps until there is an event, this looks for one now and then.
+fn pause(deadline: Instant) -> Duration {
+    let pause = Script::now().number("event_pause").map_or(PAUSE, Duration::from_secs_f64);
+    pause.min(deadline.saturating_duration_since(Instant::now()))
+}
+
 /// What a set has to deliver. A GPU of it that fails, or whose generation is over, fails the wait.
-fn next_event(set: usize) -> Result<Option<nvmlEventData_t>, Code> {
+fn next_event(function: &str, set: usize) -> Result<Option<nvmlEventData_t>, Code> {
     let script = Script::now();
     for gpu in events::watched(set).ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)? {
-        Gpu::enter(Handle::of(&script, gpu, 0).pointer(), "nvmlEventSetWait_v2")?;
+        Gpu::enter(Handle::of(&script, gpu, 0).pointer(), function)?;
     }
     Ok(events::take(set, &script).map(|event| nvmlEventData_t {
         device: Handle::of(&script, event.gpu, 0).pointer(),

@@ -5,6 +5,8 @@
 
 mod device;
 mod events;
+mod gpm;
+mod versions;
 
 use std::ffi::{c_char, c_uint};
 

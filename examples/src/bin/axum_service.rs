@@ -1,0 +1,72 @@
+//! A service on axum and a client of it: one layer each, and a request is one trace from the client to the handler.
+//!
+//! Spans are named by the route's template, `GET /models/{id}`, so that no caller can add to the names; metrics count by
+//! the same. It calls itself a few times and ends.
+
+use std::error::Error;
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::Path;
+use axum::http::{Request, StatusCode};
+use axum::routing::get;
+use axum::{Json, Router};
+use http_body_util::{BodyExt as _, Empty};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use tokio::net::TcpListener;
+use tower::{Layer as _, ServiceExt as _};
+use tracecast::keys::artifact;
+use tracecast::prelude::*;
+use tracecast_tower::{HttpClient, HttpClientLayer, HttpServerLayer};
+
+type Caller = HttpClient<Client<HttpConnector, Empty<Bytes>>>;
+
+async fn model(Path(id): Path<String>) -> Result<Json<Vec<String>>, StatusCode> {
+    // The span of the request is current in here.
+    current().set(artifact, &id);
+    find(&id).map(Json).ok_or(StatusCode::NOT_FOUND)
+}
+
+/// The database form: named `models.select`, of kind client, with the attributes that such spans have.
+#[tc_span(db(system = "sqlite", collection = "models", operation = "select"))]
+fn find(id: &str) -> Option<Vec<String>> {
+    (id == "llama-3-8b").then(|| vec!["layer-0".to_owned(), "layer-1".to_owned()])
+}
+
+async fn broken() -> StatusCode {
+    tracing::error!("the index is damaged");
+    StatusCode::INTERNAL_SERVER_ERROR
+}
+
+#[tc_span("Dashboard/Fetch")]
+async fn fetch(client: &Caller, url: String) -> Result<(StatusCode, usize), Box<dyn Error + Send + Sync>> {
+    let request = Request::get(url).body(Empty::new())?;
+    let response = client.clone().oneshot(request).await?;
+    let status = response.status();
+    // The client's span ends with the body.
+    let body = response.into_body().collect().await?;
+    Ok((status, body.to_bytes().len()))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let telemetry = tracecast::init();
+    let router = Router::new()
+        .route("/models/{id}", get(model))
+        .route("/broken", get(broken))
+        // Inside of the router, which then says which route it is.
+        .layer(HttpServerLayer::new());
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(async move { axum::serve(listener, router).await });
+
+    let client = HttpClientLayer::new().layer(Client::builder(TokioExecutor::new()).build_http());
+    for path in ["models/llama-3-8b", "models/unknown", "broken"] {
+        let (status, bytes) = fetch(&client, format!("http://{address}/{path}")).await?;
+        println!("{path}: {status}, {bytes} bytes");
+    }
+    println!("{}", telemetry.shutdown(Duration::from_secs(5)));
+    Ok(())
+}

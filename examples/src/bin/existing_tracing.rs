@@ -1,0 +1,45 @@
+//! A codebase on `tracing` moves over step by step: nothing has to change at once, and each step is one trace.
+//!
+//! 1. Two layers join the subscriber that is there. Spans and events of `tracing` are exported from now on.
+//! 2. Functions are annotated one by one. Theirs and the old spans are parents and children of each other.
+//! 3. What has moved has what `tracing` does not: typed keys, an outcome, metrics.
+
+use std::time::Duration;
+
+use tracecast::keys::{artifact, size_bytes};
+use tracecast::prelude::*;
+use tracing_subscriber::layer::SubscriberExt as _;
+
+/// As it was written years ago; nothing here knows Tracecast.
+mod old {
+    pub(crate) fn handle_request(id: u32) -> usize {
+        let _entered = tracing::info_span!("handle_request", request.id = id).entered();
+        tracing::info!("a request came in");
+        super::load("llama-3-8b").unwrap_or_default()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> usize {
+        let _entered = tracing::info_span!("decode", bytes = bytes.len()).entered();
+        tracing::debug!("not wanted by the level");
+        bytes.len()
+    }
+}
+
+/// This one has moved. Its parent is the old span that called it, and the old span that it calls is its child.
+#[tc_span("Store/Load", attrs(artifact = name), result(size_bytes = |size| *size))]
+#[tc_metric(calls = "tc_store_load_total", duration = "tc_store_load_seconds")]
+fn load(name: &str) -> Result<usize, std::io::Error> {
+    tracing::info!("loading, with the ids of this span");
+    Ok(old::decode(name.as_bytes()))
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // The subscriber of the program, with its own layers; it is installed before telemetry starts.
+    let subscriber =
+        tracing_subscriber::registry().with(tracecast::tracing_spans::layer()).with(tracecast::logs::layer());
+    tracing::subscriber::set_global_default(subscriber)?;
+    let telemetry = tracecast::init();
+    println!("handled: {} bytes", old::handle_request(7));
+    println!("{}", telemetry.shutdown(Duration::from_secs(5)));
+    Ok(())
+}

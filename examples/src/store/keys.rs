@@ -1,0 +1,10 @@
+//! The keys of this store, beside those that Tracecast brings along.
+
+pub(crate) use tracecast::keys::{Location, SourceType, artifact, device, location, replica, size_bytes, source};
+
+tracecast::tc_keys! {
+    /// What a user does from beginning to end. It travels with every call, so that all spans of all processes have it.
+    pub(crate) id session: str = "tc.session.id" { baggage };
+    /// Which part of a replica it is, from 0 on.
+    pub(crate) measure batch: u64 = "tc.batch.number";
+}

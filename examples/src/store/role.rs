@@ -1,0 +1,76 @@
+//! What all processes of the store do alike: start telemetry, serve, and end in order.
+
+use std::io::Read;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::runtime::Handle;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::Server;
+use tracecast::Guard;
+use tracecast::config::{Config, LogLines};
+use tracecast::shutdown::Shutdown;
+use tracecast_tower::GrpcServerLayer;
+
+use super::keys;
+use crate::rpc::{Methods, Served};
+
+/// What a server prints before its address.
+pub(crate) const LISTENING: &str = "listening on ";
+
+/// How long the last telemetry may take to leave, should its receiver be slow or gone.
+pub(crate) const FLUSH: Duration = Duration::from_secs(2);
+
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Starts telemetry: where it goes is said by `OTEL_*` variables, who this is by code.
+pub(crate) fn telemetry(service: &str, instance: &str, role: &str) -> Result<Guard, Failure> {
+    let config = Config::from_env()
+        .with_service_name(service)
+        .with_role(role)
+        .with_resource_attribute("service.instance.id", instance)
+        .with_metric_interval(Duration::from_millis(500))
+        .with_log_lines(LogLines::None);
+    Ok(config.init()?)
+}
+
+/// A port of our own on this machine.
+pub(crate) async fn listen() -> Result<(TcpListener, String), Failure> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?.to_string();
+    Ok((listener, address))
+}
+
+/// Serves until a signal comes, and what has begun to its end. Steps that `stop` adds run after that, and telemetry ends
+/// last; then the process exits.
+pub(crate) async fn serve(
+    methods: impl Methods + Sync,
+    listener: TcpListener,
+    telemetry: Guard,
+    stop: impl FnOnce(Shutdown) -> Shutdown,
+) -> Result<(), Failure> {
+    let shutdown = Shutdown::new(telemetry).with_runtime(Handle::current()).with_flush_timeout(FLUSH);
+    let (health, address) = (shutdown.health(), listener.local_addr()?);
+    let server = Server::builder()
+        // Spans carry the session that the caller's baggage names.
+        .layer(GrpcServerLayer::new().with_shared_baggage(keys::session))
+        .add_service(Served(methods))
+        .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async move { health.shutting_down().await });
+    let server = tokio::spawn(server);
+    let drained = || async move { server.await.map_err(Failure::from)?.map_err(Failure::from) };
+    let _armed = stop(shutdown.step_within("drain", Duration::from_secs(10), drained)).on_signals();
+    println!("{LISTENING}{address}");
+    until_nobody_is_there().await;
+    Ok(())
+}
+
+/// Whoever started this process holds its standard input. A thread waits for its end: the runtime would not end before a
+/// task that reads.
+async fn until_nobody_is_there() {
+    let (ended, end) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        ended.send(())
+    });
+    let _ = end.await;
+}

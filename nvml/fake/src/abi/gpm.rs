@@ -1,0 +1,95 @@
+//! Functions about the activity of parts of a GPU, which is measured between two samples.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use nvml_wrapper_sys::bindings::*;
+
+use super::{call, put, returned, whole};
+use crate::script::Script;
+use crate::value::{Code, Gpu, Handle};
+
+/// Samples by number, and the GPU that each was taken of.
+#[derive(Debug)]
+struct Samples {
+    next: usize,
+    open: BTreeMap<usize, Option<u32>>,
+}
+
+static SAMPLES: Mutex<Samples> = Mutex::new(Samples { next: 1, open: BTreeMap::new() });
+
+fn lock() -> MutexGuard<'static, Samples> {
+    SAMPLES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn nvmlGpmSampleAlloc(out: *mut nvmlGpmSample_t) -> nvmlReturn_t {
+    whole("nvmlGpmSampleAlloc", |_| {
+        let mut samples = lock();
+        let number = samples.next;
+        samples.next += 1;
+        samples.open.insert(number, None);
+        // SAFETY: callers keep NVML's contract.
+        unsafe { put(out, std::ptr::without_provenance_mut(number)) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn nvmlGpmSampleFree(sample: nvmlGpmSample_t) -> nvmlReturn_t {
+    whole("nvmlGpmSampleFree", |_| {
+        let known = lock().open.remove(&sample.addr());
+        known.map(|_| ()).ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn nvmlGpmSampleGet(device: nvmlDevice_t, sample: nvmlGpmSample_t) -> nvmlReturn_t {
+    call("nvmlGpmSampleGet", device, |gpu| {
+        if gpu.instances().is_some() {
+            return Err(nvmlReturn_enum_NVML_ERROR_NOT_SUPPORTED);
+        }
+        let mut samples = lock();
+        let known = samples.open.get_mut(&sample.addr()).ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)?;
+        *known = Some(gpu.number);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn nvmlGpmMetricsGet(request: *mut nvmlGpmMetricsGet_t) -> nvmlReturn_t {
+    // SAFETY: callers keep NVML's contract: it is null, or a request that is filled in.
+    let Some(request) = (unsafe { request.as_mut() }) else { return nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT };
+    returned(measure(request))
+}
+
+/// Both samples have to be of the same GPU.
+fn measure(request: &mut nvmlGpmMetricsGet_t) -> Result<(), Code> {
+    let gpu_of = |sample: nvmlGpmSample_t| lock().open.get(&sample.addr()).copied().flatten();
+    let (first, second) = (gpu_of(request.sample1), gpu_of(request.sample2));
+    let number = first.filter(|_| first == second && request.sample1 != request.sample2);
+    let number = number.ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)?;
+    let gpu = Gpu::enter(Handle::of(&Script::now(), number, 0).pointer(), "nvmlGpmMetricsGet")?;
+    let count = request.numMetrics as usize;
+    for metric in request.metrics.iter_mut().take(count) {
+        let name = name(metric.metricId);
+        let failure = gpu.setting(&format!("fail.{name}")).map(|code| code as Code);
+        let unknown = name.is_empty().then_some(nvmlReturn_enum_NVML_ERROR_NOT_SUPPORTED);
+        metric.nvmlReturn = failure.or(unknown).unwrap_or(nvmlReturn_enum_NVML_SUCCESS);
+        metric.value = gpu.value(name);
+    }
+    Ok(())
+}
+
+fn name(id: u32) -> &'static str {
+    const NAMES: [(u32, &str); 8] = [
+        (nvmlGpmMetricId_t_NVML_GPM_METRIC_GRAPHICS_UTIL, "active_graphics"),
+        (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_UTIL, "active_sm"),
+        (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_OCCUPANCY, "active_occupancy"),
+        (nvmlGpmMetricId_t_NVML_GPM_METRIC_ANY_TENSOR_UTIL, "active_tensor"),
+        (nvmlGpmMetricId_t_NVML_GPM_METRIC_DRAM_BW_UTIL, "active_dram"),
+        (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP64_UTIL, "active_fp64"),
+        (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP32_UTIL, "active_fp32"),
+        (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP16_UTIL, "active_fp16"),
+    ];
+    NAMES.iter().find(|(known, _)| *known == id).map_or("", |(_, name)| name)
+}

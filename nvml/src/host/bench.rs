@@ -1,0 +1,48 @@
+//! Readings of the host by hand, for the example that prints what they take and for tests. Not public API: it changes
+//! without notice.
+
+use std::path::Path;
+
+use super::Host;
+use crate::names::Names;
+
+/// A part of a sample, by name.
+pub type Part = (&'static str, fn(&mut HostReader));
+
+/// Everything that is read for a sample, held open.
+pub struct HostReader(Host);
+
+impl std::fmt::Debug for HostReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostReader").finish_non_exhaustive()
+    }
+}
+
+impl HostReader {
+    /// The parts of a sample.
+    pub const PARTS: [Part; 8] = [
+        ("host CPU", |reader| keep(reader.0.machine.read_cpu())),
+        ("host memory", |reader| keep(reader.0.machine.read_memory())),
+        ("the whole host, with pressure", |reader| keep(reader.0.machine.read())),
+        ("process CPU", |reader| keep(reader.0.process.read_cpu())),
+        ("process memory and threads", |reader| keep(reader.0.process.read_memory())),
+        ("open files", |reader| keep(reader.0.process.count_files())),
+        ("the whole process", |reader| keep(reader.0.process.read())),
+        ("container", |reader| keep(reader.0.cgroup.read())),
+    ];
+
+    /// Opens the files below `root`.
+    pub fn open(root: &Path) -> Self {
+        HostReader(Host::open(root))
+    }
+
+    /// Reads all, and sets the metrics.
+    pub fn sample(&mut self, names: Names) {
+        self.0.sample(names);
+    }
+}
+
+/// Has the compiler believe that somebody looks at it.
+fn keep<T>(value: T) {
+    std::hint::black_box(value);
+}

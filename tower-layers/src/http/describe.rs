@@ -1,0 +1,106 @@
+//! What a span says of its request.
+
+use http::uri::Authority;
+use http::{Request, header};
+use tracecast::keys::http as conventions;
+use tracecast::{Span, display};
+
+use super::keys;
+use super::method::Verb;
+use super::protocol::Protocol;
+use super::url::{Full, Query, cut};
+use crate::trust;
+
+/// The longest name of a server, with its port.
+const LONGEST: usize = 261;
+
+/// What both sides say. `size` is that of the request's body.
+pub(crate) fn request(span: &mut Span, request: &Request<()>, verb: Verb, size: Option<u64>) {
+    span.add(conventions::request_method, verb.text());
+    if verb == Verb::OTHER {
+        span.add(keys::method_original, cut(request.method().as_str()));
+    }
+    if let Some(size) = size.filter(|size| *size > 0) {
+        span.add(keys::request_size, size);
+    }
+}
+
+/// What a server says. Whoever calls can write anything into it.
+pub(crate) fn served(span: &mut Span, request: &Request<()>, route: Option<&str>, protocol: Protocol) {
+    if let Some(route) = route {
+        span.add(conventions::route, cut(route));
+    }
+    span.add(conventions::url_scheme, protocol.scheme());
+    span.add(conventions::url_path, cut(request.uri().path()));
+    if let Some(query) = request.uri().query() {
+        span.add(conventions::url_query, display(&Query(query)));
+    }
+    if let Some(version) = protocol.version() {
+        span.add(keys::protocol_version, version);
+    }
+    if let Some(authority) = authority(request) {
+        span.add(conventions::server_address, host(&authority));
+        span.add(conventions::server_port, authority.port_u16().unwrap_or_else(|| protocol.port()));
+    }
+    if let Some(peer) = trust::address(request.extensions()) {
+        span.add(conventions::network_peer_address, display(&peer.ip()));
+        span.add(conventions::network_peer_port, peer.port());
+    }
+}
+
+/// What the caller says it is.
+pub(crate) fn user_agent(span: &mut Span, request: &Request<()>) {
+    if let Some(agent) = request.headers().get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()) {
+        span.add(keys::user_agent, cut(agent));
+    }
+}
+
+/// What a client says.
+pub(crate) fn called(span: &mut Span, request: &Request<()>, server: Option<&Authority>, protocol: Protocol) {
+    if request.uri().authority().is_some() {
+        span.add(conventions::url_full, display(&Full(request.uri())));
+    }
+    if let Some(authority) = server {
+        span.add(conventions::server_address, host(authority));
+        span.add(conventions::server_port, authority.port_u16().unwrap_or_else(|| protocol.port()));
+    }
+}
+
+/// Who is called, by the URL or by the header.
+pub(crate) fn authority(request: &Request<()>) -> Option<Authority> {
+    if let Some(authority) = request.uri().authority() {
+        return (authority.as_str().len() <= LONGEST).then(|| authority.clone());
+    }
+    let host = request.headers().get(header::HOST).filter(|host| host.len() <= LONGEST)?;
+    Authority::try_from(host.as_bytes()).ok()
+}
+
+/// The name, or an address without brackets.
+pub(crate) fn host(authority: &Authority) -> &str {
+    authority.host().trim_start_matches('[').trim_end_matches(']')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(uri: &str, header: Option<&str>, expected: Option<(&str, Option<u16>)>) {
+        let mut request = Request::builder().uri(uri);
+        if let Some(header) = header {
+            request = request.header("host", header);
+        }
+        let found = authority(&request.body(()).unwrap());
+        assert_eq!(found.as_ref().map(|found| (host(found), found.port_u16())), expected, "{uri} {header:?}");
+    }
+
+    #[test]
+    fn the_url_says_who_is_called_and_else_the_header() {
+        check("http://user:secret@store.internal:8080/", Some("other"), Some(("store.internal", Some(8080))));
+        check("/a", Some("store.internal"), Some(("store.internal", None)));
+        check("/a", Some("[::1]:80"), Some(("::1", Some(80))));
+        check("/a", None, None);
+        check("/a", Some("what is this"), None);
+        check("/a", Some(&"x".repeat(5000)), None);
+    }
+}

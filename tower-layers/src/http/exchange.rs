@@ -1,0 +1,233 @@
+//! One request and its response, from the headers of the one to the end of the other.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+use http::{HeaderMap, Response, StatusCode, header};
+use http_body::Body;
+use tracecast::keys::error::error_type;
+use tracecast::keys::http::response_status_code;
+use tracecast::{Outcome, Span};
+
+use super::endpoint::{self, Endpoint};
+use super::failure::{Error, Errors, Failure};
+use super::keys;
+use super::method::Verb;
+use super::metrics::Measured;
+use super::protocol::Protocol;
+use super::set::{Set, Target};
+use crate::call::Place;
+use crate::deadline::Deadline;
+use crate::status::Side;
+
+/// What is known of a request when it begins.
+pub(crate) struct Subject {
+    pub(crate) side: Side,
+    pub(crate) verb: Verb,
+    pub(crate) endpoint: Option<Arc<Endpoint>>,
+    /// The endpoint is one, whatever it answers.
+    pub(crate) is_own: bool,
+    pub(crate) protocol: Protocol,
+    pub(crate) deadline: Option<Deadline>,
+    pub(crate) errors: Arc<Errors>,
+}
+
+/// What is told about an exchange when it has ended.
+struct Record {
+    subject: Subject,
+    began: Instant,
+    measured: Option<Measured>,
+    status: Option<StatusCode>,
+    /// Bytes of the response's body, as it says of itself.
+    declared: Option<u64>,
+    /// Those that passed.
+    passed: u64,
+}
+
+/// How an exchange ended.
+#[derive(Clone, Copy)]
+pub(crate) enum Ending {
+    Complete,
+    Failed(Failure),
+    GivenUp,
+}
+
+/// An exchange that goes on. Dropped before the response has ended, it was given up.
+pub(crate) struct Exchange {
+    place: Place,
+    /// Only if it is recorded or measured, and has not ended.
+    record: Option<Box<Record>>,
+    /// A poll did not come back.
+    unwound: bool,
+}
+
+impl Exchange {
+    /// One on which there is something to do, at least to be in its place.
+    pub(crate) fn begin(place: Place, subject: Subject) -> Option<Self> {
+        let recorded = matches!(&place, Place::Span(span) if span.is_recording());
+        let measured = Measured::begin(subject.side);
+        if !recorded && measured.is_none() {
+            // A client's place is of no use once its headers are written.
+            return if subject.side == Side::Server { Exchange::at(place) } else { None };
+        }
+        let began = Instant::now();
+        let record = Record { subject, began, measured, status: None, declared: None, passed: 0 };
+        Some(Exchange { place, record: Some(Box::new(record)), unwound: false })
+    }
+
+    /// One of which nothing is told, but something is current.
+    pub(crate) fn at(place: Place) -> Option<Self> {
+        (!matches!(place, Place::Unchanged)).then_some(Exchange { place, record: None, unwound: false })
+    }
+
+    /// Works on it: what it calls sees its context.
+    pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        self.unwound = true;
+        let result = self.place.run(f);
+        self.unwound = false;
+        result
+    }
+
+    /// Takes note of the headers of the response. If it has no body, nobody may ever poll one: then it has ended.
+    pub(crate) fn answer<B: Body>(&mut self, response: &Response<B>) {
+        let Some(record) = &mut self.record else { return };
+        let status = response.status();
+        record.status = Some(status);
+        record.declared = response.body().size_hint().exact().or_else(|| content_length(response.headers()));
+        if record.subject.side == Side::Client {
+            record.subject.protocol = record.subject.protocol.with_version(response.version());
+        }
+        if record.subject.ends_with_headers(status) || response.body().is_end_stream() {
+            self.end(Ending::Complete);
+        }
+    }
+
+    /// Takes note of a part of the response's body.
+    pub(crate) fn read(&mut self, bytes: usize) {
+        if let Some(record) = &mut self.record {
+            record.passed += bytes as u64;
+        }
+    }
+
+    /// Ends it because a service or a body failed with this error.
+    pub(crate) fn fail(&mut self, error: &dyn Any) {
+        if let Some(record) = &self.record {
+            let failure = record.subject.errors.kind(error);
+            self.end(Ending::Failed(failure));
+        }
+    }
+
+    /// Ends it. It ends once.
+    pub(crate) fn end(&mut self, ending: Ending) {
+        let Some(record) = self.record.take() else { return };
+        record.learn();
+        let (outcome, error) = record.judge(ending);
+        if let Some(measured) = &record.measured {
+            // Inside of the span, which may be an example of it.
+            self.place.run(|| measured.end(record.set(error), record.began.elapsed()));
+        }
+        let Place::Span(span) = &mut self.place else { return };
+        record.tell(std::mem::replace(span, Span::none()), outcome, error);
+    }
+
+    fn give_up(&mut self) {
+        let Some(record) = &self.record else { return };
+        let side = record.subject.side;
+        // A client that is dropped by somebody else's panic was only given up.
+        let ending = if self.unwound || (side == Side::Server && std::thread::panicking()) {
+            Ending::Failed(Failure::Panic)
+        } else if record.has_passed() {
+            Ending::Complete
+        } else if record.is_due() {
+            Ending::Failed(Failure::Timeout)
+        } else {
+            Ending::GivenUp
+        };
+        self.end(ending);
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}
+
+impl Subject {
+    /// Servers do not send a body with these, whatever it is, and after an upgrade something else begins.
+    fn ends_with_headers(&self, status: StatusCode) -> bool {
+        let is_connected = self.verb.text() == "CONNECT" && status.is_success();
+        let is_empty = matches!(status.as_u16(), 101 | 204 | 304);
+        self.verb.text() == "HEAD" || is_connected || is_empty
+    }
+
+    fn is_error(&self, status: StatusCode) -> bool {
+        status.is_server_error() || (self.side == Side::Client && status.is_client_error())
+    }
+}
+
+impl Record {
+    fn judge(&self, ending: Ending) -> (Outcome, Option<Error>) {
+        let of_status = self.status.filter(|status| self.subject.is_error(*status)).map(Error::Status);
+        match (ending, of_status) {
+            (Ending::Failed(Failure::Panic), _) => (Outcome::Panicked, Some(Error::Failure(Failure::Panic))),
+            (_, Some(error)) => (Outcome::Error, Some(error)),
+            (Ending::Failed(failure), None) => (Outcome::Error, Some(Error::Failure(failure))),
+            (Ending::Complete, None) => (Outcome::Ok, None),
+            (Ending::GivenUp, None) => (Outcome::Cancelled, None),
+        }
+    }
+
+    /// Whether all of a body passed that nobody asked for its end: whoever knows its length need not.
+    fn has_passed(&self) -> bool {
+        self.status.is_some() && self.declared.is_some_and(|declared| self.passed >= declared)
+    }
+
+    /// Whether a timeout was the end of it. Timeouts are for the headers: who has those is left alone.
+    fn is_due(&self) -> bool {
+        self.status.is_none() && self.subject.deadline.is_some_and(|deadline| deadline.is_due(Instant::now()))
+    }
+
+    /// Only what is no invention of a caller gets labels of its own.
+    fn learn(&self) {
+        let (Some(endpoint), Some(status)) = (&self.subject.endpoint, self.status) else { return };
+        let is_one = match self.subject.side {
+            Side::Client => true,
+            Side::Server if self.subject.is_own => status != StatusCode::METHOD_NOT_ALLOWED,
+            Side::Server => !matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED),
+        };
+        if is_one {
+            endpoint::all(self.subject.side).learn(endpoint);
+        }
+    }
+
+    /// What it is labelled with on metrics.
+    fn set(&self, error: Option<Error>) -> Set {
+        let Subject { verb, endpoint, protocol, .. } = &self.subject;
+        let number = endpoint.as_ref().map(|endpoint| endpoint.number());
+        let target = number.map_or(Target::None, |number| number.map_or(Target::Other, Target::Known));
+        let status = self.status.map_or(0, |status| status.as_u16());
+        Set { verb: *verb, target, status, error, protocol: Some(*protocol) }
+    }
+
+    fn tell(&self, mut span: Span, outcome: Outcome, error: Option<Error>) {
+        if let Some(status) = self.status {
+            span.set(response_status_code, status.as_u16());
+            span.set(keys::response_size, self.passed);
+        }
+        if let (Side::Client, Some(version)) = (self.subject.side, self.subject.protocol.version()) {
+            span.set(keys::protocol_version, version);
+        }
+        match error {
+            Some(Error::Status(status)) => span.set(error_type, status.as_str()),
+            Some(Error::Failure(failure)) => span.set(error_type, failure.text()),
+            None => {}
+        }
+        span.end_with(outcome);
+    }
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}

@@ -1,0 +1,193 @@
+//! Sets of labels as labels with several parts.
+
+use std::borrow::Cow;
+
+use http::uri::Authority;
+use tracecast::Label;
+
+use super::describe;
+use super::endpoint::{self, OTHER};
+use super::failure::Error;
+use super::protocol::Protocol;
+use super::set::{Set, Sets, Target};
+use crate::status::Side;
+
+/// Declares a label whose values are sets that were seen.
+macro_rules! label {
+    ($(#[$doc:meta])* $name:ident of $side:ident, up to $room:literal: $($part:literal),+) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) struct $name(u32);
+
+        impl $name {
+            pub(crate) fn of(set: Set) -> Self {
+                $name($name::sets().place(set) as u32)
+            }
+
+            fn sets() -> &'static Sets<$room> {
+                static SEEN: Sets<$room> = Sets::new();
+                &SEEN
+            }
+        }
+
+        impl Label for $name {
+            const CARDINALITY: usize = $room + 1;
+            const PARTS: &'static [&'static str] = &[$($part,)+ "otel.metric.overflow"];
+            const LEARNT: bool = true;
+
+            fn ordinal(self) -> usize {
+                self.0 as usize
+            }
+
+            fn value(ordinal: usize) -> Cow<'static, str> {
+                let parts = (0..Self::PARTS.len()).map(|part| Self::part(ordinal, part));
+                Cow::Owned(parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "))
+            }
+
+            fn part(ordinal: usize, part: usize) -> Cow<'static, str> {
+                let name = Self::PARTS.get(part).copied().unwrap_or_default();
+                match $name::sets().get(ordinal) {
+                    Some(set) => text(Side::$side, set, name),
+                    // What found no room has the name that OpenTelemetry gives it.
+                    None => Cow::Borrowed(if name == "otel.metric.overflow" { "true" } else { "" }),
+                }
+            }
+        }
+    };
+}
+
+label! {
+    /// The conventional labels of requests that were served.
+    Served of Server, up to 1024: "http.request.method", "http.route", "http.response.status_code", "url.scheme",
+        "network.protocol.version", "error.type"
+}
+
+label! {
+    /// The conventional labels of requests that were made.
+    Called of Client, up to 1024: "http.request.method", "server.address", "server.port", "http.response.status_code",
+        "url.scheme", "network.protocol.version", "error.type"
+}
+
+label! {
+    /// A few labels of requests that were served.
+    BrieflyServed of Server, up to 512: "http.request.method", "http.route", "tc.http.status_class"
+}
+
+label! {
+    /// A few labels of requests that were made.
+    BrieflyCalled of Client, up to 512: "http.request.method", "server.address", "server.port", "tc.http.status_class"
+}
+
+/// What a part of a set is; nothing if it has none.
+fn text(side: Side, set: Set, name: &str) -> Cow<'static, str> {
+    Cow::Borrowed(match name {
+        "http.request.method" => set.verb.text(),
+        "http.route" => return target(side, set).into(),
+        "server.address" => return server(side, set).0.into(),
+        "server.port" => return server(side, set).1.map_or_else(String::new, |port| port.to_string()).into(),
+        "http.response.status_code" if set.status != 0 => return set.status.to_string().into(),
+        "tc.http.status_class" if set.status != 0 => return format!("{}xx", set.status).into(),
+        "url.scheme" => set.protocol.map_or("", Protocol::scheme),
+        "network.protocol.version" => set.protocol.and_then(Protocol::version).unwrap_or_default(),
+        "error.type" => match set.error {
+            Some(Error::Status(status)) => return status.as_str().to_owned().into(),
+            Some(Error::Failure(failure)) => failure.text(),
+            None => "",
+        },
+        _ => "",
+    })
+}
+
+fn target(side: Side, set: Set) -> String {
+    match set.target {
+        Target::None => String::new(),
+        Target::Other => OTHER.to_owned(),
+        Target::Known(number) => endpoint::all(side).target(number).map_or_else(|| OTHER.to_owned(), String::from),
+    }
+}
+
+/// A server's name and its port. Where the scheme is not told, nor is the port that goes with it.
+fn server(side: Side, set: Set) -> (String, Option<u16>) {
+    let target = target(side, set);
+    match target.parse::<Authority>() {
+        Ok(server) if target != OTHER => {
+            let port = server.port_u16().or_else(|| set.protocol.map(Protocol::port));
+            (describe::host(&server).to_owned(), port)
+        }
+        _ => (target, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::{Method, StatusCode, Version};
+
+    use super::super::endpoint::{CALLED, Endpoints, SERVED};
+    use super::super::failure::Failure;
+    use super::super::method::Verb;
+    use super::*;
+
+    fn verb() -> Verb {
+        Verb::of(&Method::PATCH)
+    }
+
+    fn known(endpoints: &Endpoints, target: &str) -> Target {
+        let endpoint = endpoints.find(verb(), target);
+        endpoints.learn(&endpoint);
+        endpoint.number().map_or(Target::Other, Target::Known)
+    }
+
+    fn set(target: Target) -> Set {
+        let protocol = Some(Protocol::new(true).with_version(Version::HTTP_11));
+        Set {
+            verb: verb(),
+            target,
+            status: 500,
+            error: Some(Error::Status(StatusCode::INTERNAL_SERVER_ERROR)),
+            protocol,
+        }
+    }
+
+    #[track_caller]
+    fn check<L: Label>(label: L, expected: &[&str]) {
+        let parts: Vec<_> = (0..L::PARTS.len()).map(|part| L::part(label.ordinal(), part)).collect();
+        assert_eq!(parts, expected);
+    }
+
+    #[test]
+    fn each_part_of_a_set_is_an_attribute_or_left_out() {
+        let route = known(&SERVED, "/labels/{id}");
+        check(Served::of(set(route)), &["PATCH", "/labels/{id}", "500", "https", "1.1", "500", ""]);
+        check(BrieflyServed::of(set(route).brief()), &["PATCH", "/labels/{id}", "5xx", ""]);
+        let failed = Set { status: 0, error: Some(Error::Failure(Failure::Refused)), ..set(Target::None) };
+        check(Served::of(failed), &["PATCH", "", "", "https", "1.1", "connection_refused", ""]);
+        check(
+            Served::of(Set { error: None, ..set(Target::Other) }),
+            &["PATCH", "_OTHER", "500", "https", "1.1", "", ""],
+        );
+    }
+
+    #[test]
+    fn a_server_has_a_port() {
+        let written = known(&CALLED, "labels.test:8443");
+        check(Called::of(set(written)), &["PATCH", "labels.test", "8443", "500", "https", "1.1", "500", ""]);
+        check(BrieflyCalled::of(set(written).brief()), &["PATCH", "labels.test", "8443", "5xx", ""]);
+        let implied = known(&CALLED, "[::1]");
+        check(Called::of(set(implied)), &["PATCH", "::1", "443", "500", "https", "1.1", "500", ""]);
+        check(BrieflyCalled::of(set(implied).brief()), &["PATCH", "::1", "", "5xx", ""]);
+        check(Called::of(set(Target::Other)), &["PATCH", "_OTHER", "", "500", "https", "1.1", "500", ""]);
+    }
+
+    #[test]
+    fn what_finds_no_room_is_counted_together() {
+        label! {
+            /// One that is full.
+            Small of Server, up to 64: "http.route"
+        }
+        let ordinals: std::collections::HashSet<_> =
+            (0..1000).map(|status| Small::of(Set { status, ..set(Target::None) }).ordinal()).collect();
+        assert_eq!((ordinals.len(), Small::CARDINALITY), (65, 65));
+        assert_eq!([Small::part(64, 0), Small::part(64, 1)], ["", "true"]);
+        assert_eq!(Small::value(64), "true");
+    }
+}

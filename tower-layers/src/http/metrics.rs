@@ -1,0 +1,68 @@
+//! How long requests take and how many there are at a time, by labels that no caller can add to.
+
+use std::time::Duration;
+
+use super::keys;
+use super::label::{BrieflyCalled, BrieflyServed, Called, Served};
+use super::set::Set;
+use crate::status::Side;
+
+tracecast::tc_metrics! {
+    /// How long requests took that were served.
+    static SERVER_REQUEST_DURATION: Histogram<(keys::served,)> = "http.server.request.duration" {
+        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
+    };
+    /// How long requests took.
+    static CLIENT_REQUEST_DURATION: Histogram<(keys::called,)> = "http.client.request.duration" {
+        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
+    };
+    /// How long requests took that were served.
+    static SERVER_DURATION: Histogram<(keys::briefly_served,)> = "tc_http_server_duration_seconds" { budget: 8500 };
+    /// How long requests took.
+    static CLIENT_DURATION: Histogram<(keys::briefly_called,)> = "tc_http_client_duration_seconds" { budget: 8500 };
+    /// Requests that are being served.
+    static SERVER_ACTIVE: UpDownCounter = "tc_http_server_active";
+}
+
+/// Whether any metric of this side is on.
+pub(crate) fn are_on(side: Side) -> bool {
+    match side {
+        Side::Server => SERVER_REQUEST_DURATION.is_on() || SERVER_DURATION.is_on() || SERVER_ACTIVE.is_on(),
+        Side::Client => CLIENT_REQUEST_DURATION.is_on() || CLIENT_DURATION.is_on(),
+    }
+}
+
+/// An exchange that is measured.
+pub(crate) struct Measured {
+    side: Side,
+    /// It was counted as one that is being served.
+    active: bool,
+}
+
+impl Measured {
+    /// Begins to measure, if any metric of this side is on.
+    pub(crate) fn begin(side: Side) -> Option<Self> {
+        let active = side == Side::Server && SERVER_ACTIVE.is_on();
+        if active {
+            SERVER_ACTIVE.add(1, ());
+        }
+        (active || are_on(side)).then_some(Measured { side, active })
+    }
+
+    pub(crate) fn end(&self, set: Set, took: Duration) {
+        let seconds = took.as_secs_f64();
+        match self.side {
+            Side::Server => {
+                SERVER_REQUEST_DURATION.record(seconds, (Served::of(set),));
+                SERVER_DURATION.record(seconds, (BrieflyServed::of(set.brief()),));
+            }
+            Side::Client => {
+                CLIENT_REQUEST_DURATION.record(seconds, (Called::of(set),));
+                CLIENT_DURATION.record(seconds, (BrieflyCalled::of(set.brief()),));
+            }
+        }
+        if self.active {
+            SERVER_ACTIVE.add(-1, ());
+        }
+    }
+}

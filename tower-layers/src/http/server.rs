@@ -1,0 +1,267 @@
+//! The server's side.
+
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
+use std::time::Duration;
+
+use http::{Request, Response};
+use http_body::Body;
+use tower_layer::Layer;
+use tower_service::Service;
+use tracecast::{Key, KeyOf, Kind, Sampler, Span};
+
+use super::body::ResponseBody;
+use super::describe;
+use super::endpoint::SERVED;
+use super::exchange::{Exchange, Subject};
+use super::future::ResponseFuture;
+use super::method::Verb;
+use super::metrics;
+use super::protocol::Protocol;
+use super::settings::ServerSettings;
+use crate::call::Place;
+use crate::headers;
+use crate::server::transparent;
+use crate::status::Side;
+use crate::trust::{Caller, Peer};
+
+/// Makes a span of each request that is served, below the caller's.
+///
+/// With axum it goes inside of the router, which then says which route it is (feature `axum`):
+///
+/// ```
+/// # #[cfg(feature = "axum")] {
+/// use axum::Router;
+/// use axum::routing::get;
+/// use tracecast_tower::HttpServerLayer;
+///
+/// let router: Router = Router::new()
+///     .route("/items/{id}", get(async || "an item"))
+///     .layer(HttpServerLayer::new());
+/// # }
+/// ```
+///
+/// Around any other service it is told:
+///
+/// ```
+/// use std::convert::Infallible;
+/// use http::{Request, Response};
+/// use tower_layer::Layer;
+/// use tracecast_tower::HttpServerLayer;
+///
+/// # #[derive(Clone)] struct App;
+/// # impl tower_service::Service<Request<String>> for App {
+/// #     type Response = Response<String>;
+/// #     type Error = Infallible;
+/// #     type Future = std::future::Ready<Result<Response<String>, Infallible>>;
+/// #     fn poll_ready(&mut self, _: &mut std::task::Context<'_>) -> std::task::Poll<Result<(), Infallible>> { Ok(()).into() }
+/// #     fn call(&mut self, _: Request<String>) -> Self::Future { std::future::ready(Ok(Response::new(String::new()))) }
+/// # }
+/// let layer = HttpServerLayer::new().with_route(|request| match request.uri().path() {
+///     "/items" => Some("/items"),
+///     path if path.starts_with("/items/") => Some("/items/{id}"),
+///     _ => None,
+/// });
+/// let service = layer.layer(App); // for hyper: `TowerToHyperService::new(service)`
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct HttpServerLayer {
+    settings: Arc<ServerSettings>,
+}
+
+impl HttpServerLayer {
+    /// Traces all requests but those for `/health`, `/healthz`, `/livez`, `/readyz` and `/metrics`.
+    pub fn new() -> Self {
+        HttpServerLayer::default()
+    }
+
+    /// Traces those requests for which `filter` is true. The others are transparent: the spans that they cause are children
+    /// of the caller's.
+    #[must_use]
+    pub fn with_filter(mut self, filter: impl Fn(&Request<()>) -> bool + Send + Sync + 'static) -> Self {
+        self.change().common.set_filter(filter);
+        self
+    }
+
+    /// Says which route a request is for, by its template: `/items/{id}`. It names the span and is a label of metrics, so it
+    /// must not be the path. Where it is not known, axum's own is taken (feature `axum`), and else there is none.
+    #[must_use]
+    pub fn with_route(
+        mut self,
+        route: impl for<'r> Fn(&'r Request<()>) -> Option<&'r str> + Send + Sync + 'static,
+    ) -> Self {
+        self.change().set_route(route);
+        self
+    }
+
+    /// Takes the context of those callers for which `trusts` is true. A request of any other begins a trace of its own, which
+    /// has a link to the caller's span; neither the caller's baggage, nor its decision to sample, nor its `tracestate`
+    /// goes on. Without this all callers are trusted.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// let layer = HttpServerLayer::new().with_trust(|peer| peer.headers().contains_key("x-from-our-gateway"));
+    /// ```
+    #[must_use]
+    pub fn with_trust(mut self, trusts: impl Fn(&Peer<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.change().policy.set_trust(trusts);
+        self
+    }
+
+    /// Has spans below carry what a trusted caller's baggage says under the name of this key, as an attribute. Keys that
+    /// are not named so stay in the baggage alone.
+    #[must_use]
+    pub fn with_shared_baggage<K: Key<Value = str>>(mut self, key: fn() -> KeyOf<K>) -> Self {
+        self.change().policy.share_baggage(key);
+        self
+    }
+
+    /// Has this sampler decide about traces that begin with a request for this route, in place of the process's; where the
+    /// route is not known, the path counts. A `*` at the end stands for anything; of several that fit, the first decides. A
+    /// trusted caller has decided already.
+    ///
+    /// ```
+    /// use tracecast::Sampler;
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// let layer = HttpServerLayer::new()
+    ///     .with_sampler("/items/{id}", Sampler::Ratio(0.01))
+    ///     .with_sampler("/static/*", Sampler::AlwaysOff);
+    /// ```
+    #[must_use]
+    pub fn with_sampler(mut self, route: &str, sampler: Sampler) -> Self {
+        self.change().policy.add_sampler(route, sampler);
+        self
+    }
+
+    /// Says that the server is reached by `https`, which nothing in a request tells.
+    #[must_use]
+    pub fn with_tls(mut self) -> Self {
+        self.change().is_encrypted = true;
+        self
+    }
+
+    /// Has spans say what the caller says it is, as `user_agent.original`.
+    #[must_use]
+    pub fn with_user_agent(mut self) -> Self {
+        self.change().shows_user_agent = true;
+        self
+    }
+
+    /// Says which timeout for the headers of a response there is outside of this layer. That only drops what takes too long;
+    /// told of it, the layer knows why. It ends no request by itself.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.change().common.timeout = Some(timeout);
+        self
+    }
+
+    /// Looks into errors of this type, of the service or of its bodies, for what they were caused by. Those of the standard
+    /// library, boxed ones, and with the features `axum` and `hyper` theirs, are looked into anyway.
+    #[must_use]
+    pub fn with_errors_of<E: std::error::Error + 'static>(mut self) -> Self {
+        Arc::make_mut(&mut self.change().common.errors).add::<E>();
+        self
+    }
+
+    fn change(&mut self) -> &mut ServerSettings {
+        Arc::make_mut(&mut self.settings)
+    }
+}
+
+impl<S> Layer<S> for HttpServerLayer {
+    type Service = HttpServer<S>;
+
+    fn layer(&self, inner: S) -> HttpServer<S> {
+        HttpServer { inner, settings: self.settings.clone() }
+    }
+}
+
+/// A service whose requests are spans. Made by [`HttpServerLayer`].
+#[derive(Clone, Debug)]
+pub struct HttpServer<S> {
+    inner: S,
+    settings: Arc<ServerSettings>,
+}
+
+impl<S, A, B> Service<Request<A>> for HttpServer<S>
+where
+    S: Service<Request<A>, Response = Response<B>>,
+    S::Error: 'static,
+    A: Body,
+    B: Body,
+{
+    type Response = Response<ResponseBody<B>>;
+    type Error = S::Error;
+    type Future = ResponseFuture<S::Future>;
+
+    fn poll_ready(&mut self, task: &mut TaskContext<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(task)
+    }
+
+    fn call(&mut self, request: Request<A>) -> Self::Future {
+        if !is_on() && !headers::may_carry(request.headers()) {
+            return ResponseFuture::start(&mut self.inner, request, None);
+        }
+        let (parts, body) = request.into_parts();
+        let request = Request::from_parts(parts, ());
+        let exchange = begin(&request, body.size_hint().exact(), &self.settings);
+        ResponseFuture::start(&mut self.inner, request.map(|()| body), exchange)
+    }
+}
+
+fn is_on() -> bool {
+    Span::is_on() || metrics::are_on(Side::Server)
+}
+
+fn begin(request: &Request<()>, size: Option<u64>, settings: &ServerSettings) -> Option<Exchange> {
+    let caller = settings.policy.caller(request);
+    if !is_on() || !settings.traces(request) {
+        return Exchange::at(transparent(caller.parent));
+    }
+    let verb = Verb::of(request.method());
+    let (route, is_own) = route(request, settings);
+    let endpoint = route.map(|route| SERVED.find(verb, route));
+    let protocol =
+        if settings.is_encrypted { Protocol::new(true) } else { Protocol::of_scheme(request.uri().scheme()) };
+    let protocol = protocol.with_version(request.version());
+    let name = endpoint.as_ref().map_or(verb.name(), |endpoint| endpoint.name());
+    let mut span = start(name, route.unwrap_or(request.uri().path()), &caller, settings);
+    if span.is_recording() {
+        describe::request(&mut span, request, verb, size);
+        describe::served(&mut span, request, route, protocol);
+        if settings.shows_user_agent {
+            describe::user_agent(&mut span, request);
+        }
+    }
+    let place = if span.is_none() { transparent(caller.parent) } else { Place::Span(span) };
+    let (deadline, errors) = (settings.common.deadline(), settings.common.errors.clone());
+    Exchange::begin(place, Subject { side: Side::Server, verb, endpoint, is_own, protocol, deadline, errors })
+}
+
+fn start(name: &str, route: &str, caller: &Caller, settings: &ServerSettings) -> Span {
+    let mut builder = Span::builder(name, Kind::Server).with_parent(&caller.parent).with_links(caller.link.as_ref());
+    if let Some(sampler) = settings.policy.sampler(route) {
+        builder = builder.with_sampler(sampler.clone());
+    }
+    builder.start()
+}
+
+/// The template, and whether it is one whatever is answered.
+fn route<'r>(request: &'r Request<()>, settings: &ServerSettings) -> (Option<&'r str>, bool) {
+    match settings.route(request) {
+        Some(told) => (Some(told), false),
+        None => (matched(request), true),
+    }
+}
+
+#[cfg(feature = "axum")]
+fn matched(request: &Request<()>) -> Option<&str> {
+    request.extensions().get::<axum::extract::MatchedPath>().map(axum::extract::MatchedPath::as_str)
+}
+
+#[cfg(not(feature = "axum"))]
+fn matched(_: &Request<()>) -> Option<&str> {
+    None
+}

@@ -1,0 +1,163 @@
+//! Who calls, and how much of what it says is believed.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use http::{Extensions, HeaderMap, Request, Uri};
+use tracecast::{Context, Key, KeyOf, Sampler, propagation};
+
+use crate::headers::Carried;
+
+/// Whoever sent a request, as far as the server knows: what a policy of trust looks at.
+#[derive(Clone, Copy)]
+pub struct Peer<'r> {
+    uri: &'r Uri,
+    headers: &'r HeaderMap,
+    extensions: &'r Extensions,
+}
+
+impl<'r> Peer<'r> {
+    /// Who sent this request.
+    pub fn of<B>(request: &'r Request<B>) -> Self {
+        Peer { uri: request.uri(), headers: request.headers(), extensions: request.extensions() }
+    }
+
+    /// Its address, where the server put it beside the request: tonic's transport does.
+    pub fn address(&self) -> Option<SocketAddr> {
+        address(self.extensions)
+    }
+
+    /// What is called: `/store.v1.Store/Get`.
+    pub fn path(&self) -> &'r str {
+        self.uri.path()
+    }
+
+    /// The headers. Anybody can write anything there.
+    pub fn headers(&self) -> &'r HeaderMap {
+        self.headers
+    }
+
+    /// What the server and outer layers know of the connection, as the certificates of its peer.
+    pub fn extensions(&self) -> &'r Extensions {
+        self.extensions
+    }
+}
+
+impl fmt::Debug for Peer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Peer").field("address", &self.address()).field("path", &self.path()).finish_non_exhaustive()
+    }
+}
+
+/// The address of whoever sent a request.
+pub(crate) fn address(extensions: &Extensions) -> Option<SocketAddr> {
+    #[cfg(feature = "transport")]
+    if let Some(info) = extensions.get::<tonic::transport::server::TcpConnectInfo>() {
+        return info.remote_addr();
+    }
+    #[cfg(feature = "axum")]
+    if let Some(info) = extensions.get::<axum::extract::ConnectInfo<SocketAddr>>() {
+        return Some(info.0);
+    }
+    extensions.get::<SocketAddr>().copied()
+}
+
+type Predicate = dyn Fn(&Peer<'_>) -> bool + Send + Sync;
+
+/// What a server's layer takes over from its callers.
+#[derive(Clone, Default)]
+pub(crate) struct Policy {
+    /// Who is trusted; without it, everybody.
+    trusts: Option<Arc<Predicate>>,
+    shared: Vec<Shared>,
+    samplers: Samplers,
+}
+
+/// A key of the baggage that spans below have as an attribute.
+#[derive(Clone, Copy)]
+struct Shared {
+    key: &'static str,
+    share: fn(&Context, &str) -> Context,
+}
+
+/// Where a call that is served comes from.
+#[derive(Debug, Default)]
+pub(crate) struct Caller {
+    /// Its parent; not valid for a root.
+    pub(crate) parent: Context,
+    /// The span of a caller that is not trusted.
+    pub(crate) link: Option<Context>,
+}
+
+impl Policy {
+    pub(crate) fn set_trust(&mut self, trusts: impl Fn(&Peer<'_>) -> bool + Send + Sync + 'static) {
+        self.trusts = Some(Arc::new(trusts));
+    }
+
+    pub(crate) fn share_baggage<K: Key<Value = str>>(&mut self, _key: fn() -> KeyOf<K>) {
+        self.shared.push(Shared { key: K::META.name, share: shared::<K> });
+    }
+
+    pub(crate) fn add_sampler(&mut self, pattern: &str, sampler: Sampler) {
+        self.samplers.0.push((pattern.into(), sampler));
+    }
+
+    /// What the headers say, as far as it is believed.
+    pub(crate) fn caller<B>(&self, request: &Request<B>) -> Caller {
+        let carried = Carried::of(request.headers());
+        if !carried.is_anything() {
+            return Caller::default();
+        }
+        let said = propagation::extract(&carried);
+        if !self.trusts(request) {
+            // Its ids alone: nothing else of it goes on.
+            let link = said.is_valid().then(|| Context::remote(said.trace_id(), said.span_id(), said.is_sampled()));
+            return Caller { parent: Context::default(), link };
+        }
+        Caller { parent: self.sharing(said), link: None }
+    }
+
+    /// Decides about a root that this route begins, in place of the process's sampler.
+    pub(crate) fn sampler(&self, route: &str) -> Option<&Sampler> {
+        self.samplers.find(route)
+    }
+
+    /// A predicate that panics trusts nobody.
+    fn trusts<B>(&self, request: &Request<B>) -> bool {
+        let Some(trusts) = &self.trusts else { return true };
+        catch_unwind(AssertUnwindSafe(|| trusts(&Peer::of(request)))).unwrap_or(false)
+    }
+
+    fn sharing(&self, mut context: Context) -> Context {
+        for Shared { key, share } in &self.shared {
+            if let Some(value) = context.baggage(key).map(std::borrow::Cow::into_owned) {
+                context = share(&context, &value);
+            }
+        }
+        context
+    }
+}
+
+fn shared<K: Key<Value = str>>(context: &Context, value: &str) -> Context {
+    context.with_shared(KeyOf::<K>::new, value)
+}
+
+/// Samplers of routes, of which the first that fits decides.
+#[derive(Clone, Debug, Default)]
+struct Samplers(Vec<(Box<str>, Sampler)>);
+
+impl Samplers {
+    fn find(&self, route: &str) -> Option<&Sampler> {
+        self.0.iter().find(|(pattern, _)| matches(pattern, route)).map(|(_, sampler)| sampler)
+    }
+}
+
+/// A `*` at the end of a pattern stands for anything.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => text.starts_with(start),
+        None => text == pattern,
+    }
+}

@@ -1,0 +1,123 @@
+//! The names of attributes and metrics, by the conventions that were asked for; and who is called.
+
+mod support;
+
+use std::time::{Duration, Instant};
+
+use support::{World, alone, of_kind, record, spans_of};
+use tonic::Code;
+use tracecast::conventions::{Conventions, set_rpc};
+use tracecast::{FinishedSpan, Kind, Metering, MeteringConfig, OwnedValue, Temporality};
+use tracecast_tower::GrpcClientLayer;
+
+const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
+
+/// The attributes of a call whose names begin with `rpc`, on both sides, and the series of how long calls took.
+async fn told(conventions: Conventions) -> ([Vec<String>; 2], Vec<String>) {
+    set_rpc(conventions);
+    let recording = record();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    let mut world = World::new().await;
+    world.unary("hello").await.unwrap();
+    drop(spans_of(&recording, &BOTH).await);
+    assert_eq!(world.unary("fail 4").await.unwrap_err().code(), Code::DeadlineExceeded);
+    let spans = spans_of(&recording, &BOTH).await;
+    set_rpc(Conventions::Old);
+    let limit = Instant::now() + Duration::from_secs(20);
+    loop {
+        let text = reader.snapshot().to_string();
+        let found: Vec<_> = text.lines().filter(|line| line.contains("duration")).map(str::to_owned).collect();
+        if found.len() == if conventions == Conventions::Both { 8 } else { 4 } {
+            return (BOTH.map(|kind| attributes(of_kind(&spans, kind))), found);
+        }
+        assert!(Instant::now() < limit, "{found:#?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+fn attributes(span: &FinishedSpan) -> Vec<String> {
+    let rpc = span.attributes.iter().filter(|attribute| attribute.key.name.starts_with("rpc."));
+    let mut rpc: Vec<_> = rpc.map(|attribute| format!("{}={}", attribute.key.name, attribute.value)).collect();
+    rpc.sort();
+    rpc
+}
+
+const OLD: [&str; 4] = [
+    "tc_rpc_client_duration_seconds{rpc.service=test.v1.Echo, rpc.method=Unary, rpc.grpc.status_code=0} count=1",
+    "tc_rpc_client_duration_seconds{rpc.service=test.v1.Echo, rpc.method=Unary, rpc.grpc.status_code=4} count=1",
+    "tc_rpc_server_duration_seconds{rpc.service=test.v1.Echo, rpc.method=Unary, rpc.grpc.status_code=0} count=1",
+    "tc_rpc_server_duration_seconds{rpc.service=test.v1.Echo, rpc.method=Unary, rpc.grpc.status_code=4} count=1",
+];
+
+fn new() -> Vec<String> {
+    let series = |side, status| {
+        let labels = format!("rpc.system.name=grpc, rpc.method=test.v1.Echo/Unary, rpc.response.status_code={status}");
+        format!("rpc.{side}.call.duration{{{labels}}} count=1")
+    };
+    ["client", "server"]
+        .into_iter()
+        .flat_map(|side| ["OK", "DEADLINE_EXCEEDED"].map(|status| series(side, status)))
+        .collect()
+}
+
+#[test]
+fn old_names_are_the_default() {
+    alone(async || {
+        let (attributes, series) = told(Conventions::default()).await;
+        for attributes in attributes {
+            let expected =
+                ["rpc.grpc.status_code=4", "rpc.method=Unary", "rpc.service=test.v1.Echo", "rpc.system=grpc"];
+            assert_eq!(attributes, expected);
+        }
+        assert_eq!(series, OLD);
+    });
+}
+
+#[test]
+fn new_names_take_their_place() {
+    alone(async || {
+        let (attributes, series) = told(Conventions::New).await;
+        for attributes in attributes {
+            let status = "rpc.response.status_code=DEADLINE_EXCEEDED";
+            assert_eq!(attributes, ["rpc.method=test.v1.Echo/Unary", status, "rpc.system.name=grpc"]);
+        }
+        assert_eq!(series, new());
+    });
+}
+
+#[test]
+fn both_may_be_written_and_the_new_method_wins() {
+    alone(async || {
+        let (attributes, series) = told(Conventions::Both).await;
+        for attributes in attributes {
+            let expected = [
+                "rpc.grpc.status_code=4",
+                "rpc.method=test.v1.Echo/Unary",
+                "rpc.response.status_code=DEADLINE_EXCEEDED",
+                "rpc.service=test.v1.Echo",
+                "rpc.system.name=grpc",
+                "rpc.system=grpc",
+            ];
+            assert_eq!(attributes, expected);
+        }
+        assert_eq!(series, [new(), OLD.map(str::to_owned).to_vec()].concat());
+    });
+}
+
+#[test]
+fn both_sides_say_who_is_called() {
+    alone(async || {
+        let told = GrpcClientLayer::new().with_server("store.internal", 50051);
+        let (recording, world) = (record(), World::new().await);
+        let (port, mut world) = (world.address.port(), world.calling(&told));
+        world.unary("hello").await.unwrap();
+        let spans = spans_of(&recording, &BOTH).await;
+        let of = |span: &FinishedSpan| ["server.address", "server.port"].map(|key| span.attribute(key).cloned());
+        let expected = |address: &'static str, port: u16| {
+            [OwnedValue::Str(address.into()), OwnedValue::I64(i64::from(port))].map(Some)
+        };
+        assert_eq!(of(of_kind(&spans, Kind::Client)), expected("store.internal", 50051));
+        assert_eq!(of(of_kind(&spans, Kind::Server)), expected("127.0.0.1", port));
+    });
+}

@@ -1,0 +1,353 @@
+//! Every way in which a request can end, over real sockets, HTTP/1.1 and HTTP/2, seen from both sides.
+
+mod http_support;
+mod support;
+
+use std::convert::Infallible;
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, StatusCode};
+use http_body::Frame;
+use http_body_util::{BodyExt, StreamBody};
+use http_support::{BOTH, Version, World, alone, app, check, check_lost, hangs, text};
+use support::{of_kind, record, spans_of};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tower::ServiceExt;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::timeout::TimeoutLayer;
+use tower_layer::Layer;
+use tower_service::Service;
+use tracecast::{Kind, Outcome};
+use tracecast_tower::{HttpClientLayer, HttpServerLayer};
+
+#[test]
+fn ok() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        assert_eq!(world.fetch("GET", "/items/7?token=secret").await, (StatusCode::OK, "item 7".to_owned()));
+        let spans = spans_of(&recording, &BOTH).await;
+        let (client, server) = (of_kind(&spans, Kind::Client), of_kind(&spans, Kind::Server));
+        check(client, Some(200), Outcome::Ok, None);
+        check(server, Some(200), Outcome::Ok, None);
+        assert_eq!((&*client.name, &*server.name), ("GET", "GET /items/{id}"));
+        assert_eq!((server.trace_id, server.parent_span_id), (client.trace_id, Some(client.span_id)));
+        let handler = spans.iter().find(|span| span.name == "Handler/Item").unwrap();
+        assert_eq!(handler.parent_span_id, Some(server.span_id));
+        assert_eq!(text(server, "http.response.body.size").as_deref(), Some("6"));
+        assert_eq!(text(client, "http.response.body.size").as_deref(), Some("6"));
+    });
+}
+
+#[test]
+fn not_found() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        assert_eq!(world.fetch("GET", "/nowhere/7").await.0, StatusCode::NOT_FOUND);
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Client), Some(404), Outcome::Error, Some("404"));
+        check(of_kind(&spans, Kind::Server), Some(404), Outcome::Ok, None);
+        assert_eq!(of_kind(&spans, Kind::Server).name, "GET");
+        assert_eq!(text(of_kind(&spans, Kind::Server), "http.route"), None);
+    });
+}
+
+#[test]
+fn error_of_the_server() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        assert_eq!(world.fetch("PUT", "/status/503").await.0, StatusCode::SERVICE_UNAVAILABLE);
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Client), Some(503), Outcome::Error, Some("503"));
+        check(of_kind(&spans, Kind::Server), Some(503), Outcome::Error, Some("503"));
+        assert_eq!(of_kind(&spans, Kind::Server).name, "PUT /status/{code}");
+    });
+}
+
+#[test]
+fn without_a_body() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        for (method, path, status) in
+            [("HEAD", "/items/7", 200), ("HEAD", "/stream/3", 200), ("GET", "/status/204", 204)]
+        {
+            assert_eq!(world.fetch(method, path).await.0.as_u16(), status);
+            let spans = spans_of(&recording, &BOTH).await;
+            check(of_kind(&spans, Kind::Client), Some(i64::from(status)), Outcome::Ok, None);
+            check(of_kind(&spans, Kind::Server), Some(i64::from(status)), Outcome::Ok, None);
+        }
+    });
+}
+
+#[test]
+fn a_streamed_body() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        assert_eq!(world.fetch("GET", "/stream/1000").await.1.len(), 10_000);
+        let spans = spans_of(&recording, &BOTH).await;
+        for kind in BOTH {
+            check(of_kind(&spans, kind), Some(200), Outcome::Ok, None);
+            assert_eq!(text(of_kind(&spans, kind), "http.response.body.size").as_deref(), Some("10000"));
+        }
+    });
+}
+
+#[test]
+fn a_body_that_is_complete_before_it_says_so() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        assert_eq!(world.fetch("GET", "/sized/3").await.1.len(), 30);
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Client), Some(200), Outcome::Ok, None);
+        check(of_kind(&spans, Kind::Server), Some(200), Outcome::Ok, None);
+    });
+}
+
+#[test]
+fn a_body_that_fails_midway() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        world.fetch_broken("/broken/3", 30).await;
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Server), Some(200), Outcome::Error, Some("timeout"));
+        check_lost(of_kind(&spans, Kind::Client), Some(200));
+        assert_eq!(text(of_kind(&spans, Kind::Client), "http.response.body.size").as_deref(), Some("30"));
+    });
+}
+
+#[test]
+fn the_client_drops_midway() {
+    alone(async |version| {
+        // A timeout is for the headers, and they were in time.
+        let layer = HttpServerLayer::new().with_timeout(Duration::from_nanos(1));
+        let (recording, world) = (record(), World::with(version, layer).await);
+        let mut response = world.send(world.request("GET", "/endless/1")).await.unwrap();
+        assert!(response.body_mut().frame().await.unwrap().unwrap().is_data());
+        drop(response);
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Client), Some(200), Outcome::Cancelled, None);
+        check(of_kind(&spans, Kind::Server), Some(200), Outcome::Cancelled, None);
+    });
+}
+
+#[test]
+fn the_client_drops_before_headers() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        let hangs = hangs();
+        tokio::select! {
+            _ = world.send(world.request("GET", "/hang")) => panic!("it answered"),
+            () = hangs => {}
+        }
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Client), None, Outcome::Cancelled, None);
+        check(of_kind(&spans, Kind::Server), None, Outcome::Cancelled, None);
+    });
+}
+
+#[test]
+fn an_error_that_nobody_reads_is_one() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        drop(world.send(world.request("GET", "/status/500")).await.unwrap());
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Client), Some(500), Outcome::Error, Some("500"));
+    });
+}
+
+#[test]
+fn the_handler_panics() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        world.send(world.request("GET", "/panic")).await.unwrap_err();
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Server), None, Outcome::Panicked, Some("panic"));
+        check_lost(of_kind(&spans, Kind::Client), None);
+    });
+}
+
+#[test]
+fn a_panic_that_is_answered() {
+    alone(async |version| {
+        let router = app().layer(CatchPanicLayer::new()).layer(HttpServerLayer::new());
+        let (recording, world) = (record(), World::serving(version, router).await);
+        assert_eq!(world.fetch("GET", "/panic").await.0, StatusCode::INTERNAL_SERVER_ERROR);
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Server), Some(500), Outcome::Error, Some("500"));
+        assert_eq!(of_kind(&spans, Kind::Server).name, "GET /panic");
+    });
+}
+
+#[test]
+fn the_handler_panics_midway() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        world.fetch_broken("/bursting/2", 20).await;
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Server), Some(200), Outcome::Panicked, Some("panic"));
+        check_lost(of_kind(&spans, Kind::Client), Some(200));
+    });
+}
+
+#[test]
+fn connection_refused() {
+    alone(async |version| {
+        let recording = record();
+        let world = World::new(version).await;
+        // Nobody listens to a port that was bound and let go.
+        let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+        let request = Request::get(format!("http://{free}/")).body(Body::empty()).unwrap();
+        world.send(request).await.unwrap_err();
+        let spans = spans_of(&recording, &[Kind::Client]).await;
+        check(of_kind(&spans, Kind::Client), None, Outcome::Error, Some("connection_refused"));
+    });
+}
+
+#[test]
+fn the_server_drops_the_connection() {
+    alone(async |version| {
+        let recording = record();
+        let world = World::new(version).await;
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            // With nothing left to read it is closed, and not reset.
+            let mut seen = [0; 4096];
+            let _ = stream.read(&mut seen).await;
+        });
+        let request = Request::get(format!("http://{address}/")).body(Body::empty()).unwrap();
+        world.send(request).await.unwrap_err();
+        let spans = spans_of(&recording, &[Kind::Client]).await;
+        check_lost(of_kind(&spans, Kind::Client), None);
+    });
+}
+
+#[test]
+fn the_connection_is_lost_midway() {
+    support::alone(async || {
+        let recording = record();
+        let world = World::new(Version::One).await;
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut seen = [0; 4096];
+            let _ = stream.read(&mut seen).await;
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhello").await.unwrap();
+        });
+        let request = Request::get(format!("http://{address}/")).body(Body::empty()).unwrap();
+        let response = world.send(request).await.unwrap();
+        response.into_body().collect().await.unwrap_err();
+        let spans = spans_of(&recording, &[Kind::Client]).await;
+        check_lost(of_kind(&spans, Kind::Client), Some(200));
+        assert_eq!(text(of_kind(&spans, Kind::Client), "http.response.body.size").as_deref(), Some("5"));
+    });
+}
+
+#[test]
+fn a_timeout_inside_of_the_server() {
+    alone(async |version| {
+        let timeout = TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, Duration::from_millis(20));
+        let router = app().layer(timeout).layer(HttpServerLayer::new());
+        let (recording, world) = (record(), World::serving(version, router).await);
+        assert_eq!(world.fetch("GET", "/hang").await.0, StatusCode::GATEWAY_TIMEOUT);
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Server), Some(504), Outcome::Error, Some("504"));
+    });
+}
+
+#[test]
+fn a_timeout_outside_of_the_server() {
+    alone(async |version| {
+        // It is told of less than there is: its own clock begins a little later than that of whoever is outside.
+        let timeout = TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, Duration::from_millis(300));
+        let router = app().layer(HttpServerLayer::new().with_timeout(Duration::from_millis(20))).layer(timeout);
+        let (recording, world) = (record(), World::serving(version, router).await);
+        assert_eq!(world.fetch("GET", "/hang").await.0, StatusCode::GATEWAY_TIMEOUT);
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Server), None, Outcome::Error, Some("timeout"));
+        check(of_kind(&spans, Kind::Client), Some(504), Outcome::Error, Some("504"));
+    });
+}
+
+#[test]
+fn a_timeout_of_the_client() {
+    alone(async |version| {
+        let (recording, world) = (record(), World::new(version).await);
+        let limit = Duration::from_millis(20);
+        let inside = HttpClientLayer::new().layer(tower::timeout::Timeout::new(http_support::plain(version), limit));
+        inside.oneshot(world.request("GET", "/hang")).await.unwrap_err();
+        let spans = spans_of(&recording, &[Kind::Client]).await;
+        check(of_kind(&spans, Kind::Client), None, Outcome::Error, Some("timeout"));
+
+        let told = HttpClientLayer::new().with_timeout(limit).layer(http_support::plain(version));
+        let outside = tower::timeout::Timeout::new(told, Duration::from_millis(300));
+        outside.oneshot(world.request("GET", "/hang")).await.unwrap_err();
+        let spans = spans_of(&recording, &[Kind::Client]).await;
+        check(of_kind(&spans, Kind::Client), None, Outcome::Error, Some("timeout"));
+    });
+}
+
+#[test]
+fn trailers_are_the_end() {
+    support::alone(async || {
+        let recording = record();
+        let trailing = tower::service_fn(async |_: Request<Body>| {
+            let data = Ok::<_, Infallible>(Frame::data(Bytes::from_static(b"hello")));
+            let frames = [data, Ok(Frame::trailers(HeaderMap::new()))];
+            Ok::<_, Infallible>(Response::new(StreamBody::new(tokio_stream::iter(frames))))
+        });
+        let service = HttpServerLayer::new().layer(trailing);
+        let mut body = service.oneshot(Request::new(Body::empty())).await.unwrap().into_body();
+        assert!(body.frame().await.unwrap().unwrap().is_data());
+        assert_eq!(recording.drain().len(), 0);
+        assert!(body.frame().await.unwrap().unwrap().is_trailers());
+        let spans = recording.drain();
+        check(of_kind(&spans, Kind::Server), Some(200), Outcome::Ok, None);
+    });
+}
+
+#[test]
+fn a_request_that_nobody_waits_for() {
+    alone(async |_| {
+        let recording = record();
+        let service =
+            tower::service_fn(|_: Request<Body>| std::future::pending::<Result<Response<Body>, Infallible>>());
+        drop(HttpServerLayer::new().layer(service).oneshot(Request::new(Body::empty())));
+        assert_eq!(recording.drain().len(), 0);
+        let mut service = HttpServerLayer::new().layer(service);
+        drop(service.call(Request::new(Body::empty())));
+        let spans = recording.drain();
+        check(of_kind(&spans, Kind::Server), None, Outcome::Cancelled, None);
+    });
+}
+
+#[test]
+fn a_service_that_panics_when_it_is_called() {
+    alone(async |_| {
+        let recording = record();
+        let service = tower::service_fn(|_: Request<Body>| -> std::future::Ready<Result<Response<Body>, Infallible>> {
+            panic!("as it was told")
+        });
+        let mut service = HttpServerLayer::new().layer(service);
+        let called = AssertUnwindSafe(|| drop(service.call(Request::new(Body::empty()))));
+        assert!(std::panic::catch_unwind(called).is_err());
+        let spans = recording.drain();
+        check(of_kind(&spans, Kind::Server), None, Outcome::Panicked, Some("panic"));
+    });
+}
+
+#[test]
+fn an_upgrade_ends_with_the_answer() {
+    support::alone(async || {
+        let (recording, world) = (record(), World::new(Version::One).await);
+        let response = world.send(world.request("GET", "/upgrade")).await.unwrap();
+        assert_eq!(response.status(), StatusCode::SWITCHING_PROTOCOLS);
+        let spans = spans_of(&recording, &BOTH).await;
+        check(of_kind(&spans, Kind::Client), Some(101), Outcome::Ok, None);
+        check(of_kind(&spans, Kind::Server), Some(101), Outcome::Ok, None);
+    });
+}
