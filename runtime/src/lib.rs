@@ -44,13 +44,12 @@
 //! ```
 //!
 //! [`init()`] starts telemetry as the environment says: spans, metrics and log records over OTLP. [`config`] says more of
-//! that, [`logs`] is about events of `tracing` and `log`, [`shutdown`] about an orderly end.
+//! that, [`logs`] is about events of `tracing` and `log`, [`shutdown`] about an orderly end. The crates `tracecast-tower` and
+//! `tracecast-nvml` have layers for gRPC and HTTP, and GPU and host metrics.
 //!
 //! # Features
 //! - `otlp` (on by default): configuration and export. Without it the crate is what a library needs that only annotates.
 //! - `logs` (on by default) turns events of `tracing` and `log` into lines and OTLP log records; see [`logs`].
-//! - `otel` brings the OpenTelemetry API in: its spans and ours make one tree, and exporters of its SDK can be used.
-//! - `tracing` brings spans of `tracing` in, by a layer.
 //! - `otel`: spans and instruments of the OpenTelemetry API beside ours, and exporters of its SDK; see the module `otel`.
 //! - `tracing`: spans of `tracing` beside ours; see the module `tracing_spans`.
 //! - `off` compiles every span, scope and metric out. It is for applications to choose, not for libraries.
