@@ -214,10 +214,10 @@ impl Record {
     fn tell(&self, mut span: Span, outcome: Outcome, error: Option<Error>) {
         if let Some(status) = self.status {
             span.set(response_status_code, status.as_u16());
-            span.set(keys::response_size, self.passed);
+            span.add(keys::response_size, self.passed);
         }
         if let (Side::Client, Some(version)) = (self.subject.side, self.subject.protocol.version()) {
-            span.set(keys::protocol_version, version);
+            span.add(keys::protocol_version, version);
         }
         match error {
             Some(Error::Status(status)) => span.set(error_type, status.as_str()),
