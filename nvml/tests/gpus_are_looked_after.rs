@@ -63,7 +63,8 @@ fn what_a_gpu_cannot_do_is_a_gap_and_nothing_else_is() {
 
 #[test]
 fn mig_has_memory_by_instance_and_no_utilization() {
-    let mut bench = Bench::new("gpu0.mig = 2; gpu0.memory_total = 1000; gpu0.memory_used = 600");
+    // A driver that says 0 does not know it either.
+    let mut bench = Bench::new("gpu0.mig = 2; gpu0.utilization = 0; gpu0.memory_total = 1000; gpu0.memory_used = 600");
     let snapshot = bench.until("it is up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
     assert_eq!(of(&snapshot, "tc_gpu_utilization_percent", "0"), None);
     assert!(of(&snapshot, "tc_gpu_utilization_percent", "1").is_some());

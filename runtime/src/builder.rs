@@ -36,8 +36,33 @@ impl Span {
     /// an id.
     pub fn builder(name: &str, kind: Kind) -> SpanBuilder {
         // Off costs no lookup.
-        let callsite = switch::is_on().then(|| callsite(name, kind));
-        SpanBuilder { callsite, parent: None, start: None, links: Vec::new(), sampler: None }
+        SpanBuilder::of(switch::is_on().then(|| callsite(name, kind)))
+    }
+}
+
+/// A name that was looked up once, for those who make many spans of it.
+///
+/// ```
+/// use tracecast::{Kind, SpanName};
+///
+/// let get = SpanName::new("Store/Get", Kind::Server);
+/// let captured = tracecast::testing::capture(|| (get.builder().start(), get.builder().start()));
+/// assert_eq!(captured.spans.len(), 0); // they are still open
+/// # drop(captured.value);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct SpanName(&'static Callsite);
+
+impl SpanName {
+    /// Keeps a name, as [`Span::builder`] does.
+    pub fn new(name: &str, kind: Kind) -> Self {
+        SpanName(callsite(name, kind))
+    }
+
+    /// Starts to describe a span of this name.
+    #[inline]
+    pub fn builder(self) -> SpanBuilder {
+        SpanBuilder::of(switch::is_on().then_some(self.0))
     }
 }
 
@@ -53,6 +78,11 @@ pub struct SpanBuilder {
 }
 
 impl SpanBuilder {
+    #[inline]
+    fn of(callsite: Option<&'static Callsite>) -> Self {
+        SpanBuilder { callsite, parent: None, start: None, links: Vec::new(), sampler: None }
+    }
+
     /// The parent, instead of the current span. Without a valid context the span is a root.
     pub fn with_parent(mut self, parent: impl IntoParent) -> Self {
         self.parent = Some(parent.into_parent());

@@ -222,7 +222,7 @@ mod book {
 }
 
 pub use crate::amount::IntoAmount;
-pub use crate::builder::SpanBuilder;
+pub use crate::builder::{SpanBuilder, SpanName};
 pub use crate::callsite::{Callsite, Kind};
 pub use crate::carrier::Carrier;
 pub use crate::catalogue::{Catalogue, Comparison, Conflict, Listing, ListingError, catalogue};

@@ -6,7 +6,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
+
+use tracecast::{Kind, SpanName};
 
 use crate::label::MethodLabel;
 
@@ -31,6 +33,8 @@ pub(crate) struct Method {
     label: AtomicU32,
     /// Whether the table has it.
     kept: bool,
+    /// Its name, as the recorder knows it.
+    span: OnceLock<SpanName>,
 }
 
 impl Method {
@@ -44,6 +48,7 @@ impl Method {
             learnt: AtomicBool::new(false),
             label: AtomicU32::new(MethodLabel::OTHER.bits()),
             kept,
+            span: OnceLock::new(),
         };
         if kept && !method.service().is_empty() && !method.method().is_empty() {
             let service = method.service().rsplit(['.', '/']).next().unwrap_or_default();
@@ -54,6 +59,11 @@ impl Method {
 
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its name for spans. A method is of one side, whose spans are of one kind.
+    pub(crate) fn span(&self, kind: Kind) -> SpanName {
+        *self.span.get_or_init(|| SpanName::new(&self.name, kind))
     }
 
     /// With its service, as `store.v1.Store/Get`.

@@ -32,7 +32,7 @@ pub(crate) fn start(side: Side, method: &Method, conventions: Conventions, origi
         Side::Server => Kind::Server,
         Side::Client => Kind::Client,
     };
-    let mut builder = Span::builder(method.name(), kind);
+    let mut builder = method.span(kind).builder();
     if let Some(parent) = origin.parent {
         builder = builder.with_parent(parent);
     }

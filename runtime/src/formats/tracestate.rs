@@ -23,6 +23,11 @@ impl TraceState {
     /// The values of all headers, in their order. One mistake in any of them makes the whole empty, as the members may
     /// belong together; too many bytes do not, they are cut.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut lines = lines.into_iter().peekable();
+        // Most requests have none, and parsing begins with a place for all.
+        if lines.peek().is_none() {
+            return TraceState::default();
+        }
         let Some(mut members) = Members::parse(lines) else { return TraceState::default() };
         members.fit(BYTES);
         members.join("")

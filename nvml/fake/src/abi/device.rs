@@ -112,7 +112,8 @@ unsafe extern "C" fn nvmlDeviceGetPciInfo_v3(device: nvmlDevice_t, out: *mut nvm
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvmlDeviceGetUtilizationRates(device: nvmlDevice_t, out: *mut nvmlUtilization_t) -> nvmlReturn_t {
     call("nvmlDeviceGetUtilizationRates", device, |gpu| {
-        if gpu.instances().is_some() {
+        // Some drivers say 0 under MIG instead, if the script says so.
+        if gpu.instances().is_some() && gpu.setting("utilization").is_none() {
             return Err(nvmlReturn_enum_NVML_ERROR_NOT_SUPPORTED);
         }
         let (of_gpu, of_memory) = (gpu.value("utilization"), gpu.value("memory_utilization"));
