@@ -5,6 +5,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use support::{Receiver, command, text};
 
@@ -106,7 +107,9 @@ fn the_page_holds_the_same_and_needs_nothing_else() {
 
 /// The page as the browser has it after its script ran, and what the browser logged.
 fn browse(chromium: &str, url: &str) -> (String, String) {
-    let profile = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("chromium-{}", std::process::id()));
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let name = format!("chromium-{}-{}", std::process::id(), NEXT.fetch_add(1, Relaxed));
+    let profile = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let flags = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run --disable-background-networking \
                  --disable-component-update --disable-sync --enable-logging=stderr --dump-dom";
     let mut command = Command::new(chromium);
@@ -198,6 +201,18 @@ fn with_an_endpoint_everything_goes_there() {
     assert!(exported.logs.iter().any(|record| !record.trace_id.is_empty()));
     let total = format!("{} spans created = {0} exported + 0 dropped", exported.spans.len());
     assert!(text.lines().any(|line| line.trim_start().starts_with("all") && line.ends_with(&total)), "{total}\n{text}");
+}
+
+#[test]
+fn an_endpoint_at_which_nobody_is_fails_the_demo_and_not_the_fleet() {
+    // A port of our own on which nothing listens any more.
+    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let endpoint = format!("http://{address}");
+    let output = command(DEMO, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]).output().unwrap();
+    let (shown, missing) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{shown}");
+    assert!(missing.contains("missing: a receiver that takes everything"), "{missing}");
+    assert!(!missing.contains("an orderly end") && shown.contains("materialized gemma-2-9b"), "{shown}{missing}");
 }
 
 #[test]

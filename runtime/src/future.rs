@@ -310,7 +310,8 @@ pub trait FutureExt: Future + Sized {
         self.in_context(&Context::current())
     }
 
-    /// Runs the future in `context`.
+    /// Runs the future in `context`. An annotated `async fn` took its parent when it was called, and keeps that:
+    /// for one, `context.run(|| f(x)).await`.
     fn in_context(self, context: &Context) -> Instrumented<Self, Observe<Self::Output>> {
         Instrumented::new(Pending::context(context), self, unobserved)
     }

@@ -9,8 +9,8 @@ use tracecast::{Metering, MeteringConfig, PointValue, Snapshot, Temporality};
 use tracecast_nvml::Config;
 use tracecast_nvml_fake::Fake;
 
-const ROUNDS: u32 = 6;
-const INTERVAL: Duration = Duration::from_millis(100);
+const ROUNDS: u32 = 4;
+const INTERVAL: Duration = Duration::from_millis(250);
 const GAUGES: [(&str, &str); 5] = [
     ("tc_gpu_up", "up"),
     ("tc_gpu_utilization_percent", "%"),
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let config = Config::default().with_interval(INTERVAL).with_devices(["0", "1"]).with_host(false);
     let monitor = tracecast_nvml::start(config.with_library(fake.library()));
     for round in 1..=ROUNDS {
-        if round == ROUNDS / 2 {
+        if round == ROUNDS / 2 + 1 {
             println!("GPU 1 falls off the bus");
             fake.script("gpus = 2\ngpu1.fail = 15")?;
         }

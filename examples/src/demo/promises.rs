@@ -17,6 +17,8 @@ pub(crate) fn of_processes(outcome: &Outcome) -> Vec<String> {
     }
     for (name, account) in outcome.accounts() {
         missing.unless(account.is_some_and(|account| account.is_exact()), || format!("an exact account of {name}"));
+        let left = account.map_or(0, |account| account.left);
+        missing.unless(left == 0, || format!("a receiver that takes everything; {left} spans are left in {name}"));
     }
     for start in
         ["registered 4", "materialized resnet-50", "failed: ", "gave mixtral-8x7b up", "materialized gemma-2-9b"]

@@ -9,6 +9,7 @@ mod table;
 mod workers;
 
 use std::error::Error;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::Duration;
@@ -20,49 +21,59 @@ const NODES: [&str; 2] = ["gpu-17", "gpu-42"];
 /// How often workers look.
 const POLL: Duration = Duration::from_millis(10);
 
-fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+type Failure = Box<dyn Error + Send + Sync>;
+
+fn main() -> Result<(), Failure> {
     let telemetry = tracecast::init();
     let file = std::env::temp_dir().join(format!("tracecast-queue-{}.db", std::process::id()));
-    let done = AtomicBool::new(false);
-    let ended = thread::scope(|scope| {
-        let workers = [State::Detected, State::Quarantined, State::Drained].map(|state| {
-            let (file, done) = (&file, &done);
-            // A connection each, as if they were processes.
-            scope.spawn(move || Table::open(file).map_err(Into::into).and_then(|table| work(&table, state, done)))
-        });
-        let told = Table::open(&file).and_then(|table| tell(&table));
-        done.store(true, Relaxed);
-        let workers = workers.map(|worker| worker.join().unwrap_or_else(|_| Err("a worker panicked".into())));
-        told.map_err(Into::into)
-            .and_then(|()| workers.into_iter().collect::<Result<(), Box<dyn Error + Send + Sync>>>())
-    });
+    let ended = run(&file);
     let _ = std::fs::remove_file(&file);
-    ended?;
     println!("{}", telemetry.shutdown(Duration::from_secs(5)));
-    Ok(())
+    ended
+}
+
+/// Runs all workers until all nodes are well, or one of them fails.
+fn run(file: &Path) -> Result<(), Failure> {
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let workers = [State::Detected, State::Quarantined, State::Drained].map(|state| {
+            let done = &done;
+            scope.spawn(move || {
+                let ended = work(file, state, done);
+                done.store(true, Relaxed);
+                ended
+            })
+        });
+        let told = tell(file, &done);
+        done.store(true, Relaxed);
+        let ended = workers.map(|worker| worker.join().unwrap_or_else(|_| Err("a worker panicked".into())));
+        ended.into_iter().chain([told]).collect()
+    })
 }
 
 /// Reports that nodes are broken, and waits until all are well.
-fn tell(table: &Table) -> rusqlite::Result<()> {
+fn tell(file: &Path, done: &AtomicBool) -> Result<(), Failure> {
+    let table = Table::open(file)?;
     for node in NODES {
-        workers::detect(table, node)?;
+        workers::detect(&table, node)?;
     }
-    while table.count(State::Repaired)? < NODES.len() {
+    while !done.load(Relaxed) && table.count(State::Repaired)? < NODES.len() {
         thread::sleep(POLL);
     }
-    println!("{} nodes were repaired", NODES.len());
+    println!("{} of {} nodes were repaired", table.count(State::Repaired)?, NODES.len());
     Ok(())
 }
 
-/// Works on all events of a state until nobody has any more.
-fn work(table: &Table, state: State, done: &AtomicBool) -> Result<(), Box<dyn Error + Send + Sync>> {
+/// Works on all events of a state until nobody has any more. Each worker has a connection of its own, as if it were a process.
+fn work(file: &Path, state: State, done: &AtomicBool) -> Result<(), Failure> {
+    let table = Table::open(file)?;
     while !done.load(Relaxed) {
         let events = table.of(state)?;
         match state {
-            State::Detected => events.iter().try_for_each(|event| workers::quarantine(table, event))?,
-            State::Quarantined => events.iter().try_for_each(|event| workers::drain(table, event))?,
+            State::Detected => events.iter().try_for_each(|event| workers::quarantine(&table, event))?,
+            State::Quarantined => events.iter().try_for_each(|event| workers::drain(&table, event))?,
             // It waits until there are enough for a maintenance window.
-            _ if events.len() == NODES.len() => workers::repair(table, &events)?,
+            _ if events.len() == NODES.len() => workers::repair(&table, &events)?,
             _ => (),
         }
         thread::sleep(POLL);

@@ -18,7 +18,7 @@ mod keys {
 }
 
 /// How long the last pod of a node takes to go.
-const DRAIN: Duration = Duration::from_millis(1300);
+const DRAIN: Duration = Duration::from_millis(1800);
 
 /// The trace of an event begins.
 #[tc_span("Detector/ReportFault", attrs(keys::node = node))]
