@@ -37,10 +37,10 @@ impl Ext {
             OwnedValue::Str(text) => OwnedValue::Str(Cow::Owned(cut(&text, limits::value_bytes()).to_owned())),
             other => other,
         };
-        if key.baggage
-            && let Some(baggage) = ext.baggage.with(key.name, &value.to_string())
-        {
-            ext.baggage = baggage;
+        if key.baggage {
+            // Without room for the new value, none is better than the old one.
+            let with = ext.baggage.with(key.name, &value.to_string());
+            ext.baggage = with.unwrap_or_else(|| ext.baggage.without(key.name));
         }
         ext.shared.retain(|(known, _)| known.name != key.name);
         ext.shared.push((key, value));

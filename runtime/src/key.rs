@@ -145,6 +145,12 @@ impl KeyMeta {
         !self.parts.is_empty()
     }
 
+    /// The names of all attributes that a label's values can be on metrics.
+    pub(crate) fn attribute_names(&self) -> impl Iterator<Item = &'static str> {
+        let whole = self.parts.is_empty().then_some(self.name);
+        whole.into_iter().chain(self.parts.iter().copied())
+    }
+
     /// What a label's value is on metrics: one attribute, or several.
     pub(crate) fn attributes(&self, ordinal: usize) -> impl Iterator<Item = (&'static str, LabelText)> {
         let whole = self.parts.is_empty().then(|| (self.name, self.label_text(ordinal)));

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use tracecast::prelude::*;
 use tracecast::{Label, Metering, MeteringConfig, Temporality};
 
-const PAIRS: [(&str, &str); 3] = [("store", "get"), ("store", "put"), ("loader", "load")];
+/// The first has no method: an attribute without text is left out.
+const PAIRS: [(&str, &str); 4] = [("store", ""), ("store", "put"), ("loader", "load"), ("store", "get")];
 
 /// A service with one of its methods.
 #[derive(Clone, Copy)]
@@ -53,8 +54,16 @@ fn a_label_of_two_parts_is_two_attributes() {
         "tc_calls_total{rpc.service=loader, rpc.method=load, tc.device.id=4} 2\n",
     ];
     assert_eq!(snapshot.to_string(), expected.concat());
-    assert_eq!(snapshot.metric("tc_calls_total").unwrap().meta.sets(), 3 * 17);
+    assert_eq!(snapshot.metric("tc_calls_total").unwrap().meta.sets(), 4 * 17);
     let text = snapshot.to_prometheus();
     let line = r#"tc_calls_total{rpc_service="store",rpc_method="put",tc_device_id="3"} 1"#;
     assert!(text.lines().any(|found| found == line), "{text}");
+}
+
+#[test]
+fn a_catalogue_lists_all_parts_whatever_the_first_value_lacks() {
+    let json = tracecast::catalogue().to_json();
+    let (_, calls) = json.split_once("tc_calls_total").unwrap();
+    let (_, labels) = calls.split_once("rpc.service").unwrap();
+    assert!(labels.trim_start_matches(['"', ',', ' ', '\n']).starts_with("rpc.method"), "{calls}");
 }

@@ -195,3 +195,12 @@ fn a_builder_may_have_its_own_sampler_and_a_parent_decides_before_it() {
     assert!(!Span::builder("Route/Get", Kind::Server).start().is_recording());
     assert_eq!(recording.drain().len(), 5);
 }
+
+#[test]
+fn a_value_for_which_there_is_no_room_takes_the_old_one_away() {
+    let context = Context::default().with_shared(keys::session, "old");
+    assert_eq!(context.baggage("tc.test.session").as_deref(), Some("old"));
+    let long = "x".repeat(1 << 20);
+    let full = context.with_baggage("filling", &"y".repeat(7_000)).unwrap().with_shared(keys::session, &long[..2_000]);
+    assert_eq!(full.baggage("tc.test.session"), None);
+}

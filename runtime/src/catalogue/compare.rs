@@ -51,7 +51,8 @@ impl fmt::Display for Comparison {
 }
 
 impl Listing {
-    /// How this differs from what was `before`. All metrics together may have `allowed` series more than they had.
+    /// How this differs from what was `before`. The metrics that grow may have `allowed` series more together; those that
+    /// shrink make up for nothing.
     ///
     /// A name that is gone while one like it is new counts as renamed; that breaks what uses it as well.
     pub fn compare(&self, before: &Listing, allowed: u64) -> Comparison {
@@ -69,6 +70,8 @@ trait Named {
     fn name(&self) -> &str;
     /// Whether one of them may be the other one under a new name.
     fn is_like(&self, other: &Self) -> bool;
+    /// Whether one more of the same name is a break: of metrics and spans, which are asked for by it.
+    const MORE_BREAKS: bool = true;
     /// What changed under the same name.
     fn changes(&self, before: &Self, found: &mut Found);
 }
@@ -112,7 +115,10 @@ impl Found {
     fn ways<T: Named>(&mut self, what: &str, name: &str, before: &[&T], now: &[&T]) {
         before.iter().zip(now).for_each(|(before, now)| now.changes(before, self));
         match now.len().cmp(&before.len()) {
-            Ordering::Greater => self.broken(format!("{what} `{name}` is there in more ways than before")),
+            Ordering::Greater if T::MORE_BREAKS => {
+                self.broken(format!("{what} `{name}` is there in more ways than before"));
+            }
+            Ordering::Greater => self.other(format!("{what} `{name}` is there in more ways than before")),
             Ordering::Less => self.broken(format!("{what} `{name}` is there in fewer ways than before")),
             Ordering::Equal => {}
         }
@@ -178,6 +184,8 @@ impl Named for Span {
 }
 
 impl Named for Key {
+    const MORE_BREAKS: bool = false;
+
     fn name(&self) -> &str {
         &self.name
     }

@@ -87,7 +87,8 @@ impl Listing {
         let components = components(catalogue);
         let mut keys: Vec<Key> = catalogue.keys.iter().map(|key| Key::of(key)).collect();
         keys.sort_by(|a, b| a.order().cmp(&b.order()));
-        keys.dedup();
+        // The same key, declared twice in other words, is one.
+        keys.dedup_by(|b, a| a.same_shape(b));
         let metric = |meta: &&'static MetricMeta| Metric::of(meta, components.get(meta.name).copied());
         let mut metrics: Vec<Metric> = catalogue.metrics.iter().map(metric).collect();
         // The same metric, declared twice in other words, is one.
@@ -140,8 +141,16 @@ impl Key {
         }
     }
 
-    fn order(&self) -> (&str, u8, u8, Option<u64>, &str) {
-        (&self.name, self.kind as u8, self.value_type as u8, self.values, &self.description)
+    fn shape(&self) -> (&str, u8, u8, Option<u64>, bool) {
+        (&self.name, self.kind as u8, self.value_type as u8, self.values, self.baggage)
+    }
+
+    fn same_shape(&self, other: &Key) -> bool {
+        self.shape() == other.shape()
+    }
+
+    fn order(&self) -> impl Ord + '_ {
+        (self.shape(), &self.description)
     }
 }
 
@@ -183,7 +192,7 @@ fn labels(meta: &MetricMeta) -> Vec<Label> {
     let label = |dimension: &crate::metric::Dimension| {
         let key = keys.next();
         let attributes: Vec<String> = match key {
-            Some(key) => key.attributes(0).map(|(name, _)| name.to_owned()).collect(),
+            Some(key) => key.attribute_names().map(str::to_owned).collect(),
             None => vec![dimension.name.to_owned()],
         };
         let is_known = key.is_none_or(|key| !key.learnt) && attributes.len() == 1;
