@@ -126,7 +126,7 @@ impl Reader {
     fn points(&mut self, metric: &'static Metric, table: &'static Table, converter: &Converter) -> Vec<Point> {
         let meta = metric.meta();
         let cumulative = self.temporality == Temporality::Cumulative;
-        let held = match (meta.kind, meta.number) {
+        let mut held = match (meta.kind, meta.number) {
             (MetricKind::Gauge, _) => return gauges(metric, table),
             (MetricKind::UpDownCounter, _) => return up_downs(metric, table),
             (MetricKind::Counter, _) if cumulative => return counters(metric, table),
@@ -138,9 +138,13 @@ impl Reader {
         let known = self.known.entry(std::ptr::from_ref(table).addr()).or_default();
         let mut exemplars = known.new_exemplars(table, converter);
         let mut points = Vec::new();
-        for (set, now) in held.iter().enumerate() {
+        for (set, held) in held.iter_mut().enumerate() {
             let before = known.held.get(set).and_then(Option::as_ref).filter(|_| !cumulative);
-            let Some(now) = now.clone().and_then(|now| since(now, before, meta.is_f64())) else { continue };
+            let Some(now) = held.clone().and_then(|now| since(now, before, meta.is_f64())) else {
+                // The sum of a histogram may be ahead of its counts. It is told of with them, and not forgotten.
+                *held = before.cloned();
+                continue;
+            };
             let value = match now {
                 Held::U64(value) => PointValue::U64(value),
                 Held::F64(value) => PointValue::F64(value),

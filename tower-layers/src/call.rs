@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Instant;
 
-use http::Request;
+use http::{Request, StatusCode};
 use tonic::Code;
 use tonic::body::Body;
 use tracecast::conventions::{self, Conventions};
@@ -53,7 +53,9 @@ struct Record {
     conventions: Conventions,
     method: Arc<Method>,
     began: Instant,
-    deadline: Option<Deadline>,
+    deadline: Deadline,
+    /// What the response's headers said, if that is no answer of gRPC.
+    refused: Option<StatusCode>,
     measured: Option<Measured>,
     request: Arc<Counts>,
     response: Messages,
@@ -94,6 +96,7 @@ impl Call {
             method,
             began,
             deadline,
+            refused: None,
             measured,
             request: request_counts,
             response: Messages::default(),
@@ -126,13 +129,22 @@ impl Call {
     }
 
     /// Whether there is anything to tell at its end.
+    /// The headers of the response are there, with this status of HTTP.
+    pub(crate) fn answered(&mut self, http: StatusCode) {
+        if let Some(record) = &mut self.record {
+            record.deadline.answered();
+            record.refused = (http != StatusCode::OK).then_some(http);
+        }
+    }
+
     pub(crate) fn is_told(&self) -> bool {
         self.record.is_some()
     }
 
     /// Reads a part of the response that passes by.
     pub(crate) fn read(&mut self, data: &[u8]) {
-        if let Some(record) = &mut self.record {
+        // What a proxy says in place of the server is no message.
+        if let Some(record) = self.record.as_mut().filter(|record| record.refused.is_none()) {
             record.response.read(data);
         }
     }
@@ -162,6 +174,10 @@ impl Call {
         if record.is_due() {
             return self.finish(*record, Code::DeadlineExceeded, Outcome::Error, || "the deadline passed".to_owned());
         }
+        // tonic does not read to its end what is no answer of gRPC.
+        if let Some(http) = record.refused.filter(|_| record.side == Side::Client) {
+            return self.finish(*record, status::of_http(http), Outcome::Error, || format!("the answer is {http}"));
+        }
         self.finish(*record, Code::Cancelled, Outcome::Cancelled, String::new);
     }
 
@@ -175,7 +191,10 @@ impl Call {
         }
         let (request, response) = segments.since(record.request.load(), record.response.passed);
         tell_messages(span, request, response);
-        *span = segments.next(std::mem::replace(span, Span::none()), record.side, &record.method, record.conventions);
+        let next =
+            segments.next(std::mem::replace(span, Span::none()), record.side, &record.method, record.conventions);
+        // Without another span the caller's context goes on all the same.
+        self.place = if next.is_none() { Place::Context(segments.parent().clone()) } else { Place::Span(next) };
         if let Some(measured) = &record.measured {
             measured.count(record.method.label(), request, response);
         }
@@ -238,7 +257,7 @@ fn tell_status(span: &mut Span, code: Code, conventions: Conventions) {
 
 impl Record {
     fn is_due(&self) -> bool {
-        self.deadline.is_some_and(|deadline| deadline.is_due(Instant::now()))
+        self.deadline.is_due(Instant::now())
     }
 
     fn methods(&self) -> &'static Methods {

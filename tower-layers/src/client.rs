@@ -159,6 +159,10 @@ fn server_of<'a>(request: &'a Request<Body>, settings: &'a Settings) -> Option<(
 }
 
 fn send(context: &Context, request: &mut Request<Body>, settings: &Settings) {
+    if !settings.baggage.is_all() {
+        // What somebody passed on with the metadata is no more this server's business than what is in the context.
+        request.headers_mut().remove("baggage");
+    }
     let mut headers = HttpHeadersMut::from(request.headers_mut());
     match settings.baggage.reduce(context) {
         Some(reduced) => propagation::inject(&reduced, &mut headers),

@@ -9,24 +9,33 @@ use crate::headers;
 /// The least that a call may have left when it is ended because of its deadline.
 const SLACK: Duration = Duration::from_millis(5);
 
-#[derive(Clone, Copy, Debug)]
+/// From when on an end that nobody explained was a deadline's.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deadline {
-    /// From when on an end that nobody explained was the deadline's.
-    due: Instant,
+    /// By the header of the call, which counts to its end.
+    given: Option<Instant>,
+    /// By the timeout that this side has for all calls, which is enforced until the headers of the response only.
+    own: Option<Instant>,
 }
 
 impl Deadline {
-    /// By its header, or by the timeout that this side has for all calls, whichever is shorter.
-    pub(crate) fn of(headers: &HeaderMap, own: Option<Duration>, now: Instant) -> Option<Self> {
+    pub(crate) fn of(headers: &HeaderMap, own: Option<Duration>, now: Instant) -> Self {
         let given = headers::find(headers, "grpc-timeout").and_then(|timeout| parse(timeout.as_bytes()));
-        let timeout = given.into_iter().chain(own).min()?;
-        // Timers of the two sides do not agree to the millisecond; a twentieth is what calls were seen to differ by.
-        let slack = SLACK.max(timeout / 20).min(timeout);
-        Some(Deadline { due: now.checked_add(timeout - slack)? })
+        let due = |timeout: Duration| {
+            // Timers of the two sides do not agree to the millisecond; a twentieth is what calls were seen to differ by.
+            let slack = SLACK.max(timeout / 20).min(timeout);
+            now.checked_add(timeout - slack)
+        };
+        Deadline { given: given.and_then(due), own: own.and_then(due) }
+    }
+
+    /// The headers of the response are there.
+    pub(crate) fn answered(&mut self) {
+        self.own = None;
     }
 
     pub(crate) fn is_due(&self, now: Instant) -> bool {
-        now >= self.due
+        self.given.into_iter().chain(self.own).any(|due| now >= due)
     }
 }
 
@@ -79,9 +88,9 @@ mod tests {
         let now = Instant::now();
         let headers =
             HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static(timeout))]);
-        assert_eq!(Deadline::of(&headers, None, now).unwrap().is_due(now + after), due, "{timeout} {after:?}");
+        assert_eq!(Deadline::of(&headers, None, now).is_due(now + after), due, "{timeout} {after:?}");
         let longer = Some(Duration::from_secs(3600));
-        assert_eq!(Deadline::of(&headers, longer, now).unwrap().is_due(now + after), due, "{timeout} {after:?}");
+        assert_eq!(Deadline::of(&headers, longer, now).is_due(now + after), due, "{timeout} {after:?}");
     }
 
     #[test]
@@ -90,10 +99,20 @@ mod tests {
         let ten =
             HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static("10S"))]);
         for headers in [HeaderMap::new(), ten] {
-            let deadline = Deadline::of(&headers, own, now).unwrap();
+            let deadline = Deadline::of(&headers, own, now);
             assert_eq!([900, 950].map(|millis| deadline.is_due(now + Duration::from_millis(millis))), [false, true]);
         }
-        assert!(Deadline::of(&HeaderMap::new(), None, now).is_none());
+        assert!(!Deadline::of(&HeaderMap::new(), None, now).is_due(now + Duration::from_secs(3600)));
+    }
+
+    #[test]
+    fn after_the_headers_of_the_response_only_the_calls_own_counts() {
+        let (now, own) = (Instant::now(), Some(Duration::from_secs(1)));
+        let ten =
+            HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static("10S"))]);
+        let mut deadline = Deadline::of(&ten, own, now);
+        deadline.answered();
+        assert_eq!([5, 11].map(|seconds| deadline.is_due(now + Duration::from_secs(seconds))), [false, true]);
     }
 
     #[test]

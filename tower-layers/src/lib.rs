@@ -54,7 +54,11 @@
 //! Callers are trusted unless a [policy](GrpcServerLayer::with_trust) says otherwise. [`MessageSpans`] gives single messages
 //! spans of their own.
 //!
-//! Both layers take and give `tonic::body::Body`, so that they stand beside any other layer, outside or inside of it.
+//! What tonic makes of a response is above the client's layer: one that cannot be decoded, or is too large, was given up here, and
+//! its span is `CANCELLED` whatever the caller is told.
+//!
+//! Both layers take and give `tonic::body::Body`, so that they stand beside any other layer, outside or inside of it. Only one
+//! that makes another protocol of gRPC, as that for gRPC-Web, has to be outside.
 //!
 //! What is said here is about gRPC; that of the layers for HTTP, `HttpServerLayer` and `HttpClientLayer`, is in the module `http`.
 //!

@@ -17,7 +17,8 @@ use crate::keys;
 const CAP: u64 = 100;
 
 /// Gives the messages of a stream spans of their own, up to a number: those after it are only counted, as
-/// `tc.rpc.messages_without_span` on the span that is current when the stream ends. Without this a call has one span, with
+/// `tc.rpc.messages_without_span` on the span that is current when the stream ends, if there is one: around a stream that a client
+/// sends there is none. Without this a call has one span, with
 /// the number of its messages.
 ///
 /// ```

@@ -14,7 +14,8 @@ use crate::label::MethodLabel;
 
 /// Names that are taken as they come.
 const NEW: usize = 256;
-/// Names of methods that have answered `OK`. Together they fit into the table of span names.
+/// Names of methods that have answered `OK`. Together they fit into the table of span names, which the layers for HTTP and the
+/// application use too: past its end a span is called `other`.
 const LEARNT: usize = 512;
 /// The longest path that is looked at.
 const PATH: usize = 1024;
@@ -137,13 +138,9 @@ impl Methods {
         if let Some(method) = known.methods.get(path) {
             return method.clone();
         }
-        let room = path.len() <= PATH && known.methods.len() - known.learnt < NEW;
+        let room = path.len() <= PATH && known.has_room();
         drop(known);
-        let method = Arc::new(Method::new(path, room));
-        if room {
-            self.keep(&method);
-        }
-        method
+        if room { self.keep(path) } else { Arc::new(Method::new(path, false)) }
     }
 
     /// The method has answered `OK`: it is one, and not somebody's invention.
@@ -171,12 +168,24 @@ impl Methods {
         paths.into_iter().for_each(|path| self.learn(&self.find(path)));
     }
 
-    fn keep(&self, method: &Arc<Method>) {
+    /// The one that the table has from now on.
+    fn keep(&self, path: &str) -> Arc<Method> {
         let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have been faster, with this one or with the last that there was room for.
-        if known.methods.len() - known.learnt < NEW {
-            known.methods.entry(method.path.clone()).or_insert_with(|| method.clone());
+        if let Some(method) = known.methods.get(path) {
+            return method.clone();
         }
+        let method = Arc::new(Method::new(path, known.has_room()));
+        if method.kept {
+            known.methods.insert(method.path.clone(), method.clone());
+        }
+        method
+    }
+}
+
+impl Known {
+    fn has_room(&self) -> bool {
+        self.methods.len().saturating_sub(self.learnt) < NEW
     }
 }
 
@@ -220,6 +229,28 @@ mod tests {
         methods.learn(&real);
         assert_eq!(methods.find("/real.Svc/Get").name(), "Svc/Get");
         assert_eq!(methods.0.read().unwrap().methods.len(), NEW + 1);
+    }
+
+    #[test]
+    fn threads_that_come_at_once_find_one_and_learn_it_once() {
+        let methods = Methods::default();
+        for round in 0..200 {
+            let path = format!("/Svc{round}/M");
+            let start = std::sync::Barrier::new(4);
+            let first = || {
+                start.wait();
+                let method = methods.find(&path);
+                methods.learn(&method);
+                Arc::as_ptr(&method) as usize
+            };
+            let found = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(first)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect::<std::collections::HashSet<_>>()
+            });
+            assert_eq!(found.len(), 1, "{path}");
+        }
+        let known = methods.0.read().unwrap();
+        assert_eq!((known.methods.len(), known.learnt), (200, 200));
     }
 
     #[test]

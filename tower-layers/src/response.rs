@@ -125,6 +125,7 @@ fn watch(response: Response<Body>, mut call: Option<Call>, answers_panics: bool)
             call.iter_mut().for_each(|call| call.end(code, || status::message_of(response.headers())));
             return response;
         }
+        call.iter_mut().for_each(|call| call.answered(http));
     }
     response.map(|inner| Body::new(ResponseBody { inner, call, http, answers_panics }))
 }

@@ -15,6 +15,9 @@ use crate::method::Method;
 use crate::start::{self, Ends, Origin};
 use crate::status::Side;
 
+/// A stream does not roll over more often than this: each time is a span.
+const SHORTEST: Duration = Duration::from_millis(10);
+
 #[derive(Debug)]
 pub(crate) struct Segments {
     every: Duration,
@@ -33,8 +36,13 @@ pub(crate) struct Segments {
 impl Segments {
     pub(crate) fn new(every: Duration, parent: Context, ends: &Ends<'_>) -> Self {
         let server = ends.server.map(|(address, port)| (address.into(), port));
+        let every = every.max(SHORTEST);
         let due = Instant::now().checked_add(every);
         Segments { every, due, number: 1, parent, server, peer: ends.peer, before: Default::default(), alarm: None }
+    }
+
+    pub(crate) fn parent(&self) -> &Context {
+        &self.parent
     }
 
     pub(crate) fn is_due(&self, now: Instant) -> bool {

@@ -128,7 +128,8 @@ impl GrpcServerLayer {
         self
     }
 
-    /// Answers `INTERNAL` when a handler panics. Otherwise the panic goes on, which the caller sees as `CANCELLED`.
+    /// Answers `INTERNAL` when a handler panics. Otherwise the panic goes on, which the caller sees as `CANCELLED`; so does one of
+    /// an interceptor that stands inside of this layer.
     #[must_use]
     pub fn with_answered_panics(mut self) -> Self {
         self.change().answers_panics = true;

@@ -1,6 +1,7 @@
 //! What a layer was told.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,6 +39,10 @@ pub(crate) enum Sent {
 }
 
 impl Sent {
+    pub(crate) fn is_all(&self) -> bool {
+        matches!(self, Sent::All)
+    }
+
     /// The context without what is not sent; nothing if that is the context itself.
     pub(crate) fn reduce(&self, context: &Context) -> Option<Context> {
         let keys = match self {
@@ -58,7 +63,8 @@ impl Settings {
     }
 
     pub(crate) fn traces(&self, path: &str) -> bool {
-        (self.filter)(path)
+        // A filter is the application's own code; one that panics has not asked for the call to be left out.
+        catch_unwind(AssertUnwindSafe(|| (self.filter)(path))).unwrap_or(true)
     }
 }
 

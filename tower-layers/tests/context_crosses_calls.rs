@@ -139,3 +139,18 @@ fn hostile_headers_are_no_parent() {
         }
     });
 }
+
+#[test]
+fn baggage_that_is_kept_here_does_not_go_with_metadata_that_is_passed_on_either() {
+    alone(async || {
+        let recording = record();
+        for layer in [GrpcClientLayer::new().without_baggage(), GrpcClientLayer::new().with_baggage_keys(["tenant"])] {
+            let mut world = World::new().await.calling(&layer);
+            let mut request = Request::new("context".to_owned());
+            request.metadata_mut().insert("baggage", "secret=1".parse().unwrap());
+            let seen = world.unary_with(request).await.unwrap();
+            assert!(seen.contains("traceparent") && !seen.contains("secret"), "{seen}");
+        }
+        drop(recording);
+    });
+}

@@ -260,6 +260,59 @@ fn timeout_of_the_server() {
 }
 
 #[test]
+fn client_drops_after_the_timeout_of_the_server_which_ends_at_the_headers() {
+    alone(async || {
+        let timeout = Duration::from_millis(300);
+        let layer = GrpcServerLayer::new().with_timeout(timeout);
+        let (recording, mut world) = (record(), World::with(layer, Server::builder().timeout(timeout)).await);
+        let mut stream = world.server_stream(text("1 hang")).await.unwrap();
+        assert!(stream.message().await.unwrap().is_some());
+        assert!(tokio::time::timeout(timeout * 2, stream.message()).await.is_err());
+        drop(stream);
+        let spans = spans_of(&recording, &BOTH).await;
+        check(&spans, Kind::Server, Code::Cancelled, Outcome::Cancelled, [1, 1]);
+    });
+}
+
+/// Answers a request of HTTP/2 as a proxy does whose server is gone: no gRPC, in several parts.
+async fn proxy() -> std::net::SocketAddr {
+    use http_body_util::{BodyExt as _, StreamBody};
+    use hyper_util::rt::{TokioExecutor, TokioIo};
+
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((socket, _)) = listener.accept().await {
+            let service = hyper::service::service_fn(async |_| {
+                let parts = ["<html>", "gone", "</html>"].map(|part| {
+                    Ok::<_, std::convert::Infallible>(http_body::Frame::data(bytes::Bytes::from_static(
+                        part.as_bytes(),
+                    )))
+                });
+                let body = StreamBody::new(tokio_stream::iter(parts)).boxed();
+                http::Response::builder().status(503).header("content-type", "text/html").body(body)
+            });
+            let builder = hyper::server::conn::http2::Builder::new(TokioExecutor::new());
+            tokio::spawn(builder.serve_connection(TokioIo::new(socket), service));
+        }
+    });
+    address
+}
+
+#[test]
+fn a_proxy_answers_for_a_server_that_is_gone() {
+    alone(async || {
+        let recording = record();
+        let mut client = support::client(proxy().await);
+        client.ready().await.unwrap();
+        let path = http::uri::PathAndQuery::from_static("/test.v1.Echo/Unary");
+        assert!(client.unary(text("hello"), path, support::Texts).await.is_err());
+        let spans = spans_of(&recording, &[Kind::Client]).await;
+        check(&spans, Kind::Client, Code::Unavailable, Outcome::Error, [1, 0]);
+    });
+}
+
+#[test]
 fn deadline_midway() {
     alone(async || {
         let (recording, mut world) = (record(), World::new().await);

@@ -6,10 +6,10 @@ use std::sync::atomic::AtomicPtr;
 
 use super::exemplar::Taking;
 use super::exponential;
-use super::sum::{Sum, update};
+use super::sum::{Sum, update, update_last};
 use super::table;
 use crate::metric::{Buckets, MetricMeta, NumberType};
-use crate::sync::{AtomicU64, Relaxed};
+use crate::sync::{Acquire, AtomicU64, Relaxed};
 
 /// Words of a row in front of its buckets.
 const HEADER: usize = 4;
@@ -138,7 +138,6 @@ impl<'a> Row<'a> {
     #[inline(always)]
     pub(crate) fn record<N: Sample>(self, bucket: usize, own: bool, value: N) -> bool {
         let Header { taking, sum, least, most } = self.header;
-        update(&self.buckets[bucket], own, |count| count + 1);
         update(sum, own, |sum| value.summed(sum));
         let order = value.order();
         if order < least.load(Relaxed) {
@@ -147,6 +146,8 @@ impl<'a> Row<'a> {
         if order >= most.load(Relaxed) {
             update(most, own, |most| most.max(order + 1));
         }
+        // Last: who sees the count sees the rest. A sum that is ahead of the counts is told of with the next ones.
+        update_last(&self.buckets[bucket], own, |count| count + 1);
         !taking.has(bucket)
     }
 
@@ -159,7 +160,7 @@ impl<'a> Row<'a> {
     /// Adds what it holds to `total`.
     pub(crate) fn add_to<N: Sample>(self, total: &mut Total) {
         for (total, count) in total.counts.iter_mut().zip(self.buckets) {
-            *total += count.load(Relaxed);
+            *total += count.load(Acquire);
         }
         total.sum = N::of_sum(self.header.sum.load(Relaxed)).summed(total.sum);
         total.least = total.least.min(self.header.least.load(Relaxed));

@@ -4,7 +4,9 @@
 //! added, even if that was 0. A cell that was never touched is all zeroes, as it came from the allocator. In a cell of
 //! fractions the top bit is the sign: it holds the sum below zero, and adding is taking away.
 
-use crate::sync::{AtomicU64, Relaxed};
+use std::sync::atomic::Ordering;
+
+use crate::sync::{AtomicU64, Relaxed, Release};
 
 /// Says that a cell was touched.
 pub(crate) const TOUCHED: u64 = 1 << 63;
@@ -98,12 +100,23 @@ impl Sum for f64 {
 /// Changes a cell: with a load and a store where nobody else writes, else in one step.
 #[inline(always)]
 pub(crate) fn update(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
+    update_in_order(cell, own, Relaxed, change);
+}
+
+/// The same after all that this thread changed before, for those who see it with Acquire.
+#[inline(always)]
+pub(crate) fn update_last(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
+    update_in_order(cell, own, Release, change);
+}
+
+#[inline(always)]
+fn update_in_order(cell: &AtomicU64, own: bool, order: Ordering, change: impl Fn(u64) -> u64) {
     if own {
-        cell.store(change(cell.load(Relaxed)), Relaxed);
+        cell.store(change(cell.load(Relaxed)), order);
         return;
     }
     let mut now = cell.load(Relaxed);
-    while let Err(other) = cell.compare_exchange_weak(now, change(now), Relaxed, Relaxed) {
+    while let Err(other) = cell.compare_exchange_weak(now, change(now), order, Relaxed) {
         now = other;
     }
 }

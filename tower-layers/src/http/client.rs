@@ -63,7 +63,8 @@ impl HttpClientLayer {
     }
 
     /// Sends the baggage to these servers: a name, as `store.internal`, or all below a domain, as `*.svc.cluster.local`. With
-    /// requests to all others none is sent, also none that was written to the request before.
+    /// requests to all others none is sent, also none that was written to the request before. A client that follows redirects
+    /// goes around this layer, and not into it: only so each of its requests is looked at.
     #[must_use]
     pub fn with_baggage_to<'a>(mut self, hosts: impl IntoIterator<Item = &'a str>) -> Self {
         self.change().baggage_to = Hosts::new(hosts);

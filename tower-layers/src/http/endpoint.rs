@@ -12,7 +12,7 @@ use crate::status::Side;
 
 /// Those that are taken as they come.
 const NEW: usize = 128;
-/// Those that have answered. Together with all others they fit into the table of span names.
+/// Those that have answered. The table of span names, which others use too, has room for as many twice.
 const KNOWN: usize = 384;
 /// The longest template or name of a server.
 const LONGEST: usize = 255;

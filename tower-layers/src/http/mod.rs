@@ -35,9 +35,9 @@
 //! | `tc_http_client_duration_seconds` | `http.request.method`, `server.address`, `server.port` unless it is the scheme's own, `tc.http.status_class` |
 //! | `tc_http_server_active` | |
 //!
-//! They count all requests that are traced, whether or not they are sampled. A caller cannot add to them: a route is known when
-//! axum names it and the method is one of its own, or when it has answered something else than 404 and 405; a server when it
-//! has answered. Up to 384 of each are, and all others are `_OTHER`. Of all that the labels could make together, 1,024 sets are
+//! They count all requests that are traced, whether or not they are sampled. A caller cannot add to them: a route is known
+//! when it has answered, if axum names it and the method is one of its own, or else with something other than 404 and 405; a server
+//! when it has answered. Up to 384 of each are, and all others are `_OTHER`. Of all that the labels could make together, 1,024 sets are
 //! kept, 512 of those of `tc_*`; the rest is counted as one, with `otel.metric.overflow`.
 
 mod body;

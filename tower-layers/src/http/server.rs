@@ -101,7 +101,8 @@ impl HttpServerLayer {
     /// ```
     /// use tracecast_tower::HttpServerLayer;
     ///
-    /// let layer = HttpServerLayer::new().with_trust(|peer| peer.headers().contains_key("x-from-our-gateway"));
+    /// let layer = HttpServerLayer::new()
+    ///     .with_trust(|peer| peer.address().is_some_and(|address| address.ip().is_loopback()));
     /// ```
     #[must_use]
     pub fn with_trust(mut self, trusts: impl Fn(&Peer<'_>) -> bool + Send + Sync + 'static) -> Self {

@@ -48,7 +48,7 @@ impl Common {
     /// When a request that begins now will have taken too long.
     pub(crate) fn deadline(&self) -> Option<Deadline> {
         let timeout = self.timeout?;
-        Deadline::of(&HeaderMap::new(), Some(timeout), Instant::now())
+        Some(Deadline::of(&HeaderMap::new(), Some(timeout), Instant::now()))
     }
 
     /// Whether the filter takes a request. One that panics has not refused it.
