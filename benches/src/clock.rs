@@ -4,11 +4,12 @@ use std::time::{Duration, SystemTime};
 
 use tracecast::{Recording, RecordingConfig};
 
+use crate::report::{Report, Section};
 use crate::work;
 
-pub fn print() {
+pub fn report(report: &mut Report) {
     let recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
-    println!("## Span times against the wall clock\n\n| after | drained each second | error |\n|---|---|---|");
+    let mut section = Section::new("Span times against the wall clock", ["after", "drained each second", "error"]);
     for drains in [true, false] {
         for _ in 0..60 {
             std::thread::sleep(Duration::from_secs(1));
@@ -16,9 +17,10 @@ pub fn print() {
                 recording.drain();
             }
         }
-        println!("| 60 s | {} | {:?} |", if drains { "yes" } else { "no" }, error(&recording));
+        let drained = if drains { "yes" } else { "no" };
+        section.row(["60 s".to_owned(), drained.to_owned(), format!("{:?}", error(&recording))]);
     }
-    println!();
+    report.add(section);
 }
 
 /// The least distance of a span's start from the wall clock read just before it, of a few: the rest is the machine.

@@ -1,15 +1,15 @@
 //! From records to OTLP bytes: what the export costs for each span, as time and as instructions.
 
 use std::hint::black_box;
-use std::process::Command;
 use std::time::Instant;
 
 use tracecast::__bench::Encoder;
 use tracecast::prelude::*;
 use tracecast::{Recording, RecordingConfig};
 
-use crate::time::Timed;
-use crate::{alloc, work};
+use crate::report::{Report, Section, figure};
+use crate::timed::Timed;
+use crate::{alloc, callgrind, work};
 
 /// Spans in a round: as many as a batch has by default.
 const SPANS: u64 = 512;
@@ -58,22 +58,24 @@ struct Row {
     bytes: u64,
 }
 
-pub fn print(quick: bool) {
+pub fn report(quick: bool, report: &mut Report) {
     let recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
     let mut encoder = Encoder::new("bench");
     let rows = measure(if quick { 20 } else { 1_000 }, &recording, &mut encoder);
-    println!("## From records to OTLP bytes, per span, best of interleaved rounds\n");
-    println!(
-        "| what | ns | median | instructions | bytes | ns to plain data | target |\n|---|---|---|---|---|---|---|"
-    );
+    let columns = ["what", "ns, best", "median", "instructions", "bytes", "ns to plain data"];
+    let mut section = Section::new("From records to OTLP bytes, per span, in interleaved rounds", columns);
     for Row { encoded, plain, bytes } in &rows {
-        let (name, best, median, plain) = (encoded.name, encoded.best(), encoded.median(), plain.best());
-        let target = if name == TWO { "<= 85 ns" } else { "" };
-        let instructions = instructions(name);
-        println!("| {name} | {best:.1} | {median:.1} | {instructions} | {bytes} | {plain:.1} | {target} |");
+        if encoded.name == TWO {
+            report.goal("export CPU per span, 2 attributes", encoded.best(), 85.0, "ns to OTLP bytes, best round", "");
+        }
+        let counted = if quick && encoded.name != TWO { String::new() } else { instructions(encoded.name) };
+        let (best, median, plain) = (figure(encoded.best()), encoded.median().to_string(), figure(plain.best()));
+        section.row([encoded.name.to_owned(), best, median, counted, bytes.to_string(), plain]);
     }
     let spans = CONTENDERS.len() as u64 * SPANS;
-    println!("\n{} allocations in {spans} spans, in a buffer that is large enough.\n", allocations(&mut encoder));
+    section
+        .note(format!("{} allocations in {spans} spans, in a buffer that is large enough.", allocations(&mut encoder)));
+    report.add(section);
 }
 
 fn measure(rounds: usize, recording: &Recording, encoder: &mut Encoder) -> Vec<Row> {
@@ -145,14 +147,5 @@ fn instructions(contender: &str) -> String {
 }
 
 fn collected(contender: &str, spans: u64) -> Option<u64> {
-    let this = std::env::current_exe().expect("the path of this program");
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=tracecast_encoded"])
-        .arg(this)
-        .args(["--encode-count", contender, &spans.to_string()])
-        .output()
-        .ok()?;
-    let text = String::from_utf8_lossy(&output.stderr);
-    let line = text.lines().find(|line| line.contains("Collected :"))?;
-    line.rsplit(' ').next()?.parse().ok()
+    callgrind::collected("tracecast_encoded", &["--encode-count", contender, &spans.to_string()])
 }

@@ -11,36 +11,48 @@ use std::time::{Duration, Instant};
 use tracecast::config::{Config, Protocol};
 use tracecast::prelude::*;
 
+use crate::report::{Report, Section};
+
 const SPANS_A_SECOND: u64 = 100_000;
+/// The name of the receiver's threads.
+const RECEIVER: &str = "receiver";
 const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
 
 #[inline(never)]
 #[tc_span("Bench/Two", attrs(tracecast::keys::artifact = UUID, tracecast::keys::size_bytes = x))]
-fn two(x: u64) -> u64 {
+pub fn two(x: u64) -> u64 {
     black_box(x)
 }
 
-pub fn print(quick: bool) {
+pub fn report(quick: bool, report: &mut Report) {
     let seconds = if quick { 1 } else { 10 };
-    println!("## The whole way: {SPANS_A_SECOND} spans a second with 2 attributes, on one thread, for {seconds} s\n");
-    println!("| over | ended | exported | dropped | requests | MiB | collector and transport | target |");
-    println!("|---|---|---|---|---|---|---|---|");
+    let title =
+        format!("The whole way: {SPANS_A_SECOND} spans a second with 2 attributes, on one thread, for {seconds} s");
+    let columns = ["over", "ended", "exported", "dropped", "requests", "MiB", "collector and transport", "receiver"];
+    let mut section = Section::new(title, columns);
     for (name, protocol) in [("http/protobuf", Protocol::HttpProtobuf), ("http/json", Protocol::HttpJson)] {
-        busy(name, protocol, seconds);
+        let (row, dropped, share) = busy(name, protocol, seconds);
+        section.row(row);
+        if protocol == Protocol::HttpProtobuf {
+            report.goal("100,000 spans a second over HTTP", dropped, 0.0, "spans dropped", "");
+            report.goal("100,000 spans a second over HTTP", share * 100.0, 10.0, "% of a core", "");
+        }
     }
     let seconds = if quick { 2 } else { 20 };
-    println!("\n{}\n", idle(Duration::from_secs(seconds)));
+    section.note(idle(Duration::from_secs(seconds)));
+    report.add(section);
 }
 
-fn config(receiver: &Receiver) -> Config {
+pub fn config(receiver: &Receiver) -> Config {
     Config::new().with_endpoint(format!("http://{}", receiver.address).parse().expect("an address"))
 }
 
-fn busy(name: &str, protocol: Protocol, seconds: u64) {
+/// The row, how many were dropped, and the share of a core that telemetry took.
+fn busy(name: &str, protocol: Protocol, seconds: u64) -> ([String; 8], f64, f64) {
     let receiver = Receiver::start();
     let telemetry = config(&receiver).with_protocol(protocol).init().expect("telemetry starts");
     telemetry.flush(Duration::from_secs(10));
-    let (began, cpu) = (Instant::now(), cpu_of_collector());
+    let (began, cpu, theirs) = (Instant::now(), cpu_of("tracecast"), cpu_of(RECEIVER));
     // In steps of a millisecond, so that the thread makes them at this rate and not in one go.
     let step = SPANS_A_SECOND / 1_000;
     for millisecond in 0..seconds * 1_000 {
@@ -52,18 +64,23 @@ fn busy(name: &str, protocol: Protocol, seconds: u64) {
         }
     }
     let took = began.elapsed();
-    let cpu = cpu_of_collector().zip(cpu).map(|(now, before)| (now - before).as_secs_f64() / took.as_secs_f64());
+    let share = |now: Option<Duration>, before: Option<Duration>| {
+        now.zip(before).map_or(f64::NAN, |(now, before)| (now - before).as_secs_f64() / took.as_secs_f64())
+    };
+    let (ours, theirs) = (share(cpu_of("tracecast"), cpu), share(cpu_of(RECEIVER), theirs));
     let report = telemetry.shutdown(Duration::from_secs(30));
-    let cpu = cpu.map_or("not known here".to_owned(), |share| format!("{:.1} % of a core", share * 100.0));
-    let target = if protocol == Protocol::HttpProtobuf { "0 dropped, < 10 % of a core" } else { "" };
-    println!(
-        "| {name} | {} | {} | {} | {} | {:.1} | {cpu} | {target} |",
-        report.spans_ended,
-        report.spans_exported,
-        report.spans_dropped,
-        receiver.requests.load(Relaxed),
-        receiver.bytes.load(Relaxed) as f64 / f64::from(1 << 20),
-    );
+    let percent = |share: f64| format!("{:.1} % of a core", share * 100.0);
+    let row = [
+        name.to_owned(),
+        report.spans_ended.to_string(),
+        report.spans_exported.to_string(),
+        report.spans_dropped.to_string(),
+        receiver.requests.load(Relaxed).to_string(),
+        format!("{:.1}", receiver.bytes.load(Relaxed) as f64 / f64::from(1 << 20)),
+        percent(ours),
+        percent(theirs),
+    ];
+    (row, report.spans_dropped as f64, ours)
 }
 
 /// All three signals are on and have receivers, and nothing happens.
@@ -81,38 +98,42 @@ fn idle(time: Duration) -> String {
     format!("An idle pipeline of all signals woke up {a_second:.1} times a second (target: no more than a few).")
 }
 
-/// The processor time that the collector's thread has taken.
-fn cpu_of_collector() -> Option<Duration> {
-    let stat = std::fs::read_to_string(collector()?.join("schedstat")).ok()?;
-    stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+/// The processor time that threads of this name have taken. It does not grow by those that have ended.
+fn cpu_of(thread: &str) -> Option<Duration> {
+    let time = |path: std::path::PathBuf| -> Option<Duration> {
+        let stat = std::fs::read_to_string(path.join("schedstat")).ok()?;
+        stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
+    };
+    Some(threads(thread)?.into_iter().filter_map(time).sum())
 }
 
 /// How often it went to sleep.
 fn switches_of_collector() -> Option<u64> {
-    let status = std::fs::read_to_string(collector()?.join("status")).ok()?;
+    // The last one: one of an earlier start may still be about to end.
+    let status = std::fs::read_to_string(threads("tracecast")?.pop()?.join("status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
     line.trim().parse().ok()
 }
 
-/// The collector's thread, as Linux shows it.
-fn collector() -> Option<std::path::PathBuf> {
+/// The threads of this name, as Linux shows them.
+fn threads(name: &str) -> Option<Vec<std::path::PathBuf>> {
     let threads = std::fs::read_dir("/proc/self/task").ok()?;
-    let is_ours = |path: &std::path::PathBuf| {
-        std::fs::read_to_string(path.join("comm")).is_ok_and(|name| name.trim() == "tracecast")
-    };
-    // The last one: one of an earlier start may still be about to end.
-    threads.flatten().map(|thread| thread.path()).filter(is_ours).max()
+    let has_it =
+        |path: &std::path::PathBuf| std::fs::read_to_string(path.join("comm")).is_ok_and(|comm| comm.trim() == name);
+    let mut threads: Vec<_> = threads.flatten().map(|thread| thread.path()).filter(has_it).collect();
+    threads.sort();
+    Some(threads)
 }
 
 /// Takes requests and says yes.
-struct Receiver {
+pub struct Receiver {
     address: SocketAddr,
     requests: Arc<AtomicU64>,
     bytes: Arc<AtomicU64>,
 }
 
 impl Receiver {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let (requests, bytes) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
@@ -120,7 +141,8 @@ impl Receiver {
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (requests, bytes) = counters.clone();
-                std::thread::spawn(move || serve(stream, &requests, &bytes));
+                let serving = std::thread::Builder::new().name(RECEIVER.to_owned());
+                let _ = serving.spawn(move || serve(stream, &requests, &bytes));
             }
         });
         Receiver { address, requests, bytes }

@@ -6,7 +6,10 @@ use std::process::Command;
 
 use tracecast::{Metering, MeteringConfig, Recording, RecordingConfig, Sampler};
 
-use crate::work;
+use crate::report::{Report, Section, of_peer};
+#[cfg(feature = "peers")]
+use crate::spans;
+use crate::{callgrind, work};
 
 /// A scenario runs its work `calls` times; what it costs is the difference between two runs of different length.
 type Scenario = (&'static str, fn(u64));
@@ -54,6 +57,12 @@ const SCENARIOS: &[Scenario] = &[
     ("histogram", |calls| metered(|| repeat(calls, |x| work::call(work::histogram_two, x)))),
     ("tc_metric", |calls| metered(|| repeat(calls, |x| work::call(work::metric_two, x)))),
     ("fastrace, no parent", |calls| repeat(calls, work::fastrace_span)),
+    #[cfg(feature = "peers")]
+    ("tracing, no subscriber", |calls| spans::count(spans::TRACING, spans::Phase::Off, calls)),
+    #[cfg(feature = "peers")]
+    ("SdkTracer, unsampled", |calls| spans::count(spans::SDK, spans::Phase::Unsampled, calls)),
+    #[cfg(feature = "peers")]
+    ("tracing-opentelemetry, unsampled", |calls| spans::count(spans::TRACING, spans::Phase::Unsampled, calls)),
 ];
 
 fn repeat<R>(calls: u64, work: impl Fn(u64) -> R) {
@@ -103,26 +112,45 @@ pub fn tracecast_measured(run: fn(u64), calls: u64) {
     run(calls);
 }
 
-pub fn print() {
+pub fn report(quick: bool, report: &mut Report) {
+    let mut section = Section::new("Instructions per call, by callgrind", ["what", "instructions", "over plain"]);
     if Command::new("valgrind").arg("--version").output().is_err() {
-        return println!("## Instructions\n\nvalgrind is not installed: no instruction counts.\n");
+        section.note("valgrind is not installed: no instruction counts.");
+        return report.add(section);
     }
     let this = std::env::current_exe().expect("the path of this program");
-    let counts: Vec<(&str, f64)> = SCENARIOS.iter().map(|(name, _)| (*name, per_call(&this, name))).collect();
+    let rows = ROWS.iter().filter(|(name, _, _)| !quick || QUICK.contains(name));
+    let wanted = |name: &str| rows.clone().any(|(shown, plain, _)| [shown, plain].contains(&&name));
+    let names: Vec<&str> = SCENARIOS.iter().map(|(name, _)| *name).filter(|name| wanted(name)).collect();
+    let counts = callgrind::at_once(&names, |name| (*name, per_call(&this, name)));
     let of = |name: &str| counts.iter().find(|(known, _)| *known == name).map_or(f64::NAN, |(_, count)| *count);
-    println!(
-        "## Instructions per call, by callgrind\n\n| what | instructions | over plain | target |\n|---|---|---|---|"
-    );
-    for (name, plain, target) in ROWS {
+    for (name, plain, target) in rows.clone() {
         let (count, over) = (of(name), of(name) - of(plain));
-        println!("| {name} | {count:.1} | {over:.1} | {target} |");
+        section.row([(*name).to_owned(), format!("{count:.1}"), format!("{over:.1}")]);
+        if let Some(limit) = target {
+            let peer = |name: &str| of_peer(name, of(name) - of("plain"));
+            let peer = match *name {
+                "off" => {
+                    format!("{} {}", peer("tracing, no subscriber"), peer("fastrace, no parent")).trim().to_owned()
+                }
+                "unsampled child" => peer("SdkTracer, unsampled"),
+                _ => String::new(),
+            };
+            report.goal(*name, over, *limit, "instructions", peer);
+        }
     }
-    compiled_out();
-    println!();
+    if !quick {
+        // A build of its own, which takes a minute.
+        compiled_out(&mut section, report);
+    }
+    report.add(section);
 }
 
+/// What is counted in a hurry: each run under valgrind takes a second.
+const QUICK: [&str; 5] = ["off", "off async", "unsampled child", "recorded polls", "counter off"];
+
 /// The same functions in a build with the feature `off`.
-fn compiled_out() {
+fn compiled_out(section: &mut Section, report: &mut Report) {
     let this = Path::new(env!("CARGO_MANIFEST_DIR"));
     let target = this.join("target/off");
     let built = Command::new("cargo")
@@ -131,7 +159,7 @@ fn compiled_out() {
         .env("CARGO_TARGET_DIR", &target)
         .status();
     if !built.is_ok_and(|status| status.success()) {
-        return println!("| compiled out | could not be built | | 0 |");
+        return section.note("The build with the feature `off` failed: nothing is known of what is compiled out.");
     }
     let program = target.join("release/tracecast-benches");
     for (name, plain) in [
@@ -143,45 +171,50 @@ fn compiled_out() {
         ("tc_span and tc_metric off", "plain labelled"),
     ] {
         let (count, plain) = (per_call(&program, name), per_call(&program, plain));
-        println!(
-            "| compiled out: {} | {count:.1} | {:.1} | 0 |",
-            name.replace("off, ", "").replace("off async", "async").replace(" off", "").replace("off", "sync"),
-            count - plain
-        );
+        let name = name.replace("off, ", "").replace("off async", "async").replace(" off", "").replace("off", "sync");
+        let name = format!("compiled out: {name}");
+        section.row([name.clone(), format!("{count:.1}"), format!("{:.1}", count - plain)]);
+        report.goal(name, count - plain, 0.0, "instructions", "");
     }
 }
 
 /// What is shown, over which plain work, and its target.
-const ROWS: &[(&str, &str, &str)] = &[
-    ("plain", "plain", ""),
-    ("off", "plain", "<= 3"),
-    ("off, 4 attributes", "plain", "<= 3"),
-    ("off, owned argument", "plain owned", ""),
-    ("off, result", "plain result", "<= 3"),
-    ("off async", "plain async", "<= 20"),
-    ("unsampled child", "plain", "<= 45"),
-    ("unsampled child, 4 attributes", "plain", "<= 45"),
-    ("unsampled async child", "plain async", ""),
+const ROWS: &[(&str, &str, Option<f64>)] = &[
+    ("plain", "plain", None),
+    ("off", "plain", Some(3.0)),
+    ("off, 4 attributes", "plain", Some(3.0)),
+    ("off, owned argument", "plain owned", None),
+    ("off, result", "plain result", Some(3.0)),
+    ("off async", "plain async", Some(20.0)),
+    ("unsampled child", "plain", Some(45.0)),
+    ("unsampled child, 4 attributes", "plain", Some(45.0)),
+    ("unsampled async child", "plain async", None),
     #[cfg(feature = "otel")]
-    ("unsampled child, interop on", "plain", "<= 80"),
+    ("unsampled child, interop on", "plain", Some(80.0)),
     #[cfg(feature = "otel")]
-    ("recorded, interop on", "plain", ""),
+    ("recorded, interop on", "plain", None),
     #[cfg(feature = "otel")]
-    ("recorded polls, interop on", "plain polls", ""),
-    ("recorded polls", "plain polls", "<= 40 a poll"),
-    ("counter off", "plain labelled", "<= 3"),
-    ("histogram off", "plain labelled", "<= 3"),
-    ("gauge off", "plain labelled", "<= 3"),
-    ("tc_metric off", "plain labelled", "<= 3"),
-    ("tc_span and tc_metric off", "plain labelled", "<= 3"),
-    ("counter", "plain labelled", ""),
-    ("histogram", "plain labelled", ""),
-    ("tc_metric", "plain labelled", ""),
-    ("limit", "plain", ""),
-    ("recorded, 0 attributes", "plain", ""),
-    ("recorded, 4 attributes", "plain", ""),
-    ("recorded async", "plain async", ""),
-    ("fastrace, no parent", "plain", ""),
+    ("recorded polls, interop on", "plain polls", None),
+    ("recorded polls", "plain polls", Some(40.0)),
+    ("counter off", "plain labelled", Some(3.0)),
+    ("histogram off", "plain labelled", Some(3.0)),
+    ("gauge off", "plain labelled", Some(3.0)),
+    ("tc_metric off", "plain labelled", Some(3.0)),
+    ("tc_span and tc_metric off", "plain labelled", Some(3.0)),
+    ("counter", "plain labelled", None),
+    ("histogram", "plain labelled", None),
+    ("tc_metric", "plain labelled", None),
+    ("limit", "plain", None),
+    ("recorded, 0 attributes", "plain", None),
+    ("recorded, 4 attributes", "plain", None),
+    ("recorded async", "plain async", None),
+    ("fastrace, no parent", "plain", None),
+    #[cfg(feature = "peers")]
+    ("tracing, no subscriber", "plain", None),
+    #[cfg(feature = "peers")]
+    ("SdkTracer, unsampled", "plain", None),
+    #[cfg(feature = "peers")]
+    ("tracing-opentelemetry, unsampled", "plain", None),
 ];
 
 fn per_call(program: &Path, scenario: &str) -> f64 {
@@ -191,13 +224,6 @@ fn per_call(program: &Path, scenario: &str) -> f64 {
 }
 
 fn collected(program: &Path, scenario: &str, calls: u64) -> u64 {
-    let output = Command::new("valgrind")
-        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=tracecast_measured"])
-        .arg(program)
-        .args(["--count", scenario, &calls.to_string()])
-        .output()
-        .expect("valgrind starts");
-    let text = String::from_utf8_lossy(&output.stderr);
-    let line = text.lines().find(|line| line.contains("Collected :")).unwrap_or_else(|| panic!("{scenario}: {text}"));
-    line.rsplit(' ').next().and_then(|count| count.parse().ok()).expect("a count")
+    let arguments = ["--count", scenario, &calls.to_string()];
+    callgrind::collected_of(program, "tracecast_measured", &arguments).expect("valgrind starts")
 }

@@ -1,57 +1,126 @@
-//! Prints what Tracecast costs, beside the limit and a peer, in one run.
+//! Prints what Tracecast costs, beside the limit and its peers, in one run.
 //!
-//! `cargo run --release` prints the tables. `-- --quick` does it in a few seconds, with figures too rough to quote;
-//! `-- --clock` takes two minutes and is not part of them.
+//! `cargo run --release` prints all tables, says which targets are met, and writes them to `results`. `-- --quick` does it in
+//! a few seconds, with figures too rough to quote, and writes nothing; `-- --clock` takes two minutes and is not part of them.
+
+#![cfg_attr(
+    not(feature = "peers"),
+    allow(dead_code, unused_mut, reason = "only instructions are counted in that build")
+)]
 
 mod alloc;
-mod check_time;
+mod callgrind;
+mod chart;
 mod clock;
+#[cfg(feature = "peers")]
+mod cpu;
 #[cfg(feature = "otlp")]
 mod encode;
 #[cfg(feature = "otlp")]
 mod end_to_end;
+mod generated;
+#[cfg(feature = "peers")]
+mod growth;
+#[cfg(feature = "peers")]
+mod grpc;
 mod instructions;
+mod json;
 mod metrics;
+#[cfg(feature = "peers")]
+mod peers;
+mod report;
+mod side_by_side;
 mod sizes;
-mod time;
+#[cfg(feature = "peers")]
+mod spans;
+mod stats;
+mod timed;
 mod work;
+
+use std::path::Path;
+
+use chart::Chart;
+use report::Report;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match arguments[..] {
-        ["--count", scenario, calls] => instructions::run_here(scenario, calls.parse().expect("a number of calls")),
-        #[cfg(feature = "otlp")]
-        ["--encode-count", contender, spans] => encode::run_here(contender, spans.parse().expect("a number of spans")),
-        [] => print_all(false),
-        ["--quick"] => print_all(true),
-        ["--time"] => time::print(false),
-        ["--metrics"] => metrics::print(false),
-        ["--instructions"] => instructions::print(),
-        ["--sizes"] => sizes::print(),
-        ["--check"] => check_time::print(false),
-        #[cfg(feature = "otlp")]
-        ["--encode"] => encode::print(false),
-        #[cfg(feature = "otlp")]
-        ["--end-to-end"] => end_to_end::print(false),
-        ["--clock"] => clock::print(),
-        _ => {
-            eprintln!(
-                "usage: tracecast-benches [--quick | --time | --metrics | --instructions | --sizes | --check | --encode | --end-to-end | --clock]"
-            );
-            std::process::exit(2);
+    if !ran_for_another(&arguments) {
+        let mut report = Report::default();
+        match arguments[..] {
+            [] | ["--all"] => all(&mut report),
+            ["--quick"] => drop(tables(true, &mut report)),
+            ["--metrics"] => metrics::report(false, &mut report),
+            ["--instructions"] => instructions::report(false, &mut report),
+            ["--sizes"] => sizes::report(&mut report),
+            ["--check"] => generated::report(false, &mut report),
+            #[cfg(feature = "otlp")]
+            ["--encode"] => encode::report(false, &mut report),
+            #[cfg(feature = "otlp")]
+            ["--end-to-end"] => end_to_end::report(false, &mut report),
+            #[cfg(feature = "peers")]
+            ["--time"] => drop(spans::report(false, &mut report)),
+            #[cfg(feature = "peers")]
+            ["--grpc"] => drop(grpc::report(false, &mut report)),
+            #[cfg(feature = "peers")]
+            ["--growth"] => growth::report(false, &mut report),
+            ["--clock"] => clock::report(&mut report),
+            _ => {
+                eprintln!(
+                    "usage: tracecast-benches [--all | --quick | --time | --metrics | --instructions | --sizes | --check | \
+                     --encode | --end-to-end | --grpc | --growth | --clock]"
+                );
+                std::process::exit(2);
+            }
+        }
+        report.print_goals();
+        if arguments == ["--quick"] {
+            println!("A quick run makes sure that everything runs: its times are too rough to quote.");
         }
     }
 }
 
-fn print_all(quick: bool) {
-    sizes::print();
-    instructions::print();
-    time::print(quick);
-    metrics::print(quick);
+/// What this program asks another process of itself to do.
+fn ran_for_another(arguments: &[&str]) -> bool {
+    match arguments {
+        ["--count", scenario, calls] => instructions::run_here(scenario, calls.parse().expect("a number of calls")),
+        #[cfg(feature = "otlp")]
+        ["--encode-count", contender, spans] => encode::run_here(contender, spans.parse().expect("a number of spans")),
+        #[cfg(feature = "peers")]
+        ["--grpc-count", variant, calls] => grpc::run_here(variant, calls.parse().expect("a number of calls")),
+        #[cfg(feature = "peers")]
+        ["--grpc-worker", variant] => grpc::work(variant),
+        #[cfg(feature = "peers")]
+        ["--spans-phase", phase, threads, rounds] => spans::run_here(phase, threads, rounds),
+        _ => return false,
+    }
+    true
+}
+
+/// Everything, printed and written.
+fn all(report: &mut Report) {
+    let charts = tables(false, report);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    if let Err(error) = report.write(&folder, "cargo run --release -- --all", &charts) {
+        eprintln!("{} could not be written: {error}", folder.display());
+    }
+}
+
+fn tables(quick: bool, report: &mut Report) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    sizes::report(report);
+    instructions::report(quick, report);
+    #[cfg(feature = "peers")]
+    charts.extend(spans::report(quick, report));
+    metrics::report(quick, report);
     #[cfg(feature = "otlp")]
-    encode::print(quick);
+    encode::report(quick, report);
     #[cfg(feature = "otlp")]
-    end_to_end::print(quick);
-    check_time::print(quick);
+    end_to_end::report(quick, report);
+    #[cfg(feature = "peers")]
+    charts.extend(grpc::report(quick, report));
+    #[cfg(feature = "peers")]
+    growth::report(quick, report);
+    generated::report(quick, report);
+    charts
 }

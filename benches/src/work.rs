@@ -3,7 +3,6 @@
 use std::hint::black_box;
 
 use fastrace::local::LocalSpan;
-use tracecast::Static;
 use tracecast::prelude::*;
 
 /// Four closed values, as an engineer would declare texts that are known in advance.
@@ -78,12 +77,6 @@ pub fn span_strings(x: u64, first: &str, second: &str) -> u64 {
 }
 
 #[inline(never)]
-#[tc_span("Bench/Static", attrs(keys::first = Static("a"), keys::second = Static("b")))]
-pub fn span_static(x: u64) -> u64 {
-    black_box(x).wrapping_mul(3)
-}
-
-#[inline(never)]
 pub fn plain_owned(x: u64, text: String) -> usize {
     black_box(x).wrapping_mul(3) as usize + text.len()
 }
@@ -97,20 +90,6 @@ pub fn span_owned(x: u64, text: String) -> usize {
 #[inline(never)]
 pub fn fastrace_span(x: u64) -> u64 {
     let _span = LocalSpan::enter_with_local_parent("Bench/Sync");
-    black_box(x).wrapping_mul(3)
-}
-
-#[inline(never)]
-pub fn fastrace_four(x: u64) -> u64 {
-    let _span = LocalSpan::enter_with_local_parent("Bench/Four")
-        .with_properties(|| [("bench.one", "a"), ("bench.two", "b"), ("bench.three", "c"), ("bench.four", "d")]);
-    black_box(x).wrapping_mul(3)
-}
-
-#[inline(never)]
-pub fn fastrace_strings(x: u64, first: &str, second: &str) -> u64 {
-    let _span = LocalSpan::enter_with_local_parent("Bench/Strings")
-        .with_properties(|| [("bench.first", first.to_owned()), ("bench.second", second.to_owned())]);
     black_box(x).wrapping_mul(3)
 }
 
@@ -136,6 +115,22 @@ impl Future for Yields {
             return std::task::Poll::Ready(());
         }
         self.0 -= 1;
+        std::task::Poll::Pending
+    }
+}
+
+/// Waits once, in a runtime or without one.
+#[derive(Default)]
+pub struct Pause(bool);
+
+impl Future for Pause {
+    type Output = ();
+
+    fn poll(mut self: std::pin::Pin<&mut Self>, task: &mut std::task::Context<'_>) -> std::task::Poll<()> {
+        if std::mem::replace(&mut self.0, true) {
+            return std::task::Poll::Ready(());
+        }
+        task.waker().wake_by_ref();
         std::task::Poll::Pending
     }
 }

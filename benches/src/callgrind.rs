@@ -1,0 +1,35 @@
+//! Runs this program under callgrind.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Instructions inside of `function` when this program runs with these arguments; none where valgrind is not installed.
+pub fn collected(function: &str, arguments: &[&str]) -> Option<u64> {
+    collected_of(&std::env::current_exe().ok()?, function, arguments)
+}
+
+/// The same of another build of this program.
+pub fn collected_of(program: &Path, function: &str, arguments: &[&str]) -> Option<u64> {
+    let output = Command::new("valgrind")
+        .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
+        .arg(format!("--toggle-collect={function}"))
+        .arg(program)
+        .args(arguments)
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stderr);
+    let line = text.lines().find(|line| line.contains("Collected :"));
+    let line = line.unwrap_or_else(|| panic!("{arguments:?}: {text}"));
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+/// Counts some at the same time: what is counted does not depend on it.
+pub fn at_once<T: Sync, R: Send>(all: &[T], count: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let share = all.len().div_ceil(std::thread::available_parallelism().map_or(1, usize::from)).max(1);
+    let count = &count;
+    std::thread::scope(|scope| {
+        let part = |part| scope.spawn(move || <[T]>::iter(part).map(count).collect::<Vec<R>>());
+        let parts: Vec<_> = all.chunks(share).map(part).collect();
+        parts.into_iter().flat_map(|part| part.join().expect("valgrind runs")).collect()
+    })
+}

@@ -1,0 +1,18 @@
+//! How cost grows: with threads, depth, attributes, callsites, and with spans a second until some are dropped.
+
+mod callsites;
+mod saturation;
+mod shapes;
+mod threads;
+
+use crate::report::Report;
+
+pub fn report(quick: bool, report: &mut Report) {
+    threads::report(quick, report);
+    shapes::report(quick, report);
+    if !quick {
+        // A program of its own, which takes a minute to build.
+        callsites::report(report);
+    }
+    saturation::report(quick, report);
+}

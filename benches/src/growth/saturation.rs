@@ -1,0 +1,71 @@
+//! More and more spans a second until some are dropped: where that is, that telemetry says so, and that whoever makes the spans
+//! does not notice.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use crate::end_to_end::{self, Receiver};
+use crate::report::{Report, Section, figure};
+
+pub fn report(quick: bool, report: &mut Report) {
+    let seconds = if quick { 1 } else { 4 };
+    let rates: &[u64] =
+        if quick { &[200_000] } else { &[100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000] };
+    let columns = [
+        "asked for, spans a second",
+        "made",
+        "exported",
+        "dropped",
+        "said to be dropped",
+        "ns per span, median",
+        "99 %",
+    ];
+    let title = format!("Growth: spans a second from one thread over OTLP/HTTP, {seconds} s each");
+    let mut section = Section::new(title, columns);
+    for &rate in rates {
+        section.row(at(rate, seconds));
+    }
+    section.note(
+        "Where the thread cannot make as many as asked for, it makes as many as it can. Dropped is made less exported; said to \
+         be dropped is what the report at shutdown counts. Times are those of bursts of one millisecond's spans, divided by their \
+         number; the collector and the receiver run on the same processors.",
+    );
+    report.add(section);
+}
+
+fn at(rate: u64, seconds: u64) -> [String; 7] {
+    let receiver = Receiver::start();
+    let telemetry = end_to_end::config(&receiver).init().expect("telemetry starts");
+    telemetry.flush(Duration::from_secs(10));
+    let (began, step) = (Instant::now(), rate / 1_000);
+    let (mut made, mut bursts) = (0_u64, Vec::new());
+    for millisecond in 0..seconds * 1_000 {
+        if began.elapsed() >= Duration::from_secs(seconds) {
+            break;
+        }
+        let start = Instant::now();
+        for span in 0..step {
+            black_box(end_to_end::two(black_box(span)));
+        }
+        bursts.push(start.elapsed().as_nanos() as f64 / step as f64);
+        made += step;
+        while began.elapsed() < Duration::from_millis(millisecond + 1) {
+            std::hint::spin_loop();
+        }
+    }
+    let took = began.elapsed().as_secs_f64();
+    let report = telemetry.shutdown(Duration::from_secs(30));
+    bursts.sort_by(f64::total_cmp);
+    let at = |share: f64| figure(bursts[((bursts.len() - 1) as f64 * share) as usize]);
+    let made_a_second = format!("{made} ({:.0} a second)", made as f64 / took);
+    let dropped = made.saturating_sub(report.spans_exported);
+    [
+        rate.to_string(),
+        made_a_second,
+        report.spans_exported.to_string(),
+        dropped.to_string(),
+        report.spans_dropped.to_string(),
+        at(0.5),
+        at(0.99),
+    ]
+}

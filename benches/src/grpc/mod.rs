@@ -1,0 +1,87 @@
+//! gRPC: one service behind one layer after the other, ours and those of others.
+
+mod direct;
+mod echo;
+mod instructions;
+mod rounds;
+mod variants;
+mod worker;
+
+pub use instructions::run_here;
+pub use worker::run as work;
+
+use crate::chart::{Bar, Chart};
+use crate::report::{Report, Section, figure};
+use rounds::Measured;
+
+/// Calls in a round.
+const UNARY: u64 = 800;
+const STREAMS: u64 = 8;
+
+pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
+    let unary = rounds::measure("unary", UNARY, if quick { 2 } else { 60 });
+    let streams = rounds::measure("stream", STREAMS, if quick { 1 } else { 30 });
+    let what = "Unary calls over one loopback connection, 16 in flight";
+    report.add(table(&format!("gRPC: {what}"), "us per call", 1e3, &unary));
+    let per_message = 1e3 * echo::MESSAGES as f64;
+    report.add(table("gRPC: server streams of 1,000 messages", "us per message", per_message, &streams));
+    goals(&unary, report);
+    instructions(quick, report);
+    vec![chart(&unary)]
+}
+
+fn table(title: &str, unit: &str, divisor: f64, measured: &[Measured]) -> Section {
+    let columns = ["layer on the server", unit, "process, x no layer", "server's thread, x no layer"];
+    let mut section = Section::new(format!("{title}: processor time of client and server"), columns);
+    let base = rounds::base(measured);
+    for this in measured {
+        let time = figure(this.process().value / divisor);
+        let (process, server) = (this.process_over(base).to_string(), this.server_over(base).to_string());
+        section.row([this.variant.name.to_owned(), time, process, server]);
+    }
+    section
+}
+
+fn goals(measured: &[Measured], report: &mut Report) {
+    let base = rounds::base(measured);
+    let of = |name: &str| measured.iter().find(|this| this.variant.name == name);
+    let peer = of("fastrace-tonic").map_or(f64::NAN, |peer| peer.process_over(base).value);
+    for this in measured {
+        if let Some(limit) = this.variant.targets.0 {
+            let what = format!("gRPC server, unary: {}", this.variant.name);
+            report.goal(
+                what,
+                this.process_over(base).value,
+                limit,
+                "x no layer",
+                format!("fastrace-tonic {}", figure(peer)),
+            );
+        }
+    }
+}
+
+fn instructions(quick: bool, report: &mut Report) {
+    let mut section =
+        Section::new("gRPC: instructions that a layer adds to a call, without a network", ["layer", "instructions"]);
+    match instructions::extra(quick) {
+        Some(extra) => {
+            for (variant, extra) in extra {
+                section.row([variant.name.to_owned(), format!("{extra:.0}")]);
+                if let Some(limit) = variant.targets.1 {
+                    report.goal(format!("gRPC server: {}", variant.name), extra, limit, "instructions", "");
+                }
+            }
+        }
+        None => section.note("valgrind is not installed: no instruction counts."),
+    }
+    report.add(section);
+}
+
+fn chart(measured: &[Measured]) -> Chart {
+    let base = rounds::base(measured);
+    let bars = measured.iter().map(|this| {
+        let name = this.variant.name;
+        Bar { label: name.to_owned(), value: this.process_over(base).value, ours: name.starts_with("tracecast") }
+    });
+    Chart { title: "gRPC unary call, processor time of both sides", unit: "x no layer", bars: bars.collect() }
+}

@@ -1,0 +1,148 @@
+//! The layers, each set up as its documentation says, with an exporter that throws away what it gets.
+//!
+//! Each runs in a process of its own: subscribers, providers and recorders belong to a process.
+
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+
+use fastrace_tonic::FastraceServerLayer;
+use opentelemetry_instrumentation_tower::http::server::Layer as OtelTowerLayer;
+use tokio_stream::wrappers::TcpListenerStream;
+use tonic::transport::Server;
+use tonic_tracing_opentelemetry::middleware::server::OtelGrpcLayer;
+use tower_http::trace::TraceLayer;
+use tower_layer::{Identity, Layer};
+use tracecast_tower::GrpcServerLayer;
+
+use super::direct::{self, Trivial};
+use super::echo::Echo;
+use crate::peers;
+
+/// Of a caller that is sampled, and of one that is not.
+const SAMPLED: Option<&str> = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+const UNSAMPLED: Option<&str> = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00");
+
+/// What is to live for as long as calls are made.
+pub type Started = Box<dyn Any>;
+type Serve = fn(TcpListenerStream) -> Serving;
+type Direct = fn(Option<&'static str>, u64);
+type Serving = Pin<Box<dyn Future<Output = Result<(), tonic::transport::Error>>>>;
+
+/// A layer around the same service.
+pub struct Variant {
+    pub name: &'static str,
+    /// What the caller says.
+    pub traceparent: Option<&'static str>,
+    pub start: fn() -> Started,
+    pub serve: Serve,
+    /// Calls it so many times without a network.
+    pub direct: Direct,
+    /// Whether each call is a span that is exported.
+    pub records: bool,
+    /// Whether it is also measured over a connection.
+    pub connected: bool,
+    /// Over no layer: processor time at most so many times as much, at most so many instructions more.
+    pub targets: (Option<f64>, Option<f64>),
+}
+
+impl Variant {
+    const fn new(
+        name: &'static str,
+        traceparent: Option<&'static str>,
+        start: fn() -> Started,
+        (serve, direct): (Serve, Direct),
+    ) -> Self {
+        Variant { name, traceparent, start, serve, direct, records: false, connected: true, targets: (None, None) }
+    }
+
+    const fn records(mut self) -> Self {
+        self.records = true;
+        self
+    }
+
+    /// Without a network only: what differs is too little to be seen in processor time.
+    const fn direct_only(mut self) -> Self {
+        self.connected = false;
+        self
+    }
+
+    const fn target(mut self, ratio: Option<f64>, instructions: f64) -> Self {
+        self.targets = (ratio, Some(instructions));
+        self
+    }
+}
+
+/// Around a whole server, and around a service that is called directly.
+macro_rules! layer {
+    ($layer:expr) => {
+        (
+            |incoming| Box::pin(Server::builder().layer($layer).add_service(Echo).serve_with_incoming(incoming)),
+            |traceparent, calls| direct::call(&mut $layer.layer(Trivial), traceparent, calls),
+        )
+    };
+}
+
+pub const NONE: &str = "no layer";
+pub const NONE_ROOT: &str = "no layer, no traceparent";
+pub const SAMPLED_NAME: &str = "tracecast, sampled, with metrics";
+pub const UNSAMPLED_NAME: &str = "tracecast, unsampled, with metrics";
+pub const OFF_NAME: &str = "tracecast, off, no traceparent";
+
+pub const VARIANTS: &[Variant] = &[
+    Variant::new(NONE, SAMPLED, nothing, layer!(Identity::new())),
+    Variant::new(NONE_ROOT, None, nothing, layer!(Identity::new())).direct_only(),
+    Variant::new(SAMPLED_NAME, SAMPLED, ours, layer!(GrpcServerLayer::new())).records().target(Some(1.08), 3_500.0),
+    Variant::new("tracecast, sampled root, with metrics", None, ours, layer!(GrpcServerLayer::new()))
+        .records()
+        .direct_only()
+        .target(None, 3_500.0),
+    Variant::new("tracecast, sampled, no metrics", SAMPLED, our_spans, layer!(GrpcServerLayer::new()))
+        .records()
+        .direct_only(),
+    Variant::new(UNSAMPLED_NAME, UNSAMPLED, ours, layer!(GrpcServerLayer::new())).target(None, 1_500.0),
+    Variant::new("tracecast, unsampled, no metrics", UNSAMPLED, our_spans, layer!(GrpcServerLayer::new()))
+        .direct_only()
+        .target(None, 1_500.0),
+    Variant::new("tracecast, off", SAMPLED, nothing, layer!(GrpcServerLayer::new())),
+    Variant::new(OFF_NAME, None, nothing, layer!(GrpcServerLayer::new())).direct_only().target(None, 150.0),
+    // Spans are made where a subscriber is, and its documentation shows this constructor for gRPC.
+    Variant::new("tower-http TraceLayer, no subscriber", SAMPLED, nothing, layer!(TraceLayer::new_for_grpc())),
+    Variant::new("tower-http TraceLayer, tracing-opentelemetry", SAMPLED, tracing, layer!(TraceLayer::new_for_grpc()))
+        .records(),
+    Variant::new("tonic-tracing-opentelemetry, sampled", SAMPLED, tracing, layer!(OtelGrpcLayer::default())).records(),
+    Variant::new("tonic-tracing-opentelemetry, unsampled", UNSAMPLED, tracing, layer!(OtelGrpcLayer::default())),
+    // It records neither status nor attributes.
+    Variant::new("fastrace-tonic", SAMPLED, fastrace, layer!(FastraceServerLayer::default())).records(),
+    // Its spans and metrics are those of HTTP: it knows no gRPC status.
+    Variant::new("opentelemetry-instrumentation-tower, with metrics", SAMPLED, sdk, layer!(OtelTowerLayer::new()))
+        .records(),
+];
+
+fn nothing() -> Started {
+    Box::new(())
+}
+
+/// Spans and metrics, and a thread that makes OTLP bytes of them, as the collector does it.
+fn ours() -> Started {
+    Box::new((our_spans(), peers::tracecast::metering()))
+}
+
+fn our_spans() -> Started {
+    Box::new(peers::tracecast::recording())
+}
+
+fn tracing() -> Started {
+    let provider = peers::sdk::spans();
+    peers::tracing::install(&provider);
+    Box::new(provider)
+}
+
+fn fastrace() -> Started {
+    peers::fastrace::install();
+    Box::new(())
+}
+
+fn sdk() -> Started {
+    Box::new((peers::sdk::spans(), peers::sdk::metrics()))
+}

@@ -1,0 +1,125 @@
+//! Metrics beside one `fetch_add`, on one thread and on two at the same time.
+
+mod ours;
+#[cfg(feature = "peers")]
+mod peers;
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use tracecast::{Metering, MeteringConfig};
+
+use crate::report::{Report, Section, figure, of_peer};
+use crate::stats::Median;
+use crate::timed::Timed;
+use crate::work::{self, Labelled};
+use crate::{alloc, side_by_side};
+
+/// Calls in a round.
+const CALLS: u64 = 2_000;
+
+type Contender = (&'static str, fn());
+
+const OURS: &[Contender] = &[
+    (BASE, || repeat_labelled(work::fetch_add)),
+    ("`fetch_add` on a number per thread", || repeat_labelled(work::fetch_add_own)),
+    ("arithmetic without memory", || repeat_labelled(work::arithmetic)),
+    ("counter, no labels", || repeat_labelled(work::counter_plain)),
+    (COUNTER, || repeat_labelled(work::counter_two)),
+    ("counter, 3 labels", || repeat_labelled(ours::counter_three)),
+    ("counter of f64, 2 labels", || repeat_labelled(work::counter_f64_two)),
+    ("up-down counter, 2 labels", || repeat_labelled(work::up_down_two)),
+    ("gauge, no labels", || repeat_labelled(ours::gauge_plain)),
+    ("gauge, 2 labels", || repeat_labelled(work::gauge_two)),
+    ("gauge, 3 labels", || repeat_labelled(ours::gauge_three)),
+    ("histogram, no labels", || repeat_labelled(ours::histogram_plain)),
+    (HISTOGRAM, || repeat_labelled(work::histogram_two)),
+    ("histogram, 3 labels", || repeat_labelled(ours::histogram_three)),
+    ("exponential histogram, 2 labels", || repeat_labelled(work::exponential_two)),
+    ("two readings of the clock", || repeat_labelled(work::clocks)),
+    ("`tc_metric`: calls, duration, in flight, 2 labels", || repeat_labelled(work::metric_two)),
+];
+
+/// Ours and, where they are built, those of others.
+fn contenders() -> Vec<Contender> {
+    let mut all = OURS.to_vec();
+    #[cfg(feature = "peers")]
+    all.extend(peers::contenders());
+    all
+}
+
+const BASE: &str = "`AtomicU64::fetch_add`";
+const COUNTER: &str = "counter, 2 labels";
+const HISTOGRAM: &str = "histogram, 2 labels";
+
+pub fn repeat_labelled(work: Labelled) {
+    for call in 0..CALLS {
+        work::call(work, black_box(call));
+    }
+}
+
+/// One round: per call, and from when to when.
+fn round(run: fn()) -> (f64, Instant, Instant) {
+    let start = Instant::now();
+    run();
+    let end = Instant::now();
+    ((end - start).as_nanos() as f64 / CALLS as f64, start, end)
+}
+
+pub fn report(quick: bool, report: &mut Report) {
+    let _metering = Metering::start(MeteringConfig::default()).expect("nothing else meters");
+    let (rounds, together) = if quick { (10, 3) } else { (500, 200) };
+    let contenders = contenders();
+    let (one, two) = (on_one_thread(&contenders, rounds), on_two_threads(&contenders, together));
+    let columns = ["what", "ns", "x fetch_add", "2 threads, ns", "x 1 thread"];
+    let mut section = Section::new("Time per measurement, medians of interleaved rounds", columns);
+    for (this, both) in one.iter().zip(&two) {
+        let over = Median::of_ratios(&this.rounds, &one[0].rounds);
+        let slower = both.median().value / this.median().value;
+        let (alone, together) = (this.median().to_string(), both.median().to_string());
+        section.row([this.name.to_owned(), alone, over.to_string(), together, figure(slower)]);
+        if let Some((_, limit)) = LIMITS.iter().find(|(name, _)| *name == this.name) {
+            let peer = format!("opentelemetry, {}, bound", this.name);
+            let of = |all: &[Timed]| {
+                all.iter().find(|other| other.name == peer).map_or(f64::NAN, |other| other.median().value)
+            };
+            let otel = |ratio: f64| of_peer("otel bound", ratio);
+            let base = one[0].median().value;
+            report.goal(this.name, over.value, *limit, "x `AtomicU64::fetch_add`", otel(of(&one) / base));
+            report.goal(this.name, slower, 1.3, "x one thread, on two", otel(of(&two) / of(&one)));
+        }
+    }
+    let allocations = alloc::count(|| OURS.iter().for_each(|(_, run)| run()));
+    section.note(
+        "Bound instruments and handles that are kept write to one series, and need no labels at the call; all others have \
+         theirs made and found at each call.",
+    );
+    section.note(format!("{allocations} allocations in {CALLS} measurements of each of ours."));
+    report.add(section);
+}
+
+/// How many times a `fetch_add`.
+const LIMITS: [(&str, f64); 2] = [(COUNTER, 1.5), (HISTOGRAM, 5.0)];
+
+fn on_one_thread(contenders: &[Contender], rounds: usize) -> Vec<Timed> {
+    let mut timed = Timed::of(contenders.iter().map(|(name, _)| *name));
+    for _ in 0..rounds {
+        for ((_, run), timed) in contenders.iter().zip(&mut timed) {
+            timed.rounds.push(round(*run).0);
+        }
+    }
+    timed
+}
+
+fn on_two_threads(contenders: &[Contender], rounds: usize) -> Vec<Timed> {
+    let round = |at: usize| {
+        let (_, start, end) = round(contenders[at].1);
+        (start, end)
+    };
+    let rounds = side_by_side::measure(contenders.len(), rounds, &round, &|_| ());
+    let mut timed = Timed::of(contenders.iter().map(|(name, _)| *name));
+    for (timed, rounds) in timed.iter_mut().zip(rounds) {
+        timed.rounds = rounds.iter().map(|round| round / CALLS as f64).collect();
+    }
+    timed
+}

@@ -1,0 +1,18 @@
+//! fastrace, as its README starts it, with a reporter of its own kind.
+
+use std::hint::black_box;
+
+use fastrace::collector::{Config, Reporter, SpanRecord};
+
+struct Discard;
+
+impl Reporter for Discard {
+    fn report(&mut self, spans: Vec<SpanRecord>) {
+        super::saw(spans.len());
+        black_box(spans);
+    }
+}
+
+pub fn install() {
+    fastrace::set_reporter(Discard, Config::default());
+}

@@ -1,0 +1,59 @@
+//! What each library is asked to do: the same work with the same names and attributes.
+
+use std::any::Any;
+use std::future::Future;
+
+/// What telemetry does with spans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Nothing was started: the functions are annotated, and that is all.
+    Off,
+    /// Everything was started, and the root of the trace is not sampled.
+    Unsampled,
+    /// All spans are recorded.
+    Recorded,
+}
+
+impl Phase {
+    pub const ALL: [Phase; 3] = [Phase::Off, Phase::Unsampled, Phase::Recorded];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Off => "off",
+            Phase::Unsampled => "unsampled",
+            Phase::Recorded => "recorded",
+        }
+    }
+}
+
+/// A library for spans, or none.
+pub trait Library {
+    const NAME: &'static str;
+
+    /// Starts it for the whole process, if it can do this; what it gives is kept.
+    fn start(phase: Phase) -> Option<Box<dyn Any>>;
+
+    /// Runs a round below a root.
+    fn rooted(inside: &mut dyn FnMut());
+
+    /// Takes out what a round has left, which is not the caller's work.
+    fn settle() {}
+
+    fn zero(x: u64) -> u64;
+    fn two(x: u64) -> u64;
+    fn four(x: u64) -> u64;
+    /// Two strings that are known at run time only.
+    fn strings(x: u64, first: &str, second: &str) -> u64;
+    /// One event with one attribute, in a span without any.
+    fn event(x: u64) -> u64;
+
+    /// A span that calls ten times [`zero`](Self::zero).
+    fn branch(x: u64) -> u64;
+    /// A hundred spans: this one, nine branches, and their leaves.
+    fn tree(x: u64) -> u64;
+
+    /// A span that awaits ten others, each of which waits once.
+    fn chain(x: u64) -> impl Future<Output = u64>;
+    /// A span in a task of its own, below what is current here.
+    fn task(x: u64) -> impl Future<Output = u64> + Send + 'static;
+}

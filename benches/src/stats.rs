@@ -1,0 +1,73 @@
+//! Medians, between which bounds they are, and how figures are written.
+
+/// A median and the bounds within which the true one is in 95 of 100 runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Median {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Median {
+    /// By order statistics: nothing is assumed of how the values are distributed.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        let Some(last) = values.len().checked_sub(1) else {
+            return Median { value: f64::NAN, low: f64::NAN, high: f64::NAN };
+        };
+        let (middle, spread) = (last as f64 / 2.0, 0.98 * (values.len() as f64).sqrt());
+        let at = |rank: f64| values[rank.clamp(0.0, last as f64) as usize];
+        let value = (at(middle.floor()) + at(middle.ceil())) / 2.0;
+        Median { value, low: at((middle - spread).floor()), high: at((middle + spread).ceil()) }
+    }
+
+    /// Of the ratios of two contenders, round by round: whatever slows a round down slows both.
+    pub fn of_ratios(over: &[f64], under: &[f64]) -> Self {
+        Median::of(over.iter().zip(under).map(|(over, under)| over / under))
+    }
+}
+
+impl std::fmt::Display for Median {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Median { value, low, high } = *self;
+        if !value.is_finite() {
+            return f.write_str("-");
+        }
+        let digits = if value.abs() < 10.0 { 2 } else { 1 };
+        write!(f, "{value:.digits$} ({low:.digits$} .. {high:.digits$})")
+    }
+}
+
+/// Not everything was measured, or has a rival.
+pub fn figure(value: f64) -> String {
+    match value.abs() {
+        magnitude if !magnitude.is_finite() => "-".to_owned(),
+        magnitude if magnitude >= 100.0 => format!("{value:.0}"),
+        magnitude if magnitude >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_median_lies_between_its_bounds() {
+        let Median { value, low, high } = Median::of((0..101).map(f64::from));
+        assert_eq!((value, low, high), (50.0, 40.0, 60.0));
+    }
+
+    #[test]
+    fn few_values_bound_it_by_their_extremes() {
+        let Median { value, low, high } = Median::of([3.0, 1.0]);
+        assert_eq!((value, low, high), (2.0, 1.0, 3.0));
+        assert_eq!(Median::of([f64::NAN]).to_string(), "-");
+    }
+
+    #[test]
+    fn ratios_are_taken_round_by_round() {
+        assert_eq!(Median::of_ratios(&[2.0, 20.0, 8.0], &[1.0, 10.0, 2.0]).value, 2.0);
+    }
+}
