@@ -93,6 +93,10 @@ pub(crate) struct Asker<'a> {
     /// What it does not answer in the way that is tried first.
     other_way: u32,
     samples: u32,
+    /// Whether anything was answered in this sample.
+    answered: bool,
+    /// What went wrong in this sample, last.
+    fault: Option<Fault>,
     /// What GPM measured up to the last sample.
     activity: Option<GpmSample<'a>>,
 }
@@ -101,11 +105,17 @@ type Call<'a, T> = fn(&Device<'a>) -> Result<T, NvmlError>;
 
 impl<'a> Asker<'a> {
     pub(crate) fn new(device: &'a Device<'a>, config: &'a Config) -> Self {
-        Asker { device, config, absent: 0, other_way: 0, samples: 0, activity: None }
+        Asker { device, config, absent: 0, other_way: 0, samples: 0, answered: false, fault: None, activity: None }
     }
 
-    /// All answers; an error if the GPU is lost.
+    /// All answers; an error if the GPU is lost, or says nothing but that something is wrong.
     pub(crate) fn sample(&mut self) -> Result<Sample, Fault> {
+        (self.answered, self.fault) = (false, None);
+        let sample = self.everything()?;
+        self.fault.filter(|_| !self.answered).map_or(Ok(sample), Err)
+    }
+
+    fn everything(&mut self) -> Result<Sample, Fault> {
         self.samples = self.samples.wrapping_add(1);
         if self.samples.is_multiple_of(ASK_AGAIN) {
             (self.absent, self.other_way) = (0, 0);
@@ -161,7 +171,10 @@ impl<'a> Asker<'a> {
             return Ok(None);
         }
         let fault = match call(self.device) {
-            Ok(answer) => return Ok(Some(answer)),
+            Ok(answer) => {
+                self.answered = true;
+                return Ok(Some(answer));
+            }
             Err(error) => Fault::from(&error),
         };
         if fault.ends_generation() {
@@ -170,6 +183,7 @@ impl<'a> Asker<'a> {
         if fault.is_absence() {
             self.absent |= bit;
         } else {
+            self.fault = Some(fault);
             ERRORS.add(1_u64, (fault,));
         }
         Ok(None)
@@ -185,6 +199,18 @@ impl<'a> Asker<'a> {
             }
         }
         self.ask(what, other)
+    }
+
+    fn ask_fields<const N: usize>(
+        &mut self,
+        what: Ask,
+        fields: &[Field; N],
+    ) -> Result<Option<[Option<u64>; N]>, Fault> {
+        let answered = self.answered;
+        let answer = self.ask(what, |gpu| raw::fields(gpu, fields))?;
+        // The call succeeds whatever becomes of its fields.
+        self.answered = answered || answer.is_some_and(|values| values.iter().any(Option::is_some));
+        Ok(answer)
     }
 
     fn processes(&mut self) -> Result<Option<u32>, Fault> {
@@ -204,14 +230,14 @@ impl<'a> Asker<'a> {
     }
 
     fn fields(&mut self, sample: &mut Sample) -> Result<(), Fault> {
-        if let Some([temperature, rows @ ..]) = self.ask(Ask::Fields, |gpu| raw::fields(gpu, &FIELDS))? {
+        if let Some([temperature, rows @ ..]) = self.ask_fields(Ask::Fields, &FIELDS)? {
             (sample.memory_temperature, sample.remapped) = (temperature, rows);
         }
         Ok(())
     }
 
     fn links(&mut self) -> Result<Links, Fault> {
-        let answer = self.ask(Ask::Links, |gpu| raw::fields(gpu, &LINK_FIELDS))?;
+        let answer = self.ask_fields(Ask::Links, &LINK_FIELDS)?;
         // A GPU without links has none of the rest either, whatever its driver says.
         let Some([count, sent, received, errors @ ..]) = answer.filter(|[count, ..]| *count != Some(0)) else {
             return Ok(Links::default());

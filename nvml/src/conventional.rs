@@ -66,7 +66,7 @@ impl Label for ErrorType {
 
 tc_keys! {
     /// The GPU, by its UUID.
-    pub(crate) label hw_id: Interned<40> = "hw.id";
+    pub(crate) label hw_id: Interned<64> = "hw.id";
     /// What kind of hardware it is.
     pub(crate) label component: Component = "hw.type";
     /// What the GPU does.
@@ -99,7 +99,7 @@ tc_metrics! {
     /// What it used since the monitor started.
     pub(crate) static ENERGY: Counter<(hw_id, component), f64> = "hw.energy" { unit: "J" };
     /// Errors since the monitor started.
-    pub(crate) static ERRORS: Counter<(hw_id, component, error_type)> = "hw.errors" { unit: "{error}" };
+    pub(crate) static ERRORS: Counter<(hw_id, component, error_type)> = "hw.errors" { unit: "{error}", budget: 2100 };
     /// Bytes over PCIe since the monitor started, as estimated from their rate at each sample.
     pub(crate) static IO: Counter<(hw_id, component, io_direction), f64> = "hw.gpu.io" { unit: "By" };
 }

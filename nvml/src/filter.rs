@@ -22,10 +22,11 @@ impl Filter {
     /// What the program says, else what the variables for containers and for CUDA say.
     pub(crate) fn new(devices: Option<&[String]>, nvidia: Option<&str>, cuda: Option<&str>) -> Self {
         if let Some(devices) = devices {
-            let wanted = devices.iter().filter_map(|text| Wanted::parse("with_devices", text)).collect();
+            let parse = |text: &String| Wanted::parse(text).or_else(|| warn("with_devices", text, "it is left out"));
+            let wanted = devices.iter().filter_map(parse).collect();
             return Filter(vec![List { wanted, is_of_machine: false }]);
         }
-        Filter([nvidia.and_then(of_container), cuda.map(of_cuda)].into_iter().flatten().collect())
+        Filter([nvidia.and_then(of_container), cuda.and_then(of_cuda)].into_iter().flatten().collect())
     }
 
     /// The same, from the environment.
@@ -65,45 +66,54 @@ impl List {
 
 impl Wanted {
     /// `1`, `GPU-5a3c…`, or an instance of one of those: `1:0`, `MIG-GPU-5a3c…/1/0`.
-    fn parse(place: &str, text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let uuid = text.strip_prefix("MIG-").unwrap_or(text);
         if uuid.starts_with("GPU-") {
             return Some(Wanted::Uuid(uuid.split('/').next().unwrap_or(uuid).to_owned()));
         }
-        let index = text.split(':').next().and_then(|index| index.parse().ok());
-        if index.is_none() {
-            log::warn!(
-                target: "tracecast_nvml",
-                "{place} names `{text}`, which is neither the index of a GPU nor its UUID; it is left out"
-            );
-        }
-        index.map(Wanted::Index)
+        text.split(':').next()?.parse().ok().map(Wanted::Index)
     }
 }
 
-/// `NVIDIA_VISIBLE_DEVICES`. Without a list the container's runtime has hidden nothing, or everything.
+/// An instance that is named by its own identifier alone: which GPU it is of is not known.
+fn is_bare_instance(text: &str) -> bool {
+    text.starts_with("MIG-") && !text.starts_with("MIG-GPU-")
+}
+
+fn warn(place: &str, text: &str, outcome: &str) -> Option<Wanted> {
+    log::warn!(
+        target: "tracecast_nvml",
+        "{place} names `{text}`, which is neither the index of a GPU nor its UUID; {outcome}"
+    );
+    None
+}
+
+/// `NVIDIA_VISIBLE_DEVICES`. Without a list the container's runtime has hidden nothing, or everything. A list with
+/// something else in it, as the folder of a device plugin or a name of CDI, was read by the runtime and cannot be here.
 fn of_container(text: &str) -> Option<List> {
     let wanted = match text.trim() {
         "" | "all" | "void" => return None,
         "none" => Vec::new(),
-        // The GPU of an instance that is named by its own identifier alone is not known: nothing is left out then.
-        list if list.split(',').any(|text| text.trim().starts_with("MIG-") && !text.contains("MIG-GPU-")) => {
-            return None;
+        list if list.split(',').any(|text| is_bare_instance(text.trim())) => return None,
+        list => {
+            let parse =
+                |text: &str| Wanted::parse(text).or_else(|| warn("NVIDIA_VISIBLE_DEVICES", text, "no GPU is left out"));
+            list.split(',').map(parse).collect::<Option<_>>()?
         }
-        list => list.split(',').filter_map(|text| Wanted::parse("NVIDIA_VISIBLE_DEVICES", text)).collect(),
     };
     Some(List { wanted, is_of_machine: true })
 }
 
 /// `CUDA_VISIBLE_DEVICES`. As CUDA has it, the list ends before what is no GPU, as `-1`.
-fn of_cuda(text: &str) -> List {
-    let is_gpu = |text: &&str| text.trim().starts_with("GPU-") || text.trim().parse::<u32>().is_ok();
-    let texts = text.split(',').take_while(is_gpu);
-    List {
-        wanted: texts.filter_map(|text| Wanted::parse("CUDA_VISIBLE_DEVICES", text)).collect(),
-        is_of_machine: false,
+fn of_cuda(text: &str) -> Option<List> {
+    let is_gpu =
+        |text: &&str| ["GPU-", "MIG-"].iter().any(|start| text.starts_with(start)) || text.parse::<u32>().is_ok();
+    let texts = text.split(',').map(str::trim).take_while(is_gpu);
+    if texts.clone().any(is_bare_instance) {
+        return None;
     }
+    Some(List { wanted: texts.filter_map(Wanted::parse).collect(), is_of_machine: false })
 }
 
 #[cfg(test)]
@@ -142,6 +152,23 @@ mod tests {
         check(None, Some(""), &[]);
         check(None, Some("-1"), &[]);
         check(None, Some("1,-1,2"), &[1]);
+    }
+
+    #[test]
+    fn cuda_names_instances_by_their_gpu_or_by_themselves() {
+        check(None, Some("MIG-GPU-2abc/1/0"), &[2]);
+        check(None, Some("0, MIG-GPU-2abc/1/0,-1,3"), &[0, 2]);
+        check(None, Some("MIG-5a3c-11"), &[0, 1, 2, 3]);
+        check(Some("1"), Some("MIG-5a3c-11"), &[1]);
+        check(None, Some("-1,MIG-5a3c-11"), &[]);
+    }
+
+    #[test]
+    fn a_list_that_only_the_runtime_of_the_container_can_read_leaves_out_nothing() {
+        for text in ["/var/run/nvidia-container-devices", "nvidia.com/gpu=0", "0,nvidia.com/gpu=1"] {
+            check(Some(text), None, &[0, 1, 2, 3]);
+        }
+        check(Some("nvidia.com/gpu=0"), Some("2"), &[2]);
     }
 
     #[test]

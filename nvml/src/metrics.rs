@@ -113,7 +113,8 @@ tc_keys! {
     /// The version of the driver.
     pub(crate) label driver: Interned<8> = "driver";
     /// The MIG instance, by its index on the GPU.
-    pub(crate) label instance: Index<8> = "instance";
+    // Not `instance`: Prometheus calls what it scrapes so.
+    pub(crate) label instance: Index<8> = "gpu_instance";
     /// The clock.
     pub(crate) label clock: Clock = "clock";
     /// Why clocks are held down.

@@ -21,7 +21,7 @@ pub(crate) fn run(config: &Config, filter: &Filter, slot: &Slot, stop: &Stop) {
         slot.asks();
         let Err(fault) = generation(config, filter, slot, stop, &mut answered) else { return };
         ERRORS.add(1_u64, (fault,));
-        slot.lose();
+        slot.lose(fault);
         if answered {
             backoff.reset();
         }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tracecast::InternedKey;
 
 use crate::conventional::{Id, hw_id};
+use crate::fault::Fault;
 use crate::metrics::*;
 use crate::names::Names;
 use crate::publish::{self, Totals};
@@ -72,6 +73,10 @@ impl Slot {
         let new = (uuid::intern(of_uuid), model::intern(of_model), pci::intern(of_pci));
         if let Some(old) = state.identity.replace(new).filter(|old| *old != new) {
             self.forget(old);
+            if old.0 != new.0 {
+                // Another GPU: it has counted from elsewhere.
+                state.totals = Totals::default();
+            }
         }
         if self.names == Names::SemanticConventions {
             self.call(&mut state, hw_id::intern(of_uuid));
@@ -130,11 +135,25 @@ impl Slot {
     }
 
     /// The GPU does not answer as it should; the driver is not being asked.
-    pub(crate) fn lose(&self) {
-        if let Some(mut state) = self.live() {
-            state.asking = None;
-            self.hide(&mut state);
+    pub(crate) fn lose(&self, fault: Fault) {
+        let Some(mut state) = self.live() else { return };
+        state.asking = None;
+        self.hide(&mut state);
+        if fault == Fault::NotFound {
+            self.vacate(&mut state);
         }
+    }
+
+    /// There is no GPU at this index any more, and whichever comes next may be another.
+    fn vacate(&self, state: &mut State) {
+        if state.id.is_some() {
+            publish::up(self.subject(state), None);
+        }
+        if let Some(identity) = state.identity.take() {
+            self.forget(identity);
+        }
+        (state.id, state.totals) = (None, Totals::default());
+        publish::up(self.subject(state), Some(false));
     }
 
     /// Looks at the clock: what has become too old is a gap.
@@ -145,11 +164,13 @@ impl Slot {
         if let Some(sampled) = state.sampled {
             SAMPLE_AGE.set(since(sampled).as_secs_f64(), (self.gpu,));
         }
+        let is_old = |then| since(then) > stale_after;
         let asking = state.asking.map(since).unwrap_or_default();
         STUCK.set(if asking > interval { asking.as_secs_f64() } else { 0.0 }, (self.gpu,));
         let is_stale = match state.up {
-            Some(true) if !state.asleep => state.sampled.is_some_and(|at| since(at) > stale_after),
-            Some(_) => false,
+            // One that sleeps has no new values, but may hang as it wakes.
+            Some(true) => asking > stale_after || !state.asleep && state.sampled.is_some_and(is_old),
+            Some(false) => false,
             None => asking > stale_after,
         };
         if is_stale {
@@ -166,7 +187,6 @@ impl Slot {
         publish::up(self.subject(&state), None);
         SAMPLE_AGE.clear((self.gpu,));
         STUCK.clear((self.gpu,));
-        SAMPLE_DURATION.clear((self.gpu,));
         XID_TIME.clear((self.gpu,));
         if let Some(identity) = state.identity.take() {
             self.forget(identity);
@@ -182,6 +202,7 @@ impl Slot {
     fn hide(&self, state: &mut State) {
         (state.up, state.asleep) = (Some(false), false);
         ASLEEP.clear((self.gpu,));
+        SAMPLE_DURATION.clear((self.gpu,));
         publish::gauges(self.subject(state), &Sample::default());
         publish::up(self.subject(state), Some(false));
     }

@@ -27,6 +27,10 @@ const UNKNOWN: u64 = 999;
 pub(crate) fn run(config: &Config, slot: &Slot, stop: &Stop) {
     let mut backoff = Backoff::new(config.interval, config.longest_pause());
     while !stop.is_set() {
+        if slot.is_asleep() {
+            stop.wait(config.interval);
+            continue;
+        }
         match generation(config, slot, stop, &mut backoff) {
             Ok(()) => return,
             Err(fault) if fault.is_absence() => {
@@ -50,6 +54,11 @@ fn generation(config: &Config, slot: &Slot, stop: &Stop, backoff: &mut Backoff) 
         backoff.reset();
         let mut older = false;
         while !stop.is_set() && !slot.is_retired() {
+            // To ask would wake it. What it reports meanwhile waits in the set.
+            if slot.is_asleep() {
+                stop.wait(config.interval);
+                continue;
+            }
             match next(nvml, &set, &mut older) {
                 Ok(number) => number.into_iter().for_each(|number| seen(slot, number)),
                 Err(NvmlError::Timeout) => {}

@@ -56,7 +56,7 @@ fn a_driver_that_does_not_come_back_is_said() {
     let mut bench = Bench::new("hang.nvmlInit_v2 = 3600");
     bench.until("it hangs", |now| available(now, "timeout") == Some(0.0));
     bench.fake.script("").unwrap();
-    let snapshot = bench.until("it has come back", |now| up(now, "1") == Some(1.0));
+    let snapshot = bench.until("both have come back", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
     assert_eq!((available(&snapshot, "none"), available(&snapshot, "timeout")), (Some(1.0), None));
     bench.fake.script("hang.nvmlInit_v2 = 3600; gpu0.power = 9000").unwrap();
     bench.until("GPUs go on while it hangs again", |now| {

@@ -73,6 +73,6 @@ fn what_no_call_answers_is_a_gap() {
 #[test]
 fn instances_have_memory_on_a_driver_that_lacks_the_newer_call() {
     let mut bench = Bench::without(&["nvmlDeviceGetMemoryInfo_v2"], "gpu0.mig = 2; gpu0.memory_total = 1000");
-    let size = |now: &Snapshot| value(now, "tc_gpu_instance_memory_size_bytes", &[("gpu", "0"), ("instance", "1")]);
+    let size = |now: &Snapshot| value(now, "tc_gpu_instance_memory_size_bytes", &[("gpu", "0"), ("gpu_instance", "1")]);
     bench.until("it has a size", |now| size(now) == Some(500.0));
 }

@@ -68,8 +68,9 @@ fn mig_has_memory_by_instance_and_no_utilization() {
     let snapshot = bench.until("it is up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
     assert_eq!(of(&snapshot, "tc_gpu_utilization_percent", "0"), None);
     assert!(of(&snapshot, "tc_gpu_utilization_percent", "1").is_some());
-    let size =
-        |gpu, instance| value(&snapshot, "tc_gpu_instance_memory_size_bytes", &[("gpu", gpu), ("instance", instance)]);
+    let size = |gpu, instance| {
+        value(&snapshot, "tc_gpu_instance_memory_size_bytes", &[("gpu", gpu), ("gpu_instance", instance)])
+    };
     assert_eq!([size("0", "0"), size("0", "1"), size("0", "2")], [Some(500.0), Some(500.0), None]);
     assert_eq!(size("1", "0"), None);
     // The GPU's own values stay with it, once.
@@ -156,8 +157,9 @@ fn a_gpu_that_sleeps_is_not_asked() {
         assert_eq!(up(&snapshot, "1"), Some(1.0));
         assert!(of(&snapshot, "tc_nvml_call_stuck_seconds", "1").is_none_or(|stuck| stuck == 0.0));
     }
-    fake.script("gpu1.power = 2000").unwrap();
     status("active\n");
+    watched.until("it hangs as it wakes", |now| up(now, "1") == Some(0.0));
+    fake.script("gpu1.power = 2000").unwrap();
     watched.until("it is awake again", |now| of(now, "tc_gpu_power_watts", "1") == Some(2.0));
 }
 

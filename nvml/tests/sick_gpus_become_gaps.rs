@@ -22,12 +22,37 @@ fn a_lost_gpu_is_a_gap_until_it_is_back() {
 }
 
 #[test]
+fn a_gpu_that_answers_nothing_but_errors_is_down() {
+    let mut bench = Bench::new("");
+    bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    bench.fake.script("gpu0.fail = 999").unwrap();
+    let snapshot = bench.until("it is down", |now| up(now, "0") == Some(0.0));
+    assert_eq!((of(&snapshot, "tc_gpu_power_watts", "0"), up(&snapshot, "1")), (None, Some(1.0)));
+    bench.fake.script("gpu0.power = 44000").unwrap();
+    bench.until("it is back", |now| up(now, "0") == Some(1.0) && of(now, "tc_gpu_power_watts", "0") == Some(44.0));
+}
+
+#[test]
+fn a_gpu_that_cannot_answer_anything_is_up() {
+    let mut bench = Bench::new("");
+    bench.until("it is up", |now| up(now, "0") == Some(1.0) && of(now, "tc_gpu_power_watts", "0").is_some());
+    bench.fake.script("gpu0.fail = 3").unwrap();
+    bench.until("it has no values", |now| of(now, "tc_gpu_power_watts", "0").is_none());
+    let snapshot = bench.until("it is up all the same", |now| up(now, "0") == Some(1.0));
+    assert_eq!(value(&snapshot, "tc_nvml_errors_total", &[("error", "not_supported")]), None);
+}
+
+#[test]
 fn an_unplugged_gpu_is_down_and_one_that_is_plugged_in_is_found() {
     let mut bench = Bench::new("gpus = 2");
     bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
     bench.fake.script("gpus = 1").unwrap();
     let snapshot = bench.until("it is down", |now| up(now, "1") == Some(0.0) && up(now, "0") == Some(1.0));
     assert_eq!(of(&snapshot, "tc_gpu_power_watts", "1"), None);
+    bench.until("nothing is said of who it was", |now| {
+        let points = |name| now.metric(name).map_or(0, |metric| metric.points.len());
+        ["tc_gpu_info", "tc_gpu_model_info", "tc_gpu_pci_info", "tc_nvml_sample_duration_seconds"].map(points) == [1; 4]
+    });
     bench.fake.script("gpus = 3").unwrap();
     bench.until("both are found", |now| up(now, "1") == Some(1.0) && up(now, "2") == Some(1.0));
 }
@@ -90,4 +115,16 @@ fn counters_grow_over_a_driver_that_is_loaded_again() {
     assert_eq!(value(&snapshot, "tc_gpu_ecc_errors_total", &corrected), Some(3.0));
     assert_eq!(of(&snapshot, "tc_gpu_pcie_replays_total", "0"), Some(0.0));
     assert_eq!(up(&snapshot, "0"), Some(1.0));
+}
+
+#[test]
+fn counters_do_not_jump_when_an_index_becomes_another_gpu() {
+    let mut bench = Bench::new("gpu0.energy = 5000; gpu0.uuid = GPU-one");
+    let joules = |now: &_| of(now, "tc_gpu_energy_joules_total", "0");
+    let info = |now: &_, uuid| value(now, "tc_gpu_info", &[("gpu", "0"), ("uuid", uuid)]);
+    bench.until("it counts from here", |now| joules(now) == Some(0.0) && info(now, "GPU-one") == Some(1.0));
+    bench.fake.script("generation = 2; gpu0.energy = 900000; gpu0.uuid = GPU-two").unwrap();
+    bench.until("it is another", |now| info(now, "GPU-two") == Some(1.0) && info(now, "GPU-one").is_none());
+    bench.fake.script("generation = 2; gpu0.energy = 901000; gpu0.uuid = GPU-two").unwrap();
+    bench.until("only what came since is added", |now| joules(now) == Some(1.0));
 }

@@ -3,6 +3,7 @@
 mod kit;
 
 use kit::{Bench, of, up, xids};
+use tracecast_nvml_fake::Fake;
 
 #[test]
 fn an_xid_is_counted_with_its_time_and_a_rare_one_is_other() {
@@ -47,4 +48,32 @@ fn xids_are_seen_again_after_a_gpu_was_lost() {
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert!(start.elapsed() < std::time::Duration::from_secs(30));
     }
+}
+
+#[test]
+fn a_gpu_that_sleeps_is_not_asked_for_xids_until_it_wakes() {
+    let fake = Fake::new("").unwrap();
+    let folder = fake.folder().join("bus/pci/devices/0000:01:00.0/power");
+    std::fs::create_dir_all(&folder).unwrap();
+    let status = |text: &str| std::fs::write(folder.join("runtime_status"), text).unwrap();
+    status("active\n");
+    let sysfs = fake.folder().to_owned();
+    let mut bench = Bench::with(fake, |config| config.with_sysfs(sysfs));
+    let first = bench.until_watched(0, "");
+    status("suspended\n");
+    bench.until("it sleeps", |now| of(now, "tc_gpu_asleep", "0") == Some(1.0));
+    let count = |now: &_| xids(now, "0", "79").unwrap_or_default();
+    // One that comes during the last wait is seen; of all that come after it none is.
+    let mut is_left = |number| {
+        let before = count(&bench.watched.snapshot());
+        bench.fake.script(&format!("xid = {number}:0:79")).unwrap();
+        (0..20).all(|_| {
+            std::thread::sleep(kit::INTERVAL / 2);
+            count(&bench.watched.snapshot()) == before
+        })
+    };
+    assert!((first..first + 3).any(&mut is_left), "it is asked");
+    let before = count(&bench.watched.snapshot());
+    status("active\n");
+    bench.until("it is seen then", |now| count(now) == before + 1.0);
 }

@@ -14,6 +14,7 @@
 //! gpu1.fail.nvmlDeviceGetPowerUsage = 3 # the code that one call returns
 //! gpu1.hang = 30                        # seconds that every call for it takes, unless the script changes
 //! gpu0.temperature = 61                 # a value, in NVML's unit; see `value::DEFAULTS` for the names
+//! gpu0.uuid = GPU-5a3c                  # another GPU at this index
 //! gpu0.mig = 3                          # MIG is on, with so many instances
 //! xid = 1:0:79 2:1:31                   # events, as number:gpu:xid; each is delivered once
 //! event_pause = 0.01                    # seconds between two looks for events

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::mounts::{self, Mount};
+use super::mounts::{self, Mount, Mounts};
 use super::parse;
 use super::pressure::{Pressure, Stalls};
 use super::quota::{self, Quota};
@@ -51,7 +51,7 @@ impl Cgroup {
         let opened = parsed(&mut membership, |text| Some(text.to_owned())).unwrap_or_default();
         let mountinfo = std::fs::read(root.join("proc/self/mountinfo")).ok();
         let mountinfo = mountinfo.as_deref().map(String::from_utf8_lossy);
-        let find = Finder { root, membership: &opened, mountinfo: mountinfo.as_deref() };
+        let find = Finder { membership: &opened, mounts: Mounts { root, text: mountinfo.as_deref() } };
         let (memory, cpu) = (Memory::open(&find), Cpu::open(&find));
         let own = find.v2().filter(|place| !place.is_root).and_then(|place| place.folders.into_iter().next());
         let pressure = own.map(|folder| Pressure::open(&folder, ".pressure")).unwrap_or_default();
@@ -62,9 +62,11 @@ impl Cgroup {
         self.memory.is_none() && self.cpu.is_none() && self.pressure.is_absent()
     }
 
-    pub(super) fn read(&mut self) -> Usage {
+    /// What it uses, and whether it is another cgroup than before.
+    pub(super) fn read(&mut self) -> (Usage, bool) {
         let opened = self.opened.as_str();
-        if parsed(&mut self.membership, |text| Some(text != opened)) == Some(true) {
+        let is_another = parsed(&mut self.membership, |text| Some(text != opened)) == Some(true);
+        if is_another {
             *self = Cgroup::open(&self.root);
         }
         let mut usage = Usage { stalls: self.pressure.read(), ..Usage::default() };
@@ -74,7 +76,7 @@ impl Cgroup {
         if let Some(cpu) = &mut self.cpu {
             cpu.read(&mut usage);
         }
-        usage
+        (usage, is_another)
     }
 }
 
@@ -98,39 +100,31 @@ impl Place {
 }
 
 struct Finder<'a> {
-    root: &'a Path,
     membership: &'a str,
-    mountinfo: Option<&'a str>,
+    mounts: Mounts<'a>,
 }
 
 impl Finder<'_> {
     fn place(&self, controller: &str) -> Option<Place> {
         let Some(cgroup) = parse::cgroup(self.membership, controller) else { return self.v2() };
-        let mount = match self.mountinfo {
-            Some(text) => mounts::of_v1(text, controller)?,
-            None => mounts::usual(self.root, Some(controller))?,
-        };
+        let mount = self.mounts.of_v1(controller)?;
         let is_top = cgroup == "/" && mount.top == "/";
-        Some(Place { is_v1: true, is_root: is_top, folders: self.folders(&mount, cgroup)? })
+        Some(Place { is_v1: true, is_root: is_top, folders: folders(&mount, cgroup)? })
     }
 
     fn v2(&self) -> Option<Place> {
         let cgroup = parse::cgroup(self.membership, "")?;
-        let mount = match self.mountinfo {
-            Some(text) => mounts::of_v2(text)?,
-            None => mounts::usual(self.root, None)?,
-        };
-        let folders = self.folders(&mount, cgroup)?;
+        let folders = folders(&self.mounts.of_v2()?, cgroup)?;
         // Every cgroup has this file but the one of the machine.
         let is_root = !folders.first()?.join("cgroup.events").is_file();
         Some(Place { is_v1: false, is_root, folders })
     }
+}
 
-    fn folders(&self, mount: &Mount<'_>, cgroup: &str) -> Option<Vec<PathBuf>> {
-        let top = mounts::below(self.root, &mount.point);
-        let own = top.join(mounts::relative(cgroup, mount.top)?);
-        own.is_dir().then(|| own.ancestors().take_while(|path| path.starts_with(&top)).map(Path::to_owned).collect())
-    }
+fn folders(mount: &Mount<'_>, cgroup: &str) -> Option<Vec<PathBuf>> {
+    let top = &mount.point;
+    let own = top.join(mounts::relative(cgroup, mount.top)?);
+    own.is_dir().then(|| own.ancestors().take_while(|path| path.starts_with(top)).map(Path::to_owned).collect())
 }
 
 struct Memory {

@@ -21,7 +21,7 @@ use std::time::Instant;
 use self::cgroup::{Cgroup, Usage};
 use self::machine::Machine;
 use self::process::Process;
-use self::show::Totals;
+use self::show::{ContainerTotals, Totals};
 use crate::config::Config;
 use crate::names::Names;
 use crate::stop::Stop;
@@ -100,7 +100,10 @@ impl Host {
     }
 
     fn read(&mut self) -> Reading {
-        let container = self.cgroup.read();
+        let (container, is_another) = self.cgroup.read();
+        if is_another {
+            (self.last_cpu, self.totals.container) = (None, ContainerTotals::default());
+        }
         let cpus_used = self.cpus_used(container.cpu_nanos, Instant::now());
         Reading { machine: self.machine.read(), process: self.process.read(), container, cpus_used }
     }

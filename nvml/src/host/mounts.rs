@@ -13,20 +13,44 @@ pub(super) struct Mount<'a> {
     pub(super) top: &'a str,
 }
 
-/// The hierarchy of version 1 that has this controller.
-pub(super) fn of_v1<'a>(mountinfo: &'a str, controller: &str) -> Option<Mount<'a>> {
-    find(mountinfo, |kind, options| kind == "cgroup" && options.split(',').any(|option| option == controller))
+/// What is mounted where, for files that are looked for below `root`.
+#[derive(Clone, Copy)]
+pub(super) struct Mounts<'a> {
+    pub(super) root: &'a Path,
+    /// `mountinfo`, if it can be read.
+    pub(super) text: Option<&'a str>,
 }
 
-/// The hierarchy of version 2.
-pub(super) fn of_v2(mountinfo: &str) -> Option<Mount<'_>> {
-    find(mountinfo, |kind, _| kind == "cgroup2")
-}
+impl<'a> Mounts<'a> {
+    /// The hierarchy of version 1 that has this controller.
+    pub(super) fn of_v1(self, controller: &str) -> Option<Mount<'a>> {
+        let has = |kind: &str, options: &str| kind == "cgroup" && options.split(',').any(|option| option == controller);
+        self.text.map_or_else(|| usual(self.root, Some(controller)), |text| self.find(text, has))
+    }
 
-/// The first mount that is wanted; one at the usual place before others, which are those of somebody else.
-fn find(mountinfo: &str, is_wanted: impl Fn(&str, &str) -> bool) -> Option<Mount<'_>> {
-    let wanted = || mountinfo.split_inclusive('\n').filter_map(|line| mount(line, &is_wanted));
-    wanted().find(|mount| mount.point.starts_with(USUAL)).or_else(|| wanted().next())
+    /// The hierarchy of version 2.
+    pub(super) fn of_v2(self) -> Option<Mount<'a>> {
+        let is_v2 = |kind: &str, _: &str| kind == "cgroup2";
+        self.text.map_or_else(|| usual(self.root, None), |text| self.find(text, is_v2))
+    }
+
+    /// The first mount that is wanted; one at the usual place before others, which are those of somebody else.
+    fn find(self, text: &'a str, is_wanted: impl Fn(&str, &str) -> bool) -> Option<Mount<'a>> {
+        let prefix = self.prefix(text);
+        let all = || text.split_inclusive('\n').filter_map(|line| mount(line, &is_wanted));
+        let wanted = || all().filter(|mount| mount.point.starts_with(prefix));
+        let usual = below(prefix, Path::new(USUAL));
+        let mount = wanted().find(|mount| mount.point.starts_with(&usual)).or_else(|| wanted().next())?;
+        let point = mount.point.strip_prefix(prefix).unwrap_or(&mount.point);
+        Some(Mount { point: self.root.join(point), top: mount.top })
+    }
+
+    /// What points of mounts begin with. Where something is mounted at the root or below it, other mounts are not those of
+    /// the machine which is looked at there, but of the container around this process. Else the root is that of the text.
+    fn prefix(self, text: &str) -> &'a Path {
+        let mut all = text.split_inclusive('\n').filter_map(|line| mount(line, |_, _| true));
+        if all.any(|mount| mount.point.starts_with(self.root)) { self.root } else { Path::new("/") }
+    }
 }
 
 /// `36 35 98:0 /top /point rw,noatime shared:1 - cgroup2 source rw`. A line without an end was cut off.
@@ -44,16 +68,15 @@ fn mount<'a>(line: &'a str, is_wanted: impl Fn(&str, &str) -> bool) -> Option<Mo
 }
 
 /// Where a hierarchy is if `mountinfo` cannot be read: the first of these that exists.
-pub(super) fn usual(root: &Path, controller: Option<&str>) -> Option<Mount<'static>> {
+fn usual(root: &Path, controller: Option<&str>) -> Option<Mount<'static>> {
     let of_v1 = |controller| [format!("{USUAL}/{controller}"), format!("{USUAL}/cpu,cpuacct")];
     let of_v2 = || [format!("{USUAL}/unified"), USUAL.to_owned()];
-    let point =
-        controller.map_or_else(of_v2, of_v1).into_iter().find(|point| below(root, Path::new(point)).is_dir())?;
-    Some(Mount { point: PathBuf::from(point), top: "/" })
+    let points = controller.map_or_else(of_v2, of_v1).map(|point| below(root, Path::new(&point)));
+    Some(Mount { point: points.into_iter().find(|point| point.is_dir())?, top: "/" })
 }
 
 /// An absolute path, below `root`.
-pub(super) fn below(root: &Path, path: &Path) -> PathBuf {
+fn below(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
@@ -70,6 +93,14 @@ pub(super) fn relative<'a>(cgroup: &'a str, top: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn of_v1<'a>(text: &'a str, controller: &str) -> Option<Mount<'a>> {
+        Mounts { root: Path::new("/"), text: Some(text) }.of_v1(controller)
+    }
+
+    fn of_v2(text: &str) -> Option<Mount<'_>> {
+        Mounts { root: Path::new("/"), text: Some(text) }.of_v2()
+    }
 
     const MOUNTS: &str = "\
         22 27 0:21 / /proc rw,relatime - proc proc rw\n\
@@ -90,6 +121,27 @@ mod tests {
     fn a_mount_of_the_host_will_do_if_there_is_no_other() {
         let found = of_v2("30 25 0:26 / /host/cgroup ro - cgroup2 cgroup2 rw\n").unwrap();
         assert_eq!(found.point, Path::new("/host/cgroup"));
+    }
+
+    #[test]
+    fn where_the_machine_is_mounted_only_its_own_mounts_count() {
+        let text = "\
+            33 31 0:30 /docker/1 /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n\
+            34 31 0:31 /docker/1 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n\
+            40 25 8:1 / /host ro - ext4 /dev/sda1 rw\n\
+            41 40 0:30 / /host/sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
+        let host = Mounts { root: Path::new("/host"), text: Some(text) };
+        let found = host.of_v1("memory").unwrap();
+        assert_eq!((found.point.as_path(), found.top), (Path::new("/host/sys/fs/cgroup/memory"), "/"));
+        assert_eq!(host.of_v1("cpu"), None);
+        let own = of_v1(text, "memory").unwrap();
+        assert_eq!((own.point.as_path(), own.top), (Path::new("/sys/fs/cgroup/memory"), "/docker/1"));
+    }
+
+    #[test]
+    fn where_nothing_is_mounted_the_root_is_that_of_the_text() {
+        let found = Mounts { root: Path::new("/copy"), text: Some(MOUNTS) }.of_v1("cpu").unwrap();
+        assert_eq!((found.point.as_path(), found.top), (Path::new("/copy/sys/fs/cgroup/cpu,cpuacct"), "/docker/1"));
     }
 
     #[test]

@@ -19,6 +19,12 @@ pub(super) struct Totals {
     system: [Total; MODES],
     system_stalls: [[Total; 2]; 3],
     process: [Total; 2],
+    /// Of one cgroup: another has counted from elsewhere.
+    pub(super) container: ContainerTotals,
+}
+
+#[derive(Default)]
+pub(super) struct ContainerTotals {
     oom_kills: Total,
     cpu: Total,
     periods: Total,
@@ -102,22 +108,22 @@ pub(super) fn counters(names: Names, reading: &Reading, totals: &mut Totals) {
     }
     let container = &reading.container;
     if let Some(nanos) = container.cpu_nanos {
-        add_as!(names, CONTAINER_CPU, totals.cpu.advance_to(nanos) as f64 / 1e9);
+        add_as!(names, CONTAINER_CPU, totals.container.cpu.advance_to(nanos) as f64 / 1e9);
     }
     if let Some(kills) = container.oom_kills {
-        CONTAINER_OOM_KILLS.add(totals.oom_kills.advance_to(kills), ());
+        CONTAINER_OOM_KILLS.add(totals.container.oom_kills.advance_to(kills), ());
     }
     if let Some(periods) = container.periods {
-        CONTAINER_PERIODS.add(totals.periods.advance_to(periods), ());
+        CONTAINER_PERIODS.add(totals.container.periods.advance_to(periods), ());
     }
     if let Some(periods) = container.throttled_periods {
-        CONTAINER_THROTTLED_PERIODS.add(totals.throttled_periods.advance_to(periods), ());
+        CONTAINER_THROTTLED_PERIODS.add(totals.container.throttled_periods.advance_to(periods), ());
     }
     if let Some(nanos) = container.throttled_nanos {
-        CONTAINER_THROTTLED.add(totals.throttled.advance_to(nanos) as f64 / 1e9, ());
+        CONTAINER_THROTTLED.add(totals.container.throttled.advance_to(nanos) as f64 / 1e9, ());
     }
     stalls(&reading.machine.stalls, &mut totals.system_stalls, |seconds, who| SYSTEM_PRESSURE.add(seconds, who));
-    stalls(&container.stalls, &mut totals.stalls, |seconds, who| CONTAINER_PRESSURE.add(seconds, who));
+    stalls(&container.stalls, &mut totals.container.stalls, |seconds, who| CONTAINER_PRESSURE.add(seconds, who));
 }
 
 fn stalls(stalls: &Stalls, totals: &mut [[Total; 2]; 3], add: impl Fn(f64, (Resource, Stalled))) {

@@ -72,9 +72,10 @@ engines! {
 unsafe extern "C" fn nvmlDeviceGetUUID(device: nvmlDevice_t, out: *mut c_char, length: c_uint) -> nvmlReturn_t {
     call("nvmlDeviceGetUUID", device, |gpu| {
         let kind = if gpu.instance == 0 { "GPU" } else { "MIG" };
-        let uuid = format!("{kind}-{:08x}-fa4e-4000-8000-{:012x}", gpu.number, gpu.instance);
+        let usual = format!("{kind}-{:08x}-fa4e-4000-8000-{:012x}", gpu.number, gpu.instance);
+        let scripted = gpu.script.text(&format!("gpu{}.uuid", gpu.number)).filter(|_| gpu.instance == 0);
         // SAFETY: callers keep NVML's contract.
-        unsafe { put_text(out, length, &uuid) }
+        unsafe { put_text(out, length, scripted.unwrap_or(&usual)) }
     })
 }
 

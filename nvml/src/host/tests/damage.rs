@@ -4,6 +4,9 @@ use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use tracecast::PointValue;
+use tracecast::testing::capture;
+
 use super::*;
 
 /// A copy of recorded files that can be damaged.
@@ -103,7 +106,7 @@ fn read_of(host: &mut Host, path: &Path, root: &Path) -> Reading {
     } else if !path.to_string_lossy().contains("cgroup") {
         return Reading { machine: host.machine.read(), process: host.process.read(), ..Reading::default() };
     }
-    Reading { container: host.cgroup.read(), ..Reading::default() }
+    Reading { container: host.cgroup.read().0, ..Reading::default() }
 }
 
 #[test]
@@ -204,4 +207,37 @@ fn a_process_that_is_moved_is_followed() {
     fs::write(copy.root.join("proc/self/cgroup"), "0::/other\n").unwrap();
     let container = host.read().container;
     assert_eq!((container.memory, container.memory_limit), (Some(77), Some(99)));
+}
+
+#[test]
+fn counters_of_a_process_that_is_moved_neither_jump_nor_stand_still() {
+    let copy = Copy::of("written-v2-nested");
+    let folders = ["more", "less"].map(|name| copy.root.join("sys/fs/cgroup").join(name));
+    let write = |folder: &Path, micros: u64| {
+        fs::write(folder.join("cpu.stat"), format!("usage_usec {micros}\n")).unwrap();
+    };
+    for folder in &folders {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("cgroup.events"), "populated 1\n").unwrap();
+    }
+    let mut host = Host::open(&copy.root);
+    let mut used = Vec::new();
+    let captured = capture(|| {
+        host.sample(Names::Tracecast);
+        // The first has used far more than the one before it, the second far less.
+        for (folder, micros) in folders.iter().zip([900_000_000, 1_000_000]) {
+            write(folder, micros);
+            let name = folder.file_name().unwrap().to_string_lossy();
+            fs::write(copy.root.join("proc/self/cgroup"), format!("0::/{name}\n")).unwrap();
+            let reading = host.read();
+            show::counters(Names::Tracecast, &reading, &mut host.totals);
+            used.push(reading.cpus_used);
+            write(folder, micros + 2_000_000);
+            host.sample(Names::Tracecast);
+        }
+    });
+    assert_eq!(used, [None, None]);
+    let metric = captured.metrics.iter().find(|metric| metric.name == "tc_container_cpu_seconds_total").unwrap();
+    let [point] = metric.points.as_slice() else { panic!("{metric:?}") };
+    assert!(matches!(point.value, PointValue::F64(seconds) if seconds == 4.0), "{point:?}");
 }
