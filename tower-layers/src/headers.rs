@@ -117,7 +117,7 @@ pub(crate) fn may_carry(headers: &HeaderMap) -> bool {
 /// The value of a header. Where there are few, to look at all of them is quicker than to hash.
 #[inline]
 pub(crate) fn find<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h HeaderValue> {
-    const FEW: usize = 6;
+    const FEW: usize = 16;
     if headers.len() > FEW {
         return headers.get(name);
     }
