@@ -49,6 +49,11 @@ impl Default for Config {
 
 impl Config {
     /// How often each GPU is asked; 5 s by default, and 10 ms at least. A value older than three of these is a gap.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let config = tracecast_nvml::Config::default().with_interval(Duration::from_secs(1));
+    /// ```
     #[must_use]
     pub fn with_interval(mut self, interval: Duration) -> Self {
         self.interval = interval.clamp(Duration::from_millis(10), Duration::from_secs(3600));
@@ -56,6 +61,10 @@ impl Config {
     }
 
     /// The NVML library, where it is not the one that the linker finds.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_library("/opt/nvidia/lib64/libnvidia-ml.so.1");
+    /// ```
     #[must_use]
     pub fn with_library(mut self, path: impl Into<PathBuf>) -> Self {
         self.library = Some(path.into());
@@ -63,6 +72,10 @@ impl Config {
     }
 
     /// Whether traffic over PCIe is measured too; off by default, because the driver takes 20 ms for each direction.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_pcie_throughput(true);
+    /// ```
     #[must_use]
     pub fn with_pcie_throughput(mut self, on: bool) -> Self {
         self.pcie_throughput = on;
@@ -70,6 +83,10 @@ impl Config {
     }
 
     /// Whether encoder, decoder, fan, performance state and PCIe link are measured too; off by default.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_details(true);
+    /// ```
     #[must_use]
     pub fn with_details(mut self, on: bool) -> Self {
         self.details = on;
@@ -77,6 +94,10 @@ impl Config {
     }
 
     /// Whether links between GPUs are measured too: what they moved, and their errors; off by default.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_nvlink(true);
+    /// ```
     #[must_use]
     pub fn with_nvlink(mut self, on: bool) -> Self {
         self.nvlink = on;
@@ -85,6 +106,10 @@ impl Config {
 
     /// Whether it is measured how busy parts of the GPU are, as its tensor cores; off by default. GPUs have that (it is
     /// called GPM) from Hopper on, and it costs the driver more than everything else.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_activity(true);
+    /// ```
     #[must_use]
     pub fn with_activity(mut self, on: bool) -> Self {
         self.activity = on;
@@ -92,6 +117,10 @@ impl Config {
     }
 
     /// Whether GPUs are looked after; on by default. If not, the driver is never loaded.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_gpus(false); // the host alone
+    /// ```
     #[must_use]
     pub fn with_gpus(mut self, on: bool) -> Self {
         self.gpus = on;
@@ -102,6 +131,10 @@ impl Config {
     ///
     /// Without this `NVIDIA_VISIBLE_DEVICES` and `CUDA_VISIBLE_DEVICES` say which. Indices are NVML's, which are those of
     /// CUDA where all GPUs are alike or `CUDA_DEVICE_ORDER` is `PCI_BUS_ID`.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_devices(["0", "GPU-5a3c"]);
+    /// ```
     #[must_use]
     pub fn with_devices(mut self, devices: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.devices = Some(devices.into_iter().map(Into::into).collect());
@@ -109,6 +142,10 @@ impl Config {
     }
 
     /// Where sysfs is mounted, if not at `/sys`. It says which GPUs sleep; those are not asked, which would wake them.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_sysfs("/host/sys");
+    /// ```
     #[must_use]
     pub fn with_sysfs(mut self, path: impl Into<PathBuf>) -> Self {
         self.sysfs = path.into();
@@ -116,6 +153,10 @@ impl Config {
     }
 
     /// Whether the machine, the process and its container are measured too; on by default.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_host(false); // GPUs alone
+    /// ```
     #[must_use]
     pub fn with_host(mut self, on: bool) -> Self {
         self.host = on;
@@ -123,6 +164,10 @@ impl Config {
     }
 
     /// Below which folder `proc` and `sys` are, if not below `/`: where a container has those of its machine mounted.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default().with_host_root("/host");
+    /// ```
     #[must_use]
     pub fn with_host_root(mut self, path: impl Into<PathBuf>) -> Self {
         self.host_root = path.into();
@@ -130,6 +175,12 @@ impl Config {
     }
 
     /// How metrics are called; as all others of Tracecast by default.
+    ///
+    /// ```
+    /// use tracecast_nvml::{Config, Names};
+    ///
+    /// let config = Config::default().with_names(Names::SemanticConventions);
+    /// ```
     #[must_use]
     pub fn with_names(mut self, names: Names) -> Self {
         self.names = names;

@@ -36,6 +36,16 @@ pub fn on_device(index: u32) -> OnDevice {
 }
 
 /// Work goes on on a GPU for as long as this lives; see [`on_device`].
+///
+/// ```
+/// #[tracecast::tc_span("Worker/RunKernel")]
+/// fn run_kernel() {
+///     let _on_device = tracecast_nvml::on_device(0);
+/// }
+///
+/// let captured = tracecast::testing::capture(run_kernel);
+/// captured.assert_tree("Worker/RunKernel tc.device.id=0");
+/// ```
 #[must_use = "the span is told of XIDs that come while this lives; bind it to a name in the span's scope"]
 pub struct OnDevice {
     gpu: u32,

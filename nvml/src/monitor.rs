@@ -16,6 +16,13 @@ static RUNNING: AtomicBool = AtomicBool::new(false);
 ///
 /// It never fails: what is missing is said by `tc_nvml_available`, and looked for again now and then. A second monitor
 /// while one runs does nothing but log a line.
+///
+/// ```
+/// let config = tracecast_nvml::Config::default().with_devices(["0"]);
+/// let monitor = tracecast_nvml::start(config);
+/// // .. the program runs; GPU 0 is looked after ..
+/// drop(monitor);
+/// ```
 pub fn start(config: Config) -> Monitor {
     if RUNNING.swap(true, AcqRel) {
         log::warn!(target: "tracecast_nvml", "a GPU monitor runs already; this one does nothing");
@@ -36,6 +43,13 @@ pub fn start(config: Config) -> Monitor {
 }
 
 /// GPUs are looked after for as long as this lives.
+///
+/// ```
+/// let first = tracecast_nvml::start(tracecast_nvml::Config::default());
+/// let second = tracecast_nvml::start(tracecast_nvml::Config::default());
+/// assert_eq!(format!("{second:?}"), "Monitor { running: false }"); // there is one in a process
+/// # drop(first);
+/// ```
 #[must_use = "GPUs are looked after until the monitor is dropped; bind it to a name in `main`"]
 pub struct Monitor {
     shared: Option<Arc<Shared>>,
@@ -44,6 +58,12 @@ pub struct Monitor {
 impl Monitor {
     /// Ends it, as dropping does: at once, also while a call of the driver hangs. All its gauges become gaps, and what
     /// such a call brings later is thrown away.
+    ///
+    /// ```
+    /// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
+    /// assert_eq!(format!("{monitor:?}"), "Monitor { running: true }");
+    /// monitor.shutdown();
+    /// ```
     pub fn shutdown(self) {
         drop(self);
     }

@@ -21,6 +21,16 @@ pub(crate) struct Measurement {
 }
 
 /// Rust numbers that a metric which counts in `V` takes.
+///
+/// ```
+/// use tracecast::IntoAmount;
+///
+/// fn total<A: IntoAmount<f64>>(amounts: Vec<A>) -> f64 {
+///     amounts.into_iter().map(A::amount).sum()
+/// }
+///
+/// assert_eq!(total(vec![1_u8, 2]), total(vec![1.5, 1.5]));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a metric that counts in `{V}` takes no `{Self}`",
     label = "not a number for a metric of `{V}`",

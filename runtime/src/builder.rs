@@ -27,6 +27,13 @@ static OTHERS: [Callsite; 5] = [
 
 impl Span {
     /// Whether spans are recorded at all: worth asking before a name is looked up that costs something. A load.
+    ///
+    /// ```
+    /// use tracecast::Span;
+    ///
+    /// assert!(!Span::is_on());
+    /// tracecast::testing::capture(|| assert!(Span::is_on()));
+    /// ```
     #[inline]
     pub fn is_on() -> bool {
         switch::is_on()
@@ -34,6 +41,13 @@ impl Span {
 
     /// Starts to describe a span. The name is not checked; at most 1,024 different ones are kept, so it must not hold
     /// an id.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| Span::builder("Store/Get", Kind::Server).start().end());
+    /// captured.assert_tree("Store/Get [server]");
+    /// ```
     pub fn builder(name: &str, kind: Kind) -> SpanBuilder {
         // Off costs no lookup.
         SpanBuilder::of(switch::is_on().then(|| callsite(name, kind)))
@@ -67,6 +81,18 @@ impl SpanName {
 }
 
 /// Describes a span that is to be started.
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use tracecast::{Kind, Span};
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let sent = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
+///     let span = Span::builder("Queue/Wait", Kind::Consumer).with_start(sent).start();
+///     span.end_at(sent + Duration::from_secs(2));
+/// });
+/// assert_eq!(captured.span("Queue/Wait").duration, Duration::from_secs(2));
+/// ```
 #[must_use = "the span starts with `start`"]
 #[derive(Debug)]
 pub struct SpanBuilder {
@@ -84,18 +110,51 @@ impl SpanBuilder {
     }
 
     /// The parent, instead of the current span. Without a valid context the span is a root.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     let load = Span::builder("Store/Load", Kind::Internal).start();
+    ///     Span::builder("Store/Read", Kind::Internal).with_parent(load.context()).start().end();
+    /// });
+    /// captured.assert_tree("
+    ///     Store/Load
+    ///       Store/Read
+    /// ");
+    /// ```
     pub fn with_parent(mut self, parent: impl IntoParent) -> Self {
         self.parent = Some(parent.into_parent());
         self
     }
 
     /// No parent, whatever is current: the span begins a trace, with no baggage.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    /// use tracecast::{Kind, Recording, RecordingConfig, Span};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// let _load = tc_scope!("Store/Load");
+    /// Span::builder("Store/Sweep", Kind::Internal).as_root().start().end();
+    /// assert_eq!(recording.drain()[0].parent_span_id, None);
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
     pub fn as_root(self) -> Self {
         self.with_parent(Context::default())
     }
 
     /// Who decides whether it is recorded if it is a root, instead of the process's sampler. Below a parent, the parent has
     /// decided.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Recording, RecordingConfig, Sampler, Span};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// Span::builder("Health/Check", Kind::Server).with_sampler(Sampler::AlwaysOff).start().end();
+    /// assert!(recording.drain().is_empty());
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
     pub fn with_sampler(mut self, sampler: Sampler) -> Self {
         self.sampler = Some(sampler);
         self
@@ -108,6 +167,16 @@ impl SpanBuilder {
     }
 
     /// Links to other spans.
+    ///
+    /// ```
+    /// use tracecast::{Context, Kind, Span, SpanId, TraceId};
+    ///
+    /// let jobs = [0xb, 0xc].map(|id| Context::remote(TraceId(0xa), SpanId(id), true)).to_vec();
+    /// let captured = tracecast::testing::capture(|| {
+    ///     Span::builder("Worker/Sweep", Kind::Consumer).with_links(&jobs).start().end();
+    /// });
+    /// assert_eq!(captured.span("Worker/Sweep").links.len(), 2);
+    /// ```
     pub fn with_links(mut self, links: impl IntoLinks) -> Self {
         links.for_each_link(&mut |context| self.links.push(context.clone()));
         self

@@ -8,6 +8,13 @@ use crate::meter::Meter;
 use crate::sections::LINKED;
 
 /// What a span's relation to others is, as OpenTelemetry names it.
+///
+/// ```
+/// use tracecast::{Kind, Span};
+///
+/// let captured = tracecast::testing::capture(|| Span::builder("Store/Get", Kind::Client).start().end());
+/// assert_eq!(captured.span("Store/Get").kind, Kind::Client);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -39,6 +46,18 @@ pub(crate) const METER: u8 = 16;
 pub(crate) const METER_CAPTURE: u8 = 32;
 
 /// One place in the source that makes spans.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("Store/Get")]
+/// fn get() {}
+///
+/// let captured = tracecast::testing::capture(get);
+/// let callsite = captured.span("Store/Get").callsite;
+/// assert_eq!(callsite.name(), "Store/Get");
+/// println!("{}:{}", callsite.file(), callsite.line());
+/// ```
 #[derive(Debug)]
 pub struct Callsite {
     state: AtomicU8,

@@ -74,11 +74,31 @@ const VARIABLES: [&str; 3] = ["TRACEPARENT", "TRACESTATE", "BAGGAGE"];
 
 impl Carrier {
     /// Takes the current context.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Queue/Submit")]
+    /// fn submit() -> Carrier {
+    ///     Carrier::inject()
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(submit);
+    /// assert_eq!(captured.value.extract().span_id(), captured.span("Queue/Submit").span_id);
+    /// ```
     pub fn inject() -> Self {
         Carrier::of(&Context::current())
     }
 
     /// Takes a context.
+    ///
+    /// ```
+    /// use tracecast::{Carrier, Context, SpanId, TraceId};
+    ///
+    /// let carrier = Carrier::of(&Context::remote(TraceId(0xa), SpanId(0xb), false));
+    /// assert_eq!(carrier.traceparent.unwrap(), "00-0000000000000000000000000000000a-000000000000000b-00");
+    /// ```
     pub fn of(context: &Context) -> Self {
         let mut carrier = Carrier::default();
         propagation::inject_as(context, &mut carrier, STANDARD);
@@ -86,11 +106,28 @@ impl Carrier {
     }
 
     /// The context that was taken. An invalid one, which is no parent, if there is none or it is wrong.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    ///
+    /// let carrier = Carrier { traceparent: Some("what is this".to_owned()), ..Carrier::default() };
+    /// assert!(!carrier.extract().is_valid());
+    /// ```
     pub fn extract(&self) -> Context {
         propagation::extract_as(self, STANDARD)
     }
 
     /// What the environment of this process says: `TRACEPARENT`, `TRACESTATE` and `BAGGAGE`.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Tool/Run", parent = Carrier::from_env().extract())]
+    /// fn run() {}
+    ///
+    /// tracecast::testing::capture(run).assert_tree("Tool/Run");
+    /// ```
     pub fn from_env() -> Self {
         // One that is no text is wrong, and so is not there.
         let [traceparent, tracestate, baggage] =
@@ -101,6 +138,14 @@ impl Carrier {
     /// Variables for a child process: `Command::new("tool").envs(Carrier::inject().to_env())`.
     ///
     /// All three, empty where there is nothing: the child would otherwise take over what this process was started with.
+    ///
+    /// ```
+    /// use tracecast::{Carrier, Context, SpanId, TraceId};
+    ///
+    /// let carrier = Carrier::of(&Context::remote(TraceId(0xa), SpanId(0xb), true));
+    /// let traceparent = "00-0000000000000000000000000000000a-000000000000000b-01";
+    /// assert_eq!(carrier.to_env(), [("TRACEPARENT", traceparent), ("TRACESTATE", ""), ("BAGGAGE", "")]);
+    /// ```
     pub fn to_env(&self) -> [(&'static str, &str); 3] {
         let texts = [&self.traceparent, &self.tracestate, &self.baggage];
         std::array::from_fn(|at| (VARIABLES[at], texts[at].as_deref().unwrap_or_default()))

@@ -24,6 +24,12 @@ pub use self::listing::Listing;
 /// Lists what was linked into this program.
 ///
 /// Where there are no link sections (wasm) it lists what was used so far.
+///
+/// ```
+/// for metric in tracecast::catalogue().metrics {
+///     println!("{} has at most {} series", metric.name, metric.series());
+/// }
+/// ```
 pub fn catalogue() -> Catalogue {
     let mut spans: Vec<_> = registry::callsites().filter(|callsite| !callsite.name().is_empty()).collect();
     spans.sort_by_key(|callsite| (callsite.name(), callsite.file(), callsite.line()));
@@ -35,6 +41,12 @@ pub fn catalogue() -> Catalogue {
 }
 
 /// What a program can emit.
+///
+/// ```
+/// let catalogue = tracecast::catalogue();
+/// let key = catalogue.keys.iter().find(|key| key.name == "tc.source.type");
+/// assert!(key.is_some_and(|key| key.cardinality == Some(2)));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Catalogue {
@@ -48,6 +60,11 @@ pub struct Catalogue {
 
 impl Catalogue {
     /// The catalogue as plain data, without the places: to write as JSON, and to compare with that of another version.
+    ///
+    /// ```
+    /// let listing = tracecast::catalogue().listing();
+    /// assert_eq!(listing.to_json(), tracecast::catalogue().to_json());
+    /// ```
     pub fn listing(&self) -> Listing {
         Listing::of(self)
     }

@@ -46,6 +46,12 @@ pub struct Context {
 
 impl Context {
     /// The context of the innermost span on this thread; an invalid one if there is none.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// assert!(!Context::current().is_valid()); // there is no span here
+    /// ```
     pub fn current() -> Self {
         local::with(|local| {
             let ours = || local.current().map_or_else(Context::default, |block| Context::of(local, block));
@@ -54,6 +60,14 @@ impl Context {
     }
 
     /// The context of a span of another process.
+    ///
+    /// ```
+    /// use tracecast::{Context, SpanId, TraceId};
+    ///
+    /// let caller = Context::remote(TraceId(0xa), SpanId(0xb), true);
+    /// assert!(caller.is_valid() && caller.is_remote() && caller.is_sampled());
+    /// assert!(!Context::remote(TraceId(0), SpanId(0xb), true).is_valid());
+    /// ```
     pub fn remote(trace_id: TraceId, span_id: SpanId, sampled: bool) -> Self {
         if !trace_id.is_valid() || !span_id.is_valid() {
             return Context::default();
@@ -88,16 +102,44 @@ impl Context {
     }
 
     /// `tracestate` as it came from another process, or nothing. It goes on with every request below.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    ///
+    /// let carrier = Carrier {
+    ///     traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned()),
+    ///     tracestate: Some("vendor=1".to_owned()),
+    ///     baggage: None,
+    /// };
+    /// assert_eq!(carrier.extract().trace_state(), "vendor=1");
+    /// ```
     pub fn trace_state(&self) -> &str {
         self.ext.as_deref().map_or("", |ext| ext.state.as_str())
     }
 
     /// The value of this key in the baggage: what the request carries along, from wherever it began.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    ///
+    /// let carrier = Carrier { baggage: Some("tenant=gold".to_owned()), ..Carrier::default() };
+    /// assert_eq!(carrier.extract().baggage("tenant").as_deref(), Some("gold"));
+    /// ```
     pub fn baggage(&self, key: &str) -> Option<Cow<'_, str>> {
         self.ext.as_deref()?.baggage.get(key)
     }
 
     /// All keys of the baggage, with their values.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// let context = Context::current().with_baggage("tenant", "gold")?.with_baggage("region", "east")?;
+    /// let mut keys: Vec<_> = context.baggage_entries().map(|(key, _)| key).collect();
+    /// keys.sort_unstable();
+    /// assert_eq!(keys, ["region", "tenant"]);
+    /// # Ok::<(), tracecast::BaggageError>(())
+    /// ```
     pub fn baggage_entries(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
         let baggage = self.ext.as_deref().map(|ext| &ext.baggage);
         baggage.into_iter().flat_map(Baggage::iter).map(|member| (member.key, member.value()))
@@ -124,6 +166,14 @@ impl Context {
     }
 
     /// The same without its baggage: for requests to those whom it is none of their business.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// let context = Context::current().with_baggage("tenant", "gold")?;
+    /// assert_eq!(context.without_baggage().baggage("tenant"), None);
+    /// # Ok::<(), tracecast::BaggageError>(())
+    /// ```
     pub fn without_baggage(&self) -> Self {
         match self.ext.as_deref() {
             Some(ext) if !ext.baggage.is_empty() => {
@@ -154,17 +204,46 @@ impl Context {
     }
 
     /// Runs `f` with this context as the current one.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// # tracecast::propagation::prepare();
+    /// let context = Context::current().with_baggage("tenant", "gold")?;
+    /// assert_eq!(context.run(|| current().baggage("tenant")).as_deref(), Some("gold"));
+    /// # Ok::<(), tracecast::BaggageError>(())
+    /// ```
     pub fn run<R>(&self, f: impl FnOnce() -> R) -> R {
         let _attached = self.attach();
         f()
     }
 
     /// A function that runs `f` in this context, wherever it is called: for thread pools and channels.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// let context = Context::current().with_baggage("tenant", "gold")?;
+    /// let job = context.wrap(|| current().baggage("tenant"));
+    /// # tracecast::propagation::prepare();
+    /// assert_eq!(std::thread::spawn(job).join().unwrap().as_deref(), Some("gold"));
+    /// # Ok::<(), tracecast::BaggageError>(())
+    /// ```
     pub fn wrap<R>(self, f: impl FnOnce() -> R) -> impl FnOnce() -> R {
         move || self.run(f)
     }
 
     /// Makes this context the current one until the guard is dropped.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// # tracecast::propagation::prepare();
+    /// let context = Context::current().with_baggage("region", "east")?;
+    /// let _attached = context.attach();
+    /// assert_eq!(Context::current().baggage("region").as_deref(), Some("east"));
+    /// # Ok::<(), tracecast::BaggageError>(())
+    /// ```
     pub fn attach(&self) -> Attached {
         Attached { block: local::with(|local| enter(local, self, Kind::Internal)), thread: PhantomData }
     }
@@ -272,6 +351,13 @@ impl fmt::Debug for Context {
 const SHOWN_KEY: usize = 64;
 
 /// Something cannot be in the baggage.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// let error = Context::current().with_baggage("no token", "gold").err().unwrap();
+/// assert!(error.to_string().starts_with("`no token` cannot be in the baggage"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaggageError {
     key: String,
@@ -287,6 +373,18 @@ impl fmt::Display for BaggageError {
 impl std::error::Error for BaggageError {}
 
 /// Keeps a context current on this thread. Dropping guards out of order is harmless.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// # tracecast::propagation::prepare();
+/// let context = Context::current().with_baggage("tenant", "gold")?;
+/// let attached = context.attach();
+/// assert_eq!(current().baggage("tenant").as_deref(), Some("gold"));
+/// drop(attached);
+/// assert_eq!(current().baggage("tenant"), None);
+/// # Ok::<(), tracecast::BaggageError>(())
+/// ```
 #[must_use = "the context is current until the guard is dropped"]
 pub struct Attached {
     block: Option<BlockRef>,

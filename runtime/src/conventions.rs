@@ -13,6 +13,13 @@
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 /// Which names are written.
+///
+/// ```
+/// use tracecast::conventions::Conventions;
+///
+/// assert!(Conventions::Both.old() && Conventions::Both.new());
+/// assert_eq!(Conventions::default(), Conventions::Old);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Conventions {
@@ -55,6 +62,13 @@ impl Conventions {
 static RPC: AtomicU8 = AtomicU8::new(Conventions::Old as u8);
 
 /// What is written of remote calls.
+///
+/// ```
+/// use tracecast::conventions;
+///
+/// let attribute = if conventions::rpc().new() { "rpc.system.name" } else { "rpc.system" };
+/// assert_eq!(attribute, "rpc.system");
+/// ```
 #[inline]
 pub fn rpc() -> Conventions {
     match RPC.load(Relaxed) {
@@ -65,6 +79,13 @@ pub fn rpc() -> Conventions {
 }
 
 /// Says what is written of remote calls from now on: what `init` does, for programs that start without it.
+///
+/// ```
+/// use tracecast::conventions::{self, Conventions};
+///
+/// conventions::set_rpc(Conventions::New);
+/// assert_eq!(conventions::rpc(), Conventions::New);
+/// ```
 pub fn set_rpc(conventions: Conventions) {
     RPC.store(conventions as u8, Relaxed);
 }

@@ -10,6 +10,20 @@ use crate::keys::error::{error_message, error_type};
 use crate::value::{Value, cut, formatted};
 
 /// An error with a closed set of types. Derive it with `#[derive(TcError)]`.
+///
+/// ```
+/// use tracecast::TcError;
+///
+/// #[derive(TcError)]
+/// enum StoreError {
+///     NotFound,
+///     Full,
+/// }
+///
+/// assert_eq!(StoreError::TYPES, ["NotFound", "Full"]);
+/// assert_eq!(StoreError::Full.error_type(), "Full");
+/// # let _ = StoreError::NotFound;
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no closed set of error types",
     label = "`TcError` is not derived",

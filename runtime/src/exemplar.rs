@@ -13,6 +13,13 @@ use crate::clock;
 use crate::local;
 
 /// Which measurements become exemplars.
+///
+/// ```
+/// use tracecast::{Exemplars, MeteringConfig};
+///
+/// let config = MeteringConfig { exemplars: Exemplars::Off, ..MeteringConfig::default() };
+/// assert_ne!(config.exemplars, Exemplars::default());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exemplars {

@@ -18,6 +18,21 @@ impl Snapshot {
     ///
     /// Dots in the names of labels become underscores. An exponential histogram is written with the bounds of the buckets
     /// that it uses. Of two metrics with the same name and different types the second is left out, and a comment says so.
+    ///
+    /// ```standalone_crate
+    /// use tracecast::{Metering, MeteringConfig, Temporality};
+    ///
+    /// tracecast::tc_metrics! {
+    ///     /// Files that were found.
+    ///     static FOUND: Counter = "tc_files_found_total";
+    /// }
+    ///
+    /// let metering = Metering::start(MeteringConfig::default())?;
+    /// FOUND.add(2, ());
+    /// let text = metering.reader(Temporality::Cumulative).snapshot().to_prometheus();
+    /// assert!(text.contains("tc_files_found_total"));
+    /// # Ok::<(), tracecast::MeteringError>(())
+    /// ```
     pub fn to_prometheus(&self) -> String {
         let mut families = Families::default();
         self.write(&mut families);

@@ -4,6 +4,15 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Rules by component and by operation. The most precise one decides, of two equal ones the last; with none, on.
+///
+/// ```
+/// use tracecast::Filter;
+///
+/// let filter: Filter = "*=off,StoreDaemon=on,StoreDaemon/Heartbeat=off".parse()?;
+/// assert!(filter.allows("StoreDaemon/Get"));
+/// assert!(!filter.allows("StoreDaemon/Heartbeat") && !filter.allows("Loader/Load"));
+/// # Ok::<(), tracecast::FilterError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     rules: Vec<Rule>,
@@ -18,6 +27,14 @@ struct Rule {
 
 impl Filter {
     /// Whether a span with this name is made.
+    ///
+    /// ```
+    /// use tracecast::Filter;
+    ///
+    /// let filter: Filter = "Store=off,Store/Get=on".parse()?;
+    /// assert!(filter.allows("Store/Get") && !filter.allows("Store/Put"));
+    /// # Ok::<(), tracecast::FilterError>(())
+    /// ```
     pub fn allows(&self, name: &str) -> bool {
         let component = name.split('/').next().unwrap_or(name);
         let precision = |rule: &&Rule| match rule.pattern.as_str() {
@@ -32,6 +49,13 @@ impl Filter {
 }
 
 /// A filter that cannot be understood.
+///
+/// ```
+/// use tracecast::Filter;
+///
+/// let error = "Store=maybe".parse::<Filter>().unwrap_err();
+/// assert!(error.to_string().starts_with("`Store=maybe` is not a filter rule"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterError {
     rule: String,

@@ -9,6 +9,17 @@ use crate::key::KeyMeta;
 use crate::value::OwnedValue;
 
 /// How a span ended.
+///
+/// ```
+/// use tracecast::{Kind, Outcome, Span};
+///
+/// let captured = tracecast::testing::capture(|| {
+///     Span::builder("Store/Get", Kind::Internal).start().end_with(Outcome::Cancelled);
+/// });
+/// let outcome = captured.span("Store/Get").outcome;
+/// assert_eq!(outcome.as_str(), "cancelled");
+/// assert!(!outcome.is_error());
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Outcome {
@@ -50,6 +61,17 @@ impl Outcome {
 }
 
 /// A key with its value.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+/// fn get(name: &str) {}
+///
+/// let captured = tracecast::testing::capture(|| get("llama"));
+/// let attribute = &captured.span("Store/Get").attributes[0];
+/// assert_eq!((attribute.key.name, &attribute.value), ("tc.artifact.id", &"llama".into()));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
     /// What the key is.
@@ -59,6 +81,19 @@ pub struct Attribute {
 }
 
 /// Something that happened during a span.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("Store/Get")]
+/// fn get() {
+///     current().event("miss");
+/// }
+///
+/// let captured = tracecast::testing::capture(get);
+/// let span = captured.span("Store/Get");
+/// assert!(span.events[0].name == "miss" && span.events[0].unix_nanos >= span.start_unix_nanos);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// What happened.
@@ -70,6 +105,16 @@ pub struct Event {
 }
 
 /// Another span that this one has to do with.
+///
+/// ```
+/// use tracecast::{Context, Kind, Span, SpanId, TraceId};
+///
+/// let job = Context::remote(TraceId(0xa), SpanId(0xb), true);
+/// let captured = tracecast::testing::capture(|| {
+///     Span::builder("Worker/Sweep", Kind::Internal).with_links(&job).start().end();
+/// });
+/// assert_eq!(captured.span("Worker/Sweep").links[0].trace_id, TraceId(0xa));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its trace.
@@ -81,6 +126,18 @@ pub struct Link {
 }
 
 /// A span that has ended.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+/// fn get(name: &str) {}
+///
+/// let captured = tracecast::testing::capture(|| get("llama"));
+/// let span = captured.span("Store/Get");
+/// assert_eq!(span.attribute("tc.artifact.id"), Some(&"llama".into()));
+/// assert!(span.parent_span_id.is_none() && span.end_time() >= span.start_time());
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FinishedSpan {
@@ -132,6 +189,17 @@ impl FinishedSpan {
     }
 
     /// The value of the attribute with this name on the wire.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    /// use tracecast::{OwnedValue, keys};
+    ///
+    /// #[tc_span("Store/Put", attrs(keys::size_bytes = bytes))]
+    /// fn put(bytes: u64) {}
+    ///
+    /// let captured = tracecast::testing::capture(|| put(7));
+    /// assert_eq!(captured.span("Store/Put").attribute("tc.size.bytes"), Some(&OwnedValue::U64(7)));
+    /// ```
     pub fn attribute(&self, name: &str) -> Option<&OwnedValue> {
         self.attributes.iter().find(|attribute| attribute.key.name == name).map(|attribute| &attribute.value)
     }

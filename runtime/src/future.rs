@@ -171,6 +171,17 @@ impl Drop for Unwinding {
 /// A future inside a span.
 ///
 /// It is as large as the future and a pointer.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let read = async { 7 }.in_span(tc_scope!("Store/Read"));
+///     futures::executor::block_on(read)
+/// });
+/// assert_eq!(captured.value, 7);
+/// captured.assert_tree("Store/Read");
+/// ```
 #[must_use = "futures do nothing unless awaited"]
 pub struct Instrumented<F, H> {
     span: Option<Carried>,
@@ -299,6 +310,23 @@ pub(crate) type Observe<T> = fn(&T, &mut End);
 pub fn unobserved<T: ?Sized>(_: &T, _: &mut End) {}
 
 /// Puts futures into spans and contexts.
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::{Kind, Span};
+///
+/// #[tc_span("Store/Write")]
+/// async fn write() {}
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let flush = async { write().await };
+///     futures::executor::block_on(flush.in_span(Span::builder("Store/Flush", Kind::Internal).start()));
+/// });
+/// captured.assert_tree("
+///     Store/Flush
+///       Store/Write
+/// ");
+/// ```
 pub trait FutureExt: Future + Sized {
     /// Runs the future inside `span`, which ends with it: `work.in_span(tc_scope!("Store/Flush"))`.
     fn in_span(self, span: impl Into<Span>) -> Instrumented<Self, Observe<Self::Output>> {
@@ -306,6 +334,25 @@ pub trait FutureExt: Future + Sized {
     }
 
     /// Runs the future below the span that is current now, wherever it is polled: for `spawn`.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Store/Read")]
+    /// async fn read() {}
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     let task = {
+    ///         let _scope = tc_scope!("Store/Load");
+    ///         async { read().await }.in_current_span()
+    ///     };
+    ///     futures::executor::block_on(task);
+    /// });
+    /// captured.assert_tree("
+    ///     Store/Load
+    ///       Store/Read
+    /// ");
+    /// ```
     fn in_current_span(self) -> Instrumented<Self, Observe<Self::Output>> {
         self.in_context(&Context::current())
     }

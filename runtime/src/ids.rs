@@ -4,10 +4,24 @@ use std::cell::Cell;
 use std::fmt;
 
 /// Identifies a trace: 16 bytes, not all zero in a valid one.
+///
+/// ```
+/// use tracecast::TraceId;
+///
+/// assert_eq!(TraceId(0xa).to_string(), "0000000000000000000000000000000a");
+/// assert!(!TraceId::default().is_valid());
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TraceId(pub u128);
 
 /// Identifies a span in its trace: 8 bytes, not all zero in a valid one.
+///
+/// ```
+/// use tracecast::SpanId;
+///
+/// assert_eq!(SpanId(0xb).to_string(), "000000000000000b");
+/// assert!(!SpanId::default().is_valid());
+/// ```
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SpanId(pub u64);
 

@@ -62,6 +62,19 @@ instrument! {
     /// A sum that only grows: `P2P_BYTES.add(n, (source, device))`.
     ///
     /// Counts in `u64` or, if declared so, in `f64`. A negative, infinite or undefined amount is refused and counted.
+    ///
+    /// ```
+    /// use tracecast::keys::{SourceType, source};
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Bytes read.
+    ///     static BYTES: Counter<(source,)> = "tc_example_read_bytes_total";
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(|| BYTES.add(7_u64, (SourceType::Disk,)));
+    /// captured.assert_metrics("tc_example_read_bytes_total{tc.source.type=disk} 7");
+    /// ```
     Counter<u64> is Counter
 }
 
@@ -69,6 +82,21 @@ instrument! {
     /// A sum that grows and shrinks, such as what is in progress: `ACTIVE.add(1, ())`, `ACTIVE.add(-1, ())`.
     ///
     /// Counts in `i64` or, if declared so, in `f64`.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Reads in progress.
+    ///     static ACTIVE: UpDownCounter = "tc_example_reads_active";
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     ACTIVE.add(2, ());
+    ///     ACTIVE.add(-1, ());
+    /// });
+    /// captured.assert_metrics("tc_example_reads_active 1");
+    /// ```
     UpDownCounter<i64> is UpDownCounter
 }
 
@@ -76,6 +104,18 @@ instrument! {
     /// The last value that was set: `POOL_USED.set(bytes, (device,))`. A value that no longer is known is cleared.
     ///
     /// Holds an `f64` or, if declared so, a `u64` or an `i64`. An infinite or undefined value is refused and counted.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Bytes of the pool in use.
+    ///     static USED: Gauge<(), u64> = "tc_example_used_bytes";
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(|| USED.set(4096_u64, ()));
+    /// captured.assert_metrics("tc_example_used_bytes 4096");
+    /// ```
     Gauge<f64> is Gauge
 }
 
@@ -83,11 +123,35 @@ instrument! {
     /// A distribution: `LOAD_SECONDS.record(elapsed.as_secs_f64(), (source,))`.
     ///
     /// Takes `f64` or, if declared so, `u64`. A negative, infinite or undefined value is refused and counted.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// How long a read takes.
+    ///     static READ: Histogram = "tc_example_read_seconds" { buckets: [0.1, 1, 10] };
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(|| READ.record(0.25, ()));
+    /// captured.assert_metrics("tc_example_read_seconds count=1");
+    /// ```
     Histogram<f64> is Histogram
 }
 
 instrument! {
     /// A value that is asked for when metrics are collected: `POOL_FREE.observe((device,), move || Some(pool.free()))`.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Bytes of the pool that are free.
+    ///     static FREE: ObservableGauge<(), u64> = "tc_example_free_bytes";
+    /// }
+    ///
+    /// let observation = FREE.observe((), || Some(4096));
+    /// drop(observation); // it is not asked for any more
+    /// ```
     ObservableGauge<f64> is Gauge observable
 }
 
@@ -223,6 +287,12 @@ macro_rules! histogram {
 histogram!(f64 => F64, u64 => U64);
 
 /// Numbers that metrics count in: `u64`, `i64` and `f64`.
+///
+/// ```
+/// use tracecast::{Number, NumberType};
+///
+/// assert_eq!(<u64 as Number>::TYPE, NumberType::U64);
+/// ```
 pub trait Number: Copy + sealed::Sealed + 'static {
     /// Which of them it is.
     const TYPE: NumberType;

@@ -10,6 +10,19 @@ use crate::table::Table;
 /// A text learnt at run time, capped: the first `N` different ones keep their names, every later one is `other`.
 ///
 /// Resolve it once (`keys::tenant::intern("gold")`) and keep the handle: that is the only hash.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// tracecast::tc_keys! {
+///     /// The class of a tenant.
+///     pub label tenant_class: Interned<2> = "tc.example.tenant_class";
+/// }
+///
+/// let gold = tenant_class::intern("gold");
+/// assert!(gold == tenant_class::intern("gold") && gold != tenant_class::intern("silver"));
+/// assert!(tenant_class::intern("bronze") == tenant_class::intern("iron")); // both are `other`
+/// ```
 #[derive(Debug)]
 pub struct Interned<const N: usize, K = ()> {
     ordinal: u32,
@@ -33,6 +46,19 @@ impl<const N: usize, K> PartialEq for Interned<N, K> {
 impl<const N: usize, K> Eq for Interned<N, K> {}
 
 /// A key whose values are interned. `tc_keys!` implements it for `label name: Interned<N>`.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// tracecast::tc_keys! {
+///     /// The region of a tenant.
+///     pub label tenant_region: Interned<2> = "tc.example.tenant_region";
+/// }
+///
+/// tenant_region::seed(&["east", "west"]);
+/// tenant_region::intern("north");
+/// assert_eq!(tenant_region::overflowed(), 1);
+/// ```
 pub trait InternedKey: Key + Sized {
     /// What is interned, and where.
     fn table() -> &'static InternTable;

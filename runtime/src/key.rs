@@ -7,6 +7,12 @@ use std::panic::Location;
 use crate::label::{Label, LabelText};
 
 /// A declared key. Implemented by `tc_keys!`, not by hand.
+///
+/// ```
+/// use tracecast::{Key, keys};
+///
+/// assert_eq!(keys::artifact::META.name, "tc.artifact.id");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a key",
     label = "not a key",
@@ -21,6 +27,16 @@ pub trait Key: 'static {
 }
 
 /// A key that may label a metric.
+///
+/// ```
+/// use tracecast::{LabelKey, keys};
+///
+/// fn values<K: LabelKey>() -> Option<usize> {
+///     K::META.cardinality
+/// }
+///
+/// assert_eq!(values::<keys::source>(), Some(2)); // `keys::artifact`, an id, would not compile
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a label key, so it cannot label a metric",
     label = "its values are not a closed set",
@@ -38,6 +54,16 @@ pub trait LabelKey: Key {
 pub type LabelOf<K> = <K as LabelKey>::Itself;
 
 /// Stands for the key `K` where a value is needed: what `keys::bytes` is in `current().set(keys::bytes, 9)`.
+///
+/// ```
+/// use tracecast::{Key, KeyOf, keys};
+///
+/// fn name<K: Key>(_key: fn() -> KeyOf<K>) -> &'static str {
+///     K::META.name
+/// }
+///
+/// assert_eq!(name(keys::size_bytes), "tc.size.bytes");
+/// ```
 pub struct KeyOf<K>(PhantomData<fn() -> K>);
 
 impl<K: Key> KeyOf<K> {
@@ -49,6 +75,14 @@ impl<K: Key> KeyOf<K> {
 }
 
 /// What a key is for.
+///
+/// ```
+/// use tracecast::{Key, KeyKind, keys};
+///
+/// assert_eq!(keys::source::META.kind, KeyKind::Label);
+/// assert_eq!(keys::artifact::META.kind, KeyKind::Id);
+/// assert_eq!(keys::size_bytes::META.kind, KeyKind::Measure);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyKind {
@@ -61,6 +95,13 @@ pub enum KeyKind {
 }
 
 /// How values of a key travel.
+///
+/// ```
+/// use tracecast::{Key, ValueType, keys};
+///
+/// assert_eq!(keys::artifact::META.value_type, ValueType::Str);
+/// assert_eq!(keys::size_bytes::META.value_type, ValueType::U64);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ValueType {
@@ -79,6 +120,14 @@ pub enum ValueType {
 }
 
 /// All that is known of a key at compile time.
+///
+/// ```
+/// use tracecast::{Key, keys};
+///
+/// let meta = keys::source::META;
+/// assert_eq!((meta.name, meta.cardinality), ("tc.source.type", Some(2)));
+/// assert_eq!(meta.description, "Where the bytes come from.");
+/// ```
 // Aligned so that the low bits of its address can carry the tag of a recorded value.
 #[repr(align(16))]
 pub struct KeyMeta {

@@ -1,6 +1,12 @@
 //! The built-in keys: those of tensor stores and GPU services, and the semantic conventions that our layers use.
 
 /// Where the bytes of a replica come from.
+///
+/// ```
+/// use tracecast::{ClosedLabel, keys::SourceType};
+///
+/// assert_eq!(SourceType::from_value("disk"), Some(SourceType::Disk));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::__private::TcLabel)]
 #[tc_label(crate = crate)]
 pub enum SourceType {
@@ -11,6 +17,12 @@ pub enum SourceType {
 }
 
 /// Where a tensor lies.
+///
+/// ```
+/// use tracecast::{ClosedLabel, keys::Location};
+///
+/// assert_eq!(Location::VALUES, ["gpu", "cpu"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::__private::TcLabel)]
 #[tc_label(crate = crate)]
 pub enum Location {
@@ -38,6 +50,12 @@ crate::tc_keys! {
 }
 
 /// Errors.
+///
+/// ```
+/// use tracecast::{Key, keys::error};
+///
+/// assert_eq!(error::error_type::META.name, "error.type");
+/// ```
 pub mod error {
     crate::tc_keys! {
         /// What kind of error it was.
@@ -48,6 +66,12 @@ pub mod error {
 }
 
 /// Remote procedure calls.
+///
+/// ```
+/// use tracecast::{Key, keys::rpc};
+///
+/// assert_eq!(rpc::method::META.name, "rpc.method");
+/// ```
 pub mod rpc {
     crate::tc_keys! {
         /// The protocol, as `grpc`.

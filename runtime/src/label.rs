@@ -8,6 +8,20 @@ pub type LabelText = Cow<'static, str>;
 /// A type with a known, finite number of values, each with an ordinal and a text.
 ///
 /// Derive it on an enum with `#[derive(TcLabel)]`; use `label_for!` for an enum of another crate.
+///
+/// ```
+/// use tracecast::{Label, TcLabel};
+///
+/// #[derive(Clone, Copy, TcLabel)]
+/// enum Tier {
+///     Hot,
+///     Cold,
+/// }
+///
+/// assert_eq!(Tier::CARDINALITY, 2);
+/// assert_eq!(Tier::value(Tier::Cold.ordinal()), "cold");
+/// # let _ = Tier::Hot;
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a label: its values are not a closed set",
     label = "not a closed set of values",
@@ -45,6 +59,14 @@ pub trait Label: Copy {
 }
 
 /// A label whose texts are all known at compile time.
+///
+/// ```
+/// use tracecast::ClosedLabel;
+/// use tracecast::keys::SourceType;
+///
+/// assert_eq!(SourceType::VALUES, ["remote", "disk"]);
+/// assert_eq!(SourceType::from_value("tape"), None);
+/// ```
 pub trait ClosedLabel: Sized {
     /// The texts, by ordinal.
     const VALUES: &'static [&'static str];
@@ -91,6 +113,13 @@ impl<L: Label> Label for Option<L> {
 const SMALL: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"];
 
 /// A small number: `0` to `N - 1`, and `other` for everything past the end.
+///
+/// ```
+/// use tracecast::{Index, Label};
+///
+/// assert_eq!(Index::<8>::value(Index::<8>::new(3).ordinal()), "3");
+/// assert_eq!(Index::<8>::value(Index::<8>::new(8).ordinal()), "other");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Index<const N: usize>(u32);
 

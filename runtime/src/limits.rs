@@ -3,6 +3,14 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// Limits of a span. Besides them, a whole span has to fit into 16 KiB.
+///
+/// ```
+/// use tracecast::{Limits, RecordingConfig};
+///
+/// let limits = Limits { value_bytes: 256, ..Limits::default() };
+/// let config = RecordingConfig { limits, ..RecordingConfig::default() };
+/// assert_eq!((config.limits.value_bytes, config.limits.attributes), (256, 128));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Attributes of the span itself.

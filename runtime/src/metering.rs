@@ -15,6 +15,14 @@ use crate::snapshot::Temporality;
 use crate::{fork, notice, switch};
 
 /// Which metrics are kept, and how they are read.
+///
+/// ```
+/// use std::time::Duration;
+/// use tracecast::MeteringConfig;
+///
+/// let config = MeteringConfig { off: vec!["tc_debug_*".to_owned()], ..MeteringConfig::default() };
+/// assert_eq!(config.patience, Duration::from_secs(1));
+/// ```
 #[derive(Clone, Debug)]
 pub struct MeteringConfig {
     /// Names of metrics that are switched off; `*` at the end of one stands for anything.
@@ -56,6 +64,22 @@ impl From<crate::config::TemporalityPreference> for Temporality {
 }
 
 /// Metrics are on for as long as this lives. There is one at a time.
+///
+/// ```standalone_crate
+/// use tracecast::prelude::*;
+/// use tracecast::{Metering, MeteringConfig, Temporality};
+///
+/// tc_metrics! {
+///     /// Bytes read.
+///     static BYTES: Counter = "tc_read_bytes_total";
+/// }
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// BYTES.add(7_u64, ());
+/// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+/// assert_eq!(snapshot.value("tc_read_bytes_total", &[]).unwrap().as_f64(), 7.0);
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
 #[must_use = "metrics are switched off when it is dropped"]
 #[derive(Debug)]
 pub struct Metering {
@@ -65,6 +89,15 @@ pub struct Metering {
 }
 
 /// Why metrics cannot be switched on.
+///
+/// ```standalone_crate
+/// use tracecast::{Metering, MeteringConfig, MeteringError};
+///
+/// let _metering = Metering::start(MeteringConfig::default())?;
+/// let again = Metering::start(MeteringConfig::default());
+/// assert!(matches!(again, Err(MeteringError::AlreadyMetering)));
+/// # Ok::<(), MeteringError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum MeteringError {
@@ -91,6 +124,14 @@ impl fmt::Display for MeteringError {
 impl std::error::Error for MeteringError {}
 
 /// No metric has this name.
+///
+/// ```standalone_crate
+/// use tracecast::{Metering, MeteringConfig, UnknownMetric};
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// assert_eq!(metering.switch("tc_nothing", false), Err(UnknownMetric("tc_nothing".to_owned())));
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownMetric(pub String);
 
@@ -108,6 +149,14 @@ impl std::error::Error for UnknownMetric {}
 
 impl Metering {
     /// Switches metrics on. All of them start from nothing.
+    ///
+    /// ```standalone_crate
+    /// use tracecast::{Metering, MeteringConfig, MeteringError};
+    ///
+    /// drop(Metering::start(MeteringConfig::default())?);
+    /// let _again = Metering::start(MeteringConfig::default())?; // from nothing
+    /// # Ok::<(), MeteringError>(())
+    /// ```
     ///
     /// # Errors
     /// If they are on already, or if a metric is declared twice with different shapes.
@@ -138,6 +187,21 @@ impl Metering {
 
     /// Switches metrics off or on again, by name, or by the start of their names with `*` behind it. Of several switches
     /// that a metric matches the last one counts.
+    ///
+    /// ```standalone_crate
+    /// use tracecast::prelude::*;
+    /// use tracecast::{Metering, MeteringConfig};
+    ///
+    /// tc_metrics! {
+    ///     /// Bytes read.
+    ///     static BYTES: Counter = "tc_read_bytes_total";
+    /// }
+    ///
+    /// let metering = Metering::start(MeteringConfig::default())?;
+    /// metering.switch("tc_read_*", false)?;
+    /// assert!(!BYTES.is_on());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// If there is none of that name. Where metrics are known only once they are used, the switch is kept for then.

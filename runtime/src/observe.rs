@@ -37,6 +37,22 @@ pub(crate) fn lock() -> MutexGuard<'static, Callbacks> {
 }
 
 /// A callback is registered for as long as this lives. Just after it was dropped the callback may still be running.
+///
+/// ```standalone_crate
+/// use tracecast::prelude::*;
+/// use tracecast::{Metering, MeteringConfig, Temporality};
+///
+/// tc_metrics! {
+///     /// Jobs that wait.
+///     static WAITING: ObservableGauge<(), u64> = "tc_jobs_waiting";
+/// }
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// let _observation = WAITING.observe((), || Some(3));
+/// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+/// assert_eq!(snapshot.value("tc_jobs_waiting", &[]).unwrap().as_f64(), 3.0);
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
 #[must_use = "the callback is removed when this is dropped"]
 #[derive(Debug)]
 pub struct Observation(u64);

@@ -36,6 +36,24 @@ use crate::recorder::{self, Capacity};
 use crate::recording;
 
 /// Where headers are read.
+///
+/// ```
+/// use tracecast::propagation::{self, Headers};
+///
+/// /// The headers of a message.
+/// struct Message {
+///     traceparent: String,
+/// }
+///
+/// impl Headers for Message {
+///     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+///         (name == "traceparent").then_some(self.traceparent.as_bytes()).into_iter()
+///     }
+/// }
+///
+/// let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned();
+/// assert!(propagation::extract(&Message { traceparent }).is_sampled());
+/// ```
 pub trait Headers {
     /// The values of the headers of this name, in the order in which they came. The name is in lower case; the headers'
     /// names may be in any.
@@ -43,6 +61,29 @@ pub trait Headers {
 }
 
 /// Where headers are written.
+///
+/// ```
+/// use tracecast::propagation::{self, HeadersMut};
+/// use tracecast::{Context, SpanId, TraceId};
+///
+/// #[derive(Default)]
+/// struct Lines(Vec<String>);
+///
+/// impl HeadersMut for Lines {
+///     fn set(&mut self, name: &'static str, value: &str) {
+///         self.remove(name);
+///         self.0.push(format!("{name}: {value}"));
+///     }
+///
+///     fn remove(&mut self, name: &'static str) {
+///         self.0.retain(|line| !line.starts_with(&format!("{name}:")));
+///     }
+/// }
+///
+/// let mut lines = Lines::default();
+/// propagation::inject(&Context::remote(TraceId(0xa), SpanId(0xb), true), &mut lines);
+/// assert_eq!(lines.0, ["traceparent: 00-0000000000000000000000000000000a-000000000000000b-01"]);
+/// ```
 pub trait HeadersMut {
     /// Writes a header, in place of all others of this name, which is in lower case. Name and value are ASCII.
     fn set(&mut self, name: &'static str, value: &str);
@@ -52,11 +93,28 @@ pub trait HeadersMut {
 }
 
 /// What the caller is, by these headers. Without a valid one, the context is not valid: a span below it is a root.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use tracecast::propagation;
+///
+/// let no_headers = HashMap::<String, String>::new();
+/// assert!(!propagation::extract(&no_headers).is_valid());
+/// ```
 pub fn extract(headers: &(impl Headers + ?Sized)) -> Context {
     extract_as(headers, FORMATS.load(Relaxed))
 }
 
 /// Writes a context to headers. Those that came from elsewhere do not stay beside it; if there is no span in it, they do.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use tracecast::{Context, SpanId, TraceId, propagation};
+///
+/// let mut headers = HashMap::new();
+/// propagation::inject(&Context::remote(TraceId(0xa), SpanId(0xb), true), &mut headers);
+/// assert_eq!(headers["traceparent"], "00-0000000000000000000000000000000a-000000000000000b-01");
+/// ```
 pub fn inject(context: &Context, headers: &mut (impl HeadersMut + ?Sized)) {
     inject_as(context, headers, FORMATS.load(Relaxed));
 }

@@ -13,6 +13,24 @@ use crate::registry;
 use crate::snapshot::{ExemplarPoint, MetricPoints, Point, PointValue, Snapshot, Temporality, distribution};
 
 /// Reads all metrics: since the beginning, or since it read them the last time.
+///
+/// ```standalone_crate
+/// use tracecast::prelude::*;
+/// use tracecast::{Metering, MeteringConfig, Temporality};
+///
+/// tc_metrics! {
+///     /// Bytes read.
+///     static BYTES: Counter = "tc_read_bytes_total";
+/// }
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// let mut reader = metering.reader(Temporality::Delta);
+/// for bytes in [7_u64, 9] {
+///     BYTES.add(bytes, ());
+///     assert_eq!(reader.snapshot().value("tc_read_bytes_total", &[]).unwrap().as_f64(), bytes as f64);
+/// }
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
 #[derive(Debug)]
 pub struct Reader {
     temporality: Temporality,

@@ -10,6 +10,14 @@ use crate::threads::{REASONS, Reason, ThreadCounts, Threads};
 use crate::word::Word;
 
 /// How much the recorder may hold. The memory is touched only as it is needed.
+///
+/// ```
+/// use tracecast::{Capacity, RecordingConfig};
+///
+/// let capacity = Capacity { chunks: 64, ..Capacity::default() }; // 1 MiB for finished spans
+/// let config = RecordingConfig { capacity, ..RecordingConfig::default() };
+/// assert_eq!(config.capacity.chunks, 64);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
     /// Chunks of 16 KiB for finished spans. Each thread that ends spans holds one, so there should be more than threads.
@@ -143,6 +151,16 @@ fn for_each_record(mut run: &[Word], mut visit: impl FnMut(Record<'_>)) {
 }
 
 /// What became of every span of this process. At rest `ended == taken + buffered + dropped.total()`, exactly.
+///
+/// ```
+/// use tracecast::{Kind, Recording, RecordingConfig, Span};
+///
+/// let recording = Recording::start(RecordingConfig::default())?;
+/// Span::builder("Store/Get", Kind::Internal).start().end();
+/// let accounting = recording.accounting();
+/// assert_eq!((accounting.ended, accounting.buffered, accounting.dropped.total()), (1, 1, 0));
+/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Accounting {
@@ -159,6 +177,15 @@ pub struct Accounting {
 }
 
 /// Spans that were not kept, by reason.
+///
+/// ```
+/// use tracecast::{Recording, RecordingConfig};
+///
+/// let recording = Recording::start(RecordingConfig::default())?;
+/// let dropped = recording.accounting().dropped;
+/// assert_eq!((dropped.no_chunk, dropped.no_block, dropped.total()), (0, 0, 0));
+/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {

@@ -23,6 +23,18 @@ use crate::switch;
 use crate::value::OwnedValue;
 
 /// What to record, and how much of it.
+///
+/// ```
+/// use tracecast::{RecordingConfig, Sampler};
+///
+/// let config = RecordingConfig {
+///     sampler: Sampler::Ratio(0.1),
+///     filter: "*=on,Store/Heartbeat=off".parse()?,
+///     ..RecordingConfig::default()
+/// };
+/// assert!(!config.filter.allows("Store/Heartbeat"));
+/// # Ok::<(), tracecast::FilterError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct RecordingConfig {
     /// Memory for open and finished spans. It is taken once per process: a later recording uses what the first one took.
@@ -36,6 +48,19 @@ pub struct RecordingConfig {
 }
 
 /// Recording is on for as long as this lives. There is one at a time.
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::{Recording, RecordingConfig};
+///
+/// #[tc_span("Store/Get")]
+/// fn get() {}
+///
+/// let recording = Recording::start(RecordingConfig::default())?;
+/// get();
+/// assert_eq!(recording.drain()[0].name, "Store/Get");
+/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// ```
 #[must_use = "recording stops when it is dropped"]
 pub struct Recording {
     recorder: &'static Recorder,
@@ -53,6 +78,14 @@ pub(crate) fn prepare(capacity: Capacity) {
 }
 
 /// Recording is on already.
+///
+/// ```
+/// use tracecast::{AlreadyRecording, Recording, RecordingConfig};
+///
+/// let _recording = Recording::start(RecordingConfig::default())?;
+/// assert_eq!(Recording::start(RecordingConfig::default()).err(), Some(AlreadyRecording));
+/// # Ok::<(), AlreadyRecording>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlreadyRecording;
 
@@ -66,6 +99,14 @@ impl std::error::Error for AlreadyRecording {}
 
 impl Recording {
     /// Switches recording on.
+    ///
+    /// ```
+    /// use tracecast::{Recording, RecordingConfig};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// assert!(recording.drain().is_empty());
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
     ///
     /// # Errors
     /// If it is on already.
@@ -85,6 +126,16 @@ impl Recording {
     }
 
     /// Takes out all spans that have ended, and a marker for each announced span that is due.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Recording, RecordingConfig, Span};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// Span::builder("Store/Get", Kind::Internal).start().end();
+    /// assert_eq!(recording.drain().len(), 1);
+    /// assert_eq!(recording.drain().len(), 0);
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
     pub fn drain(&self) -> Vec<FinishedSpan> {
         let mut spans = Vec::new();
         self.take(|| true, |taken| spans.push(taken.finished()));
@@ -114,6 +165,15 @@ impl Recording {
     }
 
     /// What became of every span until now.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Recording, RecordingConfig, Span};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// let _open = Span::builder("Store/Get", Kind::Internal).start();
+    /// assert_eq!(recording.accounting().open, 1);
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
     pub fn accounting(&self) -> Accounting {
         if self.is_current() { self.recorder.accounting() } else { Accounting::default() }
     }
@@ -130,11 +190,35 @@ impl Recording {
     }
 
     /// Changes which roots are recorded. Traces that have begun go on as they began.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Recording, RecordingConfig, Sampler, Span};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// recording.set_sampler(&Sampler::AlwaysOff);
+    /// Span::builder("Store/Get", Kind::Internal).start().end();
+    /// assert!(recording.drain().is_empty());
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
     pub fn set_sampler(&self, sampler: &Sampler) {
         sampling::set(sampler);
     }
 
     /// Changes which components make spans. Spans that are open finish as they began.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    /// use tracecast::{Recording, RecordingConfig};
+    ///
+    /// #[tc_span("Store/Heartbeat")]
+    /// fn heartbeat() {}
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// recording.set_filter("Store/Heartbeat=off".parse()?);
+    /// heartbeat();
+    /// assert!(recording.drain().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_filter(&self, filter: Filter) {
         switch::set_filter(filter);
     }

@@ -8,6 +8,15 @@ use crate::callsite::Kind;
 use crate::ids::TraceId;
 
 /// Decides for each root.
+///
+/// ```
+/// use tracecast::{Kind, Recording, RecordingConfig, Sampler, Span};
+///
+/// let recording = Recording::start(RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() })?;
+/// Span::builder("Store/Get", Kind::Internal).start().end();
+/// assert!(recording.drain().is_empty());
+/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub enum Sampler {
@@ -23,9 +32,31 @@ pub enum Sampler {
 }
 
 /// Decides for a root. One that panics has decided against it.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tracecast::{CustomSampler, Kind, Sampler};
+///
+/// let servers: CustomSampler = Arc::new(|root| root.kind == Kind::Server);
+/// assert_eq!(format!("{:?}", Sampler::Custom(servers)), "Custom(..)");
+/// ```
 pub type CustomSampler = Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>;
 
 /// A root that asks to be recorded.
+///
+/// ```
+/// use std::sync::Arc;
+/// use tracecast::{Kind, Recording, RecordingConfig, Root, Sampler, Span};
+///
+/// let sampler = Sampler::Custom(Arc::new(|root: &Root<'_>| root.name != "Health/Check"));
+/// let recording = Recording::start(RecordingConfig { sampler, ..RecordingConfig::default() })?;
+/// for name in ["Health/Check", "Store/Get"] {
+///     Span::builder(name, Kind::Server).start().end();
+/// }
+/// let names: Vec<_> = recording.drain().into_iter().map(|span| span.name).collect();
+/// assert_eq!(names, ["Store/Get"]);
+/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Root<'a> {

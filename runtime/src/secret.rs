@@ -6,6 +6,12 @@ use std::ops::Deref;
 const SHOWN: &str = "[secret]";
 
 /// A secret. It prints as `[secret]`, however it is printed; only what sends it asks for its text.
+///
+/// ```
+/// use tracecast::config::Secret;
+///
+/// assert_eq!(format!("{0} {0:?}", Secret::new("hunter2")), "[secret] [secret]");
+/// ```
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret(String);
 
@@ -34,6 +40,14 @@ impl fmt::Display for Secret {
 }
 
 /// A value that prints, unless it came from a variable that was put into a file: then it prints as `[secret]`.
+///
+/// ```
+/// use tracecast::config::Masked;
+///
+/// let shown = Masked::from(7);
+/// assert!(!shown.is_hidden());
+/// assert_eq!(shown.to_string(), "7");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Masked<T> {
     value: T,

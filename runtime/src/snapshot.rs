@@ -20,6 +20,14 @@ use crate::label::LabelText;
 use crate::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
 /// What the values of sums and histograms count from.
+///
+/// ```standalone_crate
+/// use tracecast::{Metering, MeteringConfig, Temporality};
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// assert_eq!(metering.reader(Temporality::Delta).snapshot().temporality, Temporality::Delta);
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Temporality {
@@ -34,6 +42,18 @@ pub enum Temporality {
 }
 
 /// All metrics at one moment.
+///
+/// ```standalone_crate
+/// use tracecast::{Metering, MeteringConfig, Temporality};
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+/// for metric in &snapshot.metrics {
+///     print!("{metric}");
+/// }
+/// assert!(snapshot.metric("tc_nothing").is_none());
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
@@ -51,6 +71,20 @@ pub struct Snapshot {
 }
 
 /// The points of one metric.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Files that were opened.
+///     static OPENED: Counter = "tc_example_opened_total";
+/// }
+///
+/// let captured = tracecast::testing::capture(|| OPENED.add(2, ()));
+/// let metric = &captured.metrics[0];
+/// assert_eq!((&*metric.name, metric.points.len()), ("tc_example_opened_total", 1));
+/// assert_eq!(metric.description, "Files that were opened.");
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MetricPoints {
@@ -69,6 +103,20 @@ pub struct MetricPoints {
 }
 
 /// One series at one moment.
+///
+/// ```
+/// use tracecast::keys::{SourceType, source};
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Files that were read.
+///     static READ: Counter<(source,)> = "tc_example_files_total";
+/// }
+///
+/// let captured = tracecast::testing::capture(|| READ.add(2, (SourceType::Disk,)));
+/// let point = &captured.metrics[0].points[0];
+/// assert_eq!(point.labels, [("tc.source.type", "disk".into())]);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Point {
@@ -79,6 +127,19 @@ pub struct Point {
 }
 
 /// The value of a series.
+///
+/// ```
+/// use tracecast::PointValue;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Files that were closed.
+///     static CLOSED: Counter = "tc_example_closed_total";
+/// }
+///
+/// let captured = tracecast::testing::capture(|| CLOSED.add(2, ()));
+/// assert_eq!(captured.metric("tc_example_closed_total", &[]), Some(&PointValue::U64(2)));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PointValue {
@@ -95,6 +156,20 @@ pub enum PointValue {
 }
 
 /// A distribution over given buckets.
+///
+/// ```
+/// use tracecast::PointValue;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// How long a write takes.
+///     static WRITE: Histogram = "tc_example_write_seconds" { buckets: [0.1, 1, 10] };
+/// }
+///
+/// let captured = tracecast::testing::capture(|| WRITE.record(0.25, ()));
+/// let Some(PointValue::Histogram(point)) = captured.metric("tc_example_write_seconds", &[]) else { panic!() };
+/// assert_eq!((point.bounds, &point.counts[..]), (&[0.1, 1.0, 10.0][..], &[0, 1, 0, 0][..]));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HistogramPoint {
@@ -115,6 +190,20 @@ pub struct HistogramPoint {
 }
 
 /// A distribution over buckets whose bounds are powers of `2^(2^-scale)`.
+///
+/// ```
+/// use tracecast::PointValue;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// How large files are.
+///     static SIZE: Histogram<(), u64> = "tc_example_file_bytes" { exponential };
+/// }
+///
+/// let captured = tracecast::testing::capture(|| SIZE.record(4096_u64, ()));
+/// let Some(PointValue::Exponential(point)) = captured.metric("tc_example_file_bytes", &[]) else { panic!() };
+/// assert_eq!((point.count, point.sum), (1, 4096.0));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExponentialPoint {
@@ -143,6 +232,13 @@ pub struct ExponentialPoint {
 }
 
 /// One side of an exponential histogram.
+///
+/// ```
+/// use tracecast::ExponentialBuckets;
+///
+/// let empty = ExponentialBuckets::default();
+/// assert!(empty.offset == 0 && empty.counts.is_empty());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExponentialBuckets {
@@ -153,6 +249,23 @@ pub struct ExponentialBuckets {
 }
 
 /// A measurement and the span in which it was made.
+///
+/// ```standalone_crate
+/// use tracecast::prelude::*;
+/// use tracecast::{Exemplars, Metering, MeteringConfig, PointValue, Temporality};
+///
+/// tc_metrics! {
+///     /// How long a read takes.
+///     static READ: Histogram = "tc_read_seconds" { buckets: [0.1, 1] };
+/// }
+///
+/// let metering = Metering::start(MeteringConfig { exemplars: Exemplars::Everywhere, ..MeteringConfig::default() })?;
+/// READ.record(0.25, ());
+/// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+/// let Some(PointValue::Histogram(point)) = snapshot.value("tc_read_seconds", &[]) else { panic!() };
+/// assert_eq!(point.exemplars[0].value, 0.25);
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExemplarPoint {
@@ -171,6 +284,21 @@ const MOST_BUCKETS: usize = 160;
 
 impl Snapshot {
     /// The points of the metric with this name.
+    ///
+    /// ```standalone_crate
+    /// use tracecast::{Metering, MeteringConfig, Temporality};
+    ///
+    /// tracecast::tc_metrics! {
+    ///     /// Files that were found.
+    ///     static FOUND: Counter = "tc_files_found_total";
+    /// }
+    ///
+    /// let metering = Metering::start(MeteringConfig::default())?;
+    /// FOUND.add(2, ());
+    /// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+    /// assert_eq!(snapshot.metric("tc_files_found_total").unwrap().points.len(), 1);
+    /// # Ok::<(), tracecast::MeteringError>(())
+    /// ```
     pub fn metric(&self, name: &str) -> Option<&MetricPoints> {
         self.metrics.iter().find(|metric| metric.name == name)
     }
@@ -202,6 +330,12 @@ impl MetricPoints {
 
 impl PointValue {
     /// A sum's or gauge's value as a fraction; the count of a histogram.
+    ///
+    /// ```
+    /// use tracecast::PointValue;
+    ///
+    /// assert_eq!(PointValue::U64(7).as_f64(), 7.0);
+    /// ```
     pub fn as_f64(&self) -> f64 {
         match self {
             PointValue::U64(value) => *value as f64,

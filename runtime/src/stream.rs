@@ -12,6 +12,17 @@ use crate::future::{Abandoned, Carried, Instrumented, Observe, unobserved};
 use crate::span::{End, Pending, Span};
 
 /// A stream inside a span.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let chunks = futures::stream::iter([1, 2]).in_span(tc_scope!("Store/Chunks"));
+///     futures::executor::block_on(futures::StreamExt::count(chunks))
+/// });
+/// assert_eq!(captured.value, 2);
+/// captured.assert_tree("Store/Chunks");
+/// ```
 #[must_use = "streams do nothing unless polled"]
 pub struct InstrumentedStream<S, H> {
     span: Option<Carried>,
@@ -139,6 +150,19 @@ impl<F, H> Drop for InstrumentedStreamFuture<F, H> {
 }
 
 /// Puts streams into spans and contexts.
+///
+/// ```
+/// use futures::{executor, stream};
+/// use tracecast::StreamExt as _;
+/// use tracecast::{Kind, Span};
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let chunks = stream::iter([1, 2]).in_span(Span::builder("Store/Stream", Kind::Internal).start());
+///     executor::block_on(futures::StreamExt::collect::<Vec<_>>(chunks))
+/// });
+/// assert_eq!(captured.value, [1, 2]);
+/// captured.assert_tree("Store/Stream");
+/// ```
 pub trait StreamExt: Stream + Sized {
     /// Runs the stream inside `span`, which ends with it.
     fn in_span(self, span: impl Into<Span>) -> InstrumentedStream<Self, Observe<Self::Item>> {

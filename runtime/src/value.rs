@@ -9,6 +9,13 @@ use crate::interned::{Interned, InternedKey};
 use crate::label::{Index, Label};
 
 /// A value on its way into a span: borrowed, never allocated.
+///
+/// ```
+/// use tracecast::{IntoValue, Value};
+///
+/// let is_absent = IntoValue::<u64>::with_value(None::<u64>, |value| value == Value::Absent);
+/// assert!(is_absent);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
@@ -31,6 +38,13 @@ pub enum Value<'a> {
 }
 
 /// A value of a finished span.
+///
+/// ```
+/// use tracecast::OwnedValue;
+///
+/// assert_eq!(OwnedValue::U64(7).to_string(), "7");
+/// assert_eq!(OwnedValue::from("llama").to_string(), "llama");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum OwnedValue {
@@ -65,6 +79,18 @@ impl From<&str> for OwnedValue {
 }
 
 /// Types that can be recorded under a key whose type is `T`.
+///
+/// ```
+/// use tracecast::{IntoValue, keys};
+///
+/// #[tracecast::tc_span("Store/Put")]
+/// fn put(bytes: impl IntoValue<u64>) {
+///     tracecast::current().set(keys::size_bytes, bytes);
+/// }
+///
+/// tracecast::testing::capture(|| put(7_u8)).assert_tree("Store/Put tc.size.bytes=7");
+/// tracecast::testing::capture(|| put([0; 9].len())).assert_tree("Store/Put tc.size.bytes=9");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value for a key of type `{T}`",
     label = "the key takes `{T}`",
@@ -138,6 +164,16 @@ into_text! {
 }
 
 /// Text that lives for ever: recorded by reference instead of copied.
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::{Static, keys};
+///
+/// #[tc_span("Store/Get", attrs(keys::artifact = Static("llama")))]
+/// fn get() {}
+///
+/// tracecast::testing::capture(get).assert_tree("Store/Get tc.artifact.id=llama");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Static(pub &'static str);
 
@@ -160,10 +196,31 @@ impl IntoValue<str> for fmt::Arguments<'_> {
 }
 
 /// A value recorded by its `Display` text, up to 1 KiB of it, without an allocation.
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::{display, keys};
+///
+/// #[tc_span("Store/Get", attrs(keys::artifact = display(&number)))]
+/// fn get(number: u128) {}
+///
+/// tracecast::testing::capture(|| get(7)).assert_tree("Store/Get tc.artifact.id=7");
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Displayed<T>(T);
 
 /// Records `value` by its `Display` text: `keys::artifact = tracecast::display(&uuid)`.
+///
+/// ```
+/// use std::net::Ipv4Addr;
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("Store/Fetch", attrs(tracecast::keys::replica = tracecast::display(peer)))]
+/// fn fetch(peer: Ipv4Addr) {}
+///
+/// let captured = tracecast::testing::capture(|| fetch(Ipv4Addr::LOCALHOST));
+/// captured.assert_tree("Store/Fetch tc.replica.id=127.0.0.1");
+/// ```
 pub fn display<T: fmt::Display>(value: T) -> Displayed<T> {
     Displayed(value)
 }

@@ -23,6 +23,15 @@ use crate::start::{self, Ends, Origin};
 use crate::status::{BoxError, Side};
 
 /// Makes a span of each call, below the current one, and sends its context along.
+///
+/// ```no_run
+/// use tonic::transport::Channel;
+/// use tower_layer::Layer as _;
+/// use tracecast_tower::GrpcClientLayer;
+///
+/// let channel = Channel::from_static("http://[::1]:50051").connect_lazy();
+/// let channel = GrpcClientLayer::new().with_server("store", 50051).layer(channel); // `StoreClient::new(channel)`
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct GrpcClientLayer {
     settings: Arc<Settings>,
@@ -30,12 +39,26 @@ pub struct GrpcClientLayer {
 
 impl GrpcClientLayer {
     /// Traces all calls but health checks and reflection.
+    ///
+    /// ```
+    /// use tower_layer::Layer as _;
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// # struct Transport;
+    /// let traced = GrpcClientLayer::new().layer(Transport);
+    /// ```
     pub fn new() -> Self {
         GrpcClientLayer::default()
     }
 
     /// Traces the calls of those paths, as `/store.v1.Store/Get`, for which `filter` is true. With the others, the context of
     /// whoever calls is sent.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// let layer = GrpcClientLayer::new().with_filter(|path| path.starts_with("/store.v1."));
+    /// ```
     #[must_use]
     pub fn with_filter(mut self, filter: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.change().set_filter(filter);
@@ -44,6 +67,12 @@ impl GrpcClientLayer {
 
     /// Says which methods there are, by their paths, as `/store.v1.Store/Get`: they have labels of their own on metrics from
     /// the start. Others are learnt when they have answered `OK`.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// let layer = GrpcClientLayer::new().with_methods(["/store.v1.Store/Get", "/store.v1.Store/Put"]);
+    /// ```
     #[must_use]
     pub fn with_methods<'a>(self, paths: impl IntoIterator<Item = &'a str>) -> Self {
         CALLED.learn_all(paths);
@@ -53,6 +82,12 @@ impl GrpcClientLayer {
     /// The same by an encoded `FileDescriptorSet`, as
     /// [on the server](crate::GrpcServerLayer::with_descriptor_set).
     ///
+    /// ```
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// assert!(GrpcClientLayer::new().with_descriptor_set(b"no descriptor set").is_err());
+    /// ```
+    ///
     /// # Errors
     /// If it is none, or has no methods.
     pub fn with_descriptor_set(self, set: &[u8]) -> Result<Self, DescriptorError> {
@@ -61,6 +96,12 @@ impl GrpcClientLayer {
     }
 
     /// Keeps the baggage here: for servers of others.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// let layer = GrpcClientLayer::new().without_baggage();
+    /// ```
     #[must_use]
     pub fn without_baggage(mut self) -> Self {
         self.change().baggage = Sent::Nothing;
@@ -68,6 +109,12 @@ impl GrpcClientLayer {
     }
 
     /// Sends these keys of the baggage only.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// let layer = GrpcClientLayer::new().with_baggage_keys(["tc.session.id"]);
+    /// ```
     #[must_use]
     pub fn with_baggage_keys<'a>(mut self, keys: impl IntoIterator<Item = &'a str>) -> Self {
         self.change().baggage = Sent::Only(keys.into_iter().map(Box::from).collect());
@@ -76,6 +123,12 @@ impl GrpcClientLayer {
 
     /// Says who is called, for `server.address` and `server.port` on spans. A tonic channel knows it, but not the layer
     /// around it; where requests name their server themselves, that is what counts.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// let layer = GrpcClientLayer::new().with_server("store.example", 50051);
+    /// ```
     #[must_use]
     pub fn with_server(mut self, address: &str, port: u16) -> Self {
         self.change().server = Some((address.into(), port));
@@ -86,6 +139,13 @@ impl GrpcClientLayer {
     /// lives for hours is seen meanwhile. Each has the parent of the first, a link to the one before, its number as
     /// `tc.rpc.segment` and what has passed while it lasted; the last one has the status. A call without a parent goes on
     /// in a trace of its own. A stream at which nothing happens is looked at too, unless nobody waits for it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// let layer = GrpcClientLayer::new().with_roll_over(Duration::from_secs(60));
+    /// ```
     #[must_use]
     pub fn with_roll_over(mut self, every: Duration) -> Self {
         self.change().roll_over = Some(every);
@@ -106,6 +166,15 @@ impl<S> Layer<S> for GrpcClientLayer {
 }
 
 /// A client's service whose calls are spans. Made by [`GrpcClientLayer`].
+///
+/// ```no_run
+/// use tonic::transport::Channel;
+/// use tower_layer::Layer as _;
+/// use tracecast_tower::{GrpcClient, GrpcClientLayer};
+///
+/// let channel = Channel::from_static("http://[::1]:50051").connect_lazy();
+/// let traced: GrpcClient<Channel> = GrpcClientLayer::new().layer(channel);
+/// ```
 #[derive(Clone, Debug)]
 pub struct GrpcClient<S> {
     inner: S,

@@ -7,6 +7,13 @@ use std::fmt;
 use std::str;
 
 /// The bytes are no `FileDescriptorSet`, or one without any method.
+///
+/// ```
+/// use tracecast_tower::GrpcServerLayer;
+///
+/// let error = GrpcServerLayer::new().with_descriptor_set(b"").unwrap_err();
+/// assert!(error.to_string().contains("protoc --descriptor_set_out"));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DescriptorError {
     reason: &'static str,

@@ -6,6 +6,16 @@ use tracecast::propagation::{Headers, HeadersMut};
 
 /// Headers that a context is read from: `propagation::extract(&HttpHeaders::from(request.headers()))`, or from the metadata
 /// of a tonic request.
+///
+/// ```
+/// use tracecast::propagation;
+/// use tracecast_tower::HttpHeaders;
+///
+/// let mut headers = http::HeaderMap::new();
+/// let caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+/// headers.insert("traceparent", http::HeaderValue::from_static(caller));
+/// assert!(propagation::extract(&HttpHeaders::from(&headers)).is_valid());
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct HttpHeaders<'h>(&'h HeaderMap);
 
@@ -29,6 +39,18 @@ impl Headers for HttpHeaders<'_> {
 
 /// Headers that a context is written to: `propagation::inject(&context, &mut HttpHeadersMut::from(request.headers_mut()))`,
 /// or to the metadata of a tonic request.
+///
+/// ```
+/// use tracecast::propagation;
+/// use tracecast_tower::{HttpHeaders, HttpHeadersMut};
+///
+/// let mut from = http::HeaderMap::new();
+/// let caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+/// from.insert("traceparent", http::HeaderValue::from_static(caller));
+/// let mut to = http::HeaderMap::new();
+/// propagation::inject(&propagation::extract(&HttpHeaders::from(&from)), &mut HttpHeadersMut::from(&mut to));
+/// assert_eq!(to["traceparent"], caller);
+/// ```
 #[derive(Debug)]
 pub struct HttpHeadersMut<'h>(&'h mut HeaderMap);
 

@@ -106,6 +106,16 @@ pub use crate::server::{GrpcServer, GrpcServerLayer};
 pub use crate::trust::Peer;
 
 /// A channel whose calls are spans.
+///
+/// ```no_run
+/// use tonic::transport::Channel;
+/// use tower_layer::Layer as _;
+/// use tracecast_tower::{GrpcClientLayer, TracedChannel};
+///
+/// fn channel() -> TracedChannel {
+///     GrpcClientLayer::new().layer(Channel::from_static("http://[::1]:50051").connect_lazy())
+/// }
+/// ```
 #[cfg(feature = "transport")]
 #[cfg_attr(docsrs, doc(cfg(feature = "transport")))]
 pub type TracedChannel = GrpcClient<tonic::transport::Channel>;

@@ -43,11 +43,23 @@ pub struct MessageSpans {
 
 impl MessageSpans {
     /// Spans of this name, for the first 100 messages.
+    ///
+    /// ```
+    /// use tracecast_tower::MessageSpans;
+    ///
+    /// let spans = MessageSpans::new("Upload/Part");
+    /// ```
     pub fn new(name: &str) -> Self {
         MessageSpans { name: name.into(), cap: CAP }
     }
 
     /// Spans for so many messages of a stream.
+    ///
+    /// ```
+    /// use tracecast_tower::MessageSpans;
+    ///
+    /// let spans = MessageSpans::new("Upload/Part").with_cap(20);
+    /// ```
     #[must_use]
     pub fn with_cap(mut self, messages: u64) -> Self {
         self.cap = messages;
@@ -56,6 +68,20 @@ impl MessageSpans {
 
     /// Hands each message to `handle`, in a span that lasts for as long as that takes and is current meanwhile. An error, of
     /// the stream or of `handle`, ends it.
+    ///
+    /// ```
+    /// # use tonic::Status;
+    /// # use tracecast_tower::MessageSpans;
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let parts = tokio_stream::iter([Ok(2), Ok(3), Err(Status::data_loss("torn"))]);
+    /// let mut size = 0;
+    /// let spans = MessageSpans::new("Upload/Part");
+    /// let handled = spans.for_each(parts, |part| std::future::ready(Ok(size += part))).await;
+    /// assert_eq!(handled.unwrap_err().message(), "torn");
+    /// assert_eq!(size, 5);
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     ///
     /// # Errors
     /// The first error of either.
@@ -84,6 +110,16 @@ impl MessageSpans {
 
     /// The same stream, with a span for each message that is read from it: from when it is given out until the next one is
     /// asked for, or the stream dropped. It is never current; for that see [`MessageSpans::for_each`].
+    ///
+    /// ```
+    /// # use tokio_stream::StreamExt as _;
+    /// # use tracecast_tower::MessageSpans;
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let mut parts = std::pin::pin!(MessageSpans::new("Upload/Part").received(tokio_stream::iter(["first"])));
+    /// assert_eq!(parts.next().await, Some("first"));
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn received<S: Stream>(&self, stream: S) -> TracedMessages<S> {
         TracedMessages {
             stream,
@@ -96,6 +132,16 @@ impl MessageSpans {
 
     /// The same stream, with a span for each message that is made for it: from when it is asked for until it is there. It is
     /// never current.
+    ///
+    /// ```
+    /// # use tokio_stream::StreamExt as _;
+    /// # use tracecast_tower::MessageSpans;
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let mut rows = std::pin::pin!(MessageSpans::new("Scan/Row").sent(tokio_stream::iter([1, 2])));
+    /// assert_eq!(rows.next().await, Some(1));
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn sent<S: Stream>(&self, stream: S) -> TracedMessages<S> {
         TracedMessages {
             stream,
@@ -161,6 +207,15 @@ impl Drop for Counted {
 
 pin_project! {
     /// A stream whose messages have spans. Made by [`MessageSpans`].
+    ///
+    /// ```
+    /// use tracecast_tower::{MessageSpans, TracedMessages};
+    ///
+    /// fn rows() -> TracedMessages<impl tokio_stream::Stream<Item = u32>> {
+    ///     MessageSpans::new("Scan/Row").sent(tokio_stream::iter([1, 2]))
+    /// }
+    /// # drop(rows());
+    /// ```
     #[must_use = "streams do nothing unless polled"]
     pub struct TracedMessages<S> {
         #[pin]

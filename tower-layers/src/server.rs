@@ -27,6 +27,15 @@ use crate::trust::{self, Peer};
 /// Makes a span of each call that is served, below the caller's.
 ///
 /// It goes around a whole server, `Server::builder().layer(GrpcServerLayer::new())`, or around one service.
+///
+/// ```no_run
+/// use tonic::transport::Server;
+/// use tracecast_tower::GrpcServerLayer;
+///
+/// let server = Server::builder().layer(GrpcServerLayer::new());
+/// // .. `server.add_service(..).serve(..)` ..
+/// # drop(server);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct GrpcServerLayer {
     settings: Arc<Settings>,
@@ -34,12 +43,26 @@ pub struct GrpcServerLayer {
 
 impl GrpcServerLayer {
     /// Traces all calls but health checks and reflection.
+    ///
+    /// ```
+    /// use tower_layer::Layer as _;
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// # struct StoreServer;
+    /// let traced = GrpcServerLayer::new().layer(StoreServer);
+    /// ```
     pub fn new() -> Self {
         GrpcServerLayer::default()
     }
 
     /// Traces the calls of those paths, as `/store.v1.Store/Get`, for which `filter` is true. The others are transparent: the
     /// spans that they cause are children of the caller's.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new().with_filter(|path| !path.ends_with("/Ping"));
+    /// ```
     #[must_use]
     pub fn with_filter(mut self, filter: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
         self.change().set_filter(filter);
@@ -102,6 +125,12 @@ impl GrpcServerLayer {
 
     /// Says which methods there are, by their paths, as `/store.v1.Store/Get`: they have labels of their own on metrics from
     /// the start. Others are learnt when they have answered `OK`.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new().with_methods(["/store.v1.Store/Get", "/store.v1.Store/Put"]);
+    /// ```
     #[must_use]
     pub fn with_methods<'a>(self, paths: impl IntoIterator<Item = &'a str>) -> Self {
         SERVED.learn_all(paths);
@@ -113,6 +142,12 @@ impl GrpcServerLayer {
     /// With code that `tonic-prost-build` generates, `configure().file_descriptor_set_path(out_dir.join("store.bin"))` in
     /// `build.rs` writes it, and `with_descriptor_set(tonic::include_file_descriptor_set!("store"))?` takes it.
     ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// assert!(GrpcServerLayer::new().with_descriptor_set(b"no descriptor set").is_err());
+    /// ```
+    ///
     /// # Errors
     /// If it is none, or has no methods.
     pub fn with_descriptor_set(self, set: &[u8]) -> Result<Self, DescriptorError> {
@@ -122,6 +157,15 @@ impl GrpcServerLayer {
 
     /// Says which timeout the server has for all calls, as in `Server::builder().timeout(timeout)`. That is outside of this
     /// layer and only drops what takes too long; told of it, the layer knows why. It ends no call by itself.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let timeout = Duration::from_secs(30);
+    /// let layer = GrpcServerLayer::new().with_timeout(timeout);
+    /// let server = tonic::transport::Server::builder().timeout(timeout).layer(layer);
+    /// ```
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.change().timeout = Some(timeout);
@@ -130,6 +174,12 @@ impl GrpcServerLayer {
 
     /// Answers `INTERNAL` when a handler panics. Otherwise the panic goes on, which the caller sees as `CANCELLED`; so does one of
     /// an interceptor that stands inside of this layer.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new().with_answered_panics();
+    /// ```
     #[must_use]
     pub fn with_answered_panics(mut self) -> Self {
         self.change().answers_panics = true;
@@ -140,6 +190,13 @@ impl GrpcServerLayer {
     /// lives for hours is seen meanwhile. Each has the parent of the first, a link to the one before, its number as
     /// `tc.rpc.segment` and what has passed while it lasted; the last one has the status. A call without a parent goes on
     /// in a trace of its own. A stream at which nothing happens is looked at too, unless nobody waits for it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new().with_roll_over(Duration::from_secs(60));
+    /// ```
     #[must_use]
     pub fn with_roll_over(mut self, every: Duration) -> Self {
         self.change().roll_over = Some(every);
@@ -160,6 +217,15 @@ impl<S> Layer<S> for GrpcServerLayer {
 }
 
 /// A service whose calls are spans. Made by [`GrpcServerLayer`].
+///
+/// ```
+/// use tower_layer::Layer as _;
+/// use tracecast_tower::{GrpcServer, GrpcServerLayer};
+///
+/// # #[derive(Clone)]
+/// # struct StoreServer;
+/// let traced: GrpcServer<StoreServer> = GrpcServerLayer::new().layer(StoreServer);
+/// ```
 #[derive(Clone, Debug)]
 pub struct GrpcServer<S> {
     inner: S,

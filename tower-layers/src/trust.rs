@@ -11,6 +11,15 @@ use tracecast::{Context, Key, KeyOf, Sampler, propagation};
 use crate::headers::Carried;
 
 /// Whoever sent a request, as far as the server knows: what a policy of trust looks at.
+///
+/// ```
+/// use tracecast_tower::Peer;
+///
+/// let request = http::Request::get("/store.v1.Store/Get").header("x-team", "storage").body(())?;
+/// let peer = Peer::of(&request);
+/// assert_eq!((peer.path(), peer.address()), ("/store.v1.Store/Get", None));
+/// # Ok::<(), http::Error>(())
+/// ```
 #[derive(Clone, Copy)]
 pub struct Peer<'r> {
     uri: &'r Uri,
@@ -20,26 +29,62 @@ pub struct Peer<'r> {
 
 impl<'r> Peer<'r> {
     /// Who sent this request.
+    ///
+    /// ```
+    /// # use tracecast_tower::Peer;
+    /// let request = http::Request::get("/store.v1.Store/Get").body(())?;
+    /// assert_eq!(Peer::of(&request).path(), "/store.v1.Store/Get");
+    /// # Ok::<(), http::Error>(())
+    /// ```
     pub fn of<B>(request: &'r Request<B>) -> Self {
         Peer { uri: request.uri(), headers: request.headers(), extensions: request.extensions() }
     }
 
     /// Its address, where the server put it beside the request: tonic's transport does.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new().with_trust(|peer| peer.address().is_some_and(|address| address.is_ipv6()));
+    /// ```
     pub fn address(&self) -> Option<SocketAddr> {
         address(self.extensions)
     }
 
     /// What is called: `/store.v1.Store/Get`.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new().with_trust(|peer| peer.path().starts_with("/internal."));
+    /// ```
     pub fn path(&self) -> &'r str {
         self.uri.path()
     }
 
     /// The headers. Anybody can write anything there.
+    ///
+    /// ```
+    /// # use tracecast_tower::Peer;
+    /// let request = http::Request::get("/").header("x-team", "storage").body(())?;
+    /// assert_eq!(Peer::of(&request).headers()["x-team"], "storage");
+    /// # Ok::<(), http::Error>(())
+    /// ```
     pub fn headers(&self) -> &'r HeaderMap {
         self.headers
     }
 
     /// What the server and outer layers know of the connection, as the certificates of its peer.
+    ///
+    /// ```
+    /// # use tracecast_tower::Peer;
+    /// #[derive(Clone)]
+    /// struct Internal; // put there by an outer layer
+    ///
+    /// let request = http::Request::get("/").extension(Internal).body(())?;
+    /// assert!(Peer::of(&request).extensions().get::<Internal>().is_some());
+    /// # Ok::<(), http::Error>(())
+    /// ```
     pub fn extensions(&self) -> &'r Extensions {
         self.extensions
     }

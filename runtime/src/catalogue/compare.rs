@@ -28,11 +28,26 @@ impl Comparison {
 
     /// What breaks those who use the telemetry: names that are gone or renamed, other kinds, units and labels, and more
     /// series than were allowed.
+    ///
+    /// ```
+    /// use tracecast::Listing;
+    ///
+    /// let before = tracecast::catalogue().listing();
+    /// let comparison = Listing::default().compare(&before, 0);
+    /// assert!(!comparison.breaking().is_empty());
+    /// ```
     pub fn breaking(&self) -> &[String] {
         &self.breaking
     }
 
     /// What is new, or of little matter.
+    ///
+    /// ```
+    /// use tracecast::Listing;
+    ///
+    /// let now = tracecast::catalogue().listing();
+    /// assert!(!now.compare(&Listing::default(), u64::MAX).others().is_empty());
+    /// ```
     pub fn others(&self) -> &[String] {
         &self.others
     }
@@ -55,6 +70,14 @@ impl Listing {
     /// shrink make up for nothing.
     ///
     /// A name that is gone while one like it is new counts as renamed; that breaks what uses it as well.
+    ///
+    /// ```
+    /// use tracecast::Listing;
+    ///
+    /// let now = tracecast::catalogue().listing();
+    /// assert!(now.compare(&Listing::default(), u64::MAX).passes()); // all is new, nothing is gone
+    /// assert!(!Listing::default().compare(&now, 0).passes());
+    /// ```
     pub fn compare(&self, before: &Listing, allowed: u64) -> Comparison {
         let mut found = Found::default();
         found.names("span", &before.spans, &self.spans);

@@ -7,6 +7,12 @@ use super::Catalogue;
 use crate::metric::{Buckets, MetricKind, MetricMeta};
 
 /// One name that was declared in two ways.
+///
+/// ```
+/// for conflict in tracecast::catalogue().conflicts() {
+///     println!("{conflict}; see {}", conflict.second.location);
+/// }
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Conflict {
@@ -35,6 +41,18 @@ impl std::error::Error for Conflict {}
 
 impl Catalogue {
     /// Metrics that are declared twice with different shapes, each with the first declaration of its name.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Files that were lost.
+    ///     static LOST: Counter = "tc_example_lost_total";
+    /// }
+    ///
+    /// let conflicts = tracecast::catalogue().conflicts();
+    /// assert!(conflicts.iter().all(|conflict| conflict.first.name != LOST.declaration().name));
+    /// ```
     pub fn conflicts(&self) -> Vec<Conflict> {
         let mut first_of = BTreeMap::new();
         let mut conflicts = Vec::new();

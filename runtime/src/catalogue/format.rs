@@ -13,6 +13,13 @@ use crate::metric::{MetricKind, NumberType};
 const VERSION: u64 = 1;
 
 /// Why a text is not a listing.
+///
+/// ```
+/// use tracecast::Listing;
+///
+/// let error = Listing::from_json("{}").unwrap_err();
+/// assert!(error.to_string().starts_with("not a catalogue: "));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListingError(String);
 
@@ -26,6 +33,12 @@ impl std::error::Error for ListingError {}
 
 impl Listing {
     /// The listing as JSON. The same program always gives the same text.
+    ///
+    /// ```
+    /// use tracecast::Listing;
+    ///
+    /// assert!(Listing::default().to_json().starts_with("{\n  \"tracecast_catalogue\": 1,\n"));
+    /// ```
     pub fn to_json(&self) -> String {
         let json = Json::object([
             ("tracecast_catalogue", VERSION.into()),
@@ -38,6 +51,13 @@ impl Listing {
     }
 
     /// Reads what [`Listing::to_json`] wrote. Fields that are not known are passed over.
+    ///
+    /// ```
+    /// use tracecast::Listing;
+    ///
+    /// let listing = tracecast::catalogue().listing();
+    /// assert_eq!(Listing::from_json(&listing.to_json()), Ok(listing));
+    /// ```
     ///
     /// # Errors
     /// If the text is no JSON, or not that of a catalogue. The error names the place.

@@ -8,6 +8,11 @@ use super::conflict::shape;
 
 impl Catalogue {
     /// The catalogue as Markdown: three tables.
+    ///
+    /// ```
+    /// let markdown = tracecast::catalogue().to_markdown();
+    /// assert!(markdown.contains("| `tc.source.type` | Label | 2 | Where the bytes come from. |"));
+    /// ```
     pub fn to_markdown(&self) -> String {
         let mut text = String::new();
         // Writing to a `String` cannot fail.

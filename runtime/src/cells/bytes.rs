@@ -22,6 +22,11 @@ impl MetricMeta {
 
     /// Bytes that it takes at most, with all its series used by more threads than there are stripes. A metric that is
     /// declared and not used takes only its static.
+    ///
+    /// ```
+    /// let most: usize = tracecast::catalogue().metrics.iter().map(|metric| metric.bytes()).sum();
+    /// println!("the metrics take at most {most} bytes");
+    /// ```
     pub const fn bytes(&self) -> usize {
         let stripes = self.bytes_per_thread().saturating_mul(stripe::STRIPES - 1 + stripe::SHARED);
         let gauges = if matches!(self.kind, MetricKind::Gauge) { table::cells_bytes(self.sets()) } else { 0 };

@@ -5,6 +5,13 @@ use std::str::FromStr;
 use super::problem::Wrong;
 
 /// How important a log event is.
+///
+/// ```
+/// use tracecast::config::{Config, Level, LogFilter};
+///
+/// let config = Config::new().with_log_filter(LogFilter::new(Level::Warn));
+/// assert!(config.log_filter.level_of("store") < Level::Info);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the levels of `log` and `tracing`")]
 pub enum Level {
@@ -46,6 +53,15 @@ impl Level {
 }
 
 /// The level of each target; the longest target that fits decides.
+///
+/// ```
+/// use tracecast::config::{Level, LogFilter};
+///
+/// let filter: LogFilter = "info,hyper=warn".parse()?;
+/// assert_eq!(filter.level_of("store"), Level::Info);
+/// assert_eq!(filter.level_of("hyper::client"), Level::Warn);
+/// # Ok::<(), tracecast::config::LogFilterError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogFilter {
     pub(crate) level: Level,
@@ -54,11 +70,25 @@ pub struct LogFilter {
 
 impl LogFilter {
     /// One level for all targets.
+    ///
+    /// ```
+    /// use tracecast::config::{Level, LogFilter};
+    ///
+    /// assert_eq!(LogFilter::new(Level::Debug).level_of("store"), Level::Debug);
+    /// ```
     pub fn new(level: Level) -> Self {
         LogFilter { level, targets: Vec::new() }
     }
 
     /// The least important level that is written of a target.
+    ///
+    /// ```
+    /// use tracecast::config::{Level, LogFilter};
+    ///
+    /// let filter: LogFilter = "warn,store=info,store::index=trace".parse()?;
+    /// assert_eq!(filter.level_of("store::index::page"), Level::Trace);
+    /// # Ok::<(), tracecast::config::LogFilterError>(())
+    /// ```
     pub fn level_of(&self, target: &str) -> Level {
         let fits =
             |prefix: &str| target.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
@@ -114,6 +144,12 @@ impl FromStr for LogFilter {
 }
 
 /// A log filter that cannot be understood.
+///
+/// ```
+/// use tracecast::config::{LogFilter, LogFilterError};
+///
+/// assert_eq!("store=loud".parse::<LogFilter>(), Err(LogFilterError));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogFilterError;
 

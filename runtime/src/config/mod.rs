@@ -52,6 +52,17 @@ pub use crate::secret::{Masked, Secret};
 use self::origin::Origins;
 
 /// All settings. What was not said has its default; nothing is on by default.
+///
+/// ```
+/// use tracecast::config::{Config, Protocol, Signal};
+///
+/// let config = Config::new()
+///     .with_service_name("store")
+///     .with_endpoint("http://collector:4317".parse()?)
+///     .with_protocol(Protocol::Grpc);
+/// assert!(config.is_on(Signal::Traces));
+/// # Ok::<(), tracecast::config::EndpointError>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Config {
@@ -163,6 +174,12 @@ impl Default for Config {
 
 impl Config {
     /// The defaults, with everything off and no look at the environment.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Signal};
+    ///
+    /// assert!(Signal::ALL.into_iter().all(|signal| !Config::new().is_on(signal)));
+    /// ```
     pub fn new() -> Self {
         Config::default()
     }
@@ -170,6 +187,13 @@ impl Config {
     /// What the process's environment says: the file named by `OTEL_CONFIG_FILE`, else the other `OTEL_*` variables.
     ///
     /// It never fails. A wrong variable is ignored, a wrong file means off; [`problems`](Config::problems) says so.
+    ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// let config = Config::from_env().with_service_name("store");
+    /// assert_eq!(config.service_name(), Some("store"));
+    /// ```
     pub fn from_env() -> Self {
         let config =
             Config::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()));
@@ -177,12 +201,26 @@ impl Config {
     }
 
     /// What variables say that are not the process's own.
+    ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// let config = Config::from_variables(|name| (name == "OTEL_SERVICE_NAME").then(|| "store".to_owned()));
+    /// assert_eq!(config.service_name(), Some("store"));
+    /// ```
     pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Self {
         env::read(&lookup)
     }
 
     /// What a file says, in the declarative configuration of OpenTelemetry. `${VAR}` in it is taken from the environment;
     /// other variables are not looked at.
+    ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// let error = Config::from_file("no-such-file.yaml").unwrap_err();
+    /// assert!(error.to_string().contains("no-such-file.yaml"));
+    /// ```
     ///
     /// # Errors
     /// If the file cannot be read or holds something wrong; all of it is told at once.
@@ -194,6 +232,14 @@ impl Config {
 
     /// What a text says, in the declarative configuration of OpenTelemetry, with variables that are not the process's own.
     ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// let config = Config::from_yaml("file_format: \"1.0\"\ndisabled: ${OFF:-true}", |_| None)?;
+    /// assert_eq!(config.enabled, Some(false));
+    /// # Ok::<(), tracecast::config::ConfigError>(())
+    /// ```
+    ///
     /// # Errors
     /// If the text holds something wrong; all of it is told at once.
     pub fn from_yaml(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
@@ -201,36 +247,86 @@ impl Config {
     }
 
     /// What was wrong with the settings, in the order in which it was found.
+    ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// let config = Config::from_variables(|name| (name == "OTEL_EXPORTER_OTLP_PROTOCOL").then(|| "soap".to_owned()));
+    /// assert_eq!(config.problems()[0].what, "OTEL_EXPORTER_OTLP_PROTOCOL");
+    /// ```
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
     /// Where a setting came from, by its name in this struct, as in `traces.sampler`.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Origin};
+    ///
+    /// let config = Config::new().with_debug(true);
+    /// assert_eq!(config.origin("debug"), &Origin::Code);
+    /// assert_eq!(config.origin("traces.sampler"), &Origin::Default);
+    /// ```
     pub fn origin(&self, setting: &str) -> &Origin {
         self.origins.of(setting)
     }
 
     /// The settings that are not their defaults, and where each came from.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Origin};
+    ///
+    /// let config = Config::new().with_strict(true);
+    /// assert_eq!(config.origins().collect::<Vec<_>>(), [("strict", &Origin::Code)]);
+    /// ```
     pub fn origins(&self) -> impl Iterator<Item = (&str, &Origin)> {
         self.origins.iter()
     }
 
     /// `service.name`, if it was said.
+    ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// assert_eq!(Config::new().service_name(), None);
+    /// assert_eq!(Config::new().with_service_name("store").service_name(), Some("store"));
+    /// ```
     pub fn service_name(&self) -> Option<&str> {
         self.resource_text("service.name")
     }
 
     /// What this process is among those of the product: `daemon`, `global_store`, `client`.
+    ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// assert_eq!(Config::new().with_role("daemon").role(), Some("daemon"));
+    /// ```
     pub fn role(&self) -> Option<&str> {
         self.resource_text("tc.role")
     }
 
     /// Whether a signal goes anywhere.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Signal};
+    ///
+    /// let config = Config::new().with_enabled(true).with_exporters(Signal::Logs, vec![]);
+    /// assert!(config.is_on(Signal::Traces));
+    /// assert!(!config.is_on(Signal::Logs));
+    /// ```
     pub fn is_on(&self, signal: Signal) -> bool {
         !self.destinations(signal).is_empty()
     }
 
     /// Where a signal goes. Nowhere means that it is off.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Destination, Signal};
+    ///
+    /// let config = Config::new().with_debug(true);
+    /// assert_eq!(config.destinations(Signal::Traces), [Destination::Console]);
+    /// ```
     pub fn destinations(&self, signal: Signal) -> Vec<Destination> {
         if self.enabled == Some(false) {
             return Vec::new();

@@ -4,6 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// Where a setting came from.
+///
+/// ```
+/// use tracecast::config::{Config, Origin};
+///
+/// let config = Config::new().with_service_name("store");
+/// assert_eq!(config.origin("service_name"), &Origin::Code);
+/// assert_eq!(config.origin("service_name").to_string(), "code");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {

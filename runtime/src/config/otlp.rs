@@ -7,6 +7,15 @@ use super::endpoint::{Endpoint, Scheme};
 use crate::secret::{Masked, Secret};
 
 /// A kind of telemetry.
+///
+/// ```
+/// use tracecast::config::{Config, Signal};
+///
+/// let config = Config::new().with_endpoint_of(Signal::Traces, "http://collector:4318/v1/traces".parse()?);
+/// assert!(config.is_on(Signal::Traces));
+/// assert!(!config.is_on(Signal::Metrics));
+/// # Ok::<(), tracecast::config::EndpointError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Signal {
@@ -20,9 +29,20 @@ pub enum Signal {
 
 impl Signal {
     /// All of them.
+    ///
+    /// ```
+    /// use tracecast::config::Signal;
+    ///
+    /// assert_eq!(Signal::ALL.map(Signal::name), ["traces", "metrics", "logs"]);
+    /// ```
     pub const ALL: [Signal; 3] = [Signal::Traces, Signal::Metrics, Signal::Logs];
 
     /// `traces`, `metrics` or `logs`.
+    ///
+    /// ```
+    /// # use tracecast::config::Signal;
+    /// assert_eq!(Signal::Traces.name(), "traces");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Signal::Traces => "traces",
@@ -33,6 +53,14 @@ impl Signal {
 }
 
 /// How OTLP is spoken.
+///
+/// ```
+/// use tracecast::config::{Config, Protocol};
+///
+/// let config = Config::new().with_protocol(Protocol::Grpc);
+/// assert_eq!(config.otlp.protocol, Some(Protocol::Grpc));
+/// assert_eq!(Protocol::default().name(), "http/protobuf");
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Protocol {
@@ -47,6 +75,11 @@ pub enum Protocol {
 
 impl Protocol {
     /// `grpc`, `http/protobuf` or `http/json`.
+    ///
+    /// ```
+    /// # use tracecast::config::Protocol;
+    /// assert_eq!(Protocol::HttpJson.name(), "http/json");
+    /// ```
     pub fn name(self) -> &'static str {
         match self {
             Protocol::Grpc => "grpc",
@@ -57,6 +90,13 @@ impl Protocol {
 }
 
 /// How requests are made smaller.
+///
+/// ```
+/// use tracecast::config::{Compression, Config};
+///
+/// let config = Config::new().with_compression(Compression::Gzip);
+/// assert_eq!(config.otlp.compression, Some(Compression::Gzip));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
@@ -68,6 +108,14 @@ pub enum Compression {
 }
 
 /// Files in PEM format. They are read again when they change.
+///
+/// ```
+/// use tracecast::config::{Config, TlsFiles};
+///
+/// let tls = TlsFiles::default().with_ca("/etc/store/ca.pem").with_client("/etc/store/cert.pem", "/etc/store/key.pem");
+/// let config = Config::new().with_tls(tls.clone());
+/// assert_eq!(config.otlp.tls, tls);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TlsFiles {
@@ -81,12 +129,25 @@ pub struct TlsFiles {
 
 impl TlsFiles {
     /// Trusts the certificates in this file instead of the system's.
+    ///
+    /// ```
+    /// use tracecast::config::TlsFiles;
+    ///
+    /// assert!(TlsFiles::default().with_ca("/etc/store/ca.pem").ca.is_some());
+    /// ```
     #[must_use]
     pub fn with_ca(self, ca: impl Into<PathBuf>) -> Self {
         TlsFiles { ca: Some(ca.into().into()), ..self }
     }
 
     /// Shows this certificate to the receiver.
+    ///
+    /// ```
+    /// use tracecast::config::TlsFiles;
+    ///
+    /// let tls = TlsFiles::default().with_client("/etc/store/cert.pem", "/etc/store/key.pem");
+    /// assert!(tls.client_certificate.is_some() && tls.client_key.is_some());
+    /// ```
     #[must_use]
     pub fn with_client(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
         let (certificate, key) = (certificate.into(), key.into());
@@ -103,6 +164,14 @@ impl TlsFiles {
 }
 
 /// An endpoint, and how its path is to be understood.
+///
+/// ```
+/// use tracecast::config::{Address, Config};
+///
+/// let config = Config::new().with_endpoint("http://collector:4318".parse()?);
+/// assert!(matches!(config.otlp.address, Some(Address::Base(_))));
+/// # Ok::<(), tracecast::config::EndpointError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Address {
@@ -121,6 +190,15 @@ impl Address {
 }
 
 /// What was said about OTLP. What was left out is taken from the settings of all signals, then from the defaults.
+///
+/// ```
+/// use std::time::Duration;
+/// use tracecast::config::Config;
+///
+/// let mut config = Config::new().with_timeout(Duration::from_secs(5));
+/// config.logs.otlp.timeout = Some(Duration::from_secs(2)); // log records alone
+/// assert_eq!(config.otlp.timeout, Some(Duration::from_secs(5)));
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtlpSettings {
@@ -185,6 +263,15 @@ impl OtlpSettings {
 }
 
 /// An exporter over OTLP, with nothing left open.
+///
+/// ```
+/// use tracecast::config::{Config, Destination, Protocol, Signal};
+///
+/// let config = Config::new().with_endpoint("http://collector:4317".parse()?);
+/// let all = config.destinations(Signal::Traces);
+/// assert!(matches!(&all[..], [Destination::Otlp(otlp)] if otlp.protocol == Protocol::Grpc));
+/// # Ok::<(), tracecast::config::EndpointError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Otlp {

@@ -15,6 +15,14 @@ use crate::secret::Masked;
 pub(super) const NO_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Settings of traces.
+///
+/// ```
+/// use tracecast::config::Config;
+///
+/// let mut config = Config::new();
+/// config.traces.batch.size = 256;
+/// config.traces.attributes_per_link = Some(16);
+/// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Traces {
@@ -33,6 +41,15 @@ pub struct Traces {
 }
 
 /// Settings of metrics.
+///
+/// ```
+/// use std::time::Duration;
+/// use tracecast::config::{Config, TemporalityPreference};
+///
+/// let mut config = Config::new();
+/// config.metrics.temporality = TemporalityPreference::Delta;
+/// assert_eq!(config.metrics.interval, Duration::from_secs(60));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Metrics {
@@ -73,6 +90,15 @@ impl Default for Metrics {
 }
 
 /// Settings of logs.
+///
+/// ```
+/// use std::time::Duration;
+/// use tracecast::config::Config;
+///
+/// let mut config = Config::new();
+/// config.logs.limits.value_bytes = 1024;
+/// assert_eq!(config.logs.batch.delay, Duration::from_secs(1));
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Logs {
@@ -90,6 +116,13 @@ pub struct Logs {
 }
 
 /// How far the OpenTelemetry API and ours know of each other, where the feature `otel` is on.
+///
+/// ```
+/// use tracecast::config::{Config, Interop};
+///
+/// assert_eq!(Config::new().interop, Interop::Boundaries);
+/// assert_eq!(Config::new().with_interop(Interop::Full).interop, Interop::Full);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Interop {
@@ -104,6 +137,13 @@ pub enum Interop {
 }
 
 /// Where spans and log records wait on disk that cannot be sent.
+///
+/// ```
+/// use tracecast::config::{Config, Spool};
+///
+/// let config = Config::new().with_spool(Spool::new("/var/lib/store/telemetry").with_max_bytes(16 << 20));
+/// assert_eq!(config.spool.map(|spool| spool.max_bytes), Some(16 << 20));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spool {
@@ -117,17 +157,37 @@ pub struct Spool {
 
 impl Spool {
     /// A spool in this directory, with the default bounds.
+    ///
+    /// ```
+    /// use tracecast::config::Spool;
+    ///
+    /// assert_eq!(Spool::new("/var/lib/store/telemetry").max_bytes, 64 << 20);
+    /// ```
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Spool { directory: directory.into().into(), max_bytes: 64 << 20, max_age: Duration::from_secs(24 * 60 * 60) }
     }
 
     /// Limits the bytes on disk.
+    ///
+    /// ```
+    /// use tracecast::config::Spool;
+    ///
+    /// assert_eq!(Spool::new("/var/lib/store/telemetry").with_max_bytes(1 << 20).max_bytes, 1 << 20);
+    /// ```
     #[must_use]
     pub fn with_max_bytes(self, max_bytes: u64) -> Self {
         Spool { max_bytes, ..self }
     }
 
     /// Limits how long anything stays on disk.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tracecast::config::Spool;
+    ///
+    /// let hour = Duration::from_secs(60 * 60);
+    /// assert_eq!(Spool::new("/var/lib/store/telemetry").with_max_age(hour).max_age, hour);
+    /// ```
     #[must_use]
     pub fn with_max_age(self, max_age: Duration) -> Self {
         Spool { max_age, ..self }
@@ -135,6 +195,13 @@ impl Spool {
 }
 
 /// How log events are written as lines.
+///
+/// ```
+/// use tracecast::config::{Config, LogLines};
+///
+/// let config = Config::new().with_log_lines(LogLines::Json);
+/// assert_eq!(config.logs.lines, Some(LogLines::Json));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogLines {
@@ -149,6 +216,13 @@ pub enum LogLines {
 }
 
 /// How the console shows telemetry.
+///
+/// ```
+/// use tracecast::config::{Config, ConsoleFormat};
+///
+/// let config = Config::new().with_debug(true).with_console(ConsoleFormat::Json);
+/// assert_eq!(config.console, ConsoleFormat::Json);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConsoleFormat {
@@ -167,6 +241,14 @@ impl Default for Logs {
 }
 
 /// What an exporter of a signal shall be.
+///
+/// ```
+/// use tracecast::config::{Config, Exporter, OtlpSettings, Signal};
+///
+/// let both = vec![Exporter::Otlp(Box::new(OtlpSettings::default())), Exporter::Console];
+/// let config = Config::new().with_exporters(Signal::Traces, both);
+/// assert_eq!(config.destinations(Signal::Traces).len(), 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exporter {
@@ -177,6 +259,14 @@ pub enum Exporter {
 }
 
 /// Where a signal goes, with nothing left open.
+///
+/// ```
+/// use tracecast::config::{Config, Destination, Signal};
+///
+/// let config = Config::new().with_enabled(true);
+/// let all = config.destinations(Signal::Logs);
+/// assert!(matches!(&all[..], [Destination::Otlp(otlp)] if otlp.endpoint.path() == "/v1/logs"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Destination {
@@ -187,6 +277,15 @@ pub enum Destination {
 }
 
 /// How records are put together into requests.
+///
+/// ```
+/// use std::time::Duration;
+/// use tracecast::config::Config;
+///
+/// let config = Config::from_variables(|name| (name == "OTEL_BSP_SCHEDULE_DELAY").then(|| "250".to_owned()));
+/// assert_eq!(config.traces.batch.delay, Duration::from_millis(250));
+/// assert_eq!(config.traces.batch.size, 512);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Batch {
@@ -207,6 +306,13 @@ impl Default for Batch {
 }
 
 /// What one log record may hold.
+///
+/// ```
+/// use tracecast::config::Config;
+///
+/// let mut config = Config::new();
+/// config.logs.limits.attributes = 32;
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogLimits {
@@ -224,6 +330,14 @@ impl Default for LogLimits {
 }
 
 /// From when points of sums and histograms count.
+///
+/// ```
+/// use tracecast::config::{Config, TemporalityPreference};
+///
+/// let mut config = Config::new();
+/// assert_eq!(config.metrics.temporality, TemporalityPreference::Cumulative);
+/// config.metrics.temporality = TemporalityPreference::Delta;
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TemporalityPreference {
@@ -237,6 +351,14 @@ pub enum TemporalityPreference {
 }
 
 /// The shape of histograms that do not name their own.
+///
+/// ```
+/// use tracecast::config::{Config, HistogramAggregation};
+///
+/// let mut config = Config::new();
+/// assert_eq!(config.metrics.histograms, HistogramAggregation::ExplicitBuckets);
+/// config.metrics.histograms = HistogramAggregation::Exponential;
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HistogramAggregation {
@@ -248,6 +370,14 @@ pub enum HistogramAggregation {
 }
 
 /// Which measurements become exemplars.
+///
+/// ```
+/// use tracecast::config::{Config, ExemplarFilter};
+///
+/// let mut config = Config::new();
+/// assert_eq!(config.metrics.exemplars, ExemplarFilter::TraceBased);
+/// config.metrics.exemplars = ExemplarFilter::AlwaysOff;
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExemplarFilter {
@@ -261,6 +391,14 @@ pub enum ExemplarFilter {
 }
 
 /// How many series raw OpenTelemetry instruments may have; `None` is the default for all, or the SDK's 2,000.
+///
+/// ```
+/// use tracecast::config::Config;
+///
+/// let mut config = Config::new();
+/// config.metrics.cardinality.default = Some(500);
+/// config.metrics.cardinality.histogram = Some(100);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is the limit of the kind that it is named after")]
 #[non_exhaustive]
@@ -276,6 +414,13 @@ pub struct CardinalityLimits {
 }
 
 /// A format in which context travels.
+///
+/// ```
+/// use tracecast::config::{Config, Propagator};
+///
+/// let config = Config::new().with_propagators(vec![Propagator::TraceContext, Propagator::B3]);
+/// assert!(!config.propagators.contains(&Propagator::Baggage));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Propagator {
@@ -290,6 +435,14 @@ pub enum Propagator {
 }
 
 /// What is said about the process: attributes that were configured. Detected ones are added at init.
+///
+/// ```
+/// use tracecast::config::{AttributeValue, Config};
+///
+/// let config = Config::new().with_resource_attribute("deployment.environment.name", "production");
+/// let value = config.resource.get("deployment.environment.name");
+/// assert_eq!(value, Some(&AttributeValue::from("production")));
+/// ```
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Resource {
@@ -301,6 +454,14 @@ pub struct Resource {
 
 impl Resource {
     /// The value of an attribute.
+    ///
+    /// ```
+    /// use tracecast::config::{AttributeValue, Config};
+    ///
+    /// let config = Config::new().with_role("daemon");
+    /// assert_eq!(config.resource.get("tc.role"), Some(&AttributeValue::from("daemon")));
+    /// assert_eq!(config.resource.get("host.name"), None);
+    /// ```
     pub fn get(&self, name: &str) -> Option<&AttributeValue> {
         self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| &**value)
     }

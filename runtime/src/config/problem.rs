@@ -10,6 +10,15 @@ const SHOWN_CHARS: usize = 80;
 
 /// A setting that could not be understood. It prints as one line that says what to change:
 /// ``OTEL_TRACES_SAMPLER_ARG: `1.5` is not a ratio; expected a number from 0 to 1, using 1``.
+///
+/// ```
+/// use tracecast::config::{Config, Severity};
+///
+/// let config = Config::from_variables(|name| (name == "OTEL_EXPORTER_OTLP_PROTOCOL").then(|| "soap".to_owned()));
+/// let problem = &config.problems()[0];
+/// assert_eq!(problem.severity, Severity::Warning);
+/// assert!(problem.to_string().starts_with("OTEL_EXPORTER_OTLP_PROTOCOL: `soap` "));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Problem {
@@ -32,6 +41,13 @@ pub struct Problem {
 }
 
 /// What a problem means for the configuration it stands in.
+///
+/// ```
+/// use tracecast::config::{Config, Severity};
+///
+/// let error = Config::from_yaml("tracer_provider: [", |_| None).unwrap_err();
+/// assert!(error.problems().iter().any(|problem| problem.severity == Severity::Error));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Severity {
@@ -127,6 +143,14 @@ fn escaped(c: char) -> impl Iterator<Item = char> {
 }
 
 /// A configuration that cannot be used, with everything that is wrong with it.
+///
+/// ```
+/// use tracecast::config::Config;
+///
+/// let error = Config::from_yaml("file_format: [", |_| None).unwrap_err();
+/// error.problems().iter().for_each(|problem| eprintln!("{problem}"));
+/// assert!(!error.problems().is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     pub(crate) problems: Vec<Problem>,
@@ -134,6 +158,12 @@ pub struct ConfigError {
 
 impl ConfigError {
     /// Everything that was found, warnings too.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let error = Config::from_yaml("file_format: [", |_| None).unwrap_err();
+    /// assert!(error.problems()[0].line.is_some());
+    /// ```
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }

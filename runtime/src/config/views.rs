@@ -3,6 +3,16 @@
 use crate::secret::Masked;
 
 /// A view: what it applies to, and what becomes of it.
+///
+/// ```
+/// use tracecast::config::{Aggregation, Config, View};
+///
+/// let mut view = View::default();
+/// view.selector.instrument_name = Some("http.client.*".to_owned().into());
+/// view.stream.aggregation = Some(Aggregation::Drop);
+/// let mut config = Config::new();
+/// config.metrics.views.push(view);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct View {
@@ -13,6 +23,14 @@ pub struct View {
 }
 
 /// All of what is named here has to fit.
+///
+/// ```
+/// use tracecast::config::{InstrumentType, ViewSelector};
+///
+/// let mut selector = ViewSelector::default();
+/// selector.meter_name = Some("my_library".to_owned().into());
+/// selector.instrument_type = Some(InstrumentType::Histogram);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ViewSelector {
@@ -31,6 +49,13 @@ pub struct ViewSelector {
 }
 
 /// A kind of instrument.
+///
+/// ```
+/// use tracecast::config::{InstrumentType, View};
+///
+/// let mut view = View::default();
+/// view.selector.instrument_type = Some(InstrumentType::Counter);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are the kinds of the OpenTelemetry specification")]
 #[non_exhaustive]
@@ -45,6 +70,14 @@ pub enum InstrumentType {
 }
 
 /// What becomes of an instrument. What is left out stays as it is.
+///
+/// ```
+/// use tracecast::config::ViewStream;
+///
+/// let mut stream = ViewStream::default();
+/// stream.included = Some(vec!["http.*".to_owned().into()]);
+/// stream.cardinality_limit = Some(100);
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ViewStream {
@@ -63,6 +96,13 @@ pub struct ViewStream {
 }
 
 /// How measurements become points.
+///
+/// ```
+/// use tracecast::config::{Aggregation, View};
+///
+/// let mut view = View::default();
+/// view.stream.aggregation = Some(Aggregation::LastValue);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Aggregation {

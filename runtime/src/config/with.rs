@@ -16,6 +16,11 @@ use crate::secret::{Masked, Secret};
 
 impl Config {
     /// Switches everything on or off. On, each signal that has no exporter gets the default one.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Signal};
+    /// assert!(Config::new().with_enabled(true).is_on(Signal::Metrics));
+    /// ```
     #[must_use]
     pub fn with_enabled(mut self, enabled: bool) -> Self {
         self.enabled = Some(enabled);
@@ -23,6 +28,12 @@ impl Config {
     }
 
     /// Shows every signal on the console too.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Destination, Signal};
+    /// let config = Config::new().with_debug(true);
+    /// assert_eq!(config.destinations(Signal::Logs), [Destination::Console]);
+    /// ```
     #[must_use]
     pub fn with_debug(mut self, debug: bool) -> Self {
         self.debug = debug;
@@ -30,6 +41,11 @@ impl Config {
     }
 
     /// Makes a problem fail the start.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert!(Config::new().with_strict(true).strict);
+    /// ```
     #[must_use]
     pub fn with_strict(mut self, strict: bool) -> Self {
         self.strict = strict;
@@ -37,18 +53,34 @@ impl Config {
     }
 
     /// Names the service.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_service_name("store").service_name(), Some("store"));
+    /// ```
     #[must_use]
     pub fn with_service_name(self, name: impl Into<String>) -> Self {
         self.with_resource_attribute("service.name", name.into()).said("service_name")
     }
 
     /// Says what this process is among those of the product: `daemon`, `global_store`, `client`.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_role("global_store").role(), Some("global_store"));
+    /// ```
     #[must_use]
     pub fn with_role(self, role: impl Into<String>) -> Self {
         self.with_resource_attribute("tc.role", role.into()).said("role")
     }
 
     /// Adds an attribute of the resource.
+    ///
+    /// ```
+    /// # use tracecast::config::{AttributeValue, Config};
+    /// let config = Config::new().with_resource_attribute("tc.shard", 7);
+    /// assert_eq!(config.resource.get("tc.shard"), Some(&AttributeValue::from(7)));
+    /// ```
     #[must_use]
     pub fn with_resource_attribute(mut self, name: &str, value: impl Into<AttributeValue>) -> Self {
         self.resource.set(name, Masked::from(value.into()));
@@ -57,6 +89,13 @@ impl Config {
 
     /// Sends all signals to one receiver, instead of those that were named for single signals. Over HTTP each adds its
     /// own path.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Signal};
+    /// let config = Config::new().with_endpoint("http://collector:4318".parse()?);
+    /// assert!(Signal::ALL.into_iter().all(|signal| config.is_on(signal)));
+    /// # Ok::<(), tracecast::config::EndpointError>(())
+    /// ```
     #[must_use]
     pub fn with_endpoint(self, endpoint: Endpoint) -> Self {
         self.change("otlp.endpoint", move |config| {
@@ -69,6 +108,13 @@ impl Config {
     }
 
     /// Sends one signal to a receiver of its own, at exactly this address.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Signal};
+    /// let config = Config::new().with_endpoint_of(Signal::Metrics, "http://metrics:4318/v1/metrics".parse()?);
+    /// assert!(config.is_on(Signal::Metrics) && !config.is_on(Signal::Traces));
+    /// # Ok::<(), tracecast::config::EndpointError>(())
+    /// ```
     #[must_use]
     pub fn with_endpoint_of(self, signal: Signal, endpoint: Endpoint) -> Self {
         let setting = match signal {
@@ -82,12 +128,23 @@ impl Config {
     }
 
     /// Chooses the protocol of all signals.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Protocol};
+    /// assert_eq!(Config::new().with_protocol(Protocol::Grpc).otlp.protocol, Some(Protocol::Grpc));
+    /// ```
     #[must_use]
     pub fn with_protocol(self, protocol: Protocol) -> Self {
         self.change("otlp.protocol", move |config| config.everywhere(|otlp| otlp.protocol = Some(protocol)))
     }
 
     /// Adds a header to each request of all signals. Its value is never shown.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Secret};
+    /// let config = Config::new().with_header("authorization", Secret::new("Bearer hunter2"));
+    /// assert!(!format!("{config:?}").contains("hunter2"));
+    /// ```
     #[must_use]
     pub fn with_header(self, name: &str, value: Secret) -> Self {
         let name = name.to_ascii_lowercase();
@@ -104,24 +161,51 @@ impl Config {
     }
 
     /// Names the certificates of all signals.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, TlsFiles};
+    /// let config = Config::new().with_tls(TlsFiles::default().with_ca("/etc/store/ca.pem"));
+    /// assert!(config.otlp.tls.ca.is_some());
+    /// ```
     #[must_use]
     pub fn with_tls(self, tls: TlsFiles) -> Self {
         self.change("otlp.tls", move |config| config.everywhere(|otlp| otlp.tls = tls.clone()))
     }
 
     /// Chooses the compression of all signals.
+    ///
+    /// ```
+    /// # use tracecast::config::{Compression, Config};
+    /// let config = Config::new().with_compression(Compression::Gzip);
+    /// assert_eq!(config.otlp.compression, Some(Compression::Gzip));
+    /// ```
     #[must_use]
     pub fn with_compression(self, compression: Compression) -> Self {
         self.change("otlp.compression", move |config| config.everywhere(|otlp| otlp.compression = Some(compression)))
     }
 
     /// Limits the time that one request of any signal may take.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_timeout(Duration::from_secs(3));
+    /// assert_eq!(config.otlp.timeout, Some(Duration::from_secs(3)));
+    /// ```
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
         self.change("otlp.timeout", move |config| config.everywhere(|otlp| otlp.timeout = Some(timeout)))
     }
 
     /// Chooses the exporters of one signal; none means off.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Exporter, Signal};
+    /// let config = Config::from_env()
+    ///     .with_exporters(Signal::Traces, vec![Exporter::Console])
+    ///     .with_exporters(Signal::Logs, vec![]);
+    /// assert!(!config.is_on(Signal::Logs));
+    /// ```
     #[must_use]
     pub fn with_exporters(mut self, signal: Signal, exporters: Vec<Exporter>) -> Self {
         let setting = match signal {
@@ -135,6 +219,12 @@ impl Config {
     }
 
     /// Chooses which roots are recorded.
+    ///
+    /// ```
+    /// # use tracecast::{Sampler, config::Config};
+    /// let config = Config::new().with_sampler(Sampler::Ratio(0.1));
+    /// assert!(matches!(config.traces.sampler, Sampler::Ratio(0.1)));
+    /// ```
     #[must_use]
     pub fn with_sampler(mut self, sampler: Sampler) -> Self {
         self.traces.sampler = sampler;
@@ -142,6 +232,12 @@ impl Config {
     }
 
     /// Limits what one span may hold.
+    ///
+    /// ```
+    /// # use tracecast::{Limits, config::Config};
+    /// let limits = Limits { attributes: 32, ..Limits::default() };
+    /// assert_eq!(Config::new().with_limits(limits).traces.limits.attributes, 32);
+    /// ```
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.traces.limits = limits;
@@ -149,6 +245,13 @@ impl Config {
     }
 
     /// Chooses the time between two exports of metrics.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_metric_interval(Duration::from_secs(15));
+    /// assert_eq!(config.metrics.interval, Duration::from_secs(15));
+    /// ```
     #[must_use]
     pub fn with_metric_interval(mut self, interval: Duration) -> Self {
         self.metrics.interval = interval;
@@ -156,6 +259,11 @@ impl Config {
     }
 
     /// Chooses how far the OpenTelemetry API and ours know of each other. Without the feature `otel` they do not.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Interop};
+    /// assert_eq!(Config::new().with_interop(Interop::Off).interop, Interop::Off);
+    /// ```
     #[must_use]
     pub fn with_interop(mut self, interop: Interop) -> Self {
         self.interop = interop;
@@ -163,6 +271,12 @@ impl Config {
     }
 
     /// Chooses the formats in which context travels.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Propagator};
+    /// let config = Config::new().with_propagators(vec![Propagator::B3Multi]);
+    /// assert_eq!(config.propagators, [Propagator::B3Multi]);
+    /// ```
     #[must_use]
     pub fn with_propagators(mut self, propagators: Vec<Propagator>) -> Self {
         self.propagators = propagators;
@@ -170,6 +284,13 @@ impl Config {
     }
 
     /// Chooses which components make spans.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Origin};
+    /// let config = Config::new().with_filter("StoreDaemon=off".parse()?);
+    /// assert_eq!(config.origin("filter"), &Origin::Code);
+    /// # Ok::<(), tracecast::FilterError>(())
+    /// ```
     #[must_use]
     pub fn with_filter(mut self, filter: Filter) -> Self {
         self.filter = filter.into();
@@ -177,6 +298,13 @@ impl Config {
     }
 
     /// Chooses which log events are written.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Level};
+    /// let config = Config::new().with_log_filter("info,hyper=warn".parse()?);
+    /// assert_eq!(config.log_filter.level_of("hyper"), Level::Warn);
+    /// # Ok::<(), tracecast::config::LogFilterError>(())
+    /// ```
     #[must_use]
     pub fn with_log_filter(mut self, filter: LogFilter) -> Self {
         self.log_filter = filter.into();
@@ -184,6 +312,11 @@ impl Config {
     }
 
     /// Chooses how log events are written as lines to standard error.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, LogLines};
+    /// assert_eq!(Config::new().with_log_lines(LogLines::Text).logs.lines, Some(LogLines::Text));
+    /// ```
     #[must_use]
     pub fn with_log_lines(mut self, lines: LogLines) -> Self {
         self.logs.lines = Some(lines);
@@ -191,6 +324,11 @@ impl Config {
     }
 
     /// Chooses how the console shows telemetry.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, ConsoleFormat};
+    /// assert_eq!(Config::new().with_console(ConsoleFormat::Json).console, ConsoleFormat::Json);
+    /// ```
     #[must_use]
     pub fn with_console(mut self, format: ConsoleFormat) -> Self {
         self.console = format;
@@ -218,6 +356,11 @@ impl Config {
     }
 
     /// Has spans and log records that cannot be sent wait on disk, also for the next start of the program.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Spool};
+    /// assert!(Config::new().with_spool(Spool::new("/var/lib/store/telemetry")).spool.is_some());
+    /// ```
     #[must_use]
     pub fn with_spool(mut self, spool: Spool) -> Self {
         self.spool = Some(spool);
@@ -225,6 +368,11 @@ impl Config {
     }
 
     /// Limits the bytes that all buffers may take together.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_memory_limit(16 << 20).memory_limit, 16 << 20);
+    /// ```
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = bytes;

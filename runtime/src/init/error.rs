@@ -6,6 +6,14 @@ use crate::config::{ConfigError, Problem, Signal};
 use crate::metering::MeteringError;
 
 /// Why telemetry cannot start.
+///
+/// ```
+/// use tracecast::{InitError, config::Config};
+///
+/// let _telemetry = Config::new().init()?;
+/// assert!(matches!(Config::new().init(), Err(InitError::AlreadyRunning)));
+/// # Ok::<(), InitError>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InitError {
@@ -52,6 +60,15 @@ impl std::error::Error for InitError {
 }
 
 /// A signal that goes nowhere cannot be switched on.
+///
+/// ```
+/// use tracecast::NoExporter;
+/// use tracecast::config::{Config, Signal};
+///
+/// let telemetry = Config::new().init()?;
+/// assert_eq!(telemetry.switch(Signal::Traces, true), Err(NoExporter(Signal::Traces)));
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoExporter(pub Signal);
 
@@ -65,6 +82,14 @@ impl fmt::Display for NoExporter {
 impl std::error::Error for NoExporter {}
 
 /// Why a configuration cannot be read again. What was in force stays in force.
+///
+/// ```
+/// use tracecast::{ReloadError, config::Config};
+///
+/// let telemetry = Config::new().init()?;
+/// assert!(matches!(telemetry.reload(), Err(ReloadError::NothingToRead)));
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReloadError {

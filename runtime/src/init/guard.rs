@@ -27,6 +27,17 @@ static RUNNING_IN: AtomicU32 = AtomicU32::new(0);
 
 /// Telemetry runs for as long as this lives. Dropped, it brings out what is left, for up to five seconds; so it does when
 /// `main` panics.
+///
+/// ```
+/// use std::time::Duration;
+/// use tracecast::config::Config;
+///
+/// let telemetry = Config::new().with_service_name("store").init()?;
+/// // .. the program runs ..
+/// let report = telemetry.shutdown(Duration::from_secs(5));
+/// assert_eq!(report.spans_left, 0);
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
 #[must_use = "telemetry stops when the guard is dropped; bind it to a name in `main`"]
 pub struct Guard {
     running: Mutex<Option<Running>>,
@@ -55,6 +66,15 @@ struct Running {
 }
 
 /// What came of reading the configuration again.
+///
+/// ```no_run
+/// # let telemetry = tracecast::init();
+/// let reloaded = telemetry.reload()?;
+/// for setting in &reloaded.after_restart {
+///     eprintln!("{setting} changes when the program starts again");
+/// }
+/// # Ok::<(), tracecast::ReloadError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reloaded {
@@ -103,11 +123,27 @@ impl Guard {
     }
 
     /// Brings out all that has ended by now, for up to `timeout`, and says how far it came.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let report = telemetry.flush(Duration::from_secs(1));
+    /// assert_eq!(report.spans_left, 0);
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn flush(&self, timeout: Duration) -> Report {
         self.collector().map_or_else(Report::default, |collector| Report::of(&collector.flush(timeout)))
     }
 
     /// Switches telemetry off, brings out what is left, for up to `timeout`, and says what became of everything.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let report = telemetry.shutdown(Duration::from_secs(5));
+    /// assert_eq!((report.spans_dropped, report.logs_dropped), (0, 0));
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn shutdown(self, timeout: Duration) -> Report {
         self.end(timeout)
     }
@@ -128,6 +164,12 @@ impl Guard {
     }
 
     /// Changes which roots are recorded. Traces that have begun go on as they began.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// telemetry.set_sampler(&tracecast::Sampler::Ratio(0.01));
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn set_sampler(&self, sampler: &Sampler) {
         if self.lock().is_some() {
             sampling::set(sampler);
@@ -135,6 +177,12 @@ impl Guard {
     }
 
     /// Changes which components make spans. Spans that are open finish as they began.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// telemetry.set_filter("StoreDaemon=off".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn set_filter(&self, filter: Filter) {
         if self.lock().is_some() {
             switch::set_filter(filter);
@@ -142,6 +190,13 @@ impl Guard {
     }
 
     /// Switches metrics off or on again, by name, or by the start of their names with `*` behind it.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let error = telemetry.switch_metric("tc_cache_*", false).unwrap_err();
+    /// assert!(error.to_string().contains("tc_cache_*")); // metrics are off as a whole here
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     ///
     /// # Errors
     /// If there is none of that name, or metrics are off as a whole.
@@ -154,6 +209,13 @@ impl Guard {
     /// All metrics since the beginning, ours and raw ones of OpenTelemetry, in the text format of Prometheus: for those who
     /// must be scraped. Tracecast opens no port; answer with this text, as `text/plain; version=0.0.4`. Empty if metrics are
     /// off.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let body = telemetry.render_prometheus();
+    /// assert_eq!(body, ""); // metrics are off here
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn render_prometheus(&self) -> String {
         // So that metrics about telemetry itself are those of now.
         self.collector().iter().for_each(|collector| collector.settle());
@@ -164,6 +226,12 @@ impl Guard {
     }
 
     /// Changes which log events are written and exported.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// telemetry.set_log_filter("info,hyper=warn".parse()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[cfg(feature = "logs")]
     pub fn set_log_filter(&self, filter: crate::config::LogFilter) {
         if let Some(Running { logs: Some(logs), .. }) = &*self.lock() {
@@ -173,6 +241,15 @@ impl Guard {
 
     /// Switches a whole signal off or on again. What was recorded before is still exported, and metrics go on from where
     /// they were.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Exporter, Signal};
+    ///
+    /// let telemetry = Config::new().with_exporters(Signal::Traces, vec![Exporter::Console]).init()?;
+    /// telemetry.switch(Signal::Traces, false)?;
+    /// assert!(!telemetry.is_on(Signal::Traces));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// If the signal has no exporter, so that there is nothing to switch.
@@ -186,6 +263,15 @@ impl Guard {
     }
 
     /// Whether a signal is on.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Exporter, Signal};
+    ///
+    /// let telemetry = Config::new().with_exporters(Signal::Traces, vec![Exporter::Console]).init()?;
+    /// assert!(telemetry.is_on(Signal::Traces));
+    /// assert!(!telemetry.is_on(Signal::Metrics));
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn is_on(&self, signal: Signal) -> bool {
         let running = self.lock();
         let on = |running: &Running| running.started[signal as usize] && !running.is_paused(signal);
@@ -195,6 +281,16 @@ impl Guard {
     /// Reads the file or the variables again that the configuration came from, and puts into force what can be changed
     /// while the program runs: exporters and their addresses, the sampler, filters, limits, batches, the interval of
     /// metrics, log levels. What code said stays. If anything is wrong with the file, nothing changes.
+    ///
+    /// ```no_run
+    /// use tracecast::config::Config;
+    ///
+    /// let telemetry = Config::from_file("telemetry.yaml")?.init()?;
+    /// // .. the file is changed ..
+    /// let reloaded = telemetry.reload()?;
+    /// println!("changed: {:?}", reloaded.changed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// If there is nothing to read again, the file is wrong, or a receiver cannot be spoken to as it is described.

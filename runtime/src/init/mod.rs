@@ -17,6 +17,11 @@ use crate::notice;
 ///
 /// It never fails the program. A setting that is wrong is told on standard error and left out; if telemetry cannot start
 /// at all, that is told, and the program runs without. With `TC_STRICT=true`, or with [`try_init`], that is an error.
+///
+/// ```no_run
+/// let _telemetry = tracecast::init(); // in `main`: telemetry runs until its end
+/// // .. the program runs ..
+/// ```
 pub fn init() -> Guard {
     match try_init() {
         Ok(guard) => guard,
@@ -30,6 +35,12 @@ pub fn init() -> Guard {
 /// As [`init`], and gives an error if telemetry cannot start, because of a file that is wrong too, or if any setting is wrong
 /// and `TC_STRICT` is set.
 ///
+/// ```no_run
+/// let _telemetry = tracecast::try_init()?;
+/// // .. the program runs ..
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
+///
 /// # Errors
 /// If telemetry runs already, a metric is declared twice with different shapes, the collector cannot start, or a receiver
 /// cannot be spoken to as it is described.
@@ -39,6 +50,14 @@ pub fn try_init() -> Result<Guard, InitError> {
 
 impl Config {
     /// Starts telemetry as this says.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Signal};
+    ///
+    /// let telemetry = Config::new().with_service_name("store").init()?;
+    /// assert!(!telemetry.is_on(Signal::Traces)); // nothing says where spans go
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     ///
     /// # Errors
     /// As for [`try_init`].

@@ -6,6 +6,16 @@ use crate::collector::Progress;
 
 /// What became of all telemetry of the process. With several receivers of a signal the counts are those of the one that has
 /// got the least of it, so that `ended = exported + dropped + left + spooled` holds for spans, exactly.
+///
+/// ```
+/// use std::time::Duration;
+/// use tracecast::config::Config;
+///
+/// let report = Config::new().init()?.shutdown(Duration::from_secs(5));
+/// let accounted = report.spans_exported + report.spans_dropped + report.spans_left + report.spans_spooled;
+/// assert_eq!(report.spans_ended, accounted);
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {

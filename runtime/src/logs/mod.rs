@@ -69,6 +69,13 @@ use crate::redact::Redact;
 /// A layer for a subscriber of your own. It hands events to telemetry for as long as that runs with logs switched on.
 ///
 /// Which events are wanted is decided inside, so that other layers see what they would see without this one.
+///
+/// ```
+/// use tracing_subscriber::layer::SubscriberExt as _;
+///
+/// let subscriber = tracing_subscriber::registry().with(tracecast::logs::layer());
+/// tracing::subscriber::with_default(subscriber, || tracing::info!(bytes = 5, "loaded"));
+/// ```
 pub fn layer() -> LogLayer {
     LAYERED.store(true, Ordering::Relaxed);
     LogLayer { _private: () }
@@ -84,6 +91,14 @@ pub(crate) fn foreign_subscriber() -> Option<bool> {
 }
 
 /// What [`layer`] gives.
+///
+/// ```
+/// use tracing_subscriber::Layer as _;
+/// use tracing_subscriber::filter::LevelFilter;
+///
+/// let warnings = tracecast::logs::layer().with_filter(LevelFilter::WARN);
+/// # let _ = tracing_subscriber::layer::SubscriberExt::with(tracing_subscriber::registry(), warnings);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct LogLayer {
     _private: (),

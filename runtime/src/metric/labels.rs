@@ -10,6 +10,14 @@ use crate::value::{IntoValue, Value};
 const NOWHERE: usize = usize::MAX;
 
 /// The labels of a metric: a tuple of keys that were declared with `label`, or `()`.
+///
+/// ```
+/// use tracecast::LabelSet;
+/// use tracecast::keys::{device, source};
+///
+/// assert_eq!(<(source, device)>::CARDINALITY, 2 * 17);
+/// assert_eq!(<(source, device)>::KEYS[0].name, "tc.source.type");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of label keys",
     label = "not a tuple of label keys",
@@ -26,6 +34,22 @@ pub trait LabelSet: 'static {
 }
 
 /// Values for the labels `L`: a tuple of them, in the order of the keys.
+///
+/// ```
+/// use tracecast::keys::{SourceType, source};
+/// use tracecast::{Counter, LabelValues};
+///
+/// fn count(counter: &'static Counter<(source,)>, labels: impl LabelValues<(source,)>) {
+///     counter.add(1, labels);
+/// }
+/// # tracecast::tc_metrics! {
+/// #     /// Files that were copied.
+/// #     static COPIED: Counter<(source,)> = "tc_example_copied_total";
+/// # }
+///
+/// let captured = tracecast::testing::capture(|| count(&COPIED, (SourceType::Disk,)));
+/// captured.assert_metrics("tc_example_copied_total{tc.source.type=disk} 1");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not values for the labels `{L}`",
     label = "does not fit the labels `{L}`",

@@ -19,6 +19,18 @@ pub(crate) use self::prometheus::translate;
 pub(crate) const DEFAULT_BUDGET: usize = 2_000;
 
 /// What a metric measures.
+///
+/// ```
+/// use tracecast::MetricKind;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// The temperature.
+///     static HEAT: Gauge = "tc_example_heat_celsius";
+/// }
+///
+/// assert_eq!(HEAT.declaration().kind, MetricKind::Gauge);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MetricKind {
@@ -33,6 +45,18 @@ pub enum MetricKind {
 }
 
 /// What a metric counts in.
+///
+/// ```
+/// use tracecast::NumberType;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Time spent waiting.
+///     static WAITED: Counter<(), f64> = "tc_example_waited_seconds_total";
+/// }
+///
+/// assert_eq!(WAITED.declaration().number, NumberType::F64);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NumberType {
@@ -45,6 +69,21 @@ pub enum NumberType {
 }
 
 /// How a histogram divides its values.
+///
+/// ```
+/// use tracecast::Buckets;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// How long a seek takes.
+///     static SEEK: Histogram = "tc_example_seek_seconds" { buckets: [0.1, 1] };
+///     /// How large a chunk is.
+///     static CHUNK: Histogram<(), u64> = "tc_example_chunk_bytes" { exponential };
+/// }
+///
+/// assert_eq!(SEEK.declaration().buckets, Buckets::Explicit(&[0.1, 1.0]));
+/// assert_eq!(CHUNK.declaration().buckets, Buckets::Exponential);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Buckets {
@@ -57,6 +96,20 @@ pub enum Buckets {
 }
 
 /// The declaration of one metric.
+///
+/// ```
+/// use tracecast::keys::source;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Bytes written.
+///     static BYTES: Counter<(source,)> = "tc_example_written_bytes_total";
+/// }
+///
+/// let meta = BYTES.declaration();
+/// assert_eq!((meta.unit, meta.series()), ("By", 2));
+/// assert_eq!(meta.dimensions()[0].name, "tc.source.type");
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct MetricMeta {
@@ -90,6 +143,19 @@ pub(crate) const OUTCOMES: &[&str] = &["ok", "error", "cancelled", "panicked"];
 pub(crate) const FAILURES: &[&str] = &["error", "panicked"];
 
 /// One dimension of a metric: a label and its possible values.
+///
+/// ```
+/// use tracecast::keys::source;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Files that were moved.
+///     static MOVED: Counter<(source,)> = "tc_example_moved_total";
+/// }
+///
+/// let dimension = MOVED.declaration().dimensions()[0];
+/// assert_eq!((dimension.cardinality, &*dimension.text(1)), (2, "disk"));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Dimension {
     /// The label's name.
@@ -256,6 +322,18 @@ impl MetricMeta {
     }
 
     /// The number of series it can have at most.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// How long a sync takes.
+    ///     static SYNC: Histogram = "tc_example_sync_seconds" { buckets: [0.1, 1] };
+    /// }
+    ///
+    /// // Two buckets and one above them, the sum and the count.
+    /// assert_eq!(SYNC.declaration().series(), 5);
+    /// ```
     pub const fn series(&self) -> usize {
         self.sets().saturating_mul(self.series_per_set())
     }

@@ -41,6 +41,17 @@ const PER: [(&str, &str); 7] =
 impl MetricMeta {
     /// The name after the translation from OTLP to Prometheus. It is the metric's own for every name that the macros
     /// accept, but for those of the semantic conventions.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Files that were synced.
+    ///     static SYNCED: Counter = "tc_example_synced_total";
+    /// }
+    ///
+    /// assert_eq!(SYNCED.declaration().prometheus_name(), "tc_example_synced_total");
+    /// ```
     pub fn prometheus_name(&self) -> String {
         translate(self.name, self.unit, self.kind)
     }

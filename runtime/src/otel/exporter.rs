@@ -24,6 +24,22 @@ impl Config {
     ///
     /// It runs on a thread of its own, with a tokio runtime around it. Trying again is its own affair: what it fails to
     /// bring out is counted as lost.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use opentelemetry_sdk::trace::InMemorySpanExporter;
+    /// use tracecast::config::Config;
+    ///
+    /// #[tracecast::tc_span("Store/Load")]
+    /// fn load() {}
+    ///
+    /// let exporter = InMemorySpanExporter::default();
+    /// let telemetry = Config::new().with_span_exporter(exporter.clone()).init()?;
+    /// load();
+    /// assert_eq!(telemetry.flush(Duration::from_secs(10)).spans_exported, 1);
+    /// assert_eq!(exporter.get_finished_spans()?[0].name, "Store/Load");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn with_span_exporter(self, exporter: impl SpanExporter + 'static) -> Self {
         self.plugged.add(boxed(exporter));

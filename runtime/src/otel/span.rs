@@ -11,6 +11,16 @@ use crate::clock;
 use crate::foreign::{self, ForeignSpan};
 
 /// A span that was made through OpenTelemetry's API. Ends when it is told to, or when it is dropped.
+///
+/// ```
+/// use opentelemetry::KeyValue;
+/// use opentelemetry::trace::{Span as _, Tracer as _, TracerProvider as _};
+///
+/// let mut span: tracecast::otel::TracecastSpan = tracecast::otel::provider().tracer("my_library").start("load");
+/// span.set_attribute(KeyValue::new("artifact", "llama"));
+/// span.end();
+/// assert!(!span.is_recording());
+/// ```
 #[derive(Debug)]
 pub struct TracecastSpan {
     context: SpanContext,

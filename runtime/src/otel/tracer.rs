@@ -17,12 +17,28 @@ use crate::{bridge, clock};
 ///
 /// While telemetry runs it is the global provider. Before and after, its spans record nothing and hand on the context
 /// that they were given.
+///
+/// ```
+/// use opentelemetry::trace::{Span as _, Tracer as _, TracerProvider as _};
+///
+/// let provider: tracecast::otel::TracecastTracerProvider = tracecast::otel::provider();
+/// let span = provider.tracer("my_library").start("load");
+/// assert!(!span.is_recording()); // telemetry does not run here
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TracecastTracerProvider {
     _private: (),
 }
 
 /// The provider, for those who do not take it from `opentelemetry::global`.
+///
+/// ```
+/// use opentelemetry::trace::{Tracer as _, TracerProvider as _};
+///
+/// let tracer = tracecast::otel::provider().tracer("my_library");
+/// let bytes = tracer.in_span("load", |_context| 5);
+/// assert_eq!(bytes, 5);
+/// ```
 pub const fn provider() -> TracecastTracerProvider {
     TracecastTracerProvider { _private: () }
 }
@@ -36,6 +52,13 @@ impl TracerProvider for TracecastTracerProvider {
 }
 
 /// Makes the spans of one instrumentation scope.
+///
+/// ```
+/// use opentelemetry::trace::{Tracer as _, TracerProvider as _};
+///
+/// let tracer: tracecast::otel::TracecastTracer = tracecast::otel::provider().tracer("my_library");
+/// assert_eq!(tracer.in_span("load", |_context| 5), 5);
+/// ```
 #[derive(Clone, Debug)]
 pub struct TracecastTracer {
     scope: Arc<ForeignScope>,

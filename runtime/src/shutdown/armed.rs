@@ -25,6 +25,14 @@ const LAST_LINE: Duration = Duration::from_millis(500);
 /// Hold it until the end of `main`. Dropped before a signal came, it brings out telemetry as its guard does, runs no
 /// step, and gives the signals back. Dropped while a shutdown runs, as when `main` returns because a step stopped its
 /// server, it waits for the end of the process.
+///
+/// ```no_run
+/// use tracecast::shutdown::Shutdown;
+///
+/// let armed = Shutdown::new(tracecast::init()).blocking_step("close", || ()).on_signals();
+/// // .. the program runs; without a signal it ends by itself ..
+/// std::process::exit(armed.run().exit_code().into());
+/// ```
 #[must_use = "dropped, it waits for no signal, and telemetry stops; bind it to a name in `main`"]
 pub struct Armed {
     shared: Arc<Shared>,
@@ -78,6 +86,13 @@ impl Armed {
     }
 
     /// The state of this shutdown, for a health endpoint.
+    ///
+    /// ```no_run
+    /// # use tracecast::shutdown::Shutdown;
+    /// let armed = Shutdown::new(tracecast::init()).on_signals();
+    /// let health = armed.health(); // for the health endpoint
+    /// println!("{}", health.state());
+    /// ```
     pub fn health(&self) -> Health {
         self.shared.health.clone()
     }
@@ -85,6 +100,13 @@ impl Armed {
     /// Runs everything without a signal, as when `main` has nothing left to do, and does not exit. Should a signal have
     /// begun it, this waits for the end of the process. A signal that comes meanwhile exits the process when all is done,
     /// a second one at once.
+    ///
+    /// ```no_run
+    /// # use tracecast::shutdown::Shutdown;
+    /// let armed = Shutdown::new(tracecast::init()).blocking_step("close", || ()).on_signals();
+    /// let report = armed.run();
+    /// assert!(report.is_ok());
+    /// ```
     pub fn run(self) -> ShutdownReport {
         let Some(plan) = self.shared.take(Stage::ByHand) else { wait_for_exit() };
         let times = Times::new(Instant::now(), self.shared.timeout);

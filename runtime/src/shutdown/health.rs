@@ -10,6 +10,12 @@ use tokio::sync::Notify;
 static BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// What a health endpoint has to know. It prints as `running` or `shutting_down`.
+///
+/// ```
+/// use tracecast::shutdown::State;
+///
+/// assert_eq!(State::ShuttingDown.to_string(), "shutting_down");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {
@@ -21,6 +27,12 @@ pub enum State {
 
 impl State {
     /// `running` or `shutting_down`.
+    ///
+    /// ```
+    /// use tracecast::shutdown::State;
+    ///
+    /// assert_eq!(State::Running.as_str(), "running");
+    /// ```
     pub fn as_str(self) -> &'static str {
         match self {
             State::Running => "running",
@@ -41,11 +53,29 @@ impl fmt::Display for State {
 
 /// The state of the process: one load. From the beginning of a shutdown on it is [`State::ShuttingDown`], until the
 /// process ends or makes another [`Shutdown`](super::Shutdown).
+///
+/// ```
+/// use tracecast::shutdown::{State, state};
+///
+/// assert_eq!(state(), State::Running);
+/// ```
 pub fn state() -> State {
     State::of(BEGUN.load(Relaxed))
 }
 
 /// The state of one [`Shutdown`](super::Shutdown), to be handed to whoever has to know of it.
+///
+/// ```
+/// use tracecast::shutdown::{Shutdown, State};
+///
+/// # let telemetry = tracecast::config::Config::new().init()?;
+/// let shutdown = Shutdown::new(telemetry);
+/// let health = shutdown.health(); // for the health endpoint
+/// assert_eq!(health.state(), State::Running);
+/// let _report = shutdown.run();
+/// assert_eq!(health.state(), State::ShuttingDown);
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Health(Arc<Inner>);
 
@@ -62,11 +92,30 @@ impl Health {
     }
 
     /// One load.
+    ///
+    /// ```
+    /// use tracecast::shutdown::{Health, State};
+    ///
+    /// assert_eq!(Health::default().state(), State::Running);
+    /// ```
     pub fn state(&self) -> State {
         State::of(self.0.begun.load(Relaxed))
     }
 
     /// Waits until the shutdown begins, under any runtime: what a server wants that stops gracefully.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Health;
+    /// # async fn accept() {}
+    /// async fn serve(health: Health) {
+    ///     tokio::select! {
+    ///         () = accept() => {}
+    ///         () = health.shutting_down() => {} // no more work is taken
+    ///     }
+    /// }
+    /// # tokio::runtime::Runtime::new()?.block_on(serve(Health::default()));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub async fn shutting_down(&self) {
         // It hears what is told from here on, also before it is polled.
         let told = self.0.told.notified();

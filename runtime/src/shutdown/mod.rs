@@ -73,6 +73,15 @@ use self::times::Times;
 use crate::init::Guard;
 
 /// What is to be done when the process ends. Dropped, it runs nothing, and brings out telemetry as its guard does.
+///
+/// ```
+/// use tracecast::shutdown::Shutdown;
+///
+/// # let telemetry = tracecast::config::Config::new().init()?;
+/// let report = Shutdown::new(telemetry).blocking_step("flush_index", || Ok::<(), std::io::Error>(())).run();
+/// assert!(report.is_ok());
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
 #[must_use = "dropped, it runs no step, and telemetry stops"]
 pub struct Shutdown {
     plan: Plan,
@@ -84,6 +93,15 @@ const FLUSH: Duration = Duration::from_secs(5);
 
 impl Shutdown {
     /// Nothing but the end of telemetry. The [state of the process](state) is [`State::Running`] from here on.
+    ///
+    /// ```
+    /// use tracecast::shutdown::{Shutdown, State};
+    ///
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let shutdown = Shutdown::new(telemetry);
+    /// assert_eq!(shutdown.health().state(), State::Running);
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn new(telemetry: Guard) -> Self {
         let plan = Plan {
             guard: telemetry,
@@ -97,6 +115,15 @@ impl Shutdown {
     }
 
     /// Adds an async step.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// # async fn drained() {}
+    /// let report = Shutdown::new(telemetry).step("drain", || drained()).run();
+    /// assert_eq!(report.steps[0].name, "drain");
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn step<F>(self, name: impl Into<String>, work: impl FnOnce() -> F + Send + 'static) -> Self
     where
         F: Future<Output: StepResult> + Send + 'static,
@@ -105,6 +132,16 @@ impl Shutdown {
     }
 
     /// Adds an async step with a budget of its own.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// # async fn drained() {}
+    /// let report = Shutdown::new(telemetry).step_within("drain", Duration::from_secs(10), || drained()).run();
+    /// assert!(report.is_ok());
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn step_within<F>(
         self,
         name: impl Into<String>,
@@ -118,6 +155,14 @@ impl Shutdown {
     }
 
     /// Adds a step that may block.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let report = Shutdown::new(telemetry).blocking_step("flush_index", || Err::<(), _>("disk full")).run();
+    /// assert_eq!(report.steps[0].outcome.to_string(), "failed: disk full");
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn blocking_step<R: StepResult>(
         self,
         name: impl Into<String>,
@@ -127,6 +172,15 @@ impl Shutdown {
     }
 
     /// Adds a step that may block, with a budget of its own.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let shutdown = Shutdown::new(telemetry).blocking_step_within("flush_index", Duration::from_secs(10), || ());
+    /// assert!(shutdown.run().is_ok());
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn blocking_step_within<R: StepResult>(
         self,
         name: impl Into<String>,
@@ -143,6 +197,14 @@ impl Shutdown {
 
     /// Runs after the steps, also if they hung, and gets what became of them; on a thread of its own. Telemetry that it
     /// makes still goes out. There is one; another takes its place.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let shutdown = Shutdown::new(telemetry).final_report(|steps| steps.iter().for_each(|step| eprintln!("{step}")));
+    /// assert!(shutdown.run().final_report.is_some_and(|report| report.is_ok()));
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn final_report(mut self, report: impl FnOnce(&[StepReport]) + Send + 'static) -> Self {
         self.plan.final_report = Some(Box::new(report));
         self
@@ -150,12 +212,30 @@ impl Shutdown {
 
     /// Has all async steps run on this runtime. It must be one that runs by itself: a current-thread runtime whose thread
     /// is waiting for [`Shutdown::run`] does nothing.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let runtime = tokio::runtime::Runtime::new()?;
+    /// let shutdown = Shutdown::new(telemetry).with_runtime(runtime.handle().clone()).step("drain", || async {});
+    /// assert!(shutdown.run().is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn with_runtime(mut self, runtime: Handle) -> Self {
         self.plan.runtime = Some(runtime);
         self
     }
 
     /// The watchdog: how long all of it may take. Without it, `SHUTDOWN_TIMEOUT_MS` says so.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let shutdown = Shutdown::new(telemetry).with_timeout(Duration::from_secs(20));
+    /// assert!(shutdown.run().is_ok());
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -163,12 +243,31 @@ impl Shutdown {
 
     /// How long telemetry may take at most, if there is that much left: five seconds by default. What a receiver that is down
     /// has not taken by then is put on disk, if there is a spool.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let shutdown = Shutdown::new(telemetry).with_flush_timeout(Duration::from_secs(2));
+    /// assert!(shutdown.run().telemetry.is_some());
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn with_flush_timeout(mut self, timeout: Duration) -> Self {
         self.plan.flush_timeout = timeout;
         self
     }
 
     /// The state of this shutdown, for a health endpoint.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::{Shutdown, State};
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let shutdown = Shutdown::new(telemetry);
+    /// let health = shutdown.health();
+    /// let _report = shutdown.run();
+    /// assert_eq!(health.state(), State::ShuttingDown);
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn health(&self) -> Health {
         self.plan.health.clone()
     }
@@ -176,6 +275,14 @@ impl Shutdown {
     /// Runs everything now, and does not exit. It takes no longer than the watchdog; steps that hang are left behind.
     ///
     /// It blocks: async programs use [`Shutdown::run_async`].
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let report = Shutdown::new(telemetry).blocking_step("close", || ()).run();
+    /// assert_eq!(report.exit_code(), 0);
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn run(self) -> ShutdownReport {
         let began = Instant::now();
         let times = Times::new(began, self.timeout.unwrap_or_else(times::from_environment));
@@ -184,6 +291,17 @@ impl Shutdown {
 
     /// As [`Shutdown::run`], without blocking, under any runtime. It begins when it is first polled, and then goes on even
     /// if it is dropped.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let report = Shutdown::new(telemetry).step("drain", || async {}).run_async().await;
+    /// assert!(report.is_ok());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub async fn run_async(self) -> ShutdownReport {
         let (give, given) = mpsc::channel::<Self>();
         let (ended, end) = oneshot::channel();
@@ -204,6 +322,12 @@ impl Shutdown {
     ///
     /// Other handlers of these signals still run, as those of tokio. If the signals cannot be taken, that is told on
     /// standard error, and the program runs without.
+    ///
+    /// ```no_run
+    /// # use tracecast::shutdown::Shutdown;
+    /// let _armed = Shutdown::new(tracecast::init()).blocking_step("close", || ()).on_signals();
+    /// // .. the program runs until a signal comes ..
+    /// ```
     #[cfg(unix)]
     #[cfg_attr(docsrs, doc(cfg(unix)))]
     pub fn on_signals(self) -> Armed {

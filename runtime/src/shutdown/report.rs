@@ -7,6 +7,12 @@ use std::time::Duration;
 use crate::init::Report;
 
 /// How a step ended.
+///
+/// ```
+/// use tracecast::shutdown::StepOutcome;
+///
+/// assert_eq!(StepOutcome::Failed("disk full".to_owned()).to_string(), "failed: disk full");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StepOutcome {
@@ -32,6 +38,16 @@ impl fmt::Display for StepOutcome {
 }
 
 /// What became of one step. It prints as one line.
+///
+/// ```
+/// use tracecast::shutdown::{Shutdown, StepOutcome};
+///
+/// # let telemetry = tracecast::config::Config::new().init()?;
+/// let report = Shutdown::new(telemetry).blocking_step("close", || ()).run();
+/// let step = &report.steps[0];
+/// assert_eq!((step.name.as_str(), &step.outcome), ("close", &StepOutcome::Ok));
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepReport {
@@ -45,6 +61,14 @@ pub struct StepReport {
 
 impl StepReport {
     /// Whether it did what it had to.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let report = Shutdown::new(telemetry).blocking_step("close", || Err::<(), _>("disk full")).run();
+    /// assert!(!report.steps[0].is_ok());
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn is_ok(&self) -> bool {
         self.outcome == StepOutcome::Ok
     }
@@ -57,6 +81,16 @@ impl fmt::Display for StepReport {
 }
 
 /// What became of a shutdown. It prints as one line for each step and one for telemetry, and `main` can return it.
+///
+/// ```no_run
+/// use tracecast::shutdown::{Shutdown, ShutdownReport};
+///
+/// fn main() -> ShutdownReport {
+///     let shutdown = Shutdown::new(tracecast::init()).blocking_step("close", || ());
+///     // .. the program runs ..
+///     shutdown.run() // the process exits 0 if every step did what it had to
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "it says what did not end well, and `main` can return it"]
 #[non_exhaustive]
@@ -73,11 +107,27 @@ pub struct ShutdownReport {
 
 impl ShutdownReport {
     /// Whether every step and the final report did what they had to. Telemetry has no say in it.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let report = Shutdown::new(telemetry).blocking_step("close", || ()).run();
+    /// assert!(report.is_ok());
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn is_ok(&self) -> bool {
         self.steps.iter().chain(&self.final_report).all(StepReport::is_ok)
     }
 
     /// What the process exits with: 0 if [all is well](Self::is_ok), else 1.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let report = Shutdown::new(telemetry).blocking_step("close", || Err::<(), _>("disk full")).run();
+    /// assert_eq!(report.exit_code(), 1);
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
     pub fn exit_code(&self) -> u8 {
         u8::from(!self.is_ok())
     }

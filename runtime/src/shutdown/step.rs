@@ -13,6 +13,15 @@ use tokio::runtime::{Builder, Handle};
 use super::report::{StepOutcome, StepReport};
 
 /// What a step returns: nothing, or a `Result` whose error prints.
+///
+/// ```
+/// use tracecast::shutdown::StepResult;
+///
+/// fn is_step<R: StepResult>(_: fn() -> R) {}
+///
+/// is_step(|| ());
+/// is_step(|| Err::<u32, _>("disk full"));
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a shutdown step cannot return `{Self}`",
     label = "returns `{Self}`",

@@ -20,6 +20,18 @@ use crate::value::IntoValue;
 
 /// A span made by hand: it goes where its owner goes, is entered with [`Span::in_scope`] or
 /// [`FutureExt::in_span`](crate::FutureExt::in_span), and ends when it is dropped.
+///
+/// ```
+/// use tracecast::{Kind, Span, keys};
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let mut span = Span::builder("Store/Get", Kind::Internal).start();
+///     span.set(keys::artifact, "llama");
+///     span.in_scope(|| tracecast::current().set(keys::size_bytes, 7_u64));
+///     span.end();
+/// });
+/// captured.assert_tree("Store/Get tc.artifact.id=llama tc.size.bytes=7");
+/// ```
 #[must_use = "the span ends when it is dropped"]
 pub struct Span {
     block: Option<BlockRef>,
@@ -36,6 +48,14 @@ impl Span {
     }
 
     /// A span that is not there.
+    ///
+    /// ```
+    /// use tracecast::Span;
+    ///
+    /// let mut span = Span::none();
+    /// span.event("nobody sees this");
+    /// assert!(span.is_none() && !span.is_recording());
+    /// ```
     pub const fn none() -> Self {
         Span { block: None }
     }
@@ -52,6 +72,17 @@ impl Span {
     }
 
     /// Records an attribute; an earlier value of the key gives way.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span, keys};
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     let mut span = Span::builder("Store/Put", Kind::Internal).start();
+    ///     span.set(keys::size_bytes, 7_u64);
+    ///     span.set(keys::size_bytes, 9_u64);
+    /// });
+    /// captured.assert_tree("Store/Put tc.size.bytes=9");
+    /// ```
     pub fn set<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
         if let Some(block) = self.recording() {
             value.with_value(|value| fields::set(block, K::META, value));
@@ -79,6 +110,13 @@ impl Span {
     }
 
     /// Records an event.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| Span::builder("Store/Get", Kind::Internal).start().event("miss"));
+    /// assert_eq!(captured.span("Store/Get").events[0].name, "miss");
+    /// ```
     pub fn event(&mut self, name: &'static str) {
         if let Some(block) = self.recording() {
             fields::event(block, name, None);
@@ -86,6 +124,14 @@ impl Span {
     }
 
     /// Links to other spans.
+    ///
+    /// ```
+    /// use tracecast::{Context, Kind, Span, SpanId, TraceId};
+    ///
+    /// let job = Context::remote(TraceId(0xa), SpanId(0xb), true);
+    /// let captured = tracecast::testing::capture(|| Span::builder("Worker/Run", Kind::Internal).start().link(&job));
+    /// assert_eq!(captured.span("Worker/Run").links[0].span_id, SpanId(0xb));
+    /// ```
     pub fn link(&mut self, links: impl IntoLinks) {
         if let Some(block) = self.recording() {
             links.for_each_link(&mut |context| link(block, context));
@@ -93,6 +139,13 @@ impl Span {
     }
 
     /// Records an error, and that the span failed.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Outcome, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| Span::builder("Store/Get", Kind::Internal).start().error("gone"));
+    /// assert_eq!(captured.span("Store/Get").outcome, Outcome::Error);
+    /// ```
     pub fn error<E: fmt::Display + ?Sized>(&mut self, error: &E) {
         if let Some(block) = self.recording() {
             error::with_text(error, |info| fail(block, info));
@@ -100,11 +153,33 @@ impl Span {
     }
 
     /// The span's context, for its children elsewhere; an invalid one if it is not there.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| Span::builder("Store/Get", Kind::Internal).start().context());
+    /// assert_eq!(captured.value.span_id(), captured.span("Store/Get").span_id);
+    /// ```
     pub fn context(&self) -> Context {
         self.block.map_or_else(Context::default, |block| local::with(|local| Context::of(local, block)))
     }
 
     /// Runs `f` inside the span.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    /// use tracecast::{Kind, Span};
+    ///
+    /// #[tc_span("Store/Read")]
+    /// fn read() {}
+    ///
+    /// let load = || Span::builder("Store/Load", Kind::Internal).start();
+    /// let captured = tracecast::testing::capture(|| load().in_scope(read));
+    /// captured.assert_tree("
+    ///     Store/Load
+    ///       Store/Read
+    /// ");
+    /// ```
     pub fn in_scope<R>(&mut self, f: impl FnOnce() -> R) -> R {
         let _entered = self.block.map(OnStack::enter);
         f()
@@ -114,6 +189,18 @@ impl Span {
     pub fn end(self) {}
 
     /// Ends the span as of a time that is known otherwise. Its start has to be given too, by the builder.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use tracecast::{Kind, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
+    ///     let span = Span::builder("Gpu/Kernel", Kind::Internal).with_start(start).start();
+    ///     span.end_at(start + Duration::from_millis(3));
+    /// });
+    /// assert_eq!(captured.span("Gpu/Kernel").duration, Duration::from_millis(3));
+    /// ```
     pub fn end_at(self, end: SystemTime) {
         if let Some(block) = self.recording() {
             block.end.set(clock::unix_nanos(end));
@@ -121,6 +208,15 @@ impl Span {
     }
 
     /// Ends the span with this outcome.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Outcome, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     Span::builder("Store/Get", Kind::Internal).start().end_with(Outcome::Error);
+    /// });
+    /// captured.assert_tree("Store/Get error");
+    /// ```
     pub fn end_with(mut self, outcome: Outcome) {
         self.finish(outcome);
     }

@@ -3,6 +3,25 @@
 use crate::context::Context;
 
 /// What may be given as a parent: a context, or none.
+///
+/// ```
+/// use tracecast::{IntoParent, Kind, Span};
+///
+/// fn child(parent: impl IntoParent) {
+///     Span::builder("Store/Read", Kind::Internal).with_parent(parent).start().end();
+/// }
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let span = Span::builder("Store/Load", Kind::Internal).start();
+///     child(span.context());
+///     child(Some(&span.context()));
+/// });
+/// captured.assert_tree("
+///     Store/Load
+///       Store/Read
+///       Store/Read
+/// ");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the parent of a span",
     label = "not a context",
@@ -32,6 +51,15 @@ impl<P: IntoParent> IntoParent for Option<P> {
 }
 
 /// What may be given as links: contexts, references to them, options and collections of them. Invalid ones are skipped.
+///
+/// ```
+/// use tracecast::{Context, IntoLinks, SpanId, TraceId};
+///
+/// let jobs = [0xb, 0xc].map(|id| Context::remote(TraceId(0xa), SpanId(id), true)).to_vec();
+/// let mut links = 0;
+/// jobs.for_each_link(&mut |_| links += 1);
+/// assert_eq!(links, 2);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be linked to",
     label = "not a context",

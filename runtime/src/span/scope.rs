@@ -13,6 +13,19 @@ use crate::local;
 /// The span of a block of code: it ends when the guard is dropped. Made by `tc_scope!`.
 ///
 /// It cannot go to another thread. Guards dropped out of order, or never, leave the other spans as they are.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let _load = tc_scope!("Store/Load");
+///     drop(tc_scope!("Store/Read"));
+/// });
+/// captured.assert_tree("
+///     Store/Load
+///       Store/Read
+/// ");
+/// ```
 #[must_use = "the span ends when the guard is dropped; bind it to a name, as in `let _scope = tc_scope!(..);`"]
 pub struct Scope {
     block: Option<BlockRef>,

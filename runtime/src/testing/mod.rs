@@ -40,6 +40,19 @@ use crate::snapshot::{self, MetricPoints, PointValue};
 use crate::{fork, stray, switch, tree};
 
 /// Runs `f` and gives what it returned, with all spans that were made in its context and have ended.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("Store/Get")]
+/// fn get() -> u64 {
+///     7
+/// }
+///
+/// let captured = tracecast::testing::capture(get);
+/// assert_eq!(captured.value, 7);
+/// captured.assert_tree("Store/Get");
+/// ```
 pub fn capture<R>(f: impl FnOnce() -> R) -> Captured<R> {
     let capture = Capture::begin();
     let value = capture.context().run(f);
@@ -49,6 +62,19 @@ pub fn capture<R>(f: impl FnOnce() -> R) -> Captured<R> {
 /// As [`capture`], for async code: `capture_async(work).await` in a `#[tokio::test]`, or with an async closure.
 ///
 /// It takes what makes the future, and not the future: an annotated `async fn` takes its parent when it is called.
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::testing::capture_async;
+///
+/// #[tc_span("Store/Get")]
+/// async fn get() {}
+///
+/// # futures::executor::block_on(async {
+/// let captured = capture_async(get).await;
+/// captured.assert_tree("Store/Get");
+/// # });
+/// ```
 pub async fn capture_async<F: Future>(make: impl FnOnce() -> F) -> Captured<F::Output> {
     let capture = Capture::begin();
     let context = capture.context();
@@ -119,6 +145,17 @@ impl Drop for Capture {
 }
 
 /// What a capture saw. Printed, it is the tree of its spans.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("Store/Read")]
+/// fn read() {}
+///
+/// let captured = tracecast::testing::capture(|| (0..3).for_each(|_| read()));
+/// assert_eq!(captured.spans_named("Store/Read").len(), 3);
+/// assert_eq!(captured.to_string(), captured.tree());
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Captured<R = ()> {
@@ -135,6 +172,16 @@ pub struct Captured<R = ()> {
 impl<R> Captured<R> {
     /// The one span with this name.
     ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Store/Get")]
+    /// fn get() {}
+    ///
+    /// let captured = tracecast::testing::capture(get);
+    /// assert!(captured.span("Store/Get").attributes.is_empty());
+    /// ```
+    ///
     /// # Panics
     /// If there is none, or more than one.
     #[track_caller]
@@ -148,32 +195,93 @@ impl<R> Captured<R> {
     }
 
     /// The spans with this name.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     drop(tc_scope!("Store/Get"));
+    ///     drop(tc_scope!("Store/Put"));
+    /// });
+    /// assert_eq!(captured.spans_named("Store/Put").len(), 1);
+    /// assert!(captured.spans_named("Store/List").is_empty());
+    /// ```
     pub fn spans_named(&self, name: &str) -> Vec<&FinishedSpan> {
         self.spans.iter().filter(|span| span.name == name).collect()
     }
 
     /// The tree of spans with everything on them: `name [kind] outcome key=value ..`, events as `- event`, links as
     /// `~ name`. Kind `internal` and outcome `ok` are left out.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+    /// fn get(name: &str) {}
+    ///
+    /// let captured = tracecast::testing::capture(|| get("llama"));
+    /// assert_eq!(captured.tree(), "Store/Get tc.artifact.id=llama\n");
+    /// ```
     pub fn tree(&self) -> String {
         tree::full(&self.spans)
     }
 
     /// The tree of names and outcomes alone.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+    /// fn get(name: &str) {}
+    ///
+    /// let captured = tracecast::testing::capture(|| get("llama"));
+    /// assert_eq!(captured.outline(), "Store/Get\n");
+    /// ```
     pub fn outline(&self) -> String {
         tree::outline(&self.spans)
     }
 
     /// The value of the metric with this name and these labels, in any order; `None` if nothing was measured there.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_metric(calls = "tc_example_gets_total")]
+    /// fn get() {}
+    ///
+    /// let captured = tracecast::testing::capture(get);
+    /// let calls = captured.metric("tc_example_gets_total", &[("outcome", "ok")]);
+    /// assert_eq!(calls.map(|value| value.as_f64()), Some(1.0));
+    /// ```
     pub fn metric(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
         self.metrics.iter().find(|metric| metric.meta.name == name)?.value(labels)
     }
 
     /// The points of its metrics: `name{label=text, ..} value`, a line for each; of a distribution only its count.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_metric(calls = "tc_example_lists_total")]
+    /// fn list() {}
+    ///
+    /// let captured = tracecast::testing::capture(list);
+    /// assert_eq!(captured.metric_lines(), "tc_example_lists_total{outcome=ok} 1\n");
+    /// ```
     pub fn metric_lines(&self) -> String {
         self.metrics.iter().map(MetricPoints::to_string).collect()
     }
 
     /// Compares [`metric_lines`](Self::metric_lines) with `expected`, whose common indentation does not matter.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_metric(calls = "tc_example_puts_total")]
+    /// fn put() {}
+    ///
+    /// tracecast::testing::capture(put).assert_metrics("tc_example_puts_total{outcome=ok} 1");
+    /// ```
     ///
     /// # Panics
     /// If they differ, with both.
@@ -184,6 +292,17 @@ impl<R> Captured<R> {
 
     /// Compares [`tree`](Self::tree) with `expected`, whose common indentation does not matter.
     ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Store/Get", kind = client, attrs(tracecast::keys::artifact = name))]
+    /// fn get(name: &str) {}
+    ///
+    /// tracecast::testing::capture(|| get("llama")).assert_tree("
+    ///     Store/Get [client] tc.artifact.id=llama
+    /// ");
+    /// ```
+    ///
     /// # Panics
     /// If they differ, with both.
     #[track_caller]
@@ -192,6 +311,15 @@ impl<R> Captured<R> {
     }
 
     /// Compares [`outline`](Self::outline) with `expected`.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+    /// fn get(name: &str) {}
+    ///
+    /// tracecast::testing::capture(|| get("llama")).assert_outline("Store/Get");
+    /// ```
     ///
     /// # Panics
     /// If they differ, with both.

@@ -20,6 +20,14 @@ use crate::foreign::{self, ForeignEvent, ForeignLink, ForeignScope, ForeignSpan,
 use crate::suppress;
 
 /// Puts spans of `tracing` into our traces. Made by [`layer()`].
+///
+/// ```
+/// use tracing_subscriber::layer::SubscriberExt as _;
+///
+/// let layer: tracecast::tracing_spans::SpanLayer = tracecast::tracing_spans::layer();
+/// let subscriber = tracing_subscriber::registry().with(layer);
+/// # drop(subscriber);
+/// ```
 #[derive(Debug)]
 pub struct SpanLayer {
     number: u64,
@@ -27,6 +35,15 @@ pub struct SpanLayer {
 }
 
 /// A layer for a subscriber of `tracing`, which puts its spans into our traces.
+///
+/// ```
+/// use tracing_subscriber::layer::SubscriberExt as _;
+///
+/// let subscriber = tracing_subscriber::registry().with(tracecast::tracing_spans::layer());
+/// tracing::subscriber::with_default(subscriber, || {
+///     let _entered = tracing::info_span!("load", artifact = "llama").entered();
+/// });
+/// ```
 pub fn layer() -> SpanLayer {
     static NUMBERS: AtomicU64 = AtomicU64::new(0);
     SpanLayer { number: NUMBERS.fetch_add(1, Relaxed), events: false }
@@ -34,6 +51,16 @@ pub fn layer() -> SpanLayer {
 
 impl SpanLayer {
     /// Also records events of `tracing` on the spans they happen in.
+    ///
+    /// ```
+    /// use tracing_subscriber::layer::SubscriberExt as _;
+    ///
+    /// let layer = tracecast::tracing_spans::layer().with_events();
+    /// let subscriber = tracing_subscriber::registry().with(layer);
+    /// tracing::subscriber::with_default(subscriber, || {
+    ///     tracing::info_span!("load").in_scope(|| tracing::info!("half of it is there"));
+    /// });
+    /// ```
     #[must_use]
     pub fn with_events(mut self) -> Self {
         self.events = true;

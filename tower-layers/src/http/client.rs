@@ -50,12 +50,26 @@ pub struct HttpClientLayer {
 
 impl HttpClientLayer {
     /// Traces all requests. No baggage is sent.
+    ///
+    /// ```
+    /// use tower_layer::Layer as _;
+    /// use tracecast_tower::HttpClientLayer;
+    ///
+    /// # struct Client;
+    /// let traced = HttpClientLayer::new().layer(Client);
+    /// ```
     pub fn new() -> Self {
         HttpClientLayer::default()
     }
 
     /// Traces those requests for which `filter` is true. The others go as they are: no context is sent with them, so it is
     /// for servers that are to know nothing of it, too.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpClientLayer;
+    ///
+    /// let layer = HttpClientLayer::new().with_filter(|request| request.uri().host() != Some("partner.example"));
+    /// ```
     #[must_use]
     pub fn with_filter(mut self, filter: impl Fn(&Request<()>) -> bool + Send + Sync + 'static) -> Self {
         self.change().common.set_filter(filter);
@@ -65,6 +79,12 @@ impl HttpClientLayer {
     /// Sends the baggage to these servers: a name, as `store.internal`, or all below a domain, as `*.svc.cluster.local`. With
     /// requests to all others none is sent, also none that was written to the request before. A client that follows redirects
     /// goes around this layer, and not into it: only so each of its requests is looked at.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpClientLayer;
+    ///
+    /// let layer = HttpClientLayer::new().with_baggage_to(["store.internal", "*.svc.cluster.local"]);
+    /// ```
     #[must_use]
     pub fn with_baggage_to<'a>(mut self, hosts: impl IntoIterator<Item = &'a str>) -> Self {
         self.change().baggage_to = Hosts::new(hosts);
@@ -73,6 +93,13 @@ impl HttpClientLayer {
 
     /// Says which timeout for the headers of a response there is outside of this layer. That only drops what takes too long;
     /// told of it, the layer knows why. It ends no request by itself.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tracecast_tower::HttpClientLayer;
+    ///
+    /// let layer = HttpClientLayer::new().with_timeout(Duration::from_secs(30));
+    /// ```
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.change().common.timeout = Some(timeout);
@@ -82,6 +109,21 @@ impl HttpClientLayer {
     /// Looks into errors of this type, of the client or of its bodies, for what they were caused by. Those of the standard
     /// library, boxed ones, and with the feature `hyper` those of hyper and its client, are looked into anyway; others, as
     /// `reqwest::Error`, are `_OTHER` without this.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpClientLayer;
+    ///
+    /// #[derive(Debug)]
+    /// struct FetchError(std::io::Error);
+    /// # impl std::fmt::Display for FetchError {
+    /// #     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result { f.write_str("fetch") }
+    /// # }
+    /// impl std::error::Error for FetchError {
+    ///     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> { Some(&self.0) }
+    /// }
+    ///
+    /// let layer = HttpClientLayer::new().with_errors_of::<FetchError>();
+    /// ```
     #[must_use]
     pub fn with_errors_of<E: std::error::Error + 'static>(mut self) -> Self {
         Arc::make_mut(&mut self.change().common.errors).add::<E>();
@@ -102,6 +144,14 @@ impl<S> Layer<S> for HttpClientLayer {
 }
 
 /// A client whose requests are spans. Made by [`HttpClientLayer`].
+///
+/// ```
+/// use tower_layer::Layer as _;
+/// use tracecast_tower::{HttpClient, HttpClientLayer};
+///
+/// # struct Client;
+/// let traced: HttpClient<Client> = HttpClientLayer::new().layer(Client);
+/// ```
 #[derive(Clone, Debug)]
 pub struct HttpClient<S> {
     inner: S,

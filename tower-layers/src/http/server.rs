@@ -71,12 +71,26 @@ pub struct HttpServerLayer {
 
 impl HttpServerLayer {
     /// Traces all requests but those for `/health`, `/healthz`, `/livez`, `/readyz` and `/metrics`.
+    ///
+    /// ```
+    /// use tower_layer::Layer as _;
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// # struct App;
+    /// let traced = HttpServerLayer::new().layer(App);
+    /// ```
     pub fn new() -> Self {
         HttpServerLayer::default()
     }
 
     /// Traces those requests for which `filter` is true. The others are transparent: the spans that they cause are children
     /// of the caller's.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// let layer = HttpServerLayer::new().with_filter(|request| !request.uri().path().starts_with("/static/"));
+    /// ```
     #[must_use]
     pub fn with_filter(mut self, filter: impl Fn(&Request<()>) -> bool + Send + Sync + 'static) -> Self {
         self.change().common.set_filter(filter);
@@ -85,6 +99,13 @@ impl HttpServerLayer {
 
     /// Says which route a request is for, by its template: `/items/{id}`. It names the span and is a label of metrics, so it
     /// must not be the path. Where it is not known, axum's own is taken (feature `axum`), and else there is none.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// let layer = HttpServerLayer::new()
+    ///     .with_route(|request| request.uri().path().starts_with("/items/").then_some("/items/{id}"));
+    /// ```
     #[must_use]
     pub fn with_route(
         mut self,
@@ -112,6 +133,19 @@ impl HttpServerLayer {
 
     /// Has spans below carry what a trusted caller's baggage says under the name of this key, as an attribute. Keys that
     /// are not named so stay in the baggage alone.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// mod keys {
+    ///     tracecast::tc_keys! {
+    ///         /// The session of a user.
+    ///         pub id session: str = "tc.session.id";
+    ///     }
+    /// }
+    ///
+    /// let layer = HttpServerLayer::new().with_shared_baggage(keys::session);
+    /// ```
     #[must_use]
     pub fn with_shared_baggage<K: Key<Value = str>>(mut self, key: fn() -> KeyOf<K>) -> Self {
         self.change().policy.share_baggage(key);
@@ -137,6 +171,12 @@ impl HttpServerLayer {
     }
 
     /// Says that the server is reached by `https`, which nothing in a request tells.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// let layer = HttpServerLayer::new().with_tls();
+    /// ```
     #[must_use]
     pub fn with_tls(mut self) -> Self {
         self.change().is_encrypted = true;
@@ -144,6 +184,12 @@ impl HttpServerLayer {
     }
 
     /// Has spans say what the caller says it is, as `user_agent.original`.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// let layer = HttpServerLayer::new().with_user_agent();
+    /// ```
     #[must_use]
     pub fn with_user_agent(mut self) -> Self {
         self.change().shows_user_agent = true;
@@ -152,6 +198,13 @@ impl HttpServerLayer {
 
     /// Says which timeout for the headers of a response there is outside of this layer. That only drops what takes too long;
     /// told of it, the layer knows why. It ends no request by itself.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// let layer = HttpServerLayer::new().with_timeout(Duration::from_secs(30));
+    /// ```
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.change().common.timeout = Some(timeout);
@@ -160,6 +213,12 @@ impl HttpServerLayer {
 
     /// Looks into errors of this type, of the service or of its bodies, for what they were caused by. Those of the standard
     /// library, boxed ones, and with the features `axum` and `hyper` theirs, are looked into anyway.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// let layer = HttpServerLayer::new().with_errors_of::<tonic::Status>();
+    /// ```
     #[must_use]
     pub fn with_errors_of<E: std::error::Error + 'static>(mut self) -> Self {
         Arc::make_mut(&mut self.change().common.errors).add::<E>();
@@ -180,6 +239,14 @@ impl<S> Layer<S> for HttpServerLayer {
 }
 
 /// A service whose requests are spans. Made by [`HttpServerLayer`].
+///
+/// ```
+/// use tower_layer::Layer as _;
+/// use tracecast_tower::{HttpServer, HttpServerLayer};
+///
+/// # struct App;
+/// let traced: HttpServer<App> = HttpServerLayer::new().layer(App);
+/// ```
 #[derive(Clone, Debug)]
 pub struct HttpServer<S> {
     inner: S,

@@ -20,6 +20,11 @@ const PANEL_HEIGHT: u64 = 8;
 
 impl Listing {
     /// A dashboard with this title that Grafana can import: every metric in a panel of its own, in rows by component.
+    ///
+    /// ```
+    /// let listing = tracecast::catalogue().listing();
+    /// assert!(listing.to_grafana("Store").contains("\"title\": \"Store\""));
+    /// ```
     pub fn to_grafana(&self, title: &str) -> String {
         let mut layout = Layout::default();
         for (group, metrics) in groups(&self.metrics) {

@@ -30,6 +30,15 @@ use crate::secret::{Masked, Secret};
 ///   sampling_ratio: 0.1
 ///   logs: false
 /// ```
+///
+/// ```
+/// use tracecast::config::{Config, Telemetry};
+///
+/// let telemetry: Telemetry = serde_json::from_str(r#"{"service_name": "store", "logs": false}"#)?;
+/// let config = Config::new().with_telemetry(telemetry);
+/// assert_eq!(config.service_name(), Some("store"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -91,6 +100,14 @@ pub struct Telemetry {
 }
 
 /// Files with certificates, in PEM format.
+///
+/// ```
+/// use tracecast::config::Telemetry;
+///
+/// let telemetry: Telemetry = serde_json::from_str(r#"{"tls": {"ca_file": "/etc/store/ca.pem"}}"#)?;
+/// assert!(telemetry.tls.ca_file.is_some());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -105,6 +122,15 @@ pub struct TelemetryTls {
 
 /// An application's whole document, of which only the section about telemetry is read: `telemetry`, else
 /// `observability.otel`.
+///
+/// ```
+/// use tracecast::config::TelemetrySection;
+///
+/// let text = r#"{"port": 80, "telemetry": {"service_name": "store"}}"#;
+/// let section: TelemetrySection = serde_json::from_str(text)?;
+/// assert_eq!(section.telemetry.unwrap().service_name.as_deref(), Some("store"));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(from = "Document")]
 #[non_exhaustive]
@@ -134,6 +160,15 @@ impl From<Document> for TelemetrySection {
 impl Config {
     /// Takes what the application's own configuration says, where no variable and no earlier call said otherwise. Beside a
     /// file in OpenTelemetry's format it has no effect, because such a file says everything.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Telemetry};
+    ///
+    /// let telemetry: Telemetry = serde_json::from_str(r#"{"service_name": "store", "role": "daemon"}"#)?;
+    /// let config = Config::new().with_role("client").with_telemetry(telemetry);
+    /// assert_eq!((config.service_name(), config.role()), (Some("store"), Some("client")));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
     #[must_use]
     pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
         if self.declarative {
