@@ -337,7 +337,7 @@ fn after_the_end_a_tracer_records_nothing_and_hands_on_its_context() {
     let telemetry = on();
     let (tracer, own) = (global::tracer("t"), tracecast::otel::provider().tracer("own"));
     let open = tracer.start("open");
-    drop(telemetry);
+    let turn = telemetry.stop();
     drop(open);
     let chosen = Theirs::new().with_remote_span_context(remote(true));
     let mut span = own.start_with_context("late", &chosen);
@@ -345,6 +345,7 @@ fn after_the_end_a_tracer_records_nothing_and_hands_on_its_context() {
     assert_eq!(span.span_context(), &remote(true));
     span.end();
     assert!(!tracer.start("late").is_recording());
+    drop(turn);
     let telemetry = on();
     // A tracer that was kept works again.
     tracer.start("again").end();

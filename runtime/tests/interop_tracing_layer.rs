@@ -205,7 +205,7 @@ fn unsampled_and_off_nothing_is_recorded() {
         });
     });
     assert_eq!((unsampled.tree(), unsampled.counts()), (String::new(), [0, 0, 0]));
-    drop(unsampled);
+    let _turn = unsampled.stop();
     with(layer(), || tracing::info_span!("off").in_scope(|| assert!(!Context::current().is_valid())));
 }
 

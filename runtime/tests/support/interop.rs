@@ -29,6 +29,12 @@ impl Telemetry {
         Telemetry { foreign: foreign(), _recording: recording, _turn: turn }
     }
 
+    /// Ends it. It is nobody else's turn until what is returned is dropped.
+    pub(crate) fn stop(self) -> MutexGuard<'static, ()> {
+        drop((self.foreign, self._recording));
+        self._turn
+    }
+
     pub(crate) fn counts(&self) -> [u64; 3] {
         self.foreign.counts()
     }
