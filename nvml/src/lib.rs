@@ -60,10 +60,3 @@ pub use crate::device::{OnDevice, on_device};
 pub use crate::host::bench as __bench;
 pub use crate::monitor::{Monitor, start};
 pub use crate::names::Names;
-
-/// The book's Rust code is compiled and run with the documentation's.
-#[cfg(doctest)]
-mod book {
-    #[doc = include_str!("../../book/src/gpus.md")]
-    struct Gpus;
-}

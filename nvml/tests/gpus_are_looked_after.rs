@@ -3,6 +3,9 @@
 mod kit;
 
 use kit::{Bench, of, up, value};
+use tracecast::Snapshot;
+use tracecast_nvml::Names;
+use tracecast_nvml_fake::Fake;
 
 const SCRIPT: &str = "
     gpu0.utilization = 87; gpu0.memory_utilization = 40
@@ -79,6 +82,24 @@ fn mig_has_memory_by_instance_and_no_utilization() {
     assert_eq!(snapshot.metric("tc_gpu_power_watts").unwrap().points.len(), 2);
 }
 
+/// As many as a machine has: sixteen GPUs, each in seven instances, under names of which none is `other`.
+#[test]
+fn a_hundred_and_twelve_instances_are_told_apart() {
+    let split: String = (0..16).map(|gpu| format!("; gpu{gpu}.mig = 7")).collect();
+    for names in [Names::Tracecast, Names::SemanticConventions] {
+        let fake = Fake::new(&format!("gpus = 16{split}")).unwrap();
+        let mut bench = Bench::with(fake, |config| config.with_names(names));
+        let points = |now: &Snapshot, name| now.metric(name).map_or(0, |metric| metric.points.len());
+        let snapshot = bench.until("all are there", |now| {
+            points(now, "tc_gpu_instance_memory_size_bytes") == 112 && points(now, "tc_gpu_info") == 16
+        });
+        assert_eq!(points(&snapshot, "tc_gpu_instance_memory_used_bytes"), 112);
+        let of_gpus = if names == Names::Tracecast { "tc_gpu_memory_used_bytes" } else { "hw.gpu.memory.usage" };
+        assert_eq!([of_gpus, "tc_gpu_pci_info", "tc_gpu_model_info"].map(|name| points(&snapshot, name)), [16; 3]);
+        assert!(!snapshot.to_string().contains("=other"), "{snapshot}");
+    }
+}
+
 #[test]
 fn sixteen_gpus_are_all_up() {
     let mut bench = Bench::new("gpus = 16");
@@ -105,7 +126,7 @@ fn the_library_is_found_by_its_installed_name() {
         watched.until("it is up", |now| of(now, "tc_gpu_power_watts", "2") == Some(55.0));
         return;
     }
-    let fake = tracecast_nvml_fake::Fake::new("gpus = 3; gpu2.power = 55000").unwrap();
+    let fake = Fake::new("gpus = 3; gpu2.power = 55000").unwrap();
     let child = std::process::Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "the_library_is_found_by_its_installed_name"])
         .env(CHILD, "1")
@@ -120,53 +141,38 @@ fn the_library_is_found_by_its_installed_name() {
 
 #[test]
 fn only_the_wanted_gpus_are_looked_after() {
-    let mut watched = kit::Watched::new();
-    let fake = tracecast_nvml_fake::Fake::new("gpus = 4").unwrap();
-    let monitor = tracecast_nvml::start(kit::config(&fake).with_devices(["1", "GPU-00000003"]));
-    watched.until("two are up", |now| up(now, "1") == Some(1.0) && up(now, "3") == Some(1.0));
+    let fake = Fake::new("gpus = 4").unwrap();
+    let mut bench = Bench::with(fake, |config| config.with_devices(["1", "GPU-00000003"]));
+    bench.until("two are up", |now| up(now, "1") == Some(1.0) && up(now, "3") == Some(1.0));
     // Others have been asked for their identifiers by now, or will be; they are never shown.
-    for _ in 0..20 {
-        std::thread::sleep(kit::INTERVAL / 5);
-        let snapshot = watched.snapshot();
-        assert_eq!((up(&snapshot, "0"), up(&snapshot, "2")), (None, None));
-    }
-    drop(monitor);
+    let only_two = |now: &Snapshot| up(now, "0").is_none() && up(now, "2").is_none();
+    assert!(bench.through_samples_of(1, "gpus = 4", only_two));
 }
 
 #[test]
 fn a_gpu_that_sleeps_is_not_asked() {
-    let mut watched = kit::Watched::new();
-    let fake = tracecast_nvml_fake::Fake::new("gpu1.power = 1000").unwrap();
-    let folder = fake.folder().join("bus/pci/devices/0000:02:00.0/power");
-    std::fs::create_dir_all(&folder).unwrap();
-    let status = |text: &str| std::fs::write(folder.join("runtime_status"), text).unwrap();
-    status("active\n");
-    let _monitor = tracecast_nvml::start(kit::config(&fake).with_sysfs(fake.folder()));
-    watched.until("it is awake", |now| {
+    let (mut bench, status) = Bench::that_can_sleep(1, "gpu1.power = 1000");
+    bench.until("it is awake", |now| {
         of(now, "tc_gpu_power_watts", "1") == Some(1.0) && of(now, "tc_gpu_asleep", "1") == Some(0.0)
     });
     status("suspended\n");
-    let snapshot = watched.until("it sleeps", |now| of(now, "tc_gpu_asleep", "1") == Some(1.0));
+    let snapshot = bench.until("it sleeps", |now| of(now, "tc_gpu_asleep", "1") == Some(1.0));
     assert_eq!(of(&snapshot, "tc_gpu_power_watts", "1"), None);
     // A call would hang now, and be seen.
-    fake.script("gpu1.hang = 3600; gpu0.power = 5000").unwrap();
-    watched.until("the other goes on", |now| of(now, "tc_gpu_power_watts", "0") == Some(5.0));
-    for _ in 0..20 {
-        std::thread::sleep(kit::INTERVAL / 2);
-        let snapshot = watched.snapshot();
-        assert_eq!(up(&snapshot, "1"), Some(1.0));
-        assert!(of(&snapshot, "tc_nvml_call_stuck_seconds", "1").is_none_or(|stuck| stuck == 0.0));
-    }
+    let well = |now: &Snapshot| {
+        up(now, "1") == Some(1.0) && of(now, "tc_nvml_call_stuck_seconds", "1").is_none_or(|stuck| stuck == 0.0)
+    };
+    assert!(bench.through_samples_of(0, "gpu1.hang = 3600", well));
     status("active\n");
-    watched.until("it hangs as it wakes", |now| up(now, "1") == Some(0.0));
-    fake.script("gpu1.power = 2000").unwrap();
-    watched.until("it is awake again", |now| of(now, "tc_gpu_power_watts", "1") == Some(2.0));
+    bench.until("it hangs as it wakes", |now| up(now, "1") == Some(0.0));
+    bench.fake.script("gpu1.power = 2000").unwrap();
+    bench.until("it is awake again", |now| of(now, "tc_gpu_power_watts", "1") == Some(2.0));
 }
 
 #[test]
 fn gpus_can_be_left_out() {
     let mut watched = kit::Watched::new();
-    let fake = tracecast_nvml_fake::Fake::new("").unwrap();
+    let fake = Fake::new("").unwrap();
     let _monitor = tracecast_nvml::start(kit::config(&fake).with_gpus(false).with_host(true));
     let snapshot = watched.until("the host is there", |now| value(now, "tc_process_threads", &[]).is_some());
     assert_eq!(value(&snapshot, "tc_nvml_available", &[("reason", "none")]), None);

@@ -101,16 +101,8 @@ fn a_gpu_that_is_gone_has_failed_under_its_index() {
 fn an_xid_is_an_error_of_its_own_type() {
     let mut bench = start("");
     let xid = |now: &Snapshot, kind| hw(now, "hw.errors", Some(("error.type", kind)));
-    let mut number = 0;
-    let start = std::time::Instant::now();
-    // Those that come before the GPU is watched are not seen.
-    while xid(&bench.watched.snapshot(), "xid_79").is_none() {
-        number += 1;
-        bench.fake.script(&format!("xid = {number}:0:79")).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        assert!(start.elapsed() < std::time::Duration::from_secs(30), "nobody watches it");
-    }
-    bench.fake.script(&format!("xid = {}:0:4711", number + 1)).unwrap();
+    let next = bench.until_reported(1, |number| format!("xid = {number}:0:79"), |now| xid(now, "xid_79").is_some());
+    bench.fake.script(&format!("xid = {next}:0:4711")).unwrap();
     let snapshot = bench.until("a rare one is other", |now| xid(now, "xid_other") == Some(1.0));
     assert_eq!(kit::xids(&snapshot, "0", "79"), None);
 }

@@ -95,11 +95,21 @@ fn the_end_does_not_wait_for_a_call_that_hangs_and_shows_nothing_that_it_brings(
     };
     assert_eq!(gauges(&bench.watched.snapshot()), 0);
     bench.fake.script("").unwrap();
-    // Long enough for the calls, which look at the script every 5 ms, to come back.
-    for _ in 0..20 {
-        std::thread::sleep(Duration::from_millis(10));
+    // The calls come back, and their threads end, with nothing shown on the way.
+    let start = Instant::now();
+    while monitors_have_threads() {
         assert_eq!(gauges(&bench.watched.snapshot()), 0);
+        assert!(start.elapsed() < kit::LONGEST, "a thread is left");
+        std::thread::sleep(Duration::from_millis(5));
     }
+    assert_eq!(gauges(&bench.watched.snapshot()), 0);
+}
+
+/// Whether a thread of a monitor that asks a GPU, or waits for its XIDs, is still there; only Linux tells.
+fn monitors_have_threads() -> bool {
+    let name = |task: std::fs::DirEntry| std::fs::read_to_string(task.path().join("comm")).unwrap_or_default();
+    let of_gpu = |name: String| name.starts_with("tracecast-gpu-") || name.starts_with("tracecast-xid-");
+    std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten().map(name).any(of_gpu)
 }
 
 #[test]

@@ -3,7 +3,6 @@
 mod kit;
 
 use kit::{Bench, of, up, xids};
-use tracecast_nvml_fake::Fake;
 
 #[test]
 fn an_xid_is_counted_with_its_time_and_a_rare_one_is_other() {
@@ -34,31 +33,18 @@ fn a_gpu_that_refuses_events_takes_none_from_the_others() {
 #[test]
 fn xids_are_seen_again_after_a_gpu_was_lost() {
     let mut bench = Bench::new("");
-    bench.until_watched(0, "");
+    let next = bench.until_watched(0, "");
     bench.fake.script("gpu0.fail = 15").unwrap();
     bench.until("it is lost", |now| up(now, "0") == Some(0.0));
     let before = xids(&bench.watched.snapshot(), "0", "13");
     bench.fake.script("").unwrap();
     bench.until("it is back", |now| up(now, "0") == Some(1.0));
-    let start = std::time::Instant::now();
-    let mut number = 1_000_000;
-    while xids(&bench.watched.snapshot(), "0", "13") == before {
-        number += 1;
-        bench.fake.script(&format!("xid = {number}:0:13")).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        assert!(start.elapsed() < std::time::Duration::from_secs(30));
-    }
+    bench.until_reported(next, |number| format!("xid = {number}:0:13"), |now| xids(now, "0", "13") != before);
 }
 
 #[test]
 fn a_gpu_that_sleeps_is_not_asked_for_xids_until_it_wakes() {
-    let fake = Fake::new("").unwrap();
-    let folder = fake.folder().join("bus/pci/devices/0000:01:00.0/power");
-    std::fs::create_dir_all(&folder).unwrap();
-    let status = |text: &str| std::fs::write(folder.join("runtime_status"), text).unwrap();
-    status("active\n");
-    let sysfs = fake.folder().to_owned();
-    let mut bench = Bench::with(fake, |config| config.with_sysfs(sysfs));
+    let (mut bench, status) = Bench::that_can_sleep(0, "");
     let first = bench.until_watched(0, "");
     status("suspended\n");
     bench.until("it sleeps", |now| of(now, "tc_gpu_asleep", "0") == Some(1.0));
@@ -66,11 +52,7 @@ fn a_gpu_that_sleeps_is_not_asked_for_xids_until_it_wakes() {
     // One that comes during the last wait is seen; of all that come after it none is.
     let mut is_left = |number| {
         let before = count(&bench.watched.snapshot());
-        bench.fake.script(&format!("xid = {number}:0:79")).unwrap();
-        (0..20).all(|_| {
-            std::thread::sleep(kit::INTERVAL / 2);
-            count(&bench.watched.snapshot()) == before
-        })
+        bench.through_samples_of(1, &format!("xid = {number}:0:79"), |now| count(now) == before)
     };
     assert!((first..first + 3).any(&mut is_left), "it is asked");
     let before = count(&bench.watched.snapshot());

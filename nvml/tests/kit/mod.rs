@@ -14,7 +14,7 @@ static TURN: Mutex<()> = Mutex::new(());
 /// How often the fake is asked.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 /// Far longer than anything takes here.
-const LONGEST: Duration = Duration::from_secs(30);
+pub(crate) const LONGEST: Duration = Duration::from_secs(30);
 
 /// Metrics are on, and read by nobody else.
 pub(crate) struct Watched {
@@ -80,22 +80,53 @@ impl Bench {
         Bench { monitor, watched, fake }
     }
 
+    /// With a GPU of which the second that is returned says whether it sleeps: `active` or `suspended`.
+    pub(crate) fn that_can_sleep(gpu: u32, script: &str) -> (Self, impl Fn(&str)) {
+        let fake = Fake::new(script).unwrap();
+        let folder = fake.folder().join(format!("bus/pci/devices/0000:{:02}:00.0/power", gpu + 1));
+        std::fs::create_dir_all(&folder).unwrap();
+        let status = move |text: &str| std::fs::write(folder.join("runtime_status"), text).unwrap();
+        status("active\n");
+        let sysfs = fake.folder().to_owned();
+        (Self::with(fake, |config| config.with_sysfs(sysfs)), status)
+    }
+
     pub(crate) fn until(&mut self, what: &str, holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
         self.watched.until(what, holds)
     }
 
-    /// Sends XIDs until one is counted, as those that come before a GPU is watched are not seen; the next number is free.
+    /// Sends XIDs until one is counted; the next number is free.
     pub(crate) fn until_watched(&mut self, gpu: u32, script: &str) -> u64 {
+        let counted = |now: &Snapshot| xids(now, &gpu.to_string(), "13").is_some();
+        self.until_reported(1, |number| format!("{script}; xid = {number}:{gpu}:13"), counted)
+    }
+
+    /// Sends XIDs until this holds, as those that come before a GPU is watched are not seen; the next number is free.
+    pub(crate) fn until_reported(
+        &mut self,
+        first: u64,
+        script: impl Fn(u64) -> String,
+        holds: impl Fn(&Snapshot) -> bool,
+    ) -> u64 {
         let start = Instant::now();
-        for number in 1.. {
-            self.fake.script(&format!("{script}; xid = {number}:{gpu}:13")).unwrap();
+        for number in first.. {
+            self.fake.script(&script(number)).unwrap();
             std::thread::sleep(Duration::from_millis(20));
-            if xids(&self.watched.snapshot(), &gpu.to_string(), "13").is_some() {
+            if holds(&self.watched.snapshot()) {
                 return number + 1;
             }
-            assert!(start.elapsed() < LONGEST, "nobody watches GPU {gpu}");
+            assert!(start.elapsed() < LONGEST, "nobody watches: {}", script(number));
         }
         unreachable!("there are enough numbers")
+    }
+
+    /// Has a GPU sampled ten times more, while this holds: whatever another one would have done by then is seen.
+    pub(crate) fn through_samples_of(&mut self, gpu: u32, script: &str, holds: impl Fn(&Snapshot) -> bool) -> bool {
+        (1..=10).all(|watts| {
+            self.fake.script(&format!("{script}; gpu{gpu}.power = {watts}000")).unwrap();
+            let power = |now: &Snapshot| of(now, "tc_gpu_power_watts", &gpu.to_string());
+            holds(&self.until("it is sampled again", |now| power(now) == Some(f64::from(watts))))
+        })
     }
 }
 
