@@ -4,3 +4,7 @@
 #[cfg(doctest)]
 #[doc = include_str!("../../book/src/carriers.md")]
 struct Carriers;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../book/src/gpus.md")]
+struct Gpus;
