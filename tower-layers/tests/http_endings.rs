@@ -12,9 +12,10 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
-use http_support::{BOTH, Version, World, alone, app, check, check_lost, hangs, text};
-use support::{of_kind, record, spans_of};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use http_support::{
+    BOTH, Version, World, alone, app, check, check_lost, end_of_client, ends, request_to_one_that_says, served, text,
+};
+use support::{hangs, of_kind, record, spans_of};
 use tower::ServiceExt;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -25,8 +26,7 @@ use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
 #[test]
 fn ok() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         assert_eq!(world.fetch("GET", "/items/7?token=secret").await, (StatusCode::OK, "item 7".to_owned()));
         let spans = spans_of(&recording, &BOTH).await;
         let (client, server) = (of_kind(&spans, Kind::Client), of_kind(&spans, Kind::Server));
@@ -43,77 +43,71 @@ fn ok() {
 
 #[test]
 fn not_found() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         assert_eq!(world.fetch("GET", "/nowhere/7").await.0, StatusCode::NOT_FOUND);
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Client), Some(404), Outcome::Error, Some("404"));
-        check(of_kind(&spans, Kind::Server), Some(404), Outcome::Ok, None);
-        assert_eq!(of_kind(&spans, Kind::Server).name, "GET");
-        assert_eq!(text(of_kind(&spans, Kind::Server), "http.route"), None);
+        let (client, server) = ends(&recording).await;
+        check(&client, Some(404), Outcome::Error, Some("404"));
+        check(&server, Some(404), Outcome::Ok, None);
+        assert_eq!(server.name, "GET");
+        assert_eq!(text(&server, "http.route"), None);
     });
 }
 
 #[test]
 fn error_of_the_server() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         assert_eq!(world.fetch("PUT", "/status/503").await.0, StatusCode::SERVICE_UNAVAILABLE);
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Client), Some(503), Outcome::Error, Some("503"));
-        check(of_kind(&spans, Kind::Server), Some(503), Outcome::Error, Some("503"));
-        assert_eq!(of_kind(&spans, Kind::Server).name, "PUT /status/{code}");
+        let (client, server) = ends(&recording).await;
+        check(&client, Some(503), Outcome::Error, Some("503"));
+        check(&server, Some(503), Outcome::Error, Some("503"));
+        assert_eq!(server.name, "PUT /status/{code}");
     });
 }
 
 #[test]
 fn without_a_body() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         for (method, path, status) in
             [("HEAD", "/items/7", 200), ("HEAD", "/stream/3", 200), ("GET", "/status/204", 204)]
         {
             assert_eq!(world.fetch(method, path).await.0.as_u16(), status);
-            let spans = spans_of(&recording, &BOTH).await;
-            check(of_kind(&spans, Kind::Client), Some(i64::from(status)), Outcome::Ok, None);
-            check(of_kind(&spans, Kind::Server), Some(i64::from(status)), Outcome::Ok, None);
+            let (client, server) = ends(&recording).await;
+            check(&client, Some(i64::from(status)), Outcome::Ok, None);
+            check(&server, Some(i64::from(status)), Outcome::Ok, None);
         }
     });
 }
 
 #[test]
 fn a_streamed_body() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         assert_eq!(world.fetch("GET", "/stream/1000").await.1.len(), 10_000);
-        let spans = spans_of(&recording, &BOTH).await;
-        for kind in BOTH {
-            check(of_kind(&spans, kind), Some(200), Outcome::Ok, None);
-            assert_eq!(text(of_kind(&spans, kind), "http.response.body.size").as_deref(), Some("10000"));
+        let (client, server) = ends(&recording).await;
+        for span in [client, server] {
+            check(&span, Some(200), Outcome::Ok, None);
+            assert_eq!(text(&span, "http.response.body.size").as_deref(), Some("10000"));
         }
     });
 }
 
 #[test]
 fn a_body_that_is_complete_before_it_says_so() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         assert_eq!(world.fetch("GET", "/sized/3").await.1.len(), 30);
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Client), Some(200), Outcome::Ok, None);
-        check(of_kind(&spans, Kind::Server), Some(200), Outcome::Ok, None);
+        let (client, server) = ends(&recording).await;
+        check(&client, Some(200), Outcome::Ok, None);
+        check(&server, Some(200), Outcome::Ok, None);
     });
 }
 
 #[test]
 fn a_body_that_fails_midway() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         world.fetch_broken("/broken/3", 30).await;
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Server), Some(200), Outcome::Error, Some("timeout"));
-        check_lost(of_kind(&spans, Kind::Client), Some(200));
-        assert_eq!(text(of_kind(&spans, Kind::Client), "http.response.body.size").as_deref(), Some("30"));
+        let (client, server) = ends(&recording).await;
+        check(&server, Some(200), Outcome::Error, Some("timeout"));
+        check_lost(&client, Some(200));
+        assert_eq!(text(&client, "http.response.body.size").as_deref(), Some("30"));
     });
 }
 
@@ -126,45 +120,42 @@ fn the_client_drops_midway() {
         let mut response = world.send(world.request("GET", "/endless/1")).await.unwrap();
         assert!(response.body_mut().frame().await.unwrap().unwrap().is_data());
         drop(response);
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Client), Some(200), Outcome::Cancelled, None);
-        check(of_kind(&spans, Kind::Server), Some(200), Outcome::Cancelled, None);
+        let (client, server) = ends(&recording).await;
+        check(&client, Some(200), Outcome::Cancelled, None);
+        check(&server, Some(200), Outcome::Cancelled, None);
     });
 }
 
 #[test]
 fn the_client_drops_before_headers() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         let hangs = hangs();
         tokio::select! {
             _ = world.send(world.request("GET", "/hang")) => panic!("it answered"),
             () = hangs => {}
         }
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Client), None, Outcome::Cancelled, None);
-        check(of_kind(&spans, Kind::Server), None, Outcome::Cancelled, None);
+        let (client, server) = ends(&recording).await;
+        check(&client, None, Outcome::Cancelled, None);
+        check(&server, None, Outcome::Cancelled, None);
     });
 }
 
 #[test]
 fn an_error_that_nobody_reads_is_one() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         drop(world.send(world.request("GET", "/status/500")).await.unwrap());
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Client), Some(500), Outcome::Error, Some("500"));
+        let (client, _) = ends(&recording).await;
+        check(&client, Some(500), Outcome::Error, Some("500"));
     });
 }
 
 #[test]
 fn the_handler_panics() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         world.send(world.request("GET", "/panic")).await.unwrap_err();
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Server), None, Outcome::Panicked, Some("panic"));
-        check_lost(of_kind(&spans, Kind::Client), None);
+        let (client, server) = ends(&recording).await;
+        check(&server, None, Outcome::Panicked, Some("panic"));
+        check_lost(&client, None);
     });
 }
 
@@ -174,76 +165,53 @@ fn a_panic_that_is_answered() {
         let router = app().layer(CatchPanicLayer::new()).layer(HttpServerLayer::new());
         let (recording, world) = (record(), World::serving(version, router).await);
         assert_eq!(world.fetch("GET", "/panic").await.0, StatusCode::INTERNAL_SERVER_ERROR);
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Server), Some(500), Outcome::Error, Some("500"));
-        assert_eq!(of_kind(&spans, Kind::Server).name, "GET /panic");
+        let (_, server) = ends(&recording).await;
+        check(&server, Some(500), Outcome::Error, Some("500"));
+        assert_eq!(server.name, "GET /panic");
     });
 }
 
 #[test]
 fn the_handler_panics_midway() {
-    alone(async |version| {
-        let (recording, world) = (record(), World::new(version).await);
+    served(async |recording, world| {
         world.fetch_broken("/bursting/2", 20).await;
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Server), Some(200), Outcome::Panicked, Some("panic"));
-        check_lost(of_kind(&spans, Kind::Client), Some(200));
+        let (client, server) = ends(&recording).await;
+        check(&server, Some(200), Outcome::Panicked, Some("panic"));
+        check_lost(&client, Some(200));
     });
 }
 
 #[test]
 fn connection_refused() {
-    alone(async |version| {
-        let recording = record();
-        let world = World::new(version).await;
+    served(async |recording, world| {
         // Nobody listens to a port that was bound and let go.
         let free = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
         let request = Request::get(format!("http://{free}/")).body(Body::empty()).unwrap();
         world.send(request).await.unwrap_err();
-        let spans = spans_of(&recording, &[Kind::Client]).await;
-        check(of_kind(&spans, Kind::Client), None, Outcome::Error, Some("connection_refused"));
+        let client = end_of_client(&recording).await;
+        check(&client, None, Outcome::Error, Some("connection_refused"));
     });
 }
 
 #[test]
 fn the_server_drops_the_connection() {
-    alone(async |version| {
-        let recording = record();
-        let world = World::new(version).await;
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(async move {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            // With nothing left to read it is closed, and not reset.
-            let mut seen = [0; 4096];
-            let _ = stream.read(&mut seen).await;
-        });
-        let request = Request::get(format!("http://{address}/")).body(Body::empty()).unwrap();
-        world.send(request).await.unwrap_err();
-        let spans = spans_of(&recording, &[Kind::Client]).await;
-        check_lost(of_kind(&spans, Kind::Client), None);
+    served(async |recording, world| {
+        world.send(request_to_one_that_says(b"").await).await.unwrap_err();
+        check_lost(&end_of_client(&recording).await, None);
     });
 }
 
 #[test]
 fn the_connection_is_lost_midway() {
     support::alone(async || {
-        let recording = record();
-        let world = World::new(Version::One).await;
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(async move {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut seen = [0; 4096];
-            let _ = stream.read(&mut seen).await;
-            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhello").await.unwrap();
-        });
-        let request = Request::get(format!("http://{address}/")).body(Body::empty()).unwrap();
+        let (recording, world) = (record(), World::new(Version::One).await);
+        let cut = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhello";
+        let request = request_to_one_that_says(cut).await;
         let response = world.send(request).await.unwrap();
         response.into_body().collect().await.unwrap_err();
-        let spans = spans_of(&recording, &[Kind::Client]).await;
-        check_lost(of_kind(&spans, Kind::Client), Some(200));
-        assert_eq!(text(of_kind(&spans, Kind::Client), "http.response.body.size").as_deref(), Some("5"));
+        let client = end_of_client(&recording).await;
+        check_lost(&client, Some(200));
+        assert_eq!(text(&client, "http.response.body.size").as_deref(), Some("5"));
     });
 }
 
@@ -254,8 +222,8 @@ fn a_timeout_inside_of_the_server() {
         let router = app().layer(timeout).layer(HttpServerLayer::new());
         let (recording, world) = (record(), World::serving(version, router).await);
         assert_eq!(world.fetch("GET", "/hang").await.0, StatusCode::GATEWAY_TIMEOUT);
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Server), Some(504), Outcome::Error, Some("504"));
+        let (_, server) = ends(&recording).await;
+        check(&server, Some(504), Outcome::Error, Some("504"));
     });
 }
 
@@ -267,9 +235,9 @@ fn a_timeout_outside_of_the_server() {
         let router = app().layer(HttpServerLayer::new().with_timeout(Duration::from_millis(20))).layer(timeout);
         let (recording, world) = (record(), World::serving(version, router).await);
         assert_eq!(world.fetch("GET", "/hang").await.0, StatusCode::GATEWAY_TIMEOUT);
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Server), None, Outcome::Error, Some("timeout"));
-        check(of_kind(&spans, Kind::Client), Some(504), Outcome::Error, Some("504"));
+        let (client, server) = ends(&recording).await;
+        check(&server, None, Outcome::Error, Some("timeout"));
+        check(&client, Some(504), Outcome::Error, Some("504"));
     });
 }
 
@@ -280,14 +248,14 @@ fn a_timeout_of_the_client() {
         let limit = Duration::from_millis(20);
         let inside = HttpClientLayer::new().layer(tower::timeout::Timeout::new(http_support::plain(version), limit));
         inside.oneshot(world.request("GET", "/hang")).await.unwrap_err();
-        let spans = spans_of(&recording, &[Kind::Client]).await;
-        check(of_kind(&spans, Kind::Client), None, Outcome::Error, Some("timeout"));
+        let client = end_of_client(&recording).await;
+        check(&client, None, Outcome::Error, Some("timeout"));
 
         let told = HttpClientLayer::new().with_timeout(limit).layer(http_support::plain(version));
         let outside = tower::timeout::Timeout::new(told, Duration::from_millis(300));
         outside.oneshot(world.request("GET", "/hang")).await.unwrap_err();
-        let spans = spans_of(&recording, &[Kind::Client]).await;
-        check(of_kind(&spans, Kind::Client), None, Outcome::Error, Some("timeout"));
+        let client = end_of_client(&recording).await;
+        check(&client, None, Outcome::Error, Some("timeout"));
     });
 }
 
@@ -346,8 +314,8 @@ fn an_upgrade_ends_with_the_answer() {
         let (recording, world) = (record(), World::new(Version::One).await);
         let response = world.send(world.request("GET", "/upgrade")).await.unwrap();
         assert_eq!(response.status(), StatusCode::SWITCHING_PROTOCOLS);
-        let spans = spans_of(&recording, &BOTH).await;
-        check(of_kind(&spans, Kind::Client), Some(101), Outcome::Ok, None);
-        check(of_kind(&spans, Kind::Server), Some(101), Outcome::Ok, None);
+        let (client, server) = ends(&recording).await;
+        check(&client, Some(101), Outcome::Ok, None);
+        check(&server, Some(101), Outcome::Ok, None);
     });
 }

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use http::{Request, Response};
-use http_support::{Version, World, hangs, meter, series};
-use support::alone;
+use http_support::{Version, World, meter, series};
+use support::{alone, hangs};
 use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::{PointValue, Reader};

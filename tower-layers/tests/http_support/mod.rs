@@ -5,7 +5,6 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -18,6 +17,7 @@ use http_body_util::BodyExt;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::{Client, Error};
 use hyper_util::rt::TokioExecutor;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot};
 use tokio_stream::StreamExt;
@@ -25,10 +25,13 @@ use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::prelude::*;
 use tracecast::{
-    FinishedSpan, Kind, Metering, MeteringConfig, Outcome, OwnedValue, PointValue, Reader, Temporality, propagation,
+    FinishedSpan, Kind, Metering, MeteringConfig, Outcome, OwnedValue, PointValue, Reader, Recording, Temporality,
+    propagation,
 };
 use tracecast_tower::http::ResponseBody;
 use tracecast_tower::{HttpClient, HttpClientLayer, HttpServerLayer};
+
+use crate::support::{hang, of_kind, record, spans_of};
 
 pub const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
 
@@ -120,7 +123,7 @@ pub fn app() -> Router {
         .route("/broken/{chunks}", get(async |Path(chunks): Path<usize>| streamed(chunks, Last::Fail)))
         .route("/endless/{chunks}", get(async |Path(chunks): Path<usize>| streamed(chunks, Last::Hang)))
         .route("/bursting/{chunks}", get(async |Path(chunks): Path<usize>| streamed(chunks, Last::Panic)))
-        .route("/hang", get(hang))
+        .route("/hang", get(hang::<()>))
         .route("/panic", get(panics))
         .route("/echo", post(async |body: Bytes| body))
         .route("/context", get(async || context()))
@@ -175,11 +178,6 @@ async fn sized(Path(chunks): Path<usize>) -> Response<Body> {
     Response::builder().header("content-length", 10 * chunks).body(body).unwrap()
 }
 
-async fn hang() {
-    HANGING.fetch_add(1, SeqCst);
-    std::future::pending().await
-}
-
 async fn panics() -> &'static str {
     panic!("as it was told")
 }
@@ -189,18 +187,6 @@ pub fn context() -> String {
     let mut headers = Vec::new();
     propagation::inject(&Context::current(), &mut headers);
     headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
-}
-
-static HANGING: AtomicUsize = AtomicUsize::new(0);
-
-/// Waits until a handler hangs that did not when this was called.
-pub fn hangs() -> impl Future<Output = ()> {
-    let before = HANGING.load(SeqCst);
-    async move {
-        while HANGING.load(SeqCst) == before {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    }
 }
 
 pub fn meter() -> (Metering, Reader) {
@@ -259,6 +245,35 @@ pub fn alone<F: Future<Output = ()>>(test: impl Fn(Version) -> F) {
             }
         });
     }
+}
+
+/// Runs a test with a server and its client alone, for each version.
+pub fn served<F: Future<Output = ()>>(test: impl Fn(Recording, World) -> F) {
+    alone(async |version| test(record(), World::new(version).await).await);
+}
+
+/// The spans of a request, once both sides have ended it: the client's and the server's.
+pub async fn ends(recording: &Recording) -> (FinishedSpan, FinishedSpan) {
+    let spans = spans_of(recording, &BOTH).await;
+    (of_kind(&spans, Kind::Client).clone(), of_kind(&spans, Kind::Server).clone())
+}
+
+/// The client's span of a request, whatever became of it elsewhere.
+pub async fn end_of_client(recording: &Recording) -> FinishedSpan {
+    of_kind(&spans_of(recording, &[Kind::Client]).await, Kind::Client).clone()
+}
+
+/// A request to one that reads it, sends these bytes and closes the connection.
+pub async fn request_to_one_that_says(bytes: &'static [u8]) -> Request<Body> {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        // With nothing left to read it is closed, and not reset.
+        let _ = stream.read(&mut [0; 4096]).await;
+        stream.write_all(bytes).await.unwrap();
+    });
+    Request::get(format!("http://{address}/")).body(Body::empty()).unwrap()
 }
 
 /// The text of an attribute.

@@ -182,6 +182,12 @@ fn futures_once<T>(future: impl Future<Output = T>) -> impl Stream<Item = T> {
 
 static HANGING: AtomicUsize = AtomicUsize::new(0);
 
+/// What a handler does that never answers.
+pub async fn hang<T>() -> T {
+    HANGING.fetch_add(1, SeqCst);
+    std::future::pending().await
+}
+
 /// Waits until a handler hangs that did not when this was called.
 pub fn hangs() -> impl Future<Output = ()> {
     let before = HANGING.load(SeqCst);
@@ -196,10 +202,7 @@ pub fn hangs() -> impl Future<Output = ()> {
 async fn obey(text: &str) -> Result<String, Status> {
     match text {
         "panic" => panic!("as it was told"),
-        "hang" => {
-            HANGING.fetch_add(1, SeqCst);
-            std::future::pending().await
-        }
+        "hang" => hang().await,
         "context" => {
             let mut headers = Vec::new();
             propagation::inject(&Context::current(), &mut headers);
