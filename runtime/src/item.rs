@@ -94,8 +94,8 @@ pub(crate) enum Item<'a> {
         flags: u64,
     },
     Name(&'static str),
-    /// The address of an `Ext`, owned by the record.
-    Ext(*const ()),
+    /// An `Ext`, owned by the record, which knows where it lies.
+    Ext,
     Skip,
 }
 
@@ -114,6 +114,7 @@ impl<'a> Items<'a> {
 impl<'a> Iterator for Items<'a> {
     type Item = Item<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Item<'a>> {
         // SAFETY: the first word of each item is a pointer, by `new`'s contract.
         let first = unsafe { self.0.first()?.as_ptr() };
@@ -129,6 +130,7 @@ impl<'a> Iterator for Items<'a> {
 
 /// # Safety
 /// `first` and `body` are a whole item that was written with `tag`.
+#[inline]
 unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
     // SAFETY: each tag is written with words of these types (module docs), and texts are UTF-8 copied from a `str`.
     unsafe {
@@ -156,7 +158,7 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
                 Item::Link { trace_id, span_id: bits(2), flags: bits(3) }
             }
             TAG_NAME => Item::Name(text(0)),
-            TAG_EXT => Item::Ext(body[0].as_ptr()),
+            TAG_EXT => Item::Ext,
             _ => Item::Skip,
         }
     }

@@ -16,7 +16,7 @@ use crate::clock::Converter;
 use crate::ext::Ext;
 use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 use crate::ids::{SpanId, TraceId};
-use crate::item::{self, Item, Items, TAG_EXT};
+use crate::item::{Item, Items};
 use crate::key::{KeyMeta, ValueType};
 use crate::limits;
 use crate::value::{OwnedValue, Value, cut};
@@ -26,6 +26,8 @@ pub(crate) const HEADER_WORDS: usize = 8;
 
 const FLAG_UNIX_TIMES: u64 = 1;
 const FLAG_REMOTE_PARENT: u64 = 2;
+/// Its last item is an ext.
+const FLAG_EXT: u64 = 4;
 
 /// The header of a record of `words` words for a span of which nothing special is to be said.
 #[inline(always)]
@@ -34,8 +36,9 @@ pub(crate) fn plain_header(block: &Block, words: usize, end: u64) -> [Word; HEAD
 }
 
 /// The header of any record.
-pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome) -> [Word; HEADER_WORDS] {
+pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome, ext: bool) -> [Word; HEADER_WORDS] {
     let mut meta = words as u64 | (outcome as u64) << 16;
+    meta |= (u64::from(ext) * FLAG_EXT) << 24;
     meta |= (u64::from(block.has(UNIX_TIMES)) * FLAG_UNIX_TIMES) << 24;
     meta |= (u64::from(block.has(REMOTE_PARENT)) * FLAG_REMOTE_PARENT) << 24;
     let counts = &block.counts;
@@ -129,32 +132,20 @@ impl<'a> Record<'a> {
         ext.map_or((&[], ""), |ext| (&ext.shared, ext.state.as_str()))
     }
 
+    /// The address of its ext: every record is asked when it is released, and few have one.
+    #[inline]
     fn ext(&self) -> Option<*const ()> {
-        self.items().find_map(|item| if let Item::Ext(ext) = item { Some(ext) } else { None })
-    }
-
-    /// Whether there is an ext, found by the tags alone: every record is asked, and few have one.
-    fn has_ext(&self) -> bool {
-        let mut rest = self.items;
-        while let Some(first) = rest.first() {
-            // SAFETY: by `split`'s contract these are items, of which the first word is a pointer.
-            let tag = item::tag(unsafe { first.as_ptr() });
-            if tag == TAG_EXT {
-                return true;
-            }
-            // SAFETY: the second word of those items of which it is asked is a number.
-            let second = || rest.get(1).map_or(0, |word| unsafe { word.as_bits() });
-            let words = item::size(tag, second).unwrap_or(rest.len());
-            rest = rest.get(words.max(1)..).unwrap_or_default();
-        }
-        false
+        let has_it = self.bits(0) >> 24 & FLAG_EXT != 0;
+        // SAFETY: the last word of an ext is a pointer, and by the flag the last item is one.
+        self.items.last().filter(|_| has_it).map(|address| unsafe { address.as_ptr() })
     }
 
     /// Gives up what the record owns: its share of an ext. Call it once, when the record was read.
+    #[inline]
     pub(crate) fn release(&self) {
-        if self.has_ext() {
+        if let Some(ext) = self.ext() {
             // SAFETY: the record took over one count of the `Arc` when it was written.
-            self.ext().into_iter().for_each(|ext| drop(unsafe { Arc::from_raw(ext.cast::<Ext>()) }));
+            drop(unsafe { Arc::from_raw(ext.cast::<Ext>()) });
         }
     }
 
@@ -218,7 +209,7 @@ impl<'a> Record<'a> {
                     });
                 }
                 Item::Name(name) => span.name = Cow::Borrowed(name),
-                Item::Ext(_) | Item::Skip => {}
+                Item::Ext | Item::Skip => {}
             }
         }
         let (shared, state) = self.shared();

@@ -93,7 +93,8 @@ impl Recorder {
             for_each_record(run, |record| {
                 take(&record);
                 record.release();
-                self.taken.fetch_add(1, Relaxed);
+                // One reader at a time: the chunks' lock is held.
+                self.taken.store(self.taken.load(Relaxed) + 1, Relaxed);
             });
         })
     }

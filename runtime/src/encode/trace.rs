@@ -139,7 +139,7 @@ fn items(writer: &mut SpanWriter, record: &Record<'_>, converter: &Converter) ->
             }
             Item::Link { trace_id, span_id, flags } => writer.link(trace_id, span_id, flags & 1 != 0),
             Item::Name(given) => name = Some(given),
-            Item::Ext(_) => has_shared = true,
+            Item::Ext => has_shared = true,
             Item::Skip => {}
         }
     }

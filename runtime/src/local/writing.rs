@@ -154,7 +154,7 @@ unsafe fn write_record(
 ) {
     // SAFETY: the words are in bounds by the contract; tails are initialised up to `used` and lie elsewhere.
     unsafe {
-        place.cast::<[Word; HEADER_WORDS]>().write(record::header(block, words, end, outcome));
+        place.cast::<[Word; HEADER_WORDS]>().write(record::header(block, words, end, outcome, ext.is_some()));
         let mut next = place.add(HEADER_WORDS);
         let mut part = Some(block);
         while let Some(source) = part {
