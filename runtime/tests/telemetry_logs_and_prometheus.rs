@@ -165,6 +165,8 @@ fn lines_come_alone_and_records_too() {
 fn metrics_can_be_scraped() {
     let (_, output) = run("scraped", &[("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta")]);
     assert!(output.text.lines().any(|line| line == "tc_loads_total 3"), "{}", output.text);
+    let waiting = output.text.lines().find(|line| line.starts_with("tc_export_queue_bytes{signal=\"traces\"}"));
+    assert_eq!(waiting, Some("tc_export_queue_bytes{signal=\"traces\"} 0"), "no span waits: {}", output.text);
     assert!(
         output.text.lines().any(|line| line.starts_with("# TYPE tc_spans_created_total counter")),
         "{}",

@@ -114,6 +114,7 @@ fn a_wrong_variable_is_one_warning_and_strict_an_error() {
     let strict = [&wrong[..], &[("TC_STRICT", "true")]].concat();
     let output = run("tries", &strict);
     assert!(output.text.contains("error: OTEL_TRACES_SAMPLER: `sometimes` is not a sampler"), "{}", output.text);
+    assert!(said[0].contains(", using ") && !output.text.contains(", using "), "nothing is used: {}", output.text);
     let output = run("returns", &strict);
     assert!(output.succeeded, "the program runs on");
     assert!(output.said()[0].starts_with("error: telemetry is off: OTEL_TRACES_SAMPLER"), "{:?}", output.said());

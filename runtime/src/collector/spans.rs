@@ -210,7 +210,9 @@ impl Spans {
 
     /// Bytes that wait to be sent.
     pub(super) fn bytes(&self) -> u64 {
-        self.ways.bytes() + self.waiting.batch.bytes() as u64
+        // A batch without spans has a beginning already, which nobody waits for.
+        let batch = &self.waiting.batch;
+        self.ways.bytes() + if batch.is_empty() { 0 } else { batch.bytes() as u64 }
     }
 
     /// What was counted since this collection began.

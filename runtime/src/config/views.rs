@@ -1,4 +1,4 @@
-//! Views: how streams of raw OpenTelemetry instruments are changed. Our own metrics are what their declaration says.
+//! Views: what is to become of metrics, ours and those of raw OpenTelemetry instruments.
 
 use crate::secret::Masked;
 

@@ -9,7 +9,7 @@ pub use self::error::{InitError, NoExporter, ReloadError};
 pub use self::guard::{Guard, Reloaded};
 pub use self::report::Report;
 
-use crate::config::{Config, Level, Severity};
+use crate::config::{Config, Level, Problem, Severity};
 use crate::notice;
 
 /// Starts telemetry as the environment says: `OTEL_*` variables, or the file that `OTEL_CONFIG_FILE` names. Nothing is on
@@ -78,7 +78,9 @@ fn tell_problems(config: &Config) -> Result<(), InitError> {
     let problems = config.problems();
     let unusable = problems.iter().any(|problem| problem.severity == Severity::Error);
     if unusable || config.strict && !problems.is_empty() {
-        return Err(InitError::Config(problems.to_vec()));
+        // Nothing is used in place of what is wrong.
+        let problems = problems.iter().cloned().map(|problem| Problem { used: None, ..problem });
+        return Err(InitError::Config(problems.collect()));
     }
     for problem in problems {
         notice::at(notice::WARN, format_args!("warning: {problem}"));
