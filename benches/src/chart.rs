@@ -22,14 +22,18 @@ const FIGURES: f64 = 90.0;
 const BAR: f64 = 20.0;
 const TITLE: f64 = 34.0;
 
+/// Texts have the colour of the page where it is part of one, as in the book.
+const STYLE: &str = ".bars text{fill:var(--fg,#24292f)}.bars .title{font-weight:bold}.bars .ours{fill:#1f7a4d}\
+                     .bars .peer{fill:#9aa4af}@media(prefers-color-scheme:dark){.bars text{fill:var(--fg,#d7dde3)}}";
+
 /// All charts below each other, each to its own scale.
 pub fn svg(charts: &[Chart]) -> String {
     let charts: Vec<&Chart> =
         charts.iter().filter(|chart| chart.bars.iter().any(|bar| bar.value.is_finite())).collect();
     let height: f64 = charts.iter().map(|chart| TITLE + BAR * chart.bars.len() as f64).sum::<f64>() + 10.0;
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
-         <style>text{{fill:#24292f}}.t{{font-weight:bold}}.o{{fill:#1f7a4d}}.p{{fill:#9aa4af}}@media(prefers-color-scheme:dark){{text{{fill:#d7dde3}}}}</style>\n"
+        "<svg class=\"bars\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" font-family=\"sans-serif\" \
+         font-size=\"12\">\n<style>{STYLE}</style>\n"
     );
     let mut top = 0.0;
     for chart in charts {
@@ -42,7 +46,7 @@ pub fn svg(charts: &[Chart]) -> String {
 fn draw(svg: &mut String, chart: &Chart, top: f64) {
     let _ = writeln!(
         svg,
-        "<text class=\"t\" x=\"8\" y=\"{}\">{} ({})</text>",
+        "<text class=\"title\" x=\"8\" y=\"{}\">{} ({})</text>",
         top + 22.0,
         escaped(chart.title),
         chart.unit
@@ -52,7 +56,7 @@ fn draw(svg: &mut String, chart: &Chart, top: f64) {
         let y = top + TITLE + BAR * row as f64;
         let share = if bar.value.is_finite() && longest > 0.0 { bar.value.max(0.0) / longest } else { 0.0 };
         let width = share * (WIDTH - LABELS - FIGURES);
-        let (text, class) = (y + 12.0, if bar.ours { "o" } else { "p" });
+        let (text, class) = (y + 12.0, if bar.ours { "ours" } else { "peer" });
         let _ = writeln!(
             svg,
             "<text x=\"{}\" y=\"{text}\" text-anchor=\"end\">{}</text>",

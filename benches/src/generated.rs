@@ -40,7 +40,7 @@ pub fn report(quick: bool, report: &mut Report) {
 }
 
 fn check_times(quick: bool, folder: &Path, report: &mut Report) {
-    let (functions, rounds) = if quick { (20, 1) } else { (1_000, 7) };
+    let (functions, rounds) = if quick { (20, 1) } else { (1_000, 5) };
     let columns = ["functions", "library", "s", "x plain"];
     let mut section =
         Section::new(format!("`cargo check` of {functions} functions, medians of interleaved rounds"), columns);
@@ -107,7 +107,12 @@ fn program_sizes(folder: &Path, report: &mut Report) {
 
 fn size(folder: &Path) -> f64 {
     cargo(folder, &["build", "--release"]);
-    std::fs::metadata(folder.join("target/release/generated")).expect("the program").len() as f64
+    std::fs::metadata(target(folder).join("release/generated")).expect("the program").len() as f64
+}
+
+/// One for all, so that what several need is built once.
+fn target(folder: &Path) -> PathBuf {
+    folder.with_file_name("target")
 }
 
 fn write(folder: &Path, library: &str, shape: Shape, functions: usize, program: bool) -> PathBuf {
@@ -205,7 +210,7 @@ fn cargo(folder: &Path, arguments: &[&str]) -> f64 {
         .args(arguments)
         .args(["--quiet", "--offline", "--manifest-path"])
         .arg(folder.join("Cargo.toml"))
-        .env("CARGO_TARGET_DIR", folder.join("target"))
+        .env("CARGO_TARGET_DIR", target(folder))
         .env("CARGO_INCREMENTAL", "0")
         .status()
         .expect("cargo starts");

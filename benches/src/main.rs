@@ -12,7 +12,7 @@ mod alloc;
 mod callgrind;
 mod chart;
 mod clock;
-#[cfg(feature = "peers")]
+#[cfg(feature = "otlp")]
 mod cpu;
 #[cfg(feature = "otlp")]
 mod encode;
@@ -50,14 +50,14 @@ fn main() {
         match arguments[..] {
             [] | ["--all"] => all(&mut report),
             ["--quick"] => drop(tables(true, &mut report)),
-            ["--metrics"] => metrics::report(false, &mut report),
+            ["--metrics"] => drop(metrics::report(false, &mut report)),
             ["--instructions"] => instructions::report(false, &mut report),
             ["--sizes"] => sizes::report(&mut report),
             ["--check"] => generated::report(false, &mut report),
             #[cfg(feature = "otlp")]
             ["--encode"] => encode::report(false, &mut report),
             #[cfg(feature = "otlp")]
-            ["--end-to-end"] => end_to_end::report(false, &mut report),
+            ["--end-to-end"] => drop(end_to_end::report(false, &mut report)),
             #[cfg(feature = "peers")]
             ["--time"] => drop(spans::report(false, &mut report)),
             #[cfg(feature = "peers")]
@@ -91,6 +91,8 @@ fn ran_for_another(arguments: &[&str]) -> bool {
         #[cfg(feature = "peers")]
         ["--grpc-worker", variant] => grpc::work(variant),
         #[cfg(feature = "peers")]
+        ["--whole-way", library, rate, milliseconds] => end_to_end::beside::run_here(library, rate, milliseconds),
+        #[cfg(feature = "peers")]
         ["--spans-phase", phase, threads, rounds] => spans::run_here(phase, threads, rounds),
         _ => return false,
     }
@@ -112,11 +114,11 @@ fn tables(quick: bool, report: &mut Report) -> Vec<Chart> {
     instructions::report(quick, report);
     #[cfg(feature = "peers")]
     charts.extend(spans::report(quick, report));
-    metrics::report(quick, report);
+    charts.extend(metrics::report(quick, report));
     #[cfg(feature = "otlp")]
     encode::report(quick, report);
     #[cfg(feature = "otlp")]
-    end_to_end::report(quick, report);
+    charts.extend(end_to_end::report(quick, report));
     #[cfg(feature = "peers")]
     charts.extend(grpc::report(quick, report));
     #[cfg(feature = "peers")]

@@ -39,6 +39,15 @@ impl std::fmt::Display for Median {
     }
 }
 
+/// Which rounds nothing disturbed, by a control that needs the whole width of the processor: where a neighbour has the other
+/// half of a core, it takes a third longer than in its better rounds.
+pub fn undisturbed(control: &[f64]) -> Vec<bool> {
+    let mut sorted: Vec<f64> = control.iter().copied().filter(|round| round.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    let good = sorted.get(sorted.len() / 10).copied().unwrap_or(f64::NAN);
+    control.iter().map(|round| *round <= 1.15 * good).collect()
+}
+
 /// Not everything was measured, or has a rival.
 pub fn figure(value: f64) -> String {
     match value.abs() {
@@ -64,6 +73,15 @@ mod tests {
         let Median { value, low, high } = Median::of([3.0, 1.0]);
         assert_eq!((value, low, high), (2.0, 1.0, 3.0));
         assert_eq!(Median::of([f64::NAN]).to_string(), "-");
+    }
+
+    #[test]
+    fn rounds_in_which_the_control_is_slow_are_disturbed() {
+        let control: Vec<f64> = (0..20).map(|round| if round % 2 == 0 { 2.2 } else { 2.9 }).collect();
+        let quiet = undisturbed(&control);
+        assert!(quiet.iter().enumerate().all(|(round, quiet)| *quiet == (round % 2 == 0)), "{quiet:?}");
+        assert_eq!(undisturbed(&[f64::NAN, 1.0]), [false, true]);
+        assert!(undisturbed(&[]).is_empty());
     }
 
     #[test]

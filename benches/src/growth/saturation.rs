@@ -4,7 +4,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use crate::end_to_end::{self, Receiver};
+use crate::end_to_end::beside::{self, Outcome};
+use crate::end_to_end::{self, Receiver, libraries};
 use crate::report::{Report, Section, figure};
 
 pub fn report(quick: bool, report: &mut Report) {
@@ -31,6 +32,81 @@ pub fn report(quick: bool, report: &mut Report) {
          number; the collector and the receiver run on the same processors.",
     );
     report.add(section);
+    report.add(beside_others(quick));
+}
+
+/// The highest of some rates at which a library loses nothing, and what happens at the next one.
+fn beside_others(quick: bool) -> Section {
+    let (libraries, time) = match quick {
+        true => (&[libraries::SDK][..], Duration::from_millis(200)),
+        false => (&libraries::ALL[..], Duration::from_secs(2)),
+    };
+    let rates: &[u64] = if quick { &[100_000] } else { &[100_000, 200_000, 500_000, 1_000_000, 2_000_000] };
+    let columns = [
+        "library",
+        "asked for a second, and nothing dropped",
+        "behind then",
+        "most memory then, MiB",
+        "asked for, and some dropped",
+        "of",
+        "dropped",
+        "said to be dropped",
+        "ns per span, median",
+        "99 %",
+    ];
+    let title = format!("Growth: spans a second until some are dropped, beside others, {} s each", time.as_secs_f64());
+    let mut section = Section::new(title, columns);
+    for library in libraries {
+        let (good, bad) = tried(library, rates, time);
+        section.row(limits(library, good.as_ref(), bad.as_ref()));
+    }
+    section.note(
+        "Default settings, in a process each, with a root every millisecond. Who cannot make as many as asked for makes as many \
+         as it can. Behind is how many spans the receiver had not got \
+         when the last one was made; who has no bound for them keeps them all in memory. Times are those of the last rate that \
+         was tried. The SDK says that it drops by an event of `tracing`, once when it begins and with their number at shutdown; \
+         fastrace does not count them, and logs an export that failed by `log`.",
+    );
+    section
+}
+
+/// How many spans a second were asked for, and what became of them.
+type Tried = (u64, Outcome);
+
+/// The last rate at which nothing was dropped, and the first at which something was.
+fn tried(library: &str, rates: &[u64], time: Duration) -> (Option<Tried>, Option<Tried>) {
+    let mut good = None;
+    for &rate in rates {
+        let outcome = beside::measure(library, rate, time);
+        if outcome.dropped() > 0.0 {
+            return (good, Some((rate, outcome)));
+        }
+        good = Some((rate, outcome));
+    }
+    (good, None)
+}
+
+fn limits(library: &str, good: Option<&Tried>, bad: Option<&Tried>) -> [String; 10] {
+    let of = |tried: Option<&Tried>, cell: &dyn Fn(&Outcome) -> String| {
+        tried.map_or_else(|| "-".to_owned(), |(_, outcome)| cell(outcome))
+    };
+    let rate = |tried: Option<&Tried>| {
+        let text = |(rate, outcome): &Tried| format!("{rate} (made {:.0})", outcome.made / outcome.seconds);
+        tried.map_or_else(|| "none of them".to_owned(), text)
+    };
+    let last = bad.or(good);
+    [
+        library.to_owned(),
+        rate(good),
+        of(good, &|outcome| format!("{:.0}", outcome.behind)),
+        of(good, &|outcome| figure(outcome.memory)),
+        rate(bad),
+        of(bad, &|outcome| format!("{:.0}", outcome.made)),
+        of(bad, &|outcome| format!("{:.0}", outcome.dropped())),
+        of(bad, &Outcome::said),
+        of(last, &|outcome| figure(outcome.median)),
+        of(last, &|outcome| figure(outcome.late)),
+    ]
 }
 
 fn at(rate: u64, seconds: u64) -> [String; 7] {

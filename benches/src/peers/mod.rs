@@ -1,6 +1,10 @@
-//! How each is started: as its own documentation says, with an exporter that counts what it gets and throws it away.
+//! How each is started: as its own documentation says, with an exporter that counts what it gets and throws it away; or, for
+//! the whole way, with one that sends it to a receiver.
 
 pub mod fastrace;
+pub mod foundations;
+pub mod otlp;
+pub mod said;
 pub mod sdk;
 pub mod tracecast;
 pub mod tracing;
@@ -26,6 +30,7 @@ pub fn check(name: &str, before: u64, expected: u64) {
     loop {
         sdk::flush();
         ::fastrace::flush();
+        foundations::flush();
         let spans = seen() - before;
         if spans >= expected || start.elapsed() > Duration::from_secs(20) {
             assert_eq!(spans, expected, "{name}: spans that were exported");

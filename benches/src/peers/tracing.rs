@@ -6,14 +6,32 @@ use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt as _;
 
-/// Spans of these targets and no others: hyper and h2 have some too, on lower levels than a service would switch on.
+use super::said::Said;
+
 pub fn install(provider: &SdkTracerProvider) {
-    let targets = Targets::new()
+    let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("bench"));
+    let subscriber = tracing_subscriber::registry().with(targets()).with(layer);
+    tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
+}
+
+/// The same, and what the SDK says is heard.
+pub fn install_and_listen(provider: &SdkTracerProvider) {
+    let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("bench"));
+    let subscriber = tracing_subscriber::registry().with(targets()).with(layer).with(Said);
+    tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
+}
+
+/// No spans, only what the SDK says.
+pub fn listen() {
+    let subscriber = tracing_subscriber::registry().with(LevelFilter::WARN).with(Said);
+    tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
+}
+
+/// Spans of these targets and no others: hyper and h2 have some too, on lower levels than a service would switch on.
+fn targets() -> Targets {
+    Targets::new()
         .with_default(LevelFilter::INFO)
         // The layers' own documentation says that these are needed.
         .with_target("tower_http", LevelFilter::DEBUG)
-        .with_target("otel::tracing", LevelFilter::TRACE);
-    let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("bench"));
-    let subscriber = tracing_subscriber::registry().with(targets).with(layer);
-    tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
+        .with_target("otel::tracing", LevelFilter::TRACE)
 }

@@ -2,6 +2,7 @@
 
 mod cases;
 mod fastrace;
+mod foundations;
 mod library;
 mod ours;
 mod plain;
@@ -31,6 +32,7 @@ pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
     let one: Vec<Timed> = Phase::ALL.into_iter().flat_map(|phase| rounds::measure(phase, 1, rounds)).collect();
     let two = rounds::measure(Phase::Recorded, 2, together);
     report.add(one_thread(&one));
+    report.add(disturbed(&one));
     report.add(two_threads(&one, &two));
     goals(&one, report);
     report.goal("recorded span, two strings of 36 bytes", allocations() as f64, 0.0, "allocations in 200 spans", "");
@@ -76,9 +78,33 @@ fn one_thread(all: &[Timed]) -> Section {
     }
     section.note(
         "Rounds include the root below which they run. `opentelemetry_sdk` has no row for off: without a provider there is \
-         nothing to measure. Off is without a parent for fastrace and without a subscriber for `tracing`. foundations 5.11 is \
-         not here: it sends over UDP or gRPC and takes no exporter that would throw spans away.",
+         nothing to measure. Off is without a parent for fastrace, without a subscriber for `tracing`, without `init` for \
+         foundations. foundations 5.11 takes no exporter: its spans go over UDP, one in a datagram, to a socket that throws them \
+         away, between the rounds.",
     );
+    section
+}
+
+/// What the same took while a neighbour had the other half of the core, as it often is on servers.
+fn disturbed(all: &[Timed]) -> Section {
+    let (apart, counted) = all
+        .iter()
+        .fold((0, 0), |(apart, counted), timed| (apart + timed.disturbed.len(), counted + timed.rounds.len()));
+    let columns = ["what", "library", "ns", "x limit", "x undisturbed"];
+    let mut section = Section::new("The same in rounds that were disturbed, recorded", columns);
+    for timed in all.iter().filter(|timed| timed.phase == Phase::Recorded && timed.disturbed.len() > 10) {
+        let limit = find(all, timed.phase, &timed.case, LIMIT);
+        let over = limit.map_or(f64::NAN, |limit| Median::of_ratios(&timed.disturbed, &limit.disturbed).value);
+        let [quiet, slow] = [&timed.rounds, &timed.disturbed].map(|rounds| Median::of(rounds.iter().copied()));
+        let (ns, slower) = (slow.to_string(), figure(slow.value / quiet.value));
+        section.row([timed.case.clone(), timed.library.clone(), ns, figure(over), slower]);
+    }
+    section.note(format!(
+        "{:.0} % of the rounds: those in which the plain functions took more than 1.15 times as long as in their better ones, \
+         because something outside of this program shared the core. They do not count in the other tables. Reading the clock \
+         takes no longer then, everything around it does.",
+        100.0 * apart as f64 / (apart + counted).max(1) as f64
+    ));
     section
 }
 

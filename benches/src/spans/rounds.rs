@@ -5,11 +5,13 @@ use std::time::Instant;
 
 use super::cases::{self, Contender};
 use super::fastrace::Fastrace;
+use super::foundations::Foundations;
 use super::library::{Library as _, Phase};
 use super::ours::Tracecast;
 use super::plain::{Limit, Plain};
 use super::sdk::Sdk;
 use super::tracing::Tracing;
+use crate::stats::undisturbed;
 use crate::{peers, side_by_side};
 
 /// Nanoseconds of one contender, in each round.
@@ -17,7 +19,10 @@ pub struct Timed {
     pub phase: Phase,
     pub case: String,
     pub library: String,
+    /// Those that count.
     pub rounds: Vec<f64>,
+    /// Those in which the plain functions were slow, too.
+    pub disturbed: Vec<f64>,
 }
 
 /// Has another process of this program time one phase.
@@ -28,14 +33,37 @@ pub fn measure(phase: Phase, threads: usize, rounds: usize) -> Vec<Timed> {
         .expect("this program starts");
     assert!(output.status.success(), "{}: {}", phase.name(), String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("text");
-    text.lines().map(|line| parse(phase, line).unwrap_or_else(|| panic!("{line}"))).collect()
+    let mut all: Vec<Timed> = text.lines().map(|line| parse(phase, line).unwrap_or_else(|| panic!("{line}"))).collect();
+    set_apart(&mut all);
+    all
 }
+
+/// Sets apart, for all libraries, the rounds of a case in which the plain functions were disturbed, if enough others are left.
+fn set_apart(all: &mut [Timed]) {
+    for case in cases::ALL {
+        let control = all.iter().find(|timed| timed.case == case && timed.library == Plain::NAME);
+        let quiet = control.map_or_else(Vec::new, |control| undisturbed(&control.rounds));
+        if quiet.iter().filter(|quiet| **quiet).count() < ENOUGH {
+            continue;
+        }
+        for timed in all.iter_mut().filter(|timed| timed.case == case) {
+            let rounds = std::mem::take(&mut timed.rounds);
+            for (round, quiet) in rounds.into_iter().zip(&quiet) {
+                if *quiet { &mut timed.rounds } else { &mut timed.disturbed }.push(round);
+            }
+        }
+    }
+}
+
+/// So many quiet rounds make a median.
+const ENOUGH: usize = 50;
 
 fn parse(phase: Phase, line: &str) -> Option<Timed> {
     let (case, rest) = line.split_once('\t')?;
     let (library, rounds) = rest.split_once('\t')?;
     let rounds = rounds.split(' ').filter(|round| !round.is_empty()).map(|round| round.parse().ok());
-    Some(Timed { phase, case: case.to_owned(), library: library.to_owned(), rounds: rounds.collect::<Option<_>>()? })
+    let rounds = rounds.collect::<Option<_>>()?;
+    Some(Timed { phase, case: case.to_owned(), library: library.to_owned(), rounds, disturbed: Vec::new() })
 }
 
 /// What that other process does.
@@ -74,6 +102,7 @@ fn contenders(phase: Phase) -> Vec<Contender> {
     all.extend(cases::of::<Limit>(phase));
     all.extend(cases::of::<Tracecast>(phase));
     all.extend(cases::of::<Fastrace>(phase));
+    all.extend(cases::of::<Foundations>(phase));
     // In front of `tracing`, which uses the same provider.
     all.extend(cases::of::<Sdk>(phase));
     all.extend(cases::of::<Tracing>(phase));

@@ -1,21 +1,24 @@
 //! The whole way: a busy thread makes 100,000 spans a second, and a receiver on loopback gets them all. And the opposite: how
 //! often a pipeline wakes up that has nothing to do.
 
+#[cfg(feature = "peers")]
+pub mod beside;
+#[cfg(feature = "peers")]
+pub mod libraries;
+mod receiver;
+
+pub use receiver::Receiver;
+
 use std::hint::black_box;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tracecast::config::{Config, Protocol};
 use tracecast::prelude::*;
 
+use crate::chart::Chart;
 use crate::report::{Report, Section};
 
 const SPANS_A_SECOND: u64 = 100_000;
-/// The name of the receiver's threads.
-const RECEIVER: &str = "receiver";
 const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
 
 #[inline(never)]
@@ -24,7 +27,7 @@ pub fn two(x: u64) -> u64 {
     black_box(x)
 }
 
-pub fn report(quick: bool, report: &mut Report) {
+pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
     let seconds = if quick { 1 } else { 10 };
     let title =
         format!("The whole way: {SPANS_A_SECOND} spans a second with 2 attributes, on one thread, for {seconds} s");
@@ -41,10 +44,18 @@ pub fn report(quick: bool, report: &mut Report) {
     let seconds = if quick { 2 } else { 20 };
     section.note(idle(Duration::from_secs(seconds)));
     report.add(section);
+    #[cfg(not(feature = "peers"))]
+    return Vec::new();
+    #[cfg(feature = "peers")]
+    {
+        let (section, chart) = beside::section(quick);
+        report.add(section);
+        vec![chart]
+    }
 }
 
 pub fn config(receiver: &Receiver) -> Config {
-    Config::new().with_endpoint(format!("http://{}", receiver.address).parse().expect("an address"))
+    Config::new().with_endpoint(receiver.url().parse().expect("an address"))
 }
 
 /// The row, how many were dropped, and the share of a core that telemetry took.
@@ -52,7 +63,7 @@ fn busy(name: &str, protocol: Protocol, seconds: u64) -> ([String; 8], f64, f64)
     let receiver = Receiver::start();
     let telemetry = config(&receiver).with_protocol(protocol).init().expect("telemetry starts");
     telemetry.flush(Duration::from_secs(10));
-    let (began, cpu, theirs) = (Instant::now(), cpu_of("tracecast"), cpu_of(RECEIVER));
+    let (began, cpu, theirs) = (Instant::now(), cpu_of("tracecast"), receiver.serving());
     // In steps of a millisecond, so that the thread makes them at this rate and not in one go.
     let step = SPANS_A_SECOND / 1_000;
     for millisecond in 0..seconds * 1_000 {
@@ -67,7 +78,7 @@ fn busy(name: &str, protocol: Protocol, seconds: u64) -> ([String; 8], f64, f64)
     let share = |now: Option<Duration>, before: Option<Duration>| {
         now.zip(before).map_or(f64::NAN, |(now, before)| (now - before).as_secs_f64() / took.as_secs_f64())
     };
-    let (ours, theirs) = (share(cpu_of("tracecast"), cpu), share(cpu_of(RECEIVER), theirs));
+    let (ours, theirs) = (share(cpu_of("tracecast"), cpu), share(Some(receiver.serving()), Some(theirs)));
     let report = telemetry.shutdown(Duration::from_secs(30));
     let percent = |share: f64| format!("{:.1} % of a core", share * 100.0);
     let row = [
@@ -75,8 +86,8 @@ fn busy(name: &str, protocol: Protocol, seconds: u64) -> ([String; 8], f64, f64)
         report.spans_ended.to_string(),
         report.spans_exported.to_string(),
         report.spans_dropped.to_string(),
-        receiver.requests.load(Relaxed).to_string(),
-        format!("{:.1}", receiver.bytes.load(Relaxed) as f64 / f64::from(1 << 20)),
+        receiver.requests().to_string(),
+        format!("{:.1}", receiver.bytes() as f64 / f64::from(1 << 20)),
         percent(ours),
         percent(theirs),
     ];
@@ -123,57 +134,4 @@ fn threads(name: &str) -> Option<Vec<std::path::PathBuf>> {
     let mut threads: Vec<_> = threads.flatten().map(|thread| thread.path()).filter(has_it).collect();
     threads.sort();
     Some(threads)
-}
-
-/// Takes requests and says yes.
-pub struct Receiver {
-    address: SocketAddr,
-    requests: Arc<AtomicU64>,
-    bytes: Arc<AtomicU64>,
-}
-
-impl Receiver {
-    pub fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("an address");
-        let (requests, bytes) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
-        let counters = (requests.clone(), bytes.clone());
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (requests, bytes) = counters.clone();
-                let serving = std::thread::Builder::new().name(RECEIVER.to_owned());
-                let _ = serving.spawn(move || serve(stream, &requests, &bytes));
-            }
-        });
-        Receiver { address, requests, bytes }
-    }
-}
-
-fn serve(stream: TcpStream, requests: &AtomicU64, bytes: &AtomicU64) -> Option<()> {
-    let mut writer = stream.try_clone().ok()?;
-    let mut reader = BufReader::with_capacity(1 << 16, stream);
-    let mut body = Vec::new();
-    loop {
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line).ok()? == 0 {
-                return None;
-            }
-            let Some((name, value)) = line.trim().split_once(':') else {
-                if line.trim().is_empty() {
-                    break;
-                }
-                continue;
-            };
-            if name.eq_ignore_ascii_case("content-length") {
-                length = value.trim().parse().ok()?;
-            }
-        }
-        body.resize(length, 0);
-        reader.read_exact(&mut body).ok()?;
-        requests.fetch_add(1, Relaxed);
-        bytes.fetch_add(length as u64, Relaxed);
-        writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").ok()?;
-    }
 }

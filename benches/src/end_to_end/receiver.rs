@@ -1,0 +1,200 @@
+//! A receiver on loopback: it takes requests, says yes, and counts the spans in them, whoever sent them.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+use crate::cpu;
+
+pub struct Receiver {
+    address: SocketAddr,
+    counted: Arc<Counted>,
+}
+
+/// All that has come in.
+#[derive(Default)]
+struct Counted {
+    requests: AtomicU64,
+    bytes: AtomicU64,
+    spans: AtomicU64,
+    /// Nanoseconds of processor time for taking requests, and for looking how many spans are in them.
+    serving: AtomicU64,
+    looking: AtomicU64,
+}
+
+impl Receiver {
+    pub fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let counted = Arc::<Counted>::default();
+        let shared = counted.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let counted = shared.clone();
+                std::thread::spawn(move || serve(stream, &counted));
+            }
+        });
+        Receiver { address, counted }
+    }
+
+    /// Where it listens, as an address for HTTP.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn requests(&self) -> u64 {
+        self.counted.requests.load(Relaxed)
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.counted.bytes.load(Relaxed)
+    }
+
+    /// Spans in requests of traces that were protobuf.
+    pub fn spans(&self) -> u64 {
+        self.counted.spans.load(Relaxed)
+    }
+
+    /// The processor time that a receiver needs, without looking into what it got.
+    pub fn serving(&self) -> Duration {
+        Duration::from_nanos(self.counted.serving.load(Relaxed))
+    }
+
+    /// All processor time of its threads, of those that have ended too.
+    pub fn processor_time(&self) -> Duration {
+        self.serving() + Duration::from_nanos(self.counted.looking.load(Relaxed))
+    }
+}
+
+/// One connection, until it is closed.
+fn serve(stream: TcpStream, counted: &Counted) -> Option<()> {
+    let mut writer = stream.try_clone().ok()?;
+    let mut reader = BufReader::with_capacity(1 << 16, stream);
+    let (clock, mut body) = (cpu::Thread::current(), Vec::new());
+    let mut before = clock.now();
+    loop {
+        let traces = request(&mut reader, &mut body)?;
+        let received = clock.now();
+        let spans = if traces { spans_in(&body) } else { 0 };
+        let looked = clock.now();
+        // Counted before the answer: who has got all answers has been counted.
+        counted.requests.fetch_add(1, Relaxed);
+        counted.bytes.fetch_add(body.len() as u64, Relaxed);
+        counted.spans.fetch_add(spans, Relaxed);
+        counted.looking.fetch_add((looked - received).as_nanos() as u64, Relaxed);
+        writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").ok()?;
+        let now = clock.now();
+        counted.serving.fetch_add((received - before + now - looked).as_nanos() as u64, Relaxed);
+        before = now;
+    }
+}
+
+/// Reads a request, and says whether spans as protobuf are in it.
+fn request(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Option<bool> {
+    let (mut length, mut traces, mut protobuf, mut line) = (0, false, false, String::new());
+    loop {
+        line.clear();
+        if reader.read_line(&mut line).ok()? == 0 {
+            return None;
+        }
+        let Some((name, value)) = line.trim().split_once(':') else {
+            if line.trim().is_empty() {
+                break;
+            }
+            traces = line.contains("/v1/traces");
+            continue;
+        };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().ok()?;
+        } else if name.eq_ignore_ascii_case("content-type") {
+            protobuf = value.trim() == "application/x-protobuf";
+        }
+    }
+    body.resize(length, 0);
+    reader.read_exact(body).ok()?;
+    Some(traces && protobuf)
+}
+
+/// `resource_spans` is field 1 of a request, `scope_spans` field 2 of those, `spans` field 2 of these.
+fn spans_in(request: &[u8]) -> u64 {
+    messages(request, 1).flat_map(|resource| messages(resource, 2)).map(|scope| messages(scope, 2).count() as u64).sum()
+}
+
+/// The messages in one field of another; what is damaged ends them.
+fn messages(mut message: &[u8], wanted: u64) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        loop {
+            let tag = varint(&mut message)?;
+            match tag & 7 {
+                0 => _ = varint(&mut message)?,
+                1 => _ = message.split_off(..8)?,
+                5 => _ = message.split_off(..4)?,
+                2 => {
+                    let length = usize::try_from(varint(&mut message)?).ok()?;
+                    let inside = message.split_off(..length)?;
+                    if tag >> 3 == wanted {
+                        return Some(inside);
+                    }
+                }
+                _ => return None,
+            }
+        }
+    })
+}
+
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let byte = *bytes.split_off_first()?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A message in a field.
+    fn field(number: u8, inside: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![number << 3 | 2, u8::try_from(inside.len()).unwrap()];
+        bytes.extend(inside);
+        bytes
+    }
+
+    #[test]
+    fn spans_are_counted_and_nothing_else() {
+        let span = field(2, &[0x39, 1, 2, 3, 4, 5, 6, 7, 8]);
+        let scope = [field(1, b"a scope"), span.clone(), span.clone()].concat();
+        let other = [span, vec![0x30, 0x96, 0x01], field(3, b"a schema")].concat();
+        let resource = [field(1, b"a resource"), field(2, &scope), field(2, &other)].concat();
+        assert_eq!(spans_in(&[field(1, &resource), field(1, &resource)].concat()), 6);
+    }
+
+    #[test]
+    fn damaged_bytes_end_the_count() {
+        let request = field(1, &field(2, &field(2, b"")));
+        assert_eq!(spans_in(&request), 1);
+        assert_eq!(spans_in(&request[..request.len() - 1]), 0);
+        assert_eq!(spans_in(&[0xff; 20]), 0);
+    }
+
+    #[test]
+    fn only_traces_in_protobuf_are_looked_into() {
+        let of = |path: &str, kind: &str| {
+            let text = format!("POST {path} HTTP/1.1\r\nContent-Type: {kind}\r\nContent-Length: 2\r\n\r\nab");
+            let mut body = Vec::new();
+            let traces = request(&mut text.as_bytes(), &mut body);
+            (traces, body)
+        };
+        assert_eq!(of("/v1/traces", "application/x-protobuf"), (Some(true), b"ab".to_vec()));
+        assert_eq!(of("/v1/traces", "application/json").0, Some(false));
+        assert_eq!(of("/v1/metrics", "application/x-protobuf").0, Some(false));
+        assert_eq!(request(&mut &b""[..], &mut Vec::new()), None);
+    }
+}
