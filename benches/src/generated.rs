@@ -40,7 +40,7 @@ pub fn report(quick: bool, report: &mut Report) {
 }
 
 fn check_times(quick: bool, folder: &Path, report: &mut Report) {
-    let (functions, rounds) = if quick { (20, 1) } else { (1_000, 5) };
+    let (functions, rounds) = if quick { (20, 1) } else { (1_000, 3) };
     let columns = ["functions", "library", "s", "x plain"];
     let mut section =
         Section::new(format!("`cargo check` of {functions} functions, medians of interleaved rounds"), columns);
@@ -82,7 +82,7 @@ fn check_times(quick: bool, folder: &Path, report: &mut Report) {
 
 /// A stripped program that calls all of them, with and without the attribute.
 fn program_sizes(folder: &Path, report: &mut Report) {
-    let functions = 200;
+    let functions = 100;
     let columns = ["functions", "library", "bytes of the program", "more per function"];
     let mut section = Section::new(format!("Size of a program with {functions} functions, release, stripped"), columns);
     for shape in [Shape::Sync, Shape::Async, Shape::Attributes] {

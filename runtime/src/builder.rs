@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use crate::block::{RECORDING, UNIX_TIMES};
+use crate::block::{BlockRef, RECORDING, UNIX_TIMES};
 use crate::callsite::{Callsite, Kind};
 use crate::clock;
 use crate::context::Context;
@@ -77,6 +77,27 @@ impl SpanName {
     #[inline]
     pub fn builder(self) -> SpanBuilder {
         SpanBuilder::of(switch::is_on().then_some(self.0))
+    }
+
+    /// Starts a span of this name: what [`builder`](SpanName::builder) does if it is told of nothing but a parent.
+    ///
+    /// ```
+    /// use tracecast::{Context, Kind, SpanId, SpanName, TraceId};
+    ///
+    /// let get = SpanName::new("Store/Get", Kind::Server);
+    /// let caller = Context::remote(TraceId(0xa), SpanId(0xb), true);
+    /// let captured = tracecast::testing::capture(|| get.start(Some(&caller)).end());
+    /// assert_eq!(captured.span("Store/Get").parent_span_id, Some(SpanId(0xb)));
+    /// ```
+    pub fn start(self, parent: Option<&Context>) -> Span {
+        if !switch::is_on() {
+            return Span::none();
+        }
+        let block = match parent {
+            Some(parent) => open::open_under(self.0, parent),
+            None => open::open_movable(self.0),
+        };
+        block.map_or_else(Span::none, |block| started(block, self.0))
     }
 }
 
@@ -194,15 +215,23 @@ impl SpanBuilder {
         let Some(block) = block else { return Span::none() };
         if block.has(RECORDING) {
             self.links.iter().for_each(|context| span::link(block, context));
-            local::with(|local| span::start_clock(local, block, callsite));
-            if let Some(start) = self.start {
-                block.start.set(clock::unix_nanos(start));
-                block.end.set(0);
-                block.raise(UNIX_TIMES);
-            }
         }
-        Span::owning(block)
+        let span = started(block, callsite);
+        if let Some(start) = self.start.filter(|_| block.has(RECORDING)) {
+            block.start.set(clock::unix_nanos(start));
+            block.end.set(0);
+            block.raise(UNIX_TIMES);
+        }
+        span
     }
+}
+
+/// A span in this block, whose clock runs from now on.
+fn started(block: BlockRef, callsite: &'static Callsite) -> Span {
+    if block.has(RECORDING) {
+        local::with(|local| span::start_clock(local, block, callsite));
+    }
+    Span::owning(block)
 }
 
 fn callsite(name: &str, kind: Kind) -> &'static Callsite {

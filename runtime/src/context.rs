@@ -430,14 +430,20 @@ fn note_bridged(local: &Local, block: BlockRef) {
 /// Enters a context on this thread: a block that is no span, but a parent. An invalid context without anything else
 /// hides the current span; if no block is left, the current span stays.
 fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
+    let block = held(local, context, kind)?;
+    note(local, block);
+    local.push(block);
+    Some(block)
+}
+
+/// A block that stands for a context, and is on no stack yet.
+pub(crate) fn held(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = local.acquire()?;
     fill(block, context);
     if block.has(REMOTE | HAS_EXT) {
         share_capture(local, block);
     }
     block.raise(bridge::flags(kind));
-    note(local, block);
-    local.push(block);
     Some(block)
 }
 

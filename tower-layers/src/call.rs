@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use http::{Request, StatusCode};
+use http::StatusCode;
 use tonic::Code;
 use tonic::body::Body;
 use tracecast::conventions::{self, Conventions};
@@ -20,15 +20,14 @@ use crate::method::{CALLED, Method, Methods, SERVED};
 use crate::metrics::Measured;
 use crate::request::RequestBody;
 use crate::segment::Segments;
-use crate::settings::Settings;
 use crate::status::{self, Side};
 
 /// What is current while a call is worked on.
 pub(crate) enum Place {
     /// Its span, which may be there and not be recorded.
     Span(Span),
-    /// The caller's context, where there is no span.
-    Context(Context),
+    /// The caller's context, where there is no span. It is seldom here, and would make every call that is moved larger.
+    Context(Box<Context>),
     /// Whatever is.
     Unchanged,
 }
@@ -47,39 +46,49 @@ impl Place {
     }
 }
 
-/// What is told about a call when its status is known.
+/// What is known of a call from its beginning on, for when its status is known.
 struct Record {
     side: Side,
     conventions: Conventions,
     method: Arc<Method>,
     began: Instant,
     deadline: Deadline,
-    /// What the response's headers said, if that is no answer of gRPC.
-    refused: Option<StatusCode>,
     measured: Option<Measured>,
-    request: Arc<Counts>,
-    response: Messages,
-    /// If its span is to be followed by another one after a while.
-    segments: Option<Box<Segments>>,
+    /// Its request's body counts here, wherever that is by now.
+    request: Counts,
+}
+
+impl AsRef<Counts> for Record {
+    fn as_ref(&self) -> &Counts {
+        &self.request
+    }
 }
 
 /// A call that goes on. Dropped before its status is known, it was given up.
 pub(crate) struct Call {
     place: Place,
     /// Only if it is recorded or measured, and has not ended.
-    record: Option<Box<Record>>,
+    record: Option<Arc<Record>>,
+    response: Messages,
+    /// If its span is to be followed by another one after a while.
+    segments: Option<Box<Segments>>,
+    /// The headers of the response are there.
+    answered: bool,
+    /// What they said, if that is no answer of gRPC.
+    refused: Option<StatusCode>,
     /// A poll did not come back.
     unwound: bool,
 }
 
 impl Call {
-    /// A call on which there is something to do, at least to be in its place.
+    /// A call on which there is something to do, at least to be in its place. Its timeouts are the one that its header says, and
+    /// the one that its side has.
     pub(crate) fn begin(
         side: Side,
         place: Place,
         method: Arc<Method>,
-        request: &mut Request<Body>,
-        settings: &Settings,
+        body: &mut Body,
+        (given, own): (Option<Duration>, Option<Duration>),
         segments: Option<Segments>,
     ) -> Option<Self> {
         let measured = Measured::begin(side);
@@ -88,31 +97,26 @@ impl Call {
             return if side == Side::Server { Call::at(place) } else { None };
         }
         let began = Instant::now();
-        let deadline = Deadline::of(request.headers(), settings.timeout, began);
-        let request_counts = RequestBody::wrap(request.body_mut());
-        let record = Record {
-            side,
-            conventions: conventions::rpc(),
-            method,
-            began,
-            deadline,
-            refused: None,
-            measured,
-            request: request_counts,
-            response: Messages::default(),
-            segments: segments.map(Box::new),
-        };
-        Some(Call { place, record: Some(Box::new(record)), unwound: false })
+        let deadline = Deadline::of(given, own, began);
+        let (conventions, request) = (conventions::rpc(), Counts::default());
+        let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request });
+        RequestBody::wrap(body, record.clone());
+        Some(Call::new(place, Some(record), segments))
     }
 
     /// One of which nothing is told, but something is current.
     pub(crate) fn at(place: Place) -> Option<Self> {
-        (!matches!(place, Place::Unchanged)).then_some(Call { place, record: None, unwound: false })
+        if matches!(place, Place::Unchanged) { None } else { Some(Call::new(place, None, None)) }
+    }
+
+    fn new(place: Place, record: Option<Arc<Record>>, segments: Option<Segments>) -> Self {
+        let (response, segments) = (Messages::default(), segments.map(Box::new));
+        Call { place, record, response, segments, answered: false, refused: None, unwound: false }
     }
 
     /// Works on the call: what it calls sees its context.
     pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        if self.record.as_ref().is_some_and(|record| record.segments.is_some()) {
+        if self.segments.is_some() {
             self.roll();
         }
         self.unwound = true;
@@ -123,20 +127,18 @@ impl Call {
 
     /// Nothing happens for now; whoever waits is to come back when the span is due to be followed by another one.
     pub(crate) fn wait(&mut self, waker: &Waker) {
-        if let Some(segments) = self.record.as_mut().and_then(|record| record.segments.as_mut()) {
+        if let Some(segments) = &mut self.segments {
             segments.wait(waker);
         }
     }
 
-    /// Whether there is anything to tell at its end.
     /// The headers of the response are there, with this status of HTTP.
     pub(crate) fn answered(&mut self, http: StatusCode) {
-        if let Some(record) = &mut self.record {
-            record.deadline.answered();
-            record.refused = (http != StatusCode::OK).then_some(http);
-        }
+        self.answered = true;
+        self.refused = (http != StatusCode::OK).then_some(http);
     }
 
+    /// Whether there is anything to tell at its end.
     pub(crate) fn is_told(&self) -> bool {
         self.record.is_some()
     }
@@ -144,8 +146,8 @@ impl Call {
     /// Reads a part of the response that passes by.
     pub(crate) fn read(&mut self, data: &[u8]) {
         // What a proxy says in place of the server is no message.
-        if let Some(record) = self.record.as_mut().filter(|record| record.refused.is_none()) {
-            record.response.read(data);
+        if self.is_told() && self.refused.is_none() {
+            self.response.read(data);
         }
     }
 
@@ -153,63 +155,69 @@ impl Call {
     pub(crate) fn end(&mut self, code: Code, message: impl FnOnce() -> String) {
         let Some(record) = self.record.take() else { return };
         // tonic says CANCELLED for a deadline, on either side.
-        let code = if code == Code::Cancelled && record.is_due() { Code::DeadlineExceeded } else { code };
+        let code = if code == Code::Cancelled && self.is_due(&record) { Code::DeadlineExceeded } else { code };
         let failed = record.side.is_error(code);
-        self.finish(*record, code, if failed { Outcome::Error } else { Outcome::Ok }, message);
+        self.finish(&record, code, if failed { Outcome::Error } else { Outcome::Ok }, message);
     }
 
     /// Ends it because its handler panicked, with the status that is sent.
     pub(crate) fn end_panicked(&mut self, code: Code) {
         if let Some(record) = self.record.take() {
-            self.finish(*record, code, Outcome::Panicked, || "the handler panicked".to_owned());
+            self.finish(&record, code, Outcome::Panicked, || "the handler panicked".to_owned());
         }
+    }
+
+    fn is_due(&self, record: &Record) -> bool {
+        let deadline = if self.answered { record.deadline.answered() } else { record.deadline };
+        deadline.is_due(Instant::now())
     }
 
     fn give_up(&mut self) {
         let Some(record) = self.record.take() else { return };
         // A client that is dropped by somebody else's panic was only given up.
         if self.unwound || (record.side == Side::Server && std::thread::panicking()) {
-            return self.finish(*record, Code::Unknown, Outcome::Panicked, || "the handler panicked".to_owned());
+            return self.finish(&record, Code::Unknown, Outcome::Panicked, || "the handler panicked".to_owned());
         }
-        if record.is_due() {
-            return self.finish(*record, Code::DeadlineExceeded, Outcome::Error, || "the deadline passed".to_owned());
+        if self.is_due(&record) {
+            return self.finish(&record, Code::DeadlineExceeded, Outcome::Error, || "the deadline passed".to_owned());
         }
         // tonic does not read to its end what is no answer of gRPC.
-        if let Some(http) = record.refused.filter(|_| record.side == Side::Client) {
-            return self.finish(*record, status::of_http(http), Outcome::Error, || format!("the answer is {http}"));
+        if let Some(http) = self.refused.filter(|_| record.side == Side::Client) {
+            return self.finish(&record, status::of_http(http), Outcome::Error, || format!("the answer is {http}"));
         }
-        self.finish(*record, Code::Cancelled, Outcome::Cancelled, String::new);
+        self.finish(&record, Code::Cancelled, Outcome::Cancelled, String::new);
     }
 
     /// Begins another span if the last one has lasted for long enough.
     #[cold]
     fn roll(&mut self) {
-        let Some(record) = &mut self.record else { return };
-        let (Some(segments), Place::Span(span)) = (&mut record.segments, &mut self.place) else { return };
+        let (Some(record), Some(segments)) = (&self.record, &mut self.segments) else { return };
+        let Place::Span(span) = &mut self.place else { return };
         if !segments.is_due(Instant::now()) {
             return;
         }
-        let (request, response) = segments.since(record.request.load(), record.response.passed);
+        let (request, response) = segments.since(record.request.load(), self.response.passed);
         tell_messages(span, request, response);
         let next =
             segments.next(std::mem::replace(span, Span::none()), record.side, &record.method, record.conventions);
         // Without another span the caller's context goes on all the same.
-        self.place = if next.is_none() { Place::Context(segments.parent().clone()) } else { Place::Span(next) };
+        self.place = if next.is_none() { Place::Context(segments.parent().clone().into()) } else { Place::Span(next) };
         if let Some(measured) = &record.measured {
             measured.count(record.method.label(), request, response);
         }
     }
 
-    fn finish(&mut self, mut record: Record, code: Code, outcome: Outcome, message: impl FnOnce() -> String) {
+    fn finish(&mut self, record: &Record, code: Code, outcome: Outcome, message: impl FnOnce() -> String) {
         if code == Code::Ok {
             record.methods().learn(&record.method);
         }
-        let passed = (record.request.load(), record.response.passed);
-        let (request, response) = match &mut record.segments {
+        let passed = (record.request.load(), self.response.passed);
+        let mut segments = self.segments.take();
+        let (request, response) = match &mut segments {
             Some(segments) => segments.since(passed.0, passed.1),
             None => passed,
         };
-        if let Some(measured) = record.measured {
+        if let Some(measured) = &record.measured {
             measured.count(record.method.label(), request, response);
             // Inside of the span, which may be an example of it.
             self.place.run(|| measured.end(record.method.label(), code, record.began.elapsed()));
@@ -220,7 +228,7 @@ impl Call {
             return;
         }
         tell_messages(&mut span, request, response);
-        record.segments.iter().for_each(|segments| segments.tell(&mut span));
+        segments.iter().for_each(|segments| segments.tell(&mut span));
         tell_status(&mut span, code, record.conventions);
         // Whatever the reason, a call without an answer has failed for its client.
         let given_up = outcome == Outcome::Cancelled && record.side.is_error(code);
@@ -256,10 +264,6 @@ fn tell_status(span: &mut Span, code: Code, conventions: Conventions) {
 }
 
 impl Record {
-    fn is_due(&self) -> bool {
-        self.deadline.is_due(Instant::now())
-    }
-
     fn methods(&self) -> &'static Methods {
         match self.side {
             Side::Server => &SERVED,

@@ -12,6 +12,7 @@ use tower_service::Service;
 use tracecast::{Context, Span, conventions, propagation};
 
 use crate::call::{Call, Place};
+use crate::deadline;
 use crate::descriptor::{self, DescriptorError};
 use crate::headers::HttpHeadersMut;
 use crate::method::CALLED;
@@ -219,7 +220,8 @@ fn begin(request: &mut Request<Body>, settings: &Settings) -> Option<Call> {
     let context = if span.is_none() { Context::current() } else { span.context() };
     send(&context, request, settings);
     let place = if span.is_none() { Place::Unchanged } else { Place::Span(span) };
-    Call::begin(Side::Client, place, method, request, settings, segments)
+    let given = deadline::given(request.headers());
+    Call::begin(Side::Client, place, method, request.body_mut(), (given, settings.timeout), segments)
 }
 
 fn server_of<'a>(request: &'a Request<Body>, settings: &'a Settings) -> Option<(&'a str, Option<u16>)> {

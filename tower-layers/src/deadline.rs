@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::headers;
 
@@ -19,8 +19,8 @@ pub(crate) struct Deadline {
 }
 
 impl Deadline {
-    pub(crate) fn of(headers: &HeaderMap, own: Option<Duration>, now: Instant) -> Self {
-        let given = headers::find(headers, "grpc-timeout").and_then(|timeout| parse(timeout.as_bytes()));
+    /// By what the call's header says, and by the timeout of this side.
+    pub(crate) fn of(given: Option<Duration>, own: Option<Duration>, now: Instant) -> Self {
         let due = |timeout: Duration| {
             // Timers of the two sides do not agree to the millisecond; a twentieth is what calls were seen to differ by.
             let slack = SLACK.max(timeout / 20).min(timeout);
@@ -30,8 +30,8 @@ impl Deadline {
     }
 
     /// The headers of the response are there.
-    pub(crate) fn answered(&mut self) {
-        self.own = None;
+    pub(crate) fn answered(self) -> Self {
+        Deadline { own: None, ..self }
     }
 
     pub(crate) fn is_due(&self, now: Instant) -> bool {
@@ -39,8 +39,15 @@ impl Deadline {
     }
 }
 
+/// What the header of a call says.
+pub(crate) fn given(headers: &HeaderMap) -> Option<Duration> {
+    static TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
+    headers::find(headers, &TIMEOUT).and_then(parse)
+}
+
 /// Up to eight digits and a unit.
-fn parse(value: &[u8]) -> Option<Duration> {
+pub(crate) fn parse(value: &HeaderValue) -> Option<Duration> {
+    let value = value.as_bytes();
     let (unit, digits) = value.split_last()?;
     if !(1..=8).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
         return None;
@@ -60,7 +67,6 @@ fn parse(value: &[u8]) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderValue;
 
     #[test]
     fn every_unit_is_understood_and_nothing_else() {
@@ -79,7 +85,7 @@ mod tests {
             ("1s", None),
             ("10", None),
         ] {
-            assert_eq!(parse(text.as_bytes()), expected, "{text:?}");
+            assert_eq!(parse(&HeaderValue::from_static(text)), expected, "{text:?}");
         }
     }
 
@@ -88,9 +94,9 @@ mod tests {
         let now = Instant::now();
         let headers =
             HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static(timeout))]);
-        assert_eq!(Deadline::of(&headers, None, now).is_due(now + after), due, "{timeout} {after:?}");
+        assert_eq!(Deadline::of(given(&headers), None, now).is_due(now + after), due, "{timeout} {after:?}");
         let longer = Some(Duration::from_secs(3600));
-        assert_eq!(Deadline::of(&headers, longer, now).is_due(now + after), due, "{timeout} {after:?}");
+        assert_eq!(Deadline::of(given(&headers), longer, now).is_due(now + after), due, "{timeout} {after:?}");
     }
 
     #[test]
@@ -99,10 +105,10 @@ mod tests {
         let ten =
             HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static("10S"))]);
         for headers in [HeaderMap::new(), ten] {
-            let deadline = Deadline::of(&headers, own, now);
+            let deadline = Deadline::of(given(&headers), own, now);
             assert_eq!([900, 950].map(|millis| deadline.is_due(now + Duration::from_millis(millis))), [false, true]);
         }
-        assert!(!Deadline::of(&HeaderMap::new(), None, now).is_due(now + Duration::from_secs(3600)));
+        assert!(!Deadline::of(None, None, now).is_due(now + Duration::from_secs(3600)));
     }
 
     #[test]
@@ -110,8 +116,7 @@ mod tests {
         let (now, own) = (Instant::now(), Some(Duration::from_secs(1)));
         let ten =
             HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static("10S"))]);
-        let mut deadline = Deadline::of(&ten, own, now);
-        deadline.answered();
+        let deadline = Deadline::of(given(&ten), own, now).answered();
         assert_eq!([5, 11].map(|seconds| deadline.is_due(now + Duration::from_secs(seconds))), [false, true]);
     }
 

@@ -1,6 +1,6 @@
 //! HTTP headers and gRPC metadata as places for a context.
 
-use http::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{HeaderMap, HeaderName, HeaderValue, ValueIter};
 use tonic::metadata::MetadataMap;
 use tracecast::propagation::{Headers, HeadersMut};
 
@@ -70,41 +70,71 @@ impl HeadersMut for HttpHeadersMut<'_> {
     fn set(&mut self, name: &'static str, value: &str) {
         // A map that is full keeps what it has.
         if let Ok(value) = HeaderValue::from_str(value) {
-            let _ = self.0.try_insert(HeaderName::from_static(name), value);
+            let _ = self.0.try_insert(header(name), value);
         }
     }
 
     fn remove(&mut self, name: &'static str) {
-        self.0.remove(name);
+        // Mostly it is not there, and to look at names is quicker than to hash.
+        let name = header(name);
+        if self.0.keys().any(|known| *known == name) {
+            self.0.remove(name);
+        }
     }
 }
 
-static TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
-static TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
-static BAGGAGE: HeaderName = HeaderName::from_static("baggage");
+/// A name that was checked before, if it is one of those that every call has.
+fn header(name: &'static str) -> HeaderName {
+    static PARENT: HeaderName = HeaderName::from_static(TRACEPARENT);
+    static STATE: HeaderName = HeaderName::from_static(TRACESTATE);
+    match name {
+        TRACEPARENT => PARENT.clone(),
+        TRACESTATE => STATE.clone(),
+        name => HeaderName::from_static(name),
+    }
+}
 
-/// Which of the headers that a context travels in there are. One look at all names is quicker than to look for each.
+/// The headers of a call that the layers look at, found in one look at all of them: that is quicker than to look for each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carried<'h> {
     headers: &'h HeaderMap,
-    parent: bool,
-    state: bool,
-    baggage: bool,
+    parent: Found<'h>,
+    state: Found<'h>,
+    baggage: Found<'h>,
     b3: bool,
+    timeout: Option<&'h HeaderValue>,
+}
+
+/// The headers of one name.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found<'h> {
+    first: Option<&'h HeaderValue>,
+    several: bool,
+}
+
+impl<'h> Found<'h> {
+    fn note(&mut self, value: &'h HeaderValue) {
+        self.several = self.first.is_some();
+        self.first = self.first.or(Some(value));
+    }
+
+    fn values(self, headers: &'h HeaderMap, name: &str) -> Values<'h> {
+        if self.several { Values::All(headers.get_all(name).iter()) } else { Values::One(self.first) }
+    }
 }
 
 impl<'h> Carried<'h> {
-    #[inline]
     pub(crate) fn of(headers: &'h HeaderMap) -> Self {
-        let mut carried = Carried { headers, parent: false, state: false, baggage: false, b3: false };
-        for name in headers.keys() {
+        let none = Found::default();
+        let mut carried = Carried { headers, parent: none, state: none, baggage: none, b3: false, timeout: None };
+        for (name, value) in headers {
             let name = name.as_str();
             match name.len() {
-                11 => carried.parent |= name == "traceparent",
-                10 => carried.state |= name == "tracestate",
-                7 => carried.baggage |= name == "baggage",
-                2 => carried.b3 |= name == "b3",
-                12 => carried.b3 |= name == "x-b3-traceid",
+                11 if name == TRACEPARENT => carried.parent.note(value),
+                10 if name == TRACESTATE => carried.state.note(value),
+                7 if name == BAGGAGE => carried.baggage.note(value),
+                2 | 12 if is_b3(name) => carried.b3 = true,
+                12 if name == TIMEOUT => carried.timeout = carried.timeout.or(Some(value)),
                 _ => {}
             }
         }
@@ -114,36 +144,80 @@ impl<'h> Carried<'h> {
     /// Whether there is anything from which a context can be made.
     #[inline]
     pub(crate) fn is_anything(&self) -> bool {
-        self.parent | self.baggage | self.b3
+        self.parent.first.is_some() || self.baggage.first.is_some() || self.b3
     }
+
+    /// What `grpc-timeout` says.
+    pub(crate) fn timeout(&self) -> Option<&'h HeaderValue> {
+        self.timeout
+    }
+}
+
+const TRACEPARENT: &str = "traceparent";
+const TRACESTATE: &str = "tracestate";
+const BAGGAGE: &str = "baggage";
+const TIMEOUT: &str = "grpc-timeout";
+
+fn is_b3(name: &str) -> bool {
+    name == "b3" || name == "x-b3-traceid"
 }
 
 impl Headers for Carried<'_> {
+    // Inlined, so that the name is known where it is asked for, and nothing is compared.
+    #[inline(always)]
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         let values = match name {
-            "traceparent" => self.parent.then(|| self.headers.get_all(&TRACEPARENT)),
-            "tracestate" => self.state.then(|| self.headers.get_all(&TRACESTATE)),
-            "baggage" => self.baggage.then(|| self.headers.get_all(&BAGGAGE)),
-            name => self.b3.then(|| self.headers.get_all(name)),
+            TRACEPARENT => self.parent.values(self.headers, name),
+            TRACESTATE => self.state.values(self.headers, name),
+            BAGGAGE => self.baggage.values(self.headers, name),
+            name if self.b3 => Values::All(self.headers.get_all(name).iter()),
+            _ => Values::One(None),
         };
-        values.into_iter().flatten().map(HeaderValue::as_bytes)
+        values.map(HeaderValue::as_bytes)
     }
 }
 
-/// Whether a context may be read from these headers.
+/// There is seldom more than one.
+enum Values<'h> {
+    One(Option<&'h HeaderValue>),
+    All(ValueIter<'h, HeaderValue>),
+}
+
+impl<'h> Iterator for Values<'h> {
+    type Item = &'h HeaderValue;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'h HeaderValue> {
+        match self {
+            Values::One(value) => value.take(),
+            Values::All(values) => values.next(),
+        }
+    }
+}
+
+/// Whether a context may be read from these headers. Only names are looked at, which is less than all of `Carried`.
 #[inline]
 pub(crate) fn may_carry(headers: &HeaderMap) -> bool {
-    Carried::of(headers).is_anything()
+    headers.keys().map(HeaderName::as_str).any(|name| match name.len() {
+        11 => name == TRACEPARENT,
+        7 => name == BAGGAGE,
+        2 | 12 => is_b3(name),
+        _ => false,
+    })
 }
 
 /// The value of a header. Where there are few, to look at all of them is quicker than to hash.
 #[inline]
-pub(crate) fn find<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h HeaderValue> {
+pub(crate) fn find<'h>(headers: &'h HeaderMap, name: &'static HeaderName) -> Option<&'h HeaderValue> {
     const FEW: usize = 16;
     if headers.len() > FEW {
         return headers.get(name);
     }
-    headers.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
+    // Names alone are quicker to look at, and mostly it is not there.
+    if !headers.keys().any(|known| known == name) {
+        return None;
+    }
+    headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
 }
 
 #[cfg(test)]
@@ -168,21 +242,39 @@ mod tests {
                 (HeaderName::from_static("user-agent"), HeaderValue::from_static("x")),
                 (HeaderName::from_static(name), HeaderValue::from_static("x")),
             ]);
-            assert_eq!(Carried::of(&headers).is_anything(), carries, "{name}");
+            assert_eq!((Carried::of(&headers).is_anything(), may_carry(&headers)), (carries, carries), "{name}");
         }
     }
 
     #[test]
     fn a_header_is_found_among_few_and_among_many() {
+        static NAME: HeaderName = HeaderName::from_static(BAGGAGE);
         let mut headers = HeaderMap::new();
-        for n in 0..12 {
-            assert!(find(&headers, "baggage").is_none());
+        for n in 0..24 {
+            assert!(find(&headers, &NAME).is_none());
             headers.insert(HeaderName::try_from(format!("x-{n}")).unwrap(), HeaderValue::from_static("x"));
             let mut with = headers.clone();
-            with.append(&BAGGAGE, HeaderValue::from_static("a=1"));
-            with.append(&BAGGAGE, HeaderValue::from_static("b=2"));
-            assert_eq!(find(&with, "baggage").unwrap(), "a=1");
+            with.append(BAGGAGE, HeaderValue::from_static("a=1"));
+            with.append(BAGGAGE, HeaderValue::from_static("b=2"));
+            assert_eq!(find(&with, &NAME).unwrap(), "a=1");
         }
+    }
+
+    #[test]
+    fn all_values_of_a_header_are_seen_and_the_first_timeout() {
+        let mut headers = HeaderMap::new();
+        for (name, value) in [("b3", "0"), ("traceparent", PARENT), ("grpc-timeout", "1S"), ("grpc-timeout", "2S")] {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        let values = |headers: &HeaderMap| Carried::of(headers).values("traceparent").count();
+        assert_eq!(values(&headers), 1);
+        assert_eq!(Carried::of(&headers).timeout().unwrap(), "1S");
+        assert_eq!(Carried::of(&headers).values("b3").collect::<Vec<_>>(), [b"0"]);
+        assert!(propagation::extract(&Carried::of(&headers)).is_valid());
+        headers.append("traceparent", HeaderValue::from_static(PARENT));
+        assert_eq!(values(&headers), 2);
+        // Two parents contradict each other.
+        assert!(!propagation::extract(&Carried::of(&headers)).is_valid());
     }
 
     #[test]

@@ -25,18 +25,31 @@ impl Passed {
 pub(crate) struct Messages {
     prefix: [u8; PREFIX],
     /// Bytes of the prefix that were seen.
-    seen: usize,
+    seen: u8,
     /// Bytes of the message that are to come.
     left: u32,
     pub(crate) passed: Passed,
 }
 
 impl Messages {
-    pub(crate) fn read(&mut self, mut data: &[u8]) {
+    pub(crate) fn read(&mut self, data: &[u8]) {
+        // Mostly a frame is a message.
+        if self.seen == 0
+            && let Some(([_, length @ ..], message)) = data.split_first_chunk::<PREFIX>()
+            && message.len() == u32::from_be_bytes(*length) as usize
+        {
+            self.passed.messages += 1;
+            self.passed.bytes += message.len() as u64;
+            return;
+        }
+        self.read_parts(data);
+    }
+
+    fn read_parts(&mut self, mut data: &[u8]) {
         while !data.is_empty() {
-            let taken = if self.seen < PREFIX { self.read_prefix(data) } else { self.read_message(data) };
+            let taken = if self.seen() < PREFIX { self.read_prefix(data) } else { self.read_message(data) };
             data = data.get(taken..).unwrap_or_default();
-            if self.seen == PREFIX && self.left == 0 {
+            if self.seen() == PREFIX && self.left == 0 {
                 self.passed.messages += 1;
                 self.seen = 0;
             }
@@ -44,14 +57,19 @@ impl Messages {
     }
 
     fn read_prefix(&mut self, data: &[u8]) -> usize {
-        let taken = data.len().min(PREFIX - self.seen);
-        self.prefix[self.seen..self.seen + taken].copy_from_slice(&data[..taken]);
-        self.seen += taken;
-        if self.seen == PREFIX {
+        let seen = self.seen();
+        let taken = data.len().min(PREFIX - seen);
+        self.prefix[seen..seen + taken].copy_from_slice(&data[..taken]);
+        self.seen += taken as u8;
+        if self.seen() == PREFIX {
             let [_, length @ ..] = self.prefix;
             self.left = u32::from_be_bytes(length);
         }
         taken
+    }
+
+    fn seen(&self) -> usize {
+        usize::from(self.seen)
     }
 
     fn read_message(&mut self, data: &[u8]) -> usize {
@@ -67,6 +85,12 @@ impl Messages {
 pub(crate) struct Counts {
     messages: AtomicU64,
     bytes: AtomicU64,
+}
+
+impl AsRef<Counts> for Counts {
+    fn as_ref(&self) -> &Counts {
+        self
+    }
 }
 
 impl Counts {
@@ -94,6 +118,15 @@ mod tests {
             STREAM.chunks(size).for_each(|frame| messages.read(frame));
             assert_eq!(messages.passed, Passed { messages: 3, bytes: 5 }, "frames of {size} bytes");
         }
+    }
+
+    #[test]
+    fn a_frame_that_is_a_message_is_counted_like_others() {
+        let mut messages = Messages::default();
+        let (first, rest) = STREAM.split_at(7);
+        let (second, third) = rest.split_at(5);
+        [first, second, third, first].into_iter().for_each(|frame| messages.read(frame));
+        assert_eq!(messages.passed, Passed { messages: 4, bytes: 7 });
     }
 
     #[test]

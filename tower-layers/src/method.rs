@@ -115,12 +115,21 @@ struct Mixer(u64);
 
 impl Hasher for Mixer {
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 = (self.0.rotate_left(29) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mut mix = |word: u64| self.0 = (self.0.rotate_left(29) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| mix(u64::from_le_bytes(*word)));
+        if rest.is_empty() {
+            return;
+        }
+        // The last eight bytes once more are quicker to read than a part of them.
+        match bytes.last_chunk::<8>() {
+            Some(last) => mix(u64::from_le_bytes(*last)),
+            None => mix(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte))),
         }
     }
+
+    /// What ends a text. A key is one text, so that nothing has to be told apart by it.
+    fn write_u8(&mut self, _: u8) {}
 
     fn finish(&self) -> u64 {
         self.0 ^ self.0 >> 32

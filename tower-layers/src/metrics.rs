@@ -128,7 +128,7 @@ impl Measured {
         }
     }
 
-    pub(crate) fn end(self, method: MethodLabel, code: Code, took: Duration) {
+    pub(crate) fn end(&self, method: MethodLabel, code: Code, took: Duration) {
         let (metrics, seconds) = (Metrics::of(self.side), took.as_secs_f64());
         if self.conventions.old() {
             metrics.duration.record(seconds, (ServiceMethod(method), code as u32));

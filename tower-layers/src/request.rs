@@ -6,28 +6,30 @@ use std::task::{Context as TaskContext, Poll};
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use http_body_util::combinators::UnsyncBoxBody;
 use tonic::Status;
 use tonic::body::Body;
 
 use crate::messages::{Counts, Messages};
 
-pub(crate) struct RequestBody {
+/// `C` is whatever else is kept of the call.
+pub(crate) struct RequestBody<C> {
     inner: Body,
     messages: Messages,
-    counts: Arc<Counts>,
+    counts: Arc<C>,
 }
 
-impl RequestBody {
-    /// Has a body count, and gives what will have passed of it.
-    pub(crate) fn wrap(body: &mut Body) -> Arc<Counts> {
-        let counts = Arc::<Counts>::default();
+impl<C: AsRef<Counts> + Send + Sync + 'static> RequestBody<C> {
+    /// Has a body count what passes of it.
+    pub(crate) fn wrap(body: &mut Body, counts: Arc<C>) {
         let inner = std::mem::take(body);
-        *body = Body::new(RequestBody { inner, messages: Messages::default(), counts: counts.clone() });
-        counts
+        // As tonic keeps it: what it would make of another kind of body passes each frame through one more hand.
+        let counting = UnsyncBoxBody::new(RequestBody { inner, messages: Messages::default(), counts });
+        *body = Body::new(counting);
     }
 }
 
-impl http_body::Body for RequestBody {
+impl<C: AsRef<Counts>> http_body::Body for RequestBody<C> {
     type Data = Bytes;
     type Error = Status;
 
@@ -37,7 +39,7 @@ impl http_body::Body for RequestBody {
             && let Some(data) = frame.data_ref()
         {
             self.messages.read(data);
-            self.counts.store(&self.messages);
+            (*self.counts).as_ref().store(&self.messages);
         }
         polled
     }
@@ -61,7 +63,8 @@ mod tests {
     #[tokio::test]
     async fn a_body_says_how_long_it_is_and_when_it_has_ended() {
         let mut body = Body::new(Full::new(Bytes::from_static(b"\0\0\0\0\x02ab")));
-        let counts = RequestBody::wrap(&mut body);
+        let counts = Arc::<Counts>::default();
+        RequestBody::wrap(&mut body, counts.clone());
         assert_eq!((body.size_hint().exact(), body.is_end_stream()), (Some(7), false));
         assert_eq!(counts.load(), Passed::default());
         assert!(body.frame().await.is_some());

@@ -9,6 +9,7 @@ use std::task::{Context as TaskContext, Poll};
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::{Body as _, Frame, SizeHint};
+use http_body_util::combinators::UnsyncBoxBody;
 use pin_project_lite::pin_project;
 use tonic::body::Body;
 use tonic::{Code, Status};
@@ -67,7 +68,7 @@ where
         let this = self.project();
         let inner = this.inner;
         if this.call.is_none() && !*this.answers_panics {
-            return inner.poll(task).map_ok(|response| response.map(Body::new));
+            return inner.poll(task).map_ok(|response| response.map(body));
         }
         let polled = match this.call {
             Some(call) => answered(*this.answers_panics, || call.run(|| inner.poll(task))),
@@ -86,7 +87,7 @@ where
         };
         let answers_panics = *this.answers_panics;
         Poll::Ready(match (result, this.call.take()) {
-            (Ok(response), call) => Ok(watch(response.map(Body::new), call, answers_panics)),
+            (Ok(response), call) => Ok(watch(response.map(body), call, answers_panics)),
             (Err(error), Some(mut call)) => {
                 let (code, message) = status::of_error(&error as &dyn Any);
                 call.end(code, || message);
@@ -94,6 +95,19 @@ where
             }
             (Err(error), None) => Err(error),
         })
+    }
+}
+
+/// As tonic has it. One that is so already is not asked whether it has ended.
+fn body<B>(body: B) -> Body
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let mut body = Some(body);
+    match (&mut body as &mut dyn Any).downcast_mut::<Option<Body>>() {
+        Some(known) => known.take().unwrap_or_default(),
+        None => body.map_or_else(Body::empty, Body::new),
     }
 }
 
@@ -127,7 +141,8 @@ fn watch(response: Response<Body>, mut call: Option<Call>, answers_panics: bool)
         }
         call.iter_mut().for_each(|call| call.answered(http));
     }
-    response.map(|inner| Body::new(ResponseBody { inner, call, http, answers_panics }))
+    // As tonic keeps it: what it would make of another kind of body passes each frame through one more hand.
+    response.map(|inner| Body::new(UnsyncBoxBody::new(ResponseBody { inner, call, http, answers_panics })))
 }
 
 fn is_told(call: &Option<Call>) -> bool {

@@ -10,11 +10,12 @@ use tonic::body::Body;
 use tonic::server::NamedService;
 use tower_layer::Layer;
 use tower_service::Service;
-use tracecast::{Context, Key, KeyOf, Sampler, Span, conventions, propagation};
+use tracecast::{Context, Key, KeyOf, Kind, Sampler, Span, conventions, propagation};
 
 use crate::call::{Call, Place};
+use crate::deadline;
 use crate::descriptor::{self, DescriptorError};
-use crate::headers;
+use crate::headers::{self, Carried};
 use crate::method::SERVED;
 use crate::metrics;
 use crate::response::ResponseFuture;
@@ -249,10 +250,11 @@ where
 
     #[inline]
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        if !is_on() && !headers::may_carry(request.headers()) {
+        let is_on = is_on();
+        if !is_on && !headers::may_carry(request.headers()) {
             return ResponseFuture::plain(self.inner.call(request), self.settings.answers_panics);
         }
-        let call = begin(&mut request, &self.settings);
+        let call = begin(&mut request, &self.settings, is_on);
         ResponseFuture::start(&mut self.inner, request, call, self.settings.answers_panics)
     }
 }
@@ -265,14 +267,21 @@ fn is_on() -> bool {
     Span::is_on() || metrics::are_on(Side::Server)
 }
 
-fn begin(request: &mut Request<Body>, settings: &Settings) -> Option<Call> {
-    let path = request.uri().path();
-    if !is_on() || !settings.traces(path) {
-        return Call::at(transparent(settings.policy.caller(request).parent));
+fn begin(request: &mut Request<Body>, settings: &Settings, is_on: bool) -> Option<Call> {
+    let (path, carried) = (request.uri().path(), Carried::of(request.headers()));
+    let caller = settings.policy.caller_by(request, &carried);
+    if !is_on || !settings.traces(path) {
+        return Call::at(transparent(caller.parent));
     }
-    let (caller, method) = (settings.policy.caller(request), SERVED.find(path));
+    let is_unsampled = caller.parent.is_valid() && !caller.parent.is_sampled();
+    if is_unsampled && !metrics::are_on(Side::Server) {
+        // Nothing will be told of it, so that nobody has to know what is called.
+        let span = Span::standing_for(&caller.parent, Kind::Server);
+        return Call::at(if span.is_none() { transparent(caller.parent) } else { Place::Span(span) });
+    }
+    let (method, given) = (SERVED.find(path), carried.timeout().and_then(deadline::parse));
     let sampler = settings.policy.sampler(path);
-    let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_ref(), sampler };
+    let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_deref(), sampler };
     let mut span = start::start(Side::Server, &method, conventions::rpc(), origin);
     let mut segments = None;
     if span.is_recording() {
@@ -281,7 +290,7 @@ fn begin(request: &mut Request<Body>, settings: &Settings) -> Option<Call> {
         segments = settings.roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends));
     }
     let place = if span.is_none() { transparent(caller.parent) } else { Place::Span(span) };
-    Call::begin(Side::Server, place, method, request, settings, segments)
+    Call::begin(Side::Server, place, method, request.body_mut(), (given, settings.timeout), segments)
 }
 
 /// Without a span of its own, a call is worked on in its caller's context, if that is anything.
@@ -290,5 +299,5 @@ pub(crate) fn transparent(caller: Context) -> Place {
         return Place::Unchanged;
     }
     propagation::prepare();
-    Place::Context(caller)
+    Place::Context(Box::new(caller))
 }

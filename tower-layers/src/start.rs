@@ -6,7 +6,7 @@ use http::Uri;
 use tracecast::conventions::Conventions;
 use tracecast::keys::http::{network_peer_address, network_peer_port, server_address, server_port};
 use tracecast::keys::rpc;
-use tracecast::{Context, Kind, Sampler, Span};
+use tracecast::{Context, Kind, Sampler, Span, SpanBuilder, SpanName};
 
 use crate::keys;
 use crate::label::System;
@@ -32,7 +32,18 @@ pub(crate) fn start(side: Side, method: &Method, conventions: Conventions, origi
         Side::Server => Kind::Server,
         Side::Client => Kind::Client,
     };
-    let mut builder = method.span(kind).builder();
+    let mut span = match origin {
+        Origin { parent, link: None, sampler: None } => method.span(kind).start(parent),
+        origin => describe(method.span(kind), origin).start(),
+    };
+    if span.is_recording() {
+        tell_method(&mut span, method, conventions);
+    }
+    span
+}
+
+fn describe(name: SpanName, origin: Origin<'_>) -> SpanBuilder {
+    let mut builder = name.builder();
     if let Some(parent) = origin.parent {
         builder = builder.with_parent(parent);
     }
@@ -42,11 +53,7 @@ pub(crate) fn start(side: Side, method: &Method, conventions: Conventions, origi
     if let Some(sampler) = origin.sampler {
         builder = builder.with_sampler(sampler.clone());
     }
-    let mut span = builder.start();
-    if span.is_recording() {
-        tell_method(&mut span, method, conventions);
-    }
-    span
+    builder
 }
 
 fn tell_method(span: &mut Span, method: &Method, conventions: Conventions) {
@@ -79,7 +86,7 @@ impl Ends<'_> {
         }
         if let Some(peer) = self.peer {
             match peer.ip() {
-                IpAddr::V4(ip) => span.add(network_peer_address, dotted(ip.octets(), &mut [0; 15])),
+                IpAddr::V4(ip) => span.add(network_peer_address, dotted(ip.octets(), &mut [0; 16])),
                 IpAddr::V6(ip) => span.add(network_peer_address, tracecast::display(&ip)),
             }
             span.add(network_peer_port, i64::from(peer.port()));
@@ -87,41 +94,69 @@ impl Ends<'_> {
     }
 }
 
-/// Who is called, if the request names it.
 /// What `Ipv4Addr` displays, in a tenth of the instructions: every call has one.
-fn dotted(octets: [u8; 4], text: &mut [u8; 15]) -> &str {
+fn dotted(octets: [u8; 4], text: &mut [u8; 16]) -> &str {
     let mut len = 0;
-    for (at, octet) in octets.into_iter().enumerate() {
-        if at > 0 {
-            text[len] = b'.';
-            len += 1;
-        }
-        for (least, digit) in [(100, octet / 100), (10, octet / 10 % 10), (0, octet % 10)] {
-            if octet >= least {
-                text[len] = b'0' + digit;
-                len += 1;
-            }
-        }
+    for octet in octets {
+        let (digits, digit_count) = DECIMAL[usize::from(octet)];
+        // All four bytes, and the next ones over those that are too many.
+        text[len..len + 4].copy_from_slice(&digits);
+        len += digit_count;
     }
-    std::str::from_utf8(&text[..len]).unwrap_or_default()
+    // The last one has no dot behind it.
+    std::str::from_utf8(&text[..len - 1]).unwrap_or_default()
 }
 
+/// Each octet with a dot behind it, and how many bytes that is.
+static DECIMAL: [([u8; 4], usize); 256] = {
+    let mut all = [([b'.'; 4], 0); 256];
+    let mut octet = 0;
+    while octet < 256 {
+        let digits = [b'0' + (octet / 100) as u8, b'0' + (octet / 10 % 10) as u8, b'0' + (octet % 10) as u8];
+        let skipped = (octet < 100) as usize + (octet < 10) as usize;
+        let mut at = skipped;
+        while at < 3 {
+            all[octet].0[at - skipped] = digits[at];
+            at += 1;
+        }
+        all[octet].1 = 4 - skipped;
+        octet += 1;
+    }
+    all
+};
+
+/// Who is called, if the request names it.
 pub(crate) fn server_of(uri: &Uri) -> Option<(&str, Option<u16>)> {
-    let (host, port) = host_and_port(uri.authority()?.as_str());
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    let host = &host[..host.floor_char_boundary(HOST)];
+    let (mut host, port) = host_and_port(uri.authority()?.as_str());
+    if host.starts_with('[') || host.ends_with(']') {
+        host = host.trim_start_matches('[').trim_end_matches(']');
+    }
+    if host.len() > HOST {
+        host = &host[..host.floor_char_boundary(HOST)];
+    }
     (!host.is_empty()).then_some((host, port))
 }
 
 /// An authority without its user info, in one look from its end: that of `http` looks several times.
 fn host_and_port(authority: &str) -> (&str, Option<u16>) {
-    let text = authority.rsplit_once('@').map_or(authority, |(_, text)| text);
-    let digits = text.bytes().rev().take_while(u8::is_ascii_digit).count();
-    let (before, port) = text.split_at(text.len() - digits);
-    match before.strip_suffix(':') {
-        Some(host) => (host, port.parse().ok()),
+    // Hardly anybody has any, and to look at all bytes alike is quicker than to stop at one.
+    let has_user_info = authority.bytes().fold(false, |found, byte| found | (byte == b'@'));
+    let text = if has_user_info { authority.rsplit('@').next().unwrap_or_default() } else { authority };
+    let mut end = text.len();
+    while end > 0 && text.as_bytes()[end - 1].is_ascii_digit() {
+        end -= 1;
+    }
+    match text[..end].strip_suffix(':') {
+        Some(host) => (host, port_of(&text.as_bytes()[end..])),
         None => (text, None),
     }
+}
+
+/// The number that these digits are.
+fn port_of(digits: &[u8]) -> Option<u16> {
+    let more = |number: u32, digit: &u8| (number * 10 + u32::from(digit - b'0')).min(u32::from(u16::MAX) + 1);
+    let number = digits.iter().fold(0, more);
+    if digits.is_empty() { None } else { u16::try_from(number).ok() }
 }
 
 #[cfg(test)]
@@ -135,8 +170,10 @@ mod tests {
 
     #[test]
     fn an_address_is_written_as_it_is_displayed() {
-        for octets in [[0, 0, 0, 0], [127, 0, 0, 1], [10, 20, 100, 255], [255; 4], [1, 99, 9, 109]] {
-            assert_eq!(dotted(octets, &mut [0; 15]), std::net::Ipv4Addr::from(octets).to_string());
+        for octet in 0..=u8::MAX {
+            for octets in [[octet; 4], [127, 0, octet, 1], [octet, 99, 9, 109], [255, 255, 255, octet]] {
+                assert_eq!(dotted(octets, &mut [0; 16]), std::net::Ipv4Addr::from(octets).to_string());
+            }
         }
     }
 
@@ -150,6 +187,10 @@ mod tests {
         check("http://10.0.0.1/a/b", Some(("10.0.0.1", None)));
         check("http://store:/a/b", Some(("store", None)));
         check("http://store:99999/a/b", Some(("store", None)));
+        check("http://store:65535/a/b", Some(("store", Some(65535))));
+        check("http://store:65536/a/b", Some(("store", None)));
+        check("http://store:0000000000000000000000000080/a/b", Some(("store", Some(80))));
+        check("http://a@b@store:1/a/b", Some(("store", Some(1))));
         let long = "x".repeat(1000);
         check(&format!("http://{long}:1/a/b"), Some((&long[..HOST], Some(1))));
     }

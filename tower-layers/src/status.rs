@@ -4,7 +4,7 @@ use std::any::Any;
 use std::error::Error;
 use std::io;
 
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderName, StatusCode};
 use tonic::{Code, Status};
 
 use crate::headers;
@@ -39,7 +39,8 @@ impl Side {
 
 /// The status in headers or trailers.
 pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Code> {
-    headers::find(headers, "grpc-status").map(|status| Code::from_bytes(status.as_bytes()))
+    static STATUS: HeaderName = HeaderName::from_static("grpc-status");
+    headers::find(headers, &STATUS).map(|status| Code::from_bytes(status.as_bytes()))
 }
 
 /// The message beside it.

@@ -133,7 +133,7 @@ pub(crate) struct Caller {
     /// Its parent; not valid for a root.
     pub(crate) parent: Context,
     /// The span of a caller that is not trusted.
-    pub(crate) link: Option<Context>,
+    pub(crate) link: Option<Box<Context>>,
 }
 
 impl Policy {
@@ -151,15 +151,19 @@ impl Policy {
 
     /// What the headers say, as far as it is believed.
     pub(crate) fn caller<B>(&self, request: &Request<B>) -> Caller {
-        let carried = Carried::of(request.headers());
+        self.caller_by(request, &Carried::of(request.headers()))
+    }
+
+    /// The same where the headers were looked at before.
+    pub(crate) fn caller_by<B>(&self, request: &Request<B>, carried: &Carried<'_>) -> Caller {
         if !carried.is_anything() {
             return Caller::default();
         }
-        let said = propagation::extract(&carried);
+        let said = propagation::extract(carried);
         if !self.trusts(request) {
             // Its ids alone: nothing else of it goes on.
             let link = said.is_valid().then(|| Context::remote(said.trace_id(), said.span_id(), said.is_sampled()));
-            return Caller { parent: Context::default(), link };
+            return Caller { parent: Context::default(), link: link.map(Box::new) };
         }
         Caller { parent: self.sharing(said), link: None }
     }

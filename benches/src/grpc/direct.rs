@@ -23,12 +23,23 @@ where
     B: http_body::Body,
 {
     for _ in 0..calls {
-        finish(service.call(request(traceparent)));
+        finish(service.call(served(traceparent)));
     }
 }
 
-/// What tonic's own client sends, as tonic's server hands it on.
-fn request(traceparent: Option<&'static str>) -> Request<Body> {
+/// The same of a client's service.
+pub fn call_out<S, B>(service: &mut S, calls: u64)
+where
+    S: Service<Request<Body>, Response = Response<B>>,
+    B: http_body::Body,
+{
+    for _ in 0..calls {
+        finish(service.call(request()));
+    }
+}
+
+/// What tonic's own client sends.
+fn request() -> Request<Body> {
     let mut request = Request::new(Body::new(Frames { data: Some(framed()), trailers: None }));
     *request.method_mut() = http::Method::POST;
     *request.uri_mut() = http::Uri::from_static("http://127.0.0.1:50051/bench.v1.Echo/Unary");
@@ -37,8 +48,14 @@ fn request(traceparent: Option<&'static str>) -> Request<Body> {
     headers.insert(http::header::TE, HeaderValue::from_static("trailers"));
     headers.insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
     headers.insert(http::header::USER_AGENT, HeaderValue::from_static("tonic/0.14.9"));
+    request
+}
+
+/// The same as tonic's server hands it on.
+fn served(traceparent: Option<&'static str>) -> Request<Body> {
+    let mut request = request();
     if let Some(traceparent) = traceparent {
-        headers.insert("traceparent", HeaderValue::from_static(traceparent));
+        request.headers_mut().insert("traceparent", HeaderValue::from_static(traceparent));
     }
     let peer = Some(([127, 0, 0, 1], 40_000).into());
     request

@@ -1,23 +1,31 @@
 //! Instructions that a layer adds to a call, without a network.
 
-use super::variants::{self, NONE, NONE_ROOT, VARIANTS, Variant};
+use super::clients::{self, CLIENTS, Client};
+use super::variants::{self, NONE, NONE_ROOT, Started, VARIANTS, Variant};
 use crate::{callgrind, peers};
 
 /// Makes calls through one layer; callgrind watches.
 pub fn run_here(name: &str, calls: u64) {
+    if let Some(client) = CLIENTS.iter().find(|client| client.name == name) {
+        return count(name, client.start, client.records, calls, &client.direct);
+    }
     let variant = VARIANTS.iter().find(|variant| variant.name == name).expect("a known variant");
-    let _started = (variant.start)();
+    count(name, variant.start, variant.records, calls, &|calls| (variant.direct)(variant.traceparent, calls));
+}
+
+fn count(name: &str, start: fn() -> Started, records: bool, calls: u64, direct: &dyn Fn(u64)) {
+    let _started = start();
     // What happens once, as a method that is met for the first time, is not counted.
-    (variant.direct)(variant.traceparent, 10);
-    peers::check(variant.name, 0, if variant.records { 10 } else { 0 });
-    tracecast_called(variant, calls);
+    direct(10);
+    peers::check(name, 0, if records { 10 } else { 0 });
+    tracecast_called(direct, calls);
 }
 
 /// Callgrind counts inside of this function only.
 #[unsafe(no_mangle)]
 #[inline(never)]
-pub fn tracecast_called(variant: &Variant, calls: u64) {
-    (variant.direct)(variant.traceparent, calls);
+pub fn tracecast_called(direct: &dyn Fn(u64), calls: u64) {
+    direct(calls);
 }
 
 /// Instructions of each variant over those without a layer; none without valgrind.
@@ -26,11 +34,28 @@ pub fn extra(quick: bool) -> Option<Vec<(&'static Variant, f64)>> {
     let hurried = [NONE, NONE_ROOT, variants::SAMPLED_NAME, variants::UNSAMPLED_NAME, variants::OFF_NAME];
     let shown = |variant: &&Variant| !quick || hurried.contains(&variant.name);
     let shown: Vec<&Variant> = VARIANTS.iter().filter(shown).collect();
-    let counts = callgrind::at_once(&shown, |variant| Some((*variant, per_call(variant.name)?)));
-    let counts: Vec<(&Variant, f64)> = counts.into_iter().collect::<Option<_>>()?;
-    let of = |name: &str| counts.iter().find(|(known, _)| known.name == name).map_or(f64::NAN, |(_, count)| *count);
-    let base = |variant: &Variant| of(if variant.traceparent.is_some() { NONE } else { NONE_ROOT });
-    Some(counts.iter().map(|(variant, count)| (*variant, count - base(variant))).collect())
+    let base = |variant: &Variant| if variant.traceparent.is_some() { NONE } else { NONE_ROOT };
+    over(&shown, |variant| variant.name, base)
+}
+
+/// The same of the clients'.
+pub fn extra_of_clients(quick: bool) -> Option<Vec<(&'static Client, f64)>> {
+    let hurried = [clients::NONE, clients::SAMPLED_NAME, clients::OFF_NAME];
+    let shown = |client: &&Client| !quick || hurried.contains(&client.name);
+    let shown: Vec<&Client> = CLIENTS.iter().filter(shown).collect();
+    over(&shown, |client| client.name, |_| clients::NONE)
+}
+
+/// Counts all of them, and takes away what the one counts that each is compared with.
+fn over<T: Sync>(
+    shown: &[&'static T],
+    name: impl Fn(&T) -> &'static str + Sync,
+    base: impl Fn(&T) -> &'static str,
+) -> Option<Vec<(&'static T, f64)>> {
+    let counts = callgrind::at_once(shown, |this| per_call(name(this)));
+    let counts: Vec<f64> = counts.into_iter().collect::<Option<_>>()?;
+    let of = |wanted: &str| shown.iter().position(|this| name(this) == wanted).map_or(f64::NAN, |at| counts[at]);
+    Some(shown.iter().zip(&counts).map(|(this, count)| (*this, count - of(base(this)))).collect())
 }
 
 fn per_call(name: &str) -> Option<f64> {

@@ -1,5 +1,6 @@
 //! gRPC: one service behind one layer after the other, ours and those of others.
 
+mod clients;
 mod direct;
 mod echo;
 mod instructions;
@@ -27,6 +28,7 @@ pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
     report.add(table("gRPC: server streams of 1,000 messages", "us per message", per_message, &streams));
     goals(&unary, report);
     instructions(quick, report);
+    instructions_of_clients(quick, report);
     vec![chart(&unary)]
 }
 
@@ -70,6 +72,20 @@ fn instructions(quick: bool, report: &mut Report) {
                 if let Some(limit) = variant.targets.1 {
                     report.goal(format!("gRPC server: {}", variant.name), extra, limit, "instructions", "");
                 }
+            }
+        }
+        None => section.note("valgrind is not installed: no instruction counts."),
+    }
+    report.add(section);
+}
+
+fn instructions_of_clients(quick: bool, report: &mut Report) {
+    let title = "gRPC: instructions that a client's layer adds to a call, without a network";
+    let mut section = Section::new(title, ["layer", "instructions"]);
+    match instructions::extra_of_clients(quick) {
+        Some(extra) => {
+            for (client, extra) in extra {
+                section.row([client.name.trim_start_matches("client: ").to_owned(), format!("{extra:.0}")]);
             }
         }
         None => section.note("valgrind is not installed: no instruction counts."),

@@ -119,16 +119,16 @@ pub const VARIANTS: &[Variant] = &[
         .records(),
 ];
 
-fn nothing() -> Started {
+pub fn nothing() -> Started {
     Box::new(())
 }
 
 /// Spans and metrics, and a thread that makes OTLP bytes of them, as the collector does it.
-fn ours() -> Started {
+pub fn ours() -> Started {
     Box::new((our_spans(), peers::tracecast::metering()))
 }
 
-fn our_spans() -> Started {
+pub fn our_spans() -> Started {
     Box::new(peers::tracecast::recording())
 }
 
@@ -138,7 +138,7 @@ fn tracing() -> Started {
     Box::new(provider)
 }
 
-fn fastrace() -> Started {
+pub fn fastrace() -> Started {
     peers::fastrace::install();
     Box::new(())
 }

@@ -24,19 +24,28 @@ impl TraceParent {
         if value.len() > READ {
             return None;
         }
-        let (version, rest) = super::trim(value).split_first_chunk::<2>()?;
-        let (trace_id, rest) = rest.strip_prefix(b"-")?.split_first_chunk::<32>()?;
-        let (span_id, rest) = rest.strip_prefix(b"-")?.split_first_chunk::<16>()?;
-        let (flags, rest) = rest.strip_prefix(b"-")?.split_first_chunk::<2>()?;
-        let ([v0, v1], [f0, f1]) = (*version, *flags);
-        let [.., version, flags] = hex::u32([b'0', b'0', b'0', b'0', v0, v1, f0, f1])?.to_be_bytes();
+        // Every version begins with as many bytes as this one has.
+        let (text, rest) = super::trim(value).split_first_chunk::<{ Self::LENGTH }>()?;
+        if [text[2], text[35], text[52]] != *b"---" {
+            return None;
+        }
+        // All digits side by side, to be looked at together, and as many as fit into wide registers.
+        let mut digits = [b'0'; 64];
+        digits[..32].copy_from_slice(&text[3..35]);
+        digits[32..48].copy_from_slice(&text[36..52]);
+        digits[52..54].copy_from_slice(&text[..2]);
+        digits[54..56].copy_from_slice(&text[53..]);
+        let values = hex::values(&digits)?;
+        let ([t0, t1, t2, t3, s0, s1, last, _], []) = values.as_chunks::<8>() else { return None };
+        let long = |high: &[u8; 8], low: &[u8; 8]| u64::from(hex::number(*high)) << 32 | u64::from(hex::number(*low));
+        let (trace_id, span_id) = (u128::from(long(t0, t1)) << 64 | u128::from(long(t2, t3)), long(s0, s1));
+        let [.., version, flags] = hex::number(*last).to_be_bytes();
         // Later versions may say more after what this one says.
         let known = match version {
             0 => rest.is_empty(),
             0xff => false,
             _ => matches!(rest, [] | [b'-', ..]),
         };
-        let (trace_id, span_id) = (hex::u128(trace_id)?, hex::u64(span_id)?);
         let parent = TraceParent { trace_id, span_id, sampled: flags & SAMPLED != 0, random: flags & RANDOM != 0 };
         (known && trace_id != 0 && span_id != 0).then_some(parent)
     }

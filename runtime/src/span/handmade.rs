@@ -9,6 +9,7 @@ use super::relatives::IntoLinks;
 use super::start::{fail, link};
 use crate::block::{BlockRef, RECORDING, UNIX_TIMES};
 use crate::bridge;
+use crate::callsite::Kind;
 use crate::clock;
 use crate::context::{self, Context};
 use crate::error;
@@ -58,6 +59,27 @@ impl Span {
     /// ```
     pub const fn none() -> Self {
         Span { block: None }
+    }
+
+    /// No span of its own, but a place in which this context is current: for those who enter it again and again, as at each
+    /// poll, which costs less than [`Context::attach`] each time. Another API beside ours is told of it as of a span of this
+    /// kind. It is not there where no memory for it was left, or where [`prepare`](crate::propagation::prepare) is still to be
+    /// called.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    /// use tracecast::{Kind, Span};
+    ///
+    /// # tracecast::propagation::prepare();
+    /// let context = Context::current().with_baggage("tenant", "gold")?;
+    /// let mut place = Span::standing_for(&context, Kind::Internal);
+    /// assert_eq!(place.in_scope(|| current().baggage("tenant")).as_deref(), Some("gold"));
+    /// assert!(!place.is_recording());
+    /// # Ok::<(), tracecast::BaggageError>(())
+    /// ```
+    pub fn standing_for(context: &Context, kind: Kind) -> Self {
+        let block = local::with(|local| context::held(local, context, kind));
+        block.map_or_else(Span::none, Span::owning)
     }
 
     /// Whether it is not there: nothing records, or no memory for it was left. One that is there and not recorded still
@@ -231,7 +253,11 @@ impl Span {
 
     fn finish(&mut self, outcome: Outcome) {
         if let Some(block) = self.block.take() {
-            let end = if block.has(UNIX_TIMES) { unix_end(block) } else { clock::now() };
+            let end = match () {
+                () if !block.has(RECORDING) => 0,
+                () if block.has(UNIX_TIMES) => unix_end(block),
+                () => clock::now(),
+            };
             local::with(|local| {
                 local.arrive();
                 finish(local, block, end, outcome);

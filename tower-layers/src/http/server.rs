@@ -309,7 +309,7 @@ fn begin(request: &Request<()>, size: Option<u64>, settings: &ServerSettings) ->
 }
 
 fn start(name: &str, route: &str, caller: &Caller, settings: &ServerSettings) -> Span {
-    let mut builder = Span::builder(name, Kind::Server).with_parent(&caller.parent).with_links(caller.link.as_ref());
+    let mut builder = Span::builder(name, Kind::Server).with_parent(&caller.parent).with_links(caller.link.as_deref());
     if let Some(sampler) = settings.policy.sampler(route) {
         builder = builder.with_sampler(sampler.clone());
     }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use http::{HeaderMap, Request};
+use http::Request;
 
 use super::failure::Errors;
 use super::hosts::Hosts;
@@ -48,7 +48,7 @@ impl Common {
     /// When a request that begins now will have taken too long.
     pub(crate) fn deadline(&self) -> Option<Deadline> {
         let timeout = self.timeout?;
-        Some(Deadline::of(&HeaderMap::new(), Some(timeout), Instant::now()))
+        Some(Deadline::of(None, Some(timeout), Instant::now()))
     }
 
     /// Whether the filter takes a request. One that panics has not refused it.
