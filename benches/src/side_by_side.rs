@@ -10,12 +10,14 @@ const SHARE: f64 = 0.9;
 pub type Round<'a> = &'a (dyn Fn(usize) -> (Instant, Instant) + Sync);
 
 /// Nanoseconds of the slower thread in each round of each contender, which are known by their numbers; a round that does not
-/// count is no number. Between two rounds one thread settles what they left.
+/// count is no number. Each round is made twice and timed once: the first brings into the caches what another one has driven
+/// out. Between two rounds one thread settles what they left.
 pub fn measure(contenders: usize, rounds: usize, round: Round<'_>, settle: &(dyn Fn(usize) + Sync)) -> Vec<Vec<f64>> {
     let arrived = AtomicUsize::new(0);
     let run_all = |settles: bool| {
         let mut all = Vec::new();
         for at in (0..rounds).flat_map(|_| 0..contenders) {
+            round(at);
             meet(&arrived);
             all.push(round(at));
             // Not while the other one may still be in its round.

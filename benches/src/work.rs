@@ -226,6 +226,19 @@ pub fn arithmetic(x: u64, _: Letter, _: Letter) {
     black_box(b);
 }
 
+/// Needs all that a core can do at once, for about a microsecond: a neighbour that has the other half of the core shows here.
+#[inline(never)]
+pub fn wide(x: u64) -> u64 {
+    let mut lanes: [u64; 8] = std::array::from_fn(|lane| x + lane as u64);
+    for _ in 0..1_000 {
+        // Chains that do not wait for each other, of instructions that have no wide form.
+        for (lane, turn) in lanes.iter_mut().zip([5, 7, 11, 13, 17, 19, 23, 29]) {
+            *lane = lane.rotate_left(turn).wrapping_add(x);
+        }
+    }
+    lanes.iter().fold(0, |all, lane| all ^ lane)
+}
+
 /// What a duration cannot do without.
 #[inline(never)]
 pub fn clocks(_: u64, _: Letter, _: Letter) {

@@ -77,8 +77,8 @@ fn one_thread(all: &[Timed]) -> Section {
         section.row([timed.phase.name().to_owned(), timed.case.clone(), timed.library.clone(), ns, limit, ours]);
     }
     section.note(
-        "Rounds include the root below which they run. `opentelemetry_sdk` has no row for off: without a provider there is \
-         nothing to measure. Off is without a parent for fastrace, without a subscriber for `tracing`, without `init` for \
+        "Each round is made twice, and timed the second time. Rounds include the root below which they run. \
+         `opentelemetry_sdk` has no row for off: without a provider there is nothing to measure. Off is without a parent for fastrace, without a subscriber for `tracing`, without `init` for \
          foundations. foundations 5.11 takes no exporter: its spans go over UDP, one in a datagram, to a socket that throws them \
          away, between the rounds.",
     );
@@ -87,12 +87,13 @@ fn one_thread(all: &[Timed]) -> Section {
 
 /// What the same took while a neighbour had the other half of the core, as it often is on servers.
 fn disturbed(all: &[Timed]) -> Section {
-    let (apart, counted) = all
-        .iter()
-        .fold((0, 0), |(apart, counted), timed| (apart + timed.disturbed.len(), counted + timed.rounds.len()));
+    let finite = |rounds: &[f64]| rounds.iter().filter(|round| round.is_finite()).count();
     let columns = ["what", "library", "ns", "x limit", "x undisturbed"];
     let mut section = Section::new("The same in rounds that were disturbed, recorded", columns);
-    for timed in all.iter().filter(|timed| timed.phase == Phase::Recorded && timed.disturbed.len() > 10) {
+    let recorded = || all.iter().filter(|timed| timed.phase == Phase::Recorded);
+    let counted: usize = recorded().map(|timed| finite(&timed.rounds)).sum();
+    let share = 1.0 - counted as f64 / recorded().map(|timed| timed.rounds.len()).sum::<usize>().max(1) as f64;
+    for timed in recorded().filter(|timed| finite(&timed.rounds) < timed.rounds.len()) {
         let limit = find(all, timed.phase, &timed.case, LIMIT);
         let over = limit.map_or(f64::NAN, |limit| Median::of_ratios(&timed.disturbed, &limit.disturbed).value);
         let [quiet, slow] = [&timed.rounds, &timed.disturbed].map(|rounds| Median::of(rounds.iter().copied()));
@@ -100,10 +101,11 @@ fn disturbed(all: &[Timed]) -> Section {
         section.row([timed.case.clone(), timed.library.clone(), ns, figure(over), slower]);
     }
     section.note(format!(
-        "{:.0} % of the rounds: those in which the plain functions took more than 1.15 times as long as in their better ones, \
-         because something outside of this program shared the core. They do not count in the other tables. Reading the clock \
-         takes no longer then, everything around it does.",
-        100.0 * apart as f64 / (apart + counted).max(1) as f64
+        "{:.0} % of the rounds: those around which a loop that needs the whole width of a core took more than 1.15 times as long \
+         as at its best, because something outside of this program shared the core. They do not count in the table above. If \
+         hardly any were quiet, all count, and this table is empty. Reading the clock takes no longer then, everything around \
+         it does.",
+        100.0 * share
     ));
     section
 }
@@ -113,7 +115,9 @@ fn two_threads(one: &[Timed], two: &[Timed]) -> Section {
     let mut section = Section::new("The same on two threads at the same time, recorded", columns);
     for timed in two {
         let alone = find(one, timed.phase, &timed.case, &timed.library);
-        let alone = Median::of(alone.into_iter().flat_map(|alone| alone.rounds.iter().copied()));
+        // Disturbed or not: here nothing is set apart.
+        let all = alone.into_iter().flat_map(|alone| alone.rounds.iter().chain(&alone.disturbed).copied());
+        let alone = Median::of(all);
         let both = Median::of(timed.rounds.iter().copied());
         let slower = figure(both.value / alone.value);
         section.row([timed.case.clone(), timed.library.clone(), alone.to_string(), both.to_string(), slower]);

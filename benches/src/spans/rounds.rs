@@ -1,5 +1,6 @@
 //! Rounds in turn, in a process for each phase: what belongs to a process, as a subscriber, is set once.
 
+use std::hint::black_box;
 use std::process::Command;
 use std::time::Instant;
 
@@ -12,17 +13,19 @@ use super::plain::{Limit, Plain};
 use super::sdk::Sdk;
 use super::tracing::Tracing;
 use crate::stats::undisturbed;
-use crate::{peers, side_by_side};
+use crate::{peers, side_by_side, work};
 
 /// Nanoseconds of one contender, in each round.
 pub struct Timed {
     pub phase: Phase,
     pub case: String,
     pub library: String,
-    /// Those that count.
+    /// No number where something outside of this program disturbed it.
     pub rounds: Vec<f64>,
-    /// Those in which the plain functions were slow, too.
+    /// No number where nothing did.
     pub disturbed: Vec<f64>,
+    /// What the control took before or after each round, whichever is more; nothing where there is none.
+    controls: Vec<f64>,
 }
 
 /// Has another process of this program time one phase.
@@ -38,19 +41,17 @@ pub fn measure(phase: Phase, threads: usize, rounds: usize) -> Vec<Timed> {
     all
 }
 
-/// Sets apart, for all libraries, the rounds of a case in which the plain functions were disturbed, if enough others are left.
+/// Sets the rounds apart in which the control was disturbed, if enough others are left.
 fn set_apart(all: &mut [Timed]) {
-    for case in cases::ALL {
-        let control = all.iter().find(|timed| timed.case == case && timed.library == Plain::NAME);
-        let quiet = control.map_or_else(Vec::new, |control| undisturbed(&control.rounds));
-        if quiet.iter().filter(|quiet| **quiet).count() < ENOUGH {
-            continue;
-        }
-        for timed in all.iter_mut().filter(|timed| timed.case == case) {
-            let rounds = std::mem::take(&mut timed.rounds);
-            for (round, quiet) in rounds.into_iter().zip(&quiet) {
-                if *quiet { &mut timed.rounds } else { &mut timed.disturbed }.push(round);
-            }
+    let good = undisturbed(all.iter().flat_map(|timed| timed.controls.iter().copied()));
+    let quiet = |timed: &Timed| timed.controls.iter().filter(|control| **control <= good).count();
+    if all.iter().any(|timed| quiet(timed) < ENOUGH) {
+        return;
+    }
+    for timed in all {
+        for ((round, disturbed), control) in timed.rounds.iter_mut().zip(&mut timed.disturbed).zip(&timed.controls) {
+            let apart = if *control <= good { &mut *disturbed } else { &mut *round };
+            *apart = f64::NAN;
         }
     }
 }
@@ -59,11 +60,13 @@ fn set_apart(all: &mut [Timed]) {
 const ENOUGH: usize = 50;
 
 fn parse(phase: Phase, line: &str) -> Option<Timed> {
-    let (case, rest) = line.split_once('\t')?;
-    let (library, rounds) = rest.split_once('\t')?;
-    let rounds = rounds.split(' ').filter(|round| !round.is_empty()).map(|round| round.parse().ok());
-    let rounds = rounds.collect::<Option<_>>()?;
-    Some(Timed { phase, case: case.to_owned(), library: library.to_owned(), rounds, disturbed: Vec::new() })
+    let mut parts = line.split('\t');
+    let (case, library) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+    let mut numbers = || -> Option<Vec<f64>> {
+        parts.next()?.split(' ').filter(|number| !number.is_empty()).map(|number| number.parse().ok()).collect()
+    };
+    let (rounds, controls) = (numbers()?, numbers()?);
+    Some(Timed { phase, case, library, disturbed: rounds.clone(), rounds, controls })
 }
 
 /// What that other process does.
@@ -72,16 +75,17 @@ pub fn run_here(phase: &str, threads: &str, rounds: &str) {
     let rounds: usize = rounds.parse().expect("a number of rounds");
     let mut contenders = contenders(phase);
     check(phase, &contenders);
-    let timed = if threads == "1" {
+    let (timed, controls) = if threads == "1" {
         on_one_thread(&contenders, rounds)
     } else {
         // Where threads could get into each other's way: not in what is private to them.
         contenders.retain(|contender| [cases::ZERO, cases::FOUR, cases::TREE].contains(&contender.case));
-        on_two_threads(&contenders, rounds)
+        (on_two_threads(&contenders, rounds), vec![Vec::new(); contenders.len()])
     };
-    for (contender, rounds) in contenders.iter().zip(timed) {
-        let rounds: Vec<String> = rounds.iter().map(|round| format!("{round:.2}")).collect();
-        println!("{}\t{}\t{}", contender.case, contender.library, rounds.join(" "));
+    for ((contender, rounds), controls) in contenders.iter().zip(timed).zip(controls) {
+        let [rounds, controls] = [rounds, controls]
+            .map(|numbers| numbers.iter().map(|number| format!("{number:.2}")).collect::<Vec<_>>().join(" "));
+        println!("{}\t{}\t{rounds}\t{controls}", contender.case, contender.library);
     }
 }
 
@@ -118,15 +122,27 @@ fn round(contender: &Contender) -> (f64, Instant, Instant) {
     ((end - start).as_nanos() as f64 / contender.times as f64, start, end)
 }
 
-fn on_one_thread(contenders: &[Contender], rounds: usize) -> Vec<Vec<f64>> {
+/// What each took, and what the control took around it.
+fn on_one_thread(contenders: &[Contender], rounds: usize) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let mut timed = vec![Vec::new(); contenders.len()];
+    let mut controls = timed.clone();
     for _ in 0..rounds {
-        for (contender, timed) in contenders.iter().zip(&mut timed) {
+        for ((contender, timed), controls) in contenders.iter().zip(&mut timed).zip(&mut controls) {
+            // Brings into the caches what another one has driven out.
+            (contender.round)();
+            let before = control();
             timed.push(round(contender).0);
+            controls.push(before.max(control()));
             (contender.settle)();
         }
     }
-    timed
+    (timed, controls)
+}
+
+fn control() -> f64 {
+    let start = Instant::now();
+    black_box(work::wide(black_box(1)));
+    start.elapsed().as_nanos() as f64
 }
 
 fn on_two_threads(contenders: &[Contender], rounds: usize) -> Vec<Vec<f64>> {
