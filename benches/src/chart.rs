@@ -16,8 +16,8 @@ pub struct Bar {
     pub ours: bool,
 }
 
-const WIDTH: f64 = 760.0;
-const LABELS: f64 = 300.0;
+const WIDTH: f64 = 790.0;
+const LABELS: f64 = 330.0;
 const FIGURES: f64 = 90.0;
 const BAR: f64 = 20.0;
 const TITLE: f64 = 34.0;

@@ -113,11 +113,12 @@ fn value(all: &[Timed], name: &str) -> f64 {
 
 /// Ours beside the limit and all others that do the same.
 fn chart(title: &'static str, what: &str, timed: &[Timed]) -> Chart {
-    let shown = timed.iter().filter(|timed| timed.name == BASE || timed.name.contains(what));
+    let theirs = format!(", {what}");
+    let shown = timed.iter().filter(|timed| [BASE, what].contains(&timed.name) || timed.name.contains(&theirs));
     let bars = shown.map(|timed| {
         let label = match timed.name {
             name if name == what => "tracecast".to_owned(),
-            name => name.replace(&format!(", {what}"), "").replace('`', ""),
+            name => name.replace(&theirs, "").replace('`', ""),
         };
         Bar { ours: timed.name == what, value: timed.median().value, label }
     });

@@ -24,6 +24,7 @@ use rounds::Timed;
 const OURS: &str = "tracecast";
 const LIMIT: &str = "limit";
 const FASTRACE: &str = "fastrace";
+const FOUNDATIONS: &str = "foundations";
 pub const SDK: &str = "opentelemetry_sdk";
 pub const TRACING: &str = "tracing-opentelemetry";
 
@@ -155,7 +156,7 @@ fn goals(all: &[Timed], report: &mut Report) {
 
 fn charts(all: &[Timed]) -> Vec<Chart> {
     let chart = |title, phase, case| {
-        let bars = [LIMIT, OURS, FASTRACE, SDK, TRACING].into_iter().filter_map(|library| {
+        let bars = [LIMIT, OURS, FASTRACE, FOUNDATIONS, SDK, TRACING].into_iter().filter_map(|library| {
             let value = Median::of(find(all, phase, case, library)?.rounds.iter().copied()).value;
             Some(Bar { label: library.to_owned(), value, ours: library == OURS })
         });
