@@ -50,20 +50,7 @@ fn check_times(quick: bool, folder: &Path, report: &mut Report) {
         let libraries: &[&str] = if quick { &[PLAIN, OURS] } else { &[PLAIN, OURS, "fastrace", TRACING] };
         let crates: Vec<PathBuf> =
             libraries.iter().map(|library| write(folder, library, shape, functions, false)).collect();
-        // Dependencies are built before the clock starts.
-        for krate in &crates {
-            cargo(krate, &["check"]);
-        }
-        let mut times = vec![Vec::new(); crates.len()];
-        for round in 0..rounds {
-            // Once is enough for what takes that long: what disturbs is little of it.
-            let timed = libraries
-                .iter()
-                .zip(&crates)
-                .zip(&mut times)
-                .filter(|((library, _), _)| round == 0 || **library != TRACING);
-            timed.for_each(|((_, krate), times)| times.push(cargo(krate, &["check"])));
-        }
+        let times = timed(libraries, &crates, rounds);
         let mut peers = Vec::new();
         for (library, of_library) in libraries.iter().zip(&times) {
             let ratio = Median::of_ratios(of_library, &times[0]);
@@ -85,6 +72,23 @@ fn check_times(quick: bool, folder: &Path, report: &mut Report) {
         }
     }
     report.add(section);
+}
+
+/// Seconds of `cargo check` of each crate in each round; dependencies are built before the clock starts.
+fn timed(libraries: &[&str], crates: &[PathBuf], rounds: usize) -> Vec<Vec<f64>> {
+    for krate in crates {
+        cargo(krate, &["check"]);
+    }
+    let mut times = vec![Vec::new(); crates.len()];
+    for round in 0..rounds {
+        for ((library, krate), times) in libraries.iter().zip(crates).zip(&mut times) {
+            // Once is enough for what takes that long: what disturbs is little of it.
+            if round == 0 || *library != TRACING {
+                times.push(cargo(krate, &["check"]));
+            }
+        }
+    }
+    times
 }
 
 /// A stripped program that calls all of them, with and without the attribute.

@@ -44,6 +44,29 @@ impl Outcome {
         if self.said.is_finite() { format!("{:.0}", self.said) } else { "does not say".to_owned() }
     }
 
+    /// Nanoseconds of a span on all threads.
+    fn both(&self) -> f64 {
+        self.median + self.background
+    }
+
+    fn row(&self, library: &str) -> [String; COLUMNS.len()] {
+        let whole = |number: f64| format!("{number:.0}");
+        [
+            library.to_owned(),
+            whole(self.made),
+            whole(self.received),
+            whole(self.dropped()),
+            self.said(),
+            whole(self.requests),
+            format!("{:.1}", self.mebibytes),
+            figure(self.median),
+            figure(self.late),
+            figure(self.background),
+            figure(self.both()),
+            figure(self.memory),
+        ]
+    }
+
     fn figures(&self) -> [f64; FIGURES] {
         let Outcome { made, seconds, received, behind, said, requests, mebibytes, median, late, background, memory } =
             *self;
@@ -57,6 +80,22 @@ impl Outcome {
     }
 }
 
+/// What stands in a row of the table.
+const COLUMNS: [&str; 12] = [
+    "library",
+    "made",
+    "received",
+    "dropped",
+    "said to be dropped",
+    "requests",
+    "MiB sent",
+    "calling thread, ns per span, median",
+    "99 %",
+    "background, ns of processor time per span received",
+    "both",
+    "most memory, MiB",
+];
+
 /// The table of the whole way, and a chart of what a span costs on it.
 pub fn section(quick: bool) -> (Section, Chart) {
     let (libraries, time) = match quick {
@@ -66,39 +105,11 @@ pub fn section(quick: bool) -> (Section, Chart) {
     let rate = super::SPANS_A_SECOND;
     let title =
         format!("The whole way beside others: {rate} spans a second with 2 attributes, {} s", time.as_secs_f64());
-    let columns = [
-        "library",
-        "made",
-        "received",
-        "dropped",
-        "said to be dropped",
-        "requests",
-        "MiB sent",
-        "calling thread, ns per span, median",
-        "99 %",
-        "background, ns of processor time per span received",
-        "both",
-        "most memory, MiB",
-    ];
-    let (mut section, mut bars) = (Section::new(title, columns), Vec::new());
+    let (mut section, mut bars) = (Section::new(title, COLUMNS), Vec::new());
     for library in libraries {
         let outcome = measure(library, rate, time);
-        let whole = |number: f64| format!("{number:.0}");
-        section.row([
-            (*library).to_owned(),
-            whole(outcome.made),
-            whole(outcome.received),
-            whole(outcome.dropped()),
-            outcome.said(),
-            whole(outcome.requests),
-            format!("{:.1}", outcome.mebibytes),
-            figure(outcome.median),
-            figure(outcome.late),
-            figure(outcome.background),
-            figure(outcome.median + outcome.background),
-            figure(outcome.memory),
-        ]);
-        let value = outcome.median + outcome.background;
+        section.row(outcome.row(library));
+        let value = outcome.both();
         bars.push(Bar { label: (*library).to_owned(), value, ours: *library == libraries::OURS });
     }
     section.note(NOTE);
