@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release` prints all tables, says which targets are met, and writes them to `results`. `-- --quick` does it in
 //! a few seconds, with figures too rough to quote, and writes nothing; `-- --clock` takes two minutes and is not part of them.
+//! `-- --soak 600` measures nothing: it runs for 600 s against a backend that goes up and down, and fails if the account is
+//! not exact.
 
 #![cfg_attr(
     not(feature = "peers"),
@@ -31,6 +33,8 @@ mod peers;
 mod report;
 mod side_by_side;
 mod sizes;
+#[cfg(feature = "soak")]
+mod soak;
 #[cfg(feature = "peers")]
 mod spans;
 mod stats;
@@ -71,7 +75,7 @@ fn main() {
             _ => {
                 eprintln!(
                     "usage: tracecast-benches [--all | --quick | --time | --metrics | --instructions | --sizes | --check | \
-                     --encode | --end-to-end | --grpc | --growth | --clock]"
+                     --encode | --end-to-end | --grpc | --growth | --clock | --soak SECONDS]"
                 );
                 std::process::exit(2);
             }
@@ -86,6 +90,10 @@ fn main() {
 /// What this program asks another process of itself to do.
 fn ran_for_another(arguments: &[&str]) -> bool {
     match arguments {
+        #[cfg(feature = "soak")]
+        ["--soak", seconds] => soak::run(seconds.parse().expect("a number of seconds")),
+        #[cfg(not(feature = "soak"))]
+        ["--soak", seconds] => soak_in_its_build(seconds),
         ["--count", scenario, calls] => instructions::run_here(scenario, calls.parse().expect("a number of calls")),
         #[cfg(feature = "otlp")]
         ["--encode-count", contender, spans] => encode::run_here(contender, spans.parse().expect("a number of spans")),
@@ -100,6 +108,19 @@ fn ran_for_another(arguments: &[&str]) -> bool {
         _ => return false,
     }
     true
+}
+
+/// Runs the soak in a build with its feature, and ends as that one does.
+#[cfg(not(feature = "soak"))]
+fn soak_in_its_build(seconds: &str) {
+    let this = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let status = std::process::Command::new("cargo")
+        .args(["run", "--release", "--quiet", "--no-default-features", "--features", "soak", "--manifest-path"])
+        .arg(this.join("Cargo.toml"))
+        .args(["--", "--soak", seconds])
+        .env("CARGO_TARGET_DIR", this.join("target/soak"))
+        .status();
+    std::process::exit(status.ok().and_then(|status| status.code()).unwrap_or(1));
 }
 
 /// Everything, printed and written; what takes longest comes last, and the rest is on disk by then.

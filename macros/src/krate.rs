@@ -1,7 +1,7 @@
 //! The path to the runtime crate in generated code.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 /// `::tracecast`, or what the user gave with `crate = path`.
 #[derive(Clone)]
@@ -35,6 +35,17 @@ impl Krate {
             token
         };
         self.private().into_iter().map(place).collect()
+    }
+
+    /// A reference to the source of the statics in this file: which crate declares them.
+    pub(crate) fn source(&self) -> TokenStream {
+        let (k, variable) = (self.private(), |name| std::env::var(name).unwrap_or_default());
+        // Snapshots of expansions do not change with our own version.
+        let (name, version) = match cfg!(test) {
+            true => ("store".to_owned(), "1.2.3".to_owned()),
+            false => (variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION")),
+        };
+        quote_spanned!(Span::mixed_site()=> &#k::source(#name, #version))
     }
 
     /// Splits `crate = path;` from the front of what a `macro_rules!` of the runtime passes on.

@@ -15,7 +15,6 @@ mod krate;
 mod label;
 mod metrics;
 mod option_list;
-mod section;
 mod span;
 mod suggest;
 

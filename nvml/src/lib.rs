@@ -27,35 +27,17 @@
 
 #![deny(unsafe_code)]
 
-mod asker;
-mod availability;
 mod config;
-mod conventional;
-mod device;
-mod driver;
-mod fault;
-mod filter;
-mod finder;
+mod gpu;
 mod held;
 mod host;
-mod metrics;
 mod monitor;
 mod names;
-mod power;
-mod publish;
-mod raw;
-mod recent;
-mod sample;
-mod sampler;
-mod shared;
-mod slot;
 mod stop;
-mod table;
 mod total;
-mod xid;
 
 pub use crate::config::Config;
-pub use crate::device::{OnDevice, on_device};
+pub use crate::gpu::device::{OnDevice, on_device};
 #[doc(hidden)]
 pub use crate::host::bench as __bench;
 pub use crate::monitor::{Monitor, start};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Release};
 
 use crate::config::Config;
-use crate::finder;
+use crate::gpu::finder;
+use crate::gpu::shared::Shared;
 use crate::host;
-use crate::shared::Shared;
 
 /// There is one monitor in a process: two would set the same gauges.
 static RUNNING: AtomicBool = AtomicBool::new(false);

@@ -58,131 +58,38 @@
 
 extern crate self as tracecast;
 
-mod amount;
-mod announce;
-#[cfg(feature = "otlp")]
-mod attribute;
-mod block;
-mod bridge;
-mod builder;
-mod callsite;
-mod capture;
-mod carrier;
+mod base;
 mod catalogue;
-mod cells;
-mod chunk;
-mod clock;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-mod collector;
 #[cfg(feature = "otlp")]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 pub mod config;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-mod console;
-mod context;
-pub mod conventions;
-mod current;
+mod declare;
 #[cfg(feature = "otlp")]
-#[allow(dead_code, reason = "the export uses it")]
 mod encode;
-mod error;
-mod exemplar;
-mod expansion;
-mod exposition;
-mod ext;
-mod fields;
-mod filter;
-mod finished;
-#[cfg(feature = "otlp")]
-#[allow(dead_code, unused_imports, reason = "the bridges to other APIs use it")]
-mod foreign;
-mod fork;
-#[allow(dead_code, unused_imports, reason = "a format is written as a whole")]
+mod export;
 mod formats;
-mod future;
-mod ids;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-mod init;
-mod instrument;
-mod interned;
-mod item;
-mod key;
-pub mod keys;
-mod label;
-mod limits;
-mod local;
+mod interop;
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
 pub mod logs;
 mod macros;
-mod measure;
 mod meter;
-mod metering;
-mod metric;
-mod notice;
-mod observe;
-mod open;
-#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
-#[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
-pub mod otel;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-#[allow(dead_code, reason = "the collector uses it")]
-mod own;
 pub mod prelude;
-mod probe;
-pub mod propagation;
-mod reader;
+mod propagate;
 mod record;
-mod recorder;
-mod recording;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-mod redact;
-mod registry;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-mod resource;
-mod sampling;
-#[cfg(feature = "otlp")]
-mod secret;
-mod sections;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 pub mod shutdown;
-mod snapshot;
-mod span;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-#[allow(dead_code, unused_imports, reason = "the collector uses it")]
-mod spool;
-mod stack;
-mod stray;
-mod stream;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-mod suppress;
-mod switch;
-mod sync;
-mod table;
-mod tail;
 pub mod testing;
-mod threads;
-#[cfg(all(feature = "tracing", not(target_family = "wasm"), not(loom)))]
-#[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
-pub mod tracing_spans;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-#[allow(dead_code, unused_imports, reason = "init uses it")]
-mod transport;
-mod tree;
-mod value;
-#[cfg(feature = "otlp")]
-#[allow(dead_code, reason = "init uses it")]
-mod views;
-mod word;
+mod trace;
 
 #[cfg(feature = "otlp")]
 #[doc(hidden)]
-#[path = "bench.rs"]
+#[path = "export/bench.rs"]
 pub mod __bench;
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 #[doc(hidden)]
-#[path = "logs_door.rs"]
+#[path = "export/logs_door.rs"]
 pub mod __logs;
 #[doc(hidden)]
 #[path = "private.rs"]
@@ -221,41 +128,50 @@ mod book {
     struct Migrating;
 }
 
-pub use crate::amount::IntoAmount;
-pub use crate::builder::{SpanBuilder, SpanName};
-pub use crate::callsite::{Callsite, Kind};
-pub use crate::carrier::Carrier;
+pub use crate::declare::keys;
+#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
+pub use crate::interop::otel;
+#[cfg(all(feature = "tracing", not(target_family = "wasm"), not(loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
+pub use crate::interop::tracing_spans;
+pub use crate::propagate::{conventions, propagation};
+
 pub use crate::catalogue::{Catalogue, Comparison, Conflict, Listing, ListingError, catalogue};
-pub use crate::context::{Attached, BaggageError, Context};
-pub use crate::current::{Current, EventAttributes, current};
-pub use crate::error::TcError;
-pub use crate::exemplar::Exemplars;
-pub use crate::filter::{Filter, FilterError};
-pub use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
-pub use crate::future::{FutureExt, Instrumented};
-pub use crate::ids::{SpanId, TraceId};
+pub use crate::declare::amount::IntoAmount;
+pub use crate::declare::callsite::{Callsite, Kind};
+pub use crate::declare::filter::{Filter, FilterError};
+pub use crate::declare::interned::{Interned, InternedHandle, InternedKey};
+pub use crate::declare::key::{Key, KeyKind, KeyMeta, KeyOf, LabelKey, ValueType};
+pub use crate::declare::label::{ClosedLabel, Index, Label};
+pub use crate::declare::metric::{Buckets, Dimension, LabelSet, LabelValues, MetricKind, MetricMeta, NumberType};
+pub use crate::declare::observe::Observation;
+pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-pub use crate::init::{Guard, InitError, NoExporter, ReloadError, Reloaded, Report, init, try_init};
-pub use crate::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
-pub use crate::interned::{Interned, InternedHandle, InternedKey};
-pub use crate::key::{Key, KeyKind, KeyMeta, KeyOf, LabelKey, ValueType};
-pub use crate::label::{ClosedLabel, Index, Label};
-pub use crate::limits::Limits;
+pub use crate::export::init::{Guard, InitError, NoExporter, ReloadError, Reloaded, Report, init, try_init};
 pub use crate::macros::*;
-pub use crate::metering::{Metering, MeteringConfig, MeteringError, UnknownMetric};
-pub use crate::metric::{Buckets, Dimension, LabelSet, LabelValues, MetricKind, MetricMeta, NumberType};
-pub use crate::observe::Observation;
-pub use crate::reader::Reader;
-pub use crate::recorder::{Accounting, Capacity, Dropped};
-pub use crate::recording::{AlreadyRecording, Recording, RecordingConfig};
-pub use crate::sampling::{CustomSampler, Root, Sampler};
-pub use crate::snapshot::{
+pub use crate::meter::exemplar::Exemplars;
+pub use crate::meter::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
+pub use crate::meter::metering::{Metering, MeteringConfig, MeteringError, UnknownMetric};
+pub use crate::meter::reader::Reader;
+pub use crate::meter::snapshot::{
     ExemplarPoint, ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot,
     Temporality,
 };
 #[cfg(feature = "otlp")]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
-pub use crate::snapshot::{ForeignMetric, ForeignPoint, ForeignScope};
-pub use crate::span::{IntoLinks, IntoParent, Scope, Span};
-pub use crate::stream::{InstrumentedStream, StreamExt};
-pub use crate::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};
+pub use crate::meter::snapshot::{ForeignMetric, ForeignPoint, ForeignScope};
+pub use crate::propagate::carrier::Carrier;
+pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
+pub use crate::record::ids::{SpanId, TraceId};
+pub use crate::record::limits::Limits;
+pub use crate::record::recorder::{Accounting, Capacity, Dropped};
+pub use crate::record::sampling::{CustomSampler, Root, Sampler};
+pub use crate::trace::builder::{SpanBuilder, SpanName};
+pub use crate::trace::context::{Attached, BaggageError, Context};
+pub use crate::trace::current::{Current, EventAttributes, current};
+pub use crate::trace::error::TcError;
+pub use crate::trace::future::{FutureExt, Instrumented};
+pub use crate::trace::recording::{AlreadyRecording, Recording, RecordingConfig};
+pub use crate::trace::span::{IntoLinks, IntoParent, Scope, Span};
+pub use crate::trace::stream::{InstrumentedStream, StreamExt};

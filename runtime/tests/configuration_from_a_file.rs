@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use tracecast::config::{
-    Aggregation, AttributeValue, Compression, Config, Destination, ExemplarFilter, HistogramAggregation,
-    InstrumentType, Level, Otlp, Propagator, Protocol, Signal, TemporalityPreference,
+    Aggregation, AttributeValue, Compression, Config, Destination, Exemplars, HistogramAggregation, InstrumentType,
+    Level, Otlp, Propagator, Protocol, Signal, TemporalityPreference,
 };
 
 fn read(text: &str) -> Config {
@@ -185,7 +185,7 @@ fn what_a_file_says_of_metrics_and_logs() {
     assert_eq!((metrics.interval, metrics.timeout), (Duration::from_secs(1), Duration::from_millis(500)));
     assert_eq!(metrics.temporality, TemporalityPreference::LowMemory);
     assert_eq!(metrics.histograms, HistogramAggregation::Exponential);
-    assert_eq!(metrics.exemplars, ExemplarFilter::AlwaysOff);
+    assert_eq!(metrics.exemplars, Exemplars::Off);
     assert_eq!((metrics.cardinality.default, metrics.cardinality.histogram), (Some(5), Some(6)));
     let view = &metrics.views[0];
     assert_eq!(view.selector.instrument_name.as_ref().unwrap().as_str(), "http.*");

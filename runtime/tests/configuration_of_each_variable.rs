@@ -356,8 +356,8 @@ fn metrics() -> Vec<Row> {
             "OTEL_METRICS_EXEMPLAR_FILTER",
             "metrics.exemplars",
             |config| format!("{:?}", config.metrics.exemplars),
-            "TraceBased",
-            ("always_off", "AlwaysOff"),
+            "InSampledSpans",
+            ("always_off", "Off"),
             ("x", "`x` is not an exemplar filter; expected always_on, always_off or trace_based"),
         ),
     ]

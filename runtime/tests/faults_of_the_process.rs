@@ -36,10 +36,17 @@ const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
 const LATE_RATE: u64 = 195;
 const LATE_SECONDS: u64 = 16;
 
+/// Spans a second of a program whose backend comes and goes. While it is away several MiB come together.
+const FLAPPING_RATE: u64 = 16_000;
+const FLAPPING_LIMIT: &str = "16MiB";
+
 /// How many spans a second the program makes that is killed, how many at a time, and after how many it is.
 const DOOMED_RATE: u64 = 1_000;
 const DOOMED_STEP: u64 = 10;
 const DOOMED_LIFE: u64 = 2_500;
+/// The same for a program that fills several chunks of memory between two looks: 5,000 a second.
+const FAST_STEP: u64 = 50;
+const FAST_LIFE: u64 = 12_500;
 /// How long spans wait for others, as the program is told; and how often finished ones are taken, at the latest.
 const DELAY: Duration = Duration::from_millis(200);
 const TAKEN_EVERY: Duration = Duration::from_millis(200);
@@ -52,12 +59,24 @@ fn program() {
     let Some(what) = child::role() else { return };
     let telemetry = tracecast::try_init().unwrap();
     match what.as_str() {
-        "doomed" => {
-            for first in (0..).step_by(DOOMED_STEP as usize) {
-                println!("making {};", first + DOOMED_STEP);
-                (first..first + DOOMED_STEP).for_each(step);
-                thread::sleep(Duration::from_millis(1_000 * DOOMED_STEP / DOOMED_RATE));
+        "doomed" => make_for_ever(DOOMED_STEP),
+        "doomed fast" => make_for_ever(FAST_STEP),
+        "flapping" => {
+            let ended = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+            let seen = ended.clone();
+            thread::spawn(move || {
+                let _ = std::io::stdin().read(&mut [0]);
+                seen.store(true, std::sync::atomic::Ordering::Relaxed);
+            });
+            let mut made = 0;
+            while !ended.load(std::sync::atomic::Ordering::Relaxed) {
+                (made..made + FLAPPING_RATE / 20).for_each(step);
+                made += FLAPPING_RATE / 20;
+                thread::sleep(Duration::from_millis(50));
             }
+            let report = telemetry.shutdown(LONG);
+            println!("{report}");
+            assert_eq!((report.spans_ended, report.spans_exported), (made, made), "{report}");
         }
         "heir" => {
             let _ = std::io::stdin().read(&mut [0]);
@@ -77,6 +96,17 @@ fn program() {
             assert_eq!((report.spans_ended, report.spans_exported), (made, made), "{report}");
         }
         other => panic!("no program is called {other}"),
+    }
+}
+
+/// Makes so many spans every 10 ms, and says how many before it does.
+fn make_for_ever(step_size: u64) -> ! {
+    let mut made = 0;
+    loop {
+        println!("making {};", made + step_size);
+        (made..made + step_size).for_each(step);
+        made += step_size;
+        thread::sleep(Duration::from_millis(1_000 * DOOMED_STEP / DOOMED_RATE));
     }
 }
 
@@ -110,15 +140,15 @@ fn a_receiver_that_comes_after_eight_of_sixteen_seconds_gets_everything() {
 
 /// Kills a program whose receiver is down and that has a spool; gives how many spans were made at most, and which arrived
 /// after another program has found the spool.
-fn kill(protocol: Protocol) -> (u64, Vec<u64>) {
+fn kill(protocol: Protocol, role: &str, life: u64) -> (u64, Vec<u64>) {
     let folder = Folder::new("faults-killed");
     let receiver = Faulty::start(protocol, Mood::Absent, false);
     let more = [
         ("TC_SPOOL_DIR", folder.0.to_str().unwrap().to_owned()),
         ("OTEL_BSP_SCHEDULE_DELAY", DELAY.as_millis().to_string()),
     ];
-    let doomed = spawn("doomed", &receiver, &more);
-    doomed.wait_for(&format!("making {DOOMED_LIFE};"));
+    let doomed = spawn(role, &receiver, &more);
+    doomed.wait_for(&format!("making {life};"));
     doomed.signal(libc::SIGKILL);
     let output = doomed.end();
     assert_eq!(output.signal, Some(libc::SIGKILL), "{}", output.text);
@@ -141,7 +171,7 @@ fn check_kill(protocol: Protocol) {
     let mut losses = Vec::new();
     // A machine that is busy with something else may keep the collector from its work.
     for _ in 0..3 {
-        let (made, numbers) = kill(protocol);
+        let (made, numbers) = kill(protocol, "doomed", DOOMED_LIFE);
         let arrived = numbers.len() as u64;
         let once: BTreeSet<_> = numbers.into_iter().collect();
         assert_eq!(once.len() as u64, arrived, "none came twice");
@@ -153,6 +183,19 @@ fn check_kill(protocol: Protocol) {
         losses.push(made - arrived);
     }
     panic!("more than {outside} spans are lost: {losses:?}");
+}
+
+/// At this rate a thread fills several chunks between two looks of the export thread.
+#[test]
+fn a_killed_program_that_is_fast_loses_its_last_spans_only() {
+    for protocol in PROTOCOLS {
+        let (made, numbers) = kill(protocol, "doomed fast", FAST_LIFE);
+        let arrived: BTreeSet<_> = numbers.iter().copied().collect();
+        println!("{protocol:?}: {made} spans made, {} arrived", arrived.len());
+        assert_eq!(arrived.len(), numbers.len(), "none came twice");
+        assert!(!arrived.is_empty());
+        assert_eq!(arrived, (0..arrived.len() as u64).collect(), "there are no gaps");
+    }
 }
 
 #[test]
@@ -187,6 +230,124 @@ fn a_lost_answer_may_send_spans_twice_and_loses_none() {
         let spans = receiver.spans();
         assert!(spans.len() >= 200 && spans.len().is_multiple_of(100), "{} spans came", spans.len());
         assert_eq!(distinct(&spans), 100);
+    }
+}
+
+/// A backend that comes and goes loses nothing while what waits for it fits into memory.
+#[test]
+fn a_flapping_backend_gets_everything() {
+    let cases = PROTOCOLS.map(|protocol| [Mood::Absent, Mood::Unavailable].map(|fault| (protocol, fault)));
+    // Two at a time: each makes spans as fast as it can send them.
+    for cases in cases {
+        let all = cases.map(|(protocol, fault)| {
+            let receiver = Faulty::start(protocol, Mood::Up, false);
+            let more = [
+                ("TC_MEMORY_LIMIT", FLAPPING_LIMIT.to_owned()),
+                ("OTEL_METRICS_EXPORTER", "none".to_owned()),
+                ("OTEL_BSP_SCHEDULE_DELAY", DELAY.as_millis().to_string()),
+            ];
+            let running = spawn("flapping", &receiver, &more);
+            receiver.wait_for(1);
+            (fault, receiver, running)
+        });
+        for _ in 0..2 {
+            all.iter().for_each(|(fault, receiver, _)| receiver.set(*fault));
+            thread::sleep(Duration::from_secs(3));
+            all.iter().for_each(|(_, receiver, _)| receiver.set(Mood::Up));
+            thread::sleep(Duration::from_secs(1));
+        }
+        for (fault, receiver, mut running) in all {
+            running.close_input();
+            let output = running.end();
+            assert!(output.succeeded, "{fault:?}: {}", output.text);
+            let ended = format!(" {} spans ended = ", distinct(&receiver.spans()));
+            assert!(output.text.contains(&ended), "{fault:?}:{ended} is not in {}", output.text);
+        }
+    }
+}
+
+/// Waits between attempts have grown to seconds by then; a probe ends them.
+#[test]
+fn a_backend_that_is_back_is_noticed_at_once() {
+    let cases = PROTOCOLS.map(|protocol| [Mood::Absent, Mood::Unavailable].map(|fault| (protocol, fault)));
+    let all = cases.as_flattened().iter().map(|(protocol, fault)| {
+        let receiver = Faulty::start(*protocol, *fault, false);
+        let running = spawn("doomed", &receiver, &[]);
+        running.wait_for("making ");
+        (fault, receiver, running)
+    });
+    let all: Vec<_> = all.collect();
+    thread::sleep(Duration::from_secs(9));
+    for (fault, receiver, running) in all {
+        assert!(receiver.spans().is_empty());
+        let began = Instant::now();
+        receiver.set(Mood::Up);
+        receiver.wait_for(1);
+        let took = began.elapsed();
+        println!("{fault:?}: the first span came after {took:?}");
+        assert!(took < Duration::from_secs(2), "{fault:?}: after {took:?}: {}", running.text());
+    }
+}
+
+/// One cause does not hide another: each is told once a minute.
+#[test]
+fn a_disk_that_fails_is_told_beside_a_backend_that_is_down() {
+    for protocol in PROTOCOLS {
+        let (receiver, folder) = (Faulty::start(protocol, Mood::Unavailable, false), Folder::new("faults-told"));
+        let spool = folder.0.join("spool");
+        let more = [("TC_SPOOL_DIR", spool.to_str().unwrap().to_owned()), ("OTEL_METRICS_EXPORTER", "none".to_owned())];
+        let running = spawn("doomed", &receiver, &more);
+        running.wait_for("making ");
+        // What is no directory takes no files.
+        std::fs::remove_dir_all(&spool).unwrap();
+        std::fs::write(&spool, "").unwrap();
+        running.wait_for(if protocol == Protocol::Grpc { "gRPC UNAVAILABLE" } else { "HTTP 503" });
+        running.wait_for("not kept on disk");
+        let text = running.text();
+        assert_eq!(text.matches("not kept on disk").count(), 1, "{text}");
+    }
+}
+
+#[test]
+fn a_loss_is_told_whatever_else_was() {
+    let receiver = Faulty::start(Protocol::HttpProtobuf, Mood::Absent, false);
+    let more = [("TC_MEMORY_LIMIT", "1MiB".to_owned()), ("OTEL_METRICS_EXPORTER", "none".to_owned())];
+    let running = spawn("flapping", &receiver, &more);
+    running.wait_for("connection refused");
+    running.wait_for("tracecast: warning: dropped ");
+    let text = running.text();
+    let told: Vec<_> = text.lines().filter(|line| line.contains("warning: dropped ")).collect();
+    let [line] = told[..] else { panic!("once a minute: {text}") };
+    assert!(line.contains(" spans: ") && (line.contains(" no_room") || line.contains(" no_chunk")), "{line}");
+}
+
+/// A backend that refuses large requests gets smaller ones, of what waits in memory, of what is new and of what is on disk.
+#[test]
+fn a_backend_that_finds_requests_too_large_gets_smaller_ones() {
+    const MADE: u64 = 2_000;
+    let _turn = turn();
+    for protocol in PROTOCOLS {
+        let folder = Folder::new("faults-picky");
+        let receiver = Faulty::start(protocol, Mood::Picky(20 << 10), false);
+        let mut config = receiver.configure(Config::new()).with_exporters(Signal::Metrics, Vec::new());
+        config.traces.batch.size = 1_000;
+        let telemetry = config.clone().init().unwrap();
+        (0..MADE).for_each(step);
+        let report = telemetry.shutdown(LONG);
+        assert_eq!((report.spans_ended, report.spans_exported, report.spans_dropped), (MADE, MADE, 0), "{report}");
+        let spans = receiver.spans();
+        assert_eq!((spans.len() as u64, distinct(&spans) as u64), (MADE, MADE));
+
+        receiver.set(Mood::Absent);
+        let config = config.with_spool(Spool::new(&folder.0));
+        let telemetry = config.clone().init().unwrap();
+        (0..MADE).for_each(step);
+        let report = telemetry.shutdown(LONG);
+        assert_eq!(report.spans_spooled, MADE, "{report}");
+        receiver.set(Mood::Picky(20 << 10));
+        let telemetry = config.init().unwrap();
+        wait_until("what is on disk", || telemetry.flush(LONG).spans_replayed == MADE);
+        assert_eq!((receiver.spans().len() as u64, telemetry.shutdown(LONG).spans_dropped), (2 * MADE, 0));
     }
 }
 

@@ -238,6 +238,21 @@ fn the_global_propagator_injects_whatever_span_is_current() {
 }
 
 #[test]
+fn the_global_propagator_leaves_no_header_of_an_earlier_caller() {
+    let _telemetry = on();
+    let passed_on = || {
+        let mut headers: HashMap<String, String> =
+            ["traceparent", "tracestate", "baggage"].map(|name| (name.to_owned(), "stale=1".to_owned())).into();
+        global::get_text_map_propagator(|propagator| propagator.inject_context(&Theirs::current(), &mut headers));
+        ["tracestate", "baggage"].map(|name| headers[name].clone())
+    };
+    assert_eq!(passed_on(), ["stale=1"; 2], "without a span nothing is touched");
+    assert_eq!(root(passed_on), ["", ""]);
+    let _baggage = Theirs::current_with_baggage([KeyValue::new("tenant", "gold")]).attach();
+    assert_eq!(root(passed_on), ["", "tenant=gold"]);
+}
+
+#[test]
 fn baggage_and_tracestate_go_through_a_client_span() {
     let _telemetry = on();
     let around = Theirs::new().with_remote_span_context(remote(true)).with_baggage([KeyValue::new("tenant", "gold")]);

@@ -144,3 +144,21 @@ fn a_span_is_never_larger_than_a_chunk() {
     assert!(span.dropped_attributes + span.dropped_events > 0);
     assert_eq!(span.events.len() as u32 + span.dropped_events, 10);
 }
+
+#[test]
+#[cfg(all(target_pointer_width = "64", not(miri)))]
+fn texts_that_live_for_ever_are_cut_to_their_limits() {
+    // One byte more than 4 GiB, of pages that are never touched. The first character takes two bytes, so that a length
+    // which wraps around would end inside of it.
+    let mut bytes = vec![0_u8; (1 << 32) + 1];
+    bytes[..2].copy_from_slice("é".as_bytes());
+    // SAFETY: a character and zeros are UTF-8.
+    let huge: &'static str = unsafe { std::str::from_utf8_unchecked(bytes.leak()) };
+    let span = record(Limits::default(), || {
+        tracecast::current().set(keys::text, Static(huge));
+        tracecast::current().event(huge);
+    });
+    assert_eq!(span.events[0].name.len(), 4096);
+    assert!(span.events[0].name.starts_with('é'));
+    assert_eq!(span.attribute("test.text").map(|value| value.to_string().len()), Some(4096));
+}

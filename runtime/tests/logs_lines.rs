@@ -228,11 +228,16 @@ fn an_error_is_written_with_its_sources() {
 #[test]
 fn texts_are_cut_and_fields_past_the_limit_are_counted() {
     let options = Options { attributes: 2, value_bytes: 5, ..Options::default() };
-    let lines = lines(options, || info!(a = "äöü", b = format_args!("{}", "x".repeat(99)), c = 1, d = 2, "123456"));
+    let lines = lines(options, || {
+        info!(target: "t", a = "äöü", b = format_args!("{}", "x".repeat(99)), c = 1, d = 2, "123456");
+        info!(target: "t", a = "12345", b = format_args!("{}{}", "äö", "x"), "{}", "1234ö");
+    });
+    let exact = members(serde_json::from_str(&lines[1]).unwrap());
+    assert_eq!((&exact["a"], &exact["b"], &exact["message"]), (&json!("12345"), &json!("äöx"), &json!("12…")));
     let line = members(serde_json::from_str(&lines[0]).unwrap());
     assert_eq!(
         line,
-        json!({"level": "info", "service": "tested", "target": "logs_lines", "message": "12345", "a": "äö", "b": "xxxxx",
+        json!({"level": "info", "service": "tested", "target": "t", "message": "12…", "a": "ä…", "b": "xx…",
                "dropped_fields": 2})
     );
 }

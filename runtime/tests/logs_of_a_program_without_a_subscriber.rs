@@ -7,6 +7,7 @@ use serde_json::Value;
 use tracecast::__logs::{Door, Options, is_installed};
 use tracecast::prelude::*;
 use tracecast::{OwnedValue, Recording, RecordingConfig, SpanId, TraceId};
+use tracing_core::callsite::DefaultCallsite;
 
 fn lines(door: &Door) -> Vec<Value> {
     door.lines().iter().map(|line| serde_json::from_str(line).expect(line)).collect()
@@ -23,6 +24,37 @@ fn events() {
     log::info!("log info");
     log::debug!("log debug");
     log::debug!(target: "loud", "log loud");
+}
+
+static CALLSITE: DefaultCallsite = DefaultCallsite::new(&METADATA);
+static METADATA: tracing::Metadata<'static> = tracing_core::metadata! {
+    name: "event", target: module_path!(), level: tracing::Level::INFO, fields: &["message"], callsite: &CALLSITE,
+    kind: tracing_core::Kind::EVENT
+};
+
+/// Does what `tracing` does with its feature `log-always`: an event comes as a record too, after it, or before it if it has an
+/// explicit parent.
+fn both_ways_of_one_event_count_once() {
+    let field = METADATA.fields().field("message").unwrap();
+    let event = || {
+        let text: &dyn tracing::field::Value = &"one";
+        tracing::Event::dispatch(&METADATA, &METADATA.fields().value_set(&[(&field, Some(text))]));
+    };
+    let record = || {
+        let metadata = log::Metadata::builder().level(log::Level::Info).target(METADATA.target()).build();
+        let mut record = log::Record::builder();
+        record.metadata(metadata).file(METADATA.file()).line(METADATA.line()).module_path(METADATA.module_path());
+        log::logger().log(&record.args(format_args!("one")).build());
+    };
+    for first_event in [true, true, false, false] {
+        if first_event {
+            event();
+            record();
+        } else {
+            record();
+            event();
+        }
+    }
 }
 
 #[test]
@@ -64,7 +96,10 @@ fn ours_are_installed_once_and_follow_the_inside() {
     assert_eq!(place[0], &("code.file.path".into(), OwnedValue::Str(file!().into())));
     assert!(matches!(&place[1], (name, OwnedValue::I64(1..)) if name == "code.line.number"));
 
-    // As with the feature `log-always` of `tracing`: the same event twice, from one place.
+    both_ways_of_one_event_count_once();
+    assert_eq!(messages(&door), ["one", "one", "one", "one"]);
+
+    // Two that only have the place in common.
     macro_rules! both {
         ($text:literal) => {
             tracing::info!($text);
@@ -73,7 +108,9 @@ fn ours_are_installed_once_and_follow_the_inside() {
     }
     both!("twice");
     log::info!("once");
-    assert_eq!(messages(&door), ["twice", "once"]);
+    #[rustfmt::skip]
+    let () = { tracing::info!("on one line"); log::info!("on one line") };
+    assert_eq!(messages(&door), ["twice", "twice", "once", "on one line", "on one line"]);
     tracing::info!(r#type = 1, "raw");
     assert_eq!(lines(&door)[0]["type"], 1);
 

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tracecast::keys::device;
 use tracecast::prelude::*;
@@ -55,7 +55,7 @@ fn one_that_panics_or_gives_no_number_leaves_a_gap() {
 #[test]
 fn one_that_hangs_is_left_behind_and_asked_again_when_it_is_back() {
     let _turn = TURN.lock().unwrap();
-    let patience = Duration::from_millis(250);
+    let patience = Duration::from_secs(2);
     let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let (release, released) = mpsc::channel::<()>();
@@ -67,11 +67,9 @@ fn one_that_hangs_is_left_behind_and_asked_again_when_it_is_back() {
         Some(counted.fetch_add(1, Relaxed))
     });
     let _fine = POWER.observe((), || Some(2.5));
-    let began = Instant::now();
-    // The first snapshot waits for the one that hangs; later ones pass it by.
-    assert_eq!(reader.snapshot().to_string(), "");
+    // The first snapshot waits for the one that hangs, and has the other; later ones pass it by.
     assert_eq!(reader.snapshot().to_string(), "tc_power_watts 2.5\n");
-    assert!(began.elapsed() >= patience);
+    assert_eq!(reader.snapshot().to_string(), "tc_power_watts 2.5\n");
     drop(release);
     // Once it has come back it is asked again.
     while reader.snapshot().to_string().lines().count() < 2 {}
@@ -94,18 +92,19 @@ fn nothing_is_asked_while_it_is_off() {
 // Interpreted, everything is slow.
 #[cfg(not(miri))]
 #[test]
-fn one_that_is_always_slow_holds_up_the_others_once() {
+fn slow_ones_do_not_hold_up_the_others() {
     let _turn = TURN.lock().unwrap();
-    let patience = Duration::from_millis(250);
+    let patience = Duration::from_secs(2);
     let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
-    let _slow = FREE.observe((0_u32,), move || {
-        std::thread::sleep(patience * 2);
-        Some(1)
-    });
+    let slow = |device: u32| {
+        FREE.observe((device,), move || {
+            std::thread::sleep(patience * 2);
+            Some(1)
+        })
+    };
+    let _slow: Vec<_> = (0..5).map(slow).collect();
     let _fast = POWER.observe((), || Some(2.5));
-    let first = reader.snapshot();
-    assert_eq!(first.value("tc_power_watts", &[]), None);
     for _ in 0..3 {
         assert!(reader.snapshot().value("tc_power_watts", &[]).is_some());
     }

@@ -209,7 +209,12 @@ fn a_failure_and_its_end_are_told_once() {
     let said = output.said();
     let what = format!("traces to {endpoint}/: ");
     assert_eq!(said.len(), 3, "the start, the failure and its end: {said:?}");
-    assert!(said[1].starts_with(&what) && said[1].contains("503") && said[1].ends_with("trying again"), "{said:?}");
+    assert!(
+        said[1].starts_with(&format!("warning: {what}"))
+            && said[1].contains("503")
+            && said[1].ends_with("trying again"),
+        "{said:?}"
+    );
     assert!(said[2].starts_with(&format!("{what}works again, after ")), "{said:?}");
     // Whoever wants to hear of nothing, hears of nothing.
     receiver.set_sick(true);

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use child::Child;
 use receiver::Receiver;
+use tracecast::InternedKey;
 use tracecast::config::Config;
 use tracecast::prelude::*;
 
@@ -20,6 +21,11 @@ const SECRET: &str = "hunter2";
 tc_metrics! {
     /// Loads.
     static LOADS: Counter = "tc_loads_total";
+}
+
+tracecast::tc_keys! {
+    /// Who pays.
+    label tenant: Interned<1> = "tc.test.tenant";
 }
 
 #[tc_span("Store/Load")]
@@ -55,6 +61,19 @@ fn program() {
     }
     println!("{}", tracecast::catalogue().to_markdown());
     println!("{}", tracecast::init().shutdown(Duration::from_millis(100)));
+}
+
+#[test]
+fn a_full_label_does_not_print_the_value_that_did_not_fit() {
+    if child::role().is_some() {
+        return ["gold", SECRET, SECRET, "tin"].into_iter().for_each(|text| _ = tenant::intern(text));
+    }
+    let output = Child::new("a_full_label_does_not_print_the_value_that_did_not_fit", "overflows").run();
+    assert!(output.succeeded && !output.text.contains(SECRET), "{}", output.text);
+    assert_eq!(
+        output.said(),
+        ["warning: label `tc.test.tenant` reached its limit of 1 values; new values become `other`"]
+    );
 }
 
 /// A folder that goes away with the test.
@@ -131,7 +150,7 @@ fn a_receiver_that_repeats_them_is_not_quoted() {
             ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=hunter2"),
         ];
         let text = check(&variables, Some(&receiver));
-        assert!(text.contains("tracecast: traces to"), "it is told: {text}");
+        assert!(text.contains("\"message\":\"traces to"), "it is told: {text}");
         assert!(!receiver.all().is_empty());
     }
 }

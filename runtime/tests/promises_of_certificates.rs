@@ -1,6 +1,9 @@
 //! Certificates that variables name: the receiver's is checked, ours is shown, and files that change are read again.
 #![cfg(feature = "otlp")]
 
+#[path = "support/child.rs"]
+mod child;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
@@ -152,4 +155,34 @@ fn a_receiver_that_nobody_trusts_gets_nothing() {
     let report = telemetry.shutdown(Duration::from_millis(500));
     assert_eq!((report.spans_exported, report.spans_left), (0, 1), "{report}");
     assert!(received.try_recv().is_err());
+}
+
+/// Files that are wrong at the start, and files that are torn by a rotation, in a process whose lines can be read.
+#[test]
+fn wrong_files_are_reported() {
+    let Some(role) = child::role() else {
+        let output = child::Child::new("wrong_files_are_reported", "start").run();
+        let lines = output.text.lines().filter(|line| line.contains("certificate file")).count();
+        assert!(output.succeeded && lines == 1, "a mistake shows before the first span: {}", output.text);
+        let output = child::Child::new("wrong_files_are_reported", "rotation").run();
+        let expected = "ca.pem` has no certificate in it; expected PEM; using the previous certificates";
+        assert!(output.succeeded && output.text.contains(expected), "{}", output.text);
+        return;
+    };
+    let (authority, files) = (authority(), Files::new(&role));
+    let (address, _received) = listen(Arc::new(Mutex::new(server(&authority))));
+    files.write(&authority);
+    let tear = || std::fs::write(files.0.join("ca.pem"), "torn").unwrap();
+    if role == "start" {
+        tear();
+        let telemetry = files.config(address).init().unwrap();
+        assert!(telemetry.shutdown(LONG).complete);
+    } else {
+        let telemetry = files.config(address).init().unwrap();
+        load();
+        assert_eq!(telemetry.flush(LONG).spans_exported, 1);
+        tear();
+        load();
+        assert_eq!(telemetry.shutdown(LONG).spans_exported, 2);
+    }
 }

@@ -88,7 +88,7 @@ fn baggage_without_a_trace_belongs_to_the_one_that_begins() {
         assert_eq!(headers.len(), 2, "{headers:?}");
         assert_eq!(headers[0].0, "traceparent");
         let sampled = recording.drain().len() == 3;
-        assert_eq!((headers[0].1.ends_with("-01"), headers[0].1.ends_with("-00")), (sampled, !sampled));
+        assert!(headers[0].1.ends_with(if sampled { "-03" } else { "-02" }), "its id is random: {headers:?}");
         assert_eq!(headers[1], incoming("01")[2]);
     }
 }
@@ -203,4 +203,76 @@ fn a_value_for_which_there_is_no_room_takes_the_old_one_away() {
     let long = "x".repeat(1 << 20);
     let full = context.with_baggage("filling", &"y".repeat(7_000)).unwrap().with_shared(keys::session, &long[..2_000]);
     assert_eq!(full.baggage("tc.test.session"), None);
+}
+
+#[tc_span("Outer/Call", kind = client)]
+fn client() -> List {
+    outgoing()
+}
+
+#[tc_span("Outer/AsyncCall", kind = client)]
+async fn async_client() -> List {
+    outgoing()
+}
+
+#[tc_span("Outer/Publish", kind = producer, parent = context.clone())]
+fn producer_below(context: &Context) -> List {
+    outgoing()
+}
+
+/// The trace, the spans and the flags of everything that goes out, in all ways that a span about a call can begin.
+fn calls(below: &Context) -> (String, Vec<String>, String) {
+    let mut span = Span::builder("Outer/Built", Kind::Client).start();
+    let by_hand = span.in_scope(outgoing);
+    let below = producer_below(below);
+    let scope = {
+        let _scope = tc_scope!("Outer/Scope", kind = client);
+        outgoing()
+    };
+    let all = [client(), client(), futures::executor::block_on(async_client()), by_hand, below, scope];
+    let parents: Vec<&str> = all.iter().map(|headers| headers[0].1.as_str()).collect();
+    let (trace, flags) = (parents[0][3..35].to_owned(), parents[0][53..].to_owned());
+    assert!(parents.iter().all(|parent| parent[3..35] == trace && parent[53..] == flags), "{parents:?}");
+    let mut ids: Vec<_> = parents.iter().map(|parent| parent[36..52].to_owned()).collect();
+    ids.sort_unstable();
+    (trace, ids, flags)
+}
+
+#[test]
+fn each_unsampled_call_has_a_parent_of_its_own() {
+    let _turn = turn();
+    let recording =
+        Recording::start(RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() }).unwrap();
+    let check = |around: &Context, flags: &str| {
+        let (trace, mut ids, seen) = calls(around);
+        assert_eq!((trace, seen.as_str()), (around.trace_id().to_string(), flags));
+        ids.push(around.span_id().to_string());
+        let all = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all, "{ids:?}");
+    };
+    let _root = tc_scope!("Outer/Root");
+    check(&Context::current(), "02");
+    for flags in ["00", "02"] {
+        let caller = propagation::extract(&incoming(flags));
+        caller.run(|| check(&caller, flags));
+        // Whoever hands on a context as it is hands on its ids.
+        assert_eq!(caller.run(outgoing), incoming(flags));
+    }
+    assert_eq!(recording.accounting().dropped.total(), 0);
+    assert_eq!(recording.drain().len(), 0);
+}
+
+#[test]
+fn spans_below_pass_on_whether_the_trace_id_is_random() {
+    let _turn = turn();
+    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    for flags in ["01", "03"] {
+        let caller = propagation::extract(&incoming(flags));
+        let sent = caller.run(|| [middle(), inner(), client()]);
+        assert!(sent.iter().all(|headers| headers[0].1.ends_with(&format!("-{flags}"))), "{sent:?}");
+    }
+    assert!([middle(), inner(), client()].iter().all(|headers| headers[0].1.ends_with("-03")));
+    drop(recording);
 }

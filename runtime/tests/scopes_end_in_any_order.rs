@@ -1,8 +1,8 @@
 //! Scope guards: dropped out of order, leaked, moved away, re-entered from destructors. The tree stays right.
 
-use tracecast::Scope;
 use tracecast::prelude::*;
 use tracecast::testing::capture;
+use tracecast::{Kind, Scope, Span};
 
 #[tc_span("Scope/Child")]
 fn child() {}
@@ -183,4 +183,40 @@ fn every_scope_is_done_with_after_a_thousand_random_orders() {
         });
         assert_eq!(captured.span("Scope/Child").parent_span_id, None, "nothing is left on the stack\n{captured}");
     }
+}
+
+/// Runs `f`, inside of which a scope leaks, on a thread of its own; whether anything is current there afterwards.
+fn current_after(f: impl FnOnce() + Send + 'static) -> bool {
+    std::thread::spawn(move || {
+        f();
+        tracecast::Context::current().is_valid()
+    })
+    .join()
+    .unwrap()
+}
+
+fn leak() {
+    std::mem::forget(tc_scope!("Scope/Leaked"));
+}
+
+#[test]
+fn a_leaked_guard_ends_with_whatever_made_a_context_current() {
+    assert!(!current_after(|| drop(capture(leak))));
+    assert!(!current_after(|| capture(|| Context::current().run(leak)).value));
+    let inside = capture(|| {
+        let around = Context::current();
+        let context = Span::builder("Scope/Other", Kind::Internal).start().context();
+        context.run(leak);
+        let after_run = Context::current().is_valid();
+        {
+            let _attached = context.attach();
+            leak();
+        }
+        let after_attach = Context::current().is_valid();
+        let work = async { leak() }.in_context(&context);
+        futures::executor::block_on(work);
+        drop(around);
+        (after_run, after_attach, Context::current().is_valid())
+    });
+    assert_eq!(inside.value, (false, false, false), "after run, attach and in_context");
 }

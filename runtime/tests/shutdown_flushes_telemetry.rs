@@ -28,6 +28,14 @@ fn report() {}
 #[tc_span("Stop/Begun")]
 fn begun() {}
 
+/// Goes on for ever, and has a child that does not.
+#[tc_span("Stop/Session", kind = server)]
+fn session() {
+    begun();
+    println!("ready");
+    hang();
+}
+
 /// What each program does.
 #[test]
 fn program() {
@@ -40,10 +48,16 @@ fn program() {
             hang();
         }),
         "short" => shutdown.blocking_step("blocking", blocking).with_flush_timeout(Duration::from_millis(100)),
+        "open" => {
+            thread::spawn(session);
+            shutdown
+        }
         other => panic!("no program is called {other}"),
     };
     let _armed = shutdown.final_report(|_| report()).on_signals();
-    println!("ready");
+    if what != "open" {
+        println!("ready");
+    }
     hang();
 }
 
@@ -72,6 +86,18 @@ fn what_the_steps_made_arrives() {
     assert_eq!(output.code, Some(0), "{}", output.text);
     assert_eq!(receiver.span_names(), ["Stop/Blocking", "Stop/Async", "Stop/Report"]);
     let account = "telemetry: 3 spans ended = 3 exported + 0 dropped + 0 left";
+    assert!(output.text.contains(account), "{}", output.text);
+}
+
+#[test]
+fn a_span_that_is_open_arrives_as_unfinished() {
+    let receiver = Receiver::start();
+    let output = stop("open", &endpoint(&receiver), "60000");
+    assert_eq!(output.code, Some(0), "{}", output.text);
+    let mut names = receiver.span_names();
+    names.sort_unstable();
+    assert_eq!(names, ["Stop/Begun", "Stop/Report", "Stop/Session"]);
+    let account = "telemetry: 3 spans ended = 3 exported + 0 dropped + 0 left; 1 spans still open: Stop/Session (1)";
     assert!(output.text.contains(account), "{}", output.text);
 }
 

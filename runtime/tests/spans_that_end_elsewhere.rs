@@ -151,3 +151,119 @@ fn a_filter_ends_with_its_recording() {
     drop(recording);
     tracecast::testing::capture(leaf).assert_tree("Elsewhere/Leaf");
 }
+
+#[tc_span("Elsewhere/Nested")]
+fn nested(depth: usize) {
+    if depth > 1 {
+        nested(depth - 1);
+    }
+}
+
+#[test]
+fn a_thread_that_recursed_deeply_returns_its_surplus_blocks() {
+    let (_turn, recording) = recording();
+    let (recursed, wait_for_recursion) = mpsc::channel();
+    let (finish, wait_for_finish) = mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        nested(BLOCKS - 40);
+        recursed.send(()).unwrap();
+        wait_for_finish.recv().unwrap();
+    });
+    wait_for_recursion.recv().unwrap();
+    let before = recording.accounting();
+    // The other thread is alive and idle.
+    nested(BLOCKS - 100);
+    let after = recording.accounting();
+    assert_eq!(after.dropped.no_block, before.dropped.no_block, "{after:?}");
+    finish.send(()).unwrap();
+    thread.join().unwrap();
+}
+
+/// Stackful coroutines: spans that are suspended on one stack while others end on another.
+#[cfg(not(miri))]
+mod coroutines {
+    use corosensei::{Coroutine, CoroutineResult};
+
+    use super::*;
+
+    #[tc_span("Coroutine/Inner")]
+    fn inner(yielder: &corosensei::Yielder<(), ()>) {
+        yielder.suspend(());
+        leaf();
+    }
+
+    #[tc_span("Coroutine/Outer")]
+    fn outer(coroutine: &mut Coroutine<(), (), ()>) {
+        coroutine.resume(());
+    }
+
+    fn ends_on_another_thread() {
+        let span = Span::builder("Coroutine/Elsewhere", Kind::Internal).start();
+        std::thread::spawn(move || drop(span)).join().unwrap();
+    }
+
+    fn suspended_in_a_span() -> Coroutine<(), (), ()> {
+        Coroutine::new(|yielder, ()| inner(yielder))
+    }
+
+    #[test]
+    fn a_span_that_outlives_the_one_around_it_brings_nothing_back() {
+        let (_turn, recording) = recording();
+        let before = recording.accounting();
+        for _ in 0..100 {
+            let mut coroutine = suspended_in_a_span();
+            outer(&mut coroutine);
+            assert!(matches!(coroutine.resume(()), CoroutineResult::Return(())));
+            ends_on_another_thread();
+            ends_on_another_thread();
+            leaf();
+            let spans = recording.drain();
+            let roots = spans.iter().filter(|span| span.parent_span_id.is_none()).count();
+            // Outer, both that ended elsewhere, and both leaves: inside the suspended span nothing is current any more.
+            assert_eq!((spans.len(), roots), (6, 5), "{spans:?}");
+        }
+        let after = recording.accounting();
+        assert_eq!((after.open, after.dropped), (0, before.dropped), "{after:?}");
+        assert_eq!(after.cut_off - before.cut_off, 100, "{after:?}");
+    }
+
+    #[test]
+    fn coroutines_that_take_turns_leave_nothing_current() {
+        let (_turn, recording) = recording();
+        let before = recording.accounting();
+        let mut seed = 11_u64;
+        let mut random = |n: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as usize % n
+        };
+        let mut made = 0;
+        let mut running: Vec<Coroutine<(), (), ()>> = Vec::new();
+        for _ in 0..2_000 {
+            if running.len() < 2 || random(3) == 0 && running.len() < 32 {
+                let mut coroutine = Coroutine::new(|yielder, ()| {
+                    inner(yielder);
+                    let mut span = Span::builder("Coroutine/Entered", Kind::Internal).start();
+                    span.in_scope(|| yielder.suspend(()));
+                    let _attached = span.context().attach();
+                    let _scope = tc_scope!("Coroutine/Scope");
+                    yielder.suspend(());
+                });
+                coroutine.resume(());
+                running.push(coroutine);
+                made += 1;
+            }
+            let at = random(running.len());
+            if running[at].done() || matches!(running[at].resume(()), CoroutineResult::Return(())) {
+                running.swap_remove(at);
+            }
+        }
+        // The rest is unwound where it was suspended.
+        drop(running);
+        ends_on_another_thread();
+        assert!(!Context::current().is_valid(), "nothing is current");
+        let after = recording.accounting();
+        assert_eq!((after.open, after.dropped), (0, before.dropped), "{after:?}");
+        let spans = recording.drain();
+        assert_eq!(spans.iter().filter(|span| span.name == "Coroutine/Inner").count(), made);
+    }
+}

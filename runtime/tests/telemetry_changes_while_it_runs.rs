@@ -15,6 +15,8 @@ use tracecast::{Guard, InternedKey, Report, Sampler};
 tracecast::tc_keys! {
     /// What a user asked for.
     pub id prompt: str = "tc.test.prompt";
+    /// A slot of a large table.
+    pub label slot: Index<1500> = "tc.test.slot";
     /// Who asked.
     pub label tenant: Interned<4> = "tc.test.tenant";
 }
@@ -22,6 +24,8 @@ tracecast::tc_keys! {
 tc_metrics! {
     /// Loads.
     static LOADS: Counter = "tc_loads_total";
+    /// Loads of a slot: enough series for large requests.
+    static BY_SLOT: Counter<(slot,)> = "tc_loads_by_slot_total";
     /// Loads of a tenant.
     static BY_TENANT: Counter<(tenant,)> = "tc_loads_by_tenant_total";
 }
@@ -135,6 +139,16 @@ fn the_file_is_read_again() {
     std::fs::write(&path, "file_format: '1.0'\ntracer_provider: {loud: true}\n").unwrap();
     let error = telemetry.reload().unwrap_err().to_string();
     assert!(error.contains("tracer_provider") && error.contains("loud"), "{error}");
+    let chain = (1..500).map(|at| format!("- &a{at} [*a{}]\n", at - 1)).collect::<String>();
+    let hostile = [
+        (format!("- &a {}\n{}", "x".repeat(60_000), "- *a\n".repeat(90_000)), "line 70: file: is too large"),
+        (format!("- &a0 []\n{chain}"), "line 64: file: is nested too deep"),
+    ];
+    for (text, expected) in hostile {
+        std::fs::write(&path, text).unwrap();
+        let error = telemetry.reload().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
     look();
     assert_eq!(flush(&telemetry).spans_exported, 3, "a wrong file changes nothing");
 
@@ -255,6 +269,28 @@ fn what_waits_goes_to_the_new_receiver() {
 }
 
 #[test]
+fn beside_another_receiver_what_waits_goes_where_it_was_to_go() {
+    let _turn = TURN.lock().unwrap();
+    let (first, second, folder) = (Receiver::start(), Receiver::start(), Folder::new("beside"));
+    first.set_sick(true);
+    let path = folder.0.join("telemetry.yaml");
+    std::fs::write(&path, file(&first, 1.0, "")).unwrap();
+    // The console is the other one.
+    let telemetry = Config::from_file(&path).unwrap().with_debug(true).init().unwrap();
+    load("one");
+    telemetry.flush(Duration::from_millis(300));
+    std::fs::write(&path, file(&second, 1.0, "")).unwrap();
+    telemetry.reload().unwrap();
+    load("two");
+    let report = telemetry.flush(Duration::from_millis(300));
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (2, 1, 1), "{report}");
+    first.set_sick(false);
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.complete), (2, 2, true), "{report}");
+    assert_eq!((first.span_names().len(), second.span_names().len()), (1, 1));
+}
+
+#[test]
 fn what_is_on_disk_does_not_go_where_it_went_before() {
     let _turn = TURN.lock().unwrap();
     let (first, second, folder) = (Receiver::start(), Receiver::start(), Folder::new("tenants"));
@@ -295,6 +331,52 @@ fn what_code_said_of_exporters_is_said_again() {
 }
 
 #[test]
+fn reading_the_same_again_changes_nothing() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    let section = format!(r#"{{"service_name": "store", "otlp_endpoint": "{}"}}"#, receiver.endpoint());
+    let mut config = Config::from_env().with_telemetry(serde_json::from_str(&section).unwrap());
+    config.traces.batch.size = 256;
+    let telemetry = config.init().unwrap();
+    load("one");
+    telemetry.set_filter("Cache=off".parse().unwrap());
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!((reloaded.changed, reloaded.after_restart), (vec![], vec![]));
+    load("two");
+    look();
+    assert!(telemetry.shutdown(LONG).complete);
+    assert_eq!(receiver.span_names().len(), 2);
+}
+
+#[test]
+fn a_timeout_that_is_read_again_is_in_force() {
+    let _turn = TURN.lock().unwrap();
+    // It takes connections and never answers.
+    let (silent, folder) = (std::net::TcpListener::bind("127.0.0.1:0").unwrap(), Folder::new("timeout"));
+    let path = folder.0.join("telemetry.yaml");
+    let yaml = |timeout: u32| {
+        format!(
+            "file_format: '1.0'\ntracer_provider:\n  processors:\n    - batch:\n        export_timeout: {timeout}\n        \
+             exporter:\n          otlp_http:\n            endpoint: http://{}/v1/traces\n            timeout: 60000\n",
+            silent.local_addr().unwrap()
+        )
+    };
+    std::fs::write(&path, yaml(60_000)).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().init().unwrap();
+    std::fs::write(&path, yaml(50)).unwrap();
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["traces.batch"], vec![]));
+    load("one");
+    telemetry.flush(Duration::ZERO);
+    // With the old timeout the second attempt would come after a minute.
+    let (send, attempts) = std::sync::mpsc::channel();
+    std::thread::spawn(move || silent.incoming().try_for_each(|attempt| send.send(attempt)));
+    let attempts: Vec<_> = (0..2).map(|_| attempts.recv_timeout(LONG)).collect();
+    assert!(attempts.iter().all(Result::is_ok), "{attempts:?}");
+    assert_eq!(telemetry.shutdown(Duration::ZERO).spans_left, 1);
+}
+
+#[test]
 fn a_receiver_that_is_down_does_not_hold_up_another_signal() {
     let _turn = TURN.lock().unwrap();
     let (well, sick) = (Receiver::start(), Receiver::start());
@@ -302,7 +384,8 @@ fn a_receiver_that_is_down_does_not_hold_up_another_signal() {
     let config =
         to(&well).with_endpoint_of(Signal::Metrics, format!("http://{}/v1/metrics", sick.address).parse().unwrap());
     let telemetry = config.with_memory_limit(4 << 20).with_metric_interval(Duration::from_millis(5)).init().unwrap();
-    // Until the requests of metrics have taken all the room that they may.
+    // Large requests, until those of metrics fill the memory that they may use.
+    (0..1500_u32).for_each(|slot| BY_SLOT.add(1, (slot,)));
     let began = std::time::Instant::now();
     while telemetry.flush(Duration::from_millis(20)).points_dropped == 0 {
         assert!(began.elapsed() < LONG, "metrics never filled the memory");

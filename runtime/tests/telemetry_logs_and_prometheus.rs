@@ -29,12 +29,17 @@ tc_metrics! {
     static LOADS: Counter = "tc_loads_total";
 }
 
+/// Records that come all at once: twice what is set aside for them.
+const BURST: usize = 4_000;
+
 /// What each program does.
 #[test]
 fn program() {
     let Some(what) = child::role() else { return };
-    if what == "reloads" {
-        return reloads();
+    match what.as_str() {
+        "reloads" => return reloads(),
+        "stuck" => return stuck(),
+        _ => {}
     }
     let telemetry = tracecast::init();
     match what.as_str() {
@@ -49,6 +54,12 @@ fn program() {
         "remote" => {
             let (trace, span) = (0x0af7_6519_16cd_43dd_8448_eb21_1c80_319c, 0xb7ad_6b71_6920_3331);
             tracecast::Context::remote(TraceId(trace), SpanId(span), true).run(|| tracing::info!("from afar"));
+        }
+        "burst" => {
+            let text = "x".repeat(2_000);
+            for _ in 0..BURST {
+                tracing::info!("{text}");
+            }
         }
         "scraped" => {
             LOADS.add(3, ());
@@ -72,6 +83,34 @@ fn reloads() {
     assert_eq!(telemetry.reload().unwrap().changed, ["exporters"]);
     tracing::info!("after");
     std::fs::remove_file(&path).unwrap();
+    println!("report: {}", telemetry.shutdown(Duration::from_secs(20)));
+}
+
+/// The export thread hangs in a redaction hook, for as long as the test wants it to.
+fn stuck() {
+    let (release, hold) = std::sync::mpsc::channel::<()>();
+    let hold = std::sync::Mutex::new(Some(hold));
+    let hook = move |_: &str, _: &str| {
+        let is_exporting = std::thread::current().name() == Some("tracecast");
+        let hold = hold.lock().unwrap().take_if(|_| is_exporting);
+        hold.iter().for_each(|hold| hold.recv().unwrap_or_default());
+        None
+    };
+    let telemetry = tracecast::config::Config::from_env().with_redaction(hook).init().unwrap();
+    load();
+    let until = |what: &str, there: &dyn Fn() -> bool| {
+        let began = std::time::Instant::now();
+        while !there() {
+            assert!(began.elapsed() < Duration::from_secs(30), "never {what}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    };
+    until("stalled", &|| telemetry.export_stalled() > Duration::from_secs(1));
+    let text = telemetry.render_prometheus();
+    let stalled = text.lines().find_map(|line| line.strip_prefix("tc_export_stalled_seconds "));
+    assert!(stalled.is_some_and(|seconds| seconds.parse::<f64>().unwrap() > 1.0), "{text}");
+    drop(release);
+    until("working again", &|| telemetry.export_stalled() < Duration::from_millis(100));
     println!("report: {}", telemetry.shutdown(Duration::from_secs(20)));
 }
 
@@ -101,7 +140,7 @@ fn run(what: &str, variables: &[(&str, &str)]) -> (Receiver, child::Output) {
 
 fn lines(output: &child::Output) -> Vec<serde_json::Value> {
     let lines = output.text.lines().filter(|line| line.starts_with('{'));
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines.map(|line| serde_json::from_str(line).unwrap()).filter(|line| !child::is_notice(line)).collect()
 }
 
 #[test]
@@ -122,6 +161,34 @@ fn events_become_lines_and_records_of_the_span_they_happen_in() {
         assert_eq!(line["trace_flags"], "01");
     }
     assert!(output.text.contains("2 log records exported, 0 dropped, 0 left"), "{}", output.text);
+}
+
+#[test]
+fn notices_look_like_lines_and_have_a_level() {
+    let wrong = [("OTEL_TRACES_SAMPLER_ARG", "1.5"), ("OTEL_TRACES_SAMPLER", "traceidratio")];
+    let notices = |output: &child::Output| -> Vec<serde_json::Value> {
+        let parsed = output.text.lines().filter_map(|line| serde_json::from_str(line).ok());
+        parsed.filter(child::is_notice).collect()
+    };
+    let (_, output) = run("logs", &wrong);
+    let [problem, start] = <[_; 2]>::try_from(notices(&output)).unwrap();
+    assert_eq!((&problem["level"], &problem["service"]), (&"warn".into(), &"store".into()));
+    assert!(problem["message"].as_str().unwrap().starts_with("OTEL_TRACES_SAMPLER_ARG: `1.5`"), "{problem}");
+    assert!(start["level"] == "info" && start["message"].as_str().unwrap().starts_with("traces to "), "{start}");
+    assert!(start["timestamp"].is_string() && !output.text.contains("\ntracecast: "), "{}", output.text);
+
+    let (_, output) = run("logs", &[&wrong[..], &[("TC_LOG_FORMAT", "text")]].concat());
+    assert!(output.text.contains("Z  WARN tracecast: OTEL_TRACES_SAMPLER_ARG: `1.5`"), "{}", output.text);
+    let (_, output) = run("logs", &[&wrong[..], &[("TC_LOG_FORMAT", "none")]].concat());
+    assert!(output.text.contains("\ntracecast: warning: OTEL_TRACES_SAMPLER_ARG: `1.5`"), "{}", output.text);
+}
+
+#[test]
+fn records_that_come_all_at_once_use_the_memory_that_is_free() {
+    let (receiver, output) = run("burst", &[("TC_LOG_FORMAT", "none")]);
+    let expected = format!("{BURST} log records exported, 0 dropped, 0 left");
+    assert!(output.text.contains(&expected), "{}", output.text);
+    assert_eq!(records(&receiver).len(), BURST);
 }
 
 #[test]
@@ -165,6 +232,8 @@ fn lines_come_alone_and_records_too() {
 fn metrics_can_be_scraped() {
     let (_, output) = run("scraped", &[("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE", "delta")]);
     assert!(output.text.lines().any(|line| line == "tc_loads_total 3"), "{}", output.text);
+    let about = output.text.lines().find(|line| line.starts_with("target_info{")).unwrap_or_default();
+    assert!(about.contains("service_name=\"store\"") && about.ends_with("} 1"), "{}", output.text);
     let waiting = output.text.lines().find(|line| line.starts_with("tc_export_queue_bytes{signal=\"traces\"}"));
     assert_eq!(waiting, Some("tc_export_queue_bytes{signal=\"traces\"} 0"), "no span waits: {}", output.text);
     assert!(
@@ -172,6 +241,12 @@ fn metrics_can_be_scraped() {
         "{}",
         output.text
     );
+}
+
+#[test]
+fn an_export_thread_that_is_stuck_is_seen_without_it() {
+    let (_, output) = run("stuck", &[("OTEL_LOGS_EXPORTER", "none")]);
+    assert!(output.text.contains("1 spans ended = 1 exported"), "{}", output.text);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::time::Duration;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use receiver::Receiver;
@@ -212,6 +213,102 @@ fn what_a_receiver_rejects_is_counted() {
     let report = telemetry.shutdown(LONG);
     assert_eq!((report.spans_ended, report.spans_exported, report.spans_dropped), (6, 3, 3), "{report}");
     assert_eq!(receiver.at("/v1/traces").len(), 4);
+}
+
+#[test]
+fn an_answer_that_is_not_otlp_confirms_nothing() {
+    let _turn = TURN.lock().unwrap();
+    for protocol in [Protocol::HttpProtobuf, Protocol::HttpJson] {
+        let receiver = Receiver::start();
+        let config = config(&receiver).with_exporters(Signal::Metrics, Vec::new()).with_protocol(protocol);
+        let telemetry = config.init().unwrap();
+        // A proxy's page, then half of an answer, then nothing at all: the last one is a success.
+        receiver.answer("HTTP/1.1 200 OK\r\ncontent-type: text/html", b"<html>welcome</html>");
+        load(1);
+        let report = telemetry.flush(LONG);
+        assert_eq!((report.spans_ended, report.spans_unconfirmed, report.spans_exported), (2, 2, 0), "{report}");
+        assert!(report.complete && report.to_string().contains("+ 0 left + 2 unconfirmed;"), "{report}");
+        receiver.answer("HTTP/1.1 200 OK\r\ncontent-type: application/json", br#"{"partialSuccess":{"rejec"#);
+        load(2);
+        let report = telemetry.flush(LONG);
+        assert_eq!((report.spans_ended, report.spans_unconfirmed, report.spans_exported), (4, 4, 0), "{report}");
+        load(3);
+        let report = telemetry.shutdown(LONG);
+        assert_eq!((report.spans_ended, report.spans_unconfirmed, report.spans_exported), (6, 4, 2), "{report}");
+        assert_eq!((report.spans_dropped, receiver.at("/v1/traces").len()), (0, 3), "it is not sent again: {report}");
+    }
+}
+
+#[test]
+fn metric_points_that_wait_are_counted() {
+    let _turn = TURN.lock().unwrap();
+    let receiver = Receiver::start();
+    receiver.set_sick(true);
+    let telemetry = config(&receiver).init().unwrap();
+    load(1);
+    let report = telemetry.flush(Duration::from_millis(300));
+    assert!(report.points_left > 0 && report.points_exported == 0 && !report.complete, "{report}");
+    receiver.set_sick(false);
+    let report = telemetry.shutdown(LONG);
+    assert!(report.points_left == 0 && report.points_exported > 0 && report.complete, "{report}");
+    assert!(report.to_string().contains("metric points exported, 0 dropped, 0 left; "), "{report}");
+}
+
+tracecast::tc_keys! {
+    /// One of many.
+    pub label item: tracecast::Index<998> = "tc.test.item.with.a.name.that.takes.its.room.in.each.point";
+}
+
+macro_rules! wide_counters {
+    ($($counter:ident $name:literal),*) => {
+        tc_metrics! {
+            $(
+                /// Something of each item.
+                static $counter: Counter<(item,)> = $name;
+            )*
+        }
+        static WIDE: &[&tracecast::Counter<(item,)>] = &[$(&$counter),*];
+    };
+}
+
+wide_counters!(
+    W0 "tc_wide_0_total", W1 "tc_wide_1_total", W2 "tc_wide_2_total", W3 "tc_wide_3_total", W4 "tc_wide_4_total",
+    W5 "tc_wide_5_total", W6 "tc_wide_6_total", W7 "tc_wide_7_total", W8 "tc_wide_8_total", W9 "tc_wide_9_total"
+);
+
+/// As many series as budgets allow would make a request that backends refuse as a whole.
+#[test]
+fn metrics_of_many_series_are_several_requests() {
+    let _turn = TURN.lock().unwrap();
+    for protocol in [Protocol::HttpProtobuf, Protocol::HttpJson] {
+        let receiver = Receiver::start();
+        // With little memory requests are as much smaller.
+        let telemetry = config(&receiver).with_protocol(protocol).with_memory_limit(16 << 20).init().unwrap();
+        WIDE.iter().for_each(|counter| (0..998).for_each(|at| counter.add(1, (tracecast::Index::new(at),))));
+        let report = telemetry.shutdown(LONG);
+        let requests = receiver.at("/v1/metrics");
+        let longest = requests.iter().map(|request| request.body.len()).max().unwrap();
+        let whole: usize = requests.iter().map(|request| request.body.len()).sum();
+        assert!(longest <= whole / 2, "{longest} of {whole} bytes in one request");
+        let metrics = requests.iter().flat_map(|request| {
+            let request: ExportMetricsServiceRequest = match protocol {
+                Protocol::HttpJson => serde_json::from_slice(&request.body).unwrap(),
+                _ => ExportMetricsServiceRequest::decode(&request.body[..]).unwrap(),
+            };
+            request
+                .resource_metrics
+                .into_iter()
+                .flat_map(|metrics| metrics.scope_metrics)
+                .flat_map(|scope| scope.metrics)
+        });
+        let wide =
+            metrics.filter(|metric| metric.name.starts_with("tc_wide_")).map(|metric| match metric.data.unwrap() {
+                Data::Sum(sum) => sum.data_points.len(),
+                other => panic!("{other:?}"),
+            });
+        assert_eq!(wide.sum::<usize>(), 9_980);
+        assert!(report.complete && report.points_exported >= 9_980 && report.points_dropped == 0, "{report}");
+    }
 }
 
 #[test]

@@ -165,7 +165,7 @@ fn the_console_is_for_debugging() {
     );
     let json = [("TC_OTEL_DEBUG", "1"), ("TC_CONSOLE_FORMAT", "json"), ("OTEL_METRICS_EXPORTER", "none")];
     let output = run("returns", &json);
-    let line = output.text.lines().find(|line| line.starts_with('{')).unwrap();
+    let line = output.text.lines().find(|line| line.starts_with("{\"resourceSpans\"")).unwrap();
     let request: serde_json::Value = serde_json::from_str(line).unwrap();
     assert_eq!(request["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["name"], "Store/Load");
 }
@@ -183,6 +183,29 @@ fn a_failure_that_goes_on_is_told_once_a_minute() {
     let output = run("waits", &variables);
     let said = output.said();
     let failures: Vec<_> = said.iter().filter(|line| line.contains("refused")).collect();
-    assert_eq!(failures, [&format!("traces to {endpoint}/v1/traces: connection refused; trying again")]);
+    assert_eq!(failures, [&format!("warning: traces to {endpoint}/v1/traces: connection refused; trying again")]);
     assert!(output.text.contains("report: 1 spans ended = 0 exported + 0 dropped + 1 left"), "{}", output.text);
+}
+
+#[test]
+fn what_the_receiver_says_of_a_success_is_told() {
+    let check = |head: &str, body: &[u8], expected: &str| {
+        let receiver = Receiver::start();
+        receiver.answer(head, body);
+        let endpoint = endpoint(&receiver);
+        let variables = [
+            ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
+            ("OTEL_METRICS_EXPORTER", "none"),
+            ("OTEL_LOGS_EXPORTER", "none"),
+        ];
+        let output = run("waits", &variables);
+        let expected = format!("warning: traces to {endpoint}/v1/traces: {expected}");
+        assert!(output.said().contains(&expected), "{expected} is not in {}", output.text);
+    };
+    let page = "the response is not OTLP: is this the right address? (HTTP 200 OK, text/html)";
+    check("HTTP/1.1 200 OK\r\ncontent-type: text/html", b"<html>", page);
+    // A partial success with nothing rejected.
+    let said = [0x0a, 7, 0x12, 5, b'h', b'e', b'l', b'l', b'o'];
+    let protobuf = "HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf";
+    check(protobuf, &said, "the receiver accepted 1 items and says: hello");
 }

@@ -175,3 +175,28 @@ fn a_result_closure_that_panics_is_a_panic_of_the_span() {
     assert!(captured.value);
     captured.assert_tree("User/Result panicked");
 }
+
+/// Makes a root when it is dropped.
+struct Leaves;
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        let _scope = tc_scope!("User/LastRoot");
+    }
+}
+
+#[test]
+fn a_sampler_that_is_replaced_may_make_spans_when_it_is_dropped() {
+    let (leaves, (tell, told)) = (Leaves, std::sync::mpsc::channel());
+    let sampler = move |_: &tracecast::Root<'_>| {
+        let _kept = &leaves;
+        false
+    };
+    let (_turn, recording) = recording(Sampler::Custom(Arc::new(sampler)));
+    std::thread::spawn(move || {
+        recording.set_sampler(&Sampler::AlwaysOn);
+        tell.send(recording).unwrap();
+    });
+    let recording = told.recv_timeout(std::time::Duration::from_secs(20)).expect("it hangs");
+    assert_eq!(recording.drain().len(), 1);
+}

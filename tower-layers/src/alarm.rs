@@ -1,5 +1,7 @@
 //! Wakes tasks at which nothing happens, without a timer of any runtime: one thread for all of them, made when the first
 //! one waits.
+//!
+//! A waker is another library's code: it is cloned, woken and dropped while nothing is locked.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,14 +14,22 @@ use std::time::Instant;
 /// When, and a number that tells alarms of the same time apart.
 type Time = (Instant, u64);
 
-#[derive(Default)]
 struct Alarms {
-    waiting: BTreeMap<Time, Waker>,
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+struct Waiting {
+    wakers: BTreeMap<Time, Waker>,
+    /// A thread serves them.
     runs: bool,
 }
 
-static ALARMS: Mutex<Alarms> = Mutex::new(Alarms { waiting: BTreeMap::new(), runs: false });
-static CHANGED: Condvar = Condvar::new();
+/// Those of this process, and of each it was forked from. A forked child has none of its parent's threads, and what one of
+/// them had locked stays locked there; so the child goes on with the next. After as many forks there are no alarms.
+static ALARMS: [Alarms; 16] = [const { Alarms::new() }; 16];
+/// Which of them are in use, in the upper half, and by which process, in the lower.
+static IN_USE: AtomicU64 = AtomicU64::new(0);
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 /// Wakes a task once, at its time. Dropped before that, it does not.
@@ -31,61 +41,87 @@ impl Alarm {
         Alarm((time, NUMBER.fetch_add(1, Relaxed)))
     }
 
-    /// Says whom to wake, in place of whom it said before.
+    /// Sets whom to wake, in place of an earlier one.
     pub(crate) fn wake(&self, waker: &Waker) {
-        let mut alarms = lock();
-        match alarms.waiting.get_mut(&self.0) {
-            Some(known) => known.clone_from(waker),
-            None => {
-                alarms.waiting.insert(self.0, waker.clone());
-                alarms.run();
-                if alarms.waiting.keys().next() == Some(&self.0) {
-                    CHANGED.notify_one();
-                }
-            }
+        let Some(alarms) = of_process() else { return };
+        if alarms.lock().wakers.get(&self.0).is_some_and(|known| known.will_wake(waker)) {
+            return;
         }
+        let waker = waker.clone();
+        let replaced = alarms.set(self.0, waker);
+        drop(replaced);
     }
 }
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        // A waker may run anything when it is dropped, so not while the others are locked.
-        let gone = lock().waiting.remove(&self.0);
+        let gone = of_process().and_then(|alarms| alarms.lock().wakers.remove(&self.0));
         drop(gone);
     }
 }
 
-impl Alarms {
-    /// Without a thread, tasks come back when something happens to them.
-    fn run(&mut self) {
-        if !self.runs {
-            self.runs = thread::Builder::new().name("tc-alarms".to_owned()).spawn(serve).is_ok();
-        }
-    }
-}
-
-fn lock() -> MutexGuard<'static, Alarms> {
-    ALARMS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn serve() {
-    let mut alarms = lock();
-    loop {
-        let now = Instant::now();
-        let Some(entry) = alarms.waiting.first_entry() else {
-            alarms = CHANGED.wait(alarms).unwrap_or_else(PoisonError::into_inner);
-            continue;
+/// The alarms of this process, unless it was forked too often.
+fn of_process() -> Option<&'static Alarms> {
+    let process = u64::from(std::process::id());
+    let next = |in_use: u64| match (in_use as u32, in_use >> 32) {
+        (0, _) => process,
+        (_, index) => (index + 1) << 32 | process,
+    };
+    let mut in_use = IN_USE.load(Relaxed);
+    while u64::from(in_use as u32) != process {
+        in_use = match IN_USE.compare_exchange(in_use, next(in_use), Relaxed, Relaxed) {
+            Ok(before) => next(before),
+            Err(changed) => changed,
         };
-        let (time, _) = *entry.key();
-        if time > now {
-            alarms = CHANGED.wait_timeout(alarms, time - now).unwrap_or_else(PoisonError::into_inner).0;
-            continue;
+    }
+    ALARMS.get((in_use >> 32) as usize)
+}
+
+impl Alarms {
+    const fn new() -> Self {
+        Alarms { waiting: Mutex::new(Waiting { wakers: BTreeMap::new(), runs: false }), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives back the waker that was set before.
+    fn set(&'static self, time: Time, waker: Waker) -> Option<Waker> {
+        let mut waiting = self.lock();
+        let replaced = waiting.wakers.insert(time, waker);
+        if !waiting.runs {
+            // Without a thread, tasks come back when something happens to them.
+            waiting.runs = thread::Builder::new().name("tc-alarms".to_owned()).spawn(|| self.serve()).is_ok();
         }
-        let waker = entry.remove();
-        drop(alarms);
-        // Whose waker panics has its own trouble; the others wait for theirs.
-        let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
-        alarms = lock();
+        if waiting.wakers.keys().next() == Some(&time) {
+            self.changed.notify_one();
+        }
+        replaced
+    }
+
+    fn serve(&self) {
+        let mut waiting = self.lock();
+        loop {
+            let now = Instant::now();
+            let Some(entry) = waiting.wakers.first_entry() else {
+                waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            let (time, _) = *entry.key();
+            if time > now {
+                waiting = self.changed.wait_timeout(waiting, time - now).unwrap_or_else(PoisonError::into_inner).0;
+                continue;
+            }
+            let waker = entry.remove();
+            drop(waiting);
+            // Whose waker panics has its own trouble; the others wait for theirs.
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+                // Dropping it may panic again, which would end this thread.
+                std::mem::forget(payload);
+            }
+            waiting = self.lock();
+        }
     }
 }
 
@@ -129,6 +165,29 @@ mod tests {
         drop(gone);
         let limit = Duration::from_secs(20);
         assert_eq!([told.recv_timeout(limit), told.recv_timeout(limit)], [Ok("early"), Ok("late")]);
-        assert!(lock().waiting.is_empty());
+        // Those of other tests are much later.
+        assert!(of_process().unwrap().lock().wakers.keys().all(|(time, _)| *time > now + limit));
+    }
+
+    /// A waker that has an alarm of its own, as a task has which holds a stream.
+    struct Holds(#[expect(dead_code, reason = "it is dropped")] Alarm);
+
+    impl Wake for Holds {
+        fn wake(self: Arc<Self>) {}
+    }
+
+    #[test]
+    fn a_waker_may_drop_another_alarm_when_it_is_dropped() {
+        let (tell, told) = mpsc::sync_channel(8);
+        thread::spawn(move || {
+            let later = Instant::now() + Duration::from_secs(3600);
+            let (inner, outer) = (Alarm::at(later), Alarm::at(later));
+            inner.wake(Waker::noop());
+            outer.wake(&Waker::from(Arc::new(Holds(inner))));
+            outer.wake(Waker::noop());
+            let wakers = of_process().unwrap().lock().wakers.keys().filter(|(time, _)| *time == later).count();
+            tell.send(wakers).unwrap();
+        });
+        assert_eq!(told.recv_timeout(Duration::from_secs(20)), Ok(1));
     }
 }

@@ -129,3 +129,37 @@ mod tests {
         check("1m", Duration::ZERO, true);
     }
 }
+
+#[cfg(test)]
+mod fuzz {
+    use super::*;
+    use crate::fuzz::{mutated, run};
+
+    #[test]
+    fn grpc_timeout() {
+        let seeds: [&[u8]; 6] = [b"1S", b"201m", b"99999999H", b"0n", b"00000007u", b"100000000S"];
+        let words: [&[u8]; 10] = [b"0", b"9", b"H", b"M", b"S", b"m", b"u", b"n", b"-", b" "];
+        run(
+            "grpc-timeout",
+            &seeds,
+            |random| mutated(random, &seeds, &words),
+            |input| {
+                let Ok(value) = HeaderValue::from_bytes(input) else { return false };
+                let Some(timeout) = parse(&value) else { return false };
+                let (digits, unit) = input.split_at(input.len() - 1);
+                let number: u128 = std::str::from_utf8(digits).unwrap().parse().unwrap();
+                let nanoseconds = match unit {
+                    b"H" => 3_600_000_000_000,
+                    b"M" => 60_000_000_000,
+                    b"S" => 1_000_000_000,
+                    b"m" => 1_000_000,
+                    b"u" => 1_000,
+                    _ => 1,
+                };
+                assert!(digits.len() <= 8);
+                assert_eq!(timeout.as_nanos(), number * nanoseconds);
+                true
+            },
+        );
+    }
+}

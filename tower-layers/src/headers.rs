@@ -87,9 +87,11 @@ impl HeadersMut for HttpHeadersMut<'_> {
 fn header(name: &'static str) -> HeaderName {
     static PARENT: HeaderName = HeaderName::from_static(TRACEPARENT);
     static STATE: HeaderName = HeaderName::from_static(TRACESTATE);
+    static CARRIED: HeaderName = HeaderName::from_static(BAGGAGE);
     match name {
         TRACEPARENT => PARENT.clone(),
         TRACESTATE => STATE.clone(),
+        BAGGAGE => CARRIED.clone(),
         name => HeaderName::from_static(name),
     }
 }
@@ -291,5 +293,46 @@ mod tests {
         assert_eq!(metadata.get("traceparent").unwrap(), PARENT);
         assert_eq!(metadata.get_all("tracestate").iter().collect::<Vec<_>>(), ["a=1,b=2"]);
         assert_eq!(propagation::extract(&HttpHeaders::from(&metadata)).span_id(), context.span_id());
+    }
+}
+
+#[cfg(test)]
+mod fuzz {
+    use super::*;
+    use crate::fuzz::{mutated, run};
+
+    /// One look at all headers finds the same as a look for each. A header stands in each line.
+    #[test]
+    fn headers_of_a_call() {
+        let seeds: [&[u8]; 4] = [
+            b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\nbaggage: k=v\nbaggage: l=w\n",
+            b"TraceParent: x\ntraceparent: y\ntracestate: a=1\ntracestate: b=2\ngrpc-timeout: 1S\ngrpc-timeout: 2S\n",
+            b"b3: 0\nx-b3-traceid: 1\nx-b3-spanid: 2\nx-b3-sampled: 1\nx-b3-flags: 1\n",
+            b"x-b3-spanid: 2\nuser-agent: x\ncontent-type: application/grpc\n",
+        ];
+        let words: [&[u8]; 8] = [b"\n", b": ", b"b3: 1\n", b"baggage: \n", b"tracestate: c=3\n", b"-", b"x", b"\xff"];
+        run(
+            "headers of a call",
+            &seeds,
+            |random| mutated(random, &seeds, &words),
+            |input| {
+                let mut headers = HeaderMap::new();
+                for line in input.split(|byte| *byte == b'\n').take(100) {
+                    let at = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
+                    let name = HeaderName::from_bytes(&line[..at]);
+                    let value = HeaderValue::from_bytes(line.get(at + 2..).unwrap_or_default());
+                    name.ok().zip(value.ok()).into_iter().for_each(|(name, value)| _ = headers.append(name, value));
+                }
+                let (carried, plain) = (Carried::of(&headers), HttpHeaders::from(&headers));
+                let has_b3 = headers.contains_key("b3") || headers.contains_key("x-b3-traceid");
+                for name in [TRACEPARENT, TRACESTATE, BAGGAGE, "b3", "x-b3-traceid", "x-b3-spanid", "x-b3-flags"] {
+                    let expected: Vec<&[u8]> = plain.values(name).filter(|_| has_b3 || !name.contains("b3")).collect();
+                    assert_eq!(carried.values(name).collect::<Vec<_>>(), expected, "{name}");
+                }
+                assert_eq!(carried.timeout(), headers.get(TIMEOUT));
+                assert_eq!(may_carry(&headers), carried.is_anything());
+                carried.is_anything()
+            },
+        );
     }
 }

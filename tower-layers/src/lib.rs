@@ -72,37 +72,28 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod alarm;
-mod call;
-mod client;
+mod baggage;
 mod deadline;
-mod descriptor;
+#[cfg(test)]
+#[path = "../../runtime/src/base/fuzz/driver.rs"]
+mod fuzz;
+mod grpc;
 mod headers;
+mod hosts;
 #[cfg(feature = "http")]
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 pub mod http;
-pub mod keys;
-mod label;
-mod message_stream;
-mod messages;
-mod method;
-mod metrics;
-mod request;
-mod response;
-mod segment;
-mod server;
-mod settings;
-mod start;
-mod status;
 mod trust;
 
-pub use crate::client::{GrpcClient, GrpcClientLayer};
-pub use crate::descriptor::DescriptorError;
+pub use crate::grpc::client::{GrpcClient, GrpcClientLayer};
+pub use crate::grpc::descriptor::DescriptorError;
+pub use crate::grpc::keys;
+pub use crate::grpc::message_stream::{MessageSpans, TracedMessages};
+pub use crate::grpc::response::ResponseFuture;
+pub use crate::grpc::server::{GrpcServer, GrpcServerLayer};
 pub use crate::headers::{HttpHeaders, HttpHeadersMut};
 #[cfg(feature = "http")]
 pub use crate::http::{HttpClient, HttpClientLayer, HttpServer, HttpServerLayer};
-pub use crate::message_stream::{MessageSpans, TracedMessages};
-pub use crate::response::ResponseFuture;
-pub use crate::server::{GrpcServer, GrpcServerLayer};
 pub use crate::trust::Peer;
 
 /// A channel whose calls are spans.

@@ -150,6 +150,7 @@ impl Policy {
     }
 
     /// What the headers say, as far as it is believed.
+    #[cfg(feature = "http")]
     pub(crate) fn caller<B>(&self, request: &Request<B>) -> Caller {
         self.caller_by(request, &Carried::of(request.headers()))
     }

@@ -52,16 +52,26 @@ fn the_context_is_current_while_a_response_is_streamed() {
         while stream.message().await.unwrap().is_some() {}
         let spans = spans_of(&recording, &BOTH).await;
         let server = of_kind(&spans, Kind::Server);
-        assert_eq!(seen, format!("traceparent: 00-{}-{}-01\n", server.trace_id, server.span_id));
+        assert_eq!(seen, format!("traceparent: 00-{}-{}-03\n", server.trace_id, server.span_id));
     });
 }
 
 #[test]
-fn unsampled_calls_go_on_as_they_came() {
+fn unsampled_calls_go_on_as_they_came_but_for_the_id_of_each() {
     alone(async || {
         let (recording, mut world) = (record(), World::new().await);
-        let seen = world.unary("context").in_context(&caller("00")).await.unwrap();
-        assert_eq!(seen, unchanged("00"));
+        for flags in ["00", "02"] {
+            let mut ids = vec!["b7ad6b7169203331".to_owned()];
+            for _ in 0..3 {
+                let seen = world.unary("context").in_context(&caller(flags)).await.unwrap();
+                let id = seen[49..65].to_owned();
+                assert_eq!(seen, unchanged(flags).replace(&ids[0], &id));
+                ids.push(id);
+            }
+            ids.sort_unstable();
+            ids.dedup();
+            assert_eq!(ids.len(), 4, "each call has a parent of its own: {ids:?}");
+        }
         assert_eq!(recording.drain().len(), 0);
     });
 }
@@ -72,7 +82,7 @@ fn unsampled_roots_are_unsampled_everywhere() {
         let config = RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() };
         let (recording, mut world) = (Recording::start(config).unwrap(), World::new().await);
         let seen = world.unary("context").await.unwrap();
-        assert!(seen.starts_with("traceparent: 00-") && seen.ends_with("-00\n"), "{seen}");
+        assert!(seen.starts_with("traceparent: 00-") && seen.ends_with("-02\n"), "{seen}");
         assert_eq!(recording.drain().len(), 0);
     });
 }
@@ -151,6 +161,23 @@ fn baggage_that_is_kept_here_does_not_go_with_metadata_that_is_passed_on_either(
             let seen = world.unary_with(request).await.unwrap();
             assert!(seen.contains("traceparent") && !seen.contains("secret"), "{seen}");
         }
+        drop(recording);
+    });
+}
+
+#[test]
+fn metadata_of_a_caller_that_is_passed_on_is_replaced_or_removed() {
+    alone(async || {
+        let stale = || {
+            let mut request = traced_by_hand("context");
+            request.metadata_mut().append("baggage", "secret=1".parse().unwrap());
+            request
+        };
+        let mut world = World::new().await;
+        assert_eq!(world.unary_with(stale()).await.unwrap(), unchanged("01").replace("x\n", "x,secret=1\n"));
+        let recording = record();
+        let seen = world.unary_with(stale()).await.unwrap();
+        assert!(seen.starts_with("traceparent: ") && seen.lines().count() == 1 && !seen.contains(TRACE), "{seen}");
         drop(recording);
     });
 }

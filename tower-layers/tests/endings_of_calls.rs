@@ -576,3 +576,99 @@ fn server_says_cancelled() {
         check(&spans, Kind::Server, Code::Cancelled, Outcome::Ok, [1, 1]);
     });
 }
+
+/// How a caller that speaks HTTP/2 by hand ends its request.
+#[derive(Clone, Copy, Debug)]
+enum Leaves {
+    Resets(h2::Reason),
+    /// Closes the connection.
+    HangsUp,
+    /// Ends the stream, which breaks the rules where a message is missing.
+    Ends,
+}
+
+/// Sends headers and this data, and leaves once the server has begun to work on the call.
+async fn leave(world: &World, path: &str, data: &[u8], how: Leaves, begun: &tokio::sync::Semaphore) {
+    let socket = tokio::net::TcpStream::connect(world.address).await.unwrap();
+    let (client, connection) = h2::client::handshake(socket).await.unwrap();
+    let connection = tokio::spawn(connection);
+    let request = http::Request::post(format!("http://{}{path}", world.address))
+        .header("content-type", "application/grpc")
+        .header("te", "trailers");
+    let mut client = client.ready().await.unwrap();
+    let (answer, mut stream) = client.send_request(request.body(()).unwrap(), false).unwrap();
+    if !data.is_empty() {
+        stream.send_data(data.to_vec().into(), false).unwrap();
+    }
+    begun.acquire().await.unwrap().forget();
+    match how {
+        Leaves::Resets(reason) => stream.send_reset(reason),
+        Leaves::HangsUp => connection.abort(),
+        Leaves::Ends => stream.send_data(Default::default(), true).unwrap(),
+    }
+    // A stream may have had its headers before.
+    let answered = answer.await.is_ok();
+    assert!(answered || !matches!(how, Leaves::Ends), "{how:?}");
+}
+
+/// Checks how the server saw a caller that leaves like this, in each of several rounds.
+fn check_leaving(path: &'static str, data: &'static [u8], how: Leaves, code: Code, outcome: Outcome) {
+    support::alone(async || {
+        let begun = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
+        let begins = begun.clone();
+        let layer = GrpcServerLayer::new().with_filter(move |_| {
+            begins.add_permits(1);
+            true
+        });
+        let (recording, world) = (record(), World::with(layer, Server::builder()).await);
+        for round in 0..20 {
+            leave(&world, path, data, how, &begun).await;
+            let spans = spans_of(&recording, &[Kind::Server]).await;
+            let server = of_kind(&spans, Kind::Server);
+            let seen = (server.attribute("rpc.grpc.status_code"), server.outcome);
+            assert_eq!(seen, (Some(&OwnedValue::I64(code as i64)), outcome), "round {round}: {how:?} after {data:?}");
+            assert!(outcome == Outcome::Error || server.attribute("error.type").is_none(), "{server:#?}");
+        }
+    });
+}
+
+/// The beginning of a message of ten bytes.
+const PART: &[u8] = b"\0\0\0\0\x0apart";
+
+#[test]
+fn unary_caller_resets_before_its_message() {
+    for reason in [h2::Reason::CANCEL, h2::Reason::NO_ERROR, h2::Reason::INTERNAL_ERROR] {
+        check_leaving(support::UNARY, b"", Leaves::Resets(reason), Code::Cancelled, Outcome::Cancelled);
+    }
+}
+
+#[test]
+fn unary_caller_resets_inside_of_its_message() {
+    for reason in [h2::Reason::CANCEL, h2::Reason::NO_ERROR] {
+        check_leaving(support::UNARY, PART, Leaves::Resets(reason), Code::Cancelled, Outcome::Cancelled);
+        check_leaving(support::UNARY, &PART[..3], Leaves::Resets(reason), Code::Cancelled, Outcome::Cancelled);
+    }
+}
+
+#[test]
+fn unary_caller_hangs_up_before_and_inside_of_its_message() {
+    for data in [b"".as_slice(), PART] {
+        check_leaving(support::UNARY, data, Leaves::HangsUp, Code::Cancelled, Outcome::Cancelled);
+    }
+}
+
+#[test]
+fn stream_caller_resets_before_and_inside_of_a_message() {
+    let (whole, reset) = (b"\0\0\0\0\x02hi\0\0".as_slice(), Leaves::Resets(h2::Reason::CANCEL));
+    for data in [b"".as_slice(), PART, whole] {
+        check_leaving(support::CLIENT_STREAM, data, reset, Code::Cancelled, Outcome::Cancelled);
+        check_leaving(support::BIDI, data, reset, Code::Cancelled, Outcome::Cancelled);
+    }
+}
+
+#[test]
+fn unary_caller_ends_without_a_whole_message() {
+    for data in [b"".as_slice(), PART] {
+        check_leaving(support::UNARY, data, Leaves::Ends, Code::Internal, Outcome::Error);
+    }
+}

@@ -73,8 +73,12 @@ fn unsampled_and_unrecorded_requests_go_on_as_they_came() {
             assert_eq!(seen, unchanged(flags));
         }
         let recording = record();
-        let (_, seen) = world.fetch("GET", "/context").in_context(&caller("00")).await;
-        assert_eq!((seen, recording.drain().len()), (unchanged("00"), 0));
+        let (_, first) = world.fetch("GET", "/context").in_context(&caller("00")).await;
+        let (_, second) = world.fetch("GET", "/context").in_context(&caller("00")).await;
+        let [one, two] = [&first, &second].map(|seen| &seen[49..65]);
+        assert!(one != two && one != SPAN && two != SPAN, "each has a parent of its own: {first}{second}");
+        assert_eq!((first.replace(one, SPAN), second.replace(two, SPAN)), (unchanged("00"), unchanged("00")));
+        assert_eq!(recording.drain().len(), 0);
     });
 }
 
@@ -109,7 +113,7 @@ fn a_caller_that_is_not_trusted_is_linked() {
             assert_eq!((server.parent_span_id, text(server, "tenant")), (None, None));
             assert_eq!(server.links.len(), 1, "{server:#?}");
             assert_eq!(server.links[0].trace_id.to_string(), TRACE);
-            assert_eq!(seen, format!("traceparent: 00-{}-{}-01\n", server.trace_id, server.span_id));
+            assert_eq!(seen, format!("traceparent: 00-{}-{}-03\n", server.trace_id, server.span_id));
             recording.drain();
         }
     });
@@ -169,19 +173,25 @@ async fn sent(layer: HttpClientLayer, uri: &str, before: &[(&'static str, &str)]
 }
 
 #[test]
-fn baggage_goes_to_allowed_servers_only() {
+fn baggage_goes_to_everybody_unless_it_is_restricted() {
     support::alone(async || {
         let _recording = record();
         let stale = [("baggage", "secret=1"), ("traceparent", "stale"), ("tracestate", "stale=1")];
         let layer = HttpClientLayer::new().with_baggage_to(["store.internal", "*.svc.cluster.local"]);
-        for uri in ["http://store.internal/", "https://a.svc.cluster.local:8443/x"] {
-            let headers = sent(layer.clone(), uri, &stale).await;
-            assert_eq!(headers["baggage"], "tenant=x,other=y", "{uri}");
+        for (layer, uri, expected) in [
+            (layer.clone(), "http://store.internal/", "tenant=x,other=y"),
+            (layer.clone(), "https://a.svc.cluster.local:8443/x", "tenant=x,other=y"),
+            (HttpClientLayer::new(), "http://anybody.example/", "tenant=x,other=y"),
+            (HttpClientLayer::new().with_baggage_keys(["other", "nobody"]), "http://anybody.example/", "other=y"),
+            (layer.clone().with_baggage_keys(["other"]), "http://store.internal/", "other=y"),
+        ] {
+            let headers = sent(layer, uri, &stale).await;
+            assert_eq!(headers["baggage"], expected, "{uri}");
         }
         for (layer, uri) in [
             (layer.clone(), "http://store.internal.evil.com/"),
             (layer, "http://store.internal@evil.com/"),
-            (HttpClientLayer::new(), "http://store.internal/"),
+            (HttpClientLayer::new().without_baggage(), "http://store.internal/"),
         ] {
             let headers = sent(layer, uri, &stale).await;
             assert!(!headers.contains_key("baggage"), "{uri} {headers:?}");

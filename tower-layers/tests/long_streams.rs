@@ -2,6 +2,10 @@
 
 mod support;
 
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::{Arc, mpsc as channel};
+use std::task::{Context as TaskContext, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use support::{World, alone, of_kind, record, spans_of};
@@ -10,7 +14,10 @@ use tokio::task::JoinHandle;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::Request;
+use tonic::body::Body;
 use tonic::transport::Server;
+use tower_layer::Layer;
+use tower_service::Service;
 use tracecast::prelude::*;
 use tracecast::{
     FinishedSpan, Kind, Metering, MeteringConfig, Outcome, OwnedValue, PointValue, Recording, Temporality,
@@ -228,5 +235,50 @@ fn a_stream_may_have_spans_of_what_was_sent() {
         let spans = spans_of(&recording, &BOTH).await;
         let numbers: Vec<_> = named(&spans, "Test/Sent").iter().map(|span| number(span, "tc.rpc.message")).collect();
         assert_eq!(numbers, [Some(1), Some(2)]);
+    });
+}
+
+struct Tell(channel::SyncSender<()>);
+
+impl Wake for Tell {
+    fn wake(self: Arc<Self>) {
+        let _ = self.0.send(());
+    }
+}
+
+/// Has a call that waits for ever roll over, without a runtime, and counts the segments that have ended.
+fn roll_over_once() -> usize {
+    let recording = record();
+    let waits = tower::service_fn(|_| std::future::pending::<Result<http::Response<Body>, Infallible>>());
+    let mut service = GrpcServerLayer::new().with_roll_over(Duration::from_millis(10)).layer(waits);
+    let mut call = std::pin::pin!(service.call(http::Request::new(Body::empty())));
+    let (tell, told) = channel::sync_channel(8);
+    let waker = Waker::from(Arc::new(Tell(tell)));
+    let mut task = TaskContext::from_waker(&waker);
+    assert!(call.as_mut().poll(&mut task).is_pending());
+    told.recv_timeout(Duration::from_secs(20)).expect("nobody wakes it");
+    assert!(call.as_mut().poll(&mut task).is_pending());
+    recording.drain().len()
+}
+
+#[test]
+#[cfg(unix)]
+fn streams_of_a_forked_child_are_seen_too() {
+    alone(async || {
+        assert_eq!(roll_over_once(), 1);
+        // SAFETY: the child runs the function, which allocates and locks what is unlocked here, and exits.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            // SAFETY: plain system calls.
+            unsafe {
+                libc::alarm(30);
+                libc::_exit(if std::panic::catch_unwind(roll_over_once).is_ok_and(|ended| ended == 1) { 0 } else { 1 });
+            }
+        }
+        let mut status = 0;
+        // SAFETY: the pointer is to a number of this test.
+        unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!(status, 0, "the child has no alarms");
+        assert_eq!(roll_over_once(), 1, "the parent goes on");
     });
 }

@@ -61,7 +61,7 @@ fn a_caller_that_is_not_trusted_is_only_linked() {
                 assert_eq!(server.links[0].span_id, of_kind(&spans, Kind::Client).span_id);
             }
             let handler = spans.iter().find(|span| span.name == "Handler/Unary").unwrap();
-            assert_eq!(seen, format!("traceparent: 00-{}-{}-01\n", server.trace_id, handler.span_id));
+            assert_eq!(seen, format!("traceparent: 00-{}-{}-03\n", server.trace_id, handler.span_id));
         }
     });
 }
@@ -124,6 +124,24 @@ fn only_baggage_that_was_named_is_sent() {
         let (_recording, mut world) = (record(), World::new().await.calling(&named));
         let seen = world.unary("context").in_context(&caller("01")).await.unwrap();
         assert!(seen.contains("baggage: tc.tenant.id=x%20y\n") && seen.contains(TRACE), "{seen}");
+    });
+}
+
+#[test]
+fn baggage_goes_to_allowed_servers_only() {
+    alone(async || {
+        let restricted = GrpcClientLayer::new().with_baggage_to(["store.internal"]);
+        for (layer, expected) in [
+            (GrpcClientLayer::new(), true),
+            (restricted.clone().with_server("store.internal", 50051), true),
+            (restricted.clone().with_server("partner.example", 50051), false),
+            // Nobody knows whom the channel calls.
+            (restricted, false),
+        ] {
+            let (_recording, mut world) = (record(), World::new().await.calling(&layer));
+            let seen = world.unary("context").in_context(&caller("01")).await.unwrap();
+            assert_eq!((seen.contains("baggage: "), seen.contains(TRACE)), (expected, true), "{layer:?} {seen}");
+        }
     });
 }
 

@@ -5,7 +5,7 @@
 pub mod beside;
 #[cfg(feature = "peers")]
 pub mod libraries;
-mod receiver;
+pub mod receiver;
 
 pub use receiver::Receiver;
 

@@ -1,9 +1,9 @@
-//! A receiver on loopback: it takes requests, says yes, and counts the spans in them, whoever sent them.
+//! A receiver on loopback: it accepts all requests and counts the spans and log records in them, whoever sent them.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use crate::cpu;
@@ -15,10 +15,13 @@ pub struct Receiver {
 
 /// All that has come in.
 #[derive(Default)]
-struct Counted {
+pub struct Counted {
     requests: AtomicU64,
     bytes: AtomicU64,
-    spans: AtomicU64,
+    pub spans: AtomicU64,
+    pub logs: AtomicU64,
+    /// Requests are neither counted nor answered; their connections are closed.
+    pub is_down: AtomicBool,
     /// Nanoseconds of processor time for taking requests, and for looking how many spans are in them.
     serving: AtomicU64,
     looking: AtomicU64,
@@ -69,31 +72,50 @@ impl Receiver {
 }
 
 /// One connection, until it is closed.
-fn serve(stream: TcpStream, counted: &Counted) -> Option<()> {
+pub fn serve(stream: TcpStream, counted: &Counted) -> Option<()> {
     let mut writer = stream.try_clone().ok()?;
     let mut reader = BufReader::with_capacity(1 << 16, stream);
     let (clock, mut body) = (cpu::Thread::current(), Vec::new());
     let mut before = clock.now();
     loop {
-        let traces = request(&mut reader, &mut body)?;
+        let holds = request(&mut reader, &mut body)?;
+        if counted.is_down.load(Relaxed) {
+            return None;
+        }
         let received = clock.now();
-        let spans = if traces { spans_in(&body) } else { 0 };
+        let (count, items) = match holds {
+            Holds::Spans => (&counted.spans, items_in(&body)),
+            Holds::Logs => (&counted.logs, items_in(&body)),
+            Holds::Other => (&counted.spans, 0),
+        };
         let looked = clock.now();
         // Counted before the answer: who has got all answers has been counted.
         counted.requests.fetch_add(1, Relaxed);
         counted.bytes.fetch_add(body.len() as u64, Relaxed);
-        counted.spans.fetch_add(spans, Relaxed);
+        count.fetch_add(items, Relaxed);
         counted.looking.fetch_add((looked - received).as_nanos() as u64, Relaxed);
-        writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").ok()?;
+        if writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").is_err() {
+            // The sender has not got the answer, and will send the request again.
+            count.fetch_sub(items, Relaxed);
+            return None;
+        }
         let now = clock.now();
         counted.serving.fetch_add((received - before + now - looked).as_nanos() as u64, Relaxed);
         before = now;
     }
 }
 
-/// Reads a request, and says whether spans as protobuf are in it.
-fn request(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Option<bool> {
-    let (mut length, mut traces, mut protobuf, mut line) = (0, false, false, String::new());
+/// The items in a request, if it is protobuf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    Spans,
+    Logs,
+    Other,
+}
+
+/// Reads a request.
+fn request(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Option<Holds> {
+    let (mut length, mut holds, mut protobuf, mut line) = (0, Holds::Other, false, String::new());
     loop {
         line.clear();
         if reader.read_line(&mut line).ok()? == 0 {
@@ -103,7 +125,11 @@ fn request(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Option<bool> {
             if line.trim().is_empty() {
                 break;
             }
-            traces = line.contains("/v1/traces");
+            holds = match line.split(' ').nth(1) {
+                Some("/v1/traces") => Holds::Spans,
+                Some("/v1/logs") => Holds::Logs,
+                _ => Holds::Other,
+            };
             continue;
         };
         if name.eq_ignore_ascii_case("content-length") {
@@ -114,11 +140,12 @@ fn request(reader: &mut impl BufRead, body: &mut Vec<u8>) -> Option<bool> {
     }
     body.resize(length, 0);
     reader.read_exact(body).ok()?;
-    Some(traces && protobuf)
+    Some(if protobuf { holds } else { Holds::Other })
 }
 
-/// `resource_spans` is field 1 of a request, `scope_spans` field 2 of those, `spans` field 2 of these.
-fn spans_in(request: &[u8]) -> u64 {
+/// `resource_spans` is field 1 of a request, `scope_spans` field 2 of those, `spans` field 2 of these. Log records have the
+/// same numbers.
+fn items_in(request: &[u8]) -> u64 {
     messages(request, 1).flat_map(|resource| messages(resource, 2)).map(|scope| messages(scope, 2).count() as u64).sum()
 }
 
@@ -173,28 +200,29 @@ mod tests {
         let scope = [field(1, b"a scope"), span.clone(), span.clone()].concat();
         let other = [span, vec![0x30, 0x96, 0x01], field(3, b"a schema")].concat();
         let resource = [field(1, b"a resource"), field(2, &scope), field(2, &other)].concat();
-        assert_eq!(spans_in(&[field(1, &resource), field(1, &resource)].concat()), 6);
+        assert_eq!(items_in(&[field(1, &resource), field(1, &resource)].concat()), 6);
     }
 
     #[test]
     fn damaged_bytes_end_the_count() {
         let request = field(1, &field(2, &field(2, b"")));
-        assert_eq!(spans_in(&request), 1);
-        assert_eq!(spans_in(&request[..request.len() - 1]), 0);
-        assert_eq!(spans_in(&[0xff; 20]), 0);
+        assert_eq!(items_in(&request), 1);
+        assert_eq!(items_in(&request[..request.len() - 1]), 0);
+        assert_eq!(items_in(&[0xff; 20]), 0);
     }
 
     #[test]
-    fn only_traces_in_protobuf_are_looked_into() {
+    fn only_protobuf_is_looked_into() {
         let of = |path: &str, kind: &str| {
             let text = format!("POST {path} HTTP/1.1\r\nContent-Type: {kind}\r\nContent-Length: 2\r\n\r\nab");
             let mut body = Vec::new();
-            let traces = request(&mut text.as_bytes(), &mut body);
-            (traces, body)
+            let holds = request(&mut text.as_bytes(), &mut body);
+            (holds, body)
         };
-        assert_eq!(of("/v1/traces", "application/x-protobuf"), (Some(true), b"ab".to_vec()));
-        assert_eq!(of("/v1/traces", "application/json").0, Some(false));
-        assert_eq!(of("/v1/metrics", "application/x-protobuf").0, Some(false));
+        assert_eq!(of("/v1/traces", "application/x-protobuf"), (Some(Holds::Spans), b"ab".to_vec()));
+        assert_eq!(of("/v1/logs", "application/x-protobuf").0, Some(Holds::Logs));
+        assert_eq!(of("/v1/traces", "application/json").0, Some(Holds::Other));
+        assert_eq!(of("/v1/metrics", "application/x-protobuf").0, Some(Holds::Other));
         assert_eq!(request(&mut &b""[..], &mut Vec::new()), None);
     }
 }

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::process::{Command, ExitCode, Output};
 use std::time::Duration;
 
-use tracecast::config::{Config, Destination, Level, Signal};
+use tracecast::config::{Config, Destination, Level, LogLines, Signal};
 use tracecast::prelude::*;
 use tracecast::{Catalogue, Filter, Report, Sampler};
 
@@ -104,7 +104,7 @@ impl Outcome {
             counts.lines().find_map(|line| line.strip_prefix(&wanted)?.parse().ok()).unwrap_or(0)
         };
         let (exported, dropped): (u64, u64) = (count("exported"), count("dropped"));
-        let about = format!("tracecast: {} to ", signal.name());
+        let about = format!("tracecast: warning: {} to ", signal.name());
         let cause = told.lines().find_map(|line| line.strip_prefix(&about)?.split_once(": "));
         let cause = cause.map(|(_, cause)| cause.split_once("items are lost: ").map_or(cause, |(_, cause)| cause));
         // Where telemetry could not start at all.
@@ -126,6 +126,7 @@ impl std::fmt::Display for Outcome {
             Outcome::Off => f.write_str("off"),
             Outcome::Refused(cause) => write!(f, "refused: {cause}"),
             Outcome::NotTaken(cause) if answered(cause) => write!(f, "not taken in time: {cause}"),
+            Outcome::NotTaken(cause) if cause.starts_with("the response") => write!(f, "unconfirmed: {cause}"),
             Outcome::NotTaken(cause) => write!(f, "unreachable: {cause}"),
         }
     }
@@ -137,6 +138,7 @@ fn make_and_send(patience: Duration) -> Result<ExitCode, Box<dyn Error>> {
         .with_sampler(Sampler::AlwaysOn)
         .with_filter(Filter::default())
         .with_metric_interval(Duration::from_secs(3600))
+        .with_log_lines(LogLines::None)
         .with_log_filter("info".parse()?);
     config.own_level = Level::Warn;
     config.spool = None;

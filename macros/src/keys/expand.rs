@@ -7,7 +7,6 @@ use syn::{Attribute, Ident};
 use super::model::{Key, KeyType, Kind};
 use crate::entries::docs;
 use crate::krate::Krate;
-use crate::section::Section;
 
 /// A key is an empty enum: unlike a unit struct it cannot clash with a variable of the same name. A function of that
 /// name stands for it where a value is needed.
@@ -16,7 +15,7 @@ pub(super) fn key(key: &Key, krate: &Krate) -> TokenStream {
     let on_impl: Vec<&Attribute> = attrs.iter().filter(|attr| attr.path().is_ident("cfg")).collect();
     let allow = attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| quote!(#[allow(deprecated)]));
     let on_impl = quote!(#(#on_impl)* #allow);
-    let (value, meta, extra) = (value(key, &k), meta(key, &k), extra(key, &k, &on_impl));
+    let (value, meta, extra) = (value(key, &k), meta(key, krate), extra(key, &k, &on_impl));
     // Placed at the user's words, because the compiler shows a declaration in errors about misspelled keys.
     let declaration = quote_spanned!(name.span().resolved_at(Span::mixed_site())=> #vis enum #name {});
     quote! {
@@ -48,18 +47,19 @@ fn value(key: &Key, k: &TokenStream) -> TokenStream {
 }
 
 /// The static that describes the key, registered at link time.
-fn meta(key: &Key, k: &TokenStream) -> TokenStream {
+fn meta(key: &Key, krate: &Krate) -> TokenStream {
+    let (k, source) = (&krate.private(), krate.source());
     let (value, wire, docs) = (value(key, k), &key.wire, docs(&key.attrs));
-    let section = (!cfg!(feature = "off")).then(|| Section::Keys.attributes());
     // The whole call stands at the user's own word: the place of the call is the key's place in the catalogue.
     let place = key.name.span();
     let (meta, constructor) = (Ident::new("__TcMeta", place), Ident::new(constructor(key.kind), place));
-    let call = quote_spanned!(place=> #meta::#constructor::<#value>(#wire, #docs));
+    let call = quote_spanned!(place=> #meta::#constructor::<#value>(#wire, #docs, #source));
     let baggage = key.baggage.then(|| quote!(.baggage()));
+    let item = quote!(static META: #meta = #call #baggage;);
+    let item = if cfg!(feature = "off") { item } else { quote!(#k::in_section! { keys #item }) };
     quote! {{
         use #k::KeyMeta as #meta;
-        #section
-        static META: #meta = #call #baggage;
+        #item
         &META
     }}
 }

@@ -9,14 +9,12 @@ use super::kind::Kind;
 use super::model::Metric;
 use crate::entries::docs;
 use crate::krate::Krate;
-use crate::section::Section;
 
 /// The static, registered at link time, with all that is checked of it inside: so an attribute such as `#[cfg]` holds
 /// for everything.
 pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
     let (k, Metric { attrs, vis, name, labels, number, wire, unit, settings, .. }) = (krate.private(), metric);
     let kind = Ident::new(metric.kind.name(), Span::mixed_site());
-    let section = (!cfg!(feature = "off")).then(|| Section::Metrics.attributes());
     let labels = labels.iter().map(|key| label_of(key, last_word(key), krate));
     let labels = quote!((#(#labels,)*));
     let (buckets, budget) = (settings.of_buckets(), settings.of_budget());
@@ -31,22 +29,25 @@ pub(super) fn metric(metric: &Metric, krate: &Krate) -> TokenStream {
         place,
         settings: quote!(#buckets #budget),
     };
-    let (given, meta) = (&declaration.labels, declaration.tokens(krate));
+    let (given, meta, source) = (&declaration.labels, declaration.tokens(krate), krate.source());
     let check = check(&Ident::new("__tc_meta", Span::mixed_site()), wire.span());
     // The labels stand in the type alone, and the rest infers them: so a path that leads nowhere is one error.
     let value = quote_spanned! {Span::mixed_site()=> {
-        const fn __tc_declare<#given: #k::LabelSet>() -> (#k::MetricMeta, #k::#kind<#given, #number>) {
+        const fn __tc_declare<#given: #k::LabelSet>(
+            __tc_source: &'static #k::Source,
+        ) -> (#k::MetricMeta, #k::#kind<#given, #number>) {
             let __tc_meta = #meta;
-            (__tc_meta, #k::#kind::new(__tc_meta))
+            (__tc_meta, #k::#kind::new(__tc_meta, __tc_source))
         }
-        let (__tc_meta, __tc_metric) = __tc_declare();
+        let (__tc_meta, __tc_metric) = __tc_declare(#source);
         #check
         __tc_metric
     }};
     // It starts and ends at the user's word, where the compiler then says that another item has its name.
     let site = place.resolved_at(Span::call_site());
     let (start, end) = (quote_spanned!(site=> static), quote_spanned!(site=> ;));
-    quote!(#(#attrs)* #section #vis #start #name: #k::#kind<#labels, #number> = #value #end)
+    let item = quote!(#(#attrs)* #vis #start #name: #k::#kind<#labels, #number> = #value #end);
+    if cfg!(feature = "off") { item } else { quote!(#k::in_section! { metrics #item }) }
 }
 
 /// Where the last word of a path stands: the whole of it is no single place.

@@ -8,31 +8,12 @@ fn put(
     mode: u32,
 ) -> impl ::core::future::Future<Output = Result<u8, StoreError>> {
     type __TcAttr0 = keys::bytes;
-    #[used]
-    #[cfg_attr(
-        all(
-            not(miri),
-            any(
-                target_os = "linux",
-                target_os = "android",
-                target_os = "freebsd",
-                target_os = "netbsd",
-                target_os = "openbsd",
-                target_os = "illumos"
-            )
-        ),
-        unsafe(link_section = "tc0_1_spans")
-    )]
-    #[cfg_attr(
-        all(not(miri), target_vendor = "apple"),
-        unsafe(link_section = "__DATA,tc0_1_spans")
-    )]
-    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
-    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::new(
-            "Store/Put",
-            ::tracecast::__private::Kind::Internal,
-        )
-        .keys(&[<__TcAttr0 as ::tracecast::__private::Key>::META]);
+    ::tracecast::__private::in_section! {
+        spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
+        ::tracecast::__private::Callsite::new("Store/Put", &
+        ::tracecast::__private::source("store", "1.2.3")).keys(& [< __TcAttr0 as
+        ::tracecast::__private::Key > ::META]);
+    }
     ::tracecast::__private::Instrumented::new(
         if __TC_CALLSITE.is_on() {
             ::tracecast::__private::begin(

@@ -3,30 +3,11 @@ fn watch(
 ) -> impl ::core::future::Future<
     Output = impl Stream<Item = Result<Event, StoreError>>,
 > {
-    #[used]
-    #[cfg_attr(
-        all(
-            not(miri),
-            any(
-                target_os = "linux",
-                target_os = "android",
-                target_os = "freebsd",
-                target_os = "netbsd",
-                target_os = "openbsd",
-                target_os = "illumos"
-            )
-        ),
-        unsafe(link_section = "tc0_1_spans")
-    )]
-    #[cfg_attr(
-        all(not(miri), target_vendor = "apple"),
-        unsafe(link_section = "__DATA,tc0_1_spans")
-    )]
-    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
-    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::new(
-        "Store/Watch",
-        ::tracecast::__private::Kind::Internal,
-    );
+    ::tracecast::__private::in_section! {
+        spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
+        ::tracecast::__private::Callsite::new("Store/Watch", &
+        ::tracecast::__private::source("store", "1.2.3"));
+    }
     ::tracecast::__private::InstrumentedStreamFuture::new(
         if __TC_CALLSITE.is_on() {
             ::tracecast::__private::begin(

@@ -1,35 +1,13 @@
 fn rows(table: &str) -> Vec<Row> {
-    #[used]
-    #[cfg_attr(
-        all(
-            not(miri),
-            any(
-                target_os = "linux",
-                target_os = "android",
-                target_os = "freebsd",
-                target_os = "netbsd",
-                target_os = "openbsd",
-                target_os = "illumos"
-            )
-        ),
-        unsafe(link_section = "tc0_1_spans")
-    )]
-    #[cfg_attr(
-        all(not(miri), target_vendor = "apple"),
-        unsafe(link_section = "__DATA,tc0_1_spans")
-    )]
-    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
-    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::new(
-            "db",
-            ::tracecast::__private::Kind::Client,
-        )
-        .keys(
-            &[
-                <::tracecast::keys::db::system_name as ::tracecast::__private::Key>::META,
-                <::tracecast::keys::db::collection_name as ::tracecast::__private::Key>::META,
-                <::tracecast::keys::db::operation_name as ::tracecast::__private::Key>::META,
-            ],
-        );
+    ::tracecast::__private::in_section! {
+        spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
+        ::tracecast::__private::Callsite::new("db", &
+        ::tracecast::__private::source("store", "1.2.3"))
+        .of_kind(::tracecast::__private::Kind::Client).keys(& [<
+        ::tracecast::keys::db::system_name as ::tracecast::__private::Key > ::META, <
+        ::tracecast::keys::db::collection_name as ::tracecast::__private::Key > ::META, <
+        ::tracecast::keys::db::operation_name as ::tracecast::__private::Key > ::META]);
+    }
     let __tc_body = ::tracecast::__private::body(move |__tc_start| -> Vec<Row> {
         ::tracecast::__private::start(
             __tc_start,

@@ -28,78 +28,24 @@ fn load(request: Request, device: u32) -> impl ::core::future::Future<Output = L
     {
         ::core::panic!("{}", __tc_mistake.as_str())
     };
-    #[used]
-    #[cfg_attr(
-        all(
-            not(miri),
-            any(
-                target_os = "linux",
-                target_os = "android",
-                target_os = "freebsd",
-                target_os = "netbsd",
-                target_os = "openbsd",
-                target_os = "illumos"
-            )
-        ),
-        unsafe(link_section = "tc0_1_metrics")
-    )]
-    #[cfg_attr(
-        all(not(miri), target_vendor = "apple"),
-        unsafe(link_section = "__DATA,tc0_1_metrics")
-    )]
-    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
-    static __TC_CALLS: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
-        __TC_CALLS_META,
-    );
-    #[used]
-    #[cfg_attr(
-        all(
-            not(miri),
-            any(
-                target_os = "linux",
-                target_os = "android",
-                target_os = "freebsd",
-                target_os = "netbsd",
-                target_os = "openbsd",
-                target_os = "illumos"
-            )
-        ),
-        unsafe(link_section = "tc0_1_metrics")
-    )]
-    #[cfg_attr(
-        all(not(miri), target_vendor = "apple"),
-        unsafe(link_section = "__DATA,tc0_1_metrics")
-    )]
-    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01m$b"))]
-    static __TC_ERRORS: ::tracecast::__private::Metric = ::tracecast::__private::Metric::new(
-        __TC_ERRORS_META,
-    );
+    ::tracecast::__private::in_section! {
+        metrics static __TC_CALLS : ::tracecast::__private::Metric =
+        ::tracecast::__private::Metric::new(__TC_CALLS_META, &
+        ::tracecast::__private::source("store", "1.2.3"));
+    }
+    ::tracecast::__private::in_section! {
+        metrics static __TC_ERRORS : ::tracecast::__private::Metric =
+        ::tracecast::__private::Metric::new(__TC_ERRORS_META, &
+        ::tracecast::__private::source("store", "1.2.3"));
+    }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .calls(&__TC_CALLS)
         .errors(&__TC_ERRORS);
-    #[used]
-    #[cfg_attr(
-        all(
-            not(miri),
-            any(
-                target_os = "linux",
-                target_os = "android",
-                target_os = "freebsd",
-                target_os = "netbsd",
-                target_os = "openbsd",
-                target_os = "illumos"
-            )
-        ),
-        unsafe(link_section = "tc0_1_spans")
-    )]
-    #[cfg_attr(
-        all(not(miri), target_vendor = "apple"),
-        unsafe(link_section = "__DATA,tc0_1_spans")
-    )]
-    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
-    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::metered(
-        &__TC_METER,
-    );
+    ::tracecast::__private::in_section! {
+        spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
+        ::tracecast::__private::Callsite::metered(& __TC_METER, &
+        ::tracecast::__private::source("store", "1.2.3"));
+    }
     ::tracecast::__private::Measured::new(
         if __TC_CALLSITE.is_on() {
             ::tracecast::__private::begin_metric(

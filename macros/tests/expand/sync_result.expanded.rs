@@ -2,38 +2,15 @@ fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
     type __TcAttr0 = keys::artifact;
     type __TcAttr1 = keys::source;
     type __TcResult0 = keys::bytes;
-    #[used]
-    #[cfg_attr(
-        all(
-            not(miri),
-            any(
-                target_os = "linux",
-                target_os = "android",
-                target_os = "freebsd",
-                target_os = "netbsd",
-                target_os = "openbsd",
-                target_os = "illumos"
-            )
-        ),
-        unsafe(link_section = "tc0_1_spans")
-    )]
-    #[cfg_attr(
-        all(not(miri), target_vendor = "apple"),
-        unsafe(link_section = "__DATA,tc0_1_spans")
-    )]
-    #[cfg_attr(all(not(miri), windows), unsafe(link_section = ".tc01s$b"))]
-    static __TC_CALLSITE: ::tracecast::__private::Callsite = ::tracecast::__private::Callsite::new(
-            "Store/Load",
-            ::tracecast::__private::Kind::Client,
-        )
-        .keys(
-            &[
-                <__TcAttr0 as ::tracecast::__private::Key>::META,
-                <__TcAttr1 as ::tracecast::__private::Key>::META,
-                <__TcResult0 as ::tracecast::__private::Key>::META,
-            ],
-        )
+    ::tracecast::__private::in_section! {
+        spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
+        ::tracecast::__private::Callsite::new("Store/Load", &
+        ::tracecast::__private::source("store", "1.2.3"))
+        .of_kind(::tracecast::__private::Kind::Client).keys(& [< __TcAttr0 as
+        ::tracecast::__private::Key > ::META, < __TcAttr1 as ::tracecast::__private::Key
+        > ::META, < __TcResult0 as ::tracecast::__private::Key > ::META])
         .announce(30u32);
+    }
     let __tc_body = ::tracecast::__private::body(|
         __tc_start,
     | -> Result<Vec<u8>, StoreError> {

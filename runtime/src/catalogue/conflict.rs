@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Catalogue;
-use crate::metric::{Buckets, MetricKind, MetricMeta};
+use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
 
 /// One name that was declared in two ways.
 ///
@@ -84,8 +84,8 @@ pub(super) fn shape(metric: &MetricMeta) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::instrument::{Counter, Gauge};
-    use crate::keys::source;
+    use crate::declare::keys::source;
+    use crate::meter::instrument::{Counter, Gauge};
 
     static ONE: MetricMeta = Counter::<(source,)>::meta("tc_loads_total", "", "");
     static SAME: MetricMeta = Counter::<(source,)>::meta("tc_loads_total", "", "Other words.");

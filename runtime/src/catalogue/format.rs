@@ -5,9 +5,9 @@ use std::fmt;
 use super::json::Json;
 use super::listing::{Bounds, Key, Label, Listing, Metric, Span};
 use super::parse;
-use crate::callsite::Kind;
-use crate::key::{KeyKind, ValueType};
-use crate::metric::{MetricKind, NumberType};
+use crate::declare::callsite::Kind;
+use crate::declare::key::{KeyKind, ValueType};
+use crate::declare::metric::{MetricKind, NumberType};
 
 /// What is written, and the only one that is read.
 const VERSION: u64 = 1;

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Catalogue;
-use crate::callsite::Kind;
-use crate::key::{KeyKind, KeyMeta, ValueType};
-use crate::metric::{Buckets, MetricKind, MetricMeta, NumberType};
+use crate::declare::callsite::Kind;
+use crate::declare::key::{KeyKind, KeyMeta, ValueType};
+use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
 /// Labels with more values than this are listed by their number alone.
 const TEXTS: usize = 64;
@@ -189,7 +189,7 @@ impl Metric {
 
 fn labels(meta: &MetricMeta) -> Vec<Label> {
     let mut keys = meta.labels.iter();
-    let label = |dimension: &crate::metric::Dimension| {
+    let label = |dimension: &crate::declare::metric::Dimension| {
         let key = keys.next();
         let attributes: Vec<String> = match key {
             Some(key) => key.attribute_names().map(str::to_owned).collect(),
@@ -216,7 +216,7 @@ fn group(meta: &MetricMeta) -> String {
 /// Whether a metric is one about telemetry itself.
 fn is_own(file: &str) -> bool {
     let here = file!().trim_end_matches("listing.rs").trim_end_matches(['/', '\\']).trim_end_matches("catalogue");
-    file.strip_prefix(here) == Some("own.rs")
+    file.strip_prefix(here).is_some_and(|file| matches!(file, "export/own.rs" | "export\\own.rs"))
 }
 
 /// Bounds that JSON can write.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::problem::Wrong;
-use crate::secret::Secret;
+use crate::base::secret::Secret;
 
 /// The address of a receiver, `http://collector:4318/v1/traces`. It prints without user info and query.
 ///

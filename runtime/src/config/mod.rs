@@ -17,6 +17,8 @@ mod again;
 mod endpoint;
 mod env;
 mod file;
+#[cfg(all(test, not(loom), not(miri)))]
+mod fuzz;
 mod level;
 mod origin;
 mod otlp;
@@ -24,6 +26,8 @@ mod parts;
 #[cfg(all(not(target_family = "wasm"), not(loom)))]
 mod plugged;
 mod problem;
+#[cfg(all(not(target_family = "wasm"), not(loom)))]
+pub(crate) mod redact;
 mod short;
 mod values;
 mod views;
@@ -39,15 +43,17 @@ pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
 pub use self::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Destination, ExemplarFilter, Exporter, HistogramAggregation, Interop,
-    LogLimits, LogLines, Logs, Metrics, Propagator, Resource, Spool, TemporalityPreference, Traces,
+    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, Interop, LogLimits, LogLines,
+    Logs, Metrics, Resource, Spool, TemporalityPreference, Traces,
 };
 pub use self::problem::{ConfigError, Problem, Severity};
 pub use self::short::{Telemetry, TelemetrySection, TelemetryTls};
 pub use self::views::{Aggregation, InstrumentType, View, ViewSelector, ViewStream};
-pub use crate::attribute::AttributeValue;
-use crate::filter::Filter;
-pub use crate::secret::{Masked, Secret};
+pub use crate::base::secret::{Masked, Secret};
+pub use crate::declare::attribute::AttributeValue;
+use crate::declare::filter::Filter;
+pub use crate::meter::exemplar::Exemplars;
+pub use crate::propagate::format::Propagator;
 
 use self::origin::Origins;
 
@@ -106,10 +112,15 @@ pub struct Config {
     problems: Vec<Problem>,
     /// A file in OpenTelemetry's format said everything, also by what it left out.
     declarative: bool,
-    /// From where it can be read again.
+    /// From where it can be read again, and what it said there, before code changed it.
     pub(crate) source: Source,
+    as_read: Option<Box<Config>>,
+    /// How long the panic hook may take, if there is one.
     #[cfg(all(not(target_family = "wasm"), not(loom)))]
-    pub(crate) redact: Option<crate::redact::Redact>,
+    pub(crate) panic_hook: Option<std::time::Duration>,
+    pub(crate) unfinished_spans: bool,
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    pub(crate) redact: Option<crate::config::redact::Redact>,
     #[cfg(all(not(target_family = "wasm"), not(loom)))]
     pub(crate) plugged: plugged::PluggedExporters,
 }
@@ -164,6 +175,10 @@ impl Default for Config {
             problems: Vec::new(),
             declarative: false,
             source: Source::default(),
+            as_read: None,
+            #[cfg(all(not(target_family = "wasm"), not(loom)))]
+            panic_hook: None,
+            unfinished_spans: false,
             #[cfg(all(not(target_family = "wasm"), not(loom)))]
             redact: None,
             #[cfg(all(not(target_family = "wasm"), not(loom)))]
@@ -197,7 +212,7 @@ impl Config {
     pub fn from_env() -> Self {
         let config =
             Config::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()));
-        Config { source: Source::Variables, ..config }
+        config.read_from(Source::Variables)
     }
 
     /// What variables say that are not the process's own.
@@ -227,7 +242,7 @@ impl Config {
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
         let lookup = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
-        file::read(path, &lookup).map(|config| Config { source: Source::File(path.to_owned()), ..config })
+        file::read(path, &lookup).map(|config| config.read_from(Source::File(path.to_owned())))
     }
 
     /// What a text says, in the declarative configuration of OpenTelemetry, with variables that are not the process's own.
@@ -244,6 +259,12 @@ impl Config {
     /// If the text holds something wrong; all of it is told at once.
     pub fn from_yaml(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         file::parse(text, &lookup)
+    }
+
+    /// Remembers what its source says, before code changes it.
+    fn read_from(self, source: Source) -> Config {
+        let as_read = Some(Box::new(Config { source: source.clone(), ..self.clone() }));
+        Config { source, as_read, ..self }
     }
 
     /// What was wrong with the settings, in the order in which it was found.

@@ -46,16 +46,15 @@ pub(super) struct Origins(BTreeMap<&'static str, Origin>);
 
 impl Origins {
     pub(super) fn set(&mut self, setting: &'static str, origin: Origin) {
-        self.0.insert(setting, origin);
+        if origin == Origin::Default {
+            self.0.remove(setting);
+        } else {
+            self.0.insert(setting, origin);
+        }
     }
 
     pub(super) fn of(&self, setting: &str) -> &Origin {
         self.0.get(setting).unwrap_or(&Origin::Default)
-    }
-
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
-    pub(super) fn settings(&self) -> impl Iterator<Item = (&'static str, &Origin)> {
-        self.0.iter().map(|(setting, origin)| (*setting, origin))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &Origin)> {

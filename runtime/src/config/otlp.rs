@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::endpoint::{Endpoint, Scheme};
-use crate::secret::{Masked, Secret};
+use crate::base::secret::{Masked, Secret};
 
 /// A kind of telemetry.
 ///
@@ -16,7 +16,8 @@ use crate::secret::{Masked, Secret};
 /// assert!(!config.is_on(Signal::Metrics));
 /// # Ok::<(), tracecast::config::EndpointError>(())
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, crate::__private::TcLabel)]
+#[tc_label(crate = crate)]
 #[non_exhaustive]
 pub enum Signal {
     /// Spans.

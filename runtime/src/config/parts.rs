@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use super::otlp::{Otlp, OtlpSettings};
 use super::views::View;
-use crate::attribute::AttributeValue;
-use crate::limits::Limits;
-use crate::sampling::Sampler;
-use crate::secret::Masked;
+use crate::base::secret::Masked;
+use crate::declare::attribute::AttributeValue;
+use crate::meter::exemplar::Exemplars;
+use crate::meter::snapshot::Temporality;
+use crate::record::limits::Limits;
+use crate::record::sampling::Sampler;
 
 /// What stands for "no limit" of a timeout, because nothing here waits for ever.
 pub(super) const NO_LIMIT: Duration = Duration::from_secs(3600);
@@ -66,7 +68,7 @@ pub struct Metrics {
     /// The shape of histograms that do not name their own.
     pub histograms: HistogramAggregation,
     /// Which measurements become exemplars.
-    pub exemplars: ExemplarFilter,
+    pub exemplars: Exemplars,
     /// How many series raw OpenTelemetry instruments may have.
     pub cardinality: CardinalityLimits,
     /// How streams of raw OpenTelemetry instruments are changed.
@@ -82,7 +84,7 @@ impl Default for Metrics {
             timeout: Duration::from_secs(30),
             temporality: TemporalityPreference::default(),
             histograms: HistogramAggregation::default(),
-            exemplars: ExemplarFilter::default(),
+            exemplars: Exemplars::default(),
             cardinality: CardinalityLimits::default(),
             views: Vec::new(),
         }
@@ -147,7 +149,8 @@ pub enum Interop {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spool {
-    /// The directory. It is made if need be, and may be shared by several processes.
+    /// The directory. It is made if need be, for its user alone, and may be shared by several processes. If others can write to
+    /// it or own it, as to an `emptyDir` of Kubernetes, the spool uses a directory of mode 0700 inside of it.
     pub directory: Masked<PathBuf>,
     /// Bytes that it may hold, of all processes together. 64 MiB by default.
     pub max_bytes: u64,
@@ -350,6 +353,17 @@ pub enum TemporalityPreference {
     LowMemory,
 }
 
+impl From<TemporalityPreference> for Temporality {
+    fn from(preference: TemporalityPreference) -> Self {
+        use TemporalityPreference::{Cumulative, Delta, LowMemory};
+        match preference {
+            Cumulative => Temporality::Cumulative,
+            Delta => Temporality::Delta,
+            LowMemory => Temporality::LowMemory,
+        }
+    }
+}
+
 /// The shape of histograms that do not name their own.
 ///
 /// ```
@@ -367,27 +381,6 @@ pub enum HistogramAggregation {
     ExplicitBuckets,
     /// Exponential buckets with base 2.
     Exponential,
-}
-
-/// Which measurements become exemplars.
-///
-/// ```
-/// use tracecast::config::{Config, ExemplarFilter};
-///
-/// let mut config = Config::new();
-/// assert_eq!(config.metrics.exemplars, ExemplarFilter::TraceBased);
-/// config.metrics.exemplars = ExemplarFilter::AlwaysOff;
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ExemplarFilter {
-    /// Every one may.
-    AlwaysOn,
-    /// None.
-    AlwaysOff,
-    /// Those inside a sampled span.
-    #[default]
-    TraceBased,
 }
 
 /// How many series raw OpenTelemetry instruments may have; `None` is the default for all, or the SDK's 2,000.
@@ -411,27 +404,6 @@ pub struct CardinalityLimits {
     pub observable_gauge: Option<u32>,
     pub observable_up_down_counter: Option<u32>,
     pub up_down_counter: Option<u32>,
-}
-
-/// A format in which context travels.
-///
-/// ```
-/// use tracecast::config::{Config, Propagator};
-///
-/// let config = Config::new().with_propagators(vec![Propagator::TraceContext, Propagator::B3]);
-/// assert!(!config.propagators.contains(&Propagator::Baggage));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Propagator {
-    /// W3C Trace Context.
-    TraceContext,
-    /// W3C Baggage.
-    Baggage,
-    /// B3 in one header.
-    B3,
-    /// B3 in several headers.
-    B3Multi,
 }
 
 /// What is said about the process: attributes that were configured. Detected ones are added at init.

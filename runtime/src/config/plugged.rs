@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::foreign::ForeignExporter;
+use crate::trace::foreign::ForeignExporter;
 
 /// Exporters that the program brings along. They cannot be copied: of a configuration and its clones, the one that starts
 /// first gets them.

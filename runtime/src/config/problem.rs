@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::secret::Masked;
+use crate::base::secret::Masked;
 
 /// How much of a wrong value is shown.
 const SHOWN_CHARS: usize = 80;

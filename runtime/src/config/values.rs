@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use super::endpoint::{self, Endpoint};
 use super::otlp::{Compression, Protocol};
-use super::parts::{
-    ConsoleFormat, ExemplarFilter, HistogramAggregation, LogLines, NO_LIMIT, Propagator, TemporalityPreference,
-};
+use super::parts::{ConsoleFormat, HistogramAggregation, LogLines, NO_LIMIT, TemporalityPreference};
 use super::problem::Wrong;
-use crate::filter::Filter;
-use crate::sampling::Sampler;
-use crate::secret::Secret;
+use crate::base::percent::decoded;
+use crate::base::secret::Secret;
+use crate::declare::filter::Filter;
+use crate::meter::exemplar::Exemplars;
+use crate::propagate::format::Propagator;
+use crate::record::sampling::Sampler;
 
 pub(super) type Parsed<T> = Result<T, Wrong>;
 
@@ -122,9 +123,9 @@ pub(super) fn histograms(text: &str) -> Parsed<HistogramAggregation> {
     one_of(text, &names, "is not an aggregation of histograms", accepted)
 }
 
-pub(super) fn exemplars(text: &str) -> Parsed<ExemplarFilter> {
-    use ExemplarFilter::{AlwaysOff, AlwaysOn, TraceBased};
-    let names = [("always_on", AlwaysOn), ("always_off", AlwaysOff), ("trace_based", TraceBased)];
+pub(super) fn exemplars(text: &str) -> Parsed<Exemplars> {
+    use Exemplars::{Everywhere, InSampledSpans, Off};
+    let names = [("always_on", Everywhere), ("always_off", Off), ("trace_based", InSampledSpans)];
     one_of(text, &names, "is not an exemplar filter", "always_on, always_off or trace_based")
 }
 
@@ -231,20 +232,8 @@ fn resource_attribute(item: &str) -> Parsed<(String, String)> {
 
 /// The text without its escapes; `None` if one of them is wrong or the result is not UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        if byte != b'%' {
-            decoded.push(byte);
-            rest = after;
-            continue;
-        }
-        let digit = |byte: u8| (byte as char).to_digit(16);
-        let (&high, &low) = (after.first()?, after.get(1)?);
-        decoded.push((digit(high)? * 16 + digit(low)?) as u8);
-        rest = &after[2..];
-    }
-    String::from_utf8(decoded).ok()
+    let (bytes, is_right) = decoded(text, b'+');
+    String::from_utf8(bytes).ok().filter(|_| is_right)
 }
 
 #[cfg(test)]

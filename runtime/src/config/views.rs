@@ -1,6 +1,6 @@
 //! Views: what is to become of metrics, ours and those of raw OpenTelemetry instruments.
 
-use crate::secret::Masked;
+use crate::base::secret::Masked;
 
 /// A view: what it applies to, and what becomes of it.
 ///

@@ -6,13 +6,14 @@ use std::time::Duration;
 use super::level::LogFilter;
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
-use super::parts::{ConsoleFormat, Exporter, Interop, LogLines, Propagator, Spool};
+use super::parts::{ConsoleFormat, Exporter, Interop, LogLines, Spool};
 use super::{Config, Endpoint};
-use crate::attribute::AttributeValue;
-use crate::filter::Filter;
-use crate::limits::Limits;
-use crate::sampling::Sampler;
-use crate::secret::{Masked, Secret};
+use crate::base::secret::{Masked, Secret};
+use crate::declare::attribute::AttributeValue;
+use crate::declare::filter::Filter;
+use crate::propagate::format::Propagator;
+use crate::record::limits::Limits;
+use crate::record::sampling::Sampler;
 
 impl Config {
     /// Switches everything on or off. On, each signal that has no exporter gets the default one.
@@ -335,6 +336,54 @@ impl Config {
         self.said("console")
     }
 
+    /// Installs a panic hook that brings out pending telemetry when a panic ends the process, within a second.
+    ///
+    /// It runs before the hook that the program has at `init`. Under `panic = "abort"` it ends the spans that are entered on
+    /// the thread that panics, as `panicked`, sends what is pending, and puts on disk what cannot be sent, if there is a
+    /// spool. Otherwise it acts on the main thread only, and not on panics of tasks, which tokio catches: it sends what is
+    /// pending, and at the exit of the process (on Unix) the spans that ended while they were unwound. Other threads do not
+    /// end the process when they panic. `std::process::exit` and `abort` run no hook: call `Guard::flush` before them.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let config = Config::from_env().with_panic_hook();
+    /// ```
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    #[must_use]
+    pub fn with_panic_hook(self) -> Self {
+        self.with_panic_hook_within(Duration::from_secs(1))
+    }
+
+    /// Exports spans that are still open when [`Guard::shutdown`](crate::Guard::shutdown) ends telemetry, with
+    /// `tc.outcome=unfinished`, their ids, name and start, and the time until then. Their attributes are not exported. A
+    /// [`Shutdown`](crate::shutdown::Shutdown) does so without being told.
+    ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// let config = Config::from_env().with_unfinished_spans();
+    /// # drop(config);
+    /// ```
+    #[must_use]
+    pub fn with_unfinished_spans(mut self) -> Self {
+        self.unfinished_spans = true;
+        self.said("unfinished_spans")
+    }
+
+    /// As [`Config::with_panic_hook`], and sets how long it may take.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::config::Config;
+    /// let config = Config::from_env().with_panic_hook_within(Duration::from_secs(3));
+    /// ```
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    #[must_use]
+    pub fn with_panic_hook_within(mut self, timeout: Duration) -> Self {
+        self.panic_hook = Some(timeout);
+        self.said("panic_hook")
+    }
+
     /// Has a function see every text before it leaves the process or is written to disk: values of attributes and labels,
     /// names of spans (under `name`), error messages, bodies of log records (under `message`). It is given the name under
     /// which the text stands, and the text, and gives what shall stand there instead, or `None` to leave it. Where it
@@ -351,7 +400,7 @@ impl Config {
     #[cfg(all(not(target_family = "wasm"), not(loom)))]
     #[must_use]
     pub fn with_redaction(mut self, hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
-        self.redact = Some(crate::redact::Redact::new(hook));
+        self.redact = Some(crate::config::redact::Redact::new(hook));
         self.said("redaction")
     }
 

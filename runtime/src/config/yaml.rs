@@ -1,27 +1,31 @@
 //! A YAML document as a tree that knows its lines, and which of its texts came from variables.
 //!
-//! Variables are put into single values after the document was parsed, so that none can add structure to it.
+//! Variables are put into single values after the document was parsed, so that none can add structure to it. An alias
+//! shares the value of its anchor; all limits count it as if that were written out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::problem::{Problem, Severity, Wrong};
-use crate::secret::Masked;
+use crate::base::secret::Masked;
 
-/// Deeper documents are refused, because trees are walked by recursion.
+/// The most levels of a document, because trees are walked by recursion.
 const DEPTH: usize = 64;
-/// Larger ones too, because a few aliases can stand for millions of values.
-const NODES: usize = 100_000;
+/// The most values, keys among them.
+const VALUES: usize = 100_000;
+/// The most bytes of text, after variables were put in.
+const BYTES: usize = 4 << 20;
 
-/// A value in a document.
+/// A value in a document. Clones share it.
 #[derive(Clone)]
 pub(super) struct Node {
     pub(super) line: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: Rc<Kind>,
+    extent: Extent,
 }
 
-#[derive(Clone)]
 pub(super) enum Kind {
     Null,
     /// A single value; hidden if some of it came from a variable.
@@ -30,14 +34,24 @@ pub(super) enum Kind {
     Map(Vec<(String, Node)>),
 }
 
+/// The size of a value, with aliases expanded.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    values: usize,
+    bytes: usize,
+    /// Lists and maps around the innermost value.
+    depth: usize,
+}
+
 /// Reads one document.
 pub(super) fn parse(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Node, Box<Problem>> {
-    let mut builder = Builder { lookup, open: Vec::new(), anchors: HashMap::new(), nodes: 0, root: None };
+    let mut builder =
+        Builder { lookup, open: Vec::new(), anchors: HashMap::new(), total: Extent::default(), root: None };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| not_yaml(error.marker().line(), error.info()))?;
         builder.event(event, span.start.line())?;
     }
-    Ok(builder.root.unwrap_or(Node { line: 1, kind: Kind::Null }))
+    Ok(builder.root.unwrap_or_else(|| Node::new(1, Kind::Null)))
 }
 
 fn not_yaml(line: usize, cause: &str) -> Box<Problem> {
@@ -48,9 +62,50 @@ fn problem(line: usize, wrong: Wrong) -> Box<Problem> {
     Box::new(Problem { line: Some(line), ..wrong.at_place("file", Severity::Error) })
 }
 
+fn too_large(line: usize) -> Box<Problem> {
+    let accepted = format!("at most {VALUES} values and {} MiB, aliases expanded and variables included", BYTES >> 20);
+    problem(line, Wrong::new("is too large", accepted))
+}
+
+fn too_deep(line: usize) -> Box<Problem> {
+    problem(line, Wrong::new("is nested too deep", format!("at most {DEPTH} levels, aliases expanded")))
+}
+
+fn odd_key(line: usize) -> Box<Problem> {
+    problem(line, Wrong::new("has a key that is not a text", "texts as keys"))
+}
+
+impl Node {
+    fn new(line: usize, kind: Kind) -> Self {
+        let extent = match &kind {
+            Kind::Null => Extent { values: 1, ..Extent::default() },
+            Kind::Scalar(text) => Extent { values: 1, bytes: text.len(), depth: 0 },
+            Kind::List(items) => Extent::around(items.iter()),
+            Kind::Map(entries) => {
+                let keys = entries.iter().map(|(key, _)| key.len()).sum::<usize>();
+                let within = Extent::around(entries.iter().map(|(_, node)| node));
+                Extent { values: within.values + entries.len(), bytes: within.bytes + keys, ..within }
+            }
+        };
+        Node { line, kind: Rc::new(kind), extent }
+    }
+}
+
+impl Extent {
+    /// A list or map around these. Sums stay far from overflow: each was within the limits when it was read.
+    fn around<'a>(nodes: impl Iterator<Item = &'a Node>) -> Self {
+        nodes.fold(Extent { values: 1, bytes: 0, depth: 1 }, |all, Node { extent, .. }| Extent {
+            values: all.values + extent.values,
+            bytes: all.bytes + extent.bytes,
+            depth: all.depth.max(extent.depth + 1),
+        })
+    }
+}
+
 /// A list or a map whose end was not yet seen.
 struct Open {
-    node: Node,
+    line: usize,
+    kind: Kind,
     anchor: usize,
     /// The key that waits for its value, and its line: that is where one looks for the value.
     key: Option<(String, usize)>,
@@ -61,8 +116,9 @@ struct Open {
 struct Builder<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
     open: Vec<Open>,
-    anchors: HashMap<usize, (Node, usize)>,
-    nodes: usize,
+    anchors: HashMap<usize, Node>,
+    /// Everything so far; merged values also where keys of the map itself replace them.
+    total: Extent,
     root: Option<Node>,
 }
 
@@ -72,22 +128,22 @@ impl Builder<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 let plain = style == ScalarStyle::Plain && tag.is_none_or(|tag| tag.suffix != "str");
                 let node = self.scalar(&text, plain, line)?;
+                self.count(node.extent, line)?;
                 self.finished(node, anchor)
             }
             Event::SequenceStart(anchor, _) => self.opened(Kind::List(Vec::new()), anchor, line),
             Event::MappingStart(anchor, _) => self.opened(Kind::Map(Vec::new()), anchor, line),
             Event::SequenceEnd | Event::MappingEnd => match self.open.pop() {
                 Some(open) => {
-                    let (mut node, anchor) = (open.node, open.anchor);
-                    open.merged.into_iter().try_for_each(|other| merge(&mut node, other))?;
-                    self.finished(node, anchor)
+                    let anchor = open.anchor;
+                    self.finished(open.close()?, anchor)
                 }
                 None => Ok(()),
             },
             Event::Alias(anchor) => {
                 let found = self.anchors.get(&anchor).cloned();
-                let (node, size) = found.ok_or_else(|| not_yaml(line, "an alias without its anchor"))?;
-                self.nodes += size;
+                let node = found.ok_or_else(|| not_yaml(line, "an alias without its anchor"))?;
+                self.count(node.extent, line)?;
                 self.finished(node, 0)
             }
             Event::DocumentStart(_) if self.root.is_some() => Err(not_yaml(line, "a second document")),
@@ -95,94 +151,94 @@ impl Builder<'_> {
         }
     }
 
-    fn opened(&mut self, kind: Kind, anchor: usize, line: usize) -> Result<(), Box<Problem>> {
-        if self.open.len() >= DEPTH {
-            return Err(problem(line, Wrong::new("is nested too deep", format!("at most {DEPTH} levels"))));
+    /// Adds a value to the document, if that stays within its limits.
+    fn count(&mut self, more: Extent, line: usize) -> Result<(), Box<Problem>> {
+        self.total.values += more.values;
+        self.total.bytes += more.bytes;
+        if self.total.values > VALUES || self.total.bytes > BYTES {
+            return Err(too_large(line));
         }
-        if let Some(Open { node: Node { kind: Kind::Map(_), .. }, key: None, .. }) = self.open.last() {
-            return Err(problem(line, Wrong::new("has a key that is not a text", "texts as keys")));
+        if self.open.len() + more.depth > DEPTH {
+            return Err(too_deep(line));
         }
-        self.open.push(Open { node: Node { line, kind }, anchor, key: None, merged: Vec::new() });
         Ok(())
+    }
+
+    fn opened(&mut self, kind: Kind, anchor: usize, line: usize) -> Result<(), Box<Problem>> {
+        self.count(Extent { values: 1, bytes: 0, depth: 1 }, line)?;
+        if self.expects_key() {
+            return Err(odd_key(line));
+        }
+        self.open.push(Open { line, kind, anchor, key: None, merged: Vec::new() });
+        Ok(())
+    }
+
+    fn expects_key(&self) -> bool {
+        matches!(self.open.last(), Some(Open { kind: Kind::Map(_), key: None, .. }))
     }
 
     fn scalar(&self, text: &str, plain: bool, line: usize) -> Result<Node, Box<Problem>> {
         // Keys are never substituted.
-        let is_key = matches!(self.open.last(), Some(Open { node: Node { kind: Kind::Map(_), .. }, key: None, .. }));
+        let is_key = self.expects_key();
         let text = if is_key { text.to_owned().into() } else { substituted(text, self.lookup, line)? };
         if plain && !is_key && matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL") {
-            return Ok(Node { line, kind: Kind::Null });
+            return Ok(Node::new(line, Kind::Null));
         }
-        Ok(Node { line, kind: Kind::Scalar(text) })
+        Ok(Node::new(line, Kind::Scalar(text)))
     }
 
     /// A value is complete: it goes into what surrounds it.
     fn finished(&mut self, node: Node, anchor: usize) -> Result<(), Box<Problem>> {
-        self.nodes += 1;
-        if self.nodes > NODES {
-            return Err(problem(
-                node.line,
-                Wrong::new("is too large", format!("at most {NODES} values, aliases included")),
-            ));
-        }
         if anchor > 0 {
-            self.anchors.insert(anchor, (node.clone(), size_of(&node)));
+            self.anchors.insert(anchor, node.clone());
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
         };
-        match (&mut open.node.kind, open.key.take()) {
+        match (&mut open.kind, open.key.take()) {
             (Kind::List(items), _) => items.push(node),
             (Kind::Map(_), Some((key, _))) if key == "<<" => open.merged.push(node),
-            (Kind::Map(entries), Some((key, line))) => insert(entries, key, Node { line, ..node })?,
-            (_, _) => {
-                let line = node.line;
-                open.key = Some((key_of(node)?, line));
-            }
+            (Kind::Map(entries), Some((key, line))) => entries.push((key, Node { line, ..node })),
+            (_, _) => match &*node.kind {
+                Kind::Scalar(text) => open.key = Some((text.as_str().to_owned(), node.line)),
+                _ => return Err(odd_key(node.line)),
+            },
         }
         Ok(())
     }
 }
 
-fn key_of(node: Node) -> Result<String, Box<Problem>> {
-    match node.kind {
-        Kind::Scalar(text) => Ok(text.into_inner()),
-        _ => Err(problem(node.line, Wrong::new("has a key that is not a text", "texts as keys"))),
+impl Open {
+    /// The whole list or map. A key may stand once; merged maps add the keys that are missing.
+    fn close(self) -> Result<Node, Box<Problem>> {
+        let Open { line, mut kind, merged, .. } = self;
+        if let Kind::Map(entries) = &mut kind {
+            let mut keys = HashSet::with_capacity(entries.len());
+            for (key, node) in &*entries {
+                if !keys.insert(key.clone()) {
+                    let wrong = Wrong::new("stands twice in the same map", "each key once");
+                    return Err(Box::new(Problem {
+                        line: Some(node.line),
+                        ..wrong.at_place(key.clone(), Severity::Error)
+                    }));
+                }
+            }
+            merged.iter().try_for_each(|other| merge(entries, &mut keys, other))?;
+        }
+        Ok(Node::new(line, kind))
     }
-}
-
-/// A key may stand once.
-fn insert(entries: &mut Vec<(String, Node)>, key: String, node: Node) -> Result<(), Box<Problem>> {
-    if entries.iter().any(|(given, _)| *given == key) {
-        let wrong = Wrong::new("stands twice in the same map", "each key once");
-        return Err(Box::new(Problem { line: Some(node.line), ..wrong.at_place(key, Severity::Error) }));
-    }
-    entries.push((key, node));
-    Ok(())
 }
 
 /// `<<: *anchor` adds the entries of another map, or of a list of maps.
-fn merge(node: &mut Node, other: Node) -> Result<(), Box<Problem>> {
-    match (&mut node.kind, other.kind) {
-        (Kind::Map(entries), Kind::Map(others)) => {
-            for (key, other) in others {
-                if !entries.iter().any(|(given, _)| *given == key) {
-                    entries.push((key, other));
-                }
-            }
+fn merge(entries: &mut Vec<(String, Node)>, keys: &mut HashSet<String>, other: &Node) -> Result<(), Box<Problem>> {
+    match &*other.kind {
+        Kind::Map(others) => {
+            entries.extend(others.iter().filter(|(key, _)| keys.insert(key.clone())).cloned());
             Ok(())
         }
-        (_, Kind::List(maps)) => maps.into_iter().try_for_each(|map| merge(node, map)),
+        Kind::List(maps) => maps.iter().try_for_each(|map| merge(entries, keys, map)),
         _ => Err(problem(other.line, Wrong::new("merges something that is not a map", "`<<: *anchor` of a map"))),
-    }
-}
-
-fn size_of(node: &Node) -> usize {
-    match &node.kind {
-        Kind::Null | Kind::Scalar(_) => 1,
-        Kind::List(items) => 1 + items.iter().map(size_of).sum::<usize>(),
-        Kind::Map(entries) => 1 + entries.iter().map(|(_, node)| size_of(node)).sum::<usize>(),
     }
 }
 
@@ -194,6 +250,9 @@ fn substituted(
 ) -> Result<Masked<String>, Box<Problem>> {
     let (mut result, mut hidden, mut rest) = (String::new(), false, text);
     while let Some(at) = rest.find('$') {
+        if result.len() > BYTES {
+            return Err(too_large(line));
+        }
         result.push_str(&rest[..at]);
         rest = &rest[at + 1..];
         if let Some(after) = rest.strip_prefix('$') {
@@ -238,7 +297,7 @@ mod tests {
     use super::*;
 
     fn shown(node: &Node) -> String {
-        match &node.kind {
+        match &*node.kind {
             Kind::Null => "~".to_owned(),
             Kind::Scalar(text) if text.is_empty() => "''".to_owned(),
             Kind::Scalar(text) => text.to_string(),
@@ -261,7 +320,7 @@ mod tests {
 
     fn check_error(text: &str, expected: &str) {
         let error = read(text).map(|node| shown(&node)).unwrap_err().to_string();
-        assert!(error.starts_with(expected), "{text}: {error}");
+        assert!(error.starts_with(expected), "{text:.200}: {error}");
     }
 
     #[test]
@@ -278,8 +337,8 @@ mod tests {
         check("${A}: ${A}", "{${A}: [secret]}");
         check("- ${B:-dflt}\n- ${B}\n- ${EMPTY:-dflt}\n- \"${EMPTY}\"\n- ${env:A}/x", "[dflt, ~, dflt, '', [secret]]");
         check("[$$, '$${A}', a$b, $$$$, 5$]", "[$, ${A}, a$b, $$, 5$]");
-        let text = |document| match read(document).unwrap().kind {
-            Kind::Scalar(text) => text.into_inner(),
+        let text = |document| match &*read(document).unwrap().kind {
+            Kind::Scalar(text) => text.clone().into_inner(),
             _ => panic!("{document}"),
         };
         assert_eq!(text("pre-${A}-${B:-x:-y}"), "pre-hunter2-x:-y");
@@ -297,17 +356,76 @@ mod tests {
         check_error("a: ${B", "line 1: file: has a reference to a variable");
         check_error("? [a]\n: b", "line 1: file: has a key that is not a text");
         check_error("<<: 5", "line 1: file: merges something that is not a map");
-        check_error(&"[".repeat(70), "line 1: file: is nested too deep; expected at most 64 levels");
+        check_error("a: 1\nb: {c: 2, d: 3,\n  c: 4}", "line 3: c: stands twice in the same map");
     }
 
+    const TOO_LARGE: &str =
+        "file: is too large; expected at most 100000 values and 4 MiB, aliases expanded and variables included";
+    const TOO_DEEP: &str = "file: is nested too deep; expected at most 64 levels, aliases expanded";
+
     #[test]
-    fn aliases_cannot_blow_it_up() {
+    fn aliases_that_stand_for_millions_of_values_are_refused() {
         let mut document = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..9 {
             let below = format!("*a{}, ", level - 1).repeat(10);
             document.push_str(&format!("a{level}: &a{level} [{below}]\n"));
         }
-        check_error(&document, "line");
-        assert!(read(&document).err().unwrap().to_string().contains("is too large"));
+        check_error(&document, &format!("line 5: {TOO_LARGE}"));
+    }
+
+    #[test]
+    fn the_bytes_of_aliases_count() {
+        let long = |bytes: usize, aliases: usize| format!("- &a {}\n{}", "x".repeat(bytes), "- *a\n".repeat(aliases));
+        assert!(read(&long(1 << 20, 3)).is_ok());
+        check_error(&long(1 << 20, 4), &format!("line 5: {TOO_LARGE}"));
+        check_error(&long(60_000, 90_000), &format!("line 70: {TOO_LARGE}"));
+        let keys = format!("- &a {{{}: 1}}\n{}", "k".repeat(1000), "- <<: *a\n".repeat(9000));
+        check_error(&keys, &format!("line 4182: {TOO_LARGE}"));
+    }
+
+    #[test]
+    fn the_bytes_of_variables_count() {
+        let long = |name: &str| (name == "L").then(|| "x".repeat(100_000));
+        let error = |text: &str| parse(text, &long).err().unwrap().to_string();
+        assert_eq!(error(&format!("a: 1\nb: {}", "${L}".repeat(90_000))), format!("line 2: {TOO_LARGE}"));
+        assert_eq!(error(&"- ${L}\n".repeat(90_000)), format!("line 42: {TOO_LARGE}"));
+    }
+
+    #[test]
+    fn the_depth_counts_with_aliases_expanded() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(read(&nested(64)).is_ok());
+        check_error(&nested(65), &format!("line 1: {TOO_DEEP}"));
+        // Each is a level deeper than the one before, and the list around them is one more.
+        let chain = |anchors: usize| {
+            let links = (1..anchors).map(|at| format!("- &a{at} [*a{}]\n", at - 1)).collect::<String>();
+            format!("- &a0 []\n{links}")
+        };
+        assert!(read(&chain(63)).is_ok());
+        check_error(&chain(64), &format!("line 64: {TOO_DEEP}"));
+        check_error(&chain(50_000), &format!("line 64: {TOO_DEEP}"));
+        check_error(
+            &format!("- &a {}\n- {}*a{}", nested(40), "[".repeat(24), "]".repeat(24)),
+            "line 2: file: is nested",
+        );
+    }
+
+    #[test]
+    fn merged_maps_are_no_level_deeper() {
+        let links = (1..200).map(|at| format!("- &a{at} {{<<: *a{}, k{at}: v}}\n", at - 1)).collect::<String>();
+        assert!(read(&format!("- &a0 {{k: v}}\n{links}")).is_ok());
+    }
+
+    #[test]
+    fn anchors_inside_of_anchors_take_no_memory() {
+        let open = (0..60).map(|at| format!("&a{at} [")).collect::<String>();
+        check_error(&format!("{open}{}{}\n---\n", "x,".repeat(50_000), "]".repeat(60)), "line 2: file: is not YAML");
+    }
+
+    #[test]
+    fn many_keys_are_compared_quickly() {
+        let keys = |range: std::ops::Range<u32>| range.map(|at| format!("k{at}: \n")).collect::<String>();
+        assert!(read(&keys(0..49_000)).is_ok());
+        check_error(&(keys(0..45_000) + "k7: 1\n"), "line 45001: k7: stands twice");
     }
 }

@@ -1,8 +1,8 @@
 //! Attributes as OTLP has them: a key and a value that says its type.
 
-use crate::attribute::AttributeValue;
+use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
 use crate::encode::wire::{Wire, put_varint, varint_len};
-use crate::value::OwnedValue;
 
 /// A value on its way to the wire.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::encode::resource::{Request, write_attribute};
 use crate::encode::span::{FLAG_HAS_IS_REMOTE, FLAG_IS_REMOTE, FLAG_SAMPLED, STATUS_ERROR};
 use crate::encode::wire::Wire;
-use crate::foreign::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named};
+use crate::trace::foreign::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named};
 
 /// `STATUS_CODE_OK`.
 pub(crate) const STATUS_OK: u8 = 1;

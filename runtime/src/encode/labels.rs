@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use crate::declare::key::KeyMeta;
 use crate::encode::attribute::{Scalar, key_value};
 use crate::encode::wire::Wire;
-use crate::key::KeyMeta;
 
 /// Values that are kept; of more than that, the later ones are encoded each time.
 const MOST: usize = 8_192;
@@ -74,8 +74,8 @@ impl Hasher for Mixer {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::key::Key;
-    use crate::keys::{device, source};
+    use crate::declare::key::Key;
+    use crate::declare::keys::{device, source};
 
     #[test]
     fn a_label_reads_the_same_the_second_time() {

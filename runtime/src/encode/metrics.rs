@@ -1,12 +1,12 @@
 //! Metrics as one OTLP request: ours, and those of raw OpenTelemetry instruments, by scope.
 
-use crate::attribute::AttributeValue;
+use crate::declare::attribute::AttributeValue;
+use crate::declare::label::LabelText;
+use crate::declare::metric::MetricKind;
 use crate::encode::attribute::{self, Scalar};
 use crate::encode::resource::{EncodedResource, write_attribute};
 use crate::encode::wire::Wire;
-use crate::label::LabelText;
-use crate::metric::MetricKind;
-use crate::snapshot::{
+use crate::meter::snapshot::{
     ExemplarPoint, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, MetricPoints, Point,
     PointValue, Snapshot, Temporality,
 };

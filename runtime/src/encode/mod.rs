@@ -1,4 +1,7 @@
-//! OTLP requests, written straight from our own data: no messages in between, no generated code.
+//! What is sent, made from what was recorded: OTLP requests, and the views that change metrics before.
+//!
+//! Bytes are written straight from records, points and entries: no messages in between, no generated code. Encoding a span
+//! allocates nothing. It uses the rooms that hold the data; `interop` and `export` use it.
 
 pub(crate) mod attribute;
 pub(crate) mod foreign;
@@ -10,4 +13,5 @@ pub(crate) mod metrics;
 pub(crate) mod resource;
 pub(crate) mod span;
 pub(crate) mod trace;
-mod wire;
+pub(crate) mod views;
+pub(crate) mod wire;

@@ -1,6 +1,6 @@
 //! The resource, encoded once, and what every request begins with: the resource and our scope.
 
-use crate::attribute::AttributeValue;
+use crate::declare::attribute::AttributeValue;
 use crate::encode::attribute;
 use crate::encode::wire::{Opened, Wire};
 

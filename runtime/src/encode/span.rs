@@ -1,11 +1,11 @@
 //! Writes the parts of a span as they come.
 
-use crate::callsite::Kind;
+use crate::declare::callsite::Kind;
+use crate::declare::key::KeyMeta;
 use crate::encode::attribute::{Scalar, key_value};
 use crate::encode::labels::Labels;
 use crate::encode::wire::{Opened, Wire};
-use crate::finished::{FinishedSpan, Outcome};
-use crate::key::KeyMeta;
+use crate::record::finished::{FinishedSpan, Outcome};
 
 /// The attribute that says how a span ended that neither failed nor came to its end.
 pub(crate) const OUTCOME_KEY: &str = "tc.outcome";

@@ -3,19 +3,20 @@
 //! A record is read once, from its first item to its last, and written as it is read: the fields of a message may come in
 //! any order. What a later item has a say in, as the name and the status, is written last.
 
-use crate::clock::Converter;
+use crate::declare::key::{Key, KeyMeta, ValueType};
+use crate::declare::keys::uncertain_times;
+use crate::declare::value::{Value, cut};
 use crate::encode::attribute::{Scalar, with_owned, with_unsigned};
 use crate::encode::foreign::Scopes;
 use crate::encode::resource::{EncodedResource, Request};
 use crate::encode::span::{Head, SpanWriter};
 use crate::encode::wire::{Opened, Wire};
-use crate::finished::FinishedSpan;
-use crate::foreign::ForeignSpan;
-use crate::item::Item;
-use crate::key::{KeyMeta, ValueType};
-use crate::limits;
-use crate::record::Record;
-use crate::value::{Value, cut};
+use crate::record::clock::Converter;
+use crate::record::finished::FinishedSpan;
+use crate::record::item::Item;
+use crate::record::layout::Record;
+use crate::record::limits;
+use crate::trace::foreign::ForeignSpan;
 
 /// An `ExportTraceServiceRequest` in the making: one resource, our scope and those of others, any number of spans.
 #[derive(Debug)]
@@ -90,6 +91,9 @@ impl TraceBatch {
             for (key, value) in shared {
                 with_owned(value, |value| self.writer.attribute_unless_there(key.name, value));
             }
+        }
+        if record.has_uncertain_times(converter) {
+            self.writer.attribute(uncertain_times::META.name, Scalar::Bool(true));
         }
         let name = name.unwrap_or(callsite.name());
         self.writer.end(span, name, record.outcome(), record.dropped());

@@ -7,6 +7,7 @@ const TRACE_ID: &str = "x-b3-traceid";
 const SPAN_ID: &str = "x-b3-spanid";
 const SAMPLED: &str = "x-b3-sampled";
 const FLAGS: &str = "x-b3-flags";
+const PARENT_ID: &str = "x-b3-parentspanid";
 
 /// What the caller says about sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,11 +40,9 @@ impl B3 {
     pub(crate) const LENGTH: usize = 51;
     /// The name of the single header.
     pub(crate) const SINGLE: &str = SINGLE;
-    /// The names of the several: the ids of trace and span, the decision, and that one which asks for debugging.
-    #[cfg_attr(not(feature = "otel"), allow(dead_code, reason = "OpenTelemetry's propagator is asked for them"))]
-    pub(crate) const SEVERAL: [&str; 4] = [TRACE_ID, SPAN_ID, SAMPLED, FLAGS];
-    /// The name of that one of the several which asks for debugging.
-    pub(crate) const FLAGS: &str = FLAGS;
+    /// The names of the several: the ids of trace and span, the decision; a request for debugging and the caller's parent,
+    /// which are never written.
+    pub(crate) const SEVERAL: [&str; 5] = [TRACE_ID, SPAN_ID, SAMPLED, FLAGS, PARENT_ID];
 
     /// What the headers say. The single one goes first, and the others count only if it is missing or invalid.
     pub(crate) fn read<'a>(get: impl Fn(&'static str) -> Option<&'a [u8]>) -> Option<Self> {

@@ -5,6 +5,8 @@
 
 mod b3;
 mod baggage;
+#[cfg(all(test, not(loom), not(miri)))]
+mod fuzz;
 mod hex;
 mod percent;
 #[cfg(test)]
@@ -42,19 +44,6 @@ impl TraceContext {
         }
         Some(TraceContext { parent, state: TraceState::parse(states) })
     }
-
-    /// The same, from names and values as they came.
-    pub(crate) fn from_headers<'a>(headers: impl Iterator<Item = (&'a str, &'a [u8])> + Clone) -> Option<Self> {
-        Self::parse(values(headers.clone(), TRACEPARENT), values(headers, TRACESTATE))
-    }
-}
-
-/// The values of the headers of this name, which may be written in any case.
-pub(crate) fn values<'a>(
-    headers: impl Iterator<Item = (&'a str, &'a [u8])>,
-    name: &str,
-) -> impl Iterator<Item = &'a [u8]> {
-    headers.filter(move |(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
 /// Without the optional whitespace of HTTP, which is less than what `trim_ascii` takes.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::base::percent::decoded;
+
 /// Only what nobody reads as anything else stays as it is: a `+` would become a space in Python.
 pub(super) fn encode(value: &str, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
@@ -21,17 +23,7 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let space = if is_form(text) { b' ' } else { b'+' };
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let (byte, after) = match (first, after) {
-            (b'%', [high, low, after @ ..]) if let Some(byte) = byte(*high, *low) => (byte, after),
-            (b'+', _) => (space, after),
-            _ => (*first, after),
-        };
-        bytes.push(byte);
-        rest = after;
-    }
+    let (bytes, _) = decoded(text, space);
     match String::from_utf8(bytes) {
         Ok(text) => Cow::Owned(text),
         Err(error) => Cow::Owned(String::from_utf8_lossy(error.as_bytes()).into_owned()),
@@ -46,11 +38,6 @@ fn is_form(text: &str) -> bool {
 
 fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
-}
-
-fn byte(high: u8, low: u8) -> Option<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    u8::try_from(digit(high)? << 4 | digit(low)?).ok()
 }
 
 #[cfg(test)]

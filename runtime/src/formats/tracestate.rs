@@ -21,7 +21,8 @@ pub(crate) struct TraceState(Option<Arc<str>>);
 
 impl TraceState {
     /// The values of all headers, in their order. One mistake in any of them makes the whole empty, as the members may
-    /// belong together; too many bytes do not, they are cut.
+    /// belong together. Two do not: too many bytes are cut, and of several members with one key the first, which is the
+    /// newest, is kept.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut lines = lines.into_iter().peekable();
         // Most requests have none, and parsing begins with a place for all.
@@ -41,6 +42,7 @@ impl TraceState {
         self.0.is_none()
     }
 
+    #[cfg(test)]
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         self.members()
             .filter_map(|member| member.split_once('='))
@@ -49,6 +51,7 @@ impl TraceState {
 
     /// With this member in front, in place of one of the same key; others give way if there are too many. `None` if the
     /// specification does not allow the key or the value.
+    #[cfg(test)]
     pub(crate) fn with(&self, key: &str, value: &str) -> Option<Self> {
         let legal = is_key(key) && is_value(value) && !value.ends_with(' ');
         let own = legal.then(|| format!("{key}={value}")).filter(|own| own.len() <= BYTES)?;
@@ -60,6 +63,7 @@ impl TraceState {
         Some(others.join(&own))
     }
 
+    #[cfg(test)]
     fn members(&self) -> impl Iterator<Item = &str> {
         self.as_str().split(',').filter(|member| !member.is_empty())
     }
@@ -84,8 +88,11 @@ impl<'a> Members<'a> {
             // Empty members come from joined headers, one of which was empty.
             for member in line.split(',').map(trim_text).filter(|member| !member.is_empty()) {
                 let (key, value) = member.split_once('=')?;
-                let repeated = || members.all().iter().any(|other| key_of(other) == key);
-                if !is_key(key) || !is_value(value) || repeated() || !members.push(member) {
+                if !is_key(key) || !is_value(value) {
+                    return None;
+                }
+                let repeated = members.all().iter().any(|other| key_of(other) == key);
+                if !repeated && !members.push(member) {
                     return None;
                 }
             }

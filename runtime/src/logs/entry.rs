@@ -6,13 +6,15 @@ use std::fmt::{self, Write};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::config::redact::{self, Redact};
 use crate::config::{Level, LogLimits};
-use crate::context::Context;
-use crate::redact::{self, Redact};
-use crate::value::{OwnedValue, cut};
+use crate::declare::value::{OwnedValue, cut};
+use crate::trace::context::Context;
 
 /// How much more than it may keep of a text is formatted for the redaction hook: a secret that is cut in two would pass it.
 const FOR_REDACTION: usize = 4 << 10;
+/// The end of a text that was cut. It is within the limit.
+const MARK: &str = "…";
 /// Sources of an error that are followed. A chain may be endless.
 const SOURCES: usize = 16;
 /// Buffers that grew larger than this are not kept.
@@ -125,7 +127,18 @@ impl Entry {
     /// Copies a name: of a target, a file, a field. Nothing is redacted in those.
     pub(super) fn copy(&mut self, name: &str) -> Text {
         let start = self.texts.len();
-        self.texts.push_str(cut(name, self.value_bytes()));
+        let limit = self.value_bytes();
+        self.texts.push_str(cut(name, limit));
+        self.marked(start, name.len() > limit)
+    }
+
+    /// The text that begins at `start`, with its end marked if it was cut.
+    fn marked(&mut self, start: usize, is_cut: bool) -> Text {
+        // A mark alone would be less than what it stands for.
+        if let Some(room) = self.value_bytes().checked_sub(MARK.len()).filter(|room| is_cut && *room > 0) {
+            self.texts.truncate(start + cut(&self.texts[start..], room).len());
+            self.texts.push_str(MARK);
+        }
         Text::Own(start..self.texts.len())
     }
 
@@ -184,20 +197,22 @@ impl Entry {
     fn format(&mut self, name: &str, value: fmt::Arguments<'_>) -> Text {
         let start = self.texts.len();
         let room = self.value_bytes() + if self.redact.is_some() { FOR_REDACTION } else { 0 };
-        let mut bounded = Bounded { texts: &mut self.texts, end: start + room };
+        let mut bounded = Bounded { texts: &mut self.texts, end: start + room, is_cut: false };
         let formatted = catch_unwind(AssertUnwindSafe(|| {
             // An error says that it was cut, or is the value's own; what was written is all there is.
             let _ = bounded.write_fmt(value);
         }));
+        let is_cut = bounded.is_cut;
         if let Err(payload) = formatted {
             // Dropping it may run code that panics again.
             std::mem::forget(payload);
         }
         if self.redact.is_some() {
-            let whole = self.texts.split_off(start);
+            let mut whole = self.texts.split_off(start);
+            whole.push_str(if is_cut { MARK } else { "" });
             return self.value(name, &whole);
         }
-        Text::Own(start..self.texts.len())
+        self.marked(start, is_cut)
     }
 
     fn value_bytes(&self) -> usize {
@@ -209,6 +224,7 @@ impl Entry {
 struct Bounded<'a> {
     texts: &'a mut String,
     end: usize,
+    is_cut: bool,
 }
 
 impl fmt::Write for Bounded<'_> {
@@ -218,6 +234,7 @@ impl fmt::Write for Bounded<'_> {
         if fitting.len() < text.len() {
             // Nothing shorter may follow what was cut.
             self.end = self.texts.len();
+            self.is_cut = true;
             return Err(fmt::Error);
         }
         Ok(())
@@ -247,6 +264,6 @@ impl fmt::Display for Chain<'_> {
 /// The text of one error of a chain.
 fn bounded(error: &dyn Error) -> String {
     let mut texts = String::new();
-    let _ = write!(Bounded { texts: &mut texts, end: KEPT }, "{error}");
+    let _ = write!(Bounded { texts: &mut texts, end: KEPT, is_cut: false }, "{error}");
     texts
 }

@@ -7,7 +7,8 @@ use tracing_core::field::{Field, Visit};
 use tracing_core::{Event, Metadata};
 
 use super::entry::{Chain, Entry, Read, Text};
-use super::{inside, logger};
+use super::inside;
+use super::logger::Delivery;
 use crate::config::Level;
 
 pub(super) fn level_of(level: &tracing_core::Level) -> Level {
@@ -34,11 +35,13 @@ pub(super) fn handle(event: &Event<'_>) {
             event.record(&mut FromLog(entry));
         });
     }
+    if Delivery::event(metadata).is_again() {
+        return;
+    }
     inside::handle(level, metadata.target(), |entry| {
         entry.target = Text::Static(metadata.target());
         entry.file = metadata.file().map(Text::Static);
         entry.line = metadata.line();
-        logger::expect_again(metadata.file(), metadata.line());
         event.record(&mut Fields(entry));
     });
 }

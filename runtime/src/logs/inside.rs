@@ -9,10 +9,10 @@ use super::entry::{Entry, KEPT, Text};
 use super::line::Writer;
 use super::queue::Queue;
 use super::record::LogRecord;
-use crate::clock;
+use crate::base::suppress;
+use crate::config::redact::Redact;
 use crate::config::{Level, LogFilter, LogLimits};
-use crate::redact::Redact;
-use crate::suppress;
+use crate::record::clock;
 
 static CURRENT: Mutex<Option<Arc<Inside>>> = Mutex::new(None);
 /// Changes with `CURRENT`, so that threads know whether what they have kept of it is old.
@@ -66,12 +66,17 @@ pub(super) fn current() -> Option<Arc<Inside>> {
     lock().clone()
 }
 
-/// Nobody swaps it while this lives.
-pub(crate) struct Held(#[expect(dead_code, reason = "it is held")] MutexGuard<'static, Option<Arc<Inside>>>);
+thread_local! {
+    static HELD: RefCell<Option<MutexGuard<'static, Option<Arc<Inside>>>>> = const { RefCell::new(None) };
+}
 
-/// Keeps others from swapping it. For a thread that forks.
-pub(crate) fn hold() -> Held {
-    Held(lock())
+/// Keeps others from swapping it, until `release`. For a thread that forks.
+pub(super) fn hold() {
+    let _ = HELD.try_with(|held| *held.borrow_mut() = Some(lock()));
+}
+
+pub(super) fn release() {
+    let _ = HELD.try_with(RefCell::take);
 }
 
 fn lock() -> MutexGuard<'static, Option<Arc<Inside>>> {

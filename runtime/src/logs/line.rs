@@ -2,12 +2,14 @@
 
 use std::fmt::{Display, Write};
 use std::io::{self, IsTerminal};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::entry::{Entry, Field};
+use super::entry::{Entry, Field, Text};
 use super::escape;
 use super::time::Rfc3339;
-use crate::config::Level;
+use crate::base::notice;
+use crate::config::{Level, LogLimits};
+use crate::record::clock;
 
 /// Members that are ours. A field of one of these names stands in the object `fields`.
 const OURS: [&str; 10] = [
@@ -64,19 +66,45 @@ impl Writer {
         Writer { form, service: quoted, sink: sink.map(Mutex::new) }
     }
 
-    /// Writes a line, made in `line`. Failing to write it is not worth another line.
+    /// Writes a line, made in `line`.
     pub(super) fn write(&self, line: &mut String, entry: &Entry) {
+        self.make(line, entry);
+        match &self.sink {
+            None => notice::write(line.as_bytes()),
+            Some(sink) => {
+                // Failing to write a line is not worth another line.
+                let _ = sink.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
+            }
+        }
+    }
+
+    fn make(&self, line: &mut String, entry: &Entry) {
         line.clear();
         match self.form {
             Form::Json => json(line, entry, &self.service),
             Form::Text { colours } => text(line, entry, colours),
         }
         line.push('\n');
-        let _ = match &self.sink {
-            None => io::Write::write_all(&mut io::stderr().lock(), line.as_bytes()),
-            Some(sink) => sink.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes()),
-        };
     }
+}
+
+/// Makes lines of notices that look like log lines.
+pub(crate) fn notices(lines: Lines, service: &str) -> notice::Format {
+    let writer = Writer::new(lines, service, None);
+    Arc::new(move |level, text| {
+        let level = match level {
+            notice::ERROR => Level::Error,
+            notice::WARN => Level::Warn,
+            _ => Level::Info,
+        };
+        let mut entry = Entry::default();
+        entry.begin(clock::unix_now(), level, LogLimits { value_bytes: u32::MAX, ..LogLimits::default() }, &None);
+        entry.target = Text::Static("tracecast");
+        entry.set_message(format_args!("{text}"));
+        let mut line = String::new();
+        writer.make(&mut line, &entry);
+        line
+    })
 }
 
 /// Whether the user wants no colours: <https://no-color.org>.
@@ -195,7 +223,6 @@ fn put(line: &mut String, value: impl Display) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::LogLimits;
 
     #[test]
     fn on_a_terminal_nothing_but_our_own_colours_is_there() {

@@ -9,18 +9,46 @@ use super::inside;
 use crate::config::Level;
 
 thread_local! {
-    /// Where the last event of `tracing` on this thread was made.
-    static LAST: Cell<Option<(&'static str, u32)>> = const { Cell::new(None) };
+    /// The last event of `tracing` on this thread, or the record that `tracing` made of it.
+    static LAST: Cell<Option<Delivery>> = const { Cell::new(None) };
 }
 
-/// Says that an event of `tracing` was seen. With its feature `log-always` the same event follows as a record.
-pub(super) fn expect_again(file: Option<&'static str>, line: Option<u32>) {
-    LAST.set(file.zip(line));
+/// One of the two ways in which an event of `tracing` comes with its feature `log-always`: as an event and as a record,
+/// one right after the other.
+#[derive(Clone, Copy)]
+pub(super) struct Delivery {
+    is_record: bool,
+    /// Where the texts of the callsite lie: two callsites on one line have the same texts at other places.
+    place: [usize; 3],
+    line: Option<u32>,
 }
 
-/// Whether the record is the event that was just seen.
-fn is_again(record: &log::Record<'_>) -> bool {
-    LAST.take().is_some_and(|(file, line)| record.line() == Some(line) && record.file() == Some(file))
+impl Delivery {
+    pub(super) fn event(metadata: &tracing_core::Metadata<'static>) -> Self {
+        let texts = [Some(metadata.target()), metadata.file(), metadata.module_path()];
+        Delivery { is_record: false, place: texts.map(address), line: metadata.line() }
+    }
+
+    /// The record, if `tracing` made it. The macros of `log` say that their texts live for ever; `tracing` does not.
+    fn record(record: &log::Record<'_>) -> Option<Self> {
+        let texts = [Some(record.target()), record.file(), record.module_path()];
+        let is_from_tracing = record.file_static().is_none() && record.module_path_static().is_none();
+        is_from_tracing.then(|| Delivery { is_record: true, place: texts.map(address), line: record.line() })
+    }
+
+    /// True for the second of the two.
+    pub(super) fn is_again(self) -> bool {
+        let same = |last: Delivery| last.place == self.place && last.line == self.line;
+        let is_again = LAST.take().is_some_and(|last| last.is_record != self.is_record && same(last));
+        if !is_again {
+            LAST.set(Some(self));
+        }
+        is_again
+    }
+}
+
+fn address(text: Option<&str>) -> usize {
+    text.map_or(0, |text| text.as_ptr().addr())
 }
 
 /// A logger that hands records to whatever is inside.
@@ -32,7 +60,7 @@ impl log::Log for Logger {
     }
 
     fn log(&self, record: &log::Record<'_>) {
-        if is_again(record) {
+        if Delivery::record(record).is_some_and(Delivery::is_again) {
             return;
         }
         inside::handle(level_of(record.level()), record.target(), |entry| {

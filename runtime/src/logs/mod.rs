@@ -18,12 +18,14 @@
 //! `service`, `target` and `message`; `trace_id`, `span_id` and `trace_flags` wherever a span is active, sampled or not;
 //! and the fields of the event beside them. A field that has one of these names stands in an object `fields` instead, so
 //! that nobody can pass for the trace or the level of a line. Of fields with the same name the last one counts. Texts are
-//! cut at the limit for values; fields past the limit for attributes are left out, and `dropped_fields` says how many.
+//! cut at the limit for values, and end with `…` then, in lines and in records; fields past the limit for attributes are left out, and `dropped_fields` says how many.
 //! Numbers that JSON does not have (NaN, infinities, integers of more than 64 bits) are text. An error that is given as
 //! `&dyn Error` is written with its sources.
 //!
 //! No line contains a control character, whatever was logged: line ends, escape sequences of terminals and marks that turn
 //! the direction of writing are escaped.
+//!
+//! Lines go to standard error, and nobody waits for whoever reads it: see the book's chapter on logs.
 //!
 //! # Records
 //! A record has the severity, the message as its body, the fields with their types as attributes, `code.file.path` and
@@ -31,8 +33,8 @@
 //! OpenTelemetry has the name of a logger and where backends look for it.
 //!
 //! # What is left out
-//! With `tracing`'s feature `log-always` each event comes a second time, through `log`; it is known by its place in the
-//! code, and left out. An event that is made while its thread handles another one (by a `Display` that logs) is dropped and counted. Events of
+//! With `tracing`'s feature `log-always` each event comes a second time, through `log`; it is known by its callsite, and left
+//! out. An event that is made while its thread handles another one (by a `Display` that logs) is dropped and counted. Events of
 //! the thread that exports become no records, and lines from `warn` on only: telemetry about telemetry would never end.
 
 mod entry;
@@ -50,11 +52,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::sync::Notify;
 use tracing_core::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
-pub(crate) use self::inside::{Held, hold};
-pub(crate) use self::line::{Lines, Sink};
+pub(crate) use self::line::{Lines, Sink, notices};
 pub(crate) use self::own::installed;
 pub(crate) use self::queue::LogCounts;
 #[doc(hidden)]
@@ -63,8 +65,9 @@ pub use self::record::LogRecord;
 use self::inside::{Inside, Outputs};
 use self::line::Writer;
 use self::queue::Queue;
+use crate::config::redact::Redact;
 use crate::config::{LogFilter, LogLimits};
-use crate::redact::Redact;
+use crate::trace::fork;
 
 /// A layer for a subscriber of your own. It hands events to telemetry for as long as that runs with logs switched on.
 ///
@@ -131,7 +134,7 @@ pub(crate) struct LogsConfig {
 /// How records are kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordsConfig {
-    /// Bytes that may wait for the collector.
+    /// Bytes that may wait for the export thread, until it changes that.
     pub(crate) queue_bytes: usize,
 }
 
@@ -154,6 +157,7 @@ pub(crate) fn start(config: LogsConfig) -> Logs {
         redact,
         process: std::process::id(),
     });
+    fork::hold_too(inside::hold, inside::release);
     if install {
         own::install();
     }
@@ -167,11 +171,19 @@ fn swap(inside: Option<Arc<Inside>>) {
 }
 
 impl Logs {
-    /// Takes the records that wait. Who logs meanwhile does not wait for `f`.
-    pub(crate) fn take(&self, f: impl FnMut(LogRecord)) {
-        if let Some(queue) = &self.outputs.queue {
-            queue.take(f);
-        }
+    /// Takes the oldest record that waits.
+    pub(crate) fn next(&self) -> Option<LogRecord> {
+        self.outputs.queue.as_ref()?.next()
+    }
+
+    /// Changes how many bytes of records may wait.
+    pub(crate) fn set_queue_bytes(&self, bytes: usize) {
+        self.outputs.queue.iter().for_each(|queue| queue.set_limit(bytes));
+    }
+
+    /// Told when records begin to fill the queue.
+    pub(crate) fn filling(&self) -> Option<Arc<Notify>> {
+        self.outputs.queue.as_ref().map(Queue::filling)
     }
 
     pub(crate) fn counts(&self) -> LogCounts {
@@ -220,7 +232,7 @@ impl Drop for Logs {
             self.stop();
         }
         // A thread that logs nothing more may keep the outputs for long; their memory need not wait for it.
-        self.take(drop);
+        while self.next().is_some() {}
     }
 }
 

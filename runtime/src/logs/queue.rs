@@ -1,7 +1,10 @@
-//! Records that wait for the collector. Bounded by bytes; what does not fit is dropped and counted.
+//! Records that wait for the export thread. Bounded by bytes; what does not fit is dropped and counted.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::vec;
+
+use tokio::sync::Notify;
 
 use super::record::LogRecord;
 
@@ -18,33 +21,48 @@ pub(crate) struct LogCounts {
 
 #[derive(Debug)]
 pub(super) struct Queue {
-    limit: usize,
-    waiting: Mutex<Waiting>,
+    limit: AtomicUsize,
+    /// Bytes of all records that were not handed out.
+    bytes: AtomicUsize,
+    waiting: Mutex<Vec<LogRecord>>,
+    /// Older ones, out of the way of those who log. Only those who take lock it.
+    taken: Mutex<vec::IntoIter<LogRecord>>,
+    /// Told when a quarter of the queue is full.
+    filling: Arc<Notify>,
     recorded: AtomicU64,
     dropped: AtomicU64,
-}
-
-#[derive(Debug, Default)]
-struct Waiting {
-    records: Vec<LogRecord>,
-    bytes: usize,
+    handed_out: AtomicU64,
 }
 
 impl Queue {
     pub(super) fn new(limit: usize) -> Self {
-        Queue { limit, waiting: Mutex::default(), recorded: AtomicU64::new(0), dropped: AtomicU64::new(0) }
+        Queue {
+            limit: AtomicUsize::new(limit),
+            bytes: AtomicUsize::new(0),
+            waiting: Mutex::default(),
+            taken: Mutex::default(),
+            filling: Arc::default(),
+            recorded: AtomicU64::new(0),
+            dropped: AtomicU64::new(0),
+            handed_out: AtomicU64::new(0),
+        }
     }
 
     pub(super) fn push(&self, record: LogRecord) {
-        let bytes = record.bytes();
+        let (bytes, limit) = (record.bytes(), self.limit.load(Relaxed));
         self.recorded.fetch_add(1, Relaxed);
-        let mut waiting = self.lock();
-        if waiting.bytes.saturating_add(bytes) > self.limit {
+        let mut waiting = lock(&self.waiting);
+        let before = self.bytes.load(Relaxed);
+        if before.saturating_add(bytes) > limit {
             self.dropped.fetch_add(1, Relaxed);
             return;
         }
-        waiting.bytes += bytes;
-        waiting.records.push(record);
+        self.bytes.fetch_add(bytes, Relaxed);
+        waiting.push(record);
+        drop(waiting);
+        if before < limit / 4 && before + bytes >= limit / 4 {
+            self.filling.notify_one();
+        }
     }
 
     /// Counts an event of which no record was made.
@@ -53,18 +71,34 @@ impl Queue {
         self.dropped.fetch_add(1, Relaxed);
     }
 
-    /// Takes all that wait. They are handed out after the lock is given back: nobody who logs waits for that.
-    pub(super) fn take(&self, f: impl FnMut(LogRecord)) {
-        let records = std::mem::take(&mut *self.lock()).records;
-        records.into_iter().for_each(f);
+    /// Takes the oldest. Nobody who logs waits for longer than it takes to swap two pointers.
+    pub(super) fn next(&self) -> Option<LogRecord> {
+        let mut taken = lock(&self.taken);
+        let record = taken.next().or_else(|| {
+            *taken = std::mem::take(&mut *lock(&self.waiting)).into_iter();
+            taken.next()
+        })?;
+        self.bytes.fetch_sub(record.bytes(), Relaxed);
+        self.handed_out.fetch_add(1, Relaxed);
+        Some(record)
+    }
+
+    pub(super) fn set_limit(&self, bytes: usize) {
+        self.limit.store(bytes, Relaxed);
+    }
+
+    pub(super) fn filling(&self) -> Arc<Notify> {
+        self.filling.clone()
     }
 
     pub(super) fn counts(&self) -> LogCounts {
-        let waiting = self.lock().records.len() as u64;
-        LogCounts { recorded: self.recorded.load(Relaxed), dropped: self.dropped.load(Relaxed), waiting }
+        // In this order: none is handed out or dropped before it is recorded.
+        let (handed_out, dropped) = (self.handed_out.load(Relaxed), self.dropped.load(Relaxed));
+        let recorded = self.recorded.load(Relaxed);
+        LogCounts { recorded, dropped, waiting: recorded.saturating_sub(dropped + handed_out) }
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

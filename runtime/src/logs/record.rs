@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::entry::Entry;
 use crate::config::Level;
-use crate::value::OwnedValue;
+use crate::declare::value::OwnedValue;
 
 /// Where in the code an event was made, as the semantic conventions call it.
 const FILE: &str = "code.file.path";

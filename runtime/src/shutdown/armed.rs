@@ -13,9 +13,8 @@ use super::health::Health;
 use super::report::ShutdownReport;
 use super::run::{self, Plan, Progress};
 use super::signals::Signals;
-use super::tell::Teller;
 use super::times::Times;
-use crate::notice;
+use crate::base::notice;
 
 /// How much later than the watchdog the process may exit, for its line to be written.
 const LAST_LINE: Duration = Duration::from_millis(500);
@@ -64,7 +63,6 @@ enum Stage {
 struct Came {
     name: &'static str,
     times: Times,
-    teller: Arc<Teller>,
 }
 
 impl Armed {
@@ -110,7 +108,7 @@ impl Armed {
     pub fn run(self) -> ShutdownReport {
         let Some(plan) = self.shared.take(Stage::ByHand) else { wait_for_exit() };
         let times = Times::new(Instant::now(), self.shared.timeout);
-        let report = run::run(plan, times, &Teller::start(), &self.shared.progress);
+        let report = run::run(plan, times, &self.shared.progress);
         self.shared.end(report.exit_code());
         report
     }
@@ -188,21 +186,20 @@ fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
         return;
     }
     let times = Times::new(Instant::now(), shared.timeout);
-    let teller = Arc::new(Teller::start());
-    let came = Came { name: Signals::name(byte[0]), times, teller: teller.clone() };
+    let came = Came { name: Signals::name(byte[0]), times };
     let _ = tell.send(came);
     thread::sleep(times.left());
     let (total, culprits) = (shared.timeout, shared.progress.culprits());
-    teller.say(notice::ERROR, format_args!("error: shutdown is not done after {total:?}, hung in {culprits}; exit 1"));
-    teller.settle(LAST_LINE);
+    notice::at(notice::ERROR, format_args!("error: shutdown is not done after {total:?}, hung in {culprits}; exit 1"));
+    notice::settle(LAST_LINE);
     low_level::exit(1);
 }
 
 fn run_when_told(told: &Receiver<Came>, shared: &Shared) {
-    let Ok(Came { name, times, teller }) = told.recv() else { return };
-    teller.say(notice::INFO, format_args!("{name}: shutting down within {:?}", shared.timeout));
+    let Ok(Came { name, times }) = told.recv() else { return };
+    notice::at(notice::INFO, format_args!("{name}: shutting down within {:?}", shared.timeout));
     let code = match shared.take(Stage::Signalled) {
-        Some(plan) => run::run(plan, times, &teller, &shared.progress).exit_code(),
+        Some(plan) => run::run(plan, times, &shared.progress).exit_code(),
         None => shared.wait_for_end(),
     };
     // Those of other libraries too; the watchdog is still there.

@@ -50,7 +50,6 @@ mod run;
 #[cfg(unix)]
 mod signals;
 mod step;
-mod tell;
 mod times;
 
 use std::sync::mpsc;
@@ -68,9 +67,8 @@ pub use self::step::StepResult;
 
 use self::run::{Plan, Progress};
 use self::step::Step;
-use self::tell::Teller;
 use self::times::Times;
-use crate::init::Guard;
+use crate::export::init::Guard;
 
 /// What is to be done when the process ends. Dropped, it runs nothing, and brings out telemetry as its guard does.
 ///
@@ -286,7 +284,7 @@ impl Shutdown {
     pub fn run(self) -> ShutdownReport {
         let began = Instant::now();
         let times = Times::new(began, self.timeout.unwrap_or_else(times::from_environment));
-        run::run(self.plan, times, &Teller::start(), &Progress::default())
+        run::run(self.plan, times, &Progress::default())
     }
 
     /// As [`Shutdown::run`], without blocking, under any runtime. It begins when it is first polled, and then goes on even

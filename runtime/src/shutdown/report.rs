@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::{ExitCode, Termination};
 use std::time::Duration;
 
-use crate::init::Report;
+use crate::export::init::Report;
 
 /// How a step ended.
 ///

@@ -9,10 +9,9 @@ use tokio::runtime::Handle;
 use super::health::Health;
 use super::report::{OneLine, ShutdownReport, StepOutcome, StepReport};
 use super::step::Step;
-use super::tell::Teller;
 use super::times::{self, Times};
-use crate::init::{Guard, Report};
-use crate::notice;
+use crate::base::notice;
+use crate::export::init::{Guard, Report};
 
 /// How much of what is left is not given to telemetry, so that its end is seen before the watchdog's.
 const MARGIN: Duration = Duration::from_millis(500);
@@ -74,23 +73,22 @@ fn named(step: &str) -> String {
 }
 
 /// Runs all of it. It waits for nothing longer than `times` allow.
-pub(super) fn run(plan: Plan, times: Times, teller: &Teller, progress: &Progress) -> ShutdownReport {
+pub(super) fn run(plan: Plan, times: Times, progress: &Progress) -> ShutdownReport {
     let Plan { guard, steps, final_report, runtime, flush_timeout, health } = plan;
     health.begin();
-    let runner = Runner { times, teller, progress };
+    let runner = Runner { times, progress };
     let steps = runner.steps(steps, runtime.as_ref());
     let final_report = final_report.map(|work| runner.final_report(work, &steps));
     let telemetry = runner.telemetry(guard, flush_timeout);
     let report = ShutdownReport { steps, final_report, telemetry, duration: times.began().elapsed() };
     let lines: Vec<_> = report.lines().collect();
-    teller.say(notice::INFO, format_args!("shutdown took {:.1?}: {}", report.duration, lines.join("; ")));
-    teller.settle(SETTLED.min(times.left()));
+    notice::at(notice::INFO, format_args!("shutdown took {:.1?}: {}", report.duration, lines.join("; ")));
+    notice::settle(SETTLED.min(times.left()));
     report
 }
 
 struct Runner<'a> {
     times: Times,
-    teller: &'a Teller,
     progress: &'a Progress,
 }
 
@@ -117,7 +115,7 @@ impl Runner<'_> {
             self.progress.left_behind(&report.name);
         }
         if !report.is_ok() {
-            self.teller.say(notice::WARN, format_args!("warning: shutdown step {report}"));
+            notice::at(notice::WARN, format_args!("warning: shutdown step {report}"));
         }
         report
     }
@@ -130,7 +128,7 @@ impl Runner<'_> {
         let until = Instant::now() + (left - margin / 2);
         let (ended, end) = mpsc::channel();
         let flush = move || {
-            let _ = ended.send(guard.shutdown(timeout.min(left - margin)));
+            let _ = ended.send(guard.shutdown_unfinished(timeout.min(left - margin)));
         };
         // Without a thread the guard is dropped here, which flushes too.
         let _ = std::thread::Builder::new().name("tracecast-flush".to_owned()).spawn(flush);

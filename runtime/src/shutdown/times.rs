@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use crate::base::notice;
 use crate::config::{Problem, Severity};
-use crate::notice;
 
 /// The variable that sets the watchdog.
 const VARIABLE: &str = "SHUTDOWN_TIMEOUT_MS";

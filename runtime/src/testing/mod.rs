@@ -29,15 +29,17 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::amount::Measurement;
-use crate::clock::{self, Converter};
-use crate::context::Context;
-use crate::ext::{Ext, Sink};
-use crate::finished::FinishedSpan;
-use crate::future::FutureExt;
-use crate::recorder::{self, Capacity};
-use crate::snapshot::{self, MetricPoints, PointValue};
-use crate::{fork, stray, switch, tree};
+use crate::declare::amount::Measurement;
+use crate::declare::switch;
+use crate::meter::snapshot::{self, MetricPoints, PointValue};
+use crate::record::clock::{self, Converter};
+use crate::record::ext::{Ext, Sink};
+use crate::record::finished::FinishedSpan;
+use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
+use crate::trace::context::Context;
+use crate::trace::fork;
+use crate::trace::future::FutureExt;
+use crate::trace::{stray, tree};
 
 /// Runs `f` and gives what it returned, with all spans that were made in its context and have ended.
 ///
@@ -113,7 +115,7 @@ impl Capture {
     fn begin() -> Self {
         clock::start();
         fork::watch();
-        recorder::install(Capacity::default());
+        recorder::install(Memory::Within(DEFAULT_MEMORY_LIMIT));
         switch::begin_capture();
         let collected = Arc::new(Collected {
             converter: clock::converter(),

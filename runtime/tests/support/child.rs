@@ -85,8 +85,7 @@ impl Child {
     /// Starts it, and reads what it writes.
     pub(crate) fn spawn(self) -> Running {
         let mut running = self.spawn_unread();
-        let error = running.child.stderr.take().unwrap();
-        running.read(error);
+        running.read_error();
         running
     }
 
@@ -120,6 +119,12 @@ impl Running {
             }
         });
         self.streams.push((text, reader));
+    }
+
+    /// Begins to read what it writes to standard error.
+    pub(crate) fn read_error(&mut self) {
+        let error = self.child.stderr.take().unwrap();
+        self.read(error);
     }
 
     /// All that it has written.
@@ -177,6 +182,12 @@ impl Drop for Running {
     }
 }
 
+/// Whether a line is a notice of Tracecast, and not one that the program logged.
+#[allow(dead_code, reason = "each test uses what it needs")]
+pub(crate) fn is_notice(line: &serde_json::Value) -> bool {
+    line["target"] == "tracecast"
+}
+
 #[allow(dead_code, reason = "each test uses what it needs")]
 impl Output {
     fn new(status: ExitStatus, text: String) -> Self {
@@ -187,8 +198,20 @@ impl Output {
         Output { succeeded: status.success(), code: status.code(), signal, text }
     }
 
-    /// What Tracecast said to the operator.
+    /// The notices of Tracecast to the operator, as text; those that are JSON too.
     pub(crate) fn said(&self) -> Vec<String> {
-        self.text.lines().filter_map(|line| line.strip_prefix("tracecast: ")).map(str::to_owned).collect()
+        let text = |line: &str| {
+            if let Some(text) = line.strip_prefix("tracecast: ") {
+                return Some(text.to_owned());
+            }
+            let line: serde_json::Value = serde_json::from_str(line).ok().filter(is_notice)?;
+            let prefix = match line["level"].as_str()? {
+                "error" => "error: ",
+                "warn" => "warning: ",
+                _ => "",
+            };
+            Some(format!("{prefix}{}", line["message"].as_str()?))
+        };
+        self.text.lines().filter_map(text).collect()
     }
 }

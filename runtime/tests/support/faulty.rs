@@ -52,6 +52,8 @@ pub(crate) enum Mood {
     Unavailable,
     /// It takes everything, and says so after this time. What it has not answered it has not taken.
     Slow(Duration),
+    /// It answers 413, or `RESOURCE_EXHAUSTED`, to requests of more than so many bytes.
+    Picky(usize),
     /// It answers with bytes that are of no protocol.
     Garbage,
     /// It shows a certificate of another authority than the one that the client trusts.
@@ -63,7 +65,7 @@ pub(crate) enum Mood {
 impl Mood {
     /// Whether it speaks the protocol, so that a connection can stay when it changes to another such mood.
     fn speaks(self) -> bool {
-        matches!(self, Mood::Up | Mood::Dying | Mood::Unavailable | Mood::Slow(_) | Mood::Forgetful)
+        matches!(self, Mood::Up | Mood::Dying | Mood::Unavailable | Mood::Slow(_) | Mood::Picky(_) | Mood::Forgetful)
     }
 }
 
@@ -226,12 +228,16 @@ impl Desk {
         }
     }
 
-    /// Whether the request is taken. It may take its time, or never be said.
-    async fn judge(&self, path: &str, body: &[u8], close: &Notify) -> bool {
+    /// Whether the request is taken, or why not. It may take its time, or never be said.
+    async fn judge(&self, path: &str, body: &[u8], close: &Notify) -> Result<(), (StatusCode, Status)> {
         match self.mood() {
             Mood::Up | Mood::Dying => {}
             Mood::Slow(time) => tokio::time::sleep(time).await,
-            Mood::Unavailable => return false,
+            Mood::Picky(most) if body.len() > most => {
+                return Err((StatusCode::PAYLOAD_TOO_LARGE, Status::resource_exhausted("too large")));
+            }
+            Mood::Picky(_) => {}
+            Mood::Unavailable => return Err((StatusCode::SERVICE_UNAVAILABLE, Status::unavailable("not now"))),
             Mood::Forgetful => {
                 self.keep(path, body);
                 close.notify_one();
@@ -241,7 +247,7 @@ impl Desk {
             _ => return pending().await,
         }
         self.keep(path, body);
-        true
+        Ok(())
     }
 
     fn keep(&self, path: &str, body: &[u8]) {
@@ -373,8 +379,8 @@ async fn http(desk: Desk, close: Arc<Notify>, request: Request<Incoming>) -> Res
     let (head, body) = request.into_parts();
     let body = desk.read(body).await;
     let mut response = Response::new(Full::default());
-    if !desk.judge(head.uri.path(), &body, &close).await {
-        *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+    if let Err((status, _)) = desk.judge(head.uri.path(), &body, &close).await {
+        *response.status_mut() = status;
     }
     Ok(response)
 }
@@ -406,10 +412,9 @@ impl UnaryService<Bytes> for Answering {
     fn call(&mut self, request: tonic::Request<Bytes>) -> Self::Future {
         let (desk, close, path) = (self.desk.clone(), self.close.clone(), self.path.clone());
         Box::pin(async move {
-            if desk.judge(&path, request.get_ref(), &close).await {
-                Ok(tonic::Response::new(Bytes::new()))
-            } else {
-                Err(Status::unavailable("not now"))
+            match desk.judge(&path, request.get_ref(), &close).await {
+                Ok(()) => Ok(tonic::Response::new(Bytes::new())),
+                Err((_, status)) => Err(status),
             }
         })
     }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::metrics::v1::{metric, number_data_point};
+use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
 /// What came in one request.
@@ -80,10 +81,15 @@ impl Receiver {
 
     /// The names of all spans that came as protobuf, in their order.
     pub(crate) fn span_names(&self) -> Vec<String> {
+        self.spans().into_iter().map(|span| span.name).collect()
+    }
+
+    /// All spans that came as protobuf, in their order.
+    pub(crate) fn spans(&self) -> Vec<Span> {
         let requests = self.at("/v1/traces");
         let decoded = requests.iter().map(|request| ExportTraceServiceRequest::decode(&request.body[..]).unwrap());
         let scopes = decoded.flat_map(|request| request.resource_spans).flat_map(|resource| resource.scope_spans);
-        scopes.flat_map(|scope| scope.spans).map(|span| span.name).collect()
+        scopes.flat_map(|scope| scope.spans).collect()
     }
 
     /// The value of a counter without labels, in the last request that had it.

@@ -9,21 +9,19 @@ use http::{HeaderMap, Request, Response};
 use http_body::Body;
 use tower_layer::Layer;
 use tower_service::Service;
-use tracecast::{Context, Kind, Span, propagation};
+use tracecast::{Context, Kind, Span};
 
 use super::body::ResponseBody;
 use super::describe;
 use super::endpoint::{CALLED, OTHER};
 use super::exchange::{Exchange, Subject};
 use super::future::ResponseFuture;
-use super::hosts::Hosts;
 use super::method::Verb;
 use super::metrics;
 use super::protocol::Protocol;
 use super::settings::ClientSettings;
-use crate::call::Place;
-use crate::headers::HttpHeadersMut;
-use crate::status::Side;
+use crate::grpc::call::Place;
+use crate::grpc::status::Side;
 
 /// Makes a span of each request, below the current one, and sends its context along.
 ///
@@ -49,7 +47,7 @@ pub struct HttpClientLayer {
 }
 
 impl HttpClientLayer {
-    /// Traces all requests. No baggage is sent.
+    /// Traces all requests. Baggage goes to every server, unless it is restricted.
     ///
     /// ```
     /// use tower_layer::Layer as _;
@@ -76,9 +74,35 @@ impl HttpClientLayer {
         self
     }
 
-    /// Sends the baggage to these servers: a name, as `store.internal`, or all below a domain, as `*.svc.cluster.local`. With
-    /// requests to all others none is sent, also none that was written to the request before. A client that follows redirects
-    /// goes around this layer, and not into it: only so each of its requests is looked at.
+    /// Sends no baggage: for servers of others. By default all of it is sent to everybody, if `OTEL_PROPAGATORS` has `baggage`.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpClientLayer;
+    ///
+    /// let layer = HttpClientLayer::new().without_baggage();
+    /// ```
+    #[must_use]
+    pub fn without_baggage(mut self) -> Self {
+        self.change().baggage.keep_all();
+        self
+    }
+
+    /// Sends these keys of the baggage only.
+    ///
+    /// ```
+    /// use tracecast_tower::HttpClientLayer;
+    ///
+    /// let layer = HttpClientLayer::new().with_baggage_keys(["tc.session.id"]);
+    /// ```
+    #[must_use]
+    pub fn with_baggage_keys<'a>(mut self, keys: impl IntoIterator<Item = &'a str>) -> Self {
+        self.change().baggage.send_only(keys);
+        self
+    }
+
+    /// Sends baggage to these servers only: a name, as `store.internal`, or all below a domain, as `*.svc.cluster.local`. Others
+    /// get none, also none that was written to the request before. A client that follows redirects goes
+    /// around this layer, and not into it: only so each of its requests is looked at.
     ///
     /// ```
     /// use tracecast_tower::HttpClientLayer;
@@ -87,7 +111,7 @@ impl HttpClientLayer {
     /// ```
     #[must_use]
     pub fn with_baggage_to<'a>(mut self, hosts: impl IntoIterator<Item = &'a str>) -> Self {
-        self.change().baggage_to = Hosts::new(hosts);
+        self.change().baggage.send_to(hosts);
         self
     }
 
@@ -205,6 +229,11 @@ fn begin(request: &mut Request<()>, size: Option<u64>, settings: &ClientSettings
     Exchange::begin(place, Subject { side: Side::Client, verb, endpoint, is_own: true, protocol, deadline, errors })
 }
 
+fn send(context: &Context, headers: &mut HeaderMap, server: Option<&Authority>, settings: &ClientSettings) {
+    let is_allowed = settings.baggage.allows(|| server.map(describe::host));
+    settings.baggage.inject(context, headers, is_allowed);
+}
+
 /// The server, with its port unless that is the one of the scheme. One server has one text.
 fn target(server: &Authority, protocol: Protocol) -> &str {
     match server.port() {
@@ -212,13 +241,4 @@ fn target(server: &Authority, protocol: Protocol) -> &str {
         Some(port) if port.as_u16() != protocol.port() => server.as_str().rsplit('@').next().unwrap_or(OTHER),
         _ => server.host(),
     }
-}
-
-fn send(context: &Context, headers: &mut HeaderMap, server: Option<&Authority>, settings: &ClientSettings) {
-    if server.is_some_and(|server| settings.baggage_to.has(describe::host(server))) {
-        return propagation::inject(context, &mut HttpHeadersMut::from(headers));
-    }
-    // Whoever passes a request on may have left its caller's.
-    headers.remove("baggage");
-    propagation::inject(&context.without_baggage(), &mut HttpHeadersMut::from(headers));
 }

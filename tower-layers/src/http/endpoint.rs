@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::method::Verb;
-use crate::status::Side;
+use crate::grpc::status::Side;
 
 /// Those that are taken as they come.
 const NEW: usize = 128;

@@ -17,9 +17,9 @@ use super::method::Verb;
 use super::metrics::Measured;
 use super::protocol::Protocol;
 use super::set::{Set, Target};
-use crate::call::Place;
 use crate::deadline::Deadline;
-use crate::status::Side;
+use crate::grpc::call::Place;
+use crate::grpc::status::Side;
 
 /// What is known of a request when it begins.
 pub(crate) struct Subject {

@@ -10,7 +10,7 @@ use super::endpoint::{self, OTHER};
 use super::failure::Error;
 use super::protocol::Protocol;
 use super::set::{Set, Sets, Target};
-use crate::status::Side;
+use crate::grpc::status::Side;
 
 /// Declares a label whose values are sets that were seen.
 macro_rules! label {

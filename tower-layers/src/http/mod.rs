@@ -47,7 +47,6 @@ mod endpoint;
 mod exchange;
 mod failure;
 mod future;
-mod hosts;
 mod keys;
 mod label;
 mod method;

@@ -19,10 +19,10 @@ use super::method::Verb;
 use super::metrics;
 use super::protocol::Protocol;
 use super::settings::ServerSettings;
-use crate::call::Place;
+use crate::grpc::call::Place;
+use crate::grpc::server::transparent;
+use crate::grpc::status::Side;
 use crate::headers;
-use crate::server::transparent;
-use crate::status::Side;
 use crate::trust::{Caller, Peer};
 
 /// Makes a span of each request that is served, below the caller's.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use http::Request;
 
 use super::failure::Errors;
-use super::hosts::Hosts;
+use crate::baggage::Baggage;
 use crate::deadline::Deadline;
 use crate::trust::Policy;
 
@@ -36,8 +36,7 @@ pub(crate) struct ServerSettings {
 #[derive(Clone, Default)]
 pub(crate) struct ClientSettings {
     pub(crate) common: Common,
-    /// Whom baggage is sent to.
-    pub(crate) baggage_to: Hosts,
+    pub(crate) baggage: Baggage,
 }
 
 impl Common {
@@ -97,7 +96,7 @@ impl fmt::Debug for ClientSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientSettings")
             .field("timeout", &self.common.timeout)
-            .field("baggage_to", &self.baggage_to)
+            .field("baggage", &self.baggage)
             .finish_non_exhaustive()
     }
 }

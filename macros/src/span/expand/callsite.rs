@@ -8,7 +8,6 @@ use super::super::options::Options;
 use super::super::telemetry::Telemetry;
 use super::runtime::beginning;
 use super::{fields, meter};
-use crate::section::Section;
 
 /// `static __TC_CALLSITE`, registered at link time, behind the metrics and the aliases of the keys.
 pub(super) fn declare(wrapped: &Wrapped) -> TokenStream {
@@ -20,23 +19,26 @@ pub(super) fn declare(wrapped: &Wrapped) -> TokenStream {
 /// The same without the metrics.
 pub(super) fn declare_alone(telemetry: &Telemetry) -> TokenStream {
     let (site, options) = (Site::mixed_site(), &telemetry.options);
-    let (k, section) = (options.krate.private(), Section::Spans.attributes());
+    let (k, source) = (options.krate.private(), options.krate.source());
     let Some(name) = &telemetry.name else {
         return quote_spanned! {site=>
-            #section
-            static __TC_CALLSITE: #k::Callsite = #k::Callsite::metered(&__TC_METER);
+            #k::in_section! { spans
+                static __TC_CALLSITE: #k::Callsite = #k::Callsite::metered(&__TC_METER, #source);
+            }
         };
     };
-    let (kind, keys) = (options.kind_variant(), keys(options));
+    let keys = keys(options);
+    let kind = options.kind_variant().map(|kind| quote_spanned!(site=> .of_kind(#k::Kind::#kind)));
     let needs_parent = options.needs_parent.as_ref().map(|_| quote_spanned!(site=> .needs_parent()));
     let announce = options.announce.map(|seconds| quote_spanned!(site=> .announce(#seconds)));
     let meter = telemetry.metrics.as_ref().map(|_| quote_spanned!(site=> .meter(&__TC_METER)));
     let aliases = fields::aliases(options.fields());
     quote_spanned! {site=>
         #aliases
-        #section
-        static __TC_CALLSITE: #k::Callsite =
-            #k::Callsite::new(#name, #k::Kind::#kind) #keys #needs_parent #announce #meter;
+        #k::in_section! { spans
+            static __TC_CALLSITE: #k::Callsite =
+                #k::Callsite::new(#name, #source) #kind #keys #needs_parent #announce #meter;
+        }
     }
 }
 

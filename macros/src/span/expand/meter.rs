@@ -10,15 +10,14 @@ use super::super::options::Field;
 use super::fields;
 use crate::krate::Krate;
 use crate::metrics::{Declaration, Kind, Prefix, checked, label_of};
-use crate::section::Section;
 
 /// Every metric, registered at link time, and `static __TC_METER`, which knows them all; nothing if there are none.
 pub(super) fn declare(wrapped: &Wrapped) -> Option<TokenStream> {
     let (metrics, k, site) = (wrapped.telemetry.metrics.as_ref()?, krate(wrapped).private(), Site::mixed_site());
-    let (checks, section) = (checks(wrapped), Section::Metrics.attributes());
+    let (checks, source) = (checks(wrapped), krate(wrapped).source());
     let statics = metrics.instruments.iter().map(|Instrument { role, .. }| {
         let (variable, meta) = (role.variable(), meta_of(*role));
-        quote_spanned!(site=> #section static #variable: #k::Metric = #k::Metric::new(#meta);)
+        quote_spanned!(site=> #k::in_section! { metrics static #variable: #k::Metric = #k::Metric::new(#meta, #source); })
     });
     let parts = metrics.instruments.iter().map(|Instrument { role, .. }| {
         let (method, variable) = (format_ident!("{}", role.name()), role.variable());

@@ -91,12 +91,9 @@ impl Options {
     }
 
     /// The kind of the span, as a variant of the runtime's `Kind`.
-    pub(crate) fn kind_variant(&self) -> Ident {
-        match (&self.kind, &self.database) {
-            (Some(kind), _) => kind.clone(),
-            (None, Some(_)) => Ident::new("Client", Span::call_site()),
-            (None, None) => Ident::new("Internal", Span::call_site()),
-        }
+    pub(crate) fn kind_variant(&self) -> Option<Ident> {
+        let of_database = || self.database.as_ref().map(|_| Ident::new("Client", Span::call_site()));
+        self.kind.clone().or_else(of_database)
     }
 
     /// Every expression of the user's that is evaluated when the span begins.

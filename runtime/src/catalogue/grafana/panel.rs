@@ -4,7 +4,7 @@ use super::super::json::Json;
 use super::super::listing::Metric;
 use super::query::{self, Query};
 use super::{datasource, unit};
-use crate::metric::MetricKind;
+use crate::declare::metric::MetricKind;
 
 /// One panel, without its place.
 pub(super) struct Panel {

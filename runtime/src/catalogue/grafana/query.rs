@@ -3,8 +3,7 @@
 use super::super::json::Json;
 use super::super::listing::{Bounds, Label, Metric};
 use super::datasource;
-use crate::exposition::label_name;
-use crate::metric::MetricKind;
+use crate::declare::metric::{MetricKind, label_name};
 
 /// Lines that one can still tell apart, and how many are shown where there could be more.
 const LINES: (u64, u64) = (40, 20);

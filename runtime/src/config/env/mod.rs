@@ -13,8 +13,8 @@ use super::origin::Origin;
 use super::problem::{ConfigError, Severity, Wrong};
 use super::values::{self, Parsed};
 use super::{Config, Propagator, Spool};
-use crate::attribute::AttributeValue;
-use crate::secret::Masked;
+use crate::base::secret::Masked;
+use crate::declare::attribute::AttributeValue;
 
 /// The value of a variable.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;

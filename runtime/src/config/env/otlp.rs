@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::Variables;
+use crate::base::secret::Masked;
 use crate::config::otlp::{Address, OtlpSettings, Signal, TlsFiles};
 use crate::config::problem::Wrong;
 use crate::config::values;
-use crate::secret::Masked;
 
 /// The variables of one scope, each with the setting that it fills.
 struct Names {

@@ -6,7 +6,7 @@ use crate::config::origin::Origin;
 use crate::config::parts::{Batch, Exporter};
 use crate::config::problem::Wrong;
 use crate::config::values::{self, count, positive};
-use crate::sampling::Sampler;
+use crate::record::sampling::Sampler;
 
 /// The variables of a batch, and the settings that they fill.
 struct BatchNames {

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use super::reading::{At, Map, Reading, Unknown};
 use super::truth;
+use crate::base::secret::{Masked, Secret};
 use crate::config::otlp::{Address, OtlpSettings, Protocol, TlsFiles};
 use crate::config::parts::Exporter;
 use crate::config::problem::Wrong;
 use crate::config::values;
-use crate::secret::{Masked, Secret};
 
 /// An exporter of spans or log records.
 pub(super) fn read(reading: &mut Reading, at: &At<'_>) -> Option<Exporter> {

@@ -20,7 +20,7 @@ use super::level::{Level, LogFilter};
 use super::problem::{ConfigError, Problem, Severity, Wrong};
 use super::values;
 use super::{Config, Spool, yaml};
-use crate::attribute::AttributeValue;
+use crate::declare::attribute::AttributeValue;
 
 /// The value of a variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;

@@ -1,11 +1,11 @@
 //! Walking a document: where one is, what was found, what was wrong with it.
 
+use crate::base::secret::Masked;
 use crate::config::Config;
 use crate::config::origin::Origin;
 use crate::config::problem::{Problem, Severity, Wrong};
 use crate::config::values::Parsed;
 use crate::config::yaml::{Kind, Node};
-use crate::secret::Masked;
 
 /// A value, and the path to it.
 #[derive(Clone)]
@@ -41,7 +41,7 @@ pub(super) struct Map<'a> {
 impl<'a> Map<'a> {
     /// A value, unless it is missing or null.
     pub(super) fn get(&mut self, key: &'static str) -> Option<At<'a>> {
-        self.present(key).filter(|at| !matches!(at.node.kind, Kind::Null))
+        self.present(key).filter(|at| !matches!(*at.node.kind, Kind::Null))
     }
 
     /// A value that may be null: its key alone says something.
@@ -90,7 +90,7 @@ impl<'a> Map<'a> {
 impl Reading {
     /// A map; null is an empty one.
     pub(super) fn map<'a>(&mut self, at: &At<'a>) -> Map<'a> {
-        let entries: &[(String, Node)] = match &at.node.kind {
+        let entries: &[(String, Node)] = match &*at.node.kind {
             Kind::Map(entries) => entries,
             Kind::Null => &[],
             _ => {
@@ -104,7 +104,7 @@ impl Reading {
     /// The items of a list.
     pub(super) fn list<'a>(&mut self, at: Option<At<'a>>) -> Vec<At<'a>> {
         let Some(at) = at else { return Vec::new() };
-        let Kind::List(items) = &at.node.kind else {
+        let Kind::List(items) = &*at.node.kind else {
             self.wrong(&at, Wrong::new("is not a list", "items that begin with `-`"));
             return Vec::new();
         };
@@ -121,7 +121,7 @@ impl Reading {
     ) -> Option<(&'static str, At<'a>)> {
         let mut map = self.map(at);
         let count = map.entries.len();
-        if count != 1 && !matches!(at.node.kind, Kind::Scalar(_) | Kind::List(_)) {
+        if count != 1 && !matches!(*at.node.kind, Kind::Scalar(_) | Kind::List(_)) {
             self.wrong(at, Wrong::new(format!("has {count} keys"), format!("exactly one of {}", listed(keys))));
             return None;
         }
@@ -133,7 +133,7 @@ impl Reading {
     /// A single value as text.
     pub(super) fn text(&mut self, at: Option<At<'_>>) -> Option<Masked<String>> {
         let at = at?;
-        match &at.node.kind {
+        match &*at.node.kind {
             Kind::Scalar(text) => Some(text.clone()),
             _ => {
                 self.wrong(&at, Wrong::new("is not a single value", "a text"));
@@ -176,7 +176,7 @@ impl Reading {
     /// Reports what is ignored. What would have been used is of no interest then.
     pub(super) fn report(&mut self, at: &At<'_>, wrong: Wrong, severity: Severity) {
         let wrong = Wrong { used: None, ..wrong };
-        let problem = match &at.node.kind {
+        let problem = match &*at.node.kind {
             Kind::Scalar(text) => wrong.at(&at.path, text, severity),
             _ => wrong.at_place(&at.path, severity),
         };

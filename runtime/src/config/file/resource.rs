@@ -2,10 +2,10 @@
 
 use super::reading::{At, Reading, Unknown};
 use super::truth;
-use crate::attribute::AttributeValue;
+use crate::base::secret::Masked;
 use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, Parsed};
-use crate::secret::Masked;
+use crate::declare::attribute::AttributeValue;
 
 /// Entries of `attributes` beat those of `attributes_list`.
 pub(super) fn read(reading: &mut Reading, at: &At<'_>) {

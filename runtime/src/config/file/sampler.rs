@@ -3,7 +3,7 @@
 use super::reading::{At, Reading, Unknown};
 use crate::config::problem::{Severity, Wrong};
 use crate::config::values;
-use crate::sampling::Sampler;
+use crate::record::sampling::Sampler;
 
 const KINDS: &[&str] = &["always_on", "always_off", "trace_id_ratio_based", "probability/development", "parent_based"];
 

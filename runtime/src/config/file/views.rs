@@ -2,10 +2,10 @@
 
 use super::reading::{At, Map, Reading, Unknown};
 use super::truth;
+use crate::base::secret::Masked;
 use crate::config::problem::Wrong;
 use crate::config::values::{self, Parsed, positive};
 use crate::config::views::{Aggregation, InstrumentType, View, ViewSelector, ViewStream};
-use crate::secret::Masked;
 
 pub(super) fn read(reading: &mut Reading, at: Option<At<'_>>) -> Vec<View> {
     let mut views = Vec::new();

@@ -5,15 +5,15 @@ use std::time::Duration;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
-use crate::attribute::AttributeValue;
+use crate::base::secret::Secret;
 use crate::config::endpoint::Endpoint;
 use crate::config::level::LogFilter;
 use crate::config::otlp::{Compression, Protocol};
 use crate::config::parts::LogLines;
 use crate::config::problem::Wrong;
 use crate::config::values::{self, Parsed};
-use crate::filter::Filter;
-use crate::secret::Secret;
+use crate::declare::attribute::AttributeValue;
+use crate::declare::filter::Filter;
 
 /// A text of any kind; files write numbers without quotes.
 struct AnyText(String);

@@ -13,10 +13,10 @@ use super::parts::{Exporter, LogLines};
 use super::problem::{Severity, Wrong};
 use super::values;
 use super::{Config, Endpoint, Spool};
-use crate::attribute::AttributeValue;
-use crate::filter::Filter;
-use crate::sampling::Sampler;
-use crate::secret::{Masked, Secret};
+use crate::base::secret::{Masked, Secret};
+use crate::declare::attribute::AttributeValue;
+use crate::declare::filter::Filter;
+use crate::record::sampling::Sampler;
 
 /// What an application's own configuration says about telemetry. All of it is optional; what is not known is refused.
 ///
@@ -245,6 +245,7 @@ impl Config {
             let ca = config.otlp.tls.ca.take();
             config.otlp.tls =
                 TlsFiles { ca, client_certificate: Some(certificate.into()), client_key: Some(key.into()) };
+            config.origins.set("otlp.tls.client_key", Origin::Section);
         });
     }
 

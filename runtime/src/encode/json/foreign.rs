@@ -4,7 +4,7 @@ use super::writer::Json;
 use super::{any_attribute, array_of_scope};
 use crate::encode::foreign::{STATUS_OK, flags};
 use crate::encode::span::STATUS_ERROR;
-use crate::foreign::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named};
+use crate::trace::foreign::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named};
 
 /// An element of `scopeSpans` for each scope, in the order in which they come.
 pub(super) fn scopes(json: &mut Json, spans: &[ForeignSpan]) {

@@ -4,8 +4,8 @@ use super::writer::Json;
 use super::{any_value, array_of_scope, attribute, request_of_scopes};
 use crate::encode::attribute::{Scalar, with_owned};
 use crate::encode::resource::EncodedResource;
-use crate::ids::{SpanId, TraceId};
 use crate::logs::LogRecord;
+use crate::record::ids::{SpanId, TraceId};
 
 /// An `ExportLogsServiceRequest` with these records: a scope for each target.
 pub(crate) fn logs_request(resource: &EncodedResource, records: &[LogRecord]) -> Vec<u8> {

@@ -2,11 +2,11 @@
 
 use super::writer::Json;
 use super::{any_attribute, attribute, own_scope, request_of_scopes};
-use crate::attribute::AttributeValue;
+use crate::declare::attribute::AttributeValue;
 use crate::encode::attribute::Scalar;
 use crate::encode::metrics::{Form, Labels, Number, Stream, Times, foreign, ours};
 use crate::encode::resource::EncodedResource;
-use crate::snapshot::{ExemplarPoint, ExponentialPoint, ForeignScope, HistogramPoint, PointValue, Snapshot};
+use crate::meter::snapshot::{ExemplarPoint, ExponentialPoint, ForeignScope, HistogramPoint, PointValue, Snapshot};
 
 /// An `ExportMetricsServiceRequest` with all points of a snapshot.
 pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {

@@ -6,6 +6,8 @@ mod foreign;
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 mod logs;
 mod metrics;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) mod scan;
 mod trace;
 mod writer;
 
@@ -15,16 +17,11 @@ pub(crate) use self::metrics::metrics_request;
 pub(crate) use self::trace::trace_request;
 
 use self::writer::Json;
-use crate::attribute::AttributeValue;
+use crate::declare::attribute::AttributeValue;
 use crate::encode::attribute::Scalar;
 use crate::encode::resource::{EncodedResource, SCOPE_NAME, SCOPE_VERSION};
 
-/// A request of spans or of metrics: `names` are those of its three levels, of which `items` writes the last.
-fn request(resource: &EncodedResource, names: [&str; 3], items: impl FnOnce(&mut Json)) -> Vec<u8> {
-    request_of_scopes(resource, names, |json| own_scope(json, names[2], items))
-}
-
-/// A request whose second level `scopes` writes.
+/// A request of spans or of metrics: `names` are those of its three levels, of which `scopes` writes the second.
 fn request_of_scopes(resource: &EncodedResource, names: [&str; 3], scopes: impl FnOnce(&mut Json)) -> Vec<u8> {
     let mut json = Json::default();
     json.object(|json| {

@@ -2,12 +2,12 @@
 
 use super::writer::Json;
 use super::{attribute, foreign, own_scope, request_of_scopes};
+use crate::declare::value::OwnedValue;
 use crate::encode::attribute::{Scalar, with_owned};
 use crate::encode::resource::EncodedResource;
 use crate::encode::span::{Head, MESSAGE_KEY, OUTCOME_KEY, STATUS_ERROR, link_flags, status_message};
-use crate::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
-use crate::foreign::ForeignSpan;
-use crate::value::OwnedValue;
+use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
+use crate::trace::foreign::ForeignSpan;
 
 /// An `ExportTraceServiceRequest` with these spans: ours, and those that are not.
 pub(crate) fn trace_request(resource: &EncodedResource, spans: &[FinishedSpan], others: &[ForeignSpan]) -> Vec<u8> {

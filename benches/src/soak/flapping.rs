@@ -1,0 +1,94 @@
+//! A backend that is up for a while and down for a while: then nothing listens, and open connections are closed.
+
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::end_to_end::receiver::{Counted, serve};
+
+/// How long it is up, and then down.
+pub const PHASE: Duration = Duration::from_secs(5);
+/// How often it looks for connections.
+const STEP: Duration = Duration::from_millis(5);
+
+pub struct Flapping {
+    address: SocketAddr,
+    counted: Arc<Counted>,
+    stays_up: Arc<AtomicBool>,
+    _thread: JoinHandle<()>,
+}
+
+impl Flapping {
+    pub fn start() -> Self {
+        let listener = listen("127.0.0.1:0".parse().expect("an address"));
+        let address = listener.local_addr().expect("an address");
+        let (counted, stays_up) = (Arc::<Counted>::default(), Arc::<AtomicBool>::default());
+        let (shared, stop) = (counted.clone(), stays_up.clone());
+        let thread = std::thread::spawn(move || flap(listener, address, &shared, &stop));
+        Flapping { address, counted, stays_up, _thread: thread }
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn is_up(&self) -> bool {
+        !self.counted.is_down.load(Relaxed)
+    }
+
+    /// Is up from the next time on, until the program ends.
+    pub fn stay_up(&self) {
+        self.stays_up.store(true, Relaxed);
+        while !self.is_up() {
+            std::thread::sleep(STEP);
+        }
+    }
+
+    /// Spans in requests that were answered.
+    pub fn spans(&self) -> u64 {
+        self.counted.spans.load(Relaxed)
+    }
+
+    /// The same of log records.
+    pub fn logs(&self) -> u64 {
+        self.counted.logs.load(Relaxed)
+    }
+}
+
+fn flap(mut listener: TcpListener, address: SocketAddr, counted: &Arc<Counted>, stays_up: &AtomicBool) {
+    loop {
+        let connections = be_up(&listener, counted, stays_up);
+        counted.is_down.store(true, Relaxed);
+        drop(listener);
+        // Only reading ends: an answer that was written still arrives, so that both sides count the same.
+        connections.iter().for_each(|stream| drop(stream.shutdown(Shutdown::Read)));
+        drop(connections);
+        std::thread::sleep(PHASE);
+        listener = listen(address);
+        counted.is_down.store(false, Relaxed);
+    }
+}
+
+/// Serves connections until it is time to go down, and gives those that were made.
+fn be_up(listener: &TcpListener, counted: &Arc<Counted>, stays_up: &AtomicBool) -> Vec<TcpStream> {
+    let (began, mut connections) = (Instant::now(), Vec::new());
+    while began.elapsed() < PHASE || stays_up.load(Relaxed) {
+        let Ok((stream, _)) = listener.accept() else {
+            std::thread::sleep(STEP);
+            continue;
+        };
+        stream.set_nonblocking(false).expect("a socket that blocks");
+        connections.extend(stream.try_clone());
+        let counted = counted.clone();
+        std::thread::spawn(move || serve(stream, &counted));
+    }
+    connections
+}
+
+fn listen(address: SocketAddr) -> TcpListener {
+    let listener = TcpListener::bind(address).expect("the port is free");
+    listener.set_nonblocking(true).expect("a socket that does not block");
+    listener
+}

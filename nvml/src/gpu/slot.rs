@@ -1,0 +1,224 @@
+//! What is known of one GPU, and since when.
+//!
+//! The thread that asks the GPU and the one that watches both change its metrics; whoever does holds the lock of the
+//! slot, and never calls the driver meanwhile. So a sample that comes back late is shown whole or not at all.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tracecast::InternedKey;
+
+use crate::gpu::conventional::{Id, hw_id};
+use crate::gpu::fault::Fault;
+use crate::gpu::metrics::*;
+use crate::gpu::publish::{self, Totals};
+use crate::gpu::sample::Sample;
+use crate::gpu::table::Subject;
+use crate::names::Names;
+
+pub(crate) struct Slot {
+    pub(crate) gpu: u32,
+    names: Names,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What the conventions call it, if it has said that.
+    id: Option<Id>,
+    /// Since when the driver has been asked, if it is being asked.
+    asking: Option<Instant>,
+    /// When the newest values came.
+    sampled: Option<Instant>,
+    /// Whether values are shown; not known at first.
+    up: Option<bool>,
+    /// It sleeps: it is well, and has no values.
+    asleep: bool,
+    /// The monitor has ended: nothing is shown any more.
+    retired: bool,
+    identity: Option<Identity>,
+    totals: Totals,
+}
+
+/// What a GPU is called, as labels.
+type Identity = (<uuid as tracecast::Key>::Value, <model as tracecast::Key>::Value, <pci as tracecast::Key>::Value);
+
+impl Slot {
+    pub(crate) fn new(gpu: u32, names: Names) -> Self {
+        Slot { gpu, names, state: Mutex::default() }
+    }
+
+    /// The GPU as metrics know it.
+    fn subject(&self, state: &State) -> Subject {
+        let id = || state.id.unwrap_or_else(|| hw_id::intern(&format!("gpu{}", self.gpu)));
+        Subject { gpu: self.gpu, id: (self.names == Names::SemanticConventions).then(id) }
+    }
+
+    /// The state, unless the monitor has ended.
+    fn live(&self) -> Option<MutexGuard<'_, State>> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        (!state.retired).then_some(state)
+    }
+
+    /// The driver is about to be called.
+    pub(crate) fn asks(&self) {
+        if let Some(mut state) = self.live() {
+            state.asking = Some(Instant::now());
+        }
+    }
+
+    /// The GPU said who it is.
+    pub(crate) fn is(&self, of_uuid: &str, of_model: &str, of_pci: &str) {
+        let Some(mut state) = self.live() else { return };
+        let new = (uuid::intern(of_uuid), model::intern(of_model), pci::intern(of_pci));
+        if let Some(old) = state.identity.replace(new).filter(|old| *old != new) {
+            self.forget(old);
+            if old.0 != new.0 {
+                // Another GPU: it has counted from elsewhere.
+                state.totals = Totals::default();
+            }
+        }
+        if self.names == Names::SemanticConventions {
+            self.call(&mut state, hw_id::intern(of_uuid));
+        }
+    }
+
+    /// Takes a name of the conventions. What was said under another holds no longer.
+    fn call(&self, state: &mut State, id: Id) {
+        if state.id == Some(id) {
+            return;
+        }
+        if state.up.is_some() {
+            publish::gauges(self.subject(state), &Sample::default());
+            publish::up(self.subject(state), None);
+        }
+        state.id = Some(id);
+    }
+
+    /// The GPU has answered.
+    pub(crate) fn show(&self, sample: &Sample) {
+        let Some(mut state) = self.live() else { return };
+        let now = Instant::now();
+        if let Some(start) = state.asking.take() {
+            SAMPLE_DURATION.set(now.duration_since(start).as_secs_f64(), (self.gpu,));
+        }
+        // Whatever it moved while it was not seen is not known.
+        let last = state.sampled.filter(|_| state.up == Some(true) && !state.asleep);
+        let since = last.map_or(Duration::ZERO, |last| now.duration_since(last));
+        (state.sampled, state.up, state.asleep) = (Some(now), Some(true), false);
+        ASLEEP.set(0_u64, (self.gpu,));
+        // Each time, as metrics may have been switched on meanwhile.
+        if let Some((uuid, model, pci)) = state.identity {
+            INFO.set(1_u64, (self.gpu, uuid));
+            MODEL_INFO.set(1_u64, (self.gpu, model));
+            PCI_INFO.set(1_u64, (self.gpu, pci));
+        }
+        let of = self.subject(&state);
+        publish::gauges(of, sample);
+        publish::counters(of, sample, &mut state.totals, since);
+        // Last: who reads meanwhile sees no GPU that is up and has no values.
+        publish::up(of, Some(true));
+    }
+
+    /// The GPU sleeps, and is not asked.
+    pub(crate) fn sleep(&self) {
+        let Some(mut state) = self.live() else { return };
+        state.asking = None;
+        if !std::mem::replace(&mut state.asleep, true) {
+            publish::gauges(self.subject(&state), &Sample::default());
+        }
+        ASLEEP.set(1_u64, (self.gpu,));
+    }
+
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.live().is_some_and(|state| state.asleep)
+    }
+
+    /// The GPU does not answer as it should; the driver is not being asked.
+    pub(crate) fn lose(&self, fault: Fault) {
+        let Some(mut state) = self.live() else { return };
+        state.asking = None;
+        self.hide(&mut state);
+        if fault == Fault::NotFound {
+            self.vacate(&mut state);
+        }
+    }
+
+    /// There is no GPU at this index any more, and whichever comes next may be another.
+    fn vacate(&self, state: &mut State) {
+        if state.id.is_some() {
+            publish::up(self.subject(state), None);
+        }
+        if let Some(identity) = state.identity.take() {
+            self.forget(identity);
+        }
+        (state.id, state.totals) = (None, Totals::default());
+        publish::up(self.subject(state), Some(false));
+    }
+
+    /// Looks at the clock: what has become too old is a gap.
+    pub(crate) fn watch(&self, interval: Duration, stale_after: Duration) {
+        let Some(mut state) = self.live() else { return };
+        let now = Instant::now();
+        let since = |then: Instant| now.saturating_duration_since(then);
+        if let Some(sampled) = state.sampled {
+            SAMPLE_AGE.set(since(sampled).as_secs_f64(), (self.gpu,));
+        }
+        let is_old = |then| since(then) > stale_after;
+        let asking = state.asking.map(since).unwrap_or_default();
+        STUCK.set(if asking > interval { asking.as_secs_f64() } else { 0.0 }, (self.gpu,));
+        let is_stale = match state.up {
+            // One that sleeps has no new values, but may hang as it wakes.
+            Some(true) => asking > stale_after || !state.asleep && state.sampled.is_some_and(is_old),
+            Some(false) => false,
+            None => asking > stale_after,
+        };
+        if is_stale {
+            self.hide(&mut state);
+        }
+        // Each time, as metrics may have been switched on meanwhile.
+        state.up.into_iter().for_each(|up| publish::up(self.subject(&state), Some(up)));
+    }
+
+    /// The monitor has ended: everything is a gap, whatever comes back later.
+    pub(crate) fn retire(&self) {
+        let Some(mut state) = self.live() else { return };
+        self.hide(&mut state);
+        publish::up(self.subject(&state), None);
+        SAMPLE_AGE.clear((self.gpu,));
+        STUCK.clear((self.gpu,));
+        XID_TIME.clear((self.gpu,));
+        if let Some(identity) = state.identity.take() {
+            self.forget(identity);
+        }
+        state.retired = true;
+    }
+
+    /// Whether nothing is shown of this GPU any more.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.live().is_none()
+    }
+
+    fn hide(&self, state: &mut State) {
+        (state.up, state.asleep) = (Some(false), false);
+        ASLEEP.clear((self.gpu,));
+        SAMPLE_DURATION.clear((self.gpu,));
+        publish::gauges(self.subject(state), &Sample::default());
+        publish::up(self.subject(state), Some(false));
+    }
+
+    fn forget(&self, (uuid, model, pci): Identity) {
+        INFO.clear((self.gpu, uuid));
+        MODEL_INFO.clear((self.gpu, model));
+        PCI_INFO.clear((self.gpu, pci));
+    }
+
+    /// Does something with metrics of the GPU, unless the monitor has ended; whether it did.
+    pub(crate) fn record(&self, record: impl FnOnce(Subject)) -> bool {
+        let state = self.live();
+        if let Some(state) = &state {
+            record(self.subject(state));
+        }
+        state.is_some()
+    }
+}

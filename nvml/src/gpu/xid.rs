@@ -1,0 +1,103 @@
+//! The thread that waits for errors that a GPU reports.
+//!
+//! Each GPU has a thread and a set of events of its own: one that refuses events, or hangs, takes none from the others.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use nvml_wrapper::bitmasks::event::EventTypes;
+use nvml_wrapper::enums::event::XidError;
+use nvml_wrapper::error::NvmlError;
+use nvml_wrapper::{EventSet, Nvml};
+
+use crate::config::Config;
+use crate::gpu::driver::with_driver;
+use crate::gpu::fault::Fault;
+use crate::gpu::metrics::{ERRORS, XID_TIME, Xid};
+use crate::gpu::recent::{self, Recent};
+use crate::gpu::slot::Slot;
+use crate::gpu::{publish, raw};
+use crate::stop::{Backoff, Stop};
+
+/// How long the driver is let wait for an event: after that the thread sees whether it is the end.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The number of an XID that the driver does not know.
+const UNKNOWN: u64 = 999;
+
+/// Waits until the end, or until the GPU says that it has no events.
+pub(crate) fn run(config: &Config, slot: &Slot, stop: &Stop) {
+    let mut backoff = Backoff::new(config.interval, config.longest_pause());
+    while !stop.is_set() {
+        if slot.is_asleep() {
+            stop.wait(config.interval);
+            continue;
+        }
+        match generation(config, slot, stop, &mut backoff) {
+            Ok(()) => return,
+            Err(fault) if fault.is_absence() => {
+                log::info!(target: "tracecast_nvml", "GPU {} has no events: its XIDs are not seen", slot.gpu);
+                return;
+            }
+            // The sampler says when a GPU is lost.
+            Err(fault) => ERRORS.add(1_u64, (fault,)),
+        }
+        stop.wait(backoff.next());
+    }
+}
+
+fn generation(config: &Config, slot: &Slot, stop: &Stop, backoff: &mut Backoff) -> Result<(), Fault> {
+    with_driver(config, |nvml| {
+        let fault = |error: NvmlError| Fault::from(&error);
+        let gpu = nvml.device_by_index(slot.gpu).map_err(fault)?;
+        let set = nvml.create_event_set().map_err(fault)?;
+        let set =
+            gpu.register_events(EventTypes::CRITICAL_XID_ERROR, set).map_err(|error| Fault::from(&error.error))?;
+        backoff.reset();
+        let mut older = false;
+        while !stop.is_set() && !slot.is_retired() {
+            // To ask would wake it. What it reports meanwhile waits in the set.
+            if slot.is_asleep() {
+                stop.wait(config.interval);
+                continue;
+            }
+            match next(nvml, &set, &mut older) {
+                Ok(number) => number.into_iter().for_each(|number| seen(slot, number)),
+                Err(NvmlError::Timeout) => {}
+                Err(error) => return Err(fault(error)),
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Waits for an XID, from then on as older drivers do if this is one.
+fn next(nvml: &Nvml, set: &EventSet<'_>, older: &mut bool) -> Result<Option<u64>, NvmlError> {
+    let patience = PATIENCE.as_millis() as u32;
+    if !*older {
+        match set.wait(patience) {
+            Err(error) if Fault::from(&error) == Fault::FunctionAbsent => *older = true,
+            event => return event.map(|event| event.event_data.map(number)),
+        }
+    }
+    let (kind, number) = raw::wait(nvml, set, patience)?;
+    Ok(EventTypes::from_bits_truncate(kind).contains(EventTypes::CRITICAL_XID_ERROR).then_some(number))
+}
+
+fn number(error: XidError) -> u64 {
+    match error {
+        XidError::Value(number) => number,
+        XidError::Unknown => UNKNOWN,
+    }
+}
+
+fn seen(slot: &Slot, number: u64) {
+    let is_recorded = slot.record(|of| {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // Before the counter: who sees that sees this too.
+        recent::push(of.gpu, Recent { number, time });
+        XID_TIME.set(time.as_secs_f64(), (of.gpu,));
+        publish::xid(of, Xid::new(number));
+    });
+    if is_recorded {
+        log::error!(target: "tracecast_nvml", "GPU {} reported XID {number}", slot.gpu);
+    }
+}

@@ -1,0 +1,57 @@
+//! Bounds on the memory and the time of a parser.
+
+use std::time::Duration;
+
+#[path = "../../../tests/support/counting.rs"]
+mod counting;
+
+/// Runs `f`, which may allocate at most `bytes` in total, freed ones included.
+#[track_caller]
+pub(crate) fn within<T>(bytes: usize, f: impl FnOnce() -> T) -> T {
+    let before = counting::BYTES.get();
+    let result = f();
+    let allocated = counting::BYTES.get() - before;
+    assert!(allocated <= bytes, "allocated {allocated} bytes, at most {bytes} are allowed");
+    result
+}
+
+/// The lengths that are compared. A quadratic parser takes 256 times as long for the second.
+const LENGTHS: [usize; 2] = [4 << 10, 64 << 10];
+/// How many times longer it may take. A linear parser takes 16 times as long; the rest is for a busy machine.
+const FACTOR: u32 = 80;
+const ROUNDS: usize = 5;
+
+/// Asserts that the time of `parse` grows with the length of its input and not with its square. `repeated` is repeated up to
+/// each length, behind `head`. Processor time of the thread is measured, so that other processes do not count.
+#[track_caller]
+pub(crate) fn assert_linear(head: &str, repeated: impl Fn(usize) -> String, parse: impl Fn(&[u8])) {
+    let [short, long] = LENGTHS.map(|length| {
+        let mut input = head.to_owned();
+        for at in 0.. {
+            if input.len() >= length {
+                break;
+            }
+            input.push_str(&repeated(at));
+        }
+        fastest(|| parse(input.as_bytes()))
+    });
+    // The clock itself takes part of a microsecond.
+    let allowed = short.max(Duration::from_micros(2)) * FACTOR;
+    assert!(long <= allowed, "{head}{}…: {long:?} for {} bytes, {short:?} for {}", repeated(0), LENGTHS[1], LENGTHS[0]);
+}
+
+fn fastest(f: impl Fn()) -> Duration {
+    let round = || {
+        let before = processor_time();
+        f();
+        processor_time() - before
+    };
+    (0..ROUNDS).map(|_| round()).min().unwrap_or_default()
+}
+
+fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the time is a valid place to write to.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}

@@ -1,0 +1,9 @@
+//! Fuzzing of parsers, in tests only: inputs are mutations of seeds, and a property judges each of them.
+//!
+//! The targets stand beside their parsers, in modules named `fuzz`; `.ci/nightly` runs them with a million cases each.
+
+mod cost;
+mod driver;
+
+pub(crate) use self::cost::{assert_linear, within};
+pub(crate) use self::driver::{Random, mutated, run};

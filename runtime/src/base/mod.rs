@@ -1,0 +1,19 @@
+//! Memory, atomics, bounded tables and output to standard error: what all other rooms build on.
+//!
+//! It uses no other room and knows neither spans nor metrics. Memory is reserved once and bounded, and a notice never makes
+//! its caller wait.
+
+#[cfg(all(test, not(loom), not(miri)))]
+pub(crate) mod fuzz;
+pub(crate) mod life;
+pub(crate) mod memory;
+pub(crate) mod notice;
+pub(crate) mod percent;
+#[cfg(feature = "otlp")]
+pub(crate) mod secret;
+pub(crate) mod stack;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+pub(crate) mod suppress;
+pub(crate) mod sync;
+pub(crate) mod table;
+pub(crate) mod word;

@@ -1,0 +1,116 @@
+//! All output of ours to standard error: notices to the operator, log lines, telemetry on the console.
+
+mod stderr;
+mod writer;
+
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use self::writer::Writer;
+
+/// Everything goes through this one, so that the order of lines is kept.
+static WRITER: Writer = Writer::new(lost_line);
+
+/// How notices look where there are log lines.
+static FORMAT: Mutex<Option<Format>> = Mutex::new(None);
+
+/// Makes a line of a level and a text.
+pub(crate) type Format = Arc<dyn Fn(u8, &str) -> String + Send + Sync>;
+
+/// The least important notices that are written; 0 is none.
+pub(crate) static LEVEL: AtomicU8 = AtomicU8::new(INFO);
+
+/// Nothing is wrong, but the operator should know.
+pub(crate) const INFO: u8 = 3;
+/// Something is wrong, and the program can live with it.
+pub(crate) const WARN: u8 = 2;
+/// Telemetry does not work.
+pub(crate) const ERROR: u8 = 1;
+
+/// Writes no notices less important than this from now on.
+#[cfg(feature = "otlp")]
+pub(crate) fn set_level(level: u8) {
+    LEVEL.store(level, Relaxed);
+}
+
+/// Has notices look like this from now on; without it, as `tracecast: <text>`.
+#[cfg(feature = "logs")]
+pub(crate) fn set_format(format: Option<Format>) {
+    *self::format() = format;
+}
+
+fn format() -> MutexGuard<'static, Option<Format>> {
+    FORMAT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes a notice about something that is wrong.
+pub(crate) fn say(text: std::fmt::Arguments<'_>) {
+    at(WARN, text);
+}
+
+/// Writes a notice, if those of this level are wanted.
+pub(crate) fn at(level: u8, text: std::fmt::Arguments<'_>) {
+    if level <= LEVEL.load(Relaxed) {
+        write(line(level, &text.to_string()).as_bytes());
+    }
+}
+
+/// Makes the line of a notice. The level is said once, whether or not the text begins with it.
+fn line(level: u8, text: &str) -> String {
+    let prefix = match level {
+        ERROR => "error: ",
+        WARN => "warning: ",
+        _ => "",
+    };
+    let text = text.strip_prefix(prefix).unwrap_or(text);
+    let format = format().clone();
+    format.map_or_else(|| format!("tracecast: {prefix}{text}\n"), |format| format(level, text))
+}
+
+/// Writes whole lines to standard error. Never waits: lines that standard error does not take now are queued, and dropped
+/// and counted when too many wait.
+pub(crate) fn write(lines: &[u8]) {
+    WRITER.write(lines);
+}
+
+/// Limits the bytes of lines that wait for standard error.
+#[cfg(feature = "otlp")]
+pub(crate) fn set_limit(bytes: usize) {
+    WRITER.set_limit(bytes);
+}
+
+/// Lines that were dropped since the process began.
+#[cfg(feature = "otlp")]
+pub(crate) fn lost_lines() -> u64 {
+    WRITER.lost_ever()
+}
+
+/// Waits until everything is written, for `timeout` at most.
+#[cfg(feature = "otlp")]
+pub(crate) fn settle(timeout: Duration) {
+    WRITER.settle(timeout);
+}
+
+/// Keeps other threads from writing. For a thread that forks.
+pub(crate) fn hold() -> Held {
+    Held { _format: format(), _writer: WRITER.hold() }
+}
+
+/// Keeps other threads from writing while it lives.
+pub(crate) struct Held {
+    _format: MutexGuard<'static, Option<Format>>,
+    _writer: writer::Held,
+}
+
+/// How long the exit of the process waits for lines that standard error has not taken.
+const AT_EXIT: Duration = Duration::from_secs(1);
+
+#[cfg_attr(not(unix), expect(dead_code, reason = "lines never wait there"))]
+extern "C" fn at_exit() {
+    WRITER.settle(AT_EXIT);
+}
+
+fn lost_line(lost: u64) -> Vec<u8> {
+    line(WARN, &format!("{lost} lines were dropped while standard error was blocked")).into_bytes()
+}

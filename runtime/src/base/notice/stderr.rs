@@ -1,0 +1,211 @@
+//! Standard error, with and without waiting for whoever reads it.
+
+#[cfg(all(unix, not(miri)))]
+pub(super) use self::descriptor::{write, write_now};
+#[cfg(not(all(unix, not(miri))))]
+pub(super) use self::portable::{write, write_now};
+
+#[cfg(all(unix, not(miri)))]
+mod descriptor {
+    use std::io::{Error, ErrorKind, Result};
+    use std::mem::MaybeUninit;
+    #[cfg(target_os = "linux")]
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+    use std::thread;
+    use std::time::Duration;
+
+    const FD: libc::c_int = libc::STDERR_FILENO;
+    /// How long to wait before looking again: the program may have put another file in the place of a full pipe.
+    const LOOK_AGAIN_MS: libc::c_int = 1_000;
+    const MOMENT: Duration = Duration::from_millis(1);
+
+    /// Writes what standard error takes without waiting, and returns how many bytes are done. Does not wait for the lock of
+    /// standard error either: a thread that waits for a full pipe may hold it. Bytes that cannot be written at all, because
+    /// nobody has the other end for example, are done too.
+    pub(in crate::base::notice) fn write_now(bytes: &[u8]) -> usize {
+        let mut done = 0;
+        while done < bytes.len() {
+            match attempt(&bytes[done..]) {
+                Ok(0) => return bytes.len(),
+                Ok(written) => done += written,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Unsupported) => return done,
+                Err(_) => return bytes.len(),
+            }
+        }
+        done
+    }
+
+    /// Writes all of it, and waits for as long as that takes: for the reader, and for a thread of the program that is in
+    /// the middle of a line of its own. Does not hold the lock while it waits: a child that is forked then would have it
+    /// locked for ever.
+    pub(in crate::base::notice) fn write(bytes: &[u8]) {
+        let mut done = 0;
+        while done < bytes.len() {
+            while !is_writable(LOOK_AGAIN_MS) {}
+            let lock = std::io::stderr().lock();
+            let written = attempt(&bytes[done..]);
+            drop(lock);
+            let written = match written {
+                Err(error) if error.kind() == ErrorKind::Unsupported => plain(&bytes[done..]),
+                other => other,
+            };
+            match written {
+                Ok(0) => return,
+                Ok(written) => done += written,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Others were faster.
+                Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(MOMENT),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Whether the last non-blocking write was unsupported: then the type is looked at first, and not after it has failed.
+    static LOOK_FIRST: AtomicBool = AtomicBool::new(false);
+
+    /// Makes one write that does not wait for a reader, or fails as unsupported. What standard error is may change at any time.
+    fn attempt(bytes: &[u8]) -> Result<usize> {
+        if LOOK_FIRST.load(Relaxed) {
+            return by_type(bytes);
+        }
+        let written = nowait(bytes);
+        match written.as_ref().map_err(Error::kind) {
+            Err(ErrorKind::Unsupported) => LOOK_FIRST.store(true, Relaxed),
+            // A file that is just busy.
+            Err(ErrorKind::WouldBlock) => {}
+            _ => return written,
+        }
+        by_type(bytes)
+    }
+
+    fn by_type(bytes: &[u8]) -> Result<usize> {
+        if is_file() {
+            // It has no reader.
+            return plain(bytes);
+        }
+        match file_type()? {
+            libc::S_IFIFO => nowait(bytes).inspect(|_| LOOK_FIRST.store(false, Relaxed)),
+            libc::S_IFSOCK => socket(bytes),
+            libc::S_IFCHR if is_terminal() => terminal(bytes),
+            _ => plain(bytes),
+        }
+    }
+
+    fn is_terminal() -> bool {
+        // SAFETY: a plain system call.
+        unsafe { libc::isatty(FD) == 1 }
+    }
+
+    /// Writes to a terminal without waiting. `poll` would not do: a terminal that has room for one byte is writable, and a
+    /// plain write of a line then waits for the rest. So the terminal is opened once more, for writes that do not wait.
+    #[cfg(target_os = "linux")]
+    fn terminal(bytes: &[u8]) -> Result<usize> {
+        /// The terminal that was opened, by its device, and the descriptor for it. Callers hold the writer's lock.
+        static OPENED: Mutex<Option<(libc::dev_t, libc::c_int)>> = Mutex::new(None);
+        let mut opened = OPENED.try_lock().map_err(|_| ErrorKind::WouldBlock)?;
+        let device = file_status()?.st_rdev;
+        let fd = match *opened {
+            Some((known, fd)) if known == device => fd,
+            _ => {
+                let flags = libc::O_WRONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+                // SAFETY: the path is a C string; a new descriptor comes back, or an error.
+                let fd = unsafe { libc::open(c"/proc/self/fd/2".as_ptr(), flags) };
+                if fd < 0 {
+                    return Err(ErrorKind::Unsupported.into());
+                }
+                if let Some((_, old)) = opened.replace((device, fd)) {
+                    // SAFETY: opened here, and used by nobody else.
+                    unsafe { libc::close(old) };
+                }
+                fd
+            }
+        };
+        // SAFETY: the pointer and the length are those of a slice.
+        checked(unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn terminal(_: &[u8]) -> Result<usize> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    /// True if there is a position, as there is in files, and not in pipes, sockets and terminals. Does not look at the
+    /// attributes of a file: reading its times makes the next write several times slower.
+    fn is_file() -> bool {
+        // SAFETY: a plain system call.
+        unsafe { libc::lseek(FD, 0, libc::SEEK_CUR) >= 0 }
+    }
+
+    fn file_type() -> Result<libc::mode_t> {
+        Ok(file_status()?.st_mode & libc::S_IFMT)
+    }
+
+    fn file_status() -> Result<libc::stat> {
+        let mut stat = MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: `fstat` writes to the memory that it is given and to nothing else.
+        checked(unsafe { libc::fstat(FD, stat.as_mut_ptr()) } as isize)?;
+        // SAFETY: `fstat` succeeded, so it has written all of it.
+        Ok(unsafe { stat.assume_init() })
+    }
+
+    /// True if a write would not wait, or would fail.
+    fn is_writable(timeout_ms: libc::c_int) -> bool {
+        let mut poll = libc::pollfd { fd: FD, events: libc::POLLOUT, revents: 0 };
+        // SAFETY: `poll` reads and writes the one entry that it is given.
+        unsafe { libc::poll(&raw mut poll, 1, timeout_ms) > 0 }
+    }
+
+    fn plain(bytes: &[u8]) -> Result<usize> {
+        // SAFETY: the pointer and the length are those of a slice.
+        checked(unsafe { libc::write(FD, bytes.as_ptr().cast(), bytes.len()) })
+    }
+
+    fn socket(bytes: &[u8]) -> Result<usize> {
+        // SAFETY: the pointer and the length are those of a slice.
+        checked(unsafe { libc::send(FD, bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) })
+    }
+
+    /// Writes without waiting, to pipes above all: `poll` before a plain write would not do, as others who write to the pipe
+    /// may fill it in between.
+    #[cfg(target_os = "linux")]
+    fn nowait(bytes: &[u8]) -> Result<usize> {
+        let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        // Both halves of the position -1: where the file is.
+        let (low, high): (libc::c_long, libc::c_long) = (-1, -1);
+        // SAFETY: the one part is a slice, which the kernel only reads; the arguments are those of `pwritev2`.
+        let written =
+            unsafe { libc::syscall(libc::SYS_pwritev2, FD, &raw const part, 1_usize, low, high, libc::RWF_NOWAIT) };
+        checked(written as isize).map_err(|error| match error.raw_os_error() {
+            // Kernels before 6.4 cannot do that with a pipe, many file systems cannot, and some sandboxes do not let us.
+            Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM) => ErrorKind::Unsupported.into(),
+            _ => error,
+        })
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn nowait(_: &[u8]) -> Result<usize> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
+    fn checked(result: isize) -> Result<usize> {
+        usize::try_from(result).map_err(|_| Error::last_os_error())
+    }
+}
+
+/// Where there are no file descriptors: the caller writes and waits.
+#[cfg(not(all(unix, not(miri))))]
+mod portable {
+    use std::io::Write;
+
+    pub(in crate::base::notice) fn write_now(bytes: &[u8]) -> usize {
+        write(bytes);
+        bytes.len()
+    }
+
+    pub(in crate::base::notice) fn write(bytes: &[u8]) {
+        // There is no other place to report that to.
+        let _ = std::io::stderr().write_all(bytes);
+    }
+}

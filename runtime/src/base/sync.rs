@@ -1,0 +1,94 @@
+//! The atomics and shared memory that threads meet on, in one place so that loom can replace them.
+
+#[cfg(not(loom))]
+pub(crate) use std::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU32, AtomicU64, fence},
+};
+
+#[cfg(loom)]
+pub(crate) use loom::sync::{
+    Mutex, MutexGuard,
+    atomic::{AtomicU32, AtomicU64, fence},
+};
+
+pub(crate) use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+
+use crate::base::word::Word;
+#[cfg(not(loom))]
+use {crate::base::memory::Region, std::cell::UnsafeCell, std::mem::MaybeUninit};
+
+/// Locks, whatever happened to an earlier holder: everything we guard stays consistent between two statements.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// A region of words that one thread writes and another reads, each its own part at a time.
+///
+/// The memory is not touched before it is used: a large region costs address space, not pages.
+#[cfg(not(loom))]
+pub(crate) struct Words(Region<UnsafeCell<MaybeUninit<Word>>>);
+
+// SAFETY: words are plain data; who may touch which part when is the duty of the callers of `write` and `read`.
+#[cfg(not(loom))]
+unsafe impl Sync for Words {}
+// SAFETY: as above; the pointers that words may hold are themselves only followed by the reader of a record.
+#[cfg(not(loom))]
+unsafe impl Send for Words {}
+
+#[cfg(not(loom))]
+impl Words {
+    pub(crate) fn new(len: usize) -> Self {
+        // SAFETY: an `UnsafeCell<MaybeUninit<_>>` has no invalid bit pattern.
+        Words(unsafe { Region::zeroed(len) })
+    }
+
+    /// Has the memory of these words ready for their first use.
+    pub(crate) fn prepare(&self, words: std::ops::Range<usize>) {
+        self.0.prepare(words);
+    }
+
+    /// Where word `at` lies. Writing through it has the contract of `write`.
+    pub(crate) fn place(&self, at: usize) -> *mut Word {
+        self.0[at..].as_ptr().cast_mut().cast()
+    }
+
+    /// The words `at..at + len`.
+    ///
+    /// # Safety
+    /// They were all written, the writes happened before this call, and nobody writes them while the slice lives.
+    pub(crate) unsafe fn read(&self, at: usize, len: usize) -> &[Word] {
+        let range = &self.0[at..at + len];
+        // SAFETY: initialised and unshared for writing by the contract; the layout of the wrappers is transparent.
+        unsafe { std::slice::from_raw_parts(range.as_ptr().cast(), len) }
+    }
+}
+
+/// Under loom each word is a cell of its own, so that a write and a read of the same word without order is found.
+#[cfg(loom)]
+pub(crate) struct Words(Box<[loom::cell::UnsafeCell<u64>]>);
+
+#[cfg(loom)]
+impl Words {
+    pub(crate) fn new(len: usize) -> Self {
+        Words((0..len).map(|_| loom::cell::UnsafeCell::new(0)).collect())
+    }
+
+    pub(crate) fn write(&self, at: usize, value: u64) {
+        // SAFETY: loom checks that no other thread touches the cell meanwhile.
+        self.0[at].with_mut(|cell| unsafe { *cell = value });
+    }
+
+    pub(crate) fn get(&self, at: usize) -> u64 {
+        // SAFETY: loom checks that no other thread writes the cell meanwhile.
+        self.0[at].with(|cell| unsafe { *cell })
+    }
+
+    pub(crate) unsafe fn read(&self, _at: usize, _len: usize) -> &[Word] {
+        unreachable!("the model reads words one by one")
+    }
+
+    pub(crate) fn place(&self, _at: usize) -> *mut Word {
+        unreachable!("the model writes words one by one")
+    }
+}

@@ -1,0 +1,114 @@
+//! The hook that sees every text before it leaves the process.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+
+use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
+use crate::meter::snapshot::Snapshot;
+use crate::record::finished::{Attribute, FinishedSpan};
+
+/// What a hook is: it is given the name under which a text stands and the text, and says what shall stand there instead.
+type Hook = dyn Fn(&str, &str) -> Option<String> + Send + Sync;
+
+/// What stands where the hook panicked: it may have been about to remove just this.
+const UNKNOWN: &str = "[redaction failed]";
+
+/// Changes texts on their way out. See [`Config::with_redaction`](crate::config::Config::with_redaction).
+#[derive(Clone)]
+pub(crate) struct Redact(Arc<Hook>);
+
+impl Redact {
+    pub(crate) fn new(hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Redact(Arc::new(hook))
+    }
+
+    /// What shall stand instead of `text` under `name`; `None` leaves it.
+    pub(crate) fn instead(&self, name: &str, text: &str) -> Option<String> {
+        panic::catch_unwind(AssertUnwindSafe(|| (self.0)(name, text))).unwrap_or_else(|_| Some(UNKNOWN.to_owned()))
+    }
+
+    /// Changes the texts of a span: values of attributes, of its own and of its events, and its name.
+    pub(crate) fn span(&self, span: &mut FinishedSpan) {
+        if let Some(name) = self.instead("name", &span.name) {
+            span.name = Cow::Owned(name);
+        }
+        self.attributes(&mut span.attributes);
+        span.events.iter_mut().for_each(|event| self.attributes(&mut event.attributes));
+    }
+
+    fn attributes(&self, attributes: &mut [Attribute]) {
+        for Attribute { key, value } in attributes {
+            if let OwnedValue::Str(text) = value
+                && let Some(other) = self.instead(key.name, text)
+            {
+                *text = Cow::Owned(other);
+            }
+        }
+    }
+
+    /// Changes the texts of labels. Those that become the same stay series of their own.
+    pub(crate) fn metrics(&self, snapshot: &mut Snapshot) {
+        for (name, text) in
+            snapshot.metrics.iter_mut().flat_map(|metric| &mut metric.points).flat_map(|p| &mut p.labels)
+        {
+            if let Some(other) = self.instead(name, text) {
+                *text = Cow::Owned(other);
+            }
+        }
+        for (name, value) in
+            snapshot.foreign.iter_mut().flat_map(|metric| &mut metric.points).flat_map(|p| &mut p.attributes)
+        {
+            self.attribute(name, value);
+        }
+    }
+
+    /// Changes the texts of an attribute.
+    pub(crate) fn attribute(&self, name: &str, value: &mut AttributeValue) {
+        let change = |text: &mut String| {
+            if let Some(other) = self.instead(name, text) {
+                *text = other;
+            }
+        };
+        match value {
+            AttributeValue::Str(text) => change(text),
+            AttributeValue::StrArray(texts) => texts.iter_mut().for_each(change),
+            _ => {}
+        }
+    }
+}
+
+impl fmt::Debug for Redact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redact(..)")
+    }
+}
+
+/// The text that shall leave the process under `name`.
+#[cfg(any(feature = "logs", test))]
+pub(crate) fn apply<'a>(redact: &Option<Redact>, name: &str, text: &'a str) -> Cow<'a, str> {
+    match redact.as_ref().and_then(|redact| redact.instead(name, text)) {
+        Some(other) => Cow::Owned(other),
+        None => Cow::Borrowed(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_that_panics_lets_nothing_through() {
+        let redact = Some(Redact::new(|name, text| match name {
+            "left" => None,
+            "changed" => Some(text.replace("hunter2", "***")),
+            _ => panic!("do not know {name}"),
+        }));
+        assert_eq!(apply(&redact, "left", "hunter2"), "hunter2");
+        assert_eq!(apply(&redact, "changed", "is hunter2"), "is ***");
+        assert_eq!(apply(&redact, "other", "hunter2"), UNKNOWN);
+        assert_eq!(apply(&None, "other", "hunter2"), "hunter2");
+    }
+}

@@ -1,0 +1,70 @@
+//! Numbers on their way into a metric.
+
+use crate::declare::metric::MetricMeta;
+
+/// A measurement that goes somewhere else than into a cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Amount {
+    U64(u64),
+    I64(i64),
+    F64(f64),
+    /// The value of a gauge is taken away.
+    Gone,
+}
+
+/// A measurement of a captured test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measurement {
+    pub(crate) meta: &'static MetricMeta,
+    pub(crate) set: usize,
+    pub(crate) amount: Amount,
+}
+
+/// Rust numbers that a metric which counts in `V` takes.
+///
+/// ```
+/// use tracecast::IntoAmount;
+///
+/// fn total<A: IntoAmount<f64>>(amounts: Vec<A>) -> f64 {
+///     amounts.into_iter().map(A::amount).sum()
+/// }
+///
+/// assert_eq!(total(vec![1_u8, 2]), total(vec![1.5, 1.5]));
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "a metric that counts in `{V}` takes no `{Self}`",
+    label = "not a number for a metric of `{V}`",
+    note = "a `u64` metric takes any integer (a negative one is refused when it comes), an `i64` metric any that fits, an `f64` metric any number",
+    note = "declare a metric of fractions with `f64` as its second argument, as in `Counter<(), f64>`"
+)]
+pub trait IntoAmount<V> {
+    /// The number as the metric counts it.
+    fn amount(self) -> V;
+}
+
+macro_rules! amounts {
+    ($target:ty: $($source:ty),+ => |$value:ident| $converted:expr) => {$(
+        #[diagnostic::do_not_recommend]
+        impl IntoAmount<$target> for $source {
+            #[inline(always)]
+            fn amount(self) -> $target {
+                let $value = self;
+                $converted
+            }
+        }
+    )+};
+}
+
+amounts!(u64: u8, u16, u32 => |value| u64::from(value));
+amounts!(u64: u64 => |value| value);
+amounts!(u64: usize => |value| value as u64);
+// For literals, which are `i32` unless told otherwise. A negative one has its top bit set, and is refused for that.
+amounts!(u64: i8, i16, i32 => |value| i64::from(value) as u64);
+amounts!(u64: i64, isize => |value| value as u64);
+amounts!(i64: i8, i16, i32, u8, u16, u32 => |value| i64::from(value));
+amounts!(i64: i64 => |value| value);
+amounts!(i64: isize => |value| value as i64);
+amounts!(f64: f32, i8, i16, i32, u8, u16, u32 => |value| f64::from(value));
+amounts!(f64: f64 => |value| value);
+// Beyond 2^53 they lose their last digits.
+amounts!(f64: i64, u64, isize, usize => |value| value as f64);

@@ -1,0 +1,47 @@
+//! What a metric takes in memory, as the catalogue states it.
+
+use super::exemplar::Exemplar;
+use super::table::{self, Table};
+use super::{Metric, exponential, histogram, stripe};
+use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
+
+impl MetricMeta {
+    /// Bytes that each thread which uses all of it takes.
+    pub const fn bytes_per_thread(&self) -> usize {
+        let sets = self.sets();
+        match self.kind {
+            MetricKind::Counter => table::cells_bytes(sets),
+            MetricKind::UpDownCounter => table::cells_bytes(sets.saturating_mul(2)),
+            MetricKind::Gauge => 0,
+            MetricKind::Histogram => {
+                let row = table::cells_bytes(histogram::row_words(self)).saturating_add(size_of::<usize>());
+                sets.saturating_mul(row)
+            }
+        }
+    }
+
+    /// Bytes that it takes at most, with all its series used by more threads than there are stripes. A metric that is
+    /// declared and not used takes only its static.
+    ///
+    /// ```
+    /// let most: usize = tracecast::catalogue().metrics.iter().map(|metric| metric.bytes()).sum();
+    /// println!("the metrics take at most {most} bytes");
+    /// ```
+    pub const fn bytes(&self) -> usize {
+        let stripes = self.bytes_per_thread().saturating_mul(stripe::STRIPES - 1 + stripe::SHARED);
+        let gauges = if matches!(self.kind, MetricKind::Gauge) { table::cells_bytes(self.sets()) } else { 0 };
+        let exemplars = match (self.kind, self.buckets) {
+            (MetricKind::Histogram, Buckets::Explicit(bounds)) => bounds.len() + 1,
+            (MetricKind::Histogram, Buckets::Exponential) => exponential::BUCKETS,
+            _ => 0,
+        };
+        let exemplars = exemplars.saturating_mul(self.sets()).saturating_mul(2 * size_of::<Exemplar>());
+        let fixed = size_of::<Metric>() + size_of::<Table>();
+        stripes.saturating_add(gauges).saturating_add(exemplars).saturating_add(fixed)
+    }
+
+    /// Whether sums and values of this metric are fractions.
+    pub(crate) fn is_f64(&self) -> bool {
+        self.number == NumberType::F64
+    }
+}

@@ -1,0 +1,216 @@
+//! The rows of a histogram: for each set of label values, in each stripe that is used, buckets, sum, least and most.
+//!
+//! There is no count: it is the sum of the buckets, so the two always agree.
+
+use std::sync::atomic::AtomicPtr;
+
+use super::exemplar::Taking;
+use super::exponential;
+use super::sum::{Sum, update, update_last};
+use super::table;
+use crate::base::sync::{Acquire, AtomicU64, Relaxed};
+use crate::declare::metric::{Buckets, MetricMeta, NumberType};
+
+/// Words of a row in front of its buckets.
+const HEADER: usize = 4;
+const _: () = assert!(size_of::<Header>() == HEADER * size_of::<AtomicU64>() || cfg!(loom));
+
+/// How many buckets a row has.
+pub(crate) const fn buckets(meta: &MetricMeta) -> usize {
+    match meta.buckets {
+        Buckets::Explicit(bounds) => bounds.len() + 1,
+        Buckets::Exponential => exponential::BUCKETS,
+    }
+}
+
+/// How many words a row has.
+pub(crate) const fn row_words(meta: &MetricMeta) -> usize {
+    HEADER + buckets(meta)
+}
+
+/// A number that can be recorded.
+pub(crate) trait Sample: Sum {
+    fn as_f64(self) -> f64;
+
+    /// A whole number that compares as it does: as fractions that are not negative compare like their bits, both kinds
+    /// of numbers can be compared in one way.
+    fn order(self) -> u64;
+
+    /// The sum of a row after it was added.
+    fn summed(self, sum: u64) -> u64;
+
+    /// The number that the sum of a row is.
+    fn of_sum(sum: u64) -> Self;
+}
+
+impl Sample for u64 {
+    #[inline(always)]
+    fn as_f64(self) -> f64 {
+        self as f64
+    }
+
+    #[inline(always)]
+    fn order(self) -> u64 {
+        self
+    }
+
+    #[inline(always)]
+    fn summed(self, sum: u64) -> u64 {
+        sum.wrapping_add(self)
+    }
+
+    fn of_sum(sum: u64) -> Self {
+        sum
+    }
+}
+
+impl Sample for f64 {
+    #[inline(always)]
+    fn as_f64(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn order(self) -> u64 {
+        self.to_bits()
+    }
+
+    #[inline(always)]
+    fn summed(self, sum: u64) -> u64 {
+        (f64::from_bits(sum) + self).to_bits()
+    }
+
+    fn of_sum(sum: u64) -> Self {
+        f64::from_bits(sum)
+    }
+}
+
+/// The bucket of a value.
+pub(crate) fn bucket_of(meta: &MetricMeta, value: f64) -> usize {
+    match meta.buckets {
+        Buckets::Explicit(bounds) => explicit_bucket(bounds, value),
+        Buckets::Exponential => exponential::bucket(value, first_exponent(meta)),
+    }
+}
+
+/// How many bounds are below the value. Without branches: for as few as there are, that is faster than a search.
+#[inline(always)]
+pub(crate) fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
+    bounds.iter().map(|bound| usize::from(value > *bound)).sum()
+}
+
+pub(crate) const fn first_exponent(meta: &MetricMeta) -> i32 {
+    exponential::first_exponent(matches!(meta.number, NumberType::U64), meta.unit)
+}
+
+/// A row of a histogram.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    header: &'a Header,
+    buckets: &'a [AtomicU64],
+}
+
+/// What stands in front of the buckets. `HEADER` words.
+#[repr(C)]
+struct Header {
+    taking: Taking,
+    sum: AtomicU64,
+    /// As `Sample::order`.
+    least: AtomicU64,
+    /// One more than that, so that 0 is none.
+    most: AtomicU64,
+}
+
+impl<'a> Row<'a> {
+    /// # Safety
+    /// `row` was made by `make` for a metric of this shape.
+    #[inline(always)]
+    pub(crate) unsafe fn of(row: *const AtomicU64, meta: &MetricMeta) -> Self {
+        // SAFETY: it has `row_words` words by the contract, is aligned, and is never freed.
+        unsafe {
+            let buckets = std::slice::from_raw_parts(row.add(HEADER), buckets(meta));
+            Row { header: &*row.cast::<Header>(), buckets }
+        }
+    }
+
+    /// Records a value, in a stripe of the calling thread's own or in a shared one. Says whether the bucket has taken no
+    /// exemplar since the last collection.
+    #[inline(always)]
+    pub(crate) fn record<N: Sample>(self, bucket: usize, own: bool, value: N) -> bool {
+        let Header { taking, sum, least, most } = self.header;
+        update(sum, own, |sum| value.summed(sum));
+        let order = value.order();
+        if order < least.load(Relaxed) {
+            update(least, own, |least| least.min(order));
+        }
+        if order >= most.load(Relaxed) {
+            update(most, own, |most| most.max(order + 1));
+        }
+        // Last: who sees the count sees the rest. A sum that is ahead of the counts is told of with the next ones.
+        update_last(&self.buckets[bucket], own, |count| count + 1);
+        !taking.has(bucket)
+    }
+
+    /// What it remembers of exemplars.
+    #[inline(always)]
+    pub(crate) fn taking(self) -> &'a Taking {
+        &self.header.taking
+    }
+
+    /// Adds what it holds to `total`.
+    pub(crate) fn add_to<N: Sample>(self, total: &mut Total) {
+        for (total, count) in total.counts.iter_mut().zip(self.buckets) {
+            *total += count.load(Acquire);
+        }
+        total.sum = N::of_sum(self.header.sum.load(Relaxed)).summed(total.sum);
+        total.least = total.least.min(self.header.least.load(Relaxed));
+        total.most = total.most.max(self.header.most.load(Relaxed));
+    }
+}
+
+/// Rows of one label set, added up. Sum, least and most are as in a row; most is one more than the number.
+#[derive(Clone, Debug)]
+pub(crate) struct Total {
+    pub(crate) counts: Vec<u64>,
+    pub(crate) sum: u64,
+    pub(crate) least: u64,
+    pub(crate) most: u64,
+}
+
+impl Total {
+    pub(crate) fn new(buckets: usize) -> Self {
+        Total { counts: vec![0; buckets], sum: 0, least: u64::MAX, most: 0 }
+    }
+
+    /// Records a value, as a row does.
+    pub(crate) fn record<N: Sample>(&mut self, meta: &MetricMeta, value: N) {
+        self.counts[bucket_of(meta, value.as_f64())] += 1;
+        self.sum = value.summed(self.sum);
+        self.least = self.least.min(value.order());
+        self.most = self.most.max(value.order() + 1);
+    }
+}
+
+/// The row at `place`, which is made if there is none.
+pub(crate) fn row(place: &AtomicPtr<AtomicU64>, meta: &MetricMeta) -> *mut AtomicU64 {
+    // SAFETY: what is taken back was made just before.
+    table::publish(place, || make(meta), |made| unsafe { table::free_cells(made, row_words(meta)) })
+}
+
+/// A row in which nothing was recorded yet.
+fn make(meta: &MetricMeta) -> *mut AtomicU64 {
+    let row = table::cells(row_words(meta));
+    // SAFETY: `row` has that many words and nobody else knows it yet.
+    unsafe { &*row.cast::<Header>() }.least.store(u64::MAX, Relaxed);
+    row
+}
+
+/// The pointer to the row of `set` in a stripe of a histogram.
+///
+/// # Safety
+/// `stripe` was made by `table::pointers` for more sets than `set`.
+#[inline(always)]
+pub(crate) unsafe fn row_place<'a>(stripe: *mut (), set: usize) -> &'a AtomicPtr<AtomicU64> {
+    // SAFETY: in bounds and never freed, by the contract.
+    unsafe { &*stripe.cast::<AtomicPtr<AtomicU64>>().add(set) }
+}

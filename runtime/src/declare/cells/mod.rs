@@ -1,0 +1,264 @@
+//! The cells of metrics: dense arrays, indexed by the ordinals of labels, one stripe per thread.
+//!
+//! An update takes no lock, hashes nothing, and allocates only where a thread meets a metric (for a histogram: a set of
+//! label values) for the first time. Readers add up the stripes, whose cells only grow, so nothing that was counted can
+//! be lost between two readings.
+
+mod bytes;
+mod exemplar;
+pub(crate) mod exponential;
+pub(crate) mod histogram;
+mod reading;
+mod stripe;
+mod sum;
+mod table;
+mod used;
+
+use std::ptr;
+use std::sync::atomic::{AtomicI8, AtomicPtr, AtomicU64 as Count, fence};
+
+use self::histogram::{Row, Sample};
+use self::stripe::Stripe;
+use self::sum::update;
+use self::table::EMPTY;
+use crate::base::sync::{Acquire, AtomicU64, Relaxed, Release};
+use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
+use crate::declare::sections::{LINKED, Source};
+
+pub(crate) use self::exemplar::{Exemplar, Taking, epoch, next_epoch};
+pub(crate) use self::histogram::Total;
+pub(crate) use self::sum::{Last, Sum};
+pub(crate) use self::table::Table;
+pub(crate) use self::used::{Used, abandon, lock, restart};
+
+/// Goes to the cells. Alone, it is the one state that is not negative, and not off.
+pub(crate) const RECORD: i8 = 1;
+/// Goes to the sink of the current context, if it has one.
+pub(crate) const CAPTURE: i8 = i8::MIN;
+/// Not yet known to the registry: where there are no link sections.
+pub(crate) const NEW: i8 = 64;
+
+/// One metric: its declaration, its flag, and where its cells are.
+#[repr(C)]
+pub struct Metric {
+    // First, as `sections` asks for it.
+    _source: &'static Source,
+    state: AtomicI8,
+    /// How many cells, or rows of a histogram, a stripe has.
+    cells: usize,
+    table: AtomicPtr<Table>,
+    refused: Count,
+    meta: MetricMeta,
+}
+
+impl Metric {
+    /// A metric that is switched off.
+    pub const fn new(meta: MetricMeta, source: &'static Source) -> Self {
+        let words = if matches!(meta.kind, MetricKind::UpDownCounter) { 2 } else { 1 };
+        Metric {
+            _source: source,
+            state: AtomicI8::new(if LINKED { 0 } else { NEW | i8::MIN }),
+            cells: meta.sets().saturating_mul(words),
+            table: AtomicPtr::new((&raw const EMPTY).cast_mut()),
+            refused: Count::new(0),
+            meta,
+        }
+    }
+
+    /// Its declaration.
+    pub fn meta(&self) -> &MetricMeta {
+        &self.meta
+    }
+
+    /// Whether anything has to be done with a measurement: 0 if not.
+    #[inline(always)]
+    pub(crate) fn state(&self) -> i8 {
+        if cfg!(feature = "off") { 0 } else { self.state.load(Relaxed) }
+    }
+
+    pub(crate) fn set_state(&self, state: i8) {
+        self.state.store(state, Relaxed);
+    }
+
+    /// How many measurements were refused: no number, infinite, negative where that means nothing, a label out of range.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Relaxed)
+    }
+
+    #[cold]
+    pub(crate) fn refuse(&self) {
+        self.refused.fetch_add(1, Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn table(&self) -> &'static Table {
+        // SAFETY: only `EMPTY` and tables that are never freed are stored here; Acquire pairs with the Release of that.
+        unsafe { &*self.table.load(Acquire) }
+    }
+
+    pub(crate) fn set_table(&self, table: &'static Table) {
+        self.table.store(ptr::from_ref(table).cast_mut(), Release);
+    }
+
+    /// The table, which is made or found if there is none yet.
+    pub(crate) fn ready_table(&'static self) -> &'static Table {
+        let table = self.table();
+        if ptr::eq(table, &EMPTY) { used::table_for(self) } else { table }
+    }
+
+    /// Adds to a cell.
+    #[inline(always)]
+    pub(crate) fn add<N: Sum>(&'static self, cell: usize, amount: N) {
+        self.add_in(self.table(), cell, amount);
+    }
+
+    /// Adds to a sum that can shrink: what was added and what was taken away lie side by side, and both only grow.
+    #[inline(always)]
+    pub(crate) fn move_by<N: Sum>(&'static self, set: usize, down: bool, size: N) {
+        self.move_in(self.table(), set, down, size);
+    }
+
+    /// The same, in a table that it had when the first half of this movement was counted.
+    #[inline(always)]
+    pub(crate) fn move_in<N: Sum>(&'static self, table: &'static Table, set: usize, down: bool, size: N) {
+        if down {
+            // Who sees what was taken away sees what was added before: a reader looks in the same order.
+            fence(Release);
+        }
+        self.add_in(table, up_or_down(set, down), size);
+    }
+
+    /// Adds to a cell of a table of this metric's: the one it has now, or one that it had before.
+    #[inline(always)]
+    pub(crate) fn add_in<N: Sum>(&'static self, table: &'static Table, cell: usize, amount: N) {
+        if cell >= self.cells || !amount.is_addable() {
+            return self.add_slowly(table, cell, amount);
+        }
+        let cells = table.own(stripe::own());
+        if cells.is_null() {
+            return self.add_slowly(table, cell, amount);
+        }
+        // SAFETY: a stripe of this metric has `self.cells` cells, made by `table::cells`, and is never freed.
+        let place = unsafe { &*cells.cast::<AtomicU64>().add(cell) };
+        let held = place.load(Relaxed);
+        if held == 0 {
+            return self.add_slowly(table, cell, amount);
+        }
+        place.store(amount.more(held), Relaxed);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add_slowly<N: Sum>(&'static self, table: &'static Table, cell: usize, amount: N) {
+        let amount = amount.plain();
+        if cell >= self.cells || !amount.is_addable() {
+            return self.refuse();
+        }
+        let table = if ptr::eq(table, &EMPTY) { self.ready_table() } else { table };
+        let mine = stripe::mine();
+        let cells = table.stripe_of_cells(mine, self.cells);
+        // SAFETY: as in `add_in`.
+        let cell = unsafe { &*cells.cast::<AtomicU64>().add(cell) };
+        update(cell, matches!(mine, Stripe::Own(_)), |held| amount.added_to(held));
+    }
+
+    /// Sets the value of a gauge, or takes it away. It lies in one place for all threads.
+    #[inline(always)]
+    pub(crate) fn set<N: Last>(&'static self, cell: usize, value: Option<N>) {
+        let cells = self.table().gauges();
+        if cells.is_null() || cell >= self.cells {
+            return self.set_slowly(cell, value);
+        }
+        // SAFETY: as in `add_in`.
+        self.store(unsafe { &*cells.cast::<AtomicU64>().add(cell) }, value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_slowly<N: Last>(&'static self, cell: usize, value: Option<N>) {
+        if cell >= self.cells {
+            return self.refuse();
+        }
+        let cells = self.ready_table().stripe_of_cells(Stripe::Shared(0), self.cells);
+        // SAFETY: as in `add_in`.
+        self.store(unsafe { &*cells.cast::<AtomicU64>().add(cell) }, value);
+    }
+
+    #[inline(always)]
+    fn store<N: Last>(&self, cell: &AtomicU64, value: Option<N>) {
+        match value {
+            Some(value) if value.is_settable() => cell.store(value.bits() ^ N::UNSET, Relaxed),
+            Some(_) => self.refuse(),
+            None => cell.store(0, Relaxed),
+        }
+    }
+
+    /// Records a value in a histogram. `offer` is called with what the row remembers, set, bucket and value, if the bucket
+    /// wants an exemplar.
+    #[inline(always)]
+    pub(crate) fn record<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(&Taking, usize, usize, f64)) {
+        // The most common case, and nothing else: what is needed for others would have to be saved and brought back here.
+        if let (Some(row), Buckets::Explicit(bounds)) = (self.own_row(set), self.meta.buckets)
+            && value.is_addable()
+        {
+            let bucket = histogram::explicit_bucket(bounds, value.as_f64());
+            if row.record(bucket, true, value) {
+                offer(row.taking(), set, bucket, value.as_f64());
+            }
+        } else {
+            self.record_slowly(set, value, offer);
+        }
+    }
+
+    /// The row of a set of labels in the stripe that is this thread's own, if there is one.
+    #[inline(always)]
+    fn own_row(&'static self, set: usize) -> Option<Row<'static>> {
+        let rows = self.table().own(stripe::own());
+        if rows.is_null() || set >= self.cells {
+            return None;
+        }
+        // SAFETY: a stripe of this histogram has a pointer for each of its `self.cells` sets.
+        let row = unsafe { histogram::row_place(rows, set) }.load(Acquire);
+        // SAFETY: rows of this histogram are made by `histogram::make` for its shape.
+        (!row.is_null()).then(|| unsafe { Row::of(row, &self.meta) })
+    }
+
+    #[inline(never)]
+    fn record_slowly<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(&Taking, usize, usize, f64)) {
+        let value = value.plain();
+        if set >= self.cells || !value.is_addable() {
+            return self.refuse();
+        }
+        let (row, own) = match self.own_row(set) {
+            Some(row) => (row, true),
+            None => self.made_row(set),
+        };
+        let bucket = histogram::bucket_of(&self.meta, value.as_f64());
+        if row.record(bucket, own, value) {
+            offer(row.taking(), set, bucket, value.as_f64());
+        }
+    }
+
+    /// The row of a set of labels, which is made if there is none, and whether it is this thread's own.
+    #[cold]
+    fn made_row(&'static self, set: usize) -> (Row<'static>, bool) {
+        let mine = stripe::mine();
+        let rows = self.ready_table().stripe_of_rows(mine, self.cells);
+        // SAFETY: as in `own_row`; the caller has checked `set`.
+        let place = unsafe { histogram::row_place(rows, set) };
+        let row = histogram::row(place, &self.meta);
+        // SAFETY: as in `own_row`.
+        (unsafe { Row::of(row, &self.meta) }, matches!(mine, Stripe::Own(_)))
+    }
+}
+
+#[inline(always)]
+fn up_or_down(set: usize, down: bool) -> usize {
+    set.saturating_mul(2).saturating_add(usize::from(down))
+}
+
+impl std::fmt::Debug for Metric {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Metric").field("name", &self.meta.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,171 @@
+//! Labels learnt at run time, capped: the first few texts keep their names, all others are `other`.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::base::table::Table;
+use crate::declare::key::Key;
+use crate::declare::label::{Label, LabelText};
+
+/// A text learnt at run time, capped: the first `N` different ones keep their names, every later one is `other`.
+///
+/// Resolve it once (`keys::tenant::intern("gold")`) and keep the handle: that is the only hash.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// tracecast::tc_keys! {
+///     /// The class of a tenant.
+///     pub label tenant_class: Interned<2> = "tc.example.tenant_class";
+/// }
+///
+/// let gold = tenant_class::intern("gold");
+/// assert!(gold == tenant_class::intern("gold") && gold != tenant_class::intern("silver"));
+/// assert!(tenant_class::intern("bronze") == tenant_class::intern("iron")); // both are `other`
+/// ```
+#[derive(Debug)]
+pub struct Interned<const N: usize, K = ()> {
+    ordinal: u32,
+    key: PhantomData<fn() -> K>,
+}
+
+impl<const N: usize, K> Clone for Interned<N, K> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<const N: usize, K> Copy for Interned<N, K> {}
+
+impl<const N: usize, K> PartialEq for Interned<N, K> {
+    fn eq(&self, other: &Self) -> bool {
+        self.ordinal == other.ordinal
+    }
+}
+
+impl<const N: usize, K> Eq for Interned<N, K> {}
+
+/// A key whose values are interned. `tc_keys!` implements it for `label name: Interned<N>`.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// tracecast::tc_keys! {
+///     /// The region of a tenant.
+///     pub label tenant_region: Interned<2> = "tc.example.tenant_region";
+/// }
+///
+/// tenant_region::seed(&["east", "west"]);
+/// tenant_region::intern("north");
+/// assert_eq!(tenant_region::overflowed(), 1);
+/// ```
+pub trait InternedKey: Key + Sized {
+    /// What is interned, and where.
+    fn table() -> &'static InternTable;
+
+    /// The handle of `text`: resolve once, use often.
+    fn intern(text: &str) -> Self::Value
+    where
+        Self::Value: InternedHandle,
+    {
+        Self::Value::of(Self::ordinal(text))
+    }
+
+    #[doc(hidden)]
+    fn ordinal(text: &str) -> usize {
+        Self::table().resolve(text, Self::META.name)
+    }
+
+    /// Gives these texts the first ordinals, in this order. Call it at start, with the same list in each replica,
+    /// and they agree on ordinals and on what is `other`.
+    fn seed(texts: &[&str]) {
+        for text in texts {
+            Self::ordinal(text);
+        }
+    }
+
+    /// How many times a text was recorded as `other` because the table was full.
+    fn overflowed() -> u64 {
+        Self::table().overflowed()
+    }
+}
+
+/// What interning gives: an [`Interned`] of the key.
+pub trait InternedHandle: Sized {
+    #[doc(hidden)]
+    fn of(ordinal: usize) -> Self;
+}
+
+impl<const N: usize, K> InternedHandle for Interned<N, K> {
+    fn of(ordinal: usize) -> Self {
+        Interned { ordinal: ordinal as u32, key: PhantomData }
+    }
+}
+
+/// The texts of one interned key.
+pub struct InternTable {
+    capacity: usize,
+    table: Table<()>,
+    /// Whether the operator knows that it is full.
+    reported: AtomicBool,
+}
+
+impl InternTable {
+    /// A table for `capacity` different texts.
+    pub const fn new(capacity: usize) -> Self {
+        InternTable { capacity, table: Table::new(capacity), reported: AtomicBool::new(false) }
+    }
+
+    fn resolve(&self, text: &str, key: &str) -> usize {
+        self.table.resolve(text, |_| ()).unwrap_or_else(|| {
+            if !self.reported.load(Relaxed) && !self.reported.swap(true, Relaxed) {
+                // Without the text: nothing has redacted it.
+                crate::base::notice::say(format_args!(
+                    "label `{key}` reached its limit of {} values; new values become `other`",
+                    self.capacity
+                ));
+            }
+            self.capacity
+        })
+    }
+
+    fn overflowed(&self) -> u64 {
+        self.table.refused()
+    }
+}
+
+impl<const N: usize, K: InternedKey> Label for Interned<N, K> {
+    const CARDINALITY: usize = N + 1;
+    const LEARNT: bool = true;
+
+    #[inline]
+    fn ordinal(self) -> usize {
+        self.ordinal as usize
+    }
+
+    fn value(ordinal: usize) -> LabelText {
+        match K::table().table.get(ordinal) {
+            Some((text, ())) => Cow::Borrowed(text),
+            None => Cow::Borrowed("other"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn interned_texts_are_capped_seeded_and_counted() {
+        crate::tc_keys! {
+            /// Who pays.
+            label tenant: Interned<2> = "tc.tenant.class";
+        }
+        tenant::seed(&["gold", "silver"]);
+        let [silver, gold, tin] = ["silver", "gold", "tin"].map(tenant::intern);
+        assert_eq!([silver.ordinal(), gold.ordinal(), tin.ordinal()], [1, 0, 2]);
+        assert_eq!((0..3).map(Interned::<2, tenant>::value).collect::<Vec<_>>(), ["gold", "silver", "other"]);
+        assert_eq!(tenant::overflowed(), 1);
+    }
+}

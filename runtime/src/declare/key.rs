@@ -1,0 +1,308 @@
+//! Keys: the typed names under which values are recorded. `tc_keys!` declares them.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+use crate::declare::label::{Label, LabelText};
+use crate::declare::sections::Source;
+
+/// A declared key. Implemented by `tc_keys!`, not by hand.
+///
+/// ```
+/// use tracecast::{Key, keys};
+///
+/// assert_eq!(keys::artifact::META.name, "tc.artifact.id");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a key",
+    label = "not a key",
+    note = "keys are declared with `tracecast::tc_keys!` and named by path, as in `attrs(keys::artifact = &id)`"
+)]
+pub trait Key: 'static {
+    /// What may be recorded under it.
+    type Value: ?Sized;
+
+    /// Its name, kind and place.
+    const META: &'static KeyMeta;
+}
+
+/// A key that may label a metric.
+///
+/// ```
+/// use tracecast::{LabelKey, keys};
+///
+/// fn values<K: LabelKey>() -> Option<usize> {
+///     K::META.cardinality
+/// }
+///
+/// assert_eq!(values::<keys::source>(), Some(2)); // `keys::artifact`, an id, would not compile
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a label key, so it cannot label a metric",
+    label = "its values are not a closed set",
+    note = "only keys declared with `label` have a bounded number of values; an `id` or a `measure` goes on spans"
+)]
+pub trait LabelKey: Key {
+    /// The key itself.
+    #[doc(hidden)]
+    type Itself;
+}
+
+/// The key `K`, if it may label a metric. Generated code names labels by this: one that may not is no type at all then,
+/// and the compiler says so once, however often the metric is used.
+#[doc(hidden)]
+pub type LabelOf<K> = <K as LabelKey>::Itself;
+
+/// Stands for the key `K` where a value is needed: what `keys::bytes` is in `current().set(keys::bytes, 9)`.
+///
+/// ```
+/// use tracecast::{Key, KeyOf, keys};
+///
+/// fn name<K: Key>(_key: fn() -> KeyOf<K>) -> &'static str {
+///     K::META.name
+/// }
+///
+/// assert_eq!(name(keys::size_bytes), "tc.size.bytes");
+/// ```
+pub struct KeyOf<K>(PhantomData<fn() -> K>);
+
+impl<K: Key> KeyOf<K> {
+    /// The key as a value.
+    #[expect(clippy::new_without_default, reason = "nobody needs a key by default")]
+    pub const fn new() -> Self {
+        KeyOf(PhantomData)
+    }
+}
+
+/// What a key is for.
+///
+/// ```
+/// use tracecast::{Key, KeyKind, keys};
+///
+/// assert_eq!(keys::source::META.kind, KeyKind::Label);
+/// assert_eq!(keys::artifact::META.kind, KeyKind::Id);
+/// assert_eq!(keys::size_bytes::META.kind, KeyKind::Measure);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyKind {
+    /// A closed or bounded set of values: on spans and on metrics.
+    Label,
+    /// An open identifier: on spans and logs only.
+    Id,
+    /// A quantity: on spans only.
+    Measure,
+}
+
+/// How values of a key travel.
+///
+/// ```
+/// use tracecast::{Key, ValueType, keys};
+///
+/// assert_eq!(keys::artifact::META.value_type, ValueType::Str);
+/// assert_eq!(keys::size_bytes::META.value_type, ValueType::U64);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ValueType {
+    /// Text.
+    Str,
+    /// An unsigned integer.
+    U64,
+    /// A signed integer.
+    I64,
+    /// A floating-point number.
+    F64,
+    /// A flag.
+    Bool,
+    /// One of a label's texts.
+    Label,
+}
+
+/// All that is known of a key at compile time.
+///
+/// ```
+/// use tracecast::{Key, keys};
+///
+/// let meta = keys::source::META;
+/// assert_eq!((meta.name, meta.cardinality), ("tc.source.type", Some(2)));
+/// assert_eq!(meta.description, "Where the bytes come from.");
+/// ```
+// Aligned so that the low bits of its address can carry the tag of a recorded value.
+#[repr(C, align(16))]
+pub struct KeyMeta {
+    // First, as `sections` asks for it.
+    pub(crate) source: &'static Source,
+    /// The attribute's name on the wire.
+    pub name: &'static str,
+    /// What it is for.
+    pub kind: KeyKind,
+    /// How its values travel.
+    pub value_type: ValueType,
+    /// The text of its doc comment.
+    pub description: &'static str,
+    /// How many values it has, for a label.
+    pub cardinality: Option<usize>,
+    /// Whether a shared value goes to the next process as baggage.
+    pub baggage: bool,
+    /// Where it was declared.
+    pub location: &'static Location<'static>,
+    text: fn(usize) -> LabelText,
+    /// The attributes that a label is on metrics, if it is several.
+    parts: &'static [&'static str],
+    part: fn(usize, usize) -> LabelText,
+    pub(crate) learnt: bool,
+}
+
+impl KeyMeta {
+    /// A label of type `L`.
+    #[track_caller]
+    pub const fn label<L: Label>(name: &'static str, description: &'static str, source: &'static Source) -> Self {
+        let mut meta = KeyMeta::new(name, description, KeyKind::Label, ValueType::Label, source);
+        meta.cardinality = Some(L::CARDINALITY);
+        meta.text = L::value;
+        meta.parts = L::PARTS;
+        meta.part = L::part;
+        meta.learnt = L::LEARNT;
+        meta
+    }
+
+    /// An open identifier.
+    #[track_caller]
+    pub const fn id<T: IdType + ?Sized>(
+        name: &'static str,
+        description: &'static str,
+        source: &'static Source,
+    ) -> Self {
+        KeyMeta::new(name, description, KeyKind::Id, T::TYPE, source)
+    }
+
+    /// A quantity.
+    #[track_caller]
+    pub const fn measure<T: MeasureType>(
+        name: &'static str,
+        description: &'static str,
+        source: &'static Source,
+    ) -> Self {
+        KeyMeta::new(name, description, KeyKind::Measure, T::TYPE, source)
+    }
+
+    /// Shared values of this key travel to the next process as baggage.
+    pub const fn baggage(mut self) -> Self {
+        self.baggage = true;
+        self
+    }
+
+    /// The text of a label's value.
+    pub(crate) fn label_text(&self, ordinal: usize) -> LabelText {
+        // A label that was written by hand may panic, which must not reach the reader, or the host.
+        std::panic::catch_unwind(|| (self.text)(ordinal)).unwrap_or(LabelText::Borrowed("?"))
+    }
+
+    /// Whether a label's value is several attributes on metrics.
+    pub(crate) fn is_joint(&self) -> bool {
+        !self.parts.is_empty()
+    }
+
+    /// The names of all attributes that a label's values can be on metrics.
+    pub(crate) fn attribute_names(&self) -> impl Iterator<Item = &'static str> {
+        let whole = self.parts.is_empty().then_some(self.name);
+        whole.into_iter().chain(self.parts.iter().copied())
+    }
+
+    /// What a label's value is on metrics: one attribute, or several.
+    pub(crate) fn attributes(&self, ordinal: usize) -> impl Iterator<Item = (&'static str, LabelText)> {
+        let whole = self.parts.is_empty().then(|| (self.name, self.label_text(ordinal)));
+        let text = move |part| std::panic::catch_unwind(|| (self.part)(ordinal, part));
+        let parts = self.parts.iter().enumerate();
+        let parts = parts.map(move |(at, name)| (*name, text(at).unwrap_or(LabelText::Borrowed("?"))));
+        whole.into_iter().chain(parts.filter(|(_, text)| !text.is_empty()))
+    }
+
+    /// Whether ordinals of the two keys mean the same texts, now and later.
+    pub(crate) fn same_texts(&self, other: &KeyMeta) -> bool {
+        let same_place = self.location == other.location;
+        let texts = |key: &KeyMeta| (0..key.cardinality.unwrap_or(0)).map(|at| key.label_text(at)).collect::<Vec<_>>();
+        same_place || (!self.learnt && !other.learnt && self.parts == other.parts && texts(self) == texts(other))
+    }
+
+    /// A key that stands for another one was declared where that was.
+    pub(crate) const fn at(mut self, location: &'static Location<'static>) -> Self {
+        self.location = location;
+        self
+    }
+
+    #[track_caller]
+    const fn new(
+        name: &'static str,
+        description: &'static str,
+        kind: KeyKind,
+        value_type: ValueType,
+        source: &'static Source,
+    ) -> Self {
+        KeyMeta {
+            source,
+            name,
+            kind,
+            value_type,
+            description,
+            cardinality: None,
+            baggage: false,
+            location: Location::caller(),
+            text: no_text,
+            parts: &[],
+            part: no_part,
+            learnt: false,
+        }
+    }
+}
+
+/// Two declarations of a key are equal if they mean the same attribute.
+impl PartialEq for KeyMeta {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.value_type == other.value_type
+    }
+}
+
+impl fmt::Debug for KeyMeta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyMeta").field("name", &self.name).field("kind", &self.kind).finish_non_exhaustive()
+    }
+}
+
+fn no_text(_: usize) -> LabelText {
+    LabelText::Borrowed("")
+}
+
+fn no_part(_: usize, _: usize) -> LabelText {
+    LabelText::Borrowed("")
+}
+
+/// Types an `id` key may have.
+#[diagnostic::on_unimplemented(
+    message = "an `id` cannot be of type `{Self}`",
+    note = "use `str`, `u64`, `i64` or `bool`"
+)]
+pub trait IdType {
+    /// How it travels.
+    const TYPE: ValueType;
+}
+
+/// Types a `measure` key may have.
+#[diagnostic::on_unimplemented(message = "a `measure` cannot be of type `{Self}`", note = "use `u64`, `i64` or `f64`")]
+pub trait MeasureType {
+    /// How it travels.
+    const TYPE: ValueType;
+}
+
+macro_rules! types {
+    ($trait:ident: $($type:ty => $variant:ident),+) => {$(
+        impl $trait for $type {
+            const TYPE: ValueType = ValueType::$variant;
+        }
+    )+};
+}
+
+types!(IdType: str => Str, u64 => U64, i64 => I64, bool => Bool);
+types!(MeasureType: u64 => U64, i64 => I64, f64 => F64);

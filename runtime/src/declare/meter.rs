@@ -1,0 +1,88 @@
+//! The metrics of one annotated function. Plain data.
+
+use crate::declare::cells::Metric;
+use crate::declare::metric::LabelSet;
+
+/// Which metrics a function has.
+#[derive(Debug)]
+pub struct Meter {
+    pub(crate) calls: Option<&'static Metric>,
+    pub(crate) errors: Option<&'static Metric>,
+    pub(crate) duration: Option<&'static Metric>,
+    pub(crate) in_flight: Option<&'static Metric>,
+    pub(crate) first_item: Option<&'static Metric>,
+    pub(crate) per_item: Option<&'static Metric>,
+    pub(crate) items: Option<&'static Metric>,
+    /// How many sets of values the labels have that come from the result, and which is that of no result at all.
+    pub(crate) results: usize,
+    pub(crate) no_result: usize,
+}
+
+macro_rules! asked_for {
+    ($($(#[$doc:meta])* $metric:ident),+) => {
+        $(
+            $(#[$doc])*
+            pub const fn $metric(mut self, metric: &'static Metric) -> Self {
+                self.$metric = Some(metric);
+                self
+            }
+        )+
+
+        /// All of them.
+        pub(crate) fn metrics(&self) -> impl Iterator<Item = &'static Metric> {
+            [$(self.$metric),+].into_iter().flatten()
+        }
+    };
+}
+
+impl Meter {
+    /// None yet.
+    #[expect(clippy::new_without_default, reason = "generated code makes it in a constant")]
+    pub const fn new() -> Self {
+        Meter {
+            calls: None,
+            errors: None,
+            duration: None,
+            in_flight: None,
+            first_item: None,
+            per_item: None,
+            items: None,
+            results: 1,
+            no_result: 0,
+        }
+    }
+
+    asked_for! {
+        /// Counts calls, by outcome.
+        calls,
+        /// Counts calls that fail.
+        errors,
+        /// How long calls take.
+        duration,
+        /// How many calls are in progress.
+        in_flight,
+        /// How long a stream takes to its first item.
+        first_item,
+        /// How long it takes from one item to the next.
+        per_item,
+        /// Counts the items.
+        items
+    }
+
+    /// Labels that come from the result.
+    pub const fn results<L: LabelSet>(mut self) -> Self {
+        self.results = L::CARDINALITY;
+        self.no_result = L::MISSING;
+        self
+    }
+
+    /// Whether the beginning and the end of a call have to be timed.
+    pub(crate) fn times_calls(&self) -> bool {
+        self.duration.is_some() || self.first_item.is_some()
+    }
+
+    /// Whether each item has to be timed.
+    pub(crate) fn times_items(&self) -> bool {
+        self.first_item.is_some() || self.per_item.is_some()
+    }
+}

@@ -1,0 +1,387 @@
+//! What is known of a metric at compile time: its name and its shape. Plain data.
+
+mod bounds;
+mod labels;
+mod mistake;
+mod prometheus;
+
+use std::panic::Location;
+
+use crate::declare::key::KeyMeta;
+use crate::declare::label::LabelText;
+
+pub use self::labels::{LabelSet, LabelValues, Labels, OrNone};
+pub(crate) use self::labels::{appended, ordinal};
+pub(crate) use self::mistake::Mistake;
+pub(crate) use self::prometheus::{label_name, plain, translate};
+
+/// Series that a metric may have if its declaration does not say otherwise.
+pub(crate) const DEFAULT_BUDGET: usize = 2_000;
+
+/// What a metric measures.
+///
+/// ```
+/// use tracecast::MetricKind;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// The temperature.
+///     static HEAT: Gauge = "tc_example_heat_celsius";
+/// }
+///
+/// assert_eq!(HEAT.declaration().kind, MetricKind::Gauge);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MetricKind {
+    /// A sum that only grows.
+    Counter,
+    /// A sum that grows and shrinks.
+    UpDownCounter,
+    /// The last value.
+    Gauge,
+    /// A distribution over buckets.
+    Histogram,
+}
+
+/// What a metric counts in.
+///
+/// ```
+/// use tracecast::NumberType;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Time spent waiting.
+///     static WAITED: Counter<(), f64> = "tc_example_waited_seconds_total";
+/// }
+///
+/// assert_eq!(WAITED.declaration().number, NumberType::F64);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NumberType {
+    /// Unsigned integers.
+    U64,
+    /// Signed integers.
+    I64,
+    /// Floating-point numbers.
+    F64,
+}
+
+/// How a histogram divides its values.
+///
+/// ```
+/// use tracecast::Buckets;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// How long a seek takes.
+///     static SEEK: Histogram = "tc_example_seek_seconds" { buckets: [0.1, 1] };
+///     /// How large a chunk is.
+///     static CHUNK: Histogram<(), u64> = "tc_example_chunk_bytes" { exponential };
+/// }
+///
+/// assert_eq!(SEEK.declaration().buckets, Buckets::Explicit(&[0.1, 1.0]));
+/// assert_eq!(CHUNK.declaration().buckets, Buckets::Exponential);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Buckets {
+    /// Upper bounds, ascending, each inclusive; one more bucket takes what is above the last.
+    Explicit(&'static [f64]),
+    /// Eight buckets per power of two, fewer on the wire if the values are spread wide. They cover 64 powers of two: whole
+    /// numbers and bytes from 1 on, seconds and ratios from 2^-32, other fractions from 2^-20. What is below counts as
+    /// zero, what is above counts in the last.
+    Exponential,
+}
+
+/// The declaration of one metric.
+///
+/// ```
+/// use tracecast::keys::source;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Bytes written.
+///     static BYTES: Counter<(source,)> = "tc_example_written_bytes_total";
+/// }
+///
+/// let meta = BYTES.declaration();
+/// assert_eq!((meta.unit, meta.series()), ("By", 2));
+/// assert_eq!(meta.dimensions()[0].name, "tc.source.type");
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct MetricMeta {
+    /// Its name.
+    pub name: &'static str,
+    /// What it measures.
+    pub kind: MetricKind,
+    /// What it counts in.
+    pub number: NumberType,
+    /// Its unit, in UCUM, or nothing.
+    pub unit: &'static str,
+    /// What it means.
+    pub description: &'static str,
+    /// Its declared labels. Calls of annotated functions have an outcome besides, and maybe an error's type.
+    pub labels: &'static [&'static KeyMeta],
+    /// How a histogram divides its values; of no meaning for other metrics.
+    pub buckets: Buckets,
+    /// How many series it may have.
+    pub budget: usize,
+    /// Whether it is read by callbacks when metrics are collected.
+    pub observable: bool,
+    /// Where it was declared.
+    pub location: &'static Location<'static>,
+    outcomes: &'static [&'static str],
+    error_types: &'static [&'static str],
+}
+
+/// The outcomes of calls, by ordinal.
+pub(crate) const OUTCOMES: &[&str] = &["ok", "error", "cancelled", "panicked"];
+/// The outcomes of failed calls, by ordinal.
+pub(crate) const FAILURES: &[&str] = &["error", "panicked"];
+
+/// One dimension of a metric: a label and its possible values.
+///
+/// ```
+/// use tracecast::keys::source;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Files that were moved.
+///     static MOVED: Counter<(source,)> = "tc_example_moved_total";
+/// }
+///
+/// let dimension = MOVED.declaration().dimensions()[0];
+/// assert_eq!((dimension.cardinality, &*dimension.text(1)), (2, "disk"));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Dimension {
+    /// The label's name.
+    pub name: &'static str,
+    /// How many values it has.
+    pub cardinality: usize,
+    texts: Texts,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Texts {
+    Key(&'static KeyMeta),
+    /// With `none` behind the last if there are more values than texts.
+    Closed(&'static [&'static str]),
+}
+
+impl Dimension {
+    /// The text of the value with this ordinal.
+    pub fn text(&self, ordinal: usize) -> LabelText {
+        match self.texts {
+            Texts::Key(key) => key.label_text(ordinal),
+            Texts::Closed(texts) => LabelText::Borrowed(texts.get(ordinal).unwrap_or(&"none")),
+        }
+    }
+}
+
+impl MetricMeta {
+    /// A metric declared at the place of the call.
+    #[doc(hidden)]
+    #[track_caller]
+    pub const fn declare<L: LabelSet>(
+        kind: MetricKind,
+        number: NumberType,
+        name: &'static str,
+        unit: &'static str,
+        description: &'static str,
+    ) -> Self {
+        MetricMeta {
+            name,
+            kind,
+            number,
+            unit,
+            description,
+            labels: L::KEYS,
+            buckets: Buckets::Explicit(bounds::of_unit(unit)),
+            budget: DEFAULT_BUDGET,
+            observable: false,
+            location: Location::caller(),
+            outcomes: &[],
+            error_types: &[],
+        }
+    }
+
+    /// Other labels than those of its type.
+    #[doc(hidden)]
+    pub const fn labelled(mut self, labels: &'static [&'static KeyMeta]) -> Self {
+        self.labels = labels;
+        self
+    }
+
+    /// Upper bounds of its buckets.
+    #[doc(hidden)]
+    pub const fn buckets(mut self, bounds: &'static [f64]) -> Self {
+        self.buckets = Buckets::Explicit(bounds);
+        self
+    }
+
+    /// Buckets by powers of two.
+    #[doc(hidden)]
+    pub const fn exponential(mut self) -> Self {
+        self.buckets = Buckets::Exponential;
+        self
+    }
+
+    /// Another budget than the default one.
+    #[doc(hidden)]
+    pub const fn budget(mut self, series: usize) -> Self {
+        self.budget = series;
+        self
+    }
+
+    /// Carries the outcome of calls.
+    #[doc(hidden)]
+    pub const fn outcomes(mut self) -> Self {
+        self.outcomes = OUTCOMES;
+        self
+    }
+
+    /// Carries the outcome of failed calls.
+    #[doc(hidden)]
+    pub const fn failures(mut self) -> Self {
+        self.outcomes = FAILURES;
+        self
+    }
+
+    /// Carries the type of errors, if they have any.
+    #[doc(hidden)]
+    pub const fn error_types(mut self, types: &'static [&'static str]) -> Self {
+        self.error_types = types;
+        self
+    }
+
+    pub(crate) const fn observable(mut self) -> Self {
+        self.observable = true;
+        self
+    }
+
+    /// What is wrong with it, found by the compiler.
+    #[doc(hidden)]
+    pub const fn mistake(&self) -> Option<Mistake> {
+        mistake::find(self)
+    }
+
+    /// How many values `error.type` has: its types and `none`; 1 if it is not there.
+    pub(crate) const fn error_type_count(&self) -> usize {
+        if self.error_types.is_empty() { 1 } else { self.error_types.len() + 1 }
+    }
+
+    /// The ordinal of an error's type, or of `none`.
+    pub(crate) fn error_type_ordinal(&self, error_type: Option<&str>) -> usize {
+        let types = self.error_types;
+        error_type.and_then(|given| types.iter().position(|known| *known == given)).unwrap_or(types.len())
+    }
+
+    /// Its dimensions, the outermost first.
+    pub fn dimensions(&self) -> Vec<Dimension> {
+        self.each_dimension().collect()
+    }
+
+    fn each_dimension(&self) -> impl Iterator<Item = Dimension> {
+        let of_key = |key: &&'static KeyMeta| Dimension {
+            name: key.name,
+            cardinality: key.cardinality.unwrap_or(1),
+            texts: Texts::Key(key),
+        };
+        let closed = |name, cardinality, texts: &'static [&'static str]| {
+            (!texts.is_empty()).then_some(Dimension { name, cardinality, texts: Texts::Closed(texts) })
+        };
+        let outcome = closed("outcome", self.outcomes.len(), self.outcomes);
+        let error_type = closed("error.type", self.error_type_count(), self.error_types);
+        self.labels.iter().map(of_key).chain(outcome).chain(error_type)
+    }
+
+    /// How many sets of label values it can have at most.
+    pub const fn sets(&self) -> usize {
+        let mut sets: usize = 1;
+        let mut at = 0;
+        while at < self.labels.len() {
+            sets = sets.saturating_mul(cardinality(self.labels[at]));
+            at += 1;
+        }
+        if !self.outcomes.is_empty() {
+            sets = sets.saturating_mul(self.outcomes.len());
+        }
+        sets.saturating_mul(self.error_type_count())
+    }
+
+    /// How many series one set of label values makes: 1, or a histogram's buckets with its sum and count.
+    pub const fn series_per_set(&self) -> usize {
+        match (self.kind, self.buckets) {
+            (MetricKind::Histogram, Buckets::Explicit(bounds)) => bounds.len() + 3,
+            _ => 1,
+        }
+    }
+
+    /// The number of series it can have at most.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// How long a sync takes.
+    ///     static SYNC: Histogram = "tc_example_sync_seconds" { buckets: [0.1, 1] };
+    /// }
+    ///
+    /// // Two buckets and one above them, the sum and the count.
+    /// assert_eq!(SYNC.declaration().series(), 5);
+    /// ```
+    pub const fn series(&self) -> usize {
+        self.sets().saturating_mul(self.series_per_set())
+    }
+
+    /// The texts of the label set with this index, by name. It is asked for each series at each collection.
+    pub(crate) fn label_texts(&self, index: usize) -> Vec<(&'static str, LabelText)> {
+        let more = usize::from(!self.outcomes.is_empty()) + usize::from(!self.error_types.is_empty());
+        let mut labels = Vec::with_capacity(self.labels.len() + more);
+        let (mut sets, mut rest) = (self.sets(), index);
+        for dimension in self.each_dimension() {
+            sets /= dimension.cardinality;
+            let ordinal = rest / sets;
+            rest %= sets;
+            match dimension.texts {
+                Texts::Key(key) if key.is_joint() => labels.extend(key.attributes(ordinal)),
+                _ => labels.push((dimension.name, dimension.text(ordinal))),
+            }
+        }
+        labels
+    }
+
+    /// Whether two declarations of a name mean the same metric.
+    pub(crate) fn same_shape(&self, other: &MetricMeta) -> bool {
+        let (mine, theirs) = (self.dimensions(), other.dimensions());
+        self.kind == other.kind
+            && self.number == other.number
+            && self.unit == other.unit
+            && self.observable == other.observable
+            && (self.kind != MetricKind::Histogram || self.buckets == other.buckets)
+            && mine.len() == theirs.len()
+            && mine.iter().zip(&theirs).all(|(mine, theirs)| mine.same_values(theirs))
+    }
+}
+
+impl Dimension {
+    fn same_values(&self, other: &Dimension) -> bool {
+        let same_texts = || match (self.texts, other.texts) {
+            (Texts::Key(mine), Texts::Key(theirs)) => mine.same_texts(theirs),
+            (Texts::Closed(mine), Texts::Closed(theirs)) => mine == theirs,
+            _ => false,
+        };
+        self.name == other.name && self.cardinality == other.cardinality && same_texts()
+    }
+}
+
+const fn cardinality(key: &KeyMeta) -> usize {
+    match key.cardinality {
+        Some(cardinality) => cardinality,
+        None => 1,
+    }
+}

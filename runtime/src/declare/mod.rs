@@ -1,0 +1,24 @@
+//! What a program declares: callsites, keys, labels, values and metrics, the registry in which the linker gathers them, and
+//! which of them are on.
+//!
+//! Declarations are statics that the macros write. They are never freed, so everything here may be read by any thread at any
+//! time. `switch` changes the flag of a declaration; `cells` holds what a metric has counted, `observe` the callbacks of those
+//! that are asked. It uses `base` only.
+
+pub(crate) mod amount;
+#[cfg(feature = "otlp")]
+pub(crate) mod attribute;
+pub(crate) mod callsite;
+pub(crate) mod cells;
+pub(crate) mod filter;
+pub(crate) mod interned;
+pub(crate) mod key;
+pub mod keys;
+pub(crate) mod label;
+pub(crate) mod meter;
+pub(crate) mod metric;
+pub(crate) mod observe;
+pub(crate) mod registry;
+pub(crate) mod sections;
+pub(crate) mod switch;
+pub(crate) mod value;

@@ -1,0 +1,179 @@
+//! Gauges that are read by callbacks when metrics are collected.
+//!
+//! Callbacks are the user's code: they may panic or hang. They run on threads of their own, for which the collection
+//! waits no longer than it is told to. A thread that hangs is left behind with its callback; another one goes on with those
+//! behind it after a short time, so that none has to wait for another.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::{Duration, Instant};
+
+use crate::declare::amount::Amount;
+use crate::declare::cells::Metric;
+
+type Read = Box<dyn Fn() -> Option<Amount> + Send + Sync>;
+
+/// One callback.
+struct Callback {
+    id: u64,
+    metric: &'static Metric,
+    set: usize,
+    read: Read,
+    /// It is being called, by a thread that may have been left behind.
+    busy: AtomicBool,
+    /// It took long, the last time.
+    slow: AtomicBool,
+}
+
+/// By the order in which they were registered.
+pub(crate) struct Callbacks(BTreeMap<u64, Arc<Callback>>);
+
+static CALLBACKS: Mutex<Callbacks> = Mutex::new(Callbacks(BTreeMap::new()));
+
+pub(crate) fn lock() -> MutexGuard<'static, Callbacks> {
+    CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A callback is registered for as long as this lives. Just after it was dropped the callback may still be running.
+///
+/// ```standalone_crate
+/// use tracecast::prelude::*;
+/// use tracecast::{Metering, MeteringConfig, Temporality};
+///
+/// tc_metrics! {
+///     /// Jobs that wait.
+///     static WAITING: ObservableGauge<(), u64> = "tc_jobs_waiting";
+/// }
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// let _observation = WAITING.observe((), || Some(3));
+/// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+/// assert_eq!(snapshot.value("tc_jobs_waiting", &[]).unwrap().as_f64(), 3.0);
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
+#[must_use = "the callback is removed when this is dropped"]
+#[derive(Debug)]
+pub struct Observation(u64);
+
+impl Drop for Observation {
+    fn drop(&mut self) {
+        // Dropped after the lock is given back: it may hold the user's values, whose destructors are the user's code.
+        let _removed = lock().0.remove(&self.0);
+    }
+}
+
+pub(crate) fn register(metric: &'static Metric, set: usize, read: Read) -> Observation {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let id = NEXT.fetch_add(1, Relaxed);
+    if set >= metric.meta().sets() {
+        metric.refuse();
+    } else {
+        let (busy, slow) = (AtomicBool::new(false), AtomicBool::new(false));
+        lock().0.insert(id, Arc::new(Callback { id, metric, set, read, busy, slow }));
+    }
+    Observation(id)
+}
+
+/// A value that a callback gave.
+pub(crate) struct Observed {
+    pub(crate) metric: &'static Metric,
+    pub(crate) set: usize,
+    pub(crate) value: Amount,
+}
+
+/// Calls every callback of metrics that are on, and gives what came within `patience`.
+pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
+    let mut due: Vec<Arc<Callback>> =
+        lock().0.values().filter(|callback| callback.metric.state() != 0).cloned().collect();
+    if due.is_empty() {
+        return Vec::new();
+    }
+    // Those that were slow come last, so that the others need not wait for them every time.
+    due.sort_by_key(|callback| callback.slow.load(Relaxed));
+    let call = |callback: Arc<Callback>| -> Call<_> { Box::new(move || callback.call(patience)) };
+    let mut newest: BTreeMap<(&str, usize), (u64, Observed)> = BTreeMap::new();
+    for (id, observed) in call_all(due.into_iter().map(call).collect(), patience) {
+        let place = (observed.metric.meta().name, observed.set);
+        // Of two for the same labels the newer one counts.
+        if newest.get(&place).is_none_or(|(known, _)| *known < id) {
+            newest.insert(place, (id, observed));
+        }
+    }
+    newest.into_values().map(|(_, observed)| observed).collect()
+}
+
+/// A call of the user's code.
+pub(crate) type Call<T> = Box<dyn FnOnce() -> Option<T> + Send>;
+
+/// How long one call may take before those behind it go on without it.
+const OWN_TIME: Duration = Duration::from_millis(100);
+/// Threads that may be started for one collection.
+const MOST_THREADS: usize = 64;
+
+/// Makes the calls on threads of their own, and gives what came within `patience`.
+pub(crate) fn call_all<T: Send + 'static>(calls: Vec<Call<T>>, patience: Duration) -> Vec<T> {
+    let deadline = Instant::now().checked_add(patience);
+    let (mut missing, mut values) = (calls.len(), Vec::new());
+    let calls = Arc::new(Mutex::new(calls.into_iter()));
+    let (send, receive) = mpsc::channel();
+    let mut threads = usize::from(start_calling(&calls, &send));
+    if threads == 0 {
+        crate::base::notice::say(format_args!(
+            "no thread for the callbacks of observable instruments: they are left out"
+        ));
+        return values;
+    }
+    while missing > 0 {
+        let left = deadline.map_or(OWN_TIME, |deadline| deadline.saturating_duration_since(Instant::now()));
+        match receive.recv_timeout(left.min(OWN_TIME)) {
+            Ok(value) => {
+                missing -= 1;
+                values.extend(value);
+            }
+            Err(_) if left.is_zero() => break,
+            // Twice as many each time: there may be several that hang.
+            Err(_) => {
+                let waiting = calls.lock().unwrap_or_else(PoisonError::into_inner).len();
+                let more = threads.min(waiting).min(MOST_THREADS - threads);
+                threads += (0..more).filter(|_| start_calling(&calls, &send)).count();
+            }
+        }
+    }
+    values
+}
+
+/// Starts a thread that makes one call after the other; whether there is one.
+fn start_calling<T: Send + 'static>(
+    calls: &Arc<Mutex<std::vec::IntoIter<Call<T>>>>,
+    send: &mpsc::Sender<Option<T>>,
+) -> bool {
+    let (calls, send) = (calls.clone(), send.clone());
+    let run = move || {
+        let next = || calls.lock().unwrap_or_else(PoisonError::into_inner).next();
+        // Who receives may have gone; then the rest is in vain.
+        while next().is_some_and(|call| send.send(call()).is_ok()) {}
+    };
+    std::thread::Builder::new().name("tracecast-observe".to_owned()).spawn(run).is_ok()
+}
+
+impl Callback {
+    fn call(&self, patience: Duration) -> Option<(u64, Observed)> {
+        if self.busy.swap(true, Acquire) {
+            return None;
+        }
+        let start = Instant::now();
+        let value = catch_unwind(AssertUnwindSafe(|| (self.read)())).unwrap_or_default();
+        self.slow.store(start.elapsed() >= patience / 2, Relaxed);
+        self.busy.store(false, Release);
+        Some((self.id, Observed { metric: self.metric, set: self.set, value: value? }))
+    }
+}
+
+/// For a forked child, on its one thread: the threads that were calling do not exist.
+pub(crate) fn abandon() {
+    for callback in lock().0.values() {
+        callback.busy.store(false, Relaxed);
+    }
+}

@@ -1,0 +1,206 @@
+//! The switch of every callsite: recording or not, capturing or not, filtered or not. Hot, at any time.
+
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::declare::callsite::{CAPTURE, Callsite, FILTERED, METER, METER_CAPTURE, NEW, RECORD};
+use crate::declare::cells::{self, Metric};
+use crate::declare::filter::Filter;
+use crate::declare::registry;
+
+pub(crate) struct State {
+    recording: bool,
+    captures: usize,
+    filter: Option<Filter>,
+    metering: bool,
+    /// Names of metrics, `*` at the end standing for anything, and whether they are on. The last that matches counts.
+    metrics: Vec<(String, bool)>,
+}
+
+static STATE: Mutex<State> =
+    Mutex::new(State { recording: false, captures: 0, filter: None, metering: false, metrics: Vec::new() });
+
+impl State {
+    fn of(&self, callsite: &Callsite) -> u8 {
+        self.of_spans(callsite) | self.of_meter(callsite)
+    }
+
+    fn of_spans(&self, callsite: &Callsite) -> u8 {
+        if !callsite.makes_spans() {
+            return 0;
+        }
+        let on = u8::from(self.recording) * RECORD + u8::from(self.captures > 0) * CAPTURE;
+        let filtered = || self.filter.as_ref().is_some_and(|filter| !filter.allows(callsite.name()));
+        if on != 0 && filtered() { FILTERED } else { on }
+    }
+
+    /// A filter never touches metrics.
+    fn of_meter(&self, callsite: &Callsite) -> u8 {
+        let metrics = callsite.metrics().into_iter().flat_map(|meter| meter.metrics());
+        let on = metrics.fold(0, |on, metric| on | self.of_metric(metric));
+        u8::from(on & cells::RECORD != 0) * METER + u8::from(on & cells::CAPTURE != 0) * METER_CAPTURE
+    }
+
+    fn of_metric(&self, metric: &Metric) -> i8 {
+        let last = self.metrics.iter().rfind(|(pattern, _)| matches(pattern, metric.meta().name));
+        let off = last.is_some_and(|(_, on)| !on);
+        let on = i8::from(self.metering) * cells::RECORD + i8::from(self.captures > 0) * cells::CAPTURE;
+        if off { 0 } else { on }
+    }
+
+    fn apply(&self) {
+        ON.store(self.recording || self.captures > 0, Relaxed);
+        for callsite in registry::callsites() {
+            callsite.set_state(self.of(callsite));
+        }
+        for metric in registry::metrics() {
+            metric.set_state(self.of_metric(metric));
+        }
+    }
+}
+
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.strip_suffix('*') {
+        Some(start) => name.starts_with(start),
+        None => name == pattern,
+    }
+}
+
+pub(crate) fn lock() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn change(change: impl FnOnce(&mut State)) {
+    let mut state = lock();
+    change(&mut state);
+    state.apply();
+}
+
+static CLAIMED: AtomicBool = AtomicBool::new(false);
+
+/// Makes the caller the one that may switch recording on; false if somebody is already.
+pub(crate) fn claim_recording() -> bool {
+    !CLAIMED.swap(true, AcqRel)
+}
+
+pub(crate) fn start_recording() {
+    change(|state| state.recording = true);
+}
+
+/// Stops to make spans, or goes on with it, while recording stays whose it is.
+#[cfg(feature = "otlp")]
+pub(crate) fn pause_recording(paused: bool) {
+    change(|state| state.recording = !paused && CLAIMED.load(Relaxed));
+}
+
+/// Switches recording off, and leaves it to the next one.
+pub(crate) fn stop_recording() {
+    change(|state| {
+        state.recording = false;
+        state.filter = None;
+    });
+    CLAIMED.store(false, Release);
+}
+
+pub(crate) fn set_filter(filter: Filter) {
+    change(|state| state.filter = Some(filter));
+}
+
+pub(crate) fn begin_capture() {
+    change(|state| state.captures += 1);
+}
+
+pub(crate) fn end_capture() {
+    change(|state| state.captures = state.captures.saturating_sub(1));
+}
+
+static CLAIMED_METERING: AtomicBool = AtomicBool::new(false);
+
+/// Makes the caller the one that may switch metrics on; false if somebody is already.
+pub(crate) fn claim_metering() -> bool {
+    !CLAIMED_METERING.swap(true, AcqRel)
+}
+
+/// Gives up the claim without having switched anything.
+pub(crate) fn unclaim_metering() {
+    CLAIMED_METERING.store(false, Release);
+}
+
+pub(crate) fn start_metering(off: &[String]) {
+    change(|state| {
+        state.metering = true;
+        state.metrics = off.iter().map(|name| (name.clone(), false)).collect();
+    });
+}
+
+/// Stops to measure, or goes on with it, while the metrics stay whose they are.
+#[cfg(feature = "otlp")]
+pub(crate) fn pause_metering(paused: bool) {
+    change(|state| state.metering = !paused && CLAIMED_METERING.load(Relaxed));
+}
+
+/// Switches metrics off, and leaves them to the next one.
+pub(crate) fn stop_metering() {
+    change(|state| {
+        state.metering = false;
+        state.metrics = Vec::new();
+    });
+    unclaim_metering();
+}
+
+/// Switches metrics on or off by name, or by the start of their names.
+pub(crate) fn switch_metrics(pattern: &str, on: bool) {
+    change(|state| {
+        // What it covers says nothing any more.
+        state.metrics.retain(|(known, _)| !matches(pattern, known));
+        state.metrics.push((pattern.to_owned(), on));
+    });
+}
+
+/// Whether a metric has this name, or one that starts with it.
+pub(crate) fn names_a_metric(pattern: &str) -> bool {
+    registry::metrics().any(|metric| matches(pattern, metric.meta().name))
+}
+
+/// The state of a metric, which is registered first if need be.
+#[cold]
+pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
+    let state = lock();
+    if metric.state() & cells::NEW != 0 {
+        registry::register_metric(metric);
+        metric.set_state(state.of_metric(metric));
+    }
+    metric.state()
+}
+
+static ON: AtomicBool = AtomicBool::new(false);
+
+/// Whether anything at all is on, for spans that have no callsite of their own yet.
+#[inline]
+pub(crate) fn is_on() -> bool {
+    ON.load(Relaxed)
+}
+
+/// The state of a callsite, which is registered first if need be.
+#[cold]
+pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
+    let state = lock();
+    // Under the lock, so that it is added once and no change passes it by.
+    if callsite.state() & NEW != 0 {
+        registry::register(callsite);
+        callsite.set_state(state.of(callsite));
+    }
+    callsite.state()
+}
+
+/// Everything off: for a forked child.
+pub(crate) fn off_after_fork() {
+    let mut state = lock();
+    state.recording = false;
+    state.captures = 0;
+    state.filter = None;
+    state.metering = false;
+    CLAIMED.store(false, Relaxed);
+    CLAIMED_METERING.store(false, Relaxed);
+    state.apply();
+}

@@ -1,0 +1,367 @@
+//! What an attribute may hold, and which Rust types may be given for a key.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::num::{NonZeroU32, NonZeroU64};
+use std::sync::Arc;
+
+use crate::declare::interned::{Interned, InternedKey};
+use crate::declare::label::{Index, Label};
+
+/// A value on its way into a span: borrowed, never allocated.
+///
+/// ```
+/// use tracecast::{IntoValue, Value};
+///
+/// let is_absent = IntoValue::<u64>::with_value(None::<u64>, |value| value == Value::Absent);
+/// assert!(is_absent);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value<'a> {
+    /// No value: the attribute is left out. What `None` becomes.
+    Absent,
+    /// A flag.
+    Bool(bool),
+    /// A signed number.
+    I64(i64),
+    /// An unsigned number.
+    U64(u64),
+    /// A floating-point number.
+    F64(f64),
+    /// Text that is copied into the span.
+    Str(&'a str),
+    /// Text that lives for ever and is not copied.
+    Static(&'static str),
+    /// The ordinal of a label's value.
+    Label(usize),
+}
+
+/// A value of a finished span.
+///
+/// ```
+/// use tracecast::OwnedValue;
+///
+/// assert_eq!(OwnedValue::U64(7).to_string(), "7");
+/// assert_eq!(OwnedValue::from("llama").to_string(), "llama");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum OwnedValue {
+    /// A flag.
+    Bool(bool),
+    /// A signed number.
+    I64(i64),
+    /// An unsigned number.
+    U64(u64),
+    /// A floating-point number.
+    F64(f64),
+    /// Text, of a string or of a label.
+    Str(Cow<'static, str>),
+}
+
+impl fmt::Display for OwnedValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OwnedValue::Bool(value) => value.fmt(f),
+            OwnedValue::I64(value) => value.fmt(f),
+            OwnedValue::U64(value) => value.fmt(f),
+            OwnedValue::F64(value) => value.fmt(f),
+            OwnedValue::Str(value) => value.fmt(f),
+        }
+    }
+}
+
+impl From<&str> for OwnedValue {
+    fn from(text: &str) -> Self {
+        OwnedValue::Str(Cow::Owned(text.to_owned()))
+    }
+}
+
+/// Types that can be recorded under a key whose type is `T`.
+///
+/// ```
+/// use tracecast::{IntoValue, keys};
+///
+/// #[tracecast::tc_span("Store/Put")]
+/// fn put(bytes: impl IntoValue<u64>) {
+///     tracecast::current().set(keys::size_bytes, bytes);
+/// }
+///
+/// tracecast::testing::capture(|| put(7_u8)).assert_tree("Store/Put tc.size.bytes=7");
+/// tracecast::testing::capture(|| put([0; 9].len())).assert_tree("Store/Put tc.size.bytes=9");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a value for a key of type `{T}`",
+    label = "the key takes `{T}`",
+    note = "a `str` key takes strings, `format_args!(..)` and `tracecast::display(..)`; a `u64` key any unsigned integer; an `i64` key any integer that fits; an `f64` key `f64` and `f32`",
+    note = "a label key takes its own type: a closed enum with `#[derive(TcLabel)]`, or what `label_for!` was told of"
+)]
+pub trait IntoValue<T: ?Sized> {
+    /// Hands the value to `f`, borrowed for as long as `f` runs.
+    fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R;
+}
+
+macro_rules! into_value {
+    ($target:ty: $($source:ty),+ => |$value:ident| $converted:expr) => {$(
+        #[diagnostic::do_not_recommend]
+        impl IntoValue<$target> for $source {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                let $value = self;
+                f($converted)
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        impl IntoValue<$target> for &$source {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                let $value = *self;
+                f($converted)
+            }
+        }
+    )+};
+}
+
+into_value!(u64: u8, u16, u32 => |value| Value::U64(u64::from(value)));
+into_value!(u64: u64 => |value| Value::U64(value));
+into_value!(u64: usize => |value| Value::U64(value as u64));
+into_value!(u64: NonZeroU32 => |value| Value::U64(u64::from(value.get())));
+into_value!(u64: NonZeroU64 => |value| Value::U64(value.get()));
+into_value!(i64: i8, i16, i32, u8, u16, u32 => |value| Value::I64(i64::from(value)));
+into_value!(i64: i64 => |value| Value::I64(value));
+into_value!(i64: isize => |value| Value::I64(value as i64));
+into_value!(f64: f32 => |value| Value::F64(f64::from(value)));
+into_value!(f64: f64 => |value| Value::F64(value));
+
+macro_rules! into_text {
+    ($($(#[$meta:meta])* ($($life:lifetime)?) $source:ty => |$value:ident| $text:expr;)+) => {$(
+        $(#[$meta])*
+        #[diagnostic::do_not_recommend]
+        impl $(<$life>)? IntoValue<str> for $source {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                let $value = self;
+                f(Value::Str($text))
+            }
+        }
+    )+};
+}
+
+into_text! {
+    () &str => |text| text;
+    () &&str => |text| text;
+    () &mut str => |text| text;
+    () String => |text| &text;
+    () &String => |text| text;
+    () &mut String => |text| text;
+    () Box<str> => |text| &text;
+    () &Box<str> => |text| text;
+    () Arc<str> => |text| &text;
+    () &Arc<str> => |text| text;
+    ('a) Cow<'a, str> => |text| &text;
+    ('a) &Cow<'a, str> => |text| text;
+}
+
+/// Text that lives for ever: recorded by reference instead of copied.
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::{Static, keys};
+///
+/// #[tc_span("Store/Get", attrs(keys::artifact = Static("llama")))]
+/// fn get() {}
+///
+/// tracecast::testing::capture(get).assert_tree("Store/Get tc.artifact.id=llama");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Static(pub &'static str);
+
+#[diagnostic::do_not_recommend]
+impl IntoValue<str> for Static {
+    #[inline]
+    fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+        f(Value::Static(self.0))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl IntoValue<str> for fmt::Arguments<'_> {
+    fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+        match self.as_str() {
+            Some(text) => f(Value::Static(text)),
+            None => formatted(&self, |text| f(Value::Str(text))),
+        }
+    }
+}
+
+/// A value recorded by its `Display` text, up to 1 KiB of it, without an allocation.
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::{display, keys};
+///
+/// #[tc_span("Store/Get", attrs(keys::artifact = display(&number)))]
+/// fn get(number: u128) {}
+///
+/// tracecast::testing::capture(|| get(7)).assert_tree("Store/Get tc.artifact.id=7");
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Displayed<T>(T);
+
+/// Records `value` by its `Display` text: `keys::artifact = tracecast::display(&uuid)`.
+///
+/// ```
+/// use std::net::Ipv4Addr;
+/// use tracecast::prelude::*;
+///
+/// #[tc_span("Store/Fetch", attrs(tracecast::keys::replica = tracecast::display(peer)))]
+/// fn fetch(peer: Ipv4Addr) {}
+///
+/// let captured = tracecast::testing::capture(|| fetch(Ipv4Addr::LOCALHOST));
+/// captured.assert_tree("Store/Fetch tc.replica.id=127.0.0.1");
+/// ```
+pub fn display<T: fmt::Display>(value: T) -> Displayed<T> {
+    Displayed(value)
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: fmt::Display> IntoValue<str> for Displayed<T> {
+    fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+        formatted(&self.0, |text| f(Value::Str(text)))
+    }
+}
+
+/// Labels are given as themselves.
+#[diagnostic::do_not_recommend]
+impl<L: Label> IntoValue<L> for L {
+    #[inline]
+    fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+        f(Value::Label(self.ordinal()))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<L: Label> IntoValue<L> for &L {
+    #[inline]
+    fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+        f(Value::Label(self.ordinal()))
+    }
+}
+
+macro_rules! index_from {
+    ($($int:ty),+) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<const N: usize> IntoValue<Index<N>> for $int {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                f(Value::Label(Index::<N>::new(self as u64).ordinal()))
+            }
+        }
+    )+};
+}
+
+index_from!(u8, u16, u32, u64, usize);
+
+macro_rules! interned_from {
+    ($($text:ty),+) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<const N: usize, K: InternedKey> IntoValue<Interned<N, K>> for $text {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                f(Value::Label(K::ordinal(self.as_ref())))
+            }
+        }
+    )+};
+}
+
+interned_from!(&str, String, &String);
+
+macro_rules! optional {
+    ($($target:ty),+) => {$(
+        /// `None` leaves the attribute out.
+        #[diagnostic::do_not_recommend]
+        impl<V: IntoValue<$target>> IntoValue<$target> for Option<V> {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                match self {
+                    Some(value) => value.with_value(f),
+                    None => f(Value::Absent),
+                }
+            }
+        }
+    )+};
+}
+
+optional!(str, u64, i64, f64);
+
+/// Writes at most 1 KiB of `value`'s text to the stack and hands it to `f`. A `Display` that panics or fails
+/// gives what it had written until then.
+pub(crate) fn formatted<R>(value: &dyn fmt::Display, f: impl FnOnce(&str) -> R) -> R {
+    let mut text = Bounded { bytes: [0; 1024], len: 0 };
+    // The result says only whether the text was cut, and a panicking `Display` must not reach the host.
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let _ = fmt::write(&mut text, format_args!("{value}"));
+    }));
+    f(text.as_str())
+}
+
+struct Bounded {
+    bytes: [u8; 1024],
+    len: usize,
+}
+
+impl Bounded {
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len]).unwrap_or_default()
+    }
+}
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let kept = cut(text, self.bytes.len() - self.len);
+        self.bytes[self.len..self.len + kept.len()].copy_from_slice(kept.as_bytes());
+        self.len += kept.len();
+        if kept.len() == text.len() { Ok(()) } else { Err(fmt::Error) }
+    }
+}
+
+/// The longest prefix of `text` that has at most `limit` bytes and ends between two characters.
+pub(crate) fn cut(text: &str, limit: usize) -> &str {
+    if text.len() <= limit {
+        return text;
+    }
+    &text[..text.floor_char_boundary(limit)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_between_characters() {
+        assert_eq!(cut("añb", 2), "a");
+        assert_eq!(cut("añb", 3), "añ");
+        assert_eq!(cut("ab", 9), "ab");
+    }
+
+    #[test]
+    fn formats_without_the_heap_up_to_a_bound() {
+        formatted(&format_args!("{}-{}", 1, "é".repeat(600)), |text| {
+            assert_eq!(text.len(), 1024);
+            assert!(text.starts_with("1-é"));
+        });
+    }
+
+    #[test]
+    fn a_panicking_display_leaves_what_it_wrote() {
+        struct Bad;
+        impl fmt::Display for Bad {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("half")?;
+                panic!("on purpose")
+            }
+        }
+        assert_eq!(formatted(&Bad, str::to_owned), "half");
+    }
+}

@@ -1,0 +1,256 @@
+//! Views: what becomes of metrics, ours and those of raw OpenTelemetry instruments.
+//!
+//! Of several views that fit a metric each makes a stream of its own. Ours are changed as they are read: their cells are
+//! what their declaration says, so that a view can leave out labels, but not change how values are divided.
+
+mod merge;
+mod pattern;
+
+use std::borrow::Cow;
+
+#[cfg(feature = "otel")]
+pub(crate) use self::merge::merge_foreign;
+pub(crate) use self::merge::merge_ours;
+
+use self::pattern::{fits, fits_ignoring_case, is_pattern};
+use crate::config::{Aggregation, InstrumentType, View as Configured, ViewSelector};
+use crate::declare::cells::Metric;
+use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
+use crate::declare::registry;
+use crate::encode::resource::{SCOPE_NAME, SCOPE_VERSION};
+use crate::meter::snapshot::{MetricPoints, PointValue, Snapshot};
+
+/// All views of a configuration.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Views(Vec<View>);
+
+/// One of them.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    selector: ViewSelector,
+    pub(crate) name: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) aggregation: Option<Aggregation>,
+    /// Of raw instruments; the series of ours are bounded by their declarations.
+    #[cfg(feature = "otel")]
+    pub(crate) cardinality_limit: Option<u32>,
+    pub(crate) keys: Keys,
+}
+
+/// Which attributes stay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Keys {
+    /// `None` for all.
+    included: Option<Vec<String>>,
+    excluded: Vec<String>,
+}
+
+/// What a view looks at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) kind: InstrumentType,
+    pub(crate) unit: &'a str,
+    pub(crate) meter_name: &'a str,
+    pub(crate) meter_version: Option<&'a str>,
+    pub(crate) meter_schema_url: Option<&'a str>,
+}
+
+impl Views {
+    /// The views, and what there is to say about those that cannot have the effect they ask for.
+    pub(crate) fn new(configured: &[Configured]) -> (Self, Vec<String>) {
+        let mut warnings = Vec::new();
+        let mut views = Vec::new();
+        for (at, configured) in configured.iter().enumerate() {
+            let mut view = View::of(configured);
+            if view.name.is_some() && view.selects_several() {
+                view.name = None;
+                warnings.push(format!(
+                    "view {}: one name for several instruments would mix them up, so they keep theirs; a view that \
+                     gives a name has to select one instrument, by its name without `*` and `?`",
+                    at + 1
+                ));
+            }
+            warnings.extend(view.without_effect().map(|text| format!("view {}: {text}", at + 1)));
+            views.push(view);
+        }
+        (Views(views), warnings)
+    }
+
+    #[cfg(feature = "otel")]
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &View> {
+        self.0.iter()
+    }
+
+    /// Names of our metrics of which the views leave nothing: they can be switched off.
+    pub(crate) fn off(&self) -> Vec<String> {
+        let dropped = |meta: &MetricMeta| {
+            let mut fitting = self.fitting(meta).peekable();
+            fitting.peek().is_some() && fitting.all(View::drops)
+        };
+        let metas = registry::metrics().map(Metric::meta);
+        let mut names: Vec<_> = metas.filter(|meta| dropped(meta)).map(|meta| meta.name.to_owned()).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Changes our metrics; those of raw instruments were changed where they were made.
+    pub(crate) fn apply(&self, snapshot: &mut Snapshot) {
+        if self.0.is_empty() {
+            return;
+        }
+        for metric in std::mem::take(&mut snapshot.metrics) {
+            let fitting: Vec<_> = self.fitting(metric.meta).collect();
+            match fitting[..] {
+                [] => snapshot.metrics.push(metric),
+                _ => {
+                    let streams = fitting.into_iter().filter(|view| !view.drops());
+                    snapshot.metrics.extend(streams.map(|view| view.stream(metric.clone())));
+                }
+            }
+        }
+    }
+
+    fn fitting(&self, meta: &MetricMeta) -> impl Iterator<Item = &View> {
+        let subject = Subject::of(meta);
+        self.0.iter().filter(move |view| view.fits(&subject))
+    }
+}
+
+impl View {
+    fn of(configured: &Configured) -> Self {
+        let texts = |texts: &[crate::base::secret::Masked<String>]| texts.iter().map(|text| (**text).clone()).collect();
+        let stream = &configured.stream;
+        View {
+            selector: configured.selector.clone(),
+            name: stream.name.as_deref().cloned(),
+            description: stream.description.as_deref().cloned(),
+            aggregation: stream.aggregation.clone(),
+            #[cfg(feature = "otel")]
+            cardinality_limit: stream.cardinality_limit,
+            keys: Keys { included: stream.included.as_deref().map(texts), excluded: texts(&stream.excluded) },
+        }
+    }
+
+    /// All that it names has to fit.
+    pub(crate) fn fits(&self, subject: &Subject<'_>) -> bool {
+        let ViewSelector { instrument_name, instrument_type, unit, meter_name, meter_version, meter_schema_url } =
+            &self.selector;
+        instrument_name.as_deref().is_none_or(|pattern| fits_ignoring_case(pattern, subject.name))
+            && instrument_type.is_none_or(|kind| kind == subject.kind)
+            && unit.as_deref().is_none_or(|unit| unit == subject.unit)
+            && meter_name.as_deref().is_none_or(|name| name == subject.meter_name)
+            && meter_version.as_deref().is_none_or(|version| Some(version.as_str()) == subject.meter_version)
+            && meter_schema_url.as_deref().is_none_or(|url| Some(url.as_str()) == subject.meter_schema_url)
+    }
+
+    fn selects_several(&self) -> bool {
+        self.selector.instrument_name.as_deref().is_none_or(|name| is_pattern(name))
+    }
+
+    fn drops(&self) -> bool {
+        self.aggregation == Some(Aggregation::Drop)
+    }
+
+    /// What it makes of a metric of ours.
+    fn stream(&self, mut metric: MetricPoints) -> MetricPoints {
+        if let Some(name) = &self.name {
+            metric.name = Cow::Owned(name.clone());
+        }
+        if let Some(description) = &self.description {
+            metric.description = Cow::Owned(description.clone());
+        }
+        if !self.keys.keep_all() {
+            merge_ours(&mut metric, &self.keys);
+        }
+        if let Some(
+            Aggregation::ExplicitBuckets { record_min_max: false, .. }
+            | Aggregation::Exponential { record_min_max: false, .. },
+        ) = self.aggregation
+        {
+            metric.points.iter_mut().for_each(|point| forget_extremes(&mut point.value));
+        }
+        metric
+    }
+
+    /// What it asks of our metrics and cannot have.
+    fn without_effect(&self) -> Option<String> {
+        let aggregation = self.aggregation.as_ref()?;
+        let subjects = registry::metrics().map(Metric::meta).filter(|meta| self.fits(&Subject::of(meta)));
+        let mut names: Vec<_> = subjects.filter(|meta| !is_as_declared(meta, aggregation)).map(|m| m.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        let (first, others) = (names.first()?, names.len() - 1);
+        let others = if others > 0 { format!(" and {others} others") } else { String::new() };
+        Some(format!(
+            "how `{first}`{others} divides its values is declared in code and stays as it is; a view may drop or \
+             rename a metric of Tracecast, or leave out labels"
+        ))
+    }
+}
+
+/// Whether an aggregation asks for what the metric is anyway, or for nothing at all.
+fn is_as_declared(meta: &MetricMeta, aggregation: &Aggregation) -> bool {
+    match (aggregation, meta.kind, meta.buckets) {
+        (Aggregation::Default | Aggregation::Drop, ..) => true,
+        (Aggregation::LastValue, kind, _) => kind == MetricKind::Gauge,
+        (Aggregation::Sum, kind, _) => matches!(kind, MetricKind::Counter | MetricKind::UpDownCounter),
+        (Aggregation::ExplicitBuckets { boundaries, .. }, MetricKind::Histogram, Buckets::Explicit(bounds)) => {
+            boundaries.as_deref().is_none_or(|asked| asked == bounds)
+        }
+        (Aggregation::Exponential { .. }, MetricKind::Histogram, buckets) => buckets == Buckets::Exponential,
+        _ => false,
+    }
+}
+
+fn forget_extremes(value: &mut PointValue) {
+    match value {
+        PointValue::Histogram(point) => (point.min, point.max) = (None, None),
+        PointValue::Exponential(point) => (point.min, point.max) = (None, None),
+        PointValue::U64(_) | PointValue::I64(_) | PointValue::F64(_) => {}
+    }
+}
+
+impl Keys {
+    pub(crate) fn keep(&self, key: &str) -> bool {
+        let among = |patterns: &[String]| patterns.iter().any(|pattern| fits(pattern, key));
+        self.included.as_deref().is_none_or(among) && !among(&self.excluded)
+    }
+
+    pub(crate) fn keep_all(&self) -> bool {
+        self.included.is_none() && self.excluded.is_empty()
+    }
+
+    /// The keys one by one, if that is how they are said.
+    #[cfg(feature = "otel")]
+    pub(crate) fn exact(&self) -> Option<Vec<String>> {
+        let included = self.included.as_ref()?;
+        let plain = self.excluded.is_empty() && !included.iter().any(|key| is_pattern(key));
+        plain.then(|| included.clone())
+    }
+}
+
+impl<'a> Subject<'a> {
+    fn of(meta: &'a MetricMeta) -> Self {
+        Subject {
+            name: meta.name,
+            kind: match (meta.kind, meta.observable) {
+                (MetricKind::Counter, false) => InstrumentType::Counter,
+                (MetricKind::Counter, true) => InstrumentType::ObservableCounter,
+                (MetricKind::UpDownCounter, false) => InstrumentType::UpDownCounter,
+                (MetricKind::UpDownCounter, true) => InstrumentType::ObservableUpDownCounter,
+                (MetricKind::Gauge, false) => InstrumentType::Gauge,
+                (MetricKind::Gauge, true) => InstrumentType::ObservableGauge,
+                (MetricKind::Histogram, _) => InstrumentType::Histogram,
+            },
+            unit: meta.unit,
+            meter_name: SCOPE_NAME,
+            meter_version: Some(SCOPE_VERSION),
+            meter_schema_url: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

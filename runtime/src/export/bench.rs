@@ -1,0 +1,139 @@
+//! The encoder, for the benches and for tests of whole requests. Not public API: it changes without notice.
+
+use crate::declare::attribute::AttributeValue;
+use crate::encode::resource::EncodedResource;
+use crate::encode::trace::TraceBatch;
+use crate::encode::{json, metrics};
+use crate::meter::snapshot::Snapshot;
+use crate::record::clock;
+use crate::record::finished::FinishedSpan;
+use crate::record::recorder;
+use crate::trace::foreign;
+
+/// Makes OTLP requests of what was recorded.
+#[derive(Debug)]
+pub struct Encoder {
+    resource: EncodedResource,
+    batch: TraceBatch,
+}
+
+impl Encoder {
+    /// An encoder for a service of this name.
+    pub fn new(service_name: &str) -> Self {
+        let attributes = [
+            ("service.name".to_owned(), AttributeValue::Str(service_name.to_owned())),
+            ("process.pid".to_owned(), AttributeValue::I64(7)),
+            ("process.command_args".to_owned(), AttributeValue::StrArray(vec!["a".to_owned(), "b".to_owned()])),
+        ];
+        let resource = EncodedResource::new(&attributes).with_schema_url("https://opentelemetry.io/schemas/1.42.0");
+        Encoder { batch: TraceBatch::new(&resource), resource }
+    }
+
+    /// Encodes all spans that have ended, from their records.
+    pub fn drain(&mut self) {
+        let converter = clock::converter();
+        if let Some(recorder) = recorder::get() {
+            recorder.drain(|| true, |record| self.batch.record(record, &converter));
+        }
+    }
+
+    /// Encodes all spans that have ended, from their records, and gives them as plain data too.
+    pub fn drain_both(&mut self) -> Vec<FinishedSpan> {
+        let converter = clock::converter();
+        let mut spans = Vec::new();
+        if let Some(recorder) = recorder::get() {
+            recorder.drain(
+                || true,
+                |record| {
+                    self.batch.record(record, &converter);
+                    spans.push(record.finish(&converter));
+                },
+            );
+        }
+        spans
+    }
+
+    /// Encodes all spans that are not ours and have ended.
+    pub fn drain_foreign(&mut self) {
+        foreign::take(|span| self.batch.foreign(&span));
+    }
+
+    /// All spans that have ended, ours and others, as JSON.
+    pub fn drain_json(&self) -> Vec<u8> {
+        let (converter, mut spans, mut others) = (clock::converter(), Vec::new(), Vec::new());
+        if let Some(recorder) = recorder::get() {
+            recorder.drain(|| true, |record| spans.push(record.finish(&converter)));
+        }
+        foreign::take(|span| others.push(span));
+        json::trace_request(&self.resource, &spans, &others)
+    }
+
+    /// How many spans wait to be taken.
+    pub fn spans(&self) -> usize {
+        self.batch.len()
+    }
+
+    /// The request with what was encoded; the next one is written into `buffer`.
+    pub fn take(&mut self, buffer: Vec<u8>) -> Vec<u8> {
+        self.batch.take(buffer)
+    }
+
+    /// A request from spans that are plain data already.
+    pub fn finished(&self, spans: &[FinishedSpan]) -> Vec<u8> {
+        let mut batch = TraceBatch::new(&self.resource);
+        spans.iter().for_each(|span| batch.finished(span));
+        batch.finish()
+    }
+
+    /// The same in JSON.
+    pub fn finished_json(&self, spans: &[FinishedSpan]) -> Vec<u8> {
+        json::trace_request(&self.resource, spans, &[])
+    }
+
+    /// A request with the points of a snapshot.
+    pub fn metrics(&self, snapshot: &Snapshot) -> Vec<u8> {
+        metrics::metrics_request(&self.resource, snapshot)
+    }
+
+    /// The same in JSON.
+    pub fn metrics_json(&self, snapshot: &Snapshot) -> Vec<u8> {
+        json::metrics_request(&self.resource, snapshot)
+    }
+}
+
+/// Keeps spans that are not ours for as long as it lives.
+#[derive(Debug)]
+pub struct Foreign(());
+
+impl Foreign {
+    /// Keeps up to so many bytes of them.
+    pub fn start(limit_bytes: usize) -> Self {
+        foreign::start(limit_bytes);
+        Foreign(())
+    }
+
+    /// The same, and OpenTelemetry's global provider and propagator are ours.
+    #[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+    pub fn of_otel(
+        limit_bytes: usize,
+        interop: crate::interop::otel::Interop,
+        propagators: &[crate::config::Propagator],
+    ) -> Self {
+        crate::interop::otel::install(interop, propagators);
+        Foreign::start(limit_bytes)
+    }
+
+    /// How many have ended, were dropped, and wait.
+    pub fn counts(&self) -> [u64; 3] {
+        let foreign::Counts { ended, dropped, waiting } = foreign::counts();
+        [ended, dropped, waiting]
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        #[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+        crate::interop::otel::uninstall();
+        foreign::stop();
+    }
+}

@@ -1,0 +1,36 @@
+//! The heartbeat of the export thread, which others can read when that thread is stuck.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+#[derive(Debug)]
+pub(super) struct Beat {
+    origin: Instant,
+    /// Nanoseconds from `origin` to the last beat; 0 while the thread waits for something to do.
+    at: AtomicU64,
+}
+
+impl Beat {
+    pub(super) fn new() -> Self {
+        Beat { origin: Instant::now(), at: AtomicU64::new(0) }
+    }
+
+    /// The thread works, and gets on.
+    pub(super) fn beat(&self) {
+        let nanos = u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.at.store(nanos.max(1), Relaxed);
+    }
+
+    /// The thread has nothing to do.
+    pub(super) fn rest(&self) {
+        self.at.store(0, Relaxed);
+    }
+
+    /// How long the thread has been busy without getting on.
+    pub(super) fn stalled(&self) -> Duration {
+        match self.at.load(Relaxed) {
+            0 => Duration::ZERO,
+            nanos => self.origin.elapsed().saturating_sub(Duration::from_nanos(nanos)),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Spans on their way through an exporter that somebody else wrote.
+//!
+//! Its code may block, hang or panic. It runs on a thread of its own, with a runtime of its own, so that all of that is its
+//! affair alone.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tokio::sync::oneshot;
+
+use super::counts::Counts;
+use super::told::{Told, head};
+use crate::base::notice;
+use crate::encode::resource::EncodedResource;
+use crate::record::finished::FinishedSpan;
+use crate::trace::foreign::{ForeignExporter, ForeignSpan};
+
+/// An exporter that was plugged in, and how it is to be treated.
+pub(crate) struct Plugged {
+    pub(crate) exporter: Box<dyn ForeignExporter>,
+    /// How long one export may take.
+    pub(crate) timeout: Duration,
+    /// Spans that may wait for it.
+    pub(crate) room: u64,
+}
+
+/// Spans that were taken together.
+#[derive(Default)]
+pub(super) struct Together {
+    pub(super) ours: Vec<FinishedSpan>,
+    pub(super) others: Vec<ForeignSpan>,
+}
+
+enum Job {
+    Export(Arc<Together>, Arc<Fate>),
+    /// Bring out what the exporter itself holds.
+    Flush(oneshot::Sender<()>),
+    /// The same, and end.
+    End(Instant, oneshot::Sender<()>),
+}
+
+/// The exporter, as those who fill it and ask about it see it.
+pub(super) struct Handed {
+    jobs: mpsc::Sender<Job>,
+    fate: Arc<Fate>,
+    room: u64,
+}
+
+/// What became of spans.
+#[derive(Default)]
+struct Fate {
+    waiting: AtomicU64,
+    exported: AtomicU64,
+    refused: AtomicU64,
+    no_room: AtomicU64,
+}
+
+impl Handed {
+    /// Starts its thread. Without one all spans count as refused.
+    pub(super) fn start(plugged: Plugged, resource: &EncodedResource) -> Self {
+        let Plugged { mut exporter, timeout, room } = plugged;
+        let (jobs, told) = mpsc::channel();
+        let fate = Arc::<Fate>::default();
+        let resource = resource.clone();
+        let run = move || {
+            // What happens here is not to be told to anybody by telemetry.
+            let _suppressed = crate::base::suppress::suppressed();
+            let described = catch_unwind(AssertUnwindSafe(|| {
+                exporter.set_resource(&resource.attributes, resource.schema_url.as_deref())
+            }));
+            if described.is_err() {
+                notice::say(format_args!("the span exporter panicked when it was told of the resource"));
+            }
+            match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                Ok(runtime) => Work { exporter, timeout, told: Told::default() }.run(&runtime, &told),
+                Err(error) => notice::say(format_args!("no runtime for the span exporter: {error}")),
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("tracecast-exporter".to_owned()).spawn(run) {
+            notice::say(format_args!("no thread for the span exporter: {error}"));
+        }
+        Handed { jobs, fate, room }
+    }
+
+    pub(super) fn push(&self, together: &Arc<Together>) {
+        let spans = together.len();
+        if self.fate.waiting.load(Relaxed) + spans > self.room {
+            self.fate.no_room.fetch_add(spans, Relaxed);
+            return;
+        }
+        self.fate.waiting.fetch_add(spans, Relaxed);
+        if self.jobs.send(Job::Export(together.clone(), self.fate.clone())).is_err() {
+            self.fate.done(spans, &self.fate.refused);
+        }
+    }
+
+    /// The same exporter with counts of its own, for receivers that are new beside it.
+    pub(super) fn another_day(&self) -> Self {
+        Handed { jobs: self.jobs.clone(), fate: Arc::default(), room: self.room }
+    }
+
+    pub(super) fn counts(&self) -> Counts {
+        let fate = &self.fate;
+        Counts {
+            waiting: fate.waiting.load(Acquire),
+            exported: fate.exported.load(Relaxed),
+            refused: fate.refused.load(Relaxed),
+            no_room: fate.no_room.load(Relaxed),
+            ..Counts::default()
+        }
+    }
+
+    /// Asks the exporter to bring out all that it was handed; the answer comes when it has.
+    pub(super) fn flush(&self) -> oneshot::Receiver<()> {
+        let (answer, answered) = oneshot::channel();
+        // If it has ended, who waits for the answer is told so.
+        let _ = self.jobs.send(Job::Flush(answer));
+        answered
+    }
+
+    /// The same, and has it end.
+    pub(super) fn end(&self, deadline: Instant) -> oneshot::Receiver<()> {
+        let (answer, answered) = oneshot::channel();
+        let _ = self.jobs.send(Job::End(deadline, answer));
+        answered
+    }
+}
+
+impl Together {
+    pub(super) fn len(&self) -> u64 {
+        (self.ours.len() + self.others.len()) as u64
+    }
+}
+
+impl Fate {
+    fn done(&self, spans: u64, as_what: &AtomicU64) {
+        as_what.fetch_add(spans, Relaxed);
+        // Whoever sees that none wait sees what became of them.
+        self.waiting.fetch_sub(spans, Release);
+    }
+}
+
+/// What the exporter's thread does.
+struct Work {
+    exporter: Box<dyn ForeignExporter>,
+    timeout: Duration,
+    told: Told,
+}
+
+impl Work {
+    fn run(mut self, runtime: &tokio::runtime::Runtime, jobs: &mpsc::Receiver<Job>) {
+        for job in jobs {
+            match job {
+                Job::Export(together, fate) => self.export(runtime, &together, &fate),
+                Job::Flush(answer) => {
+                    self.guarded(|exporter| exporter.flush());
+                    let _ = answer.send(());
+                }
+                Job::End(deadline, answer) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    self.guarded(|exporter| exporter.shutdown(left));
+                    let _ = answer.send(());
+                    return;
+                }
+            }
+        }
+    }
+
+    fn export(&mut self, runtime: &tokio::runtime::Runtime, together: &Together, fate: &Fate) {
+        let timeout = self.timeout;
+        let exported = self.guarded(|exporter| {
+            let export = async {
+                match tokio::time::timeout(timeout, exporter.export(&together.ours, &together.others)).await {
+                    Ok(result) => result,
+                    Err(_) => Err(format!("it took longer than {timeout:?}")),
+                }
+            };
+            runtime.block_on(export)
+        });
+        fate.done(together.len(), if exported { &fate.exported } else { &fate.refused });
+    }
+
+    /// Calls the exporter; says whether it did what it was asked for.
+    fn guarded(&mut self, call: impl FnOnce(&mut dyn ForeignExporter) -> Result<(), String>) -> bool {
+        let cause = match catch_unwind(AssertUnwindSafe(|| call(&mut *self.exporter))) {
+            Ok(Ok(())) => return true,
+            Ok(Err(cause)) => cause,
+            Err(_) => "it panicked".to_owned(),
+        };
+        if self.told.is_due(head(&cause), Instant::now()) {
+            notice::say(format_args!("the span exporter failed: {cause}"));
+        }
+        false
+    }
+}

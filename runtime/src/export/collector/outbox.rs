@@ -1,0 +1,314 @@
+//! Requests that wait to be sent, in a bounded space.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use bytes::Bytes;
+
+use super::size::{longest_request, pending_limit};
+use crate::base::memory::SHARED;
+
+/// A request on its way out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Batch {
+    pub(crate) bytes: Bytes,
+    /// How many spans, points or records it holds.
+    pub(crate) items: u64,
+}
+
+/// The bytes of a request, in no more memory than they need: it may wait for long, and is counted by its length.
+pub(crate) fn packed(mut request: Vec<u8>) -> Bytes {
+    request.shrink_to_fit();
+    request.into()
+}
+
+/// Bytes, and spans, points or records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Amount {
+    pub(crate) bytes: usize,
+    pub(crate) items: u64,
+}
+
+/// The memory that all outboxes share. A part of it is set aside for each of them, so that a receiver that is down cannot
+/// take it all.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    /// Bytes that are reserved for the outboxes.
+    reserved: usize,
+    /// Bytes that the outboxes have taken from the shared part of the memory limit.
+    taken: Cell<usize>,
+    /// The most bytes that all outboxes may hold: the reserved ones and all shared ones.
+    most: usize,
+    /// What one outbox holds at most while its receiver works.
+    healthy: usize,
+    used: Cell<usize>,
+    outboxes: Cell<usize>,
+}
+
+impl Pool {
+    /// For a memory limit of so many bytes.
+    pub(crate) fn within(memory_limit: usize) -> Rc<Self> {
+        let reserved = pending_limit(memory_limit);
+        let mut pool = Pool::fixed(reserved, reserved);
+        pool.most = memory_limit / 8 * 5;
+        Rc::new(pool)
+    }
+
+    fn fixed(reserved: usize, healthy: usize) -> Self {
+        Pool { reserved, taken: Cell::new(0), most: reserved, healthy, used: Cell::new(0), outboxes: Cell::new(0) }
+    }
+
+    /// What all outboxes may hold together.
+    pub(crate) fn limit(&self) -> usize {
+        self.reserved + self.taken.get()
+    }
+
+    /// What they may hold together if nobody else needs it.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Takes memory that is reserved for nobody, if there is enough of it for `bytes` more.
+    fn grow(&self, bytes: usize) -> bool {
+        let bytes = bytes.max(STEP);
+        let grown = self.most > self.reserved && SHARED.take(bytes);
+        if grown {
+            self.taken.set(self.taken.get() + bytes);
+        }
+        grown
+    }
+
+    /// Gives memory back that is not used any more.
+    pub(crate) fn shrink(&self) {
+        let unused = self.limit().saturating_sub(self.used.get() + STEP).min(self.taken.get());
+        self.taken.set(self.taken.get() - unused);
+        SHARED.give_back(unused);
+    }
+
+    /// What is not used now.
+    #[cfg(feature = "logs")]
+    pub(crate) fn free(&self) -> usize {
+        self.limit().saturating_sub(self.used.get())
+    }
+
+    /// What each outbox may hold, however full the others are.
+    fn own(&self) -> usize {
+        (self.limit() / 16).min(self.limit() / 2 / self.outboxes.get().max(1))
+    }
+
+    /// Whether an outbox that holds so much may hold so much more.
+    fn fits(&self, held: usize, more: usize) -> bool {
+        let own = self.own();
+        // The outboxes that hold less than their own part can still fill it up: that much is spoken for.
+        held + more <= own || self.used.get() + more + own * (self.outboxes.get() - 1) <= self.limit()
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        SHARED.give_back(self.taken.get());
+    }
+}
+
+/// How much more memory is taken, and kept, at a time.
+const STEP: usize = 256 << 10;
+
+/// Requests in the order in which they were made. When there is no more room the oldest gives way: what happened last is
+/// what an operator looks for first.
+#[derive(Debug)]
+pub(crate) struct Outbox {
+    pool: Rc<Pool>,
+    waiting: VecDeque<Batch>,
+    /// The one that is being sent. It takes room, and it does not give way.
+    sending: Option<Batch>,
+    /// All of them together.
+    held: Amount,
+    most_items: u64,
+}
+
+impl Outbox {
+    pub(crate) fn new(pool: Rc<Pool>, most_items: u64) -> Self {
+        pool.outboxes.set(pool.outboxes.get() + 1);
+        Outbox { pool, waiting: VecDeque::new(), sending: None, held: Amount::default(), most_items }
+    }
+
+    /// Adds a request. Gives how many items had to go for it; its own, if there cannot be room for it.
+    pub(crate) fn push(&mut self, batch: Batch) -> u64 {
+        let mut gone = 0;
+        while !self.fits(&batch) {
+            if self.held.items + batch.items <= self.most_items && self.pool.grow(batch.bytes.len()) {
+                continue;
+            }
+            let Some(oldest) = self.waiting.pop_front() else { return gone + batch.items };
+            self.release(&oldest);
+            gone += oldest.items;
+        }
+        self.hold(&batch);
+        self.waiting.push_back(batch);
+        gone
+    }
+
+    /// The largest request that should be made for it.
+    pub(crate) fn longest_request(&self) -> usize {
+        longest_request(self.pool.most())
+    }
+
+    /// Whether it holds something, and a receiver that works shall not have so many bytes more waiting for it.
+    pub(crate) fn is_busy(&self, bytes: usize) -> bool {
+        let fits = self.held.bytes + bytes <= self.pool.healthy && self.pool.fits(self.held.bytes, bytes);
+        !self.is_empty() && !fits
+    }
+
+    /// Takes over what waits in another one that is not used any more.
+    pub(crate) fn adopt(&mut self, other: &mut Outbox) -> u64 {
+        other.back();
+        let waiting = std::mem::take(&mut other.waiting);
+        waiting.iter().for_each(|batch| other.release(batch));
+        // The oldest of them first: it is what gives way first.
+        waiting.into_iter().map(|batch| self.push(batch)).sum()
+    }
+
+    fn fits(&self, batch: &Batch) -> bool {
+        self.pool.fits(self.held.bytes, batch.bytes.len()) && self.held.items + batch.items <= self.most_items
+    }
+
+    fn hold(&mut self, batch: &Batch) {
+        self.held.bytes += batch.bytes.len();
+        self.held.items += batch.items;
+        self.pool.used.set(self.pool.used.get() + batch.bytes.len());
+    }
+
+    fn release(&mut self, batch: &Batch) {
+        self.held.bytes -= batch.bytes.len();
+        self.held.items -= batch.items;
+        self.pool.used.set(self.pool.used.get() - batch.bytes.len());
+    }
+
+    /// The oldest request, to be sent.
+    pub(crate) fn send(&mut self) -> Option<Batch> {
+        self.sending = self.waiting.pop_front();
+        self.sending.clone()
+    }
+
+    /// The request that was to be sent is dealt with.
+    pub(crate) fn sent(&mut self) {
+        self.sent_but(Vec::new());
+    }
+
+    /// The request that was to be sent is dealt with, but for these parts of it: they wait again, in its old place.
+    pub(crate) fn sent_but(&mut self, rest: Vec<Batch>) {
+        let Some(batch) = self.sending.take() else { return };
+        self.release(&batch);
+        for part in rest.into_iter().rev() {
+            self.hold(&part);
+            self.waiting.push_front(part);
+        }
+    }
+
+    /// The request that was to be sent waits again, in its old place.
+    pub(crate) fn back(&mut self) {
+        if let Some(batch) = self.sending.take() {
+            self.waiting.push_front(batch);
+        }
+    }
+
+    /// All that waits or is being sent.
+    pub(crate) fn held(&self) -> Amount {
+        self.held
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty() && self.sending.is_none()
+    }
+}
+
+impl Drop for Outbox {
+    fn drop(&mut self) {
+        self.pool.used.set(self.pool.used.get() - self.held.bytes);
+        self.pool.outboxes.set(self.pool.outboxes.get() - 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(bytes: usize, items: u64) -> Batch {
+        Batch { bytes: vec![0; bytes].into(), items }
+    }
+
+    fn outbox(bytes: usize, items: u64) -> Outbox {
+        Outbox::new(Rc::new(Pool::fixed(bytes, bytes)), items)
+    }
+
+    #[test]
+    fn the_oldest_give_way_and_are_counted() {
+        let mut outbox = outbox(100, 1_000);
+        assert_eq!([outbox.push(batch(40, 1)), outbox.push(batch(40, 2)), outbox.push(batch(20, 4))], [0, 0, 0]);
+        assert_eq!(outbox.held(), Amount { bytes: 100, items: 7 });
+        assert_eq!(outbox.push(batch(60, 8)), 1 + 2);
+        assert_eq!(outbox.held().items, 12);
+        assert_eq!(outbox.send().map(|batch| batch.items), Some(4));
+        outbox.sent();
+        assert_eq!(outbox.send().map(|batch| batch.items), Some(8));
+        assert!(!outbox.is_empty());
+        outbox.sent();
+        assert!(outbox.send().is_none() && outbox.is_empty());
+    }
+
+    #[test]
+    fn what_is_larger_than_all_of_it_goes_alone() {
+        let mut outbox = outbox(100, 1_000);
+        outbox.push(batch(100, 3));
+        outbox.send();
+        assert_eq!(outbox.push(batch(101, 5)), 5);
+        assert_eq!(outbox.push(batch(1, 5)), 5, "what is being sent keeps its room");
+        assert_eq!(outbox.held().items, 3);
+    }
+
+    #[test]
+    fn items_are_limited_too() {
+        let mut outbox = outbox(100, 10);
+        assert_eq!([outbox.push(batch(1, 6)), outbox.push(batch(1, 4)), outbox.push(batch(1, 1))], [0, 0, 6]);
+        assert_eq!(outbox.held(), Amount { bytes: 2, items: 5 });
+    }
+
+    #[test]
+    fn one_cannot_take_what_is_set_aside_for_another() {
+        let pool = Rc::new(Pool::fixed(1_600, 1_600));
+        let (mut one, mut two) = (Outbox::new(pool.clone(), 1_000), Outbox::new(pool.clone(), 1_000));
+        for _ in 0..20 {
+            one.push(batch(100, 1));
+        }
+        assert_eq!(one.held().bytes, 1_500, "a hundred stay with the other one");
+        assert!(one.is_busy(100) && !two.is_busy(100), "whoever has nothing is not busy");
+        assert_eq!(two.push(batch(100, 1)), 0);
+        assert_eq!(two.push(batch(50, 1)), 1, "and no more, as long as the first is full");
+        assert_eq!((pool.used.get(), two.held().items), (1_550, 1));
+        drop(one);
+        assert_eq!(two.push(batch(1_500, 1)), 0);
+        assert_eq!(pool.used.get(), 1_550);
+    }
+
+    #[test]
+    fn a_receiver_that_is_down_has_more_room_than_one_that_works() {
+        let pool = Rc::new(Pool::fixed(1_000, 300));
+        let mut outbox = Outbox::new(pool.clone(), 1_000);
+        assert!((0..10).all(|_| outbox.push(batch(100, 1)) == 0));
+        assert_eq!((outbox.push(batch(100, 1)), outbox.held().bytes), (1, 1_000));
+        assert!(outbox.is_busy(1), "one that works has less");
+    }
+
+    #[test]
+    fn what_waits_can_be_taken_over() {
+        let pool = Rc::new(Pool::fixed(800, 800));
+        let (mut old, mut new) = (Outbox::new(pool.clone(), 1_000), Outbox::new(pool.clone(), 1_000));
+        [1, 2].into_iter().for_each(|items| assert_eq!(old.push(batch(10, items)), 0));
+        old.send();
+        assert_eq!(new.adopt(&mut old), 0);
+        assert!(old.is_empty() && old.held() == Amount::default());
+        assert_eq!((new.held(), pool.used.get()), (Amount { bytes: 20, items: 3 }, 20));
+        assert_eq!(new.send().map(|batch| batch.items), Some(1));
+    }
+}

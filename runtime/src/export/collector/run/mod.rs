@@ -1,0 +1,303 @@
+//! What the collector's thread does: takes, encodes, hands over, and listens to what it is told.
+
+mod account;
+
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use super::beat::Beat;
+use super::counts::Counts;
+use super::losses::Losses;
+use super::outbox::Pool;
+use super::points::Points;
+#[cfg(feature = "logs")]
+use super::records::Records;
+use super::spans::{Found, Spans};
+use super::{Change, Command, Plan, Progress};
+use crate::config::Signal;
+
+/// How often finished spans are taken. Memory for them is bounded, so this decides how many a second there may be.
+const TAKE_EVERY: Duration = Duration::from_millis(200);
+/// The same where nothing has ended for a while: a program that does nothing is not to be woken often. A thread that starts
+/// all at once has to make more than half a million spans a second to fill the memory before.
+const TAKE_IDLE: Duration = Duration::from_millis(500);
+/// How long it takes a receiver to take something, at least.
+const ROOM: Duration = Duration::from_millis(1);
+/// How much of the time at the end is kept for the disk.
+const RESERVE: Duration = Duration::from_secs(1);
+/// How long it is waited for the disk when the time is up.
+const VERIFIES: Duration = Duration::from_millis(50);
+/// And no more often than this, whatever the delay of batches is.
+const IDLE_LEAST: Duration = Duration::from_millis(100);
+/// The longest time between two readings of metrics that makes sense to a timer.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+pub(super) struct Collection {
+    latest: Arc<Mutex<Progress>>,
+    pool: Rc<Pool>,
+    losses: Losses,
+    beat: Arc<Beat>,
+    spans: Spans,
+    points: Points,
+    #[cfg(feature = "logs")]
+    records: Records,
+}
+
+/// The last flush.
+#[derive(Clone, Copy)]
+struct Last {
+    /// Whether spans that are open are sent as unfinished.
+    unfinished: bool,
+}
+
+impl Collection {
+    pub(super) fn new(plan: Plan, latest: Arc<Mutex<Progress>>, beat: Arc<Beat>) -> Self {
+        #[cfg_attr(not(feature = "logs"), expect(unused_variables, reason = "there are no logs"))]
+        let Plan { resource, redact, memory_limit, log_queue } = plan;
+        let pool = Pool::within(memory_limit);
+        Collection {
+            latest,
+            pool: pool.clone(),
+            losses: Losses::default(),
+            beat,
+            spans: Spans::new(resource.clone(), redact.clone(), pool.clone()),
+            #[cfg(feature = "logs")]
+            records: Records::new(resource.clone(), pool.clone(), log_queue),
+            points: Points::new(resource, redact, pool),
+        }
+    }
+
+    /// Runs until it is told to end.
+    pub(super) async fn run(mut self, mut told: UnboundedReceiver<Command>) {
+        let mut next_take = tokio::time::Instant::now() + self.pause(Found::Some);
+        let mut collect = ticks(self.points.interval.min(LONGEST));
+        loop {
+            self.beat.beat();
+            let filling = self.filling();
+            tokio::select! {
+                command = told.recv() => match command {
+                    Some(Command::Change(change)) => {
+                        let interval = self.points.interval;
+                        self.change(*change);
+                        next_take = tokio::time::Instant::now() + self.pause(Found::Some);
+                        if self.points.interval != interval {
+                            collect = ticks(self.points.interval.min(LONGEST));
+                        }
+                    }
+                    Some(Command::Answer(answer)) => {
+                        self.points.tell(self.figures());
+                        // Who asked may have gone; so below.
+                        let _ = answer.send(());
+                    }
+                    Some(Command::Flush(deadline, answer)) => {
+                        let _ = answer.send(self.flush(deadline, None).await);
+                    }
+                    Some(Command::Shutdown(deadline, answer, unfinished)) => {
+                        self.close();
+                        let _ = answer.send(self.flush(deadline, Some(Last { unfinished })).await);
+                        return;
+                    }
+                    None => return,
+                },
+                () = tokio::time::sleep_until(next_take), if self.takes() => {
+                    let found = self.look();
+                    next_take = tokio::time::Instant::now() + self.pause(found);
+                }
+                () = filling => next_take = tokio::time::Instant::now(),
+                _ = collect.tick(), if self.points.is_on() => self.collect(Duration::MAX),
+            }
+        }
+    }
+
+    /// How long to wait before taking again, after having found this.
+    fn pause(&self, found: Found) -> Duration {
+        let delay = self.spans.delay;
+        #[cfg(feature = "logs")]
+        let delay = delay.min(self.records.delay);
+        let time = match found {
+            Found::Nothing => TAKE_IDLE,
+            Found::Some => TAKE_EVERY,
+            Found::More => ROOM,
+        };
+        // Those who want each span at once still do not want to be woken for none.
+        let least = if found == Found::Nothing { IDLE_LEAST } else { ROOM };
+        time.min(delay).max(least)
+    }
+
+    fn change(&mut self, change: Change) {
+        match change {
+            Change::Traces(traces) => self.spans.change(traces),
+            Change::Metrics(metrics) => self.points.change(metrics),
+            #[cfg(feature = "logs")]
+            Change::Logs(logs) => self.records.change(logs),
+            Change::Pause(Signal::Metrics, paused) => self.points.paused = paused,
+            // Spans and records that were made before are still taken.
+            Change::Pause(..) => {}
+        }
+    }
+
+    /// Waits until records that come all at once begin to fill their queue.
+    fn filling(&self) -> impl Future<Output = ()> + use<> {
+        #[cfg(feature = "logs")]
+        let filling = self.records.filling();
+        #[cfg(not(feature = "logs"))]
+        let filling = None::<Arc<tokio::sync::Notify>>;
+        async move {
+            match filling {
+                Some(filling) => filling.notified().await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Whether there is anything to take.
+    fn takes(&self) -> bool {
+        #[cfg(feature = "logs")]
+        if self.records.is_on() {
+            return true;
+        }
+        self.spans.is_on()
+    }
+
+    /// Takes what has come since the last look.
+    fn look(&mut self) -> Found {
+        self.pool.shrink();
+        let found = self.take(false);
+        self.note();
+        self.losses.tell(&self.figures().dropped);
+        found
+    }
+
+    /// Takes what there is.
+    fn take(&mut self, urgent: bool) -> Found {
+        let found = self.spans.take(urgent);
+        #[cfg(feature = "logs")]
+        let found = found.max(self.records.take(urgent));
+        found
+    }
+
+    fn collect(&mut self, patience: Duration) {
+        self.points.collect(patience, self.figures());
+        self.losses.tell(&self.figures().dropped);
+    }
+
+    /// Nothing new comes in any more.
+    fn close(&self) {
+        self.spans.close();
+        #[cfg(feature = "logs")]
+        self.records.close();
+    }
+
+    fn records(&self) -> Counts {
+        #[cfg(feature = "logs")]
+        return self.records.counts();
+        #[cfg(not(feature = "logs"))]
+        Counts::default()
+    }
+
+    async fn store_rest(&self) {
+        self.spans.store_rest().await;
+        #[cfg(feature = "logs")]
+        self.records.store_rest().await;
+    }
+
+    /// Looks whether what was put on disk is still there, so that the report does not count what somebody removed.
+    async fn verify(&self) {
+        self.spans.verify().await;
+        #[cfg(feature = "logs")]
+        self.records.verify().await;
+    }
+
+    async fn settled(&self) {
+        self.spans.settled().await;
+        #[cfg(feature = "logs")]
+        self.records.settled().await;
+    }
+
+    /// Has receivers that were down be tried again at once.
+    fn hurry(&self) {
+        self.spans.hurry();
+        #[cfg(feature = "logs")]
+        self.records.hurry();
+        self.points.hurry();
+    }
+
+    async fn emptied(&self) {
+        self.spans.emptied().await;
+        #[cfg(feature = "logs")]
+        self.records.emptied().await;
+        self.points.emptied().await;
+    }
+
+    /// Takes everything, and waits until it is sent.
+    async fn sent(&mut self) {
+        loop {
+            if self.take(true) == Found::More {
+                tokio::time::sleep(ROOM).await;
+            } else if tokio::time::timeout(TAKE_EVERY, self.emptied()).await.is_ok() {
+                return;
+            }
+            // It takes longer; what ends meanwhile must not fill the memory.
+        }
+    }
+
+    /// Puts on disk what cannot be sent, and then what has room in memory only now.
+    async fn store_all(&mut self) {
+        self.store_rest().await;
+        while self.take(true) == Found::More {
+            self.store_rest().await;
+        }
+        self.store_rest().await;
+    }
+
+    /// Takes and sends everything, until the deadline.
+    async fn flush(&mut self, deadline: Instant, last: Option<Last>) -> Progress {
+        self.note();
+        self.hurry();
+        let left = || deadline.saturating_duration_since(Instant::now());
+        // At the end there has to be time to put on disk what cannot be sent, if there is one.
+        let stores = last.is_some() && self.disk_bytes().is_some();
+        let reserve = if stores { (left() / 4).min(RESERVE) } else { Duration::ZERO };
+        // Metrics come last, because they count what became of the rest; unless that takes too long.
+        let _ = tokio::time::timeout(left() / 2, self.sent()).await;
+        let open = self.spans.open_names();
+        if last.is_some_and(|last| last.unfinished) {
+            self.spans.take_unfinished();
+        }
+        // A callback that hangs shall leave time to send them.
+        self.collect(left() / 2);
+        // Exporters are told of the end also if a receiver keeps us from it.
+        let ends = if last.is_some() { self.spans.end(deadline) } else { Vec::new() };
+        let all = async {
+            self.sent().await;
+            for ended in ends {
+                let _ = ended.await;
+            }
+        };
+        let mut complete = tokio::time::timeout_at((deadline - reserve).into(), all).await.is_ok();
+        if stores && !complete {
+            // Within the deadline or not: what is on disk by then is kept.
+            let stored = tokio::time::timeout_at(deadline.into(), self.store_all()).await.is_ok();
+            complete = stored && tokio::time::timeout(Duration::ZERO, self.emptied()).await.is_ok();
+        } else if stores {
+            let _ = tokio::time::timeout_at(deadline.into(), self.settled()).await;
+        }
+        // A disk that hangs must not hold up the answer; a directory is listed in less time than this.
+        let _ = tokio::time::timeout(left().clamp(VERIFIES, RESERVE), self.verify()).await;
+        if last.is_some() {
+            self.losses.tell_now(&self.figures().dropped);
+        }
+        Progress { complete, open, ..self.progress() }
+    }
+}
+
+/// Ticks that do not pile up while the collector is busy.
+fn ticks(every: Duration) -> tokio::time::Interval {
+    let every = every.max(Duration::from_millis(1));
+    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + every, every);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    ticks
+}

@@ -1,0 +1,91 @@
+//! From a configuration to telemetry that leaves the process, and to its end.
+
+mod error;
+mod guard;
+mod panic;
+mod report;
+mod start;
+
+pub use self::error::{InitError, NoExporter, ReloadError};
+pub use self::guard::{Guard, Reloaded};
+pub use self::report::Report;
+
+use crate::base::notice;
+use crate::config::{Config, Level, Problem, Severity};
+
+/// Starts telemetry as the environment says: `OTEL_*` variables, or the file that `OTEL_CONFIG_FILE` names. Nothing is on
+/// unless something there says so.
+///
+/// It never fails the program. A setting that is wrong is told on standard error and left out; if telemetry cannot start
+/// at all, that is told, and the program runs without. With `TC_STRICT=true`, or with [`try_init`], that is an error.
+///
+/// ```no_run
+/// let _telemetry = tracecast::init(); // in `main`: telemetry runs until its end
+/// // .. the program runs ..
+/// ```
+pub fn init() -> Guard {
+    match try_init() {
+        Ok(guard) => guard,
+        Err(error) => {
+            notice::at(notice::ERROR, format_args!("error: telemetry is off: {error}"));
+            Guard::off()
+        }
+    }
+}
+
+/// As [`init`], and gives an error if telemetry cannot start, because of a file that is wrong too, or if any setting is wrong
+/// and `TC_STRICT` is set.
+///
+/// ```no_run
+/// let _telemetry = tracecast::try_init()?;
+/// // .. the program runs ..
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
+///
+/// # Errors
+/// If telemetry runs already, a metric is declared twice with different shapes, the collector cannot start, or a receiver
+/// cannot be spoken to as it is described.
+pub fn try_init() -> Result<Guard, InitError> {
+    Config::from_env().init()
+}
+
+impl Config {
+    /// Starts telemetry as this says.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Signal};
+    ///
+    /// let telemetry = Config::new().with_service_name("store").init()?;
+    /// assert!(!telemetry.is_on(Signal::Traces)); // nothing says where spans go
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`try_init`].
+    pub fn init(self) -> Result<Guard, InitError> {
+        tell_problems(&self)?;
+        Guard::start(self)
+    }
+}
+
+/// Says what is wrong with a configuration, or fails because of it.
+fn tell_problems(config: &Config) -> Result<(), InitError> {
+    notice::set_level(match config.own_level {
+        Level::Off => 0,
+        Level::Error => notice::ERROR,
+        Level::Warn => notice::WARN,
+        Level::Info | Level::Debug | Level::Trace => notice::INFO,
+    });
+    start::format_notices(config);
+    let problems = config.problems();
+    let unusable = problems.iter().any(|problem| problem.severity == Severity::Error);
+    if unusable || config.strict && !problems.is_empty() {
+        // Nothing is used in place of what is wrong.
+        let problems = problems.iter().cloned().map(|problem| Problem { used: None, ..problem });
+        return Err(InitError::Config(problems.collect()));
+    }
+    for problem in problems {
+        notice::at(notice::WARN, format_args!("warning: {problem}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,336 @@
+//! What a configuration means for each signal: its receivers, how much memory they get, and what is said about it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::error::InitError;
+use crate::base::notice;
+use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal};
+use crate::encode::views::Views;
+use crate::export::collector::{Change, Disk, Metrics, Plan, Plugged, Receiver, Source, Traces};
+use crate::export::resource;
+use crate::export::spool::{self, Encoding, Spool, SpoolConfig};
+use crate::export::transport::{Target, Transport};
+use crate::meter::metering::{Metering, MeteringConfig, MeteringError};
+use crate::meter::reader::Reader;
+use crate::meter::snapshot::Snapshot;
+use crate::propagate::conventions::{self, Conventions};
+use crate::propagate::propagation;
+use crate::record::limits;
+use crate::record::recorder::{Capacity, Memory};
+use crate::record::sampling::Sampler;
+use crate::trace::foreign;
+use crate::trace::recording::{self, Recording, RecordingConfig};
+
+/// How `memory_limit` is shared out besides the recorder's part (`recorder::reserved`): a quarter at least to requests that wait
+/// for their receivers and to lines that wait for standard error, and a sixteenth each to log records and to spans of others.
+/// Log records may also use half of what requests do not use.
+struct Shares(usize);
+
+impl Shares {
+    /// For log records that wait for the collector, and as much for spans of others.
+    fn queue(&self) -> usize {
+        self.0 / 16
+    }
+
+    /// For log records, as long as no requests wait.
+    #[cfg(feature = "logs")]
+    fn records(&self) -> usize {
+        self.queue() + self.requests() / 2
+    }
+
+    /// For requests that wait, in any case.
+    fn requests(&self) -> usize {
+        self.0 / 4 - self.lines()
+    }
+
+    /// For lines that wait while standard error takes none.
+    fn lines(&self) -> usize {
+        self.0 / 32
+    }
+}
+
+/// What the collector has to know from the beginning.
+pub(super) fn plan(config: &Config) -> Plan {
+    let (resource, redact) = (resource::describe(config), config.redact.clone());
+    let log_queue = Shares(config.memory_limit).queue();
+    Plan { resource, redact, memory_limit: config.memory_limit, log_queue }
+}
+
+/// Has contexts travel in the formats, and layers write the names, that were configured.
+pub(super) fn propagate(config: &Config) {
+    conventions::set_rpc(Conventions::of("rpc", config.semconv.iter().map(|entry| entry.trim())));
+    propagation::set(config.propagators.iter().copied());
+}
+
+/// Has contexts work, whichever signals are on.
+pub(super) fn prepare(config: &Config) {
+    recording::prepare(Memory::Within(config.memory_limit));
+    notice::set_limit(Shares(config.memory_limit).lines());
+}
+
+/// Opens the spool. Without one that works telemetry starts all the same.
+pub(super) fn open_spool(config: &Config) -> Option<Spool> {
+    let config::Spool { directory, max_bytes, max_age, .. } = config.spool.as_ref()?;
+    let opened = Spool::open(SpoolConfig { directory: (**directory).clone(), bytes: *max_bytes, age: *max_age });
+    match opened {
+        Ok(spool) => Some(spool),
+        Err(error) if directory.is_hidden() => {
+            notice::say(format_args!(
+                "warning: nothing is kept on disk: the spool directory cannot be used: {}",
+                error.text
+            ));
+            None
+        }
+        Err(error) => {
+            notice::say(format_args!("warning: nothing is kept on disk: {error}"));
+            None
+        }
+    }
+}
+
+/// What the receivers of a signal are made of: where they are, how many items may wait, and how long a request may take.
+pub(super) fn receiver_settings(config: &Config, signal: Signal) -> (Vec<Destination>, Option<u32>, Duration) {
+    let (queue, timeout) = match signal {
+        Signal::Traces => of_batch(&config.traces.batch),
+        Signal::Metrics => (None, config.metrics.timeout),
+        Signal::Logs => of_batch(&config.logs.batch),
+    };
+    (config.destinations(signal), queue, timeout)
+}
+
+/// The receivers of a signal, and how they are to be spoken to.
+pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) -> Result<Vec<Receiver>, InitError> {
+    let (destinations, queue, timeout) = receiver_settings(config, signal);
+    // One receiver of a signal has the disk; requests there do not say whom they are for.
+    let mut spool = spool.zip(spool::Signal::of(signal));
+    let most_items = queue.map_or(u64::MAX, u64::from);
+    let mut receiver = |destination: &Destination| match destination {
+        Destination::Console => Ok(Receiver::Console(config.console)),
+        Destination::Otlp(otlp) => {
+            let transport = Transport::new(&target(otlp, timeout), signal);
+            let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
+            let what = format!("{} to {}", signal.name(), otlp.endpoint);
+            let disk = spool
+                .take()
+                .map(|(spool, signal)| Box::new(Disk::new(spool.clone(), signal, Encoding::of(otlp.protocol))));
+            Ok(Receiver::Otlp {
+                signal,
+                what,
+                protocol: otlp.protocol,
+                transport: Box::new(transport),
+                most_items,
+                disk,
+            })
+        }
+    };
+    destinations.iter().map(&mut receiver).collect()
+}
+
+fn of_batch(batch: &Batch) -> (Option<u32>, Duration) {
+    (batch.queue, batch.timeout)
+}
+
+/// An attempt takes no longer than what was said of one, and no longer than what was said of the whole export. How often it
+/// is repeated is up to the memory: what waits for a receiver that is down is not given up because of the time.
+fn target(otlp: &Otlp, timeout: Duration) -> Target {
+    Target {
+        protocol: otlp.protocol,
+        url: otlp.endpoint.url(),
+        headers: otlp.headers.clone(),
+        gzip: otlp.compression == Compression::Gzip,
+        timeout: otlp.timeout.min(timeout),
+        tls: otlp.tls.clone(),
+    }
+}
+
+/// The exporters that the program brought along.
+pub(super) fn plugged(config: &Config) -> impl Iterator<Item = Receiver> {
+    let exporters = if config.enabled == Some(false) { Vec::new() } else { config.plugged.take() };
+    // As plain data a span takes about this much.
+    let room = (Shares(config.memory_limit).requests() >> 10) as u64 / exporters.len().max(1) as u64;
+    let (room, timeout) =
+        (config.traces.batch.queue.map_or(room, |queue| room.min(queue.into())), config.traces.batch.timeout);
+    exporters.into_iter().map(move |exporter| Receiver::Plugged(Plugged { exporter, timeout, room }))
+}
+
+pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>>) -> Result<Change, InitError> {
+    let recording = if new { Some(start_recording(config)?) } else { None };
+    limits::set_attributes_per_link(config.traces.attributes_per_link);
+    if new {
+        foreign::start(Shares(config.memory_limit).queue());
+    }
+    Ok(Change::Traces(Traces { recording, receivers, batch: config.traces.batch }))
+}
+
+/// How log lines look, if there are any.
+#[cfg(feature = "logs")]
+fn lines(config: &Config) -> Option<crate::logs::Lines> {
+    use crate::config::{LogLines, Origin};
+    use crate::logs::Lines;
+
+    let asked_for =
+        matches!(config.origin("log_filter"), Origin::Variable("LOG_LEVEL") | Origin::Code | Origin::Section);
+    // A program with a subscriber of its own has lines of its own.
+    let is_implied =
+        crate::logs::foreign_subscriber().is_none() && (asked_for || !config.destinations(Signal::Logs).is_empty());
+    match config.logs.lines.or(is_implied.then_some(LogLines::Auto)) {
+        None | Some(LogLines::None) => None,
+        Some(LogLines::Auto) => Some(Lines::Auto),
+        Some(LogLines::Json) => Some(Lines::Json),
+        Some(LogLines::Text) => Some(Lines::Text),
+    }
+}
+
+/// Has notices look like log lines, if there are any.
+pub(super) fn format_notices(config: &Config) {
+    #[cfg(feature = "logs")]
+    notice::set_format(lines(config).map(|lines| crate::logs::notices(lines, &resource::service_name(config))));
+    #[cfg(not(feature = "logs"))]
+    let _ = config;
+}
+
+/// Starts to handle log events, if they shall become lines or records.
+#[cfg(feature = "logs")]
+pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
+    use crate::logs::{LogsConfig, RecordsConfig};
+
+    let (lines, destinations) = (lines(config), config.destinations(Signal::Logs));
+    if crate::logs::foreign_subscriber() == Some(false) && !destinations.is_empty() {
+        notice::say(format_args!(
+            "warning: events of `tracing` are not exported: add `tracecast::logs::layer()` to the program's subscriber"
+        ));
+    }
+    let records =
+        (!destinations.is_empty()).then(|| RecordsConfig { queue_bytes: Shares(config.memory_limit).records() });
+    if lines.is_none() && records.is_none() {
+        return None;
+    }
+    Some(Arc::new(crate::logs::start(LogsConfig {
+        service: resource::service_name(config),
+        filter: config.log_filter.clone().into_inner(),
+        lines,
+        sink: None,
+        limits: config.logs.limits,
+        records,
+        redact: config.redact.clone(),
+        install: true,
+    })))
+}
+
+/// Metrics while they are on.
+pub(super) struct Meter {
+    pub(super) metering: Metering,
+    views: Arc<Views>,
+    #[cfg(feature = "otel")]
+    meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
+}
+
+impl Meter {
+    pub(super) fn start(config: &Config) -> Result<Self, InitError> {
+        let (views, warnings) = Views::new(&config.metrics.views);
+        for warning in warnings {
+            notice::say(format_args!("warning: {warning}"));
+        }
+        let metering =
+            MeteringConfig { off: views.off(), exemplars: config.metrics.exemplars, ..MeteringConfig::default() };
+        let metering = Metering::start(metering).map_err(|error| match error {
+            MeteringError::AlreadyMetering => InitError::AlreadyRunning,
+            other => InitError::Metrics(other),
+        })?;
+        Ok(Meter {
+            metering,
+            views: Arc::new(views),
+            #[cfg(feature = "otel")]
+            meters: (config.interop != config::Interop::Off)
+                .then(|| Arc::new(crate::interop::otel::metrics::Meters::start(&config.metrics))),
+        })
+    }
+
+    /// All of it for the collector.
+    fn source(&self, config: &Config) -> Source {
+        Source {
+            reader: self.metering.reader(config.metrics.temporality.into()),
+            views: self.views.clone(),
+            #[cfg(feature = "otel")]
+            meters: self.meters.clone(),
+        }
+    }
+
+    /// All metrics since the beginning.
+    pub(super) fn snapshot(&self, reader: &mut Reader) -> Snapshot {
+        let mut snapshot = reader.snapshot();
+        self.views.apply(&mut snapshot);
+        #[cfg(feature = "otel")]
+        {
+            snapshot.foreign = self.meters.as_ref().map(|meters| meters.scrape(PATIENCE)).unwrap_or_default();
+        }
+        snapshot
+    }
+}
+
+#[cfg(feature = "otel")]
+impl Drop for Meter {
+    fn drop(&mut self) {
+        // The collector may have a share of them for a little longer, and another start must not find them in its place.
+        self.meters.iter().for_each(|meters| meters.stop());
+    }
+}
+
+/// How long a callback of a raw instrument may take.
+#[cfg(feature = "otel")]
+const PATIENCE: Duration = Duration::from_secs(1);
+
+pub(super) fn metrics(config: &Config, new: Option<&Meter>, receivers: Option<Vec<Receiver>>) -> Change {
+    let source = new.map(|meter| meter.source(config));
+    Change::Metrics(Metrics { source, receivers, interval: config.metrics.interval })
+}
+
+fn start_recording(config: &Config) -> Result<Recording, InitError> {
+    prepare(config);
+    let recording = RecordingConfig {
+        // The recorder is there, within the memory limit.
+        capacity: Capacity::default(),
+        sampler: config.traces.sampler.clone(),
+        limits: config.traces.limits,
+        filter: config.filter.clone().into_inner(),
+    };
+    Recording::start(recording).map_err(|_| InitError::AlreadyRunning)
+}
+
+/// One line about what is on, where it goes, how, and who said so.
+pub(super) fn described(config: &Config, plugged: usize) -> String {
+    let plugged = |signal| if signal == Signal::Traces { plugged } else { 0 };
+    let signals = Signal::ALL.map(|signal| signal_described(config, signal, plugged(signal))).join("; ");
+    let settings: Vec<_> = config.origins().map(|(setting, origin)| format!("{setting} ({origin})")).collect();
+    let settings = if settings.is_empty() { "defaults only".to_owned() } else { settings.join(", ") };
+    format!("{signals}; set: {settings}")
+}
+
+fn signal_described(config: &Config, signal: Signal, plugged: usize) -> String {
+    let to = |destination: &Destination| match destination {
+        Destination::Console => "the console".to_owned(),
+        Destination::Otlp(otlp) => format!("{} by {}", otlp.endpoint, otlp.protocol.name()),
+    };
+    let mut all: Vec<_> = config.destinations(signal).iter().map(to).collect();
+    all.extend((0..plugged).map(|_| "an exporter of the program".to_owned()));
+    let name = signal.name();
+    if all.is_empty() {
+        return format!("{name} off");
+    }
+    let how = match signal {
+        Signal::Traces => format!(", sampler {}", sampler_described(&config.traces.sampler)),
+        Signal::Metrics => format!(" every {:?}", config.metrics.interval),
+        Signal::Logs => String::new(),
+    };
+    format!("{name} to {}{how}", all.join(" and "))
+}
+
+fn sampler_described(sampler: &Sampler) -> String {
+    match sampler {
+        Sampler::AlwaysOn => "always_on".to_owned(),
+        Sampler::AlwaysOff => "always_off".to_owned(),
+        Sampler::Ratio(ratio) => format!("traceidratio {ratio}"),
+        Sampler::Custom(_) => "of the program".to_owned(),
+    }
+}

@@ -1,0 +1,159 @@
+//! Logs without the rest of telemetry, for tests of whole programs. Not public API: it changes without notice.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::base::suppress::suppress;
+use crate::config::redact::Redact;
+use crate::config::{AttributeValue, LogFilter, LogLimits};
+use crate::encode::json;
+use crate::encode::logs::LogBatch;
+use crate::encode::resource::EncodedResource;
+use crate::logs::{Lines, Logs, LogsConfig, RecordsConfig, installed, start};
+
+pub use crate::logs::LogRecord;
+
+/// How logs are started.
+#[derive(Debug)]
+pub struct Options {
+    /// As `RUST_LOG`.
+    pub filter: &'static str,
+    /// Text for people, and not JSON.
+    pub text: bool,
+    /// Lines go to standard error, in the form that suits it.
+    pub stderr: bool,
+    /// Attributes of a record.
+    pub attributes: u32,
+    /// Bytes of a text.
+    pub value_bytes: u32,
+    /// Bytes of records that may wait.
+    pub queue_bytes: usize,
+    /// Whether a subscriber and a logger are installed.
+    pub install: bool,
+    /// What stands instead of a text, by its name.
+    pub redact: Option<fn(&str, &str) -> Option<String>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let LogLimits { attributes, value_bytes, .. } = LogLimits::default();
+        let (filter, queue_bytes) = ("trace", 64 << 20);
+        Options {
+            filter,
+            text: false,
+            stderr: false,
+            attributes,
+            value_bytes,
+            queue_bytes,
+            install: false,
+            redact: None,
+        }
+    }
+}
+
+/// Logs whose lines are kept.
+#[derive(Debug)]
+pub struct Door {
+    logs: Logs,
+    lines: Kept,
+}
+
+/// A sink that keeps what is written, one write as one text.
+#[derive(Clone, Debug, Default)]
+struct Kept(Arc<Mutex<Vec<String>>>);
+
+impl Write for Kept {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8(bytes.to_vec()).map_err(io::Error::other)?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Door {
+    /// Starts logs of a service named `tested`.
+    ///
+    /// # Panics
+    /// If the filter is not understood.
+    pub fn open(options: Options) -> Self {
+        let lines = Kept::default();
+        let Options { attributes, value_bytes, queue_bytes, .. } = options;
+        let limits = LogLimits { attributes, value_bytes };
+        let logs = start(LogsConfig {
+            service: "tested".to_owned(),
+            filter: filter_of(options.filter),
+            lines: Some(match options {
+                Options { stderr: true, .. } => Lines::Auto,
+                Options { text: true, .. } => Lines::Text,
+                _ => Lines::Json,
+            }),
+            sink: if options.stderr { None } else { Some(Box::new(lines.clone())) },
+            limits,
+            records: Some(RecordsConfig { queue_bytes }),
+            redact: options.redact.map(Redact::new),
+            install: options.install,
+        });
+        Door { logs, lines }
+    }
+
+    /// What was written since the last call; each write was one line.
+    pub fn lines(&self) -> Vec<String> {
+        std::mem::take(&mut self.lines.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The records that wait.
+    pub fn records(&self) -> Vec<LogRecord> {
+        std::iter::from_fn(|| self.logs.next()).collect()
+    }
+
+    /// Events that should have become records, those that did not, and records that wait.
+    pub fn counts(&self) -> [u64; 3] {
+        let counts = self.logs.counts();
+        [counts.recorded, counts.dropped, counts.waiting]
+    }
+
+    /// Changes which events are wanted.
+    ///
+    /// # Panics
+    /// If the filter is not understood.
+    pub fn set_filter(&self, filter: &str) {
+        self.logs.set_filter(filter_of(filter));
+    }
+
+    /// Lets nothing more in.
+    pub fn stop(&self) {
+        self.logs.stop();
+    }
+}
+
+fn filter_of(text: &str) -> LogFilter {
+    text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// Whether the subscriber and the logger of the process are ours.
+pub fn is_installed() -> (bool, bool) {
+    let installed = installed();
+    (installed.subscriber, installed.logger)
+}
+
+/// Runs `f` as the thread does that exports.
+pub fn suppressed<R>(f: impl FnOnce() -> R) -> R {
+    suppress(f)
+}
+
+/// Requests with these records: protocol buffers, made twice by one batch, and JSON.
+pub fn requests(records: &[LogRecord]) -> (Vec<u8>, Vec<u8>) {
+    let attributes = [("service.name".to_owned(), AttributeValue::Str("tested".to_owned()))];
+    let resource = EncodedResource::new(&attributes).with_schema_url("https://opentelemetry.io/schemas/1.42.0");
+    let mut batch = LogBatch::new(&resource);
+    // The first request must leave nothing behind for the second.
+    records.iter().take(3).for_each(|record| batch.add(record));
+    let used = batch.take(Vec::new());
+    records.iter().for_each(|record| batch.add(record));
+    assert_eq!((batch.len(), batch.is_empty()), (records.len(), records.is_empty()));
+    (batch.take(used), json::logs_request(&resource, records))
+}

@@ -1,0 +1,111 @@
+//! What keeps the directory within its bounds: by age, by bytes, and without what nobody will read.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use super::claim::Held;
+use super::listing::{Listing, Other, Waiting};
+use super::name::Name;
+use super::{Inner, Lost};
+
+/// How far ahead of the clock a file may be. Clocks are put right by a little now and then, and several differ.
+const AHEAD: u64 = 60 * 1_000_000_000;
+/// How many files are kept that cannot be read, for whoever wants to know why, and which part of all bytes.
+const BAD_FILES: usize = 16;
+const BAD_PART: u64 = 8;
+
+impl Inner {
+    /// Removes what is too old and what is too much with `more` bytes, and says whether these have room now. Files that
+    /// somebody works on stay.
+    pub(super) fn keep_bounds(&self, listing: &mut Listing, more: u64, lost: &mut Lost) -> bool {
+        listing.temporary.retain(|file| !self.remove(file));
+        self.set_strange_aside(listing, lost);
+        self.bring_back_from_the_future(&mut listing.files);
+        listing.files.retain(|file| self.age(&file.name) <= self.config.age || !self.expired(file, lost));
+        self.keep_few_bad(listing);
+        self.make_room(listing, more, lost)
+    }
+
+    fn set_strange_aside(&self, listing: &mut Listing, lost: &mut Lost) {
+        let Listing { strange, bad, .. } = listing;
+        strange.retain_mut(|file| {
+            let held = Held::take(self.config.directory.join(&file.name));
+            let done = held.is_some_and(|held| self.set_aside(None, held, lost));
+            if done {
+                let mut name = std::mem::take(&mut file.name);
+                name.push(".bad");
+                bad.push(Other { name, bytes: file.bytes });
+            }
+            !done
+        });
+    }
+
+    /// A file that is dated ahead was written before the clock was put back. It counts as written now, or it would
+    /// outlast all others.
+    fn bring_back_from_the_future(&self, files: &mut [Waiting]) {
+        let now = (self.clock)();
+        let first = files.partition_point(|file| file.name.time <= now.saturating_add(AHEAD));
+        for (file, later) in files[first..].iter_mut().zip(0..) {
+            let name = Name { time: now.saturating_add(later), ..file.name };
+            if let Some(mut held) = Held::take(self.path(&file.name))
+                && held.rename(self.path(&name)).is_ok()
+            {
+                file.name = name;
+            }
+        }
+        files.sort_unstable_by_key(|file| file.name);
+    }
+
+    fn expired(&self, file: &Waiting, lost: &mut Lost) -> bool {
+        Held::take(self.path(&file.name)).is_some_and(|held| self.expire(&file.name, held, lost))
+    }
+
+    fn keep_few_bad(&self, listing: &mut Listing) {
+        let most = self.config.bytes / BAD_PART;
+        let mut bytes: u64 = listing.bad.iter().map(|file| file.bytes).sum();
+        let mut number = listing.bad.len();
+        listing.bad.retain(|file| {
+            let gone = (number > BAD_FILES || bytes > most) && self.remove(file);
+            if gone {
+                number -= 1;
+                bytes -= file.bytes;
+            }
+            !gone
+        });
+    }
+
+    /// What cannot be read goes first, then the oldest.
+    fn make_room(&self, listing: &mut Listing, more: u64, lost: &mut Lost) -> bool {
+        let mut bytes = listing.bytes().saturating_add(more);
+        listing.bad.retain(|file| {
+            let gone = bytes > self.config.bytes && self.remove(file);
+            bytes -= if gone { file.bytes } else { 0 };
+            !gone
+        });
+        listing.files.retain(|file| {
+            if bytes <= self.config.bytes {
+                return true;
+            }
+            let path = self.path(&file.name);
+            let removed = Held::take(path.clone()).is_some_and(Held::remove);
+            if removed {
+                self.count(&file.name, &mut lost.evicted);
+            }
+            // What another process has removed meanwhile makes room as well, or more than needed would go.
+            let gone = removed || is_gone(&path);
+            bytes -= if gone { file.bytes } else { 0 };
+            !gone
+        });
+        bytes <= self.config.bytes
+    }
+
+    /// Removes a file that nobody works on. Whether it is gone, by whomever.
+    fn remove(&self, file: &Other) -> bool {
+        let path = self.config.directory.join(&file.name);
+        Held::take(path.clone()).is_some_and(Held::remove) || is_gone(&path)
+    }
+}
+
+fn is_gone(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|cause| cause.kind() == ErrorKind::NotFound)
+}

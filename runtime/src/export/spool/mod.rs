@@ -1,0 +1,305 @@
+//! Requests that could not be sent wait on disk, in a bounded directory that several processes may share.
+//!
+//! A file is one OTLP request as it would have been sent, behind a header with its length and a checksum. It is written
+//! under a temporary name, synced, renamed, and the directory is synced before [`Spool::put`] says that it is there.
+//! Whoever works on a file holds the system's lock on it (`flock`): who writes it, who sends it, who removes it. A lock
+//! ends with its process, so nothing stays claimed and no temporary file stays behind, however a process ends. A file
+//! system without such locks cannot hold a spool; [`Spool::open`] says so. On NFS the locks are the server's; where it is
+//! mounted with `local_lock` the processes of one host only see each other.
+//!
+//! Nothing is handed out twice while a process lives to say that it was sent. One that is killed after the receiver had
+//! a request, and before [`Claimed::done`], leaves it to be sent again, as does a machine that loses its power shortly
+//! after.
+//!
+//! Only files with names of ours are ever touched. All calls may wait for the disk.
+
+mod bounds;
+mod claim;
+mod directory;
+mod error;
+mod format;
+mod limit;
+mod listing;
+mod lost;
+mod name;
+mod owner;
+mod put;
+
+#[cfg(all(test, not(miri)))]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+pub(crate) use self::claim::Claimed;
+pub(crate) use self::error::{Refused, SpoolError};
+pub(crate) use self::lost::{Lost, Tally};
+
+use self::listing::Listing;
+use self::name::Name;
+use crate::config::{Protocol, Signal as AnySignal};
+use crate::record::ids;
+
+/// Where a spool is and how much it may hold.
+#[derive(Clone, Debug)]
+pub(crate) struct SpoolConfig {
+    /// A directory of its own. It is made if it is not there. In one that is not this user's alone, a directory in it is used.
+    pub(crate) directory: PathBuf,
+    /// How much all files of all processes may take, in whole blocks of 4 KiB each. The oldest give way.
+    pub(crate) bytes: u64,
+    /// How old a request may become.
+    pub(crate) age: Duration,
+}
+
+/// What may be spooled. Metrics are not: the next points say what the lost ones said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Signal {
+    Traces,
+    Logs,
+}
+
+impl Signal {
+    /// Nothing for a signal that is not spooled.
+    pub(crate) fn of(signal: AnySignal) -> Option<Self> {
+        match signal {
+            AnySignal::Traces => Some(Signal::Traces),
+            AnySignal::Logs => Some(Signal::Logs),
+            AnySignal::Metrics => None,
+        }
+    }
+}
+
+/// How a request is written. What gRPC and HTTP send in protobuf is the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Encoding {
+    Protobuf,
+    Json,
+}
+
+impl Encoding {
+    pub(crate) fn of(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::HttpJson => Encoding::Json,
+            Protocol::Grpc | Protocol::HttpProtobuf => Encoding::Protobuf,
+        }
+    }
+}
+
+/// A request that is to be kept.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry<'a> {
+    pub(crate) signal: Signal,
+    pub(crate) encoding: Encoding,
+    /// How many spans or records it holds.
+    pub(crate) items: u64,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// An open spool. Its methods may wait for the disk; it can be shared among threads.
+#[derive(Clone)]
+pub(crate) struct Spool {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    config: SpoolConfig,
+    /// What the names of its files have in common, and no others'.
+    writer: u64,
+    clock: Clock,
+    /// Held while a request is written, so that the limit is kept exactly among the threads of a process.
+    writing: Mutex<Writing>,
+    known: Mutex<Known>,
+    /// Apart from the others and never held for long: what was lost can be asked for while a disk hangs.
+    lost: Mutex<Lost>,
+    /// What this spool has put there and nobody has dealt with, by the numbers in the names.
+    ours: Mutex<BTreeMap<u32, (Signal, u64)>>,
+    /// What all files took when the directory was last looked at.
+    bytes: AtomicU64,
+}
+
+/// The time of day, in nanoseconds since 1970.
+type Clock = Box<dyn Fn() -> u64 + Send + Sync>;
+
+/// What the next name is made of.
+#[derive(Default)]
+struct Writing {
+    number: u32,
+    last: u64,
+}
+
+/// What was in the directory when it was last looked at. Looking for each request again would take quadratic time.
+#[derive(Default)]
+struct Known {
+    waiting: BTreeSet<Name>,
+    looked: Option<Instant>,
+    /// Sent, and yet the file could not be removed. It must not be sent again.
+    handled: BTreeSet<Name>,
+}
+
+/// Files that others put here or gave back are found after this time at the latest.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+impl Spool {
+    /// Opens the directory, makes it if need be, and removes what is too old or too much.
+    ///
+    /// # Errors
+    /// If the directory cannot hold a spool. The text names it and says what is needed.
+    pub(crate) fn open(config: SpoolConfig) -> Result<Spool, SpoolError> {
+        Spool::with_clock(config, Box::new(now))
+    }
+
+    fn with_clock(mut config: SpoolConfig, clock: Clock) -> Result<Spool, SpoolError> {
+        config.directory = directory::prepare(&config.directory)?;
+        let inner = Inner {
+            config,
+            writer: ids::random(),
+            clock,
+            writing: Mutex::default(),
+            known: Mutex::default(),
+            lost: Mutex::default(),
+            ours: Mutex::default(),
+            bytes: AtomicU64::new(0),
+        };
+        inner.probe()?;
+        inner.look(&mut lock(&inner.known));
+        Ok(Spool { inner: Arc::new(inner) })
+    }
+
+    /// Keeps a request. When it returns, the request survives the process and the machine.
+    ///
+    /// # Errors
+    /// If the request could not be kept. Nothing of it is left.
+    pub(crate) fn put(&self, entry: &Entry<'_>) -> Result<(), Refused> {
+        self.inner.put(entry)
+    }
+
+    /// The oldest request of a kind that nobody works on. It is this caller's until it is given back.
+    pub(crate) fn next(&self, signal: Signal, encoding: Encoding) -> Option<Claimed> {
+        let mut looked = false;
+        while let Some(name) = self.inner.candidate(signal, encoding, &mut looked) {
+            if let Some(claimed) = Claimed::take(&self.inner, name) {
+                return Some(claimed);
+            }
+        }
+        None
+    }
+
+    /// Counts as lost what this spool has put there and what is gone.
+    pub(crate) fn verify(&self) {
+        let known = self.inner.known_files();
+        match Listing::read(&self.inner.config.directory) {
+            Ok(listing) => self.inner.lose_missing(&known, &listing),
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                self.inner.lose_missing(&known, &Listing::default());
+            }
+            // It may be readable again later.
+            Err(_) => {}
+        }
+    }
+
+    /// What is held against the limit, as of the last put or look at the directory. Does not wait for the disk.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.inner.bytes.load(Relaxed)
+    }
+
+    /// What this spool lost since it was opened. Does not wait for the disk.
+    pub(crate) fn lost(&self) -> Lost {
+        *lock(&self.inner.lost)
+    }
+}
+
+impl fmt::Debug for Spool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Spool").field(&self.inner.config).finish()
+    }
+}
+
+impl Inner {
+    fn path(&self, name: &Name) -> PathBuf {
+        self.config.directory.join(name.to_string())
+    }
+
+    /// The next one that might be free. Looks at the directory once for a caller, when it knows of none.
+    fn candidate(&self, signal: Signal, encoding: Encoding, looked: &mut bool) -> Option<Name> {
+        let mut known = lock(&self.known);
+        let stale = known.looked.is_none_or(|at| at.elapsed() >= LOOK_AGAIN);
+        loop {
+            let first = known.waiting.iter().find(|name| (name.signal, name.encoding) == (signal, encoding)).copied();
+            if !*looked && (stale || first.is_none()) {
+                *looked = true;
+                self.look(&mut known);
+                continue;
+            }
+            known.waiting.remove(&first?);
+            return first;
+        }
+    }
+
+    /// Sees what is there, and keeps it within its bounds. In a directory that cannot be read there is nothing to send.
+    fn look(&self, known: &mut Known) {
+        known.looked = Some(Instant::now());
+        known.waiting.clear();
+        let files = self.known_files();
+        let Ok(mut listing) = Listing::read(&self.config.directory) else { return };
+        self.lose_missing(&files, &listing);
+        let mut lost = Lost::default();
+        self.keep_bounds(&mut listing, 0, &mut lost);
+        self.lose(&lost);
+        self.bytes.store(listing.bytes(), Relaxed);
+        known.waiting = listing.files.iter().map(|file| file.name).collect();
+        known.handled.retain(|name| known.waiting.remove(name));
+    }
+
+    /// Counts a loss.
+    fn lose(&self, lost: &Lost) {
+        *lock(&self.lost) += *lost;
+    }
+
+    fn remember(&self, name: &Name) {
+        if name.writer == self.writer {
+            lock(&self.ours).insert(name.number, (name.signal, name.items));
+        }
+    }
+
+    /// Nobody has to look for a file any more. Whether anybody had to.
+    fn forget(&self, name: &Name) -> bool {
+        name.writer == self.writer && lock(&self.ours).remove(&name.number).is_some()
+    }
+
+    /// Counts the items of a file that was removed, unless it was missed before.
+    fn count(&self, name: &Name, tally: &mut Tally) {
+        let items = if name.writer == self.writer { &mut tally.ours } else { &mut tally.others };
+        if self.forget(name) || name.writer != self.writer {
+            items.add(name.signal, name.items);
+        }
+    }
+
+    /// The numbers of files that should be there.
+    fn known_files(&self) -> BTreeSet<u32> {
+        lock(&self.ours).keys().copied().collect()
+    }
+
+    /// Counts files as lost that were known before a directory was listed, and that are not in it.
+    fn lose_missing(&self, known: &BTreeSet<u32>, listing: &Listing) {
+        let ours = listing.files.iter().filter(|file| file.name.writer == self.writer);
+        let there: BTreeSet<u32> = ours.map(|file| file.name.number).collect();
+        let mut files = lock(&self.ours);
+        let missing = known.difference(&there).filter_map(|number| files.remove(number)).collect();
+        drop(files);
+        self.lose(&Lost { missing, ..Lost::default() });
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}

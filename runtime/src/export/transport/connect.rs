@@ -1,0 +1,87 @@
+//! Makes connections, with TLS where the address asks for it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+use super::address::Address;
+use super::failure::{Failure, innermost};
+use super::tls::Tls;
+
+/// A connection to the receiver.
+pub(super) enum Stream {
+    Plain(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// Knows where to connect to.
+pub(super) struct Connector {
+    host: String,
+    port: u16,
+    tls: Option<Tls>,
+    timeout: Duration,
+}
+
+impl Connector {
+    pub(super) fn new(address: &Address, tls: Option<Tls>, timeout: Duration) -> Self {
+        Connector { host: address.host.clone(), port: address.port, tls, timeout }
+    }
+
+    pub(super) fn check_files(&mut self) -> Result<(), String> {
+        self.tls.as_mut().map_or(Ok(()), |tls| tls.config().map(drop))
+    }
+
+    pub(super) fn files_changed(&self) -> bool {
+        self.tls.as_ref().is_some_and(Tls::changed)
+    }
+
+    pub(super) fn files_problem(&self) -> Option<&str> {
+        self.tls.as_ref().and_then(Tls::problem)
+    }
+
+    pub(super) async fn open(&mut self) -> Result<Stream, Failure> {
+        let config = match &mut self.tls {
+            Some(tls) => Some(tls.config().map_err(Failure::Insecure)?),
+            None => None,
+        };
+        let stream = self.tcp().await?;
+        let Some(config) = config else { return Ok(Stream::Plain(stream)) };
+        let name = ServerName::try_from(self.host.clone())
+            .map_err(|_| Failure::Insecure("TLS: no certificate can be for this host name".to_owned()))?;
+        match TlsConnector::from(config).connect(name, stream).await {
+            Ok(stream) => Ok(Stream::Tls(Box::new(stream))),
+            Err(error) => Err(Failure::Insecure(format!("TLS: {}", innermost(&error)))),
+        }
+    }
+
+    /// Whether a connection can be made.
+    pub(super) async fn probe(&self) -> bool {
+        self.tcp().await.is_ok()
+    }
+
+    async fn tcp(&self) -> Result<TcpStream, Failure> {
+        let unknown = |error: io::Error| Failure::Unreachable(format!("the host name cannot be resolved: {error}"));
+        let addresses: Vec<SocketAddr> = lookup_host((self.host.as_str(), self.port)).await.map_err(unknown)?.collect();
+        // One address that swallows packets must not use up the time of the others.
+        let share = self.timeout / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
+        let mut cause = "the host name has no address".to_owned();
+        for address in addresses {
+            match timeout(share, TcpStream::connect(address)).await {
+                Ok(Ok(stream)) => {
+                    // Requests are written whole; waiting for more would only delay them. Without it they still arrive.
+                    let _ = stream.set_nodelay(true);
+                    return Ok(stream);
+                }
+                Ok(Err(error)) => cause = innermost(&error),
+                Err(_) => cause = format!("no connection within {share:?}"),
+            }
+        }
+        Err(Failure::Unreachable(cause))
+    }
+}

@@ -1,0 +1,65 @@
+//! A request that got no answer, or none that can be understood.
+
+use std::error::Error;
+use std::io;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// No connection was made.
+    Unreachable(String),
+    /// There is a connection, and no TLS over it.
+    Insecure(String),
+    /// The connection ended before the answer.
+    Broken(String),
+    /// What came back is not of the protocol.
+    Garbage(String),
+}
+
+impl Failure {
+    /// Judges an error of a connection; `expected` names what the other side should have spoken.
+    pub(super) fn of(error: &(dyn Error + 'static), expected: &str) -> Self {
+        let cause = innermost(error);
+        if chain(error).any(is_garbage) {
+            return Failure::Garbage(format!("the answer is not {expected}: {cause}"));
+        }
+        Failure::Broken(format!("the connection broke: {cause}"))
+    }
+}
+
+/// The error with its sources.
+pub(super) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| (*error).source())
+}
+
+/// The text nearest to the cause. The outer ones say "error trying to connect" and the like.
+pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
+    chain(error).last().map(describe).unwrap_or_default()
+}
+
+fn describe(error: &(dyn Error + 'static)) -> String {
+    // The text of an error of the system ends with its number, which tells users nothing.
+    match error.downcast_ref::<io::Error>() {
+        Some(error) if error.raw_os_error().is_some() => error.kind().to_string(),
+        _ => error.to_string(),
+    }
+}
+
+fn is_garbage(error: &(dyn Error + 'static)) -> bool {
+    if let Some(error) = error.downcast_ref::<hyper::Error>() {
+        return error.is_parse() || error.is_user();
+    }
+    // An error that our side found in the frames, and not one that the other side announced.
+    error.downcast_ref::<h2::Error>().is_some_and(|error| error.is_library() && !error.is_io())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_of_the_system_is_named_without_its_number() {
+        let error = io::Error::from_raw_os_error(111);
+        assert!(!innermost(&error).contains("os error"), "{}", innermost(&error));
+    }
+}

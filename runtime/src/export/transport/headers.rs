@@ -1,0 +1,111 @@
+//! The headers that go with each request.
+
+use hyper::HeaderMap;
+use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
+
+use super::address::Address;
+use super::error::TargetError;
+use super::target::Target;
+use crate::base::secret::Secret;
+
+const AGENT: &str = concat!("OTel-OTLP-Exporter-Rust/", env!("CARGO_PKG_VERSION"));
+
+/// What the protocol sets; another value would make requests that nobody can read.
+const RESERVED: [&str; 11] = [
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "grpc-timeout",
+    "host",
+    "te",
+    "transfer-encoding",
+    "upgrade",
+];
+
+/// The user's headers, and ours where the user has none of that name.
+pub(super) fn build(target: &Target, address: &Address) -> Result<HeaderMap, TargetError> {
+    let mut headers = HeaderMap::new();
+    for (place, (name, secret)) in (1..).zip(&target.headers) {
+        let parsed = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| TargetError::HeaderName(place))?;
+        if RESERVED.contains(&parsed.as_str()) {
+            return Err(TargetError::ReservedHeader(parsed.to_string()));
+        }
+        let value = value(secret).ok_or_else(|| TargetError::HeaderValue(parsed.to_string()))?;
+        headers.append(parsed, value);
+    }
+    if let Some(authorization) = address.authorization.as_ref().and_then(value) {
+        headers.entry(AUTHORIZATION).or_insert(authorization);
+    }
+    headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
+    Ok(headers)
+}
+
+fn value(secret: &Secret) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_bytes(secret.reveal().trim().as_bytes()).ok()?;
+    // Such a value does not print and stays out of the tables of HTTP/2.
+    value.set_sensitive(true);
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::address;
+    use super::*;
+    use crate::config::{Protocol, TlsFiles};
+
+    fn check(url: &str, headers: &[(&str, &str)], expected: &str) {
+        let target = Target {
+            protocol: Protocol::Grpc,
+            url: url.into(),
+            headers: headers.iter().map(|(name, value)| (name.to_string(), Secret::new(*value))).collect(),
+            gzip: false,
+            timeout: Duration::ZERO,
+            tls: TlsFiles::default(),
+        };
+        let printed = match build(&target, &address::parse(url).unwrap()) {
+            Ok(headers) => {
+                assert!(!format!("{headers:?}{target:?}").contains("sesame"));
+                let print = |(name, value): (&HeaderName, &HeaderValue)| {
+                    format!("{name}={}", String::from_utf8_lossy(value.as_bytes()).replace(AGENT, "ours"))
+                };
+                headers.iter().map(print).collect::<Vec<_>>().join(" ")
+            }
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(printed, expected);
+    }
+
+    #[test]
+    fn headers_of_the_user_come_first() {
+        check("http://h", &[], "user-agent=ours");
+        check("http://h", &[("X-Key", " sesame ")], "x-key=sesame user-agent=ours");
+        check("http://h", &[("user-agent", "mine")], "user-agent=mine");
+        check("http://a:b@h", &[], "authorization=Basic YTpi user-agent=ours");
+        check("http://a:b@h", &[("Authorization", "Bearer x")], "authorization=Bearer x user-agent=ours");
+        check("http://h", &[("k", "1"), ("K", "2")], "k=1 k=2 user-agent=ours");
+    }
+
+    #[test]
+    fn a_wrong_header_is_named_without_its_value() {
+        check(
+            "http://h",
+            &[("Bearer sesame", "x")],
+            "header 1 has a name that cannot be sent; expected letters, digits and `-`",
+        );
+        check(
+            "http://h",
+            &[("key", "ses\name")],
+            "the value of header `key` cannot be sent; expected text without control characters",
+        );
+        check(
+            "http://h",
+            &[("Content-Type", "text/html")],
+            "header `content-type` is set by the exporter; expected headers of your own, such as `authorization`",
+        );
+    }
+}

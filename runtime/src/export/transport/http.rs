@@ -1,0 +1,151 @@
+//! OTLP over HTTP/1.1.
+
+use std::time::SystemTime;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, RETRY_AFTER};
+use hyper::rt::Executor as _;
+use hyper::{Request, Response, StatusCode, Uri};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::ANSWER_BYTES;
+use super::address::Address;
+use super::answer::{self, Form};
+use super::connect::{Connector, Stream};
+use super::failure::Failure;
+use super::gzip::compressed;
+use super::hint::retry_after;
+use super::sent::Sent;
+use super::status::{http_name, http_probe, http_retries};
+use super::tasks::Tasks;
+use crate::config::Protocol;
+
+const SPOKEN: &str = "HTTP/1.1";
+
+/// Sends requests over one connection.
+pub(super) struct Client {
+    path: Uri,
+    headers: HeaderMap,
+    form: Form,
+    gzip: bool,
+    connection: Option<Connection>,
+}
+
+struct Connection {
+    sender: http1::SendRequest<Full<Bytes>>,
+    _tasks: Tasks,
+}
+
+impl Client {
+    pub(super) fn new(address: &Address, protocol: Protocol, mut headers: HeaderMap, gzip: bool) -> Self {
+        let json = protocol == Protocol::HttpJson;
+        let media = if json { "application/json" } else { "application/x-protobuf" };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        if gzip {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        if let Ok(host) = HeaderValue::from_str(&address.authority) {
+            headers.insert(HOST, host);
+        }
+        let form = if json { Form::Json } else { Form::Protobuf };
+        Client { path: Uri::from(address.path.clone()), headers, form, gzip, connection: None }
+    }
+
+    /// A request without items.
+    pub(super) fn nothing(&self) -> Bytes {
+        Bytes::from_static(if self.form == Form::Json { b"{}" } else { b"" })
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    pub(super) fn disconnect(&mut self) {
+        self.connection = None;
+    }
+
+    pub(super) async fn send(&mut self, connector: &mut Connector, body: Bytes) -> Result<Sent, Failure> {
+        let request = self.request(body);
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(connect(connector).await?),
+        };
+        let failed = |error: hyper::Error| Failure::of(&error, SPOKEN);
+        connection.sender.ready().await.map_err(failed)?;
+        let response = connection.sender.send_request(request).await.map_err(failed)?;
+        let (head, body) = response.into_parts();
+        let (body, whole) = read(body).await;
+        if !whole || !head.status.is_success() {
+            // Either the rest of the answer stands before the next one, or the receiver may have answered before it had
+            // read the request, and the rest of that would stand before the next.
+            self.connection = None;
+        }
+        Ok(judge(&Response::from_parts(head, body), whole, self.form))
+    }
+
+    fn request(&self, body: Bytes) -> Request<Full<Bytes>> {
+        let body = if self.gzip { compressed(&body) } else { body };
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = hyper::Method::POST;
+        *request.uri_mut() = self.path.clone();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
+}
+
+async fn connect(connector: &mut Connector) -> Result<Connection, Failure> {
+    match connector.open().await? {
+        Stream::Plain(stream) => handshake(stream).await,
+        Stream::Tls(stream) => handshake(stream).await,
+    }
+}
+
+async fn handshake(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<Connection, Failure> {
+    let (sender, connection) =
+        http1::handshake(TokioIo::new(stream)).await.map_err(|error| Failure::of(&error, SPOKEN))?;
+    let tasks = Tasks::new();
+    tasks.executor().execute(connection);
+    Ok(Connection { sender, _tasks: tasks })
+}
+
+/// The answer's body up to its bound, and whether that is all of it.
+async fn read(mut body: Incoming) -> (Vec<u8>, bool) {
+    let mut read = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return (read, false) };
+        let data = frame.into_data().unwrap_or_default();
+        let room = ANSWER_BYTES - read.len();
+        read.extend_from_slice(&data[..data.len().min(room)]);
+        if data.len() > room {
+            return (read, false);
+        }
+    }
+    (read, true)
+}
+
+fn judge(response: &Response<Vec<u8>>, whole: bool, request: Form) -> Sent {
+    let status = response.status();
+    let text = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let form = Form::named(text(CONTENT_TYPE), request);
+    if status.is_success() {
+        let name = http_name(status);
+        return match answer::partial(form, response.body()).filter(|_| whole) {
+            Some(answer::Partial { rejected, message }) => Sent::Accepted { rejected, message },
+            None if whole => {
+                Sent::not_otlp(&format!("HTTP {name}, {}", text(CONTENT_TYPE).unwrap_or("no content type")))
+            }
+            None => Sent::not_otlp(&format!("HTTP {name}, cut off after {} bytes", response.body().len())),
+        };
+    }
+    let reason = answer::reason(form, response.body()).map(|reason| format!(": {reason}")).unwrap_or_default();
+    let cause = format!("HTTP {}{reason}", http_name(status));
+    if http_retries(status.as_u16()) {
+        let after = text(RETRY_AFTER).and_then(|value| retry_after(value, SystemTime::now()));
+        return Sent::Retry { after, cause, probe: http_probe(status.as_u16(), after) };
+    }
+    if status == StatusCode::PAYLOAD_TOO_LARGE { Sent::TooLarge { cause } } else { Sent::Refused { cause } }
+}

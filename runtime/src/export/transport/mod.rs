@@ -1,0 +1,177 @@
+//! Sends encoded OTLP requests to a receiver, over gRPC or HTTP.
+//!
+//! One [`Transport`] serves one signal and sends one request at a time, over one connection that it keeps. It runs
+//! inside the runtime of its caller, blocks nothing, and every send ends within the target's timeout. It never retries
+//! by itself, except where a kept connection turns out to be dead: the caller holds the data and decides.
+
+mod address;
+mod answer;
+mod backoff;
+mod connect;
+mod error;
+mod failure;
+mod grpc;
+mod gzip;
+mod headers;
+mod hint;
+mod http;
+pub(crate) mod proto;
+mod redact;
+mod sent;
+mod status;
+mod target;
+mod tasks;
+mod tls;
+
+#[cfg(all(test, not(miri), not(loom)))]
+mod tests;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use self::connect::Connector;
+use self::failure::Failure;
+use self::redact::Redact;
+
+pub(crate) use self::backoff::Backoff;
+pub(crate) use self::error::TargetError;
+pub(crate) use self::sent::{Probe, Sent};
+pub(crate) use self::target::Target;
+
+use crate::config::{Protocol, Signal};
+
+/// The longest answer that is read; a receiver has little to say.
+const ANSWER_BYTES: usize = 64 * 1024;
+
+/// How long a probe may take.
+const PROBED: Duration = Duration::from_secs(1);
+
+/// The way of one signal to its receiver.
+pub(crate) struct Transport {
+    wire: Wire,
+    connector: Box<Connector>,
+    redact: Redact,
+    timeout: Duration,
+    /// A send was begun and did not end, because its caller dropped it. Its connection cannot be used any more.
+    unfinished: bool,
+}
+
+enum Wire {
+    Http(Box<http::Client>),
+    Grpc(Box<grpc::Client>),
+}
+
+impl Transport {
+    /// Prepares to send to the target. It neither connects nor reads a file, and needs no runtime.
+    pub(crate) fn new(target: &Target, signal: Signal) -> Result<Self, TargetError> {
+        let address = address::parse(&target.url)?;
+        let headers = headers::build(target, &address)?;
+        let tls = if address.tls { Some(tls::Tls::new(target)?) } else { None };
+        let timeout = if target.timeout.is_zero() { Duration::MAX } else { target.timeout };
+        let wire = match target.protocol {
+            Protocol::Grpc => Wire::Grpc(Box::new(grpc::Client::new(&address, signal, headers, target.gzip, timeout)?)),
+            protocol => Wire::Http(Box::new(http::Client::new(&address, protocol, headers, target.gzip))),
+        };
+        Ok(Transport {
+            wire,
+            connector: Box::new(Connector::new(&address, tls, timeout)),
+            redact: Redact::new(target, &address),
+            timeout,
+            unfinished: false,
+        })
+    }
+
+    /// Reads the certificate files now, so that a mistake in them shows at the start and not at the first batch.
+    pub(crate) fn check_files(&mut self) -> Result<(), String> {
+        self.connector.check_files()
+    }
+
+    /// What is wrong with certificate files that changed; those before them are in use meanwhile.
+    pub(crate) fn files_problem(&self) -> Option<&str> {
+        self.connector.files_problem()
+    }
+
+    /// Sends one encoded request. Whoever wants to send it again keeps a clone of the `Bytes`, which costs nothing.
+    ///
+    /// It must be called inside a tokio runtime with time and I/O enabled.
+    pub(crate) async fn send(&mut self, body: impl Into<Bytes>) -> Sent {
+        let body = body.into();
+        // A connection that was made with the old certificate would go on for as long as the receiver likes.
+        if self.unfinished || self.connector.files_changed() {
+            self.wire.disconnect();
+        }
+        self.unfinished = true;
+        let timeout = self.timeout;
+        let sent = match tokio::time::timeout(timeout, self.attempt(body)).await {
+            Ok(sent) => sent,
+            Err(_) => self.timed_out(),
+        };
+        self.unfinished = false;
+        sent.redacted(&self.redact)
+    }
+
+    /// Asks whether the receiver is back, in the way that the last send named. Takes a second at most.
+    pub(crate) async fn probe(&mut self, probe: Probe) -> bool {
+        let answered = async {
+            match probe {
+                Probe::None => false,
+                Probe::Connection => self.connector.probe().await,
+                Probe::Request => {
+                    let nothing = match &self.wire {
+                        Wire::Http(client) => client.nothing(),
+                        Wire::Grpc(_) => Bytes::new(),
+                    };
+                    !matches!(self.send(nothing).await, Sent::Retry { .. })
+                }
+            }
+        };
+        tokio::time::timeout(PROBED, answered).await.unwrap_or(false)
+    }
+
+    async fn attempt(&mut self, body: Bytes) -> Sent {
+        let reused = self.wire.is_connected();
+        let first = self.once(body.clone()).await;
+        let outcome = match first {
+            // The receiver may have closed a connection that lay idle; that says nothing about the receiver.
+            Err(Failure::Broken(_)) if reused => self.once(body).await,
+            other => other,
+        };
+        outcome.unwrap_or_else(Sent::from)
+    }
+
+    async fn once(&mut self, body: Bytes) -> Result<Sent, Failure> {
+        let outcome = match &mut self.wire {
+            Wire::Http(client) => client.send(&mut self.connector, body).await,
+            Wire::Grpc(client) => client.send(&mut self.connector, body).await,
+        };
+        if outcome.is_err() {
+            self.wire.disconnect();
+        }
+        outcome
+    }
+
+    /// Gives the connection up too: a stream of a dead HTTP/2 connection can be cancelled, and the next would hang again.
+    fn timed_out(&mut self) -> Sent {
+        let what = if self.wire.is_connected() { "answer" } else { "connection" };
+        self.wire.disconnect();
+        let probe = if what == "answer" { Probe::Request } else { Probe::Connection };
+        Sent::Retry { after: None, cause: format!("no {what} within {:?}", self.timeout), probe }
+    }
+}
+
+impl Wire {
+    fn is_connected(&self) -> bool {
+        match self {
+            Wire::Http(client) => client.is_connected(),
+            Wire::Grpc(client) => client.is_connected(),
+        }
+    }
+
+    fn disconnect(&mut self) {
+        match self {
+            Wire::Http(client) => client.disconnect(),
+            Wire::Grpc(client) => client.disconnect(),
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Keeps secrets out of texts that a receiver wrote, which may repeat what it was sent.
+
+use super::address::Address;
+use super::target::Target;
+use crate::base::secret::Secret;
+
+/// Shorter values are no secrets, and words of the text would be lost with them.
+const SHORTEST: usize = 4;
+
+/// The longest text that is passed on, in characters.
+const LONGEST: usize = 300;
+
+/// Knows what must not be shown.
+pub(super) struct Redact(Vec<Secret>);
+
+impl Redact {
+    pub(super) fn new(target: &Target, address: &Address) -> Self {
+        let values = target.headers.iter().map(|(_, value)| value).chain(&address.secrets);
+        let mut secrets: Vec<Secret> = Vec::new();
+        for value in values.filter(|value| value.reveal().len() >= SHORTEST) {
+            secrets.push(value.clone());
+            // The token of `Bearer token` may be repeated without its scheme.
+            if let Some((_, token)) = value.reveal().trim().rsplit_once(' ')
+                && token.len() >= SHORTEST
+            {
+                secrets.push(Secret::new(token));
+            }
+        }
+        // A secret that contains another goes first, else its rest would stay.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.reveal().len()));
+        Redact(secrets)
+    }
+
+    /// The text on one line, of bounded length, without secrets.
+    pub(super) fn apply(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for secret in &self.0 {
+            if text.contains(secret.reveal()) {
+                text = text.replace(secret.reveal(), "[secret]");
+            }
+        }
+        let line = text.replace(char::is_control, " ");
+        let line = line.trim();
+        match line.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::address;
+    use super::*;
+    use crate::config::{Protocol, TlsFiles};
+
+    fn check(text: &str, expected: &str) {
+        let target = Target {
+            protocol: Protocol::HttpProtobuf,
+            url: "http://ann:hun%40ter2@host/?key=querykey".into(),
+            headers: vec![
+                ("authorization".into(), Secret::new("Bearer sesame")),
+                ("x-flag".into(), Secret::new("1")),
+                ("x-long".into(), Secret::new("sesame-and-more")),
+            ],
+            gzip: false,
+            timeout: Duration::ZERO,
+            tls: TlsFiles::default(),
+        };
+        let redact = Redact::new(&target, &address::parse(&target.url).unwrap());
+        assert_eq!(redact.apply(text), expected);
+    }
+
+    #[test]
+    fn secrets_are_taken_out_of_texts() {
+        check("bad token sesame", "bad token [secret]");
+        check("bad `Bearer sesame`", "bad `[secret]`");
+        check("bad sesame-and-more", "bad [secret]");
+        check("password hun@ter2 or hun%40ter2", "password [secret] or [secret]");
+        check("bad key querykey", "bad key [secret]");
+        check("status 1", "status 1");
+    }
+
+    #[test]
+    fn a_text_is_one_line_of_bounded_length() {
+        check("two\r\nlines\0\n", "two  lines");
+        check(&"é".repeat(1000), &format!("{}…", "é".repeat(300)));
+    }
+}

@@ -1,0 +1,144 @@
+//! Certificates from files, read again when they change.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::error::TargetError;
+use super::target::Target;
+use crate::base::secret::Masked;
+use crate::config::{Protocol, TlsFiles};
+
+/// Whom to trust and who we are. The last files that could be read stay in use while new ones cannot.
+pub(super) struct Tls {
+    files: TlsFiles,
+    protocol: &'static [u8],
+    loaded: Option<Arc<ClientConfig>>,
+    /// Of the files at the last reading, whether it went well or not.
+    stamps: Vec<Stamp>,
+    /// Why the files as they are now are not in use.
+    problem: Option<String>,
+}
+
+type Stamp = Option<(SystemTime, u64)>;
+
+impl Tls {
+    pub(super) fn new(target: &Target) -> Result<Self, TargetError> {
+        let files = target.tls.clone();
+        if files.client_certificate.is_some() != files.client_key.is_some() {
+            return Err(TargetError::HalfClientCertificate);
+        }
+        let protocol: &[u8] = if target.protocol == Protocol::Grpc { b"h2" } else { b"http/1.1" };
+        Ok(Tls { files, protocol, loaded: None, stamps: Vec::new(), problem: None })
+    }
+
+    /// Whether a file is another than the one that was read.
+    pub(super) fn changed(&self) -> bool {
+        self.loaded.is_some() && self.stamps() != self.stamps
+    }
+
+    pub(super) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// What a connection needs, read now if it was not yet or if a file changed.
+    pub(super) fn config(&mut self) -> Result<Arc<ClientConfig>, String> {
+        let stamps = self.stamps();
+        if let Some(config) = self.loaded.as_ref().filter(|_| stamps == self.stamps) {
+            return Ok(config.clone());
+        }
+        // Taken before the reading: a file that changes meanwhile is read once more.
+        self.stamps = stamps;
+        match (self.read(), &self.loaded) {
+            (Ok(config), _) => {
+                self.problem = None;
+                Ok(self.loaded.insert(Arc::new(config)).clone())
+            }
+            // A certificate and its key are seldom replaced in one step.
+            (Err(error), Some(before)) => {
+                self.problem = Some(error);
+                Ok(before.clone())
+            }
+            (Err(error), None) => Err(error),
+        }
+    }
+
+    fn stamps(&self) -> Vec<Stamp> {
+        let TlsFiles { ca, client_certificate, client_key } = &self.files;
+        [ca, client_certificate, client_key]
+            .into_iter()
+            .map(|file| stamp(file.as_ref().map(|file| file.as_path())))
+            .collect()
+    }
+
+    fn read(&self) -> Result<ClientConfig, String> {
+        let roots = match &self.files.ca {
+            Some(file) => roots_of(file)?,
+            None => system_roots()?,
+        };
+        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| format!("TLS cannot be used: {error}"))?
+            .with_root_certificates(roots);
+        let mut config = match (&self.files.client_certificate, &self.files.client_key) {
+            (Some(certificate), Some(key)) => {
+                builder.with_client_auth_cert(certificates(certificate)?, private_key(key)?).map_err(|error| {
+                    format!("client certificate `{}` does not go with its key: {error}", shown(certificate))
+                })?
+            }
+            _ => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = vec![self.protocol.to_vec()];
+        Ok(config)
+    }
+}
+
+/// The name of a file, unless it came from a variable.
+fn shown(file: &Masked<PathBuf>) -> Masked<String> {
+    file.clone().map(|file| file.display().to_string())
+}
+
+fn stamp(file: Option<&Path>) -> Stamp {
+    let metadata = fs::metadata(file?).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+fn roots_of(file: &Masked<PathBuf>) -> Result<RootCertStore, String> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(file)? {
+        roots.add(certificate).map_err(|error| format!("CA file `{}`: {error}", shown(file)))?;
+    }
+    Ok(roots)
+}
+
+fn system_roots() -> Result<RootCertStore, String> {
+    let mut roots = RootCertStore::empty();
+    // The system's store may hold certificates that nobody can use; the others count.
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if roots.is_empty() {
+        return Err("the system has no root certificates; name a CA file".to_owned());
+    }
+    Ok(roots)
+}
+
+fn certificates(file: &Masked<PathBuf>) -> Result<Vec<CertificateDer<'static>>, String> {
+    let wrong = |error| format!("certificate file `{}` cannot be read: {error}; expected PEM", shown(file));
+    let certificates: Vec<_> =
+        CertificateDer::pem_file_iter(file.as_path()).map_err(wrong)?.collect::<Result<_, _>>().map_err(wrong)?;
+    if certificates.is_empty() {
+        return Err(format!("certificate file `{}` has no certificate in it; expected PEM", shown(file)));
+    }
+    Ok(certificates)
+}
+
+fn private_key(file: &Masked<PathBuf>) -> Result<PrivateKeyDer<'static>, String> {
+    // The error could show what stands in the file where a key should be.
+    PrivateKeyDer::from_pem_file(file.as_path())
+        .map_err(|_| format!("key file `{}` cannot be read as a private key; expected PEM", shown(file)))
+}

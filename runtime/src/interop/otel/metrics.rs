@@ -1,0 +1,167 @@
+//! Raw OpenTelemetry instruments of the program: the SDK aggregates them, and what it has is read beside our metrics.
+//!
+//! The global meter provider is ours and hands out the SDK's instruments. It keeps the callbacks of observable ones to
+//! itself: the SDK would call them under a lock that every new instrument needs, and never recovers from a panic there.
+
+mod callbacks;
+mod convert;
+mod delta;
+mod provider;
+mod streams;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use opentelemetry::global;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::metrics::data::ResourceMetrics;
+use opentelemetry_sdk::metrics::reader::MetricReader;
+use opentelemetry_sdk::metrics::{InstrumentKind, ManualReader, Pipeline, SdkMeterProvider, Temporality};
+
+use self::callbacks::Callbacks;
+use self::delta::Deltas;
+use self::provider::{Off, Provider};
+use self::streams::Streams;
+use crate::base::notice;
+use crate::config::{Metrics, TemporalityPreference};
+use crate::meter::snapshot::ForeignMetric;
+
+/// As for our own observable gauges: what has not answered by then is a gap.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The raw OpenTelemetry instruments of the process: while it lives, `opentelemetry::global::meter` gives some that count.
+pub(crate) struct Meters {
+    provider: SdkMeterProvider,
+    callbacks: Arc<Callbacks>,
+    streams: Arc<Streams>,
+    export: Arc<ManualReader>,
+    /// Reads from the beginning, if exports do not.
+    scrape: Option<Arc<ManualReader>>,
+    /// What observed counters had at the last export, if exports count from there.
+    deltas: Option<Mutex<Deltas>>,
+    /// How long a collection waits for callbacks at most.
+    patience: Duration,
+    /// The process it belongs to: in a forked child locks of the SDK may be held for ever.
+    process: u32,
+}
+
+impl Meters {
+    /// Makes instruments as `config` says, and makes them the global ones. Instruments that were made before stay off.
+    pub(crate) fn start(config: &Metrics) -> Self {
+        let (callbacks, streams) = (Arc::new(Callbacks::default()), Arc::new(Streams::new(config)));
+        let export = Arc::new(ManualReader::builder().build());
+        let cumulative = config.temporality == TemporalityPreference::Cumulative;
+        let scrape = (!cumulative).then(|| Arc::new(ManualReader::builder().build()));
+        let mut builder = SdkMeterProvider::builder()
+            .with_resource(opentelemetry_sdk::Resource::builder_empty().build())
+            .with_reader(Reader { inner: export.clone(), preference: config.temporality });
+        if let Some(scrape) = &scrape {
+            let preference = TemporalityPreference::Cumulative;
+            builder = builder.with_reader(Reader { inner: scrape.clone(), preference });
+        }
+        let provider = streams.add_to(builder).build();
+        global::set_meter_provider(Provider::new(provider.clone(), callbacks.clone()));
+        let deltas = (config.temporality == TemporalityPreference::Delta).then(Mutex::default);
+        let (patience, process) = (PATIENCE, std::process::id());
+        Meters { provider, callbacks, streams, export, scrape, deltas, patience, process }
+    }
+
+    /// All points for an export, with no more patience for callbacks than given.
+    pub(crate) fn collect(&self, patience: Duration) -> Vec<ForeignMetric> {
+        let mut metrics = self.read(&self.export, patience);
+        if let Some(deltas) = &self.deltas {
+            deltas.lock().unwrap_or_else(PoisonError::into_inner).apply(&mut metrics);
+        }
+        metrics
+    }
+
+    /// All points since the beginning, for those who are scraped. Exports do not notice.
+    pub(crate) fn scrape(&self, patience: Duration) -> Vec<ForeignMetric> {
+        self.read(self.scrape.as_ref().unwrap_or(&self.export), patience)
+    }
+
+    fn read(&self, reader: &ManualReader, patience: Duration) -> Vec<ForeignMetric> {
+        let answers = self.callbacks.ask(patience.min(self.patience));
+        let mut read = ResourceMetrics::default();
+        let collected = callbacks::with(answers, || catch_unwind(AssertUnwindSafe(|| reader.collect(&mut read))));
+        match collected {
+            Ok(Ok(())) => {
+                let mut metrics = convert::metrics(&read);
+                metrics.iter_mut().for_each(|metric| self.streams.finish(metric));
+                metrics
+            }
+            // It was stopped.
+            Ok(Err(_)) => Vec::new(),
+            Err(_) => {
+                notice::say(format_args!("the OpenTelemetry SDK panicked: its metrics are left out"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Ends them: from now on `opentelemetry::global::meter` gives instruments that do nothing.
+    pub(crate) fn stop(&self) {
+        if self.process != std::process::id() || !self.callbacks.stop() {
+            return;
+        }
+        global::set_meter_provider(Off);
+        // It fails only if somebody else has done it.
+        let _ = self.provider.shutdown();
+    }
+}
+
+impl Drop for Meters {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl std::fmt::Debug for Meters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Meters").finish_non_exhaustive()
+    }
+}
+
+/// A reader that is asked by us, and that knows what each kind of instrument shall count from.
+#[derive(Debug)]
+struct Reader {
+    inner: Arc<ManualReader>,
+    preference: TemporalityPreference,
+}
+
+impl MetricReader for Reader {
+    fn register_pipeline(&self, pipeline: Weak<Pipeline>) {
+        self.inner.register_pipeline(pipeline);
+    }
+
+    fn collect(&self, metrics: &mut ResourceMetrics) -> OTelSdkResult {
+        self.inner.collect(metrics)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.inner.force_flush()
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.inner.shutdown_with_timeout(timeout)
+    }
+
+    fn temporality(&self, kind: InstrumentKind) -> Temporality {
+        match (self.preference, kind) {
+            (TemporalityPreference::Cumulative, _) => Temporality::Cumulative,
+            (_, InstrumentKind::Counter | InstrumentKind::Histogram) => Temporality::Delta,
+            // The SDK's deltas of observed counters wrap around when a counter begins anew, so we make them.
+            (_, InstrumentKind::ObservableCounter) => Temporality::Cumulative,
+            (_, InstrumentKind::UpDownCounter | InstrumentKind::ObservableUpDownCounter) => Temporality::Cumulative,
+            // A delta forgets the gauges that were not set since.
+            (TemporalityPreference::Delta, InstrumentKind::Gauge | InstrumentKind::ObservableGauge) => {
+                Temporality::Delta
+            }
+            (_, InstrumentKind::Gauge | InstrumentKind::ObservableGauge) => Temporality::Cumulative,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! Callbacks of observable instruments. They are the user's code, which may panic or hang: they run on threads of their
+//! own, and what they have observed by then is handed to the SDK when it asks.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::{AsyncInstrument, Callback};
+
+use crate::base::notice;
+use crate::declare::observe::{Call, call_all};
+
+/// Observations that one callback may make in one go.
+const MOST: usize = 1 << 16;
+
+/// All callbacks, by the order in which they were registered.
+#[derive(Default)]
+pub(super) struct Callbacks(Mutex<Registered>);
+
+#[derive(Default)]
+struct Registered {
+    all: BTreeMap<u64, Arc<dyn Ask>>,
+    next: u64,
+    stopped: bool,
+}
+
+/// What callbacks have observed, by their ids.
+pub(super) type Answers = HashMap<u64, Box<dyn Any + Send>>;
+
+thread_local! {
+    /// What the SDK is told on this thread, while it collects.
+    static ANSWERS: RefCell<Answers> = RefCell::default();
+}
+
+/// Runs `f`, in which the SDK is told these answers.
+pub(super) fn with<R>(answers: Answers, f: impl FnOnce() -> R) -> R {
+    ANSWERS.with(|current| *current.borrow_mut() = answers);
+    let result = f();
+    ANSWERS.with(|current| current.take());
+    result
+}
+
+impl Callbacks {
+    fn lock(&self) -> MutexGuard<'_, Registered> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a callback, and gives the one that the SDK shall have instead.
+    pub(super) fn keep<M: Copy + Send + Sync + 'static>(
+        &self,
+        instrument: &str,
+        callback: Callback<M>,
+    ) -> impl Fn(&dyn AsyncInstrument<M>) + Send + Sync + 'static {
+        let mut registered = self.lock();
+        let id = registered.next;
+        registered.next += 1;
+        if !registered.stopped {
+            let (busy, slow, told) = (AtomicBool::new(false), AtomicBool::new(false), AtomicBool::new(false));
+            let asked = Asked { instrument: instrument.to_owned(), callback, busy, slow, told };
+            registered.all.insert(id, Arc::new(asked));
+        }
+        move |observer| answer(id, observer)
+    }
+
+    /// Asks all of them, and gives what came within `patience`.
+    pub(super) fn ask(&self, patience: Duration) -> Answers {
+        let mut due: Vec<_> = self.lock().all.iter().map(|(id, callback)| (*id, callback.clone())).collect();
+        if due.is_empty() {
+            return Answers::new();
+        }
+        // Those that were slow come last, so that the others need not wait for them every time.
+        due.sort_by_key(|(_, callback)| callback.is_slow());
+        let call = |(id, callback): (u64, Arc<dyn Ask>)| -> Call<_> {
+            Box::new(move || callback.ask(patience).map(|answer| (id, answer)))
+        };
+        call_all(due.into_iter().map(call).collect(), patience).into_iter().collect()
+    }
+
+    /// Forgets all of them; false if that was done already.
+    pub(super) fn stop(&self) -> bool {
+        let mut registered = self.lock();
+        let forgotten = std::mem::take(&mut registered.all);
+        let first = !std::mem::replace(&mut registered.stopped, true);
+        // They may hold the user's values, whose destructors are the user's code.
+        drop(registered);
+        drop(forgotten);
+        first
+    }
+}
+
+fn answer<M: Copy + 'static>(id: u64, observer: &dyn AsyncInstrument<M>) {
+    ANSWERS.with_borrow(|answers| {
+        let observed = answers.get(&id).and_then(|answer| answer.downcast_ref::<Vec<(M, Vec<KeyValue>)>>());
+        for (value, attributes) in observed.into_iter().flatten() {
+            observer.observe(*value, attributes);
+        }
+    });
+}
+
+trait Ask: Send + Sync {
+    fn is_slow(&self) -> bool;
+
+    /// What it observes; nothing if it is still at it, or panics.
+    fn ask(&self, patience: Duration) -> Option<Box<dyn Any + Send>>;
+}
+
+struct Asked<M> {
+    instrument: String,
+    callback: Callback<M>,
+    /// It is being called, by a thread that may have been left behind.
+    busy: AtomicBool,
+    /// It took long, the last time.
+    slow: AtomicBool,
+    /// It panicked, and that was told.
+    told: AtomicBool,
+}
+
+impl<M: Copy + Send + Sync + 'static> Ask for Asked<M> {
+    fn is_slow(&self) -> bool {
+        self.slow.load(Relaxed) || self.busy.load(Relaxed)
+    }
+
+    fn ask(&self, patience: Duration) -> Option<Box<dyn Any + Send>> {
+        if self.busy.swap(true, Acquire) {
+            return None;
+        }
+        let start = Instant::now();
+        let observed = Observed::<M>(Mutex::default());
+        let outcome = catch_unwind(AssertUnwindSafe(|| (self.callback)(&observed)));
+        self.slow.store(start.elapsed() >= patience / 2, Relaxed);
+        self.busy.store(false, Release);
+        if outcome.is_err() && !self.told.swap(true, Relaxed) {
+            notice::say(format_args!("a callback of `{}` panicked: what it observes is left out", self.instrument));
+        }
+        outcome.ok()?;
+        Some(Box::new(observed.0.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+/// What a callback observes.
+struct Observed<M>(Mutex<Vec<(M, Vec<KeyValue>)>>);
+
+impl<M: Copy + Send + Sync> AsyncInstrument<M> for Observed<M> {
+    fn observe(&self, value: M, attributes: &[KeyValue]) {
+        let mut observed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if observed.len() < MOST {
+            observed.push((value, attributes.to_vec()));
+        }
+    }
+}

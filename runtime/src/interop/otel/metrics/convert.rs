@@ -1,0 +1,216 @@
+//! What the SDK has collected, as plain data.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use opentelemetry::{Array, InstrumentationScope, KeyValue, Value};
+use opentelemetry_sdk::metrics::Temporality as SdkTemporality;
+use opentelemetry_sdk::metrics::data::{
+    AggregatedMetrics, ExponentialBucket, ExponentialHistogramDataPoint, HistogramDataPoint, Metric, MetricData,
+    ResourceMetrics,
+};
+
+use crate::config::AttributeValue;
+use crate::declare::metric::MetricKind;
+use crate::meter::snapshot::{
+    ExponentialBuckets, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, PointValue,
+    Temporality,
+};
+
+/// All metrics, by scope.
+pub(super) fn metrics(read: &ResourceMetrics) -> Vec<ForeignMetric> {
+    let mut scopes: Vec<_> = read.scope_metrics().collect();
+    // The SDK has them in no order.
+    scopes.sort_by_key(|scope| (scope.scope().name().to_owned(), scope.scope().version().map(str::to_owned)));
+    let of_scope = |metrics: &&opentelemetry_sdk::metrics::data::ScopeMetrics| {
+        let scope = Arc::new(scope(metrics.scope()));
+        metrics.metrics().map(|one| metric(&scope, one)).collect::<Vec<_>>()
+    };
+    scopes.iter().flat_map(of_scope).collect()
+}
+
+fn scope(scope: &InstrumentationScope) -> ForeignScope {
+    ForeignScope {
+        name: scope.name().to_owned(),
+        version: scope.version().map(str::to_owned),
+        schema_url: scope.schema_url().map(str::to_owned),
+        attributes: attributes(scope.attributes()),
+    }
+}
+
+fn metric(scope: &Arc<ForeignScope>, metric: &Metric) -> ForeignMetric {
+    let data = match metric.data() {
+        AggregatedMetrics::F64(data) => Data::of(data),
+        AggregatedMetrics::U64(data) => Data::of(data),
+        AggregatedMetrics::I64(data) => Data::of(data),
+    };
+    ForeignMetric {
+        scope: scope.clone(),
+        name: metric.name().to_owned(),
+        description: metric.description().to_owned(),
+        unit: metric.unit().to_owned(),
+        kind: data.kind,
+        temporality: data.temporality,
+        start_unix_nanos: data.start.map(nanos),
+        time_unix_nanos: nanos(data.time),
+        points: data.points,
+    }
+}
+
+struct Data {
+    kind: MetricKind,
+    temporality: Temporality,
+    start: Option<SystemTime>,
+    time: SystemTime,
+    points: Vec<ForeignPoint>,
+}
+
+impl Data {
+    fn of<T: Number>(data: &MetricData<T>) -> Self {
+        match data {
+            MetricData::Gauge(gauge) => Data {
+                kind: MetricKind::Gauge,
+                temporality: Temporality::Cumulative,
+                start: gauge.start_time(),
+                time: gauge.time(),
+                points: gauge.data_points().map(|at| point(at.attributes(), at.value().value())).collect(),
+            },
+            MetricData::Sum(sum) => Data {
+                kind: if sum.is_monotonic() { MetricKind::Counter } else { MetricKind::UpDownCounter },
+                temporality: temporality(sum.temporality()),
+                start: Some(sum.start_time()),
+                time: sum.time(),
+                points: sum.data_points().map(|at| point(at.attributes(), at.value().value())).collect(),
+            },
+            MetricData::Histogram(all) => Data {
+                kind: MetricKind::Histogram,
+                temporality: temporality(all.temporality()),
+                start: Some(all.start_time()),
+                time: all.time(),
+                points: all.data_points().map(|at| point(at.attributes(), histogram(at))).collect(),
+            },
+            MetricData::ExponentialHistogram(all) => Data {
+                kind: MetricKind::Histogram,
+                temporality: temporality(all.temporality()),
+                start: Some(all.start_time()),
+                time: all.time(),
+                points: all.data_points().map(|at| point(at.attributes(), exponential(at))).collect(),
+            },
+        }
+    }
+}
+
+fn point<'a>(from: impl Iterator<Item = &'a KeyValue>, value: PointValue) -> ForeignPoint {
+    ForeignPoint { attributes: attributes(from), value }
+}
+
+fn histogram<T: Number>(point: &HistogramDataPoint<T>) -> PointValue {
+    // The SDK's extremes of no values are those of its type.
+    let some = |extreme: Option<T>| extreme.filter(|_| point.count() > 0).map(T::fraction);
+    PointValue::Histogram(HistogramPoint {
+        count: point.count(),
+        sum: point.sum().fraction(),
+        min: some(point.min()),
+        max: some(point.max()),
+        bounds: interned(point.bounds().collect()),
+        counts: point.bucket_counts().collect(),
+        exemplars: Vec::new(),
+    })
+}
+
+fn exponential<T: Number>(point: &ExponentialHistogramDataPoint<T>) -> PointValue {
+    let some = |extreme: Option<T>| extreme.filter(|_| point.count() > 0).map(T::fraction);
+    let side = |side: &ExponentialBucket| ExponentialBuckets { offset: side.offset(), counts: side.counts().collect() };
+    let positive = side(point.positive_bucket());
+    PointValue::Exponential(ExponentialPoint {
+        count: point.count() as u64,
+        sum: point.sum().fraction(),
+        min: some(point.min()),
+        max: some(point.max()),
+        scale: point.scale().into(),
+        zero_count: point.zero_count(),
+        zero_threshold: point.zero_threshold(),
+        offset: positive.offset,
+        counts: positive.counts,
+        negative: Some(side(point.negative_bucket())),
+        exemplars: Vec::new(),
+    })
+}
+
+/// Bounds that live as long as the process: there are as many as the program and its views name, and the SDK does not
+/// forget an instrument either.
+fn interned(bounds: Vec<f64>) -> &'static [f64] {
+    static KNOWN: Mutex<Vec<&'static [f64]>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.iter().find(|known| **known == bounds) {
+        return found;
+    }
+    let new: &'static [f64] = bounds.leak();
+    known.push(new);
+    new
+}
+
+fn temporality(temporality: SdkTemporality) -> Temporality {
+    if temporality == SdkTemporality::Delta { Temporality::Delta } else { Temporality::Cumulative }
+}
+
+fn nanos(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn attributes<'a>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(String, AttributeValue)> {
+    from.map(|attribute| (attribute.key.to_string(), value(&attribute.value))).collect()
+}
+
+fn value(value: &Value) -> AttributeValue {
+    match value {
+        Value::Bool(flag) => AttributeValue::Bool(*flag),
+        Value::I64(number) => AttributeValue::I64(*number),
+        Value::F64(number) => AttributeValue::F64(*number),
+        Value::String(text) => AttributeValue::Str(text.to_string()),
+        Value::Array(Array::Bool(flags)) => AttributeValue::BoolArray(flags.clone()),
+        Value::Array(Array::I64(numbers)) => AttributeValue::I64Array(numbers.clone()),
+        Value::Array(Array::F64(numbers)) => AttributeValue::F64Array(numbers.clone()),
+        Value::Array(Array::String(texts)) => {
+            AttributeValue::StrArray(texts.iter().map(|text| text.to_string()).collect())
+        }
+        other => AttributeValue::Str(other.to_string()),
+    }
+}
+
+/// What instruments count in.
+trait Number: Copy {
+    fn value(self) -> PointValue;
+    fn fraction(self) -> f64;
+}
+
+impl Number for u64 {
+    fn value(self) -> PointValue {
+        PointValue::U64(self)
+    }
+
+    fn fraction(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Number for i64 {
+    fn value(self) -> PointValue {
+        PointValue::I64(self)
+    }
+
+    fn fraction(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Number for f64 {
+    fn value(self) -> PointValue {
+        PointValue::F64(self)
+    }
+
+    fn fraction(self) -> f64 {
+        self
+    }
+}

@@ -1,0 +1,68 @@
+//! Deltas of observed counters: what they grew by since the last export.
+//!
+//! A counter that shows less than before has begun anew, and all it shows is new. One that was not observed for a while,
+//! because its callback hung, goes on from where it was.
+
+use std::collections::HashMap;
+
+use crate::declare::metric::MetricKind;
+use crate::meter::snapshot::{ForeignMetric, ForeignPoint, PointValue, Temporality, printed};
+
+/// For how many exports a series is remembered that is not observed.
+const REMEMBERED: u64 = 16;
+
+/// What was exported of each stream.
+#[derive(Default)]
+pub(super) struct Deltas {
+    round: u64,
+    streams: HashMap<(String, Option<String>, String), Stream>,
+}
+
+#[derive(Default)]
+struct Stream {
+    /// When it was exported.
+    time: Option<u64>,
+    series: HashMap<Vec<(String, String)>, Shown>,
+}
+
+struct Shown {
+    value: PointValue,
+    round: u64,
+}
+
+impl Deltas {
+    /// Makes deltas of all sums that only grow and are not deltas yet: those of observed counters.
+    pub(super) fn apply(&mut self, metrics: &mut [ForeignMetric]) {
+        self.round += 1;
+        let observed = |metric: &&mut ForeignMetric| {
+            metric.kind == MetricKind::Counter && metric.temporality == Temporality::Cumulative
+        };
+        for metric in metrics.iter_mut().filter(observed) {
+            let place = (metric.scope.name.clone(), metric.scope.version.clone(), metric.name.clone());
+            let stream = self.streams.entry(place).or_default();
+            metric.temporality = Temporality::Delta;
+            metric.start_unix_nanos = stream.time.or(metric.start_unix_nanos);
+            stream.time = Some(metric.time_unix_nanos);
+            for point in &mut metric.points {
+                let now = point.value.clone();
+                let before = stream.series.insert(key(point), Shown { value: now.clone(), round: self.round });
+                point.value = since(now, before.map(|shown| shown.value));
+            }
+            stream.series.retain(|_, shown| shown.round + REMEMBERED > self.round);
+        }
+    }
+}
+
+fn key(point: &ForeignPoint) -> Vec<(String, String)> {
+    let mut key: Vec<_> = point.attributes.iter().map(|(name, value)| (name.clone(), printed(value))).collect();
+    key.sort();
+    key
+}
+
+fn since(now: PointValue, before: Option<PointValue>) -> PointValue {
+    match (now, before) {
+        (PointValue::U64(now), Some(PointValue::U64(before))) if now >= before => PointValue::U64(now - before),
+        (PointValue::F64(now), Some(PointValue::F64(before))) if now >= before => PointValue::F64(now - before),
+        (now, _) => now,
+    }
+}

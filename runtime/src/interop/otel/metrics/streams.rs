@@ -1,0 +1,168 @@
+//! What the SDK makes of an instrument: as the views say, or as the configuration has it for its kind.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use opentelemetry::{InstrumentationScope, Key};
+use opentelemetry_sdk::metrics::{
+    Aggregation as SdkAggregation, Instrument, InstrumentKind, MeterProviderBuilder, Stream,
+};
+
+use super::provider::names_bounds;
+use crate::base::notice;
+use crate::config::{Aggregation, CardinalityLimits, HistogramAggregation, InstrumentType, Metrics};
+use crate::encode::views::{Keys, Subject, View, Views, merge_foreign};
+use crate::meter::snapshot::{ForeignMetric, ForeignScope};
+
+/// The bounds of the specification, for histograms that name none.
+const DEFAULT_BOUNDS: [f64; 15] =
+    [0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1_000.0, 2_500.0, 5_000.0, 7_500.0, 10_000.0];
+
+/// How streams are made.
+pub(super) struct Streams {
+    views: Views,
+    histograms: HistogramAggregation,
+    limits: CardinalityLimits,
+    /// Attributes that stay, of streams for which the SDK cannot be told.
+    keys: Mutex<HashMap<Place, Keys>>,
+}
+
+/// A scope's name and version, and the name of a stream in small letters.
+type Place = (String, Option<String>, String);
+
+impl Streams {
+    pub(super) fn new(config: &Metrics) -> Self {
+        // What is wrong with them is told by who applies them to our metrics.
+        let (views, _) = Views::new(&config.views);
+        Streams { views, histograms: config.histograms, limits: config.cardinality, keys: Mutex::default() }
+    }
+
+    /// Each view by itself, and one for what none of them fits.
+    pub(super) fn add_to(self: &Arc<Self>, mut builder: MeterProviderBuilder) -> MeterProviderBuilder {
+        for view in self.views.iter() {
+            let (view, streams) = (view.clone(), self.clone());
+            builder = builder.with_view(move |instrument: &Instrument| {
+                view.fits(&subject(instrument)).then(|| streams.by_view(&view, instrument)).flatten()
+            });
+        }
+        let streams = self.clone();
+        builder.with_view(move |instrument: &Instrument| {
+            let subject = subject(instrument);
+            let is_default = !streams.views.iter().any(|view| view.fits(&subject));
+            is_default.then(|| streams.made(instrument, None, None, Stream::builder())).flatten()
+        })
+    }
+
+    fn by_view(&self, view: &View, instrument: &Instrument) -> Option<Stream> {
+        let mut builder = Stream::builder();
+        if let Some(name) = &view.name {
+            builder = builder.with_name(name.clone());
+        }
+        if let Some(description) = &view.description {
+            builder = builder.with_description(description.clone());
+        }
+        match view.keys.exact() {
+            Some(keys) => builder = builder.with_allowed_attribute_keys(keys.into_iter().map(Key::from)),
+            None if view.keys.keep_all() => {}
+            None => {
+                let name = view.name.as_deref().unwrap_or(instrument.name());
+                let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+                keys.insert(place(instrument.scope(), name), view.keys.clone());
+            }
+        }
+        self.made(instrument, view.aggregation.as_ref(), view.cardinality_limit, builder)
+    }
+
+    fn made(
+        &self,
+        instrument: &Instrument,
+        aggregation: Option<&Aggregation>,
+        limit: Option<u32>,
+        mut builder: opentelemetry_sdk::metrics::StreamBuilder,
+    ) -> Option<Stream> {
+        if let Some(aggregation) = self.aggregation(instrument.kind(), aggregation) {
+            builder = builder.with_aggregation(aggregation);
+        }
+        if let Some(limit) = limit.or_else(|| self.limit(instrument.kind())) {
+            builder = builder.with_cardinality_limit(limit.max(1) as usize);
+        }
+        let stream = builder.build();
+        // Then it is as if the view did not fit.
+        stream.map_err(|error| notice::say(format_args!("view of `{}`: {error}", instrument.name()))).ok()
+    }
+
+    /// `None` leaves it to the SDK, which knows the bounds that a histogram may name.
+    fn aggregation(&self, kind: InstrumentKind, asked: Option<&Aggregation>) -> Option<SdkAggregation> {
+        match asked {
+            None | Some(Aggregation::Default) => {
+                let exponential = self.histograms == HistogramAggregation::Exponential
+                    && kind == InstrumentKind::Histogram
+                    && !names_bounds();
+                exponential.then_some(SdkAggregation::Base2ExponentialHistogram {
+                    max_size: 160,
+                    max_scale: 20,
+                    record_min_max: true,
+                })
+            }
+            Some(Aggregation::Drop) => Some(SdkAggregation::Drop),
+            Some(Aggregation::LastValue) => Some(SdkAggregation::LastValue),
+            Some(Aggregation::Sum) => Some(SdkAggregation::Sum),
+            Some(Aggregation::ExplicitBuckets { boundaries, record_min_max }) => {
+                let boundaries = boundaries.clone().unwrap_or_else(|| DEFAULT_BOUNDS.to_vec());
+                Some(SdkAggregation::ExplicitBucketHistogram { boundaries, record_min_max: *record_min_max })
+            }
+            Some(Aggregation::Exponential { max_scale, max_size, record_min_max }) => {
+                let (max_size, max_scale, record_min_max) = (*max_size, *max_scale, *record_min_max);
+                Some(SdkAggregation::Base2ExponentialHistogram { max_size, max_scale, record_min_max })
+            }
+        }
+    }
+
+    fn limit(&self, kind: InstrumentKind) -> Option<u32> {
+        let limits = &self.limits;
+        let own = match kind {
+            InstrumentKind::Counter => limits.counter,
+            InstrumentKind::UpDownCounter => limits.up_down_counter,
+            InstrumentKind::Histogram => limits.histogram,
+            InstrumentKind::ObservableCounter => limits.observable_counter,
+            InstrumentKind::ObservableUpDownCounter => limits.observable_up_down_counter,
+            InstrumentKind::Gauge => limits.gauge,
+            InstrumentKind::ObservableGauge => limits.observable_gauge,
+        };
+        own.or(limits.default)
+    }
+
+    /// Leaves out what the SDK could not be told to.
+    pub(super) fn finish(&self, metric: &mut ForeignMetric) {
+        let ForeignScope { name, version, .. } = &*metric.scope;
+        let place = (name.clone(), version.clone(), metric.name.to_ascii_lowercase());
+        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
+        if let Some(keys) = keys {
+            merge_foreign(metric, &keys);
+        }
+    }
+}
+
+fn place(scope: &InstrumentationScope, name: &str) -> Place {
+    (scope.name().to_owned(), scope.version().map(str::to_owned), name.to_ascii_lowercase())
+}
+
+fn subject(instrument: &Instrument) -> Subject<'_> {
+    let scope = instrument.scope();
+    Subject {
+        name: instrument.name(),
+        kind: match instrument.kind() {
+            InstrumentKind::Counter => InstrumentType::Counter,
+            InstrumentKind::UpDownCounter => InstrumentType::UpDownCounter,
+            InstrumentKind::Histogram => InstrumentType::Histogram,
+            InstrumentKind::ObservableCounter => InstrumentType::ObservableCounter,
+            InstrumentKind::ObservableUpDownCounter => InstrumentType::ObservableUpDownCounter,
+            InstrumentKind::Gauge => InstrumentType::Gauge,
+            InstrumentKind::ObservableGauge => InstrumentType::ObservableGauge,
+        },
+        unit: instrument.unit(),
+        meter_name: scope.name(),
+        meter_version: scope.version(),
+        meter_schema_url: scope.schema_url(),
+    }
+}

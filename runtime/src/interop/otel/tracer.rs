@@ -1,0 +1,115 @@
+//! The provider that stands behind OpenTelemetry's API, and its tracers.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use opentelemetry::trace::{SpanBuilder, TraceContextExt, TraceState, Tracer, TracerProvider};
+use opentelemetry::{Context as Theirs, InstrumentationScope};
+
+use super::span::TracecastSpan;
+use super::{convert, current};
+use crate::declare::callsite::Kind;
+use crate::record::{bridge, clock};
+use crate::trace::context::Context;
+use crate::trace::foreign::{self, ForeignScope, ForeignSpan};
+
+/// Makes the spans of OpenTelemetry's API spans of the same traces as ours, sampled and exported with them.
+///
+/// While telemetry runs it is the global provider. Before and after, its spans record nothing and hand on the context
+/// that they were given.
+///
+/// ```
+/// use opentelemetry::trace::{Span as _, Tracer as _, TracerProvider as _};
+///
+/// let provider: tracecast::otel::TracecastTracerProvider = tracecast::otel::provider();
+/// let span = provider.tracer("my_library").start("load");
+/// assert!(!span.is_recording()); // telemetry does not run here
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TracecastTracerProvider {
+    _private: (),
+}
+
+/// The provider, for those who do not take it from `opentelemetry::global`.
+///
+/// ```
+/// use opentelemetry::trace::{Tracer as _, TracerProvider as _};
+///
+/// let tracer = tracecast::otel::provider().tracer("my_library");
+/// let bytes = tracer.in_span("load", |_context| 5);
+/// assert_eq!(bytes, 5);
+/// ```
+pub const fn provider() -> TracecastTracerProvider {
+    TracecastTracerProvider { _private: () }
+}
+
+impl TracerProvider for TracecastTracerProvider {
+    type Tracer = TracecastTracer;
+
+    fn tracer_with_scope(&self, scope: InstrumentationScope) -> TracecastTracer {
+        TracecastTracer { scope: Arc::new(convert::scope(&scope)) }
+    }
+}
+
+/// Makes the spans of one instrumentation scope.
+///
+/// ```
+/// use opentelemetry::trace::{Tracer as _, TracerProvider as _};
+///
+/// let tracer: tracecast::otel::TracecastTracer = tracecast::otel::provider().tracer("my_library");
+/// assert_eq!(tracer.in_span("load", |_context| 5), 5);
+/// ```
+#[derive(Clone, Debug)]
+pub struct TracecastTracer {
+    scope: Arc<ForeignScope>,
+}
+
+impl Tracer for TracecastTracer {
+    type Span = TracecastSpan;
+
+    fn build_with_context(&self, builder: SpanBuilder, given: &Theirs) -> TracecastSpan {
+        let (parent, trace_state) = parent_of(given);
+        // A capture sees our spans alone; one that is not ours is transparent there.
+        if !foreign::is_on() || parent.is_captured() || given.is_telemetry_suppressed() {
+            return TracecastSpan::transparent(convert::span_context(&parent, trace_state));
+        }
+        let kind = builder.span_kind.as_ref().map_or(Kind::Internal, convert::kind);
+        let own = foreign::begin(&parent, &builder.name, kind);
+        let context = convert::span_context(&own, trace_state);
+        if !own.is_sampled() {
+            return TracecastSpan::transparent(context);
+        }
+        let mut data = ForeignSpan::new(self.scope.clone(), Cow::Borrowed(""), kind);
+        (data.trace_id, data.span_id) = (own.trace_id(), own.span_id());
+        data.parent_span_id = Some(parent.span_id()).filter(|id| id.is_valid());
+        data.parent_is_remote = parent.is_remote();
+        data.trace_state = context.trace_state().header();
+        fill(&mut data, builder);
+        TracecastSpan::recording(context, data)
+    }
+}
+
+/// Whose child a span is that was given this context.
+///
+/// Most are given the one that is current, and often a copy of it, so it is told by its span: if that is the current one
+/// there, the parent is who is current here, of ours or theirs. Any other context was chosen, and is the parent.
+pub(super) fn parent_of(given: &Theirs) -> (Context, TraceState) {
+    let span = given.span();
+    let theirs = span.span_context();
+    let is_current = Some(convert::span_number(theirs.span_id())) == current::span_id();
+    let parent = if is_current && (bridge::is_on() || !theirs.is_valid()) {
+        Context::current()
+    } else {
+        convert::context(theirs)
+    };
+    let trace_state = current::trace_state_of(theirs, &parent);
+    (parent, trace_state)
+}
+
+fn fill(data: &mut ForeignSpan, builder: SpanBuilder) {
+    data.name = builder.name;
+    data.start_unix_nanos = builder.start_time.map_or_else(clock::unix_now, clock::unix_nanos);
+    builder.attributes.into_iter().flatten().for_each(|attribute| data.set(convert::named(attribute)));
+    builder.events.into_iter().flatten().for_each(|event| data.event(convert::event(event)));
+    builder.links.into_iter().flatten().for_each(|link| data.link(convert::link(link)));
+}

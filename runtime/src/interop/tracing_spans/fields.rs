@@ -1,0 +1,115 @@
+//! Fields of spans and events as attributes.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tracing_core::field::{Field, Visit};
+
+use crate::config::AttributeValue;
+use crate::declare::callsite::Kind;
+use crate::trace::foreign::{ForeignSpan, ForeignStatus, Named};
+
+/// What the fields say.
+#[derive(Default)]
+pub(super) struct Fields {
+    pub(super) name: Option<String>,
+    pub(super) kind: Option<Kind>,
+    /// Of an event.
+    pub(super) message: Option<String>,
+    pub(super) attributes: Vec<Named>,
+    failed: Option<bool>,
+    description: Option<String>,
+}
+
+impl Fields {
+    /// Reads fields. What prints them is the program's; if it panics, what was read until then stays.
+    pub(super) fn read(record: impl FnOnce(&mut dyn Visit)) -> Self {
+        let mut fields = Fields::default();
+        let _ = catch_unwind(AssertUnwindSafe(|| record(&mut fields)));
+        fields
+    }
+
+    /// Puts all but the message on a span.
+    pub(super) fn apply(self, span: &mut ForeignSpan) {
+        if let Some(name) = self.name {
+            span.name = Cow::Owned(name);
+        }
+        if let Some(kind) = self.kind {
+            span.kind = kind;
+        }
+        self.attributes.into_iter().for_each(|attribute| span.set(attribute));
+        match (self.failed, self.description) {
+            (Some(false), _) => span.set_status(ForeignStatus::Ok),
+            (failed, Some(text)) if failed.is_some() || !matches!(span.status, ForeignStatus::Ok) => {
+                span.set_status(ForeignStatus::Error(Cow::Owned(text)));
+            }
+            // A description that came before stays.
+            (Some(true), None) if !matches!(span.status, ForeignStatus::Error(_)) => {
+                span.set_status(ForeignStatus::Error(Cow::Borrowed("")));
+            }
+            _ => {}
+        }
+    }
+
+    fn text(&mut self, field: &Field, text: String) {
+        match field.name() {
+            "otel.name" => self.name = Some(text),
+            "otel.kind" => self.kind = kind(&text).or(self.kind),
+            "otel.status_code" => self.failed = failed(&text).or(self.failed),
+            "otel.status_description" | "otel.status_message" => self.description = Some(text),
+            "message" => self.message = Some(text),
+            _ => self.value(field, AttributeValue::Str(text)),
+        }
+    }
+
+    fn value(&mut self, field: &Field, value: AttributeValue) {
+        self.attributes.push((Cow::Borrowed(field.name()), value));
+    }
+}
+
+fn kind(text: &str) -> Option<Kind> {
+    let kinds = [Kind::Internal, Kind::Server, Kind::Client, Kind::Producer, Kind::Consumer];
+    kinds.into_iter().find(|kind| text.eq_ignore_ascii_case(&format!("{kind:?}")))
+}
+
+fn failed(text: &str) -> Option<bool> {
+    [("ok", false), ("error", true)]
+        .into_iter()
+        .find_map(|(name, failed)| text.eq_ignore_ascii_case(name).then_some(failed))
+}
+
+impl Visit for Fields {
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.value(field, AttributeValue::Bool(value));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.value(field, AttributeValue::I64(value));
+    }
+
+    /// A number that OTLP cannot hold is text.
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        match i64::try_from(value) {
+            Ok(value) => self.record_i64(field, value),
+            Err(_) => self.text(field, value.to_string()),
+        }
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.value(field, AttributeValue::F64(value));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.text(field, value.to_owned());
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        self.text(field, value.to_string());
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        self.text(field, format!("{value:?}"));
+    }
+}

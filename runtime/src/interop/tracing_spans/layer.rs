@@ -1,0 +1,220 @@
+//! The layer.
+
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, LazyLock};
+
+use tracing_core::span::{Attributes, Id, Record};
+use tracing_core::{Event, Metadata, Subscriber};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::Context as LayerContext;
+use tracing_subscriber::registry::LookupSpan;
+
+use super::entered;
+use super::fields::Fields;
+use crate::base::suppress;
+use crate::config::AttributeValue;
+use crate::declare::callsite::Kind;
+use crate::record::clock;
+use crate::trace::context::Context;
+use crate::trace::foreign::{self, ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, Named};
+
+/// Puts spans of `tracing` into our traces. Made by [`layer()`].
+///
+/// ```
+/// use tracing_subscriber::layer::SubscriberExt as _;
+///
+/// let layer: tracecast::tracing_spans::SpanLayer = tracecast::tracing_spans::layer();
+/// let subscriber = tracing_subscriber::registry().with(layer);
+/// # drop(subscriber);
+/// ```
+#[derive(Debug)]
+pub struct SpanLayer {
+    number: u64,
+    events: bool,
+}
+
+/// A layer for a subscriber of `tracing`, which puts its spans into our traces.
+///
+/// ```
+/// use tracing_subscriber::layer::SubscriberExt as _;
+///
+/// let subscriber = tracing_subscriber::registry().with(tracecast::tracing_spans::layer());
+/// tracing::subscriber::with_default(subscriber, || {
+///     let _entered = tracing::info_span!("load", artifact = "llama").entered();
+/// });
+/// ```
+pub fn layer() -> SpanLayer {
+    static NUMBERS: AtomicU64 = AtomicU64::new(0);
+    SpanLayer { number: NUMBERS.fetch_add(1, Relaxed), events: false }
+}
+
+impl SpanLayer {
+    /// Also records events of `tracing` on the spans they happen in.
+    ///
+    /// ```
+    /// use tracing_subscriber::layer::SubscriberExt as _;
+    ///
+    /// let layer = tracecast::tracing_spans::layer().with_events();
+    /// let subscriber = tracing_subscriber::registry().with(layer);
+    /// tracing::subscriber::with_default(subscriber, || {
+    ///     tracing::info_span!("load").in_scope(|| tracing::info!("half of it is there"));
+    /// });
+    /// ```
+    #[must_use]
+    pub fn with_events(mut self) -> Self {
+        self.events = true;
+        self
+    }
+}
+
+static SCOPE: LazyLock<Arc<ForeignScope>> =
+    LazyLock::new(|| Arc::new(ForeignScope { name: Cow::Borrowed("tracing"), ..ForeignScope::default() }));
+
+/// What a span of `tracing` is here.
+struct Open {
+    context: Context,
+    kind: Kind,
+    /// If it is recorded.
+    data: Option<Box<ForeignSpan>>,
+}
+
+impl Open {
+    fn new(parent: &Context, metadata: &'static Metadata<'static>, fields: Fields) -> Self {
+        let kind = fields.kind.unwrap_or_default();
+        // A capture sees our spans alone; one that is not ours is transparent there.
+        if parent.is_captured() {
+            return Open { context: parent.clone(), kind: Kind::Internal, data: None };
+        }
+        let context = foreign::begin(parent, fields.name.as_deref().unwrap_or(metadata.name()), kind);
+        if !context.is_sampled() {
+            return Open { context, kind, data: None };
+        }
+        let mut data = ForeignSpan::new(SCOPE.clone(), Cow::Borrowed(metadata.name()), kind);
+        (data.trace_id, data.span_id) = (context.trace_id(), context.span_id());
+        data.parent_span_id = Some(parent.span_id()).filter(|id| id.is_valid());
+        data.parent_is_remote = parent.is_remote();
+        place(metadata).into_iter().for_each(|attribute| data.set(attribute));
+        fields.apply(&mut data);
+        data.start_unix_nanos = clock::unix_now();
+        Open { context, kind, data: Some(Box::new(data)) }
+    }
+}
+
+/// Where it comes from.
+fn place(metadata: &'static Metadata<'static>) -> Vec<Named> {
+    let text = |name, text: &str| (Cow::Borrowed(name), AttributeValue::Str(text.to_owned()));
+    let target = Some(text("target", metadata.target()));
+    let file = metadata.file().map(|file| text("code.file.path", file));
+    let line = metadata.line().map(|line| (Cow::Borrowed("code.line.number"), AttributeValue::I64(i64::from(line))));
+    [target, file, line].into_iter().flatten().collect()
+}
+
+impl<S> Layer<S> for SpanLayer
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: LayerContext<'_, S>) {
+        if !foreign::is_on() || suppress::is_suppressed() {
+            return;
+        }
+        let parent = match attributes.parent() {
+            _ if attributes.is_root() => Context::default(),
+            Some(parent) => context_of(&context, parent).unwrap_or_default(),
+            None => Context::current(),
+        };
+        // The fields are printed by code of the program, so nothing is locked meanwhile.
+        let fields = Fields::read(|fields| attributes.record(fields));
+        let open = Open::new(&parent, attributes.metadata(), fields);
+        let Some(span) = context.span(id) else { return };
+        let mut extensions = span.extensions_mut();
+        if extensions.get_mut::<Open>().is_none() {
+            extensions.insert(open);
+        }
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: LayerContext<'_, S>) {
+        if is_recorded(&context, id) {
+            let fields = Fields::read(|fields| values.record(fields));
+            change(&context, id, |data| fields.apply(data));
+        }
+    }
+
+    fn on_follows_from(&self, id: &Id, follows: &Id, context: LayerContext<'_, S>) {
+        let Some(to) = context_of(&context, follows).filter(Context::is_valid) else { return };
+        let link = ForeignLink {
+            trace_id: to.trace_id(),
+            span_id: to.span_id(),
+            sampled: to.is_sampled(),
+            is_remote: to.is_remote(),
+            trace_state: String::new(),
+            attributes: Vec::new(),
+            dropped_attributes: 0,
+        };
+        change(&context, id, |data| data.link(link));
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: LayerContext<'_, S>) {
+        if !self.events || !foreign::is_on() {
+            return;
+        }
+        let Some(span) = context.event_span(event).filter(|span| is_recorded(&context, &span.id())) else { return };
+        let mut fields = Fields::read(|fields| event.record(fields));
+        let metadata = event.metadata();
+        let text = |name, text: &str| (Cow::Borrowed(name), AttributeValue::Str(text.to_owned()));
+        let mut attributes = vec![text("level", metadata.level().as_str()), text("target", metadata.target())];
+        attributes.append(&mut fields.attributes);
+        let name = fields.message.map_or(Cow::Borrowed(metadata.name()), Cow::Owned);
+        let event = ForeignEvent { name, unix_nanos: clock::unix_now(), attributes, dropped_attributes: 0 };
+        change(&context, &span.id(), |data| data.event(event));
+    }
+
+    fn on_enter(&self, id: &Id, context: LayerContext<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let open = span.extensions().get::<Open>().map(|open| (open.context.clone(), open.kind));
+        if let Some((context, kind)) = open {
+            entered::enter((self.number, id.into_u64()), &context, kind);
+        }
+    }
+
+    fn on_exit(&self, id: &Id, _context: LayerContext<'_, S>) {
+        entered::exit((self.number, id.into_u64()));
+    }
+
+    fn on_close(&self, id: Id, context: LayerContext<'_, S>) {
+        let Some(span) = context.span(&id) else { return };
+        let open = span.extensions_mut().remove::<Open>();
+        if let Some(mut data) = open.and_then(|open| open.data) {
+            data.end_unix_nanos = clock::unix_now();
+            foreign::ended(*data);
+        }
+    }
+}
+
+/// Our context of a span of `tracing`, if the layer has seen it.
+fn context_of<S>(context: &LayerContext<'_, S>, id: &Id) -> Option<Context>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let span = context.span(id)?;
+    let extensions = span.extensions();
+    extensions.get::<Open>().map(|open| open.context.clone())
+}
+
+fn is_recorded<S>(context: &LayerContext<'_, S>, id: &Id) -> bool
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    context.span(id).is_some_and(|span| span.extensions().get::<Open>().is_some_and(|open| open.data.is_some()))
+}
+
+fn change<S>(context: &LayerContext<'_, S>, id: &Id, change: impl FnOnce(&mut ForeignSpan))
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let Some(span) = context.span(id) else { return };
+    let mut extensions = span.extensions_mut();
+    if let Some(data) = extensions.get_mut::<Open>().and_then(|open| open.data.as_mut()) {
+        change(data);
+    }
+}

@@ -1,0 +1,82 @@
+//! Where a measurement goes that does not simply go into its cell: to the capture of a test, or nowhere.
+
+use std::sync::Arc;
+
+use crate::declare::amount::{Amount, Measurement};
+use crate::declare::cells::{CAPTURE, Metric, NEW, RECORD};
+use crate::declare::metric::MetricKind;
+use crate::declare::switch;
+use crate::meter::exemplar;
+use crate::record::block::CAPTURED;
+use crate::record::ext::Ext;
+use crate::record::local;
+use crate::trace::context;
+use crate::trace::stray;
+
+/// The capture that the current context belongs to.
+pub(crate) fn current() -> Option<Arc<Ext>> {
+    local::with(|local| local.current().filter(|block| block.has(CAPTURED)).and_then(context::ext_of))
+        .filter(|ext| ext.sink.is_some())
+}
+
+/// A measurement of a metric whose state is not simply "on".
+#[cold]
+pub(crate) fn measured(metric: &'static Metric, set: usize, amount: Amount) {
+    let state = state(metric);
+    if state & CAPTURE != 0 {
+        if let Some(ext) = current() {
+            return into(&ext, metric, set, amount);
+        }
+        if state & RECORD == 0 {
+            stray::note(metric.meta().name);
+        }
+    }
+    if state & RECORD != 0 {
+        record(metric, set, amount);
+    }
+}
+
+/// The state of a metric, which is registered first if need be.
+#[inline]
+pub(crate) fn state(metric: &'static Metric) -> i8 {
+    let state = metric.state();
+    if state & NEW == 0 { state } else { switch::resolve_metric(metric) }
+}
+
+/// Hands a measurement to a capture, unless a cell would refuse it.
+pub(crate) fn into(ext: &Ext, metric: &'static Metric, set: usize, amount: Amount) {
+    let meta = metric.meta();
+    if set >= meta.sets() || !is_acceptable(meta.kind, amount) {
+        return metric.refuse();
+    }
+    if let Some(sink) = &ext.sink {
+        sink.measured(Measurement { meta, set, amount });
+    }
+}
+
+fn is_acceptable(kind: MetricKind, amount: Amount) -> bool {
+    let signed = matches!(kind, MetricKind::UpDownCounter | MetricKind::Gauge);
+    match amount {
+        Amount::U64(value) => value <= i64::MAX as u64,
+        Amount::I64(value) => value != i64::MIN && (signed || value >= 0),
+        Amount::F64(value) => value.is_finite() && (signed || value >= 0.0),
+        Amount::Gone => true,
+    }
+}
+
+/// Puts a measurement into its cell.
+fn record(metric: &'static Metric, set: usize, amount: Amount) {
+    match (metric.meta().kind, amount) {
+        (MetricKind::Counter, Amount::U64(value)) => metric.add(set, value),
+        (MetricKind::Counter, Amount::F64(value)) => metric.add(set, value),
+        (MetricKind::UpDownCounter, Amount::I64(value)) => metric.move_by(set, value < 0, value.unsigned_abs()),
+        (MetricKind::UpDownCounter, Amount::F64(value)) => metric.move_by(set, value < 0.0, value.abs()),
+        (MetricKind::Gauge, Amount::F64(value)) => metric.set(set, Some(value)),
+        (MetricKind::Gauge, Amount::U64(value)) => metric.set(set, Some(value)),
+        (MetricKind::Gauge, Amount::I64(value)) => metric.set(set, Some(value)),
+        (MetricKind::Gauge, Amount::Gone) => metric.set::<f64>(set, None),
+        (MetricKind::Histogram, Amount::F64(value)) => exemplar::record(metric, set, value),
+        (MetricKind::Histogram, Amount::U64(value)) => exemplar::record(metric, set, value),
+        _ => metric.refuse(),
+    }
+}

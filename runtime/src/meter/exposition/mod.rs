@@ -1,0 +1,198 @@
+//! Metrics as text, for those who must be scraped: the format that Prometheus reads.
+//!
+//! Names of raw OpenTelemetry instruments are translated as the compatibility rules of OpenTelemetry say; ours are such
+//! that nothing changes. Whatever the instruments are called, the text is one that Prometheus can read.
+
+mod families;
+
+use self::families::{Families, Family};
+use crate::declare::metric::{MetricKind, label_name, plain, translate};
+use crate::meter::snapshot::{ExponentialPoint, HistogramPoint, MetricPoints, PointValue, Snapshot};
+
+/// Labels with their values.
+type Labels = Vec<(String, String)>;
+
+impl Snapshot {
+    /// The same points in the text format of Prometheus. Take it from a cumulative reader: who scrapes expects sums since
+    /// the beginning.
+    ///
+    /// Dots in the names of labels become underscores. An exponential histogram is written with the bounds of the buckets
+    /// that it uses. Of two metrics with the same name and different types the second is left out, and a comment says so.
+    ///
+    /// ```standalone_crate
+    /// use tracecast::{Metering, MeteringConfig, Temporality};
+    ///
+    /// tracecast::tc_metrics! {
+    ///     /// Files that were found.
+    ///     static FOUND: Counter = "tc_files_found_total";
+    /// }
+    ///
+    /// let metering = Metering::start(MeteringConfig::default())?;
+    /// FOUND.add(2, ());
+    /// let text = metering.reader(Temporality::Cumulative).snapshot().to_prometheus();
+    /// assert!(text.contains("tc_files_found_total"));
+    /// # Ok::<(), tracecast::MeteringError>(())
+    /// ```
+    pub fn to_prometheus(&self) -> String {
+        let mut families = Families::default();
+        self.write(&mut families);
+        families.into_text()
+    }
+
+    fn write(&self, families: &mut Families) {
+        for metric in self.metrics.iter().filter(|metric| !metric.points.is_empty()) {
+            write_ours(families, metric);
+        }
+        #[cfg(feature = "otlp")]
+        self.foreign.iter().for_each(|metric| foreign::write(families, metric));
+    }
+}
+
+fn write_ours(families: &mut Families, metric: &MetricPoints) {
+    let name = translated(&metric.name, metric.meta.unit, metric.meta.kind);
+    let Some(family) = families.family(&name, metric.meta.kind, &metric.description, &metric.name) else { return };
+    for point in &metric.points {
+        let labels = point.labels.iter().map(|(name, text)| (label_name(name), text.to_string()));
+        write_point(family, joined(labels), &point.value);
+    }
+}
+
+/// A name that Prometheus takes.
+fn translated(name: &str, unit: &str, kind: MetricKind) -> String {
+    let name: String = translate(name, unit, kind).chars().map(plain_or_colon).collect();
+    if name.is_empty() { "_".to_owned() } else { name }
+}
+
+fn plain_or_colon(c: char) -> char {
+    if c == ':' { c } else { plain(c) }
+}
+
+/// Labels whose names have become the same are one, with all their values.
+fn joined(labels: impl Iterator<Item = (String, String)>) -> Labels {
+    let mut joined = Labels::new();
+    for (name, value) in labels {
+        match joined.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => {
+                values.push(';');
+                values.push_str(&value);
+            }
+            None => joined.push((name, value)),
+        }
+    }
+    joined
+}
+
+fn write_point(family: &mut Family, mut labels: Labels, value: &PointValue) {
+    if matches!(value, PointValue::Histogram(_) | PointValue::Exponential(_)) {
+        // The buckets of a histogram have a label of this name.
+        labels.iter_mut().filter(|(name, _)| name == "le").for_each(|(name, _)| *name = "exported_le".to_owned());
+    }
+    if !family.begin(&labels) {
+        return;
+    }
+    match value {
+        PointValue::U64(value) => family.sample("", &labels, &value.to_string()),
+        PointValue::I64(value) => family.sample("", &labels, &value.to_string()),
+        PointValue::F64(value) => family.sample("", &labels, &number(*value)),
+        PointValue::Histogram(point) => {
+            let HistogramPoint { bounds, counts, count, sum, .. } = point;
+            buckets(family, &labels, bounds.iter().copied().zip(counts.iter().copied()), *count, *sum);
+        }
+        PointValue::Exponential(point) => {
+            buckets(family, &labels, exponential_buckets(point), point.count, point.sum);
+        }
+    }
+}
+
+/// Upper bounds of exponential buckets, ascending, with how many values each has.
+fn exponential_buckets(point: &ExponentialPoint) -> impl Iterator<Item = (f64, u64)> {
+    // As one power of two, so that whole powers are exact.
+    let step = 2_f64.powi(-point.scale);
+    let bound = move |power: i64| (power as f64 * step).exp2();
+    let offset = i64::from(point.offset);
+    // The farthest below zero comes first, and ends where the next one towards zero begins.
+    let negative = point.negative.iter().flat_map(move |side| {
+        let offset = i64::from(side.offset);
+        side.counts.iter().enumerate().rev().map(move |(at, count)| (-bound(offset + at as i64), *count))
+    });
+    let zero = (point.zero_count > 0).then_some((point.zero_threshold, point.zero_count));
+    let above = point.counts.iter().enumerate().map(move |(at, count)| (bound(offset + at as i64 + 1), *count));
+    negative.chain(zero).chain(above)
+}
+
+/// Each bucket with all below it, then the sum and the count.
+fn buckets(family: &mut Family, labels: &Labels, buckets: impl Iterator<Item = (f64, u64)>, count: u64, sum: f64) {
+    let mut bucket = |bound: &str, below: u64| {
+        let labels: Vec<_> = labels.iter().cloned().chain([("le".to_owned(), bound.to_owned())]).collect();
+        family.sample("_bucket", &labels, &below.to_string());
+    };
+    let (mut below, mut buckets) = (0, buckets.peekable());
+    while let Some((bound, here)) = buckets.next() {
+        below += here;
+        // Bounds so near to each other, or so far out, that they are the same number are one bucket.
+        let same = buckets.peek().is_some_and(|(next, _)| *next == bound);
+        if bound.is_finite() && !same {
+            bucket(&number(bound), below);
+        }
+    }
+    bucket("+Inf", count);
+    family.sample("_sum", labels, &number(sum));
+    family.sample("_count", labels, &count.to_string());
+}
+
+fn number(number: f64) -> String {
+    match number {
+        f64::INFINITY => "+Inf".to_owned(),
+        f64::NEG_INFINITY => "-Inf".to_owned(),
+        number => number.to_string(),
+    }
+}
+
+#[cfg(feature = "otlp")]
+mod foreign {
+    //! Metrics of raw OpenTelemetry instruments, and what is known of the process.
+
+    use super::{Families, joined, label_name, translated, write_point};
+    use crate::declare::attribute::AttributeValue;
+    use crate::declare::metric::MetricKind;
+    use crate::meter::snapshot::{ForeignMetric, ForeignScope, PointValue, Snapshot, printed};
+
+    impl Snapshot {
+        /// The same text with the resource in front, as the metric `target_info`.
+        pub(crate) fn to_prometheus_about(&self, resource: &[(String, AttributeValue)]) -> String {
+            let mut families = Families::default();
+            let help = "What is known of the process.";
+            if let Some(family) = families.family("target_info", MetricKind::Gauge, help, "target_info") {
+                write_point(family, joined(texts(resource)), &PointValue::U64(1));
+            }
+            self.write(&mut families);
+            families.into_text()
+        }
+    }
+
+    pub(super) fn write(families: &mut Families, metric: &ForeignMetric) {
+        let name = translated(&metric.name, &metric.unit, metric.kind);
+        let Some(family) = families.family(&name, metric.kind, &metric.description, &metric.name) else { return };
+        for point in &metric.points {
+            let labels = texts(&point.attributes).chain(of_scope(&metric.scope));
+            write_point(family, joined(labels), &point.value);
+        }
+    }
+
+    fn texts(attributes: &[(String, AttributeValue)]) -> impl Iterator<Item = (String, String)> {
+        attributes.iter().map(|(name, value)| (label_name(name), printed(value)))
+    }
+
+    /// Whose a series is: two libraries may have instruments of the same name.
+    fn of_scope(scope: &ForeignScope) -> impl Iterator<Item = (String, String)> {
+        let given = [("name", Some(&scope.name)), ("version", scope.version.as_ref())];
+        let given = given.into_iter().chain([("schema_url", scope.schema_url.as_ref())]);
+        let own = given.filter_map(|(name, text)| Some((format!("otel_scope_{name}"), text?.clone())));
+        own.chain(
+            scope.attributes.iter().map(|(name, value)| (label_name(&format!("otel_scope_{name}")), printed(value))),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

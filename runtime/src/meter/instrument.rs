@@ -1,0 +1,353 @@
+//! The metrics that `tc_metrics!` declares: a static each, with typed labels.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::declare::amount::{Amount, IntoAmount};
+use crate::declare::cells::{Last, Metric};
+use crate::declare::metric::{LabelSet, LabelValues, MetricKind, MetricMeta, NumberType};
+use crate::declare::observe::{self, Observation};
+use crate::declare::sections::Source;
+use crate::meter::capture;
+use crate::meter::exemplar;
+
+/// What all typed metrics have in common.
+macro_rules! instrument {
+    ($(#[$doc:meta])* $name:ident<$default:ty> is $kind:ident $($observable:ident)?) => {
+        $(#[$doc])*
+        // The linker gathers these and the registry reads them as `Metric`.
+        #[repr(transparent)]
+        pub struct $name<L, V = $default> {
+            metric: Metric,
+            types: PhantomData<fn() -> (L, V)>,
+        }
+
+        impl<L: LabelSet, V: Number> $name<L, V> {
+            /// Its declaration.
+            #[doc(hidden)]
+            #[track_caller]
+            pub const fn meta(name: &'static str, unit: &'static str, description: &'static str) -> MetricMeta {
+                MetricMeta::declare::<L>(MetricKind::$kind, V::TYPE, name, unit, description) $(.$observable())?
+            }
+
+            /// A metric that is switched off.
+            #[doc(hidden)]
+            pub const fn new(meta: MetricMeta, source: &'static Source) -> Self {
+                // Cells are read as what the declaration says and written as what the type says.
+                assert!(meta.kind as u8 == MetricKind::$kind as u8 && meta.number as u8 == V::TYPE as u8);
+                $name { metric: Metric::new(meta, source), types: PhantomData }
+            }
+        }
+
+        impl<L, V> $name<L, V> {
+            /// What the compiler knows of it.
+            pub fn declaration(&self) -> &MetricMeta {
+                self.metric.meta()
+            }
+
+            /// Whether a measurement is kept.
+            pub fn is_on(&'static self) -> bool {
+                capture::state(&self.metric) != 0
+            }
+        }
+
+        impl<L, V> fmt::Debug for $name<L, V> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.metric.fmt(f)
+            }
+        }
+    };
+}
+
+instrument! {
+    /// A sum that only grows: `P2P_BYTES.add(n, (source, device))`.
+    ///
+    /// Counts in `u64` or, if declared so, in `f64`. A negative, infinite or undefined amount is refused and counted.
+    ///
+    /// ```
+    /// use tracecast::keys::{SourceType, source};
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Bytes read.
+    ///     static BYTES: Counter<(source,)> = "tc_example_read_bytes_total";
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(|| BYTES.add(7_u64, (SourceType::Disk,)));
+    /// captured.assert_metrics("tc_example_read_bytes_total{tc.source.type=disk} 7");
+    /// ```
+    Counter<u64> is Counter
+}
+
+instrument! {
+    /// A sum that grows and shrinks, such as what is in progress: `ACTIVE.add(1, ())`, `ACTIVE.add(-1, ())`.
+    ///
+    /// Counts in `i64` or, if declared so, in `f64`.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Reads in progress.
+    ///     static ACTIVE: UpDownCounter = "tc_example_reads_active";
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     ACTIVE.add(2, ());
+    ///     ACTIVE.add(-1, ());
+    /// });
+    /// captured.assert_metrics("tc_example_reads_active 1");
+    /// ```
+    UpDownCounter<i64> is UpDownCounter
+}
+
+instrument! {
+    /// The last value that was set: `POOL_USED.set(bytes, (device,))`. A value that no longer is known is cleared.
+    ///
+    /// Holds an `f64` or, if declared so, a `u64` or an `i64`. An infinite or undefined value is refused and counted.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Bytes of the pool in use.
+    ///     static USED: Gauge<(), u64> = "tc_example_used_bytes";
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(|| USED.set(4096_u64, ()));
+    /// captured.assert_metrics("tc_example_used_bytes 4096");
+    /// ```
+    Gauge<f64> is Gauge
+}
+
+instrument! {
+    /// A distribution: `LOAD_SECONDS.record(elapsed.as_secs_f64(), (source,))`.
+    ///
+    /// Takes `f64` or, if declared so, `u64`. A negative, infinite or undefined value is refused and counted.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// How long a read takes.
+    ///     static READ: Histogram = "tc_example_read_seconds" { buckets: [0.1, 1, 10] };
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(|| READ.record(0.25, ()));
+    /// captured.assert_metrics("tc_example_read_seconds count=1");
+    /// ```
+    Histogram<f64> is Histogram
+}
+
+instrument! {
+    /// A value that is asked for when metrics are collected: `POOL_FREE.observe((device,), move || Some(pool.free()))`.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// tc_metrics! {
+    ///     /// Bytes of the pool that are free.
+    ///     static FREE: ObservableGauge<(), u64> = "tc_example_free_bytes";
+    /// }
+    ///
+    /// let observation = FREE.observe((), || Some(4096));
+    /// drop(observation); // it is not asked for any more
+    /// ```
+    ObservableGauge<f64> is Gauge observable
+}
+
+macro_rules! counter {
+    ($($number:ident => $variant:ident),+) => {$(
+        impl<L: LabelSet> Counter<L, $number> {
+            /// Adds to the sum.
+            #[inline(always)]
+            pub fn add(&'static self, amount: impl IntoAmount<$number>, labels: impl LabelValues<L>) {
+                let state = self.metric.state();
+                if state == 0 {
+                    return;
+                }
+                let (cell, amount) = (labels.index(), amount.amount());
+                if state >= 0 {
+                    self.metric.add(cell, amount);
+                } else {
+                    self.add_elsewhere(cell, amount);
+                }
+            }
+
+            // With its arguments in registers, so that where it is off nothing is prepared for it.
+            #[cold]
+            #[inline(never)]
+            fn add_elsewhere(&'static self, cell: usize, amount: $number) {
+                capture::measured(&self.metric, cell, Amount::$variant(amount));
+            }
+        }
+    )+};
+}
+
+counter!(u64 => U64, f64 => F64);
+
+macro_rules! up_down {
+    ($($number:ident => $variant:ident, |$amount:ident| $down:expr, $size:expr);+) => {$(
+        impl<L: LabelSet> UpDownCounter<L, $number> {
+            /// Adds to the sum, or takes away from it.
+            #[inline(always)]
+            pub fn add(&'static self, amount: impl IntoAmount<$number>, labels: impl LabelValues<L>) {
+                let state = self.metric.state();
+                if state == 0 {
+                    return;
+                }
+                let (set, $amount) = (labels.index(), amount.amount());
+                if state >= 0 {
+                    self.metric.move_by(set, $down, $size);
+                } else {
+                    self.add_elsewhere(set, $amount);
+                }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn add_elsewhere(&'static self, set: usize, amount: $number) {
+                capture::measured(&self.metric, set, Amount::$variant(amount));
+            }
+        }
+    )+};
+}
+
+up_down!(i64 => I64, |amount| amount < 0, amount.unsigned_abs(); f64 => F64, |amount| amount < 0.0, amount.abs());
+
+macro_rules! gauge {
+    ($($number:ident => $variant:ident),+) => {$(
+        impl<L: LabelSet> Gauge<L, $number> {
+            /// Sets the value.
+            #[inline(always)]
+            pub fn set(&'static self, value: impl IntoAmount<$number>, labels: impl LabelValues<L>) {
+                let state = self.metric.state();
+                if state == 0 {
+                    return;
+                }
+                let (cell, value) = (labels.index(), value.amount());
+                if state >= 0 {
+                    self.metric.set(cell, Some(value));
+                } else {
+                    self.set_elsewhere(cell, value);
+                }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn set_elsewhere(&'static self, cell: usize, value: $number) {
+                capture::measured(&self.metric, cell, Amount::$variant(value));
+            }
+
+            /// Takes the value away: from now on there is a gap, not the last value for ever.
+            pub fn clear(&'static self, labels: impl LabelValues<L>) {
+                match self.metric.state() {
+                    0 => {}
+                    1.. => self.metric.set::<$number>(labels.index(), None),
+                    _ => capture::measured(&self.metric, labels.index(), Amount::Gone),
+                }
+            }
+        }
+    )+};
+}
+
+gauge!(f64 => F64, u64 => U64, i64 => I64);
+
+macro_rules! histogram {
+    ($($number:ident => $variant:ident),+) => {$(
+        impl<L: LabelSet> Histogram<L, $number> {
+            /// Records a value.
+            #[inline(always)]
+            pub fn record(&'static self, value: impl IntoAmount<$number>, labels: impl LabelValues<L>) {
+                let state = self.metric.state();
+                if state == 0 {
+                    return;
+                }
+                self.record_on(state, labels.index(), value.amount());
+            }
+
+            // A call of its own, so that where it is off nothing is saved on the stack for it.
+            #[inline(never)]
+            fn record_on(&'static self, state: i8, set: usize, value: $number) {
+                if state >= 0 {
+                    exemplar::record(&self.metric, set, value);
+                } else {
+                    self.record_elsewhere(set, value);
+                }
+            }
+
+            #[cold]
+            #[inline(never)]
+            fn record_elsewhere(&'static self, set: usize, value: $number) {
+                capture::measured(&self.metric, set, Amount::$variant(value));
+            }
+        }
+    )+};
+}
+
+histogram!(f64 => F64, u64 => U64);
+
+/// Numbers that metrics count in: `u64`, `i64` and `f64`.
+///
+/// ```
+/// use tracecast::{Number, NumberType};
+///
+/// assert_eq!(<u64 as Number>::TYPE, NumberType::U64);
+/// ```
+pub trait Number: Copy + sealed::Sealed + 'static {
+    /// Which of them it is.
+    const TYPE: NumberType;
+}
+
+mod sealed {
+    use crate::declare::amount::Amount;
+
+    /// Inside of a function that only this crate can call.
+    #[derive(Debug)]
+    pub struct Held(pub(crate) Option<Amount>);
+
+    pub trait Sealed {
+        /// The value of a gauge, if it can be one.
+        fn held(self) -> Held;
+    }
+}
+
+macro_rules! number {
+    ($($number:ident => $variant:ident),+) => {$(
+        impl Number for $number {
+            const TYPE: NumberType = NumberType::$variant;
+        }
+
+        impl sealed::Sealed for $number {
+            fn held(self) -> sealed::Held {
+                sealed::Held(Last::is_settable(self).then_some(Amount::$variant(self)))
+            }
+        }
+    )+};
+}
+
+number!(f64 => F64, u64 => U64, i64 => I64);
+
+impl<L: LabelSet, V: Number> ObservableGauge<L, V> {
+    /// Has `read` called whenever metrics are collected, for one set of labels, until the returned guard is dropped.
+    ///
+    /// `None` leaves a gap. A callback that panics leaves a gap too; one that hangs is left behind, and asked again when
+    /// it has come back. Of two callbacks for the same labels the newer one counts.
+    pub fn observe(
+        &'static self,
+        labels: impl LabelValues<L>,
+        read: impl Fn() -> Option<V> + Send + Sync + 'static,
+    ) -> Observation {
+        let read = move || {
+            let value = read()?;
+            let held = value.held().0;
+            if held.is_none() {
+                self.metric.refuse();
+            }
+            held
+        };
+        // It is known from now on, also where there are no link sections.
+        capture::state(&self.metric);
+        observe::register(&self.metric, labels.index(), Box::new(read))
+    }
+}

@@ -1,0 +1,202 @@
+//! Metrics, at their lowest level: switch them on, read them, switch some of them off.
+//!
+//! This is what exporters are built on, and what a program uses that wants its metrics in memory and nothing else.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::base::notice;
+use crate::catalogue::{Conflict, catalogue};
+use crate::declare::cells;
+use crate::declare::sections::LINKED;
+use crate::declare::switch;
+use crate::meter::exemplar::{self, Exemplars};
+use crate::meter::reader::Reader;
+use crate::meter::snapshot::Temporality;
+use crate::record::clock;
+use crate::trace::fork;
+
+/// Which metrics are kept, and how they are read.
+///
+/// ```
+/// use std::time::Duration;
+/// use tracecast::MeteringConfig;
+///
+/// let config = MeteringConfig { off: vec!["tc_debug_*".to_owned()], ..MeteringConfig::default() };
+/// assert_eq!(config.patience, Duration::from_secs(1));
+/// ```
+#[derive(Clone, Debug)]
+pub struct MeteringConfig {
+    /// Names of metrics that are switched off; `*` at the end of one stands for anything.
+    pub off: Vec<String>,
+    /// How long a snapshot waits for the callbacks of observable gauges. What has not answered by then is a gap.
+    pub patience: Duration,
+    /// Which measurements of histograms become exemplars.
+    pub exemplars: Exemplars,
+}
+
+impl Default for MeteringConfig {
+    fn default() -> Self {
+        MeteringConfig { off: Vec::new(), patience: Duration::from_secs(1), exemplars: Exemplars::default() }
+    }
+}
+
+/// Metrics are on for as long as this lives. There is one at a time.
+///
+/// ```standalone_crate
+/// use tracecast::prelude::*;
+/// use tracecast::{Metering, MeteringConfig, Temporality};
+///
+/// tc_metrics! {
+///     /// Bytes read.
+///     static BYTES: Counter = "tc_read_bytes_total";
+/// }
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// BYTES.add(7_u64, ());
+/// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+/// assert_eq!(snapshot.value("tc_read_bytes_total", &[]).unwrap().as_f64(), 7.0);
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
+#[must_use = "metrics are switched off when it is dropped"]
+#[derive(Debug)]
+pub struct Metering {
+    patience: Duration,
+    start_unix_nanos: u64,
+    run: u64,
+}
+
+/// Why metrics cannot be switched on.
+///
+/// ```standalone_crate
+/// use tracecast::{Metering, MeteringConfig, MeteringError};
+///
+/// let _metering = Metering::start(MeteringConfig::default())?;
+/// let again = Metering::start(MeteringConfig::default());
+/// assert!(matches!(again, Err(MeteringError::AlreadyMetering)));
+/// # Ok::<(), MeteringError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum MeteringError {
+    /// They are on already.
+    AlreadyMetering,
+    /// Some metrics are declared twice, with different shapes.
+    Conflicts(Vec<Conflict>),
+}
+
+impl fmt::Display for MeteringError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MeteringError::AlreadyMetering => {
+                f.write_str("metrics are on already; they are switched on once in a process")
+            }
+            MeteringError::Conflicts(conflicts) => {
+                let texts: Vec<_> = conflicts.iter().map(Conflict::to_string).collect();
+                f.write_str(&texts.join("; "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for MeteringError {}
+
+/// No metric has this name.
+///
+/// ```standalone_crate
+/// use tracecast::{Metering, MeteringConfig, UnknownMetric};
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// assert_eq!(metering.switch("tc_nothing", false), Err(UnknownMetric("tc_nothing".to_owned())));
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownMetric(pub String);
+
+impl fmt::Display for UnknownMetric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "no metric is called `{}`; give a name of the catalogue, or the start of some with `*` behind it",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for UnknownMetric {}
+
+impl Metering {
+    /// Switches metrics on. All of them start from nothing.
+    ///
+    /// ```standalone_crate
+    /// use tracecast::{Metering, MeteringConfig, MeteringError};
+    ///
+    /// drop(Metering::start(MeteringConfig::default())?);
+    /// let _again = Metering::start(MeteringConfig::default())?; // from nothing
+    /// # Ok::<(), MeteringError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If they are on already, or if a metric is declared twice with different shapes.
+    pub fn start(config: MeteringConfig) -> Result<Self, MeteringError> {
+        let conflicts = catalogue().conflicts();
+        if !conflicts.is_empty() {
+            return Err(MeteringError::Conflicts(conflicts));
+        }
+        if !switch::claim_metering() {
+            return Err(MeteringError::AlreadyMetering);
+        }
+        clock::start();
+        fork::watch();
+        let run = cells::restart();
+        for name in config.off.iter().filter(|name| LINKED && !switch::names_a_metric(name)) {
+            notice::say(format_args!("{}", UnknownMetric(name.clone())));
+        }
+        exemplar::set_filter(config.exemplars);
+        switch::start_metering(&config.off);
+        Ok(Metering { patience: config.patience, start_unix_nanos: clock::unix_now(), run })
+    }
+
+    /// Something that reads all metrics, now and then. Readers do not disturb each other, and go on after the metrics
+    /// were switched off, until they are switched on again.
+    pub fn reader(&self, temporality: Temporality) -> Reader {
+        Reader::new(temporality, self.patience, self.start_unix_nanos, self.run)
+    }
+
+    /// Switches metrics off or on again, by name, or by the start of their names with `*` behind it. Of several switches
+    /// that a metric matches the last one counts.
+    ///
+    /// ```standalone_crate
+    /// use tracecast::prelude::*;
+    /// use tracecast::{Metering, MeteringConfig};
+    ///
+    /// tc_metrics! {
+    ///     /// Bytes read.
+    ///     static BYTES: Counter = "tc_read_bytes_total";
+    /// }
+    ///
+    /// let metering = Metering::start(MeteringConfig::default())?;
+    /// metering.switch("tc_read_*", false)?;
+    /// assert!(!BYTES.is_on());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is none of that name. Where metrics are known only once they are used, the switch is kept for then.
+    pub fn switch(&self, name: &str, on: bool) -> Result<(), UnknownMetric> {
+        let known = switch::names_a_metric(name);
+        if known || !LINKED {
+            switch::switch_metrics(name, on);
+        }
+        if known { Ok(()) } else { Err(UnknownMetric(name.to_owned())) }
+    }
+}
+
+impl Drop for Metering {
+    fn drop(&mut self) {
+        // Not if this is the parent's, in a forked child.
+        if cells::lock().run == self.run {
+            switch::stop_metering();
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! Metrics as they are read: points with the texts of their labels.
+
+#[cfg(feature = "otlp")]
+mod foreign;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+#[cfg(feature = "otlp")]
+pub(crate) use self::foreign::printed;
+#[cfg(feature = "otlp")]
+pub use self::foreign::{ForeignMetric, ForeignPoint, ForeignScope};
+
+use crate::declare::amount::{Amount, Measurement};
+use crate::declare::cells::{Exemplar, Total, exponential, histogram};
+use crate::declare::label::LabelText;
+use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
+use crate::record::clock::Converter;
+use crate::record::ids::{SpanId, TraceId};
+
+/// What the values of sums and histograms count from.
+///
+/// ```standalone_crate
+/// use tracecast::{Metering, MeteringConfig, Temporality};
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// assert_eq!(metering.reader(Temporality::Delta).snapshot().temporality, Temporality::Delta);
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Temporality {
+    /// The beginning.
+    #[default]
+    Cumulative,
+    /// The reader's last snapshot. Sums that can shrink are cumulative all the same.
+    Delta,
+    /// The reader's last snapshot, for those metrics only of which nothing has to be remembered for that: counters and
+    /// histograms that are recorded where things happen. Counters that are observed are cumulative.
+    LowMemory,
+}
+
+/// All metrics at one moment.
+///
+/// ```standalone_crate
+/// use tracecast::{Metering, MeteringConfig, Temporality};
+///
+/// let metering = Metering::start(MeteringConfig::default())?;
+/// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+/// for metric in &snapshot.metrics {
+///     print!("{metric}");
+/// }
+/// assert!(snapshot.metric("tc_nothing").is_none());
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// What sums and histograms count from.
+    pub temporality: Temporality,
+    /// When they began to count, as nanoseconds since 1970.
+    pub start_unix_nanos: u64,
+    /// When this was taken.
+    pub time_unix_nanos: u64,
+    /// Metrics that have points, or that refused some, by name.
+    pub metrics: Vec<MetricPoints>,
+    /// Metrics of raw OpenTelemetry instruments, those of one scope together.
+    #[cfg(feature = "otlp")]
+    pub foreign: Vec<ForeignMetric>,
+}
+
+/// The points of one metric.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Files that were opened.
+///     static OPENED: Counter = "tc_example_opened_total";
+/// }
+///
+/// let captured = tracecast::testing::capture(|| OPENED.add(2, ()));
+/// let metric = &captured.metrics[0];
+/// assert_eq!((&*metric.name, metric.points.len()), ("tc_example_opened_total", 1));
+/// assert_eq!(metric.description, "Files that were opened.");
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct MetricPoints {
+    /// Its declaration.
+    pub meta: &'static MetricMeta,
+    /// Its name: the declared one, unless a view gave it another.
+    pub name: Cow<'static, str>,
+    /// What it means: as declared, unless a view says otherwise.
+    pub description: Cow<'static, str>,
+    /// What it counts from, as nanoseconds since 1970: in a delta, sums that can shrink count from the beginning.
+    pub start_unix_nanos: u64,
+    /// A point for each set of labels that was used.
+    pub points: Vec<Point>,
+    /// Measurements that were refused since the process began: no number, infinite, negative where that means nothing.
+    pub refused: u64,
+}
+
+/// One series at one moment.
+///
+/// ```
+/// use tracecast::keys::{SourceType, source};
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Files that were read.
+///     static READ: Counter<(source,)> = "tc_example_files_total";
+/// }
+///
+/// let captured = tracecast::testing::capture(|| READ.add(2, (SourceType::Disk,)));
+/// let point = &captured.metrics[0].points[0];
+/// assert_eq!(point.labels, [("tc.source.type", "disk".into())]);
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Point {
+    /// Its labels, by name.
+    pub labels: Vec<(&'static str, LabelText)>,
+    /// Its value.
+    pub value: PointValue,
+}
+
+/// The value of a series.
+///
+/// ```
+/// use tracecast::PointValue;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// Files that were closed.
+///     static CLOSED: Counter = "tc_example_closed_total";
+/// }
+///
+/// let captured = tracecast::testing::capture(|| CLOSED.add(2, ()));
+/// assert_eq!(captured.metric("tc_example_closed_total", &[]), Some(&PointValue::U64(2)));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PointValue {
+    /// A whole number that is not negative.
+    U64(u64),
+    /// A whole number.
+    I64(i64),
+    /// A fraction.
+    F64(f64),
+    /// A distribution over given buckets.
+    Histogram(HistogramPoint),
+    /// A distribution over exponential buckets.
+    Exponential(ExponentialPoint),
+}
+
+/// A distribution over given buckets.
+///
+/// ```
+/// use tracecast::PointValue;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// How long a write takes.
+///     static WRITE: Histogram = "tc_example_write_seconds" { buckets: [0.1, 1, 10] };
+/// }
+///
+/// let captured = tracecast::testing::capture(|| WRITE.record(0.25, ()));
+/// let Some(PointValue::Histogram(point)) = captured.metric("tc_example_write_seconds", &[]) else { panic!() };
+/// assert_eq!((point.bounds, &point.counts[..]), (&[0.1, 1.0, 10.0][..], &[0, 1, 0, 0][..]));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct HistogramPoint {
+    /// How many values there are.
+    pub count: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// The least of them. Not known for a delta.
+    pub min: Option<f64>,
+    /// The most of them. Not known for a delta.
+    pub max: Option<f64>,
+    /// The upper bounds of the buckets but the last, each inclusive.
+    pub bounds: &'static [f64],
+    /// How many values each bucket has.
+    pub counts: Vec<u64>,
+    /// Measurements since the reader's last snapshot, at most one per bucket, with their spans.
+    pub exemplars: Vec<ExemplarPoint>,
+}
+
+/// A distribution over buckets whose bounds are powers of `2^(2^-scale)`.
+///
+/// ```
+/// use tracecast::PointValue;
+/// use tracecast::prelude::*;
+///
+/// tc_metrics! {
+///     /// How large files are.
+///     static SIZE: Histogram<(), u64> = "tc_example_file_bytes" { exponential };
+/// }
+///
+/// let captured = tracecast::testing::capture(|| SIZE.record(4096_u64, ()));
+/// let Some(PointValue::Exponential(point)) = captured.metric("tc_example_file_bytes", &[]) else { panic!() };
+/// assert_eq!((point.count, point.sum), (1, 4096.0));
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ExponentialPoint {
+    /// How many values there are.
+    pub count: u64,
+    /// Their sum.
+    pub sum: f64,
+    /// The least of them. Not known for a delta.
+    pub min: Option<f64>,
+    /// The most of them. Not known for a delta.
+    pub max: Option<f64>,
+    /// How fine the buckets are.
+    pub scale: i32,
+    /// Values up to `zero_threshold`.
+    pub zero_count: u64,
+    /// What counts as zero.
+    pub zero_threshold: f64,
+    /// The power that is the lower bound of the first bucket.
+    pub offset: i32,
+    /// How many values each bucket has, from the first on.
+    pub counts: Vec<u64>,
+    /// The same for values below zero, of which only raw OpenTelemetry instruments have some.
+    pub negative: Option<ExponentialBuckets>,
+    /// Measurements since the reader's last snapshot, at most one per bucket, with their spans.
+    pub exemplars: Vec<ExemplarPoint>,
+}
+
+/// One side of an exponential histogram.
+///
+/// ```
+/// use tracecast::ExponentialBuckets;
+///
+/// let empty = ExponentialBuckets::default();
+/// assert!(empty.offset == 0 && empty.counts.is_empty());
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExponentialBuckets {
+    /// The power that is the bound of the first bucket towards zero.
+    pub offset: i32,
+    /// How many values each bucket has, from the first on.
+    pub counts: Vec<u64>,
+}
+
+/// A measurement and the span in which it was made.
+///
+/// ```standalone_crate
+/// use tracecast::prelude::*;
+/// use tracecast::{Exemplars, Metering, MeteringConfig, PointValue, Temporality};
+///
+/// tc_metrics! {
+///     /// How long a read takes.
+///     static READ: Histogram = "tc_read_seconds" { buckets: [0.1, 1] };
+/// }
+///
+/// let metering = Metering::start(MeteringConfig { exemplars: Exemplars::Everywhere, ..MeteringConfig::default() })?;
+/// READ.record(0.25, ());
+/// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+/// let Some(PointValue::Histogram(point)) = snapshot.value("tc_read_seconds", &[]) else { panic!() };
+/// assert_eq!(point.exemplars[0].value, 0.25);
+/// # Ok::<(), tracecast::MeteringError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ExemplarPoint {
+    /// What was measured.
+    pub value: f64,
+    /// When, as nanoseconds since 1970.
+    pub time_unix_nanos: u64,
+    /// In which trace; all zeros if in none.
+    pub trace_id: TraceId,
+    /// In which span; all zeros if in none.
+    pub span_id: SpanId,
+}
+
+/// Buckets of an exponential histogram on the wire, as the specification of OpenTelemetry has it.
+const MOST_BUCKETS: usize = 160;
+
+impl Snapshot {
+    /// The points of the metric with this name.
+    ///
+    /// ```standalone_crate
+    /// use tracecast::{Metering, MeteringConfig, Temporality};
+    ///
+    /// tracecast::tc_metrics! {
+    ///     /// Files that were found.
+    ///     static FOUND: Counter = "tc_files_found_total";
+    /// }
+    ///
+    /// let metering = Metering::start(MeteringConfig::default())?;
+    /// FOUND.add(2, ());
+    /// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
+    /// assert_eq!(snapshot.metric("tc_files_found_total").unwrap().points.len(), 1);
+    /// # Ok::<(), tracecast::MeteringError>(())
+    /// ```
+    pub fn metric(&self, name: &str) -> Option<&MetricPoints> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// The value of the metric with this name and these labels, in any order.
+    pub fn value(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
+        self.metric(name)?.value(labels)
+    }
+}
+
+impl MetricPoints {
+    /// A metric as it was declared, without points yet.
+    pub(crate) fn new(meta: &'static MetricMeta, start_unix_nanos: u64) -> Self {
+        let (name, description) = (Cow::Borrowed(meta.name), Cow::Borrowed(meta.description));
+        MetricPoints { meta, name, description, start_unix_nanos, points: Vec::new(), refused: 0 }
+    }
+
+    /// The value of the point with these labels, in any order.
+    pub fn value(&self, labels: &[(&str, &str)]) -> Option<&PointValue> {
+        let has = |point: &&Point| {
+            point.labels.len() == labels.len()
+                && labels
+                    .iter()
+                    .all(|(name, text)| point.labels.iter().any(|(key, value)| key == name && value == text))
+        };
+        self.points.iter().find(has).map(|point| &point.value)
+    }
+}
+
+impl PointValue {
+    /// A sum's or gauge's value as a fraction; the count of a histogram.
+    ///
+    /// ```
+    /// use tracecast::PointValue;
+    ///
+    /// assert_eq!(PointValue::U64(7).as_f64(), 7.0);
+    /// ```
+    pub fn as_f64(&self) -> f64 {
+        match self {
+            PointValue::U64(value) => *value as f64,
+            PointValue::I64(value) => *value as f64,
+            PointValue::F64(value) => *value,
+            PointValue::Histogram(point) => point.count as f64,
+            PointValue::Exponential(point) => point.count as f64,
+        }
+    }
+}
+
+/// The point of a histogram.
+pub(crate) fn distribution(
+    meta: &MetricMeta,
+    total: Total,
+    extremes: bool,
+    exemplars: Vec<ExemplarPoint>,
+) -> PointValue {
+    let number = |bits: u64| if meta.is_f64() { f64::from_bits(bits) } else { bits as f64 };
+    let count = total.counts.iter().sum();
+    let sum = if meta.is_f64() { f64::from_bits(total.sum) } else { total.sum as f64 };
+    let extremes = extremes && total.most != 0 && total.least != u64::MAX;
+    let (min, max) = (extremes.then(|| number(total.least)), extremes.then(|| number(total.most - 1)));
+    match meta.buckets {
+        Buckets::Explicit(bounds) => {
+            PointValue::Histogram(HistogramPoint { count, sum, min, max, bounds, counts: total.counts, exemplars })
+        }
+        Buckets::Exponential => {
+            let first = histogram::first_exponent(meta);
+            let scaled = exponential::scaled(&total.counts[1..], first, MOST_BUCKETS);
+            PointValue::Exponential(ExponentialPoint {
+                count,
+                sum,
+                min,
+                max,
+                scale: scaled.scale,
+                zero_count: total.counts[0],
+                zero_threshold: 2_f64.powi(first),
+                offset: scaled.offset,
+                counts: scaled.counts,
+                negative: None,
+                exemplars,
+            })
+        }
+    }
+}
+
+impl ExemplarPoint {
+    pub(crate) fn of(exemplar: &Exemplar, converter: &Converter) -> Self {
+        ExemplarPoint {
+            value: exemplar.value,
+            time_unix_nanos: converter.unix_nanos(exemplar.ticks),
+            trace_id: TraceId(exemplar.trace_id),
+            span_id: SpanId(exemplar.span_id),
+        }
+    }
+}
+
+/// The points of the measurements of a test.
+pub(crate) fn of_measurements(measurements: &[Measurement]) -> Vec<MetricPoints> {
+    let mut series: BTreeMap<&str, (&'static MetricMeta, BTreeMap<usize, Vec<Amount>>)> = BTreeMap::new();
+    for Measurement { meta, set, amount } in measurements {
+        let (_, sets) = series.entry(meta.name).or_insert_with(|| (meta, BTreeMap::new()));
+        sets.entry(*set).or_default().push(*amount);
+    }
+    let points = |meta: &'static MetricMeta, sets: BTreeMap<usize, Vec<Amount>>| {
+        let point = |(set, amounts): (usize, Vec<Amount>)| {
+            Some(Point { labels: meta.label_texts(set), value: of_amounts(meta, &amounts)? })
+        };
+        sets.into_iter().filter_map(point).collect()
+    };
+    series
+        .into_values()
+        .map(|(meta, sets)| MetricPoints { points: points(meta, sets), ..MetricPoints::new(meta, 0) })
+        .collect()
+}
+
+fn of_amounts(meta: &MetricMeta, amounts: &[Amount]) -> Option<PointValue> {
+    let whole = |amount: &Amount| match amount {
+        Amount::U64(value) => *value as i64,
+        Amount::I64(value) => *value,
+        Amount::F64(_) | Amount::Gone => 0,
+    };
+    match meta.kind {
+        MetricKind::Gauge => match amounts.last()? {
+            Amount::U64(value) => Some(PointValue::U64(*value)),
+            Amount::I64(value) => Some(PointValue::I64(*value)),
+            Amount::F64(value) => Some(PointValue::F64(*value)),
+            Amount::Gone => None,
+        },
+        MetricKind::Histogram => {
+            let mut total = Total::new(histogram::buckets(meta));
+            for amount in amounts {
+                match amount {
+                    Amount::U64(value) => total.record(meta, *value),
+                    Amount::F64(value) => total.record(meta, *value),
+                    Amount::I64(_) | Amount::Gone => {}
+                }
+            }
+            Some(distribution(meta, total, true, Vec::new()))
+        }
+        MetricKind::Counter | MetricKind::UpDownCounter => Some(match meta.number {
+            NumberType::U64 => PointValue::U64(amounts.iter().map(whole).fold(0, i64::wrapping_add) as u64),
+            NumberType::I64 => PointValue::I64(amounts.iter().map(whole).fold(0, i64::wrapping_add)),
+            NumberType::F64 => PointValue::F64(
+                amounts.iter().map(|amount| if let Amount::F64(value) = amount { *value } else { 0.0 }).sum(),
+            ),
+        }),
+    }
+}
+
+/// One line per series: `name{label=text, ..} value`; of a distribution only how many values it has.
+impl fmt::Display for MetricPoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.points.iter().try_for_each(|point| write_line(f, &self.name, &point.labels, &point.value))
+    }
+}
+
+fn write_line(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    labels: &[(impl fmt::Display, impl fmt::Display)],
+    value: &PointValue,
+) -> fmt::Result {
+    let labels: Vec<_> = labels.iter().map(|(name, text)| format!("{name}={text}")).collect();
+    f.write_str(name)?;
+    if !labels.is_empty() {
+        write!(f, "{{{}}}", labels.join(", "))?;
+    }
+    match value {
+        PointValue::U64(value) => writeln!(f, " {value}"),
+        PointValue::I64(value) => writeln!(f, " {value}"),
+        PointValue::F64(value) => writeln!(f, " {value}"),
+        PointValue::Histogram(HistogramPoint { count, .. })
+        | PointValue::Exponential(ExponentialPoint { count, .. }) => writeln!(f, " count={count}"),
+    }
+}
+
+/// First ours, then those of raw OpenTelemetry instruments.
+impl fmt::Display for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.metrics.iter().try_for_each(|metric| metric.fmt(f))?;
+        #[cfg(feature = "otlp")]
+        self.foreign.iter().try_for_each(|metric| metric.fmt(f))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,282 @@
+//! A context on its way through something that is no request: a row, a message, the environment of a child process.
+
+use crate::propagate::propagation::{self, Headers, HeadersMut, STANDARD};
+use crate::trace::context::Context;
+
+/// A context as three texts, in the formats of W3C Trace Context and Baggage, whatever is configured for requests.
+///
+/// It goes where the work goes. Whoever takes that up goes on with the trace, or begins a new one that is linked to it; if
+/// it was made by something else and is wrong, that is as if it had not been there.
+///
+/// With the feature `otlp` it can be serialised by `serde`, as a part of a message:
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::Carrier;
+///
+/// struct Job {
+///     file: String,
+///     carrier: Carrier,
+/// }
+///
+/// #[tc_span("Queue/Submit")]
+/// fn submit(queue: &mut Vec<Job>, file: &str) {
+///     queue.push(Job { file: file.to_owned(), carrier: Carrier::inject() });
+/// }
+///
+/// // A child of whoever submitted the job: for work that somebody waits for.
+/// #[tc_span("Worker/Run", parent = job.carrier.extract())]
+/// fn run(job: &Job) -> usize {
+///     job.file.len()
+/// }
+///
+/// // A trace of its own with links: for work that is done later, or for several at once.
+/// #[tc_span("Worker/Sweep", links(jobs.iter().map(|job| job.carrier.extract()).collect::<Vec<_>>()))]
+/// fn sweep(jobs: &[Job]) {}
+///
+/// tracecast::testing::capture(|| {
+///     let mut queue = Vec::new();
+///     submit(&mut queue, "a");
+///     run(&queue[0]);
+///     sweep(&queue);
+/// })
+/// .assert_tree("
+///     Queue/Submit
+///       Worker/Run
+///     Worker/Sweep
+///       ~ Queue/Submit
+/// ");
+/// ```
+///
+/// A row of a database has three columns that may be null, `traceparent` (55 bytes), `tracestate` (up to 512) and `baggage`
+/// (up to 8,192), or the first of them alone: a carrier is complete without the others.
+///
+/// ```
+/// # use tracecast::Carrier;
+/// # let column = |_name: &str| -> Option<String> { None };
+/// let carrier = Carrier { traceparent: column("traceparent"), tracestate: column("tracestate"), baggage: None };
+/// let caller = carrier.extract();
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "otlp", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "otlp", serde(default))]
+pub struct Carrier {
+    /// The span. Without it there is no parent.
+    pub traceparent: Option<String>,
+    /// What other tracing systems pass on.
+    pub tracestate: Option<String>,
+    /// What the request carries along. Set it to `None` where that is not to be stored.
+    pub baggage: Option<String>,
+}
+
+/// The names in the environment.
+const VARIABLES: [&str; 3] = ["TRACEPARENT", "TRACESTATE", "BAGGAGE"];
+
+impl Carrier {
+    /// Takes the current context.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Queue/Submit")]
+    /// fn submit() -> Carrier {
+    ///     Carrier::inject()
+    /// }
+    ///
+    /// let captured = tracecast::testing::capture(submit);
+    /// assert_eq!(captured.value.extract().span_id(), captured.span("Queue/Submit").span_id);
+    /// ```
+    pub fn inject() -> Self {
+        Carrier::of(&Context::current())
+    }
+
+    /// Takes a context.
+    ///
+    /// ```
+    /// use tracecast::{Carrier, Context, SpanId, TraceId};
+    ///
+    /// let carrier = Carrier::of(&Context::remote(TraceId(0xa), SpanId(0xb), false));
+    /// assert_eq!(carrier.traceparent.unwrap(), "00-0000000000000000000000000000000a-000000000000000b-00");
+    /// ```
+    pub fn of(context: &Context) -> Self {
+        let mut carrier = Carrier::default();
+        propagation::inject_as(context, &mut carrier, STANDARD);
+        carrier
+    }
+
+    /// The context that was taken. An invalid one, which is no parent, if there is none or it is wrong.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    ///
+    /// let carrier = Carrier { traceparent: Some("what is this".to_owned()), ..Carrier::default() };
+    /// assert!(!carrier.extract().is_valid());
+    /// ```
+    pub fn extract(&self) -> Context {
+        propagation::extract_as(self, STANDARD)
+    }
+
+    /// What the environment of this process says: `TRACEPARENT`, `TRACESTATE` and `BAGGAGE`.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Tool/Run", parent = Carrier::from_env().extract())]
+    /// fn run() {}
+    ///
+    /// tracecast::testing::capture(run).assert_tree("Tool/Run");
+    /// ```
+    pub fn from_env() -> Self {
+        // One that is no text is wrong, and so is not there.
+        let [traceparent, tracestate, baggage] =
+            VARIABLES.map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+        Carrier { traceparent, tracestate, baggage }
+    }
+
+    /// Variables for a child process: `Command::new("tool").envs(Carrier::inject().to_env())`.
+    ///
+    /// All three, empty where there is nothing: the child would otherwise take over what this process was started with.
+    ///
+    /// ```
+    /// use tracecast::{Carrier, Context, SpanId, TraceId};
+    ///
+    /// let carrier = Carrier::of(&Context::remote(TraceId(0xa), SpanId(0xb), true));
+    /// let traceparent = "00-0000000000000000000000000000000a-000000000000000b-01";
+    /// assert_eq!(carrier.to_env(), [("TRACEPARENT", traceparent), ("TRACESTATE", ""), ("BAGGAGE", "")]);
+    /// ```
+    pub fn to_env(&self) -> [(&'static str, &str); 3] {
+        let texts = [&self.traceparent, &self.tracestate, &self.baggage];
+        std::array::from_fn(|at| (VARIABLES[at], texts[at].as_deref().unwrap_or_default()))
+    }
+
+    fn part(&self, name: &str) -> Option<&Option<String>> {
+        match name {
+            "traceparent" => Some(&self.traceparent),
+            "tracestate" => Some(&self.tracestate),
+            "baggage" => Some(&self.baggage),
+            _ => None,
+        }
+    }
+
+    fn part_mut(&mut self, name: &str) -> Option<&mut Option<String>> {
+        match name {
+            "traceparent" => Some(&mut self.traceparent),
+            "tracestate" => Some(&mut self.tracestate),
+            "baggage" => Some(&mut self.baggage),
+            _ => None,
+        }
+    }
+}
+
+impl Headers for Carrier {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.part(name).and_then(Option::as_deref).map(str::as_bytes).into_iter()
+    }
+}
+
+impl HeadersMut for Carrier {
+    fn set(&mut self, name: &'static str, value: &str) {
+        self.part_mut(name).into_iter().for_each(|part| *part = Some(value.to_owned()));
+    }
+
+    fn remove(&mut self, name: &'static str) {
+        self.part_mut(name).into_iter().for_each(|part| *part = None);
+    }
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod fuzz {
+    use super::*;
+    use crate::base::fuzz::{Random, mutated, run, within};
+    use crate::propagate::propagation::{extract_as, inject_as};
+
+    /// A header in each line.
+    const SEEDS: [&[u8]; 6] = [
+        b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\ntracestate: a=1\nbaggage: k=v%20w",
+        b"TraceParent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03\ntracestate: a=1\ntracestate: b=2\n",
+        b"b3: 80f198ee56343ba864fe8b2a57d3eff7-e457b5a2e4d86bd1-1\nbaggage: a=1;p, b=2\nbaggage: c=3",
+        b"x-b3-traceid: 64fe8b2a57d3eff7\nX-B3-SpanId: e457b5a2e4d86bd1\nx-b3-sampled: 0\nx-b3-flags: 1",
+        b"traceparent: 00-broken\nb3: 0\nbaggage: ,;\ntracestate: a=1,a=2",
+        b"baggage: userId=J%C3%BCrgen+M\nother: 1",
+    ];
+    const WORDS: [&[u8]; 12] = [
+        b"\n",
+        b"traceparent: ",
+        b"tracestate: ",
+        b"baggage: ",
+        b"b3: ",
+        b",",
+        b"=",
+        b"-",
+        b" ",
+        b"a=1",
+        b"%",
+        b"\xff",
+    ];
+    /// Tracestate and baggage, each of them twice: while it is made, and as it is kept.
+    const BYTES: usize = 64 << 10;
+
+    fn input(random: &mut Random) -> Vec<u8> {
+        mutated(random, &SEEDS, &WORDS)
+    }
+
+    fn headers(input: &[u8]) -> Vec<(String, String)> {
+        let text = String::from_utf8_lossy(input);
+        let pairs = text.lines().filter_map(|line| line.split_once(": "));
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+
+    /// Everything that a context carries to another process.
+    fn carried(context: &Context) -> (bool, (u128, u64), [bool; 2], &str, &str) {
+        let ids = if context.is_valid() { context.ids() } else { (0, 0) };
+        let flags = [context.is_sampled(), context.is_random()];
+        (context.is_valid(), ids, flags, context.trace_state(), context.baggage_text())
+    }
+
+    #[test]
+    fn headers_in_each_format() {
+        run("headers in each format", &SEEDS, input, |input| {
+            let headers = headers(input);
+            let mut is_valid = false;
+            for formats in 1..16 {
+                let context = within(BYTES, || extract_as(&headers, formats));
+                let mut written = Vec::new();
+                inject_as(&context, &mut written, formats);
+                assert!(written.iter().all(|(_, value)| value.len() <= 8192 && value.is_ascii()), "{written:?}");
+                let again = extract_as(&written, formats);
+                assert_eq!(carried(&again), carried(&context), "formats {formats}: {written:?}");
+                // Headers that were copied from the caller's request give way to the same ones.
+                let mut copied = headers.clone();
+                inject_as(&context, &mut copied, formats);
+                assert_eq!(carried(&extract_as(&copied, formats)), carried(&context), "formats {formats}: {copied:?}");
+                is_valid |= context.is_valid();
+            }
+            is_valid
+        });
+    }
+
+    #[test]
+    fn carriers() {
+        run("carriers", &SEEDS, input, |input| {
+            let mut given = Carrier::default();
+            for (name, value) in headers(input) {
+                given.part_mut(&name).into_iter().for_each(|part| *part = Some(value.clone()));
+            }
+            let context = within(BYTES, || given.extract());
+            let written = Carrier::of(&context);
+            let lengths = [&written.traceparent, &written.tracestate, &written.baggage]
+                .map(|part| part.as_ref().map_or(0, String::len));
+            assert!(matches!(lengths, [0 | 55, 0..=512, 0..=8192]), "{lengths:?}");
+            assert_eq!(carried(&written.extract()), carried(&context));
+            assert_eq!(Carrier::of(&written.extract()), written);
+            #[cfg(feature = "otlp")]
+            for carrier in [&given, &written] {
+                let text = serde_json::to_string(carrier).unwrap();
+                assert_eq!(&serde_json::from_str::<Carrier>(&text).unwrap(), carrier);
+            }
+            context.is_valid()
+        });
+    }
+}

@@ -1,0 +1,417 @@
+//! Context from process to process: reading it from headers, and writing it to them.
+//!
+//! The layers of `tracecast-tower` do it for gRPC. For another protocol, say where its headers are with [`Headers`] and
+//! [`HeadersMut`]; maps and lists of strings are such a place.
+//!
+//! ```
+//! use std::collections::HashMap;
+//! use tracecast::prelude::*;
+//! use tracecast::propagation;
+//!
+//! let mut headers = HashMap::new();
+//! headers.insert("traceparent".to_owned(), "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
+//!
+//! let caller = propagation::extract(&headers);
+//! assert_eq!(caller.trace_id().to_string(), "0af7651916cd43dd8448eb211c80319c");
+//!
+//! let mut onward = Vec::new();
+//! propagation::inject(&caller, &mut onward);
+//! assert_eq!(onward, [("traceparent".to_owned(), headers["traceparent"].clone())]);
+//! ```
+//!
+//! The formats are those of the configuration (`OTEL_PROPAGATORS`), and W3C Trace Context and Baggage without one. Where
+//! several name a parent, Trace Context is believed first. Whatever a peer sends, reading it takes bounded time and memory
+//! and never fails: what breaks a rule is as if it had not been sent.
+//!
+//! For a row of a database or a message of a queue see [`Carrier`](crate::Carrier).
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+use crate::formats::{B3, BAGGAGE, Baggage, Decision, TRACEPARENT, TRACESTATE, TraceContext, TraceParent};
+use crate::propagate::format::Propagator;
+use crate::record::ids::{SpanId, TraceId};
+use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
+use crate::trace::context::Context;
+use crate::trace::recording;
+
+/// Where headers are read.
+///
+/// ```
+/// use tracecast::propagation::{self, Headers};
+///
+/// /// The headers of a message.
+/// struct Message {
+///     traceparent: String,
+/// }
+///
+/// impl Headers for Message {
+///     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+///         (name == "traceparent").then_some(self.traceparent.as_bytes()).into_iter()
+///     }
+/// }
+///
+/// let traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned();
+/// assert!(propagation::extract(&Message { traceparent }).is_sampled());
+/// ```
+pub trait Headers {
+    /// The values of the headers of this name, in the order in which they came. The name is in lower case; the headers'
+    /// names may be in any.
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]>;
+}
+
+/// Where headers are written.
+///
+/// ```
+/// use tracecast::propagation::{self, HeadersMut};
+/// use tracecast::{Context, SpanId, TraceId};
+///
+/// #[derive(Default)]
+/// struct Lines(Vec<String>);
+///
+/// impl HeadersMut for Lines {
+///     fn set(&mut self, name: &'static str, value: &str) {
+///         self.remove(name);
+///         self.0.push(format!("{name}: {value}"));
+///     }
+///
+///     fn remove(&mut self, name: &'static str) {
+///         self.0.retain(|line| !line.starts_with(&format!("{name}:")));
+///     }
+/// }
+///
+/// let mut lines = Lines::default();
+/// propagation::inject(&Context::remote(TraceId(0xa), SpanId(0xb), true), &mut lines);
+/// assert_eq!(lines.0, ["traceparent: 00-0000000000000000000000000000000a-000000000000000b-01"]);
+/// ```
+pub trait HeadersMut {
+    /// Writes a header, in place of all others of this name, which is in lower case. Name and value are ASCII.
+    fn set(&mut self, name: &'static str, value: &str);
+
+    /// Takes all headers of this name away.
+    fn remove(&mut self, name: &'static str);
+}
+
+/// What the caller is, by these headers. Without a valid one, the context is not valid: a span below it is a root.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use tracecast::propagation;
+///
+/// let no_headers = HashMap::<String, String>::new();
+/// assert!(!propagation::extract(&no_headers).is_valid());
+/// ```
+pub fn extract(headers: &(impl Headers + ?Sized)) -> Context {
+    extract_as(headers, FORMATS.load(Relaxed))
+}
+
+/// Writes a context to headers. It replaces or removes every header of the configured formats, so that a gateway which
+/// copies headers does not forward its caller's context or baggage. A context without a span leaves them as they are, and
+/// adds its baggage if it has any.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use tracecast::{Context, SpanId, TraceId, propagation};
+///
+/// let mut headers = HashMap::new();
+/// propagation::inject(&Context::remote(TraceId(0xa), SpanId(0xb), true), &mut headers);
+/// assert_eq!(headers["traceparent"], "00-0000000000000000000000000000000a-000000000000000b-01");
+/// ```
+pub fn inject(context: &Context, headers: &mut (impl HeadersMut + ?Sized)) {
+    inject_as(context, headers, FORMATS.load(Relaxed));
+}
+
+/// Has contexts be current, and headers go on to others, in a process that records nothing or has not begun to.
+///
+/// Contexts on a thread's stack take memory of the recorder, which `init` sets up. Layers call this when they find no span
+/// to stand in; where it was done before, it is a load.
+pub fn prepare() {
+    if recorder::get().is_none() {
+        recording::prepare(Memory::Within(DEFAULT_MEMORY_LIMIT));
+    }
+}
+
+/// W3C's.
+pub(crate) const STANDARD: u8 = Propagator::TraceContext as u8 | Propagator::Baggage as u8;
+
+static FORMATS: AtomicU8 = AtomicU8::new(STANDARD);
+
+/// Says in which formats context travels from now on.
+#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the configuration decides"))]
+pub(crate) fn set(formats: impl IntoIterator<Item = Propagator>) {
+    FORMATS.store(formats.into_iter().fold(0, |all, format| all | format as u8), Relaxed);
+}
+
+pub(crate) fn extract_as(headers: &(impl Headers + ?Sized), formats: u8) -> Context {
+    let baggage = if Propagator::Baggage.is_in(formats) {
+        let mut lines = headers.values(BAGGAGE).peekable();
+        // Most requests have none, and parsing begins with a place for all.
+        if lines.peek().is_some() { Baggage::parse(lines) } else { Baggage::default() }
+    } else {
+        Baggage::default()
+    };
+    if Propagator::TraceContext.is_in(formats)
+        && let Some(found) = TraceContext::parse(headers.values(TRACEPARENT), headers.values(TRACESTATE))
+    {
+        return of_parent(&found.parent).carrying(found.state, baggage);
+    }
+    let parent =
+        if Propagator::B3.is_in(formats) || Propagator::B3Multi.is_in(formats) { of_b3(headers) } else { None };
+    parent.unwrap_or_default().carrying(Default::default(), baggage)
+}
+
+fn of_parent(parent: &TraceParent) -> Context {
+    let context = Context::remote(TraceId(parent.trace_id), SpanId(parent.span_id), parent.sampled);
+    if parent.random { context.random() } else { context }
+}
+
+/// A decision without ids is about a trace that is yet to begin: whoever begins it decides.
+fn of_b3(headers: &(impl Headers + ?Sized)) -> Option<Context> {
+    let b3 = B3::read(|name| headers.values(name).next())?;
+    let (trace_id, span_id) = b3.ids?;
+    Some(Context::remote(TraceId(trace_id), SpanId(span_id), b3.decision.sampled()))
+}
+
+pub(crate) fn inject_as(context: &Context, headers: &mut (impl HeadersMut + ?Sized), formats: u8) {
+    if context.is_valid() {
+        inject_parent(context, headers, formats);
+    }
+    if Propagator::Baggage.is_in(formats) {
+        match context.baggage_text() {
+            "" if context.is_valid() => headers.remove(BAGGAGE),
+            "" => {}
+            baggage => headers.set(BAGGAGE, baggage),
+        }
+    }
+}
+
+fn inject_parent(context: &Context, headers: &mut (impl HeadersMut + ?Sized), formats: u8) {
+    let (trace_id, span_id) = context.ids();
+    let sampled = context.is_sampled();
+    if Propagator::TraceContext.is_in(formats) {
+        let mut text = [0; TraceParent::LENGTH];
+        TraceParent { trace_id, span_id, sampled, random: context.is_random() }.write(&mut text);
+        headers.set(TRACEPARENT, ascii(&text));
+        match context.trace_state() {
+            "" => headers.remove(TRACESTATE),
+            state => headers.set(TRACESTATE, state),
+        }
+    }
+    if Propagator::B3.is_in(formats) || Propagator::B3Multi.is_in(formats) {
+        let decision = if sampled { Decision::Accept } else { Decision::Deny };
+        inject_b3(&B3 { ids: Some((trace_id, span_id)), decision }, headers, formats);
+    }
+}
+
+fn inject_b3(b3: &B3, headers: &mut (impl HeadersMut + ?Sized), formats: u8) {
+    // Either form is read wherever one of them is, so that none may stay as it was.
+    [B3::SINGLE].into_iter().chain(B3::SEVERAL).for_each(|name| headers.remove(name));
+    if Propagator::B3.is_in(formats) {
+        headers.set(B3::SINGLE, ascii(b3.write(&mut [0; B3::LENGTH])));
+    }
+    if Propagator::B3Multi.is_in(formats) {
+        b3.write_several(|name, value| headers.set(name, ascii(value)));
+    }
+}
+
+/// What the formats write is ASCII.
+fn ascii(text: &[u8]) -> &str {
+    std::str::from_utf8(text).unwrap_or_default()
+}
+
+impl<S: BuildHasher> Headers for HashMap<String, String, S> {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        named(self, name)
+    }
+}
+
+impl Headers for BTreeMap<String, String> {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        named(self, name)
+    }
+}
+
+impl Headers for [(String, String)] {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        named(self.iter().map(|(name, value)| (name, value)), name)
+    }
+}
+
+impl Headers for Vec<(String, String)> {
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.as_slice().values(name)
+    }
+}
+
+/// A map's names may be in any case, so that it is not asked for one of them.
+fn named<'a>(
+    headers: impl IntoIterator<Item = (&'a String, &'a String)>,
+    name: &'a str,
+) -> impl Iterator<Item = &'a [u8]> {
+    let wanted = headers.into_iter().filter(move |(found, _)| found.eq_ignore_ascii_case(name));
+    wanted.map(|(_, value)| value.as_bytes())
+}
+
+impl<S: BuildHasher> HeadersMut for HashMap<String, String, S> {
+    fn set(&mut self, name: &'static str, value: &str) {
+        HeadersMut::remove(self, name);
+        self.insert(name.to_owned(), value.to_owned());
+    }
+
+    fn remove(&mut self, name: &'static str) {
+        self.retain(|found, _| !found.eq_ignore_ascii_case(name));
+    }
+}
+
+impl HeadersMut for BTreeMap<String, String> {
+    fn set(&mut self, name: &'static str, value: &str) {
+        HeadersMut::remove(self, name);
+        self.insert(name.to_owned(), value.to_owned());
+    }
+
+    fn remove(&mut self, name: &'static str) {
+        self.retain(|found, _| !found.eq_ignore_ascii_case(name));
+    }
+}
+
+impl HeadersMut for Vec<(String, String)> {
+    fn set(&mut self, name: &'static str, value: &str) {
+        HeadersMut::remove(self, name);
+        self.push((name.to_owned(), value.to_owned()));
+    }
+
+    fn remove(&mut self, name: &'static str) {
+        self.retain(|(found, _)| !found.eq_ignore_ascii_case(name));
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const ALL: u8 = STANDARD | Propagator::B3 as u8 | Propagator::B3Multi as u8;
+
+    fn headers(of: &[(&str, &str)]) -> Vec<(String, String)> {
+        of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    /// What comes out if this came in.
+    #[track_caller]
+    fn check(formats: u8, incoming: &[(&str, &str)], outgoing: &[(&str, &str)]) {
+        let mut written = Vec::new();
+        inject_as(&extract_as(&headers(incoming), formats), &mut written, formats);
+        assert_eq!(written, headers(outgoing));
+    }
+
+    #[test]
+    fn what_came_goes_on() {
+        check(STANDARD, &[("TraceParent", PARENT)], &[("traceparent", PARENT)]);
+        check(
+            STANDARD,
+            &[("traceparent", PARENT), ("tracestate", "a=1"), ("tracestate", "b=2"), ("baggage", "k=v%20w")],
+            &[("traceparent", PARENT), ("tracestate", "a=1,b=2"), ("baggage", "k=v%20w")],
+        );
+        let random = PARENT.replace("-01", "-03");
+        check(STANDARD, &[("traceparent", &random)], &[("traceparent", &random)]);
+    }
+
+    #[test]
+    fn baggage_needs_no_parent_and_a_state_does() {
+        check(STANDARD, &[("baggage", "k=v")], &[("baggage", "k=v")]);
+        check(STANDARD, &[("tracestate", "a=1")], &[]);
+        check(STANDARD, &[("traceparent", "00-nonsense"), ("tracestate", "a=1"), ("baggage", ",;")], &[]);
+    }
+
+    #[test]
+    fn only_what_is_configured_is_read_and_written() {
+        let all = [("traceparent", PARENT), ("baggage", "k=v"), ("b3", "1-2-1")];
+        check(0, &all, &[]);
+        check(Propagator::TraceContext as u8, &all, &[("traceparent", PARENT)]);
+        check(Propagator::Baggage as u8, &all, &[("baggage", "k=v")]);
+        check(Propagator::B3 as u8, &all, &[]);
+    }
+
+    #[test]
+    fn b3_is_read_in_either_form_and_written_as_configured() {
+        let single = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0";
+        let several = [
+            ("x-b3-traceid", "0af7651916cd43dd8448eb211c80319c"),
+            ("x-b3-spanid", "b7ad6b7169203331"),
+            ("x-b3-sampled", "0"),
+        ];
+        check(Propagator::B3 as u8, &several, &[("b3", single)]);
+        check(Propagator::B3Multi as u8, &[("b3", single)], &several);
+        check(Propagator::B3 as u8, &[("b3", "1")], &[]);
+    }
+
+    #[test]
+    fn trace_context_goes_before_b3() {
+        let b3 = "1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1";
+        let context = extract_as(&headers(&[("b3", b3), ("traceparent", PARENT)]), ALL);
+        assert_eq!(context.trace_id().to_string(), PARENT[3..35]);
+        let context = extract_as(&headers(&[("b3", b3), ("traceparent", "00-broken")]), ALL);
+        assert_eq!(context.trace_id().to_string(), b3[..32]);
+    }
+
+    /// Every header that any format reads, as a caller may have sent it.
+    const STALE: [(&str, &str); 10] = [
+        ("Traceparent", "x"),
+        ("traceparent", "y"),
+        ("TRACESTATE", "z=1"),
+        ("Baggage", "tenant=stale"),
+        ("B3", "0"),
+        ("X-B3-TraceId", "1"),
+        ("x-b3-spanid", "2"),
+        ("x-b3-sampled", "1"),
+        ("x-b3-flags", "1"),
+        ("x-b3-parentspanid", "3"),
+    ];
+
+    /// A context without state and baggage goes into the headers of its caller: those of disabled formats stay, `written` follow.
+    #[track_caller]
+    fn check_stale(formats: u8, kept: &[(&str, &str)], written: &[(&str, &str)]) {
+        let context = extract_as(&headers(&[("traceparent", PARENT)]), STANDARD);
+        let mut passed_on = headers(&STALE);
+        inject_as(&context, &mut passed_on, formats);
+        assert_eq!(passed_on, headers(&[kept, written].concat()));
+    }
+
+    #[test]
+    fn headers_of_a_request_that_is_passed_on_are_replaced_or_removed() {
+        let single = "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1";
+        let several = [("x-b3-traceid", &single[..32]), ("x-b3-spanid", &single[33..49]), ("x-b3-sampled", "1")];
+        check_stale(STANDARD, &STALE[4..], &[("traceparent", PARENT)]);
+        check_stale(Propagator::TraceContext as u8, &STALE[3..], &[("traceparent", PARENT)]);
+        check_stale(Propagator::Baggage as u8, &[&STALE[..3], &STALE[4..]].concat(), &[]);
+        check_stale(Propagator::B3 as u8, &STALE[..4], &[("b3", single)]);
+        check_stale(Propagator::B3Multi as u8, &STALE[..4], &several);
+        check_stale(ALL, &[], &[&[("traceparent", PARENT), ("b3", single)], several.as_slice()].concat());
+        check_stale(0, &STALE, &[]);
+    }
+
+    #[test]
+    fn a_context_without_a_span_leaves_headers_as_they_are() {
+        let mut passed_on = headers(&STALE);
+        inject_as(&Context::default(), &mut passed_on, ALL);
+        assert_eq!(passed_on, headers(&STALE));
+        let baggage = Context::default().with_baggage("tenant", "gold").unwrap();
+        inject_as(&baggage, &mut passed_on, ALL);
+        assert_eq!(passed_on, headers(&[&STALE[..3], &STALE[4..], &[("baggage", "tenant=gold")]].concat()));
+    }
+
+    #[test]
+    fn maps_are_read_and_written_alike() {
+        let list = headers(&[("traceparent", PARENT), ("tracestate", "a=1"), ("baggage", "k=v")]);
+        let context = extract_as(&list, STANDARD);
+        let (mut hashed, mut sorted) = (HashMap::new(), BTreeMap::new());
+        hashed.insert("TRACEPARENT".to_owned(), "x".to_owned());
+        inject_as(&context, &mut hashed, STANDARD);
+        inject_as(&context, &mut sorted, STANDARD);
+        assert_eq!(hashed, list.iter().cloned().collect());
+        assert_eq!(sorted, list.into_iter().collect());
+        let (of_hashed, of_sorted) = (extract_as(&hashed, STANDARD), extract_as(&sorted, STANDARD));
+        assert_eq!((of_hashed.trace_state(), of_sorted.baggage_text()), ("a=1", "k=v"));
+    }
+}

@@ -1,0 +1,189 @@
+//! Another tracing API beside ours, as far as the core has to know of it: who is current there.
+//!
+//! There are two stacks on a thread, ours of blocks and theirs. Each block of ours remembers, when it is entered, which
+//! span was current on the other side. As long as that is so, ours is the inner one; if it has changed, something was
+//! entered there since, and that is the parent of what comes next.
+//!
+//! Spans of some kinds are made current on the other side too, for as long as they are entered. What is attached there
+//! is kept in order of entering, so whoever is left takes away everything that was attached after it: what a scope left
+//! behind when it was cut off, too.
+//!
+//! All of it is found by flags of blocks that are looked at anyway. Without another API no block has them.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+
+use crate::declare::callsite::Kind;
+use crate::record::block::{ATTACHES, BRIDGED, BlockRef, EMPTY, ENTERED};
+
+/// A place in a trace, as plain as can be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) trace_id: u128,
+    pub(crate) span_id: u64,
+    pub(crate) sampled: bool,
+    /// The id of the trace is known to be random.
+    pub(crate) is_random: bool,
+    pub(crate) is_remote: bool,
+}
+
+/// The other side, on the thread that asks. None of it panics.
+#[derive(Debug)]
+pub(crate) struct Bridge {
+    /// The id of the span that is current there; zero if there is none, nothing if the thread ends.
+    pub(crate) span_id: fn() -> Option<u64>,
+    /// Where it stands.
+    pub(crate) place: fn() -> Place,
+    /// How many contexts of ours are attached there.
+    pub(crate) height: fn() -> u32,
+    /// Attaches one for `owner`.
+    pub(crate) attach: fn(Place, owner: usize),
+    /// Takes away all that were attached above `height`.
+    pub(crate) truncate: fn(height: u32),
+    /// Takes away the one at `height`, if it is `owner`'s.
+    pub(crate) remove: fn(height: u32, owner: usize),
+}
+
+/// How much the other side is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Mode {
+    /// Nothing, and it is not asked.
+    Off,
+    /// Spans that are about a call to or from elsewhere are current there too.
+    Boundaries,
+    /// All spans are.
+    Full,
+}
+
+static BRIDGE: OnceLock<Bridge> = OnceLock::new();
+static MODE: AtomicU8 = AtomicU8::new(Mode::Off as u8);
+
+/// Follows the other API from now on, or no longer. There is one in a process.
+#[cfg(feature = "otel")]
+pub(crate) fn set(bridge: Bridge, mode: Mode) {
+    // The functions are the same each time.
+    let _ = BRIDGE.set(bridge);
+    MODE.store(mode as u8, Relaxed);
+}
+
+/// Not followed any more. For a forked child as well: a store.
+pub(crate) fn off() {
+    MODE.store(Mode::Off as u8, Relaxed);
+}
+
+#[inline(always)]
+pub(crate) fn is_on() -> bool {
+    cfg!(feature = "otel") && MODE.load(Relaxed) != Mode::Off as u8
+}
+
+fn bridge() -> Option<&'static Bridge> {
+    if is_on() { BRIDGE.get() } else { None }
+}
+
+/// Whether an unsampled span of this kind has nothing to do inside of `parent`, which is unsampled too: the other side
+/// stands as it did when that was entered, and is not told of it. What most spans ask, so it is short.
+#[inline(always)]
+pub(crate) fn is_unchanged(parent: BlockRef, kind: Kind) -> bool {
+    parent.has(ENTERED)
+        && kind == Kind::Internal
+        && MODE.load(Relaxed) == Mode::Boundaries as u8
+        && current_id() == parent.seen.get()
+}
+
+/// The span that is current on the other side. Not to be asked at a thread's end, when that is gone: no block is entered
+/// then.
+#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+#[inline(always)]
+fn current_id() -> u64 {
+    use opentelemetry::trace::TraceContextExt as _;
+    // Their types stand here and nowhere else in the core: a call through a pointer would cost as much as the answer.
+    opentelemetry::Context::map_current(|theirs| u64::from_be_bytes(theirs.span().span_context().span_id().to_bytes()))
+}
+
+#[cfg(not(all(feature = "otel", not(target_family = "wasm"), not(loom))))]
+fn current_id() -> u64 {
+    0
+}
+
+/// The other side is gone from this thread: what is entered here is so no longer there.
+#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+pub(crate) fn gone(mut entered: Option<BlockRef>) {
+    while let Some(block) = entered {
+        block.lower(ENTERED);
+        entered = block.below.get();
+    }
+}
+
+/// Whether a span of this kind is current on the other side too.
+pub(crate) fn attaches(kind: Kind) -> bool {
+    is_on() && (kind != Kind::Internal || MODE.load(Relaxed) == Mode::Full as u8)
+}
+
+/// The flags of a block for a span of this kind; a context is as internal as can be.
+#[inline]
+pub(crate) fn flags(kind: Kind) -> u32 {
+    match is_on() {
+        false => 0,
+        true if attaches(kind) => BRIDGED | ATTACHES,
+        true => BRIDGED,
+    }
+}
+
+/// The parent of new spans on this thread, where `around` is the innermost of ours, if it is the other side's.
+#[inline]
+pub(crate) fn parent(around: Option<BlockRef>) -> Option<Place> {
+    let bridge = bridge()?;
+    let seen = match around {
+        None => 0,
+        Some(block) if block.has(ENTERED) => block.seen.get(),
+        // Entered before the other API was followed.
+        Some(_) => return None,
+    };
+    let now = (bridge.span_id)()?;
+    if now == seen || now == 0 {
+        return None;
+    }
+    Some((bridge.place)())
+}
+
+/// Notes how the other side stands when a block is entered on this thread, and makes it current there if need be.
+pub(crate) fn enter(block: BlockRef, place: impl FnOnce() -> Place) {
+    let Some(bridge) = bridge() else { return };
+    block.height.set((bridge.height)());
+    if block.has(ATTACHES) && !block.has(EMPTY) {
+        (bridge.attach)(place(), address(block));
+    }
+    if let Some(seen) = (bridge.span_id)() {
+        block.seen.set(seen);
+        block.raise(ENTERED);
+    }
+}
+
+/// Takes away what was attached for a block, and after it, on this thread.
+#[inline]
+pub(crate) fn left(block: BlockRef) {
+    if cfg!(feature = "otel") && block.has(ENTERED) {
+        leave(block);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn leave(block: BlockRef) {
+    block.lower(ENTERED);
+    BRIDGE.get().into_iter().for_each(|bridge| (bridge.truncate)(block.height.get()));
+}
+
+/// The same for a block that is not the innermost one: what was attached after it stays. If it was cut off, its context
+/// is gone already.
+pub(crate) fn left_out_of_order(block: BlockRef) {
+    if block.has(ENTERED) {
+        block.lower(ENTERED);
+        BRIDGE.get().into_iter().for_each(|bridge| (bridge.remove)(block.height.get(), address(block)));
+    }
+}
+
+fn address(block: BlockRef) -> usize {
+    std::ptr::from_ref(block.get()).addr()
+}

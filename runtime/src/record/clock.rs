@@ -1,0 +1,617 @@
+//! Time: a counter that is cheap to read, and what turns its readings into wall-clock time.
+//!
+//! On x86-64 the counter is the TSC, but only while the kernel itself keeps time by it; elsewhere it is the monotonic
+//! clock in nanoseconds. Readings become Unix time through samples of counter and clocks taken together: the rate comes
+//! from the first sample and the newest one, the offset from the newest. Sampled at each drain, the error stays far
+//! below a microsecond, whatever the process's age, and a step of the wall clock is followed.
+//!
+//! A sample that does not fit the rate means that the counter jumped: the machine was suspended, or moved to a host with
+//! another frequency. Then a new base begins, and earlier bases are kept for readings that were taken before.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+const UNKNOWN: u8 = 0;
+const TSC: u8 = 1;
+const MONOTONIC: u8 = 2;
+
+/// On a bare wasm target std has no clock: asked for the time, it would panic.
+const HAS_CLOCK: bool = !cfg!(all(target_family = "wasm", target_os = "unknown"));
+
+static SOURCE: AtomicU8 = AtomicU8::new(UNKNOWN);
+static ORIGIN: OnceLock<Instant> = OnceLock::new();
+static CALIBRATION: Mutex<Option<Calibration>> = Mutex::new(None);
+
+/// The counter.
+#[inline(always)]
+pub(crate) fn now() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if SOURCE.load(Relaxed) == TSC {
+        // SAFETY: reading the TSC has no precondition.
+        return unsafe { core::arch::x86_64::_rdtsc() };
+    }
+    monotonic()
+}
+
+/// How many seconds a tick of the counter takes, as bits; the monotonic clock's is a nanosecond.
+static SECONDS_PER_TICK: AtomicU64 = AtomicU64::new(1e-9_f64.to_bits());
+
+/// Where the current base begins, if there were others; readings below belong to one of them.
+static BASE_FROM: AtomicU64 = AtomicU64::new(0);
+
+/// The seconds between two readings of the counter.
+#[inline]
+pub(crate) fn seconds(from: u64, to: u64) -> f64 {
+    if from < BASE_FROM.load(Relaxed) || to < from {
+        return seconds_across_bases(from, to);
+    }
+    seconds_of(to - from)
+}
+
+#[inline]
+fn seconds_of(ticks: u64) -> f64 {
+    ticks as f64 * f64::from_bits(SECONDS_PER_TICK.load(Relaxed))
+}
+
+#[cold]
+#[inline(never)]
+fn seconds_across_bases(from: u64, to: u64) -> f64 {
+    // Nobody waits here for a thread that takes a sample.
+    let known = CALIBRATION.try_lock().ok().and_then(|calibration| Some(calibration.as_ref()?.converter()));
+    known.map_or_else(|| seconds_of(to.saturating_sub(from)), |converter| converter.nanos(from, to) as f64 * 1e-9)
+}
+
+/// The counter where the TSC cannot be used.
+#[cold]
+fn monotonic() -> u64 {
+    // Whoever sees that the TSC was given up sees the offset.
+    fence(Acquire);
+    monotonic_nanos() + OFFSET.load(Relaxed)
+}
+
+fn monotonic_nanos() -> u64 {
+    if !HAS_CLOCK {
+        return 0;
+    }
+    ORIGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// Added to the monotonic clock once the TSC was given up, so that the counter never goes back.
+static OFFSET: AtomicU64 = AtomicU64::new(0);
+
+/// Chooses the counter and takes the first sample. Before this the counter is the monotonic clock.
+pub(crate) fn start() {
+    let mut calibration = lock();
+    if calibration.is_none() {
+        SOURCE.store(if kernel_trusts_tsc() == Some(true) { TSC } else { MONOTONIC }, Relaxed);
+        let calibration = calibration.insert(Calibration::new(sample()));
+        // Durations are counted as they are measured, so the rate has to be known before the first of them.
+        calibration.renew();
+    }
+}
+
+/// Takes a new sample and gives what converts readings from now on.
+pub(crate) fn converter() -> Converter {
+    let mut calibration = lock();
+    let calibration = calibration.get_or_insert_with(|| Calibration::new(sample()));
+    calibration.renew();
+    calibration.converter()
+}
+
+pub(crate) fn lock() -> MutexGuard<'static, Option<Calibration>> {
+    CALIBRATION.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the kernel keeps time by the TSC; nothing if it does not say.
+fn kernel_trusts_tsc() -> Option<bool> {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux", not(miri))) {
+        return None;
+    }
+    let source = std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    source.ok().map(|source| source.trim() == "tsc")
+}
+
+/// The counter and both clocks, read at the same moment as nearly as can be.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    ticks: u64,
+    monotonic_nanos: u64,
+    unix_nanos: u64,
+    /// Ticks that passed while they were read.
+    width: u64,
+}
+
+/// Of a few readings, the one with the least time between the two counter readings around the clocks.
+fn sample() -> Sample {
+    let read = || {
+        let before = now();
+        let monotonic_nanos = monotonic_nanos();
+        let unix_nanos = unix_now();
+        let after = now();
+        Sample { ticks: before.midpoint(after), monotonic_nanos, unix_nanos, width: after.saturating_sub(before) }
+    };
+    let mut best = read();
+    for _ in 0..4 {
+        let next = read();
+        if next.width < best.width {
+            best = next;
+        }
+    }
+    best
+}
+
+/// The wall clock, as nanoseconds since 1970.
+pub(crate) fn unix_now() -> u64 {
+    if !HAS_CLOCK {
+        return 0;
+    }
+    unix_nanos(SystemTime::now())
+}
+
+/// A point in time as nanoseconds since 1970; earlier ones are 1970.
+pub(crate) fn unix_nanos(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+}
+
+/// How far a sample may be from where the rate puts it: a millisecond, and this share of the time since the last one.
+/// Time daemons mostly slew the clock by half of that share at most; a faster slew begins new bases.
+const TOLERANCE_NANOS: f64 = 1e6;
+const TOLERANCE: f64 = 1e-3;
+
+/// Bases before the current one that are kept.
+const PAST: usize = 4;
+
+/// How often the kernel is asked whether it still trusts the TSC.
+const ASK_AGAIN_NANOS: u64 = 10_000_000_000;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Calibration {
+    first: Sample,
+    newest: Sample,
+    /// The first reading of the counter that belongs to the current base.
+    from: u64,
+    /// Earlier bases, the newest first.
+    past: [Option<Base>; PAST],
+    asked: u64,
+}
+
+impl Calibration {
+    fn new(sample: Sample) -> Self {
+        Calibration {
+            first: sample,
+            newest: sample,
+            from: sample.ticks,
+            past: [None; PAST],
+            asked: sample.monotonic_nanos,
+        }
+    }
+
+    /// Takes a new sample, and the rate from it.
+    fn renew(&mut self) {
+        self.watch_the_kernel();
+        loop {
+            // Only the TSC can jump beside the monotonic clock.
+            match SOURCE.load(Relaxed) {
+                TSC => self.add(sample()),
+                _ => self.newest = sample(),
+            }
+            // A rate from a shorter base would carry the jitter of the samples into every timestamp.
+            if self.base() >= Duration::from_millis(2) || SOURCE.load(Relaxed) != TSC {
+                break;
+            }
+            std::hint::spin_loop();
+        }
+        if SOURCE.load(Relaxed) == TSC {
+            SECONDS_PER_TICK.store((self.nanos_per_tick() * 1e-9).to_bits(), Relaxed);
+        }
+        if self.past[0].is_some() {
+            BASE_FROM.store(self.from, Relaxed);
+        }
+    }
+
+    /// Adds a sample. One that does not fit begins a new base.
+    fn add(&mut self, sample: Sample) {
+        if self.base() >= Duration::from_millis(2) && !self.fits(&sample) {
+            self.begin(sample);
+        }
+        self.newest = sample;
+    }
+
+    fn fits(&self, sample: &Sample) -> bool {
+        let real = sample.monotonic_nanos.saturating_sub(self.newest.monotonic_nanos) as f64;
+        let counted = (sample.ticks as f64 - self.newest.ticks as f64) * self.nanos_per_tick();
+        // A thread may have been stopped in the middle of a sample.
+        let width = (sample.width + self.newest.width) as f64 * self.nanos_per_tick();
+        (counted - real).abs() <= TOLERANCE_NANOS + real * TOLERANCE + width
+    }
+
+    /// Begins a new base with a sample that does not fit the last one.
+    ///
+    /// The program ran between the two samples only for as long as the monotonic clock counted. So a reading that is
+    /// further than that from one of them belongs to the other; where both are within reach, it is uncertain.
+    fn begin(&mut self, sample: Sample) {
+        let ran = sample.monotonic_nanos.saturating_sub(self.newest.monotonic_nanos) as f64 / self.nanos_per_tick();
+        let ran = ran as u64 + 1;
+        let (left, entered) = (self.newest.ticks.saturating_add(ran), sample.ticks.saturating_sub(ran));
+        let overlap = sample.ticks >= self.newest.ticks && left >= entered;
+        let middle = self.newest.ticks.midpoint(sample.ticks);
+        let until = if overlap { middle } else { left };
+        self.past.rotate_right(1);
+        self.past[0] = Some(Base {
+            from: self.from,
+            until,
+            uncertain: if overlap { (self.newest.ticks, sample.ticks) } else { CERTAIN },
+            line: self.line(),
+        });
+        self.from = if overlap { middle } else { entered };
+        self.first = sample;
+    }
+
+    /// Goes over to the monotonic clock if the kernel does not keep time by the TSC any more.
+    fn watch_the_kernel(&mut self) {
+        let now = monotonic_nanos();
+        if SOURCE.load(Relaxed) == TSC && now.saturating_sub(self.asked) >= ASK_AGAIN_NANOS {
+            self.asked = now;
+            if kernel_trusts_tsc() == Some(false) {
+                self.leave_tsc(sample());
+                SOURCE.store(MONOTONIC, Release);
+            }
+        }
+    }
+
+    /// Has the counter go on as the monotonic clock, from where the TSC was at `last`.
+    fn leave_tsc(&mut self, last: Sample) {
+        self.add(last);
+        let offset = last.ticks.saturating_sub(last.monotonic_nanos);
+        OFFSET.store(offset, Relaxed);
+        SECONDS_PER_TICK.store(1e-9_f64.to_bits(), Relaxed);
+        let next = Sample { ticks: last.monotonic_nanos + offset, ..last };
+        self.begin(next);
+        self.newest = next;
+    }
+
+    fn base(&self) -> Duration {
+        Duration::from_nanos(self.newest.monotonic_nanos.saturating_sub(self.first.monotonic_nanos))
+    }
+
+    fn nanos_per_tick(&self) -> f64 {
+        let ticks = self.newest.ticks.saturating_sub(self.first.ticks);
+        let nanos = self.newest.monotonic_nanos.saturating_sub(self.first.monotonic_nanos);
+        if ticks == 0 || nanos == 0 { 1.0 } else { nanos as f64 / ticks as f64 }
+    }
+
+    fn line(&self) -> Line {
+        Line { ticks: self.newest.ticks, unix_nanos: self.newest.unix_nanos, nanos_per_tick: self.nanos_per_tick() }
+    }
+
+    fn converter(&self) -> Converter {
+        Converter { from: self.from, line: self.line(), past: self.past }
+    }
+}
+
+/// Readings of the counter that belong together, and how they become Unix time.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    from: u64,
+    until: u64,
+    /// Readings of which nobody knows whether they belong to this base or to the next one.
+    uncertain: Uncertain,
+    line: Line,
+}
+
+/// From and until; empty if the first is the larger one.
+type Uncertain = (u64, u64);
+const CERTAIN: Uncertain = (1, 0);
+
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    ticks: u64,
+    unix_nanos: u64,
+    nanos_per_tick: f64,
+}
+
+impl Line {
+    fn unix_nanos(&self, ticks: u64) -> u64 {
+        if ticks >= self.ticks {
+            self.unix_nanos.saturating_add(self.nanos(ticks - self.ticks))
+        } else {
+            self.unix_nanos.saturating_sub(self.nanos(self.ticks - ticks))
+        }
+    }
+
+    fn nanos(&self, ticks: u64) -> u64 {
+        (ticks as f64 * self.nanos_per_tick) as u64
+    }
+}
+
+/// Turns readings of the counter into Unix time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Converter {
+    from: u64,
+    line: Line,
+    past: [Option<Base>; PAST],
+}
+
+impl Converter {
+    #[inline]
+    pub(crate) fn unix_nanos(&self, ticks: u64) -> u64 {
+        self.line_of(ticks).unix_nanos(ticks)
+    }
+
+    /// The time between two readings.
+    #[inline]
+    pub(crate) fn nanos(&self, from: u64, to: u64) -> u64 {
+        match self.past[0] {
+            None => self.line.nanos(to.saturating_sub(from)),
+            Some(_) => self.unix_nanos(to).saturating_sub(self.unix_nanos(from)),
+        }
+    }
+
+    /// Whether a reading was taken about when the counter jumped, so that its time may be wrong by as much as that.
+    #[inline]
+    pub(crate) fn is_uncertain(&self, ticks: u64) -> bool {
+        self.past[0].is_some() && self.is_in_a_jump(ticks)
+    }
+
+    #[cold]
+    fn is_in_a_jump(&self, ticks: u64) -> bool {
+        let is_current = self.from <= ticks && ticks <= self.line.ticks;
+        // A counter that was set back passes through readings of an earlier base again.
+        let is_of = |base: &Base| base.from <= ticks && ticks < base.until;
+        self.past
+            .iter()
+            .flatten()
+            .any(|base| base.uncertain.0 <= ticks && ticks <= base.uncertain.1 || is_current && is_of(base))
+    }
+
+    #[inline]
+    fn line_of(&self, ticks: u64) -> &Line {
+        if self.past[0].is_none() { &self.line } else { self.find(ticks) }
+    }
+
+    /// A counter that was reset begins below all earlier readings. So a reading that lies ten seconds in the future of the
+    /// current base is looked for in the earlier ones first.
+    #[cold]
+    fn find(&self, ticks: u64) -> &Line {
+        let ahead = (10e9 / self.line.nanos_per_tick) as u64;
+        if self.from <= ticks && ticks <= self.line.ticks.saturating_add(ahead) {
+            return &self.line;
+        }
+        let mut earlier = self.past.iter().flatten();
+        let of_base = earlier.clone().find(|base| base.from <= ticks && ticks <= base.until);
+        // Older than all of them: the oldest is the nearest.
+        let oldest = || earlier.next_back().filter(|base| ticks < base.from && ticks < self.from);
+        of_base.or_else(oldest).map_or(&self.line, |base| &base.line)
+    }
+
+    /// For a counter that counts nanoseconds since 1970.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) const fn identity() -> Self {
+        let line = Line { ticks: 0, unix_nanos: 0, nanos_per_tick: 1.0 };
+        Converter { from: 0, line, past: [None; PAST] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A counter of 2.6 GHz beside clocks whose readings are off by up to `jitter` nanoseconds.
+    fn at(seconds: f64, jitter: i64) -> Sample {
+        let nanos = (seconds * 1e9) as u64;
+        Sample {
+            ticks: 1_000_000 + (seconds * 2.6e9) as u64,
+            monotonic_nanos: nanos.saturating_add_signed(jitter),
+            unix_nanos: 1_800_000_000_000_000_000 + nanos,
+            width: 100,
+        }
+    }
+
+    fn error_nanos(calibration: Calibration, seconds: f64) -> u64 {
+        let truth = at(seconds, 0);
+        calibration.converter().unix_nanos(truth.ticks).abs_diff(truth.unix_nanos)
+    }
+
+    #[test]
+    fn sampled_at_each_drain_the_error_after_60_s_is_far_below_1_ms() {
+        // The first drain comes after 10 ms, the samples are off by 200 ns in opposite directions.
+        let mut calibration = Calibration::new(at(0.0, 0));
+        calibration.add(at(0.01, 200));
+        assert!(error_nanos(calibration, 0.02) < 1_000);
+        for second in 1..=60 {
+            calibration.add(at(f64::from(second), if second % 2 == 0 { 200 } else { -200 }));
+        }
+        assert!(error_nanos(calibration, 60.1) < 1_000, "{}", error_nanos(calibration, 60.1));
+    }
+
+    #[test]
+    fn even_without_a_drain_the_error_after_60_s_is_below_1_ms() {
+        let mut calibration = Calibration::new(at(0.0, 0));
+        calibration.add(at(0.1, 200));
+        let error = error_nanos(calibration, 60.0);
+        assert!(error < 1_000_000, "{error}");
+    }
+
+    #[test]
+    fn a_long_span_starts_when_it_started() {
+        let mut calibration = Calibration::new(at(0.0, 0));
+        calibration.add(at(3_600.0, 200));
+        assert!(error_nanos(calibration, 5.0) < 1_000);
+    }
+
+    #[test]
+    fn a_step_of_the_wall_clock_is_followed() {
+        let mut calibration = Calibration::new(at(0.0, 0));
+        calibration.add(at(10.0, 0));
+        calibration.newest.unix_nanos += 5_000_000_000;
+        let truth = at(10.5, 0);
+        let error = calibration.converter().unix_nanos(truth.ticks).abs_diff(truth.unix_nanos + 5_000_000_000);
+        assert!(error < 1_000, "{error}");
+    }
+
+    /// A machine that runs, is suspended or moved, and runs on. Each part has its own relation of counter and clocks.
+    struct Machine {
+        calibration: Calibration,
+        now: Sample,
+        /// Ticks for each nanosecond.
+        rate: f64,
+    }
+
+    impl Machine {
+        fn new() -> Self {
+            let now = at(1_000.0, 0);
+            Machine { calibration: Calibration::new(now), now, rate: 2.6 }
+        }
+
+        /// Runs for so long, sampled every 200 ms, as at drains.
+        fn run(&mut self, milliseconds: u64) {
+            for _ in 0..milliseconds / 200 {
+                self.pass(200);
+                self.calibration.add(self.now);
+            }
+        }
+
+        /// Time passes without a drain.
+        fn pass(&mut self, milliseconds: u64) {
+            let nanos = milliseconds * 1_000_000;
+            self.now.ticks += (nanos as f64 * self.rate) as u64;
+            self.now.monotonic_nanos += nanos;
+            self.now.unix_nanos += nanos;
+        }
+
+        /// Sleeps: the wall clock goes on, the monotonic one stands still, the counter reads `ticks` afterwards.
+        fn suspend(&mut self, seconds: u64, ticks: u64) {
+            self.now.unix_nanos += seconds * 1_000_000_000;
+            self.now.ticks = ticks;
+        }
+
+        fn error_nanos(&self, then: Sample) -> u64 {
+            self.calibration.converter().unix_nanos(then.ticks).abs_diff(then.unix_nanos)
+        }
+    }
+
+    /// Runs for a second, sleeps for 8, with 70 ms before and 50 ms after it without a drain, and runs on.
+    fn suspended(ticks_after: impl Fn(u64) -> u64) -> (Machine, Vec<Sample>) {
+        let mut machine = Machine::new();
+        machine.run(1_000);
+        let mut spans = vec![machine.now];
+        machine.pass(70);
+        spans.push(machine.now);
+        machine.suspend(8, ticks_after(machine.now.ticks));
+        spans.push(machine.now);
+        machine.pass(50);
+        spans.push(machine.now);
+        machine.calibration.add(machine.now);
+        machine.run(1_000);
+        spans.push(machine.now);
+        machine.pass(60);
+        spans.push(machine.now);
+        (machine, spans)
+    }
+
+    fn assert_all_right((machine, readings): (Machine, Vec<Sample>)) {
+        let converter = machine.calibration.converter();
+        for (at, reading) in readings.iter().enumerate() {
+            assert!(machine.error_nanos(*reading) < 10_000, "{at}: {}", machine.error_nanos(*reading));
+            assert!(!converter.is_uncertain(reading.ticks), "{at}");
+        }
+        let (first, last) = (readings[0], readings[readings.len() - 1]);
+        let took = converter.nanos(first.ticks, last.ticks);
+        assert!(took.abs_diff(last.unix_nanos - first.unix_nanos) < 20_000, "{took}");
+    }
+
+    #[test]
+    fn a_counter_that_runs_on_while_the_machine_sleeps_is_followed() {
+        assert_all_right(suspended(|ticks| ticks + 8 * 2_600_000_000));
+    }
+
+    #[test]
+    fn a_counter_that_is_reset_while_the_machine_sleeps_is_followed() {
+        assert_all_right(suspended(|_| 4_000_000_000));
+    }
+
+    #[test]
+    fn a_second_stays_a_second_after_several_jumps() {
+        let mut machine = Machine::new();
+        machine.run(1_000);
+        for jump in 1..20 {
+            machine.suspend(jump, machine.now.ticks + jump * 2_600_000_000);
+            machine.run(2_000);
+            let before = machine.now.ticks;
+            machine.run(1_000);
+            let took = machine.calibration.converter().nanos(before, machine.now.ticks);
+            assert!(took.abs_diff(1_000_000_000) < 10_000, "{took} after jump {jump}");
+        }
+    }
+
+    #[test]
+    fn after_a_move_to_another_frequency_times_are_right_or_marked() {
+        for rate in [2.1, 3.4] {
+            let mut machine = Machine::new();
+            machine.run(1_000);
+            let mut readings = Vec::new();
+            for step in 0..40 {
+                if step == 13 {
+                    machine.rate = rate;
+                }
+                machine.pass(20);
+                readings.push(machine.now);
+                if step % 10 == 9 {
+                    machine.calibration.add(machine.now);
+                }
+            }
+            machine.run(1_000);
+            let converter = machine.calibration.converter();
+            for (step, reading) in readings.iter().enumerate() {
+                let error = machine.error_nanos(*reading);
+                assert!(error < 100_000 || converter.is_uncertain(reading.ticks), "{step}: {error} at {rate}");
+            }
+            let marked = readings.iter().filter(|reading| converter.is_uncertain(reading.ticks)).count();
+            assert!(marked <= 11, "only those between two samples: {marked}");
+        }
+    }
+
+    #[test]
+    fn a_clock_that_is_slewed_or_sampled_late_begins_no_new_base() {
+        let mut machine = Machine::new();
+        machine.run(1_000);
+        // 500 ppm, as fast as the kernel slews; and one sample in a hundred that is off by 0.8 ms.
+        machine.rate *= 1.0005;
+        for step in 0..1_000_u64 {
+            machine.pass(200);
+            let late = if step % 100 == 0 { 800_000 } else { 0 };
+            machine.calibration.add(Sample { ticks: machine.now.ticks + late, ..machine.now });
+        }
+        assert!(machine.calibration.past[0].is_none());
+    }
+
+    #[test]
+    fn a_kernel_that_gives_the_tsc_up_is_followed() {
+        let mut machine = Machine::new();
+        machine.run(1_000);
+        let before = machine.now;
+        machine.pass(100);
+        machine.calibration.leave_tsc(machine.now);
+        // From now on the counter is the monotonic clock above an offset.
+        let offset = OFFSET.swap(0, Relaxed);
+        machine.rate = 1.0;
+        machine.now.ticks = machine.now.monotonic_nanos + offset;
+        assert!(machine.now.ticks > before.ticks, "the counter never goes back");
+        machine.run(1_000);
+        assert!(machine.error_nanos(before) < 10_000 && machine.error_nanos(machine.now) < 10_000);
+        let took = machine.calibration.converter().nanos(before.ticks, machine.now.ticks);
+        assert!(took.abs_diff(1_100_000_000) < 20_000, "{took}");
+    }
+
+    #[test]
+    fn the_real_counter_agrees_with_the_wall_clock() {
+        start();
+        let converter = converter();
+        let before = unix_now();
+        let reading = converter.unix_nanos(now());
+        let after = unix_now();
+        // The machine may pause us between two lines, but not make the counter leave the interval by a millisecond.
+        assert!(reading + 1_000_000 > before && reading < after + 1_000_000, "{before} {reading} {after}");
+    }
+}

@@ -1,0 +1,49 @@
+//! What a context carries besides its ids, when it carries anything: shared keys, what came with a request and goes on
+//! with those it causes, and the sink of a test's capture.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::declare::amount::Measurement;
+use crate::declare::key::KeyMeta;
+use crate::declare::value::{OwnedValue, cut};
+use crate::formats::{Baggage, TraceState};
+use crate::record::clock::Converter;
+use crate::record::finished::FinishedSpan;
+use crate::record::limits;
+
+/// Where the spans and measurements of a capture go.
+pub(crate) trait Sink: Send + Sync {
+    fn converter(&self) -> Converter;
+    fn finished(&self, span: FinishedSpan);
+    fn measured(&self, measurement: Measurement);
+}
+
+/// Shared by all spans below the one that made it; never changed after that.
+#[derive(Clone, Default)]
+pub(crate) struct Ext {
+    pub(crate) sink: Option<Arc<dyn Sink>>,
+    pub(crate) shared: Vec<(&'static KeyMeta, OwnedValue)>,
+    pub(crate) state: TraceState,
+    pub(crate) baggage: Baggage,
+}
+
+impl Ext {
+    /// The same with one more shared key; an earlier value of the key gives way. Text is cut at the limit. One that is
+    /// declared as `baggage` goes along with requests too, as far as there is room.
+    pub(crate) fn sharing(&self, key: &'static KeyMeta, value: OwnedValue) -> Ext {
+        let mut ext = self.clone();
+        let value = match value {
+            OwnedValue::Str(text) => OwnedValue::Str(Cow::Owned(cut(&text, limits::value_bytes()).to_owned())),
+            other => other,
+        };
+        if key.baggage {
+            // Without room for the new value, none is better than the old one.
+            let with = ext.baggage.with(key.name, &value.to_string());
+            ext.baggage = with.unwrap_or_else(|| ext.baggage.without(key.name));
+        }
+        ext.shared.retain(|(known, _)| known.name != key.name);
+        ext.shared.push((key, value));
+        ext
+    }
+}

@@ -1,0 +1,314 @@
+//! Writing attributes, events and links into an open span, within its limits.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::base::table::Table;
+use crate::base::word::{Word, words_for};
+use crate::declare::key::KeyMeta;
+use crate::declare::value::{Value, cut};
+use crate::record::block::{BlockRef, TAIL_WORDS, count};
+use crate::record::clock;
+use crate::record::item::{
+    self, TAG_BLANK, TAG_BOOL, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_NAME, TAG_SKIP, TAG_STATIC,
+    TAG_TEXT, TAG_U64, keyed, tagged,
+};
+use crate::record::limits;
+use crate::record::local;
+use crate::record::tail;
+
+/// How far a block is filled, and how far it may be before somebody has to look at the limits.
+#[derive(Clone, Copy)]
+pub(crate) struct Filled {
+    used: u32,
+    attributes: u16,
+    bound: u16,
+}
+
+impl Filled {
+    /// A block that was just opened. Its counts are known to be zero, and need not be waited for.
+    #[inline(always)]
+    pub(crate) fn empty() -> Self {
+        // As many attributes as fit into a block are within the limit, unless that is a very low one.
+        let lax = limits::CURRENT.attributes.load(Relaxed) as usize > TAIL_WORDS / 2;
+        Filled { used: 0, attributes: 0, bound: if lax { TAIL_WORDS as u16 } else { 0 } }
+    }
+
+    pub(crate) fn of(block: BlockRef) -> Self {
+        let (used, attributes) = (block.counts.used.get().into(), block.counts.attributes.get());
+        Filled { used, attributes, ..Filled::empty() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(self, block: BlockRef) {
+        block.counts.used.set(self.used as u16);
+        block.counts.attributes.set(self.attributes);
+    }
+}
+
+/// Records an attribute, without a look at what is there already, and says how far the block is filled then.
+///
+/// The slow ways take what is in registers anyway, and not the `Value`, which would have to be in memory for them.
+#[inline(always)]
+pub(crate) fn attribute_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, value: Value<'_>) -> Filled {
+    match value {
+        Value::Absent => filled,
+        Value::U64(number) => number_at(block, filled, key, TAG_U64, number),
+        Value::I64(number) => number_at(block, filled, key, TAG_I64, number as u64),
+        Value::F64(number) => number_at(block, filled, key, TAG_F64, number.to_bits()),
+        Value::Bool(flag) => number_at(block, filled, key, TAG_BOOL, u64::from(flag)),
+        Value::Label(ordinal) => number_at(block, filled, key, TAG_LABEL, ordinal as u64),
+        Value::Static(text) => static_at(block, filled, key, text),
+        Value::Str(text) => text_at(block, filled, key, text),
+    }
+}
+
+#[inline(always)]
+fn number_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, tag: usize, bits: u64) -> Filled {
+    if filled.used + 2 > u32::from(filled.bound) {
+        return number_slowly(block, filled, key, tag, bits);
+    }
+    // SAFETY: two words fit, and nobody holds a reference into the tail.
+    unsafe {
+        let place = block.place(filled.used as usize);
+        place.write(keyed(key, tag));
+        place.add(1).write(Word::bits(bits));
+    }
+    Filled { used: filled.used + 2, attributes: filled.attributes + 1, ..filled }
+}
+
+#[inline(always)]
+fn static_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &'static str) -> Filled {
+    if filled.used + 3 > u32::from(filled.bound) {
+        return static_slowly(block, filled, key, text);
+    }
+    // SAFETY: three words fit, and nobody holds a reference into the tail.
+    unsafe {
+        let place = block.place(filled.used as usize);
+        place.write(keyed(key, TAG_STATIC));
+        place.add(1).write(Word::ptr(text.as_ptr()));
+        place.add(2).write(Word::bits(text.len() as u64));
+    }
+    Filled { used: filled.used + 3, attributes: filled.attributes + 1, ..filled }
+}
+
+#[inline(never)]
+fn text_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &str) -> Filled {
+    let (used, words) = (filled.used as usize, words_for(text.len()));
+    if text.len() > limits::value_bytes() || used + 2 + words > usize::from(filled.bound) {
+        return text_slowly(block, filled, key, text);
+    }
+    // SAFETY: all words fit, and nobody holds a reference into the tail. The last one is zeroed first, because the bytes
+    // may fill only a part of it; without bytes it is the one with the length, which is written after it.
+    unsafe {
+        let place = block.place(used);
+        place.add(1 + words).write(Word::bits(0));
+        place.write(keyed(key, TAG_TEXT));
+        place.add(1).write(Word::bits(text.len() as u64));
+        place.add(2).cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len());
+    }
+    Filled { used: (used + 2 + words) as u32, attributes: filled.attributes + 1, ..filled }
+}
+
+#[cold]
+#[inline(never)]
+fn text_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &str) -> Filled {
+    filled.store(block);
+    attribute(block, key, Value::Str(text));
+    Filled::of(block)
+}
+
+#[cold]
+#[inline(never)]
+fn number_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, tag: usize, bits: u64) -> Filled {
+    filled.store(block);
+    attribute_by(block, || tail::append(block, &[keyed(key, tag), Word::bits(bits)], &[]));
+    Filled::of(block)
+}
+
+#[cold]
+#[inline(never)]
+fn static_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &'static str) -> Filled {
+    filled.store(block);
+    attribute(block, key, Value::Static(text));
+    Filled::of(block)
+}
+
+/// Records an attribute, without a look at what is there already.
+pub(crate) fn attribute(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
+    if let Some(item) = Encoded::new(key, value) {
+        attribute_by(block, || item.append(block));
+    }
+}
+
+/// Counts an attribute that `write` writes, or that is left out.
+fn attribute_by(block: BlockRef, write: impl FnOnce() -> bool) {
+    let attributes = block.counts.attributes.get();
+    if u32::from(attributes) >= limits::CURRENT.attributes.load(Relaxed) || !write() {
+        return block.count_dropped(&block.counts.dropped_attributes);
+    }
+    block.counts.attributes.set(attributes + 1);
+}
+
+/// Records an attribute in the place of an earlier one of the same key, so that setting it often costs no room for more.
+pub(crate) fn set(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
+    let Some(item) = Encoded::new(key, value) else { return };
+    match find(block, key) {
+        Some((at, words)) if item.words() <= words => replace(block, at, words, &item),
+        Some((at, words)) => {
+            skip(block, at, words);
+            block.counts.attributes.set(block.counts.attributes.get().saturating_sub(1));
+            attribute_by(block, || item.append(block));
+        }
+        None => attribute_by(block, || item.append(block)),
+    }
+}
+
+/// An attribute as words.
+struct Encoded<'a> {
+    head: [Word; 3],
+    heads: usize,
+    bytes: &'a [u8],
+}
+
+impl<'a> Encoded<'a> {
+    fn new(key: &'static KeyMeta, value: Value<'a>) -> Option<Self> {
+        let pair = |tag, second| [keyed(key, tag), second, Word::bits(0)];
+        let (head, heads, bytes): (_, _, &[u8]) = match value {
+            Value::Absent => return None,
+            Value::U64(number) => (pair(TAG_U64, Word::bits(number)), 2, &[]),
+            Value::I64(number) => (pair(TAG_I64, Word::bits(number as u64)), 2, &[]),
+            Value::F64(number) => (pair(TAG_F64, Word::bits(number.to_bits())), 2, &[]),
+            Value::Bool(flag) => (pair(TAG_BOOL, Word::bits(u64::from(flag))), 2, &[]),
+            Value::Label(ordinal) => (pair(TAG_LABEL, Word::bits(ordinal as u64)), 2, &[]),
+            Value::Static(text) => {
+                ([keyed(key, TAG_STATIC), Word::ptr(text.as_ptr()), Word::bits(text.len() as u64)], 3, &[])
+            }
+            Value::Str(text) => {
+                let bytes = cut(text, limits::value_bytes()).as_bytes();
+                (pair(TAG_TEXT, Word::bits(bytes.len() as u64)), 2, bytes)
+            }
+        };
+        Some(Encoded { head, heads, bytes })
+    }
+
+    fn words(&self) -> usize {
+        self.heads + words_for(self.bytes.len())
+    }
+
+    fn append(&self, block: BlockRef) -> bool {
+        tail::append(block, &self.head[..self.heads], self.bytes)
+    }
+}
+
+/// Where the attribute with this key stands, and how many words it takes. Those of events do not count.
+fn find(block: BlockRef, key: &'static KeyMeta) -> Option<(usize, usize)> {
+    let (mut at, mut of_event) = (0, 0);
+    while at < tail::len(block) {
+        let (tag, first) = tail::first(block, at);
+        let words = item::size(tag, || tail::bits(block, at + 1))?;
+        if tag == TAG_EVENT {
+            of_event = item::attributes_of_event(tail::bits(block, at + 3));
+        } else if tag <= TAG_TEXT && of_event > 0 {
+            of_event -= 1;
+        } else if tag <= TAG_TEXT && item::is_keyed(first, key) {
+            return Some((at, words));
+        }
+        at += words;
+    }
+    None
+}
+
+/// Puts an item where a longer or equally long one stood.
+fn replace(block: BlockRef, at: usize, words: usize, item: &Encoded<'_>) {
+    let new = item.head[..item.heads].iter().copied().chain(tail::padded(item.bytes));
+    let mut next = at;
+    for word in new {
+        tail::overwrite(block, next, word);
+        next += 1;
+    }
+    if next < at + words {
+        skip(block, next, at + words - next);
+    }
+}
+
+/// Blanks out words that no longer mean anything.
+fn skip(block: BlockRef, at: usize, words: usize) {
+    tail::overwrite(block, at, tagged(if words == 1 { TAG_BLANK } else { TAG_SKIP }));
+    if words > 1 {
+        tail::overwrite(block, at + 1, Word::bits(words as u64));
+    }
+}
+
+/// Records an event that happens now, with the attributes that were staged for it.
+pub(crate) fn event(block: BlockRef, name: &'static str, staged: Option<&Staged>) {
+    let attributes = staged.map_or(0, |staged| staged.written);
+    let [address, size] = item::event_name(name, attributes);
+    let head = [tagged(TAG_EVENT), Word::bits(clock::now()), address, size];
+    let full = u32::from(block.counts.events.get()) >= limits::CURRENT.events.load(Relaxed);
+    if full || !tail::append_all(block, &head, staged.map(|staged| staged.block)) {
+        return block.count_dropped(&block.counts.dropped_events);
+    }
+    count(&block.counts.events);
+    for _ in 0..staged.map_or(0, |staged| staged.dropped) {
+        block.count_dropped(&block.counts.dropped_attributes);
+    }
+}
+
+/// The attributes of an event, written to a block of their own: what makes them is the user's code, which may end the
+/// span, or record on it, before the event is there.
+pub(crate) struct Staged {
+    block: BlockRef,
+    written: u32,
+    dropped: u32,
+}
+
+impl Staged {
+    pub(crate) fn new() -> Option<Self> {
+        let block = local::with(|local| local.acquire())?;
+        block.begin(0);
+        Some(Staged { block, written: 0, dropped: 0 })
+    }
+
+    pub(crate) fn attribute(&mut self, key: &'static KeyMeta, value: Value<'_>) {
+        let Some(item) = Encoded::new(key, value) else { return };
+        let full = self.written >= limits::CURRENT.attributes_per_event.load(Relaxed);
+        if full || !item.append(self.block) {
+            self.dropped += 1;
+        } else {
+            self.written += 1;
+        }
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        local::with(|local| local.release(self.block));
+    }
+}
+
+/// Records a link.
+pub(crate) fn link(block: BlockRef, trace_id: u128, span_id: u64, sampled: bool) {
+    let words = [
+        tagged(TAG_LINK),
+        Word::bits((trace_id >> 64) as u64),
+        Word::bits(trace_id as u64),
+        Word::bits(span_id),
+        Word::bits(u64::from(sampled)),
+    ];
+    let full = u32::from(block.counts.links.get()) >= limits::CURRENT.links.load(Relaxed);
+    if full || !tail::append(block, &words, &[]) {
+        return block.count_dropped(&block.counts.dropped_links);
+    }
+    count(&block.counts.links);
+}
+
+/// Names learnt at run time; there are only so many.
+static NAMES: Table<()> = Table::new(1024);
+
+/// Gives the span a name that was made at run time. Past the cap of 1,024 different ones the callsite's own stands.
+pub(crate) fn name(block: BlockRef, name: &str) {
+    let known = NAMES.resolve(name, |_| ()).and_then(|ordinal| NAMES.get(ordinal));
+    if let Some((name, ())) = known {
+        tail::append(block, &[tagged(TAG_NAME), Word::ptr(name.as_ptr()), Word::bits(name.len() as u64)], &[]);
+    }
+}

@@ -1,0 +1,179 @@
+//! How a span's attributes, events and links lie in words: one item after the other, each with a tag in its first word.
+//!
+//! ```text
+//! number, flag, label   key|tag, bits
+//! static text           key|tag, address, length
+//! copied text           key|tag, length, bytes..
+//! event                 tag, time, name address, name length and number of attributes, then these as items
+//! link                  tag, trace id (2), span id, flags
+//! name                  tag, address, length
+//! ext                   tag, address
+//! skip                  tag, words to pass over, those words
+//! blank                 tag
+//! ```
+//! The tag is in the low four bits of a key's address, which is aligned to 16.
+
+use crate::base::word::{Word, words_for};
+use crate::declare::key::KeyMeta;
+use crate::declare::value::{Value, cut};
+
+pub(crate) const TAG_U64: usize = 0;
+pub(crate) const TAG_I64: usize = 1;
+pub(crate) const TAG_F64: usize = 2;
+pub(crate) const TAG_BOOL: usize = 3;
+pub(crate) const TAG_LABEL: usize = 4;
+pub(crate) const TAG_STATIC: usize = 5;
+pub(crate) const TAG_TEXT: usize = 6;
+pub(crate) const TAG_EVENT: usize = 8;
+pub(crate) const TAG_BLANK: usize = 9;
+pub(crate) const TAG_LINK: usize = 10;
+pub(crate) const TAG_NAME: usize = 11;
+pub(crate) const TAG_EXT: usize = 12;
+pub(crate) const TAG_SKIP: usize = 13;
+
+const TAG_MASK: usize = 15;
+
+/// The first word of an attribute.
+#[inline(always)]
+pub(crate) fn keyed(key: &'static KeyMeta, tag: usize) -> Word {
+    Word::ptr(std::ptr::from_ref(key).map_addr(|address| address | tag))
+}
+
+/// The first word of any other item.
+#[inline(always)]
+pub(crate) fn tagged(tag: usize) -> Word {
+    Word::ptr(std::ptr::without_provenance::<()>(tag))
+}
+
+/// The tag of an item whose first word is this.
+pub(crate) fn tag(first: *const ()) -> usize {
+    first.addr() & TAG_MASK
+}
+
+/// Whether an attribute's first word is this key's.
+pub(crate) fn is_keyed(first: *const (), key: &'static KeyMeta) -> bool {
+    first.addr() & !TAG_MASK == std::ptr::from_ref(key).addr()
+}
+
+/// Bytes of an event's name that are kept.
+const EVENT_NAME_BYTES: usize = 4096;
+
+/// The last two words of an event's head: the name, cut to its limit, and the number of attributes.
+pub(crate) fn event_name(name: &'static str, attributes: u32) -> [Word; 2] {
+    let name = cut(name, EVENT_NAME_BYTES);
+    [Word::ptr(name.as_ptr()), Word::bits(name.len() as u64 | u64::from(attributes) << 32)]
+}
+
+/// How many attributes follow an event, by the last word of its head.
+pub(crate) fn attributes_of_event(size: u64) -> u32 {
+    (size >> 32) as u32
+}
+
+/// How many words an item takes; `second` is its second word. `None` for a tag that does not exist.
+pub(crate) fn size(tag: usize, second: impl FnOnce() -> u64) -> Option<usize> {
+    Some(match tag {
+        TAG_U64..=TAG_LABEL | TAG_EXT => 2,
+        TAG_STATIC | TAG_NAME => 3,
+        TAG_TEXT => 2 + words_for(second() as usize),
+        TAG_EVENT => 4,
+        TAG_LINK => 5,
+        TAG_SKIP => second() as usize,
+        TAG_BLANK => 1,
+        _ => return None,
+    })
+}
+
+/// One item, read back.
+#[derive(Debug)]
+pub(crate) enum Item<'a> {
+    Attribute(&'static KeyMeta, Value<'a>),
+    Event {
+        time: u64,
+        name: &'static str,
+        attributes: u32,
+    },
+    Link {
+        trace_id: u128,
+        span_id: u64,
+        flags: u64,
+    },
+    Name(&'static str),
+    /// An `Ext`, owned by the record, which knows where it lies.
+    Ext,
+    Skip,
+}
+
+/// Reads items from words. Ends at the first one that is not whole.
+pub(crate) struct Items<'a>(&'a [Word]);
+
+impl<'a> Items<'a> {
+    /// # Safety
+    /// The words were written by `fields`, as a sequence of items, the last of which may be cut off. Texts named by
+    /// address are `'static`.
+    pub(crate) unsafe fn new(words: &'a [Word]) -> Self {
+        Items(words)
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Item<'a>> {
+        // SAFETY: the first word of each item is a pointer, by `new`'s contract.
+        let first = unsafe { self.0.first()?.as_ptr() };
+        // SAFETY: the second word of those items of which it is asked is a number.
+        let second = || self.0.get(1).map_or(0, |word| unsafe { word.as_bits() });
+        let words = size(tag(first), second)?;
+        let body = self.0.get(1..words)?;
+        self.0 = &self.0[words..];
+        // SAFETY: the item is whole and was written with this tag.
+        Some(unsafe { read(tag(first), first, body) })
+    }
+}
+
+/// # Safety
+/// `first` and `body` are a whole item that was written with `tag`.
+#[inline]
+unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
+    // SAFETY: each tag is written with words of these types (module docs), and texts are UTF-8 copied from a `str`.
+    unsafe {
+        let key = || &*first.map_addr(|address| address & !TAG_MASK).cast::<KeyMeta>();
+        let bits = |at: usize| body[at].as_bits();
+        let text = |at: usize| static_text(body[at], bits(at + 1) as usize);
+        match tag {
+            TAG_U64 => Item::Attribute(key(), Value::U64(bits(0))),
+            TAG_I64 => Item::Attribute(key(), Value::I64(bits(0) as i64)),
+            TAG_F64 => Item::Attribute(key(), Value::F64(f64::from_bits(bits(0)))),
+            TAG_BOOL => Item::Attribute(key(), Value::Bool(bits(0) != 0)),
+            TAG_LABEL => Item::Attribute(key(), Value::Label(bits(0) as usize)),
+            TAG_STATIC => Item::Attribute(key(), Value::Static(text(0))),
+            TAG_TEXT => {
+                let bytes = std::slice::from_raw_parts(body[1..].as_ptr().cast::<u8>(), bits(0) as usize);
+                Item::Attribute(key(), Value::Str(std::str::from_utf8_unchecked(bytes)))
+            }
+            TAG_EVENT => {
+                // The upper half of the length is the number of attributes.
+                let name = static_text(body[1], bits(2) as u32 as usize);
+                Item::Event { time: bits(0), name, attributes: attributes_of_event(bits(2)) }
+            }
+            TAG_LINK => {
+                let trace_id = (u128::from(bits(0)) << 64) | u128::from(bits(1));
+                Item::Link { trace_id, span_id: bits(2), flags: bits(3) }
+            }
+            TAG_NAME => Item::Name(text(0)),
+            TAG_EXT => Item::Ext,
+            _ => Item::Skip,
+        }
+    }
+}
+
+/// # Safety
+/// They are the address and the length of a `&'static str`.
+unsafe fn static_text(address: Word, len: usize) -> &'static str {
+    // SAFETY: the contract of this function.
+    unsafe {
+        let bytes = std::slice::from_raw_parts(address.as_ptr().cast::<u8>(), len);
+        std::str::from_utf8_unchecked(bytes)
+    }
+}

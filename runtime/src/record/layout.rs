@@ -1,0 +1,257 @@
+//! A finished span as it lies in a chunk: eight words of header, then items.
+//!
+//! ```text
+//! 0  words of the record (16 bits), outcome (8), flags (8), dropped attributes (16), events (8), links (8)
+//! 1  trace id, upper half      3  span id       5  start      7  callsite
+//! 2  trace id, lower half      4  parent id     6  end        8.. items
+//! ```
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::base::word::Word;
+use crate::declare::callsite::Callsite;
+use crate::declare::key::{Key, KeyMeta, ValueType};
+use crate::declare::keys::uncertain_times;
+use crate::declare::value::{OwnedValue, Value, cut};
+use crate::record::block::{Block, REMOTE_PARENT, UNIX_TIMES};
+use crate::record::clock::Converter;
+use crate::record::ext::Ext;
+use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
+use crate::record::ids::{SpanId, TraceId};
+use crate::record::item::{Item, Items};
+use crate::record::limits;
+
+pub(crate) const HEADER_WORDS: usize = 8;
+
+const FLAG_UNIX_TIMES: u64 = 1;
+const FLAG_REMOTE_PARENT: u64 = 2;
+/// Its last item is an ext.
+const FLAG_EXT: u64 = 4;
+
+/// The header of a record of `words` words for a span of which nothing special is to be said.
+#[inline(always)]
+pub(crate) fn plain_header(block: &Block, words: usize, end: u64) -> [Word; HEADER_WORDS] {
+    header_with(block, words as u64, end)
+}
+
+/// The header of any record.
+pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome, ext: bool) -> [Word; HEADER_WORDS] {
+    let mut meta = words as u64 | (outcome as u64) << 16;
+    meta |= (u64::from(ext) * FLAG_EXT) << 24;
+    meta |= (u64::from(block.has(UNIX_TIMES)) * FLAG_UNIX_TIMES) << 24;
+    meta |= (u64::from(block.has(REMOTE_PARENT)) * FLAG_REMOTE_PARENT) << 24;
+    let counts = &block.counts;
+    meta |= u64::from(counts.dropped_attributes.get()) << 32;
+    meta |= u64::from(counts.dropped_events.get().min(255)) << 48;
+    meta |= u64::from(counts.dropped_links.get().min(255)) << 56;
+    header_with(block, meta, end)
+}
+
+#[inline(always)]
+fn header_with(block: &Block, meta: u64, end: u64) -> [Word; HEADER_WORDS] {
+    let trace_id = block.trace_id.get();
+    [
+        Word::bits(meta),
+        Word::bits(trace_id[0]),
+        Word::bits(trace_id[1]),
+        Word::bits(block.span_id.get()),
+        Word::bits(block.parent_id.get()),
+        Word::bits(block.start.get()),
+        Word::bits(end),
+        Word::ptr(std::ptr::from_ref(block.callsite.get())),
+    ]
+}
+
+/// One record, borrowed from the chunk it lies in.
+pub(crate) struct Record<'a> {
+    header: &'a [Word; HEADER_WORDS],
+    items: &'a [Word],
+}
+
+impl<'a> Record<'a> {
+    /// The first record of `words`, and the rest.
+    ///
+    /// # Safety
+    /// The words are whole records, each a `header` followed by items as `Items` reads them.
+    pub(crate) unsafe fn split(words: &'a [Word]) -> Option<(Self, &'a [Word])> {
+        let header = words.first_chunk::<HEADER_WORDS>()?;
+        // SAFETY: the first word of a header is bits.
+        let len = unsafe { header[0].as_bits() } as usize & 0xffff;
+        let (record, rest) = words.split_at_checked(len.max(HEADER_WORDS))?;
+        Some((Record { header, items: &record[HEADER_WORDS..] }, rest))
+    }
+
+    fn bits(&self, at: usize) -> u64 {
+        // SAFETY: all words of a header but the last are bits.
+        unsafe { self.header[at].as_bits() }
+    }
+
+    pub(crate) fn callsite(&self) -> &'static Callsite {
+        // SAFETY: `header` put the address of a `&'static Callsite` there.
+        unsafe { &*self.header[7].as_ptr().cast::<Callsite>() }
+    }
+
+    pub(crate) fn items(&self) -> Items<'a> {
+        // SAFETY: `split`'s contract.
+        unsafe { Items::new(self.items) }
+    }
+
+    pub(crate) fn trace_id(&self) -> u128 {
+        (u128::from(self.bits(1)) << 64) | u128::from(self.bits(2))
+    }
+
+    pub(crate) fn span_id(&self) -> u64 {
+        self.bits(3)
+    }
+
+    /// Zero for a root.
+    pub(crate) fn parent_id(&self) -> u64 {
+        self.bits(4)
+    }
+
+    pub(crate) fn parent_is_remote(&self) -> bool {
+        self.bits(0) >> 24 & FLAG_REMOTE_PARENT != 0
+    }
+
+    pub(crate) fn outcome(&self) -> Outcome {
+        Outcome::from_bits((self.bits(0) >> 16) as u8)
+    }
+
+    /// Attributes, events and links left out because of a limit.
+    pub(crate) fn dropped(&self) -> [u32; 3] {
+        let meta = self.bits(0);
+        [u32::from((meta >> 32) as u16), u32::from((meta >> 48) as u8), u32::from((meta >> 56) as u8)]
+    }
+
+    /// What the spans above share with this one: keys, and the state that their trace came with. Not to be asked for after
+    /// `release`.
+    pub(crate) fn shared(&self) -> (&[(&'static KeyMeta, OwnedValue)], &str) {
+        // SAFETY: the record owns a count of this `Arc<Ext>` until `release`.
+        let ext = self.ext().map(|ext| unsafe { &*ext.cast::<Ext>() });
+        ext.map_or((&[], ""), |ext| (&ext.shared, ext.state.as_str()))
+    }
+
+    /// The address of its ext: every record is asked when it is released, and few have one.
+    #[inline]
+    fn ext(&self) -> Option<*const ()> {
+        let has_it = self.bits(0) >> 24 & FLAG_EXT != 0;
+        // SAFETY: the last word of an ext is a pointer, and by the flag the last item is one.
+        self.items.last().filter(|_| has_it).map(|address| unsafe { address.as_ptr() })
+    }
+
+    /// Gives up what the record owns: its share of an ext. Call it once, when the record was read.
+    #[inline]
+    pub(crate) fn release(&self) {
+        if let Some(ext) = self.ext() {
+            // SAFETY: the record took over one count of the `Arc` when it was written.
+            drop(unsafe { Arc::from_raw(ext.cast::<Ext>()) });
+        }
+    }
+
+    /// The span as plain data, with its times as `converter` sees them.
+    pub(crate) fn finish(&self, converter: &Converter) -> FinishedSpan {
+        let callsite = self.callsite();
+        let [dropped_attributes, dropped_events, dropped_links] = self.dropped();
+        let (start, duration) = self.times(converter);
+        let mut span = FinishedSpan {
+            name: Cow::Borrowed(callsite.name()),
+            kind: callsite.kind(),
+            trace_id: TraceId(self.trace_id()),
+            span_id: SpanId(self.span_id()),
+            parent_span_id: Some(SpanId(self.parent_id())).filter(|id| id.is_valid()),
+            parent_is_remote: self.parent_is_remote(),
+            trace_state: String::new(),
+            start_unix_nanos: start,
+            duration,
+            outcome: self.outcome(),
+            attributes: Vec::new(),
+            events: Vec::new(),
+            links: Vec::new(),
+            dropped_attributes,
+            dropped_events,
+            dropped_links,
+            callsite,
+        };
+        self.fill(&mut span, converter);
+        span
+    }
+
+    /// When it started, as nanoseconds since 1970, and how long it took.
+    pub(crate) fn times(&self, converter: &Converter) -> (u64, Duration) {
+        let (start, end) = (self.bits(5), self.bits(6));
+        let took = end.saturating_sub(start);
+        if self.bits(0) >> 24 & FLAG_UNIX_TIMES != 0 {
+            return (start, Duration::from_nanos(took));
+        }
+        (converter.unix_nanos(start), Duration::from_nanos(converter.nanos(start, end)))
+    }
+
+    /// Whether the counter jumped about when the span started or ended, so that its times may be wrong.
+    pub(crate) fn has_uncertain_times(&self, converter: &Converter) -> bool {
+        self.bits(0) >> 24 & FLAG_UNIX_TIMES == 0
+            && (converter.is_uncertain(self.bits(5)) || converter.is_uncertain(self.bits(6)))
+    }
+
+    fn fill(&self, span: &mut FinishedSpan, converter: &Converter) {
+        let mut of_event = 0_u32;
+        for item in self.items() {
+            match item {
+                Item::Attribute(key, value) => {
+                    let Some(value) = owned(key, value) else { continue };
+                    let event = span.events.last_mut().filter(|_| of_event > 0);
+                    of_event = of_event.saturating_sub(1);
+                    insert(event.map_or(&mut span.attributes, |event| &mut event.attributes), key, value);
+                }
+                Item::Event { time, name, attributes } => {
+                    of_event = attributes;
+                    span.events.push(Event { name, unix_nanos: converter.unix_nanos(time), attributes: Vec::new() });
+                }
+                Item::Link { trace_id, span_id, flags } => {
+                    span.links.push(Link {
+                        trace_id: TraceId(trace_id),
+                        span_id: SpanId(span_id),
+                        sampled: flags & 1 != 0,
+                    });
+                }
+                Item::Name(name) => span.name = Cow::Borrowed(name),
+                Item::Ext | Item::Skip => {}
+            }
+        }
+        if self.has_uncertain_times(converter) {
+            span.attributes.push(Attribute { key: uncertain_times::META, value: OwnedValue::Bool(true) });
+        }
+        let (shared, state) = self.shared();
+        state.clone_into(&mut span.trace_state);
+        for (key, value) in shared {
+            if span.attribute(key.name).is_none() {
+                span.attributes.push(Attribute { key, value: value.clone() });
+            }
+        }
+    }
+}
+
+/// A key stands once: a later value takes the place of an earlier one.
+fn insert(attributes: &mut Vec<Attribute>, key: &'static KeyMeta, value: OwnedValue) {
+    match attributes.iter_mut().find(|known| known.key.name == key.name) {
+        Some(known) => *known = Attribute { key, value },
+        None => attributes.push(Attribute { key, value }),
+    }
+}
+
+pub(crate) fn owned(key: &'static KeyMeta, value: Value<'_>) -> Option<OwnedValue> {
+    Some(match value {
+        Value::Absent => return None,
+        Value::Bool(value) => OwnedValue::Bool(value),
+        Value::I64(value) => OwnedValue::I64(value),
+        Value::U64(value) => OwnedValue::U64(value),
+        Value::F64(value) => OwnedValue::F64(value),
+        Value::Str(text) => OwnedValue::Str(Cow::Owned(text.to_owned())),
+        // Text that is copied was cut when it was; this was not looked at until now.
+        Value::Static(text) => OwnedValue::Str(Cow::Borrowed(cut(text, limits::value_bytes()))),
+        // A `bool` is a label wherever a label is asked for, and a flag elsewhere.
+        Value::Label(ordinal) if key.value_type == ValueType::Bool => OwnedValue::Bool(ordinal != 0),
+        Value::Label(ordinal) => OwnedValue::Str(key.label_text(ordinal)),
+    })
+}

@@ -1,0 +1,216 @@
+//! Writing the records of spans that end into the thread's chunk.
+
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::Arc;
+
+use super::blocks::take_ext;
+use super::{FULL, Local, count_drop};
+use crate::base::sync::Release;
+use crate::base::word::Word;
+use crate::record::announce;
+use crate::record::block::{
+    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_EXT, INCOMPLETE, ORPHANED, REMOTE_PARENT,
+    SURPLUS, TAIL_WORDS, UNIX_TIMES,
+};
+use crate::record::chunk::Writer;
+use crate::record::ext::Ext;
+use crate::record::finished::Outcome;
+use crate::record::item::{TAG_EXT, tagged};
+use crate::record::layout::{self, HEADER_WORDS, Record};
+use crate::record::recorder::{self, Recorder};
+use crate::record::threads::{Reason, bump};
+
+/// Words of items that are copied here; for more of them, memcpy is worth its call.
+const COPIED_WORDS: usize = 24;
+const _: () = assert!(COPIED_WORDS.is_multiple_of(4) && COPIED_WORDS <= TAIL_WORDS);
+
+type Copied = MaybeUninit<u64>;
+
+/// What keeps a span from being written the short way.
+const SPECIAL: u32 = CHAINED
+    | ENTERED
+    | HAS_EXT
+    | CAPTURED
+    | ORPHANED
+    | UNIX_TIMES
+    | REMOTE_PARENT
+    | INCOMPLETE
+    | FAILED
+    | ANNOUNCED
+    | SURPLUS;
+
+impl Local {
+    /// Counts a sampled span whose clock starts now. It has a block, so the thread that made it was registered;
+    /// a future may be polled first on another one.
+    #[inline(always)]
+    pub(crate) fn count_started(&self) {
+        match self.home.get().or_else(|| self.register()) {
+            Some(home) => bump(&home.started),
+            None => recorder::get().map_or((), Recorder::count_lost_start),
+        }
+    }
+
+    /// Writes the record of a span that comes to its end, and gives its block back.
+    #[inline(always)]
+    pub(crate) fn record(&self, block: BlockRef, end: u64) {
+        let (used, written) = (usize::from(block.counts.used.get()), self.written.get());
+        let room = written <= FULL - (HEADER_WORDS + COPIED_WORDS) as u32;
+        if !room || used > COPIED_WORDS || block.has(SPECIAL) {
+            return self.record_slowly(block, end, Outcome::Ok);
+        }
+        let words = HEADER_WORDS + used;
+        // SAFETY: the chunk is ours, and what may be copied fits. The tail has `used` words, and lies elsewhere.
+        unsafe {
+            let place = self.words.get().add(written as usize);
+            place.cast::<[Word; HEADER_WORDS]>().write(layout::plain_header(&block, words, end));
+            let (items, tail) = (place.add(HEADER_WORDS).cast::<Copied>(), block.place(0).cast::<Copied>());
+            for at in (0..used).step_by(4) {
+                // Four at a time, past the end if need be.
+                items.add(at).write(tail.add(at).read());
+                items.add(at + 1).write(tail.add(at + 1).read());
+                items.add(at + 2).write(tail.add(at + 2).read());
+                items.add(at + 3).write(tail.add(at + 3).read());
+            }
+        }
+        // Before the record can be read: a span is not told of as ended and as open.
+        block.close();
+        self.publish(words);
+        self.keep(block);
+    }
+
+    /// Makes `words` words that were written to the chunk visible to the reader, as one ended span.
+    #[inline(always)]
+    fn publish(&self, words: usize) {
+        let written = self.written.get() + words as u32;
+        self.written.set(written);
+        // SAFETY: there was room, so `published` belongs to the chunk that this thread owns.
+        unsafe { (*self.published.get()).store(written, Release) };
+        if let Some(home) = self.home.get() {
+            bump(&home.ended);
+        }
+    }
+
+    /// As `record`, for spans of every kind.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn record_slowly(&self, block: BlockRef, end: u64, outcome: Outcome) {
+        if block.has(ORPHANED) {
+            return;
+        }
+        self.write(block, end, outcome);
+        self.release(block);
+    }
+
+    /// Writes the record of a span whose owner may still think that it is open. The block is not used again.
+    #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+    pub(crate) fn record_for_owner(&self, block: BlockRef, end: u64, outcome: Outcome) {
+        if !block.has(ORPHANED) {
+            self.write(block, end, outcome);
+            block.flags.set(ORPHANED);
+        }
+    }
+
+    fn write(&self, block: BlockRef, end: u64, outcome: Outcome) {
+        block.close();
+        let outcome = if outcome == Outcome::Ok && block.has(FAILED) { Outcome::Error } else { outcome };
+        if block.has(ANNOUNCED) {
+            announce::close(&block);
+        }
+        let ext = take_ext(&block);
+        if block.has(CAPTURED) {
+            capture(&block, ext, end, outcome);
+        } else {
+            self.write_long(&block, ext, end, outcome);
+        }
+    }
+
+    /// Writes a record of any size, to a new chunk if it does not fit into this one.
+    fn write_long(&self, block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
+        let Some(home) = self.home.get().or_else(|| self.register()) else {
+            return recorder::get().map_or((), Recorder::count_lost_end);
+        };
+        let words = long_words(block, ext.is_some());
+        if words > (FULL - self.written.get()) as usize && self.next_chunk(words).is_none() {
+            return count_drop(home, Reason::NoChunk);
+        }
+        // SAFETY: the chunk is ours and has room: a record is never longer than a chunk (MAX_ITEM_WORDS).
+        unsafe {
+            let place = self.words.get().add(self.written.get() as usize);
+            write_record(place, block, ext, words, end, outcome);
+        }
+        self.publish(words);
+    }
+
+    /// Takes a chunk for a record of so many words: a small one if the thread has none, as it may not make many spans.
+    fn next_chunk(&self, words: usize) -> Option<()> {
+        let recorder = recorder::get()?;
+        let is_first = self.published.get().is_null();
+        self.detach_chunk(recorder);
+        let index = recorder.chunks.acquire(words, is_first)?;
+        let Writer { index, words, written, published } = recorder.chunks.writer(index);
+        self.chunk.set(index);
+        self.words.set(words);
+        self.published.set(published);
+        self.written.set(written);
+        Some(())
+    }
+
+    pub(super) fn detach_chunk(&self, recorder: &Recorder) {
+        if !self.published.get().is_null() {
+            recorder.chunks.detach(self.chunk.get());
+        }
+        self.published.set(ptr::null());
+        self.written.set(FULL);
+    }
+}
+
+fn long_words(block: &Block, ext: bool) -> usize {
+    let items = usize::from(block.counts.used.get()) + usize::from(block.counts.chained.get());
+    HEADER_WORDS + items + if ext { 2 } else { 0 }
+}
+
+/// # Safety
+/// `words`, as `long_words` counts them, may be written from `place` on.
+unsafe fn write_record(
+    place: *mut Word,
+    block: &Block,
+    ext: Option<Arc<Ext>>,
+    words: usize,
+    end: u64,
+    outcome: Outcome,
+) {
+    // SAFETY: the words are in bounds by the contract; tails are initialised up to `used` and lie elsewhere.
+    unsafe {
+        place.cast::<[Word; HEADER_WORDS]>().write(layout::header(block, words, end, outcome, ext.is_some()));
+        let mut next = place.add(HEADER_WORDS);
+        let mut part = Some(block);
+        while let Some(source) = part {
+            let used = usize::from(source.counts.used.get());
+            next.copy_from_nonoverlapping(source.place(0), used);
+            next = next.add(used);
+            part = source.chain.get().map(BlockRef::get);
+        }
+        if let Some(ext) = ext {
+            next.write(tagged(TAG_EXT));
+            next.add(1).write(Word::ptr(Arc::into_raw(ext)));
+        }
+    }
+}
+
+/// Hands a finished span to the sink of its ext.
+fn capture(block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
+    let Some(sink) = ext.as_ref().and_then(|ext| ext.sink.clone()) else { return };
+    let words = long_words(block, ext.is_some());
+    let mut copy = vec![Word::bits(0); words];
+    // SAFETY: the copy has exactly these words, and is then a whole record.
+    let record = unsafe {
+        write_record(copy.as_mut_ptr(), block, ext, words, end, outcome);
+        Record::split(&copy)
+    };
+    if let Some((record, _)) = record {
+        let span = record.finish(&sink.converter());
+        record.release();
+        sink.finished(span);
+    }
+}

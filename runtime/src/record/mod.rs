@@ -1,0 +1,22 @@
+//! The recorder: open spans in blocks, ended spans as records in chunks, time and ids.
+//!
+//! A block has one owner and a chunk one writer, which nobody waits for. The path of a span allocates nothing, takes no lock
+//! and makes no system call. Rooms above open spans through `local` and read records through `recorder`.
+
+pub(crate) mod announce;
+pub(crate) mod block;
+pub(crate) mod bridge;
+pub(crate) mod chunk;
+pub(crate) mod clock;
+pub(crate) mod ext;
+pub(crate) mod fields;
+pub(crate) mod finished;
+pub(crate) mod ids;
+pub(crate) mod item;
+pub(crate) mod layout;
+pub(crate) mod limits;
+pub(crate) mod local;
+pub(crate) mod recorder;
+pub(crate) mod sampling;
+pub(crate) mod tail;
+pub(crate) mod threads;

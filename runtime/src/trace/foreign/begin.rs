@@ -1,0 +1,20 @@
+//! The context of a span that is not ours: ids and sampling are the same as for ours.
+
+use crate::declare::callsite::Kind;
+use crate::record::bridge::Place;
+use crate::record::{local, sampling};
+use crate::trace::context::Context;
+
+/// The context of a new span: a child is sampled as its parent is, a root as the sampler says.
+pub(crate) fn begin(parent: &Context, name: &str, kind: Kind) -> Context {
+    let (new_trace_id, span_id) = local::with(|local| {
+        local.ids.ensure_seeded();
+        (local.ids.trace_id(), local.ids.span_id())
+    });
+    if parent.is_valid() {
+        let place = parent.place();
+        return Context::foreign(Place { span_id, is_remote: false, ..place });
+    }
+    let sampled = sampling::samples(new_trace_id, name, kind);
+    Context::foreign(Place { trace_id: new_trace_id, span_id, sampled, is_random: true, is_remote: false })
+}

@@ -1,0 +1,114 @@
+//! A forked child: off until it calls init, with ids of its own, and without the records of its parent.
+
+use std::sync::{Once, OnceLock};
+
+/// Has a fork handled from now on.
+pub(crate) fn watch() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        #[cfg(all(unix, not(miri)))]
+        handlers::install();
+    });
+}
+
+/// A room above this one with a lock that must be held over a fork, and what holds and releases it. Both run on the thread
+/// that forks, the latter in the child too.
+static ABOVE: OnceLock<[fn(); 2]> = OnceLock::new();
+
+/// Has the lock of a room above held over forks, too. There is one such room: that of log events.
+#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+pub(crate) fn hold_too(hold: fn(), release: fn()) {
+    ABOVE.get_or_init(|| [hold, release]);
+}
+
+#[cfg_attr(not(all(unix, not(miri))), expect(dead_code, reason = "there is no fork"))]
+mod handlers {
+    use std::cell::RefCell;
+    use std::sync::{MutexGuard, RwLockWriteGuard};
+
+    use super::ABOVE;
+    use crate::base::notice;
+    use crate::declare::cells::{self, Used};
+    use crate::declare::observe::{self, Callbacks};
+    use crate::declare::switch::{self, State};
+    use crate::record::clock::{self, Calibration};
+    use crate::record::local::{self, Local};
+    use crate::record::sampling::{self, CustomSampler};
+    use crate::record::{announce, bridge, recorder};
+    use crate::trace::stray::{self, Strays};
+
+    /// That of the spans which are not ours, where there are any.
+    #[cfg(feature = "otlp")]
+    type Foreign = MutexGuard<'static, crate::trace::foreign::Queue>;
+    #[cfg(not(feature = "otlp"))]
+    type Foreign = ();
+
+    /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, which
+    /// would then wait for ever.
+    type Held = (
+        MutexGuard<'static, State>,
+        MutexGuard<'static, Option<Calibration>>,
+        MutexGuard<'static, Strays>,
+        RwLockWriteGuard<'static, Option<CustomSampler>>,
+        MutexGuard<'static, Used>,
+        MutexGuard<'static, Callbacks>,
+        Foreign,
+        notice::Held,
+    );
+
+    thread_local! {
+        static HELD: RefCell<Option<Held>> = const { RefCell::new(None) };
+    }
+
+    #[cfg(all(unix, not(miri)))]
+    pub(super) fn install() {
+        // SAFETY: the handlers have the right signature and live for ever; what they do is said at each.
+        unsafe {
+            libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child));
+        }
+    }
+
+    /// Runs on the thread that forks.
+    extern "C" fn before() {
+        #[cfg(feature = "otlp")]
+        let foreign = crate::trace::foreign::lock();
+        #[cfg(not(feature = "otlp"))]
+        let foreign = ();
+        ABOVE.get().into_iter().for_each(|[hold, _]| hold());
+        let held = (
+            switch::lock(),
+            clock::lock(),
+            stray::lock(),
+            sampling::lock(),
+            cells::lock(),
+            observe::lock(),
+            foreign,
+            notice::hold(),
+        );
+        let _ = HELD.try_with(|cell| *cell.borrow_mut() = Some(held));
+    }
+
+    extern "C" fn in_parent() {
+        release();
+    }
+
+    fn release() {
+        let _ = HELD.try_with(RefCell::take);
+        ABOVE.get().into_iter().for_each(|[_, release]| release());
+    }
+
+    /// Runs in the child, on its only thread, between `fork` and whatever the program does next: gives the locks back
+    /// and stores to memory, nothing else.
+    extern "C" fn in_child() {
+        release();
+        switch::off_after_fork();
+        bridge::off();
+        #[cfg(feature = "otlp")]
+        crate::trace::foreign::off_after_fork();
+        cells::abandon();
+        observe::abandon();
+        announce::forget_all();
+        recorder::abandon();
+        local::with(Local::forget);
+    }
+}

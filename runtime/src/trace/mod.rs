@@ -1,0 +1,22 @@
+//! Spans as a program sees them: annotated functions, scopes, futures, streams, spans made by hand, the current span and
+//! contexts.
+//!
+//! Each of them owns at most one block of `record` and gives it back when it ends, also by a panic. User code never runs
+//! while a block is half written. `meter` measures calls in the same wrappers.
+
+pub(crate) mod builder;
+pub(crate) mod context;
+pub(crate) mod current;
+pub(crate) mod error;
+pub(crate) mod expansion;
+#[cfg(feature = "otlp")]
+pub(crate) mod foreign;
+pub(crate) mod fork;
+pub(crate) mod future;
+pub(crate) mod open;
+pub(crate) mod probe;
+pub(crate) mod recording;
+pub(crate) mod span;
+pub(crate) mod stray;
+pub(crate) mod stream;
+pub(crate) mod tree;

@@ -1,0 +1,260 @@
+//! Opening a span: who its parent is, whether it is recorded, and a block for it.
+//!
+//! The common cases come first and are short: a child of a recorded span, a child of an unsampled one. Roots, explicit
+//! parents and captures are behind calls of their own.
+
+use crate::declare::callsite::{CAPTURE, Callsite, Kind, NEW, RECORD};
+use crate::declare::switch;
+use crate::record::block::{
+    BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED,
+};
+use crate::record::bridge;
+use crate::record::local::{self, Local};
+use crate::record::sampling;
+use crate::record::sampling::Sampler;
+use crate::trace::context::{self, Context};
+use crate::trace::stray;
+
+/// Opens a span below the current one. `None`: nothing to do, and the current span stays the parent of what follows.
+/// A block that is not RECORDING stands for an unsampled root or call: what follows below it is unsampled too.
+#[inline(never)]
+pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
+    local::with(|local| match local.current() {
+        Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
+        Some(parent) if !parent.has(EMPTY | BRIDGED) => unsampled(local, callsite, parent),
+        parent => seldom(local, callsite, parent),
+    })
+}
+
+/// A span below an unsampled one has nothing to do, unless it is about a call to elsewhere: that is told its id.
+#[inline(always)]
+fn unsampled(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
+    if callsite.kind() == Kind::Internal { None } else { unsampled_call(local, callsite, parent) }
+}
+
+#[inline(never)]
+fn unsampled_call(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
+    if calls_out(callsite) { carry(local, callsite, parent) } else { None }
+}
+
+/// Whether a span is about a call to elsewhere.
+fn calls_out(callsite: &Callsite) -> bool {
+    matches!(callsite.kind(), Kind::Client | Kind::Producer)
+}
+
+/// Roots, and unsampled spans beside another API.
+#[inline(never)]
+fn seldom(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
+    match parent {
+        Some(parent) if !parent.has(EMPTY) && bridge::is_unchanged(parent, callsite.kind()) => None,
+        parent => not_seen(local, callsite, parent),
+    }
+}
+
+#[inline(never)]
+fn not_seen(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
+    if bridge::is_on() {
+        return enter_bridged(local, callsite);
+    }
+    match parent {
+        Some(parent) if !parent.has(EMPTY) => unsampled(local, callsite, parent),
+        parent => root(local, callsite, parent, None),
+    }
+}
+
+/// Opens a span where the parent may be another API's, and notes how that stands.
+#[inline(never)]
+fn enter_bridged(local: &Local, callsite: &'static Callsite) -> Option<BlockRef> {
+    let block = open_bridged(local, callsite, bridge::attaches(callsite.kind()))?;
+    context::note(local, block);
+    Some(block)
+}
+
+/// Opens a span where the parent may be another API's. If there is none to open and `stand_in` is set, its parent takes
+/// its place.
+#[inline(never)]
+fn open_bridged(local: &Local, callsite: &'static Callsite, stand_in: bool) -> Option<BlockRef> {
+    if let Some(theirs) = context::theirs(local) {
+        let block = below(local, callsite, &theirs, None)?;
+        if !stand_in && !block.has(RECORDING) {
+            local.release(block);
+            return None;
+        }
+        return Some(block);
+    }
+    let parent = local.current();
+    let opened = match parent {
+        Some(parent) if parent.has(SAMPLED) => uncommon_child(local, callsite, parent),
+        Some(parent) if !parent.has(EMPTY) => None,
+        parent => root(local, callsite, parent, None),
+    };
+    if opened.is_some() || !stand_in {
+        return opened;
+    }
+    carry(local, callsite, parent?)
+}
+
+/// As `open`, for a span that may run on another thread: if there is none, its parent is taken along instead.
+#[inline(never)]
+pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
+    local::with(|local| {
+        if bridge::is_on() {
+            return open_bridged(local, callsite, true);
+        }
+        let parent = local.current();
+        let opened = match parent {
+            Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
+            Some(parent) if !parent.has(EMPTY) => None,
+            parent => root(local, callsite, parent, None),
+        };
+        opened.or_else(|| carry(local, callsite, parent?))
+    })
+}
+
+/// A context for what runs elsewhere below `parent`.
+fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
+    let block = local.acquire()?;
+    context::copy(local, parent, block, callsite.kind());
+    renew(local, callsite, block);
+    Some(block)
+}
+
+/// Gives a context that stands for a call to elsewhere which is not sampled a span id of its own: no two calls share one.
+fn renew(local: &Local, callsite: &'static Callsite, block: BlockRef) {
+    if calls_out(callsite) && !block.has(SAMPLED | EMPTY) && state(callsite) & (RECORD | CAPTURE) != 0 {
+        local.ids.ensure_seeded();
+        block.span_id.set(local.ids.span_id());
+        block.lower(REMOTE);
+    }
+}
+
+/// Opens a span below `parent`, whatever is current. If there is none, the parent is taken along instead.
+#[inline(never)]
+pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
+    local::with(|local| below(local, callsite, parent, None))
+}
+
+/// The same where `sampler` decides, if the span is a root.
+pub(crate) fn open_sampled(callsite: &'static Callsite, parent: &Context, sampler: &Sampler) -> Option<BlockRef> {
+    local::with(|local| below(local, callsite, parent, Some(sampler)))
+}
+
+fn below(local: &Local, callsite: &'static Callsite, parent: &Context, sampler: Option<&Sampler>) -> Option<BlockRef> {
+    let Some(stand_in) = local.acquire() else {
+        if parent.is_sampled() {
+            local.count_blockless();
+        }
+        return None;
+    };
+    context::fill(stand_in, parent);
+    context::share_capture(local, stand_in);
+    let opened = match stand_in {
+        parent if parent.has(SAMPLED) => uncommon_child(local, callsite, parent),
+        parent if parent.has(EMPTY) => root(local, callsite, Some(parent), sampler),
+        _ => None,
+    };
+    if opened.is_some() {
+        local.release(stand_in);
+    } else {
+        stand_in.raise(bridge::flags(callsite.kind()));
+        renew(local, callsite, stand_in);
+    }
+    opened.or(Some(stand_in))
+}
+
+#[inline(always)]
+fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
+    let inherited = parent.flags.get();
+    let state = callsite.state();
+    // The rest is short if the parent is an ordinary span of this process, and there is a block at hand.
+    if inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) != 0
+        || state & (RECORD | NEW) != RECORD
+        || !local.has_spare()
+    {
+        return longer_child(local, callsite, parent);
+    }
+    let block = local.acquire()?;
+    block.flags.set(RECORDING | SAMPLED | inherited & NOT_RANDOM);
+    block.callsite.set(callsite);
+    block.trace_id.set(parent.trace_id.get());
+    block.parent_id.set(parent.span_id.get());
+    block.span_id.set(local.ids.span_id());
+    Some(block)
+}
+
+#[inline(never)]
+fn longer_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
+    if bridge::is_on() { enter_bridged(local, callsite) } else { uncommon_child(local, callsite, parent) }
+}
+
+fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
+    let inherited = parent.flags.get();
+    let wanted = if inherited & CAPTURED != 0 { CAPTURE } else { RECORD };
+    if state(callsite) & wanted == 0 {
+        return None;
+    }
+    let Some(block) = local.acquire() else {
+        local.count_blockless();
+        return None;
+    };
+    // REMOTE says that the parent is in another process, REMOTE_PARENT that its child's parent is.
+    let remote = if inherited & REMOTE != 0 { REMOTE_PARENT } else { 0 };
+    block.begin(RECORDING | SAMPLED | (inherited & (CAPTURED | NOT_RANDOM)) | remote | bridge::flags(callsite.kind()));
+    block.callsite.set(callsite);
+    block.trace_id.set(parent.trace_id.get());
+    block.parent_id.set(parent.span_id.get());
+    block.span_id.set(local.ids.span_id());
+    context::set_ext(block, context::ext_of(parent));
+    Some(block)
+}
+
+/// Opens a root: where nothing is current, or a context that has no trace yet.
+#[inline(never)]
+fn root(
+    local: &Local,
+    callsite: &'static Callsite,
+    around: Option<BlockRef>,
+    sampler: Option<&Sampler>,
+) -> Option<BlockRef> {
+    let captured = around.map_or(0, |context| context.flags.get() & CAPTURED);
+    let ext = around.and_then(context::ext_of);
+    let wanted = if captured != 0 { CAPTURE } else { RECORD };
+    let state = state(callsite);
+    if state & wanted == 0 {
+        if state & CAPTURE != 0 {
+            stray::note(callsite.name());
+        }
+        return None;
+    }
+    if callsite.requires_parent() {
+        return None;
+    }
+    local.ids.ensure_seeded();
+    let trace_id = local.ids.trace_id();
+    // A custom sampler is the user's code: it runs before there is a block.
+    let (name, kind) = (callsite.name(), callsite.kind());
+    let samples = || match sampler {
+        Some(sampler) => sampler.samples(trace_id, name, kind),
+        None => sampling::samples(trace_id, name, kind),
+    };
+    let sampled = captured != 0 || samples();
+    let Some(block) = local.acquire() else {
+        if sampled {
+            local.count_blockless();
+        }
+        return None;
+    };
+    block.begin(captured | if sampled { RECORDING | SAMPLED } else { 0 } | bridge::flags(callsite.kind()));
+    block.callsite.set(callsite);
+    block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
+    block.parent_id.set(0);
+    block.span_id.set(if sampled { local.ids.span_id() } else { 0 });
+    context::set_ext(block, ext);
+    Some(block)
+}
+
+#[inline(always)]
+fn state(callsite: &'static Callsite) -> u8 {
+    let state = callsite.state();
+    if state & NEW == 0 { state } else { switch::resolve(callsite) }
+}

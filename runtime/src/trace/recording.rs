@@ -1,0 +1,351 @@
+//! Recording, at its lowest level: switch it on, take finished spans out, ask what became of them.
+//!
+//! This is what exporters are built on, and what a program uses that wants its spans in memory and nothing else.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
+use std::time::Duration;
+
+use crate::declare::filter::Filter;
+use crate::declare::key::Key;
+use crate::declare::keys::open_seconds;
+#[cfg(feature = "otlp")]
+use crate::declare::keys::outcome;
+use crate::declare::switch;
+use crate::declare::value::OwnedValue;
+use crate::record::announce::{self, OpenSpan};
+#[cfg(feature = "otlp")]
+use crate::record::block::{Head, REMOTE_PARENT, UNIX_TIMES};
+use crate::record::clock::{self, Converter};
+use crate::record::finished::{Attribute, FinishedSpan, Link, Outcome};
+use crate::record::ids::{Generator, SpanId, TraceId};
+use crate::record::layout::Record;
+use crate::record::limits::{self, Limits};
+use crate::record::recorder::{self, Accounting, Capacity, Memory, Recorder};
+use crate::record::sampling::{self, Sampler};
+use crate::trace::fork;
+
+/// What to record, and how much of it.
+///
+/// ```
+/// use tracecast::{RecordingConfig, Sampler};
+///
+/// let config = RecordingConfig {
+///     sampler: Sampler::Ratio(0.1),
+///     filter: "*=on,Store/Heartbeat=off".parse()?,
+///     ..RecordingConfig::default()
+/// };
+/// assert!(!config.filter.allows("Store/Heartbeat"));
+/// # Ok::<(), tracecast::FilterError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct RecordingConfig {
+    /// Memory for open and finished spans. It is taken once per process: a later recording uses what the first one took.
+    pub capacity: Capacity,
+    /// Which roots are recorded.
+    pub sampler: Sampler,
+    /// What one span may hold.
+    pub limits: Limits,
+    /// Which components make spans.
+    pub filter: Filter,
+}
+
+/// Recording is on for as long as this lives. There is one at a time.
+///
+/// ```
+/// use tracecast::prelude::*;
+/// use tracecast::{Recording, RecordingConfig};
+///
+/// #[tc_span("Store/Get")]
+/// fn get() {}
+///
+/// let recording = Recording::start(RecordingConfig::default())?;
+/// get();
+/// assert_eq!(recording.drain()[0].name, "Store/Get");
+/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// ```
+#[must_use = "recording stops when it is dropped"]
+pub struct Recording {
+    recorder: &'static Recorder,
+    closed: AtomicBool,
+    /// What was counted before it was switched on.
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only a report of the export asks"))]
+    before: Accounting,
+}
+
+/// Has contexts work although nothing is recorded, for log lines and for what is forwarded to others. Recording that starts
+/// later uses the same memory.
+pub(crate) fn prepare(memory: Memory) {
+    fork::watch();
+    recorder::install(memory);
+}
+
+/// Recording is on already.
+///
+/// ```
+/// use tracecast::{AlreadyRecording, Recording, RecordingConfig};
+///
+/// let _recording = Recording::start(RecordingConfig::default())?;
+/// assert_eq!(Recording::start(RecordingConfig::default()).err(), Some(AlreadyRecording));
+/// # Ok::<(), AlreadyRecording>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlreadyRecording;
+
+impl fmt::Display for AlreadyRecording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("spans are being recorded already; there is one recording at a time in a process")
+    }
+}
+
+impl std::error::Error for AlreadyRecording {}
+
+impl Recording {
+    /// Switches recording on.
+    ///
+    /// ```
+    /// use tracecast::{Recording, RecordingConfig};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// assert!(recording.drain().is_empty());
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If it is on already.
+    pub fn start(config: RecordingConfig) -> Result<Self, AlreadyRecording> {
+        if !switch::claim_recording() {
+            return Err(AlreadyRecording);
+        }
+        clock::start();
+        fork::watch();
+        let recorder = recorder::install(Memory::Exactly(config.capacity));
+        sampling::set(&config.sampler);
+        limits::set(config.limits);
+        let before = recorder.accounting();
+        switch::set_filter(config.filter);
+        switch::start_recording();
+        Ok(Recording { recorder, closed: AtomicBool::new(false), before })
+    }
+
+    /// Takes out all spans that have ended, and a marker for each announced span that is due.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Recording, RecordingConfig, Span};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// Span::builder("Store/Get", Kind::Internal).start().end();
+    /// assert_eq!(recording.drain().len(), 1);
+    /// assert_eq!(recording.drain().len(), 0);
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
+    pub fn drain(&self) -> Vec<FinishedSpan> {
+        let mut spans = Vec::new();
+        self.take(|| true, |taken| spans.push(taken.finished()));
+        spans
+    }
+
+    /// As `drain`, but each is only lent, and only for as long as `go_on` says so; whether that was all of them.
+    pub(crate) fn take(&self, go_on: impl Fn() -> bool, mut visit: impl FnMut(Taken<'_>)) -> bool {
+        if !self.is_current() {
+            return true;
+        }
+        let converter = clock::converter();
+        let all = self.recorder.drain(go_on, |record| visit(Taken::Record(record, &converter)));
+        let now = clock::now();
+        for open in announce::due(now, &converter) {
+            visit(Taken::Marker(&marker(&open, now, &converter)));
+        }
+        all
+    }
+
+    /// Takes the recorded spans that are open, as far as they were not taken before: ids, parent, name, start and the time
+    /// until now. When one of them ends later, that is not taken again.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn take_unfinished(&self, mut visit: impl FnMut(Taken<'_>)) {
+        if !self.is_current() {
+            return;
+        }
+        let converter = clock::converter();
+        let (now, unix_now) = (clock::now(), clock::unix_now());
+        for head in self.recorder.open_spans() {
+            if self.recorder.take_unfinished(head.span_id) {
+                let now = if head.flags & UNIX_TIMES != 0 { unix_now } else { now };
+                visit(Taken::Marker(&unfinished(&head, now, &converter)));
+            }
+        }
+    }
+
+    /// The names of the recorded spans that are open.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn open_names(&self) -> Vec<&'static str> {
+        let open = if self.is_current() { self.recorder.open_spans() } else { Vec::new() };
+        open.iter().map(|head| head.callsite.name()).collect()
+    }
+
+    /// Switches recording off; what has ended by now can still be taken.
+    pub(crate) fn close(&self) {
+        if self.is_current() && !self.closed.swap(true, AcqRel) {
+            switch::stop_recording();
+            limits::set(Limits::default());
+        }
+    }
+
+    /// What became of every span until now.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Recording, RecordingConfig, Span};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// let _open = Span::builder("Store/Get", Kind::Internal).start();
+    /// assert_eq!(recording.accounting().open, 1);
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
+    pub fn accounting(&self) -> Accounting {
+        if self.is_current() { self.recorder.accounting() } else { Accounting::default() }
+    }
+
+    /// What was counted before this recording began.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn before(&self) -> Accounting {
+        self.before
+    }
+
+    /// In a forked child this may be a copy of the parent's, which has nothing to say there.
+    fn is_current(&self) -> bool {
+        recorder::get().is_some_and(|recorder| std::ptr::eq(recorder, self.recorder))
+    }
+
+    /// Changes which roots are recorded. Traces that have begun go on as they began.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Recording, RecordingConfig, Sampler, Span};
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// recording.set_sampler(&Sampler::AlwaysOff);
+    /// Span::builder("Store/Get", Kind::Internal).start().end();
+    /// assert!(recording.drain().is_empty());
+    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// ```
+    pub fn set_sampler(&self, sampler: &Sampler) {
+        sampling::set(sampler);
+    }
+
+    /// Changes which components make spans. Spans that are open finish as they began.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    /// use tracecast::{Recording, RecordingConfig};
+    ///
+    /// #[tc_span("Store/Heartbeat")]
+    /// fn heartbeat() {}
+    ///
+    /// let recording = Recording::start(RecordingConfig::default())?;
+    /// recording.set_filter("Store/Heartbeat=off".parse()?);
+    /// heartbeat();
+    /// assert!(recording.drain().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_filter(&self, filter: Filter) {
+        switch::set_filter(filter);
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// A span that was taken out.
+pub(crate) enum Taken<'a> {
+    /// As it was recorded.
+    Record(&'a Record<'a>, &'a Converter),
+    /// Says that a span is still open, or was when recording ended.
+    Marker(&'a FinishedSpan),
+}
+
+impl Taken<'_> {
+    /// The span as plain data.
+    pub(crate) fn finished(&self) -> FinishedSpan {
+        match self {
+            Taken::Record(record, converter) => record.finish(converter),
+            Taken::Marker(marker) => (*marker).clone(),
+        }
+    }
+}
+
+/// A span that is open at the end, as far as others than its owner know it.
+#[cfg(feature = "otlp")]
+fn unfinished(head: &Head, now: u64, converter: &Converter) -> FinishedSpan {
+    let [upper, lower] = head.trace_id;
+    let (start, nanos) = match head.flags & UNIX_TIMES {
+        0 => (converter.unix_nanos(head.start), converter.nanos(head.start, now)),
+        _ => (head.start, now.saturating_sub(head.start)),
+    };
+    FinishedSpan {
+        name: Cow::Borrowed(head.callsite.name()),
+        kind: head.callsite.kind(),
+        trace_id: TraceId(u128::from(upper) << 64 | u128::from(lower)),
+        span_id: SpanId(head.span_id),
+        parent_span_id: Some(SpanId(head.parent_id)).filter(|id| id.is_valid()),
+        parent_is_remote: head.flags & REMOTE_PARENT != 0,
+        trace_state: String::new(),
+        start_unix_nanos: start,
+        duration: Duration::from_nanos(nanos),
+        outcome: Outcome::Ok,
+        attributes: vec![Attribute { key: outcome::META, value: OwnedValue::Str(Cow::Borrowed("unfinished")) }],
+        events: Vec::new(),
+        links: Vec::new(),
+        dropped_attributes: 0,
+        dropped_events: 0,
+        dropped_links: 0,
+        callsite: head.callsite,
+    }
+}
+
+/// Says that a span is still open: `<name>/open`, in its trace, beside it, linked to it.
+fn marker(open: &OpenSpan, now: u64, converter: &Converter) -> FinishedSpan {
+    let ids = Generator::new();
+    ids.ensure_seeded();
+    let value = OwnedValue::F64(open.open_for.as_secs_f64());
+    FinishedSpan {
+        name: Cow::Owned(format!("{}/open", open.callsite.name())),
+        kind: open.callsite.kind(),
+        trace_id: TraceId(open.trace_id),
+        span_id: SpanId(ids.span_id()),
+        parent_span_id: Some(SpanId(open.parent_id)).filter(|id| id.is_valid()),
+        parent_is_remote: false,
+        trace_state: String::new(),
+        start_unix_nanos: converter.unix_nanos(now),
+        duration: Duration::ZERO,
+        outcome: Outcome::Ok,
+        attributes: vec![Attribute { key: open_seconds::META, value }],
+        events: Vec::new(),
+        links: vec![Link { trace_id: TraceId(open.trace_id), span_id: SpanId(open.span_id), sampled: true }],
+        dropped_attributes: 0,
+        dropped_events: 0,
+        dropped_links: 0,
+        callsite: open.callsite,
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::declare::callsite::{Callsite, Kind};
+
+    static CALLSITE: Callsite = Callsite::unlinked("Drain/Node", Kind::Internal).announce(30);
+
+    #[test]
+    fn a_marker_is_linked_to_the_span_that_is_open() {
+        let open = OpenSpan::new(0xab, 0xcd, 0xef, &CALLSITE, Duration::from_secs(60));
+        let marker = marker(&open, 5, &Converter::identity());
+        assert_eq!((&*marker.name, marker.duration, marker.start_unix_nanos), ("Drain/Node/open", Duration::ZERO, 5));
+        assert_eq!(marker.links, [Link { trace_id: TraceId(0xab), span_id: SpanId(0xcd), sampled: true }]);
+        assert_eq!((marker.trace_id, marker.parent_span_id), (TraceId(0xab), Some(SpanId(0xef))));
+        assert_eq!(marker.attribute("tc.open.seconds"), Some(&OwnedValue::F64(60.0)));
+        assert_ne!(marker.span_id, SpanId(0xcd));
+    }
+}

@@ -1,0 +1,300 @@
+//! Spans made by hand, which go where their owner goes.
+
+use std::fmt;
+use std::mem::ManuallyDrop;
+use std::time::SystemTime;
+
+use super::enter::finish;
+use super::relatives::IntoLinks;
+use super::start::{fail, link};
+use crate::declare::callsite::Kind;
+use crate::declare::key::{Key, KeyOf};
+use crate::declare::value::IntoValue;
+use crate::record::block::{BlockRef, RECORDING, UNIX_TIMES};
+use crate::record::bridge;
+use crate::record::clock;
+use crate::record::fields::{self, Filled};
+use crate::record::finished::Outcome;
+use crate::record::local::{self, Local};
+use crate::trace::context::{self, Context};
+use crate::trace::error;
+
+/// A span made by hand: it goes where its owner goes, is entered with [`Span::in_scope`] or
+/// [`FutureExt::in_span`](crate::FutureExt::in_span), and ends when it is dropped.
+///
+/// ```
+/// use tracecast::{Kind, Span, keys};
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let mut span = Span::builder("Store/Get", Kind::Internal).start();
+///     span.set(keys::artifact, "llama");
+///     span.in_scope(|| tracecast::current().set(keys::size_bytes, 7_u64));
+///     span.end();
+/// });
+/// captured.assert_tree("Store/Get tc.artifact.id=llama tc.size.bytes=7");
+/// ```
+#[must_use = "the span ends when it is dropped"]
+pub struct Span {
+    block: Option<BlockRef>,
+}
+
+// SAFETY: as for `Pending`: outside of `in_scope`, which borrows it, the block is on no thread's stack.
+unsafe impl Send for Span {}
+
+impl Span {
+    /// A span that owns this block, wherever it ends.
+    pub(crate) fn owning(block: BlockRef) -> Self {
+        local::with(Local::depart);
+        Span { block: Some(block) }
+    }
+
+    /// A span that is not there.
+    ///
+    /// ```
+    /// use tracecast::Span;
+    ///
+    /// let mut span = Span::none();
+    /// span.event("nobody sees this");
+    /// assert!(span.is_none() && !span.is_recording());
+    /// ```
+    pub const fn none() -> Self {
+        Span { block: None }
+    }
+
+    /// No span of its own, but a place in which this context is current: for those who enter it again and again, as at each
+    /// poll, which costs less than [`Context::attach`] each time. Another API beside ours is told of it as of a span of this
+    /// kind. It is not there where no memory for it was left, or where [`prepare`](crate::propagation::prepare) is still to be
+    /// called.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    /// use tracecast::{Kind, Span};
+    ///
+    /// # tracecast::propagation::prepare();
+    /// let context = Context::current().with_baggage("tenant", "gold")?;
+    /// let mut place = Span::standing_for(&context, Kind::Internal);
+    /// assert_eq!(place.in_scope(|| current().baggage("tenant")).as_deref(), Some("gold"));
+    /// assert!(!place.is_recording());
+    /// # Ok::<(), tracecast::BaggageError>(())
+    /// ```
+    pub fn standing_for(context: &Context, kind: Kind) -> Self {
+        let block = local::with(|local| context::held(local, context, kind));
+        block.map_or_else(Span::none, Span::owning)
+    }
+
+    /// Whether it is not there: nothing records, or no memory for it was left. One that is there and not recorded still
+    /// is the parent of what runs inside of it.
+    pub fn is_none(&self) -> bool {
+        self.block.is_none()
+    }
+
+    /// Whether anything recorded on it will be seen.
+    pub fn is_recording(&self) -> bool {
+        self.recording().is_some()
+    }
+
+    /// Records an attribute; an earlier value of the key gives way.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span, keys};
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     let mut span = Span::builder("Store/Put", Kind::Internal).start();
+    ///     span.set(keys::size_bytes, 7_u64);
+    ///     span.set(keys::size_bytes, 9_u64);
+    /// });
+    /// captured.assert_tree("Store/Put tc.size.bytes=9");
+    /// ```
+    pub fn set<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
+        if let Some(block) = self.recording() {
+            value.with_value(|value| fields::set(block, K::META, value));
+        }
+    }
+
+    /// Records an attribute whose key was not used on this span: as `set`, without a look at what is there.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span, keys};
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     assert!(Span::is_on());
+    ///     let mut span = Span::builder("Store/Get", Kind::Internal).start();
+    ///     span.add(keys::artifact, "llama");
+    ///     span.add(keys::size_bytes, 7_u64);
+    /// });
+    /// captured.assert_tree("Store/Get tc.artifact.id=llama tc.size.bytes=7");
+    /// ```
+    #[inline]
+    pub fn add<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
+        if let Some(block) = self.recording() {
+            value.with_value(|value| fields::attribute_at(block, Filled::of(block), K::META, value).store(block));
+        }
+    }
+
+    /// Records an event.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| Span::builder("Store/Get", Kind::Internal).start().event("miss"));
+    /// assert_eq!(captured.span("Store/Get").events[0].name, "miss");
+    /// ```
+    pub fn event(&mut self, name: &'static str) {
+        if let Some(block) = self.recording() {
+            fields::event(block, name, None);
+        }
+    }
+
+    /// Links to other spans.
+    ///
+    /// ```
+    /// use tracecast::{Context, Kind, Span, SpanId, TraceId};
+    ///
+    /// let job = Context::remote(TraceId(0xa), SpanId(0xb), true);
+    /// let captured = tracecast::testing::capture(|| Span::builder("Worker/Run", Kind::Internal).start().link(&job));
+    /// assert_eq!(captured.span("Worker/Run").links[0].span_id, SpanId(0xb));
+    /// ```
+    pub fn link(&mut self, links: impl IntoLinks) {
+        if let Some(block) = self.recording() {
+            links.for_each_link(&mut |context| link(block, context));
+        }
+    }
+
+    /// Records an error, and that the span failed.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Outcome, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| Span::builder("Store/Get", Kind::Internal).start().error("gone"));
+    /// assert_eq!(captured.span("Store/Get").outcome, Outcome::Error);
+    /// ```
+    pub fn error<E: fmt::Display + ?Sized>(&mut self, error: &E) {
+        if let Some(block) = self.recording() {
+            error::with_text(error, |info| fail(block, info));
+        }
+    }
+
+    /// The span's context, for its children elsewhere; an invalid one if it is not there.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| Span::builder("Store/Get", Kind::Internal).start().context());
+    /// assert_eq!(captured.value.span_id(), captured.span("Store/Get").span_id);
+    /// ```
+    pub fn context(&self) -> Context {
+        self.block.map_or_else(Context::default, |block| local::with(|local| Context::of(local, block)))
+    }
+
+    /// Runs `f` inside the span.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    /// use tracecast::{Kind, Span};
+    ///
+    /// #[tc_span("Store/Read")]
+    /// fn read() {}
+    ///
+    /// let load = || Span::builder("Store/Load", Kind::Internal).start();
+    /// let captured = tracecast::testing::capture(|| load().in_scope(read));
+    /// captured.assert_tree("
+    ///     Store/Load
+    ///       Store/Read
+    /// ");
+    /// ```
+    pub fn in_scope<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        let _entered = self.block.map(OnStack::enter);
+        f()
+    }
+
+    /// Ends the span now.
+    pub fn end(self) {}
+
+    /// Ends the span as of a time that is known otherwise. Its start has to be given too, by the builder.
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use tracecast::{Kind, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000);
+    ///     let span = Span::builder("Gpu/Kernel", Kind::Internal).with_start(start).start();
+    ///     span.end_at(start + Duration::from_millis(3));
+    /// });
+    /// assert_eq!(captured.span("Gpu/Kernel").duration, Duration::from_millis(3));
+    /// ```
+    pub fn end_at(self, end: SystemTime) {
+        if let Some(block) = self.recording() {
+            block.end.set(clock::unix_nanos(end));
+        }
+    }
+
+    /// Ends the span with this outcome.
+    ///
+    /// ```
+    /// use tracecast::{Kind, Outcome, Span};
+    ///
+    /// let captured = tracecast::testing::capture(|| {
+    ///     Span::builder("Store/Get", Kind::Internal).start().end_with(Outcome::Error);
+    /// });
+    /// captured.assert_tree("Store/Get error");
+    /// ```
+    pub fn end_with(mut self, outcome: Outcome) {
+        self.finish(outcome);
+    }
+
+    pub(crate) fn into_block(self) -> Option<BlockRef> {
+        ManuallyDrop::new(self).block
+    }
+
+    fn recording(&self) -> Option<BlockRef> {
+        self.block.filter(|block| block.has(RECORDING))
+    }
+
+    fn finish(&mut self, outcome: Outcome) {
+        if let Some(block) = self.block.take() {
+            let end = match () {
+                () if !block.has(RECORDING) => 0,
+                () if block.has(UNIX_TIMES) => unix_end(block),
+                () => clock::now(),
+            };
+            local::with(|local| {
+                local.arrive(block);
+                finish(local, block, end, outcome);
+            });
+        }
+    }
+}
+
+fn unix_end(block: BlockRef) -> u64 {
+    let given = block.end.get();
+    if given != 0 { given } else { clock::unix_now() }
+}
+
+impl Drop for Span {
+    fn drop(&mut self) {
+        self.finish(Outcome::Ok);
+    }
+}
+
+/// A block that is on this thread's stack for as long as this lives.
+struct OnStack(BlockRef);
+
+impl OnStack {
+    #[inline(always)]
+    fn enter(block: BlockRef) -> Self {
+        local::with(|local| {
+            context::note(local, block);
+            local.push(block);
+        });
+        OnStack(block)
+    }
+}
+
+impl Drop for OnStack {
+    #[inline(always)]
+    fn drop(&mut self) {
+        local::with(|local| local.pop_to(self.0));
+        bridge::left(self.0);
+    }
+}

@@ -1,0 +1,113 @@
+//! What may be given as a span's parent, and as its links.
+
+use crate::trace::context::Context;
+
+/// What may be given as a parent: a context, or none.
+///
+/// ```
+/// use tracecast::{IntoParent, Kind, Span};
+///
+/// fn child(parent: impl IntoParent) {
+///     Span::builder("Store/Read", Kind::Internal).with_parent(parent).start().end();
+/// }
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let span = Span::builder("Store/Load", Kind::Internal).start();
+///     child(span.context());
+///     child(Some(&span.context()));
+/// });
+/// captured.assert_tree("
+///     Store/Load
+///       Store/Read
+///       Store/Read
+/// ");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the parent of a span",
+    label = "not a context",
+    note = "give a `tracecast::Context`, a reference to one, or an `Option` of either; without a valid one the span is a root"
+)]
+pub trait IntoParent {
+    /// The context; an invalid one means no parent.
+    fn into_parent(self) -> Context;
+}
+
+impl IntoParent for Context {
+    fn into_parent(self) -> Context {
+        self
+    }
+}
+
+impl IntoParent for &Context {
+    fn into_parent(self) -> Context {
+        self.clone()
+    }
+}
+
+impl<P: IntoParent> IntoParent for Option<P> {
+    fn into_parent(self) -> Context {
+        self.map_or_else(Context::default, P::into_parent)
+    }
+}
+
+/// What may be given as links: contexts, references to them, options and collections of them. Invalid ones are skipped.
+///
+/// ```
+/// use tracecast::{Context, IntoLinks, SpanId, TraceId};
+///
+/// let jobs = [0xb, 0xc].map(|id| Context::remote(TraceId(0xa), SpanId(id), true)).to_vec();
+/// let mut links = 0;
+/// jobs.for_each_link(&mut |_| links += 1);
+/// assert_eq!(links, 2);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be linked to",
+    label = "not a context",
+    note = "give a `tracecast::Context`, a reference to one, an `Option`, a slice or a `Vec` of them"
+)]
+pub trait IntoLinks {
+    /// Hands out each context.
+    fn for_each_link(self, link: &mut dyn FnMut(&Context));
+}
+
+impl IntoLinks for Context {
+    fn for_each_link(self, link: &mut dyn FnMut(&Context)) {
+        link(&self);
+    }
+}
+
+impl IntoLinks for &Context {
+    fn for_each_link(self, link: &mut dyn FnMut(&Context)) {
+        link(self);
+    }
+}
+
+impl<L: IntoLinks> IntoLinks for Option<L> {
+    fn for_each_link(self, link: &mut dyn FnMut(&Context)) {
+        self.into_iter().for_each(|inner| inner.for_each_link(link));
+    }
+}
+
+impl<L: IntoLinks> IntoLinks for Vec<L> {
+    fn for_each_link(self, link: &mut dyn FnMut(&Context)) {
+        self.into_iter().for_each(|inner| inner.for_each_link(link));
+    }
+}
+
+impl<'a, T> IntoLinks for &'a [T]
+where
+    &'a T: IntoLinks,
+{
+    fn for_each_link(self, link: &mut dyn FnMut(&Context)) {
+        self.iter().for_each(|inner| inner.for_each_link(link));
+    }
+}
+
+impl<'a, T> IntoLinks for &'a Vec<T>
+where
+    &'a T: IntoLinks,
+{
+    fn for_each_link(self, link: &mut dyn FnMut(&Context)) {
+        self.as_slice().for_each_link(link);
+    }
+}

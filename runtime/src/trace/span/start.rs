@@ -1,0 +1,97 @@
+//! What is recorded when a span begins, and when its result is there.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::relatives::IntoLinks;
+use crate::declare::key::{Key, KeyMeta};
+use crate::declare::value::{IntoValue, OwnedValue, formatted};
+use crate::record::block::{BlockRef, FAILED};
+use crate::record::fields::{self, Filled};
+use crate::record::layout::owned;
+use crate::trace::context::{self, Context};
+use crate::trace::error::{self, ErrorInfo};
+
+/// Takes the fields of a span that is about to start.
+///
+/// The counts are kept here, in registers, until all fields are written: each attribute would otherwise wait for the
+/// store of the one before it.
+pub struct Start {
+    block: BlockRef,
+    filled: Filled,
+}
+
+impl Start {
+    #[inline(always)]
+    pub(super) fn fill<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) {
+        let mut start = Start { block, filled: Filled::empty() };
+        fields(&mut start);
+        start.filled.store(block);
+    }
+
+    /// Has `f` write to the block itself.
+    fn with_block(&mut self, f: impl FnOnce(BlockRef)) {
+        self.filled.store(self.block);
+        f(self.block);
+        self.filled = Filled::of(self.block);
+    }
+
+    /// Records an attribute.
+    #[inline(always)]
+    pub fn attr<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
+        value.with_value(|value| self.filled = fields::attribute_at(self.block, self.filled, K::META, value));
+    }
+
+    /// Records an attribute here and on every span below.
+    pub fn share<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
+        value.with_value(|value| share(self.block, K::META, owned(K::META, value)));
+    }
+
+    /// Links to one or several contexts.
+    pub fn link<L: IntoLinks>(&mut self, links: L) {
+        self.with_block(|block| links.for_each_link(&mut |context| link(block, context)));
+    }
+
+    /// Names the span at run time.
+    pub fn name(&mut self, name: fmt::Arguments<'_>) {
+        self.with_block(|block| formatted(&name, |name| fields::name(block, name)));
+    }
+}
+
+fn share(block: BlockRef, key: &'static KeyMeta, value: Option<OwnedValue>) {
+    let Some(value) = value else { return };
+    let ext = context::ext_of(block).unwrap_or_default().sharing(key, value);
+    context::set_ext(block, Some(Arc::new(ext)));
+}
+
+pub(crate) fn link(block: BlockRef, context: &Context) {
+    if context.is_valid() {
+        let (trace_id, span_id) = context.ids();
+        fields::link(block, trace_id, span_id, context.is_sampled());
+    }
+}
+
+/// Takes what a span's result tells.
+pub struct End {
+    pub(crate) block: BlockRef,
+}
+
+impl End {
+    /// Records an attribute.
+    #[inline(always)]
+    pub fn attr<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
+        value.with_value(|value| fields::attribute(self.block, K::META, value));
+    }
+
+    /// The span ends in an error.
+    #[cold]
+    pub fn fail(&mut self, error: &ErrorInfo<'_>) {
+        fail(self.block, error);
+    }
+}
+
+#[cold]
+pub(crate) fn fail(block: BlockRef, info: &ErrorInfo<'_>) {
+    block.raise(FAILED);
+    error::record(block, info);
+}

@@ -1,0 +1,224 @@
+//! Finished spans as indented text.
+
+use std::fmt::{Display, Write as _};
+
+use crate::declare::callsite::Kind;
+use crate::declare::value::OwnedValue;
+use crate::record::finished::{Attribute, FinishedSpan, Outcome};
+use crate::record::ids::{SpanId, TraceId};
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+use crate::trace::foreign::{ForeignSpan, ForeignStatus, Named};
+
+/// Each span with all that is on it.
+pub(crate) fn full(spans: &[FinishedSpan]) -> String {
+    print(&nodes(spans, true))
+}
+
+/// Names and outcomes.
+pub(crate) fn outline(spans: &[FinishedSpan]) -> String {
+    print(&nodes(spans, false))
+}
+
+/// Each span, ours and others, with how long it took and all that is on it, and the trace of each root. By start.
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+pub(crate) fn timed(spans: &[FinishedSpan], others: &[ForeignSpan]) -> String {
+    let mut nodes: Vec<_> = nodes(spans, true).into_iter().chain(others.iter().map(foreign_node)).collect();
+    nodes.sort_by_key(|node| node.times.start);
+    let is_root: Vec<_> = nodes.iter().map(|node| node.is_root(&nodes)).collect();
+    for (node, is_root) in nodes.iter_mut().zip(is_root) {
+        let trace = if is_root { format!(" trace={}", node.times.trace_id) } else { String::new() };
+        node.head = format!("{} {:.2?}{trace}", node.head, std::time::Duration::from_nanos(node.times.nanos));
+    }
+    print(&nodes)
+}
+
+/// What is shown of a span, whoever made it.
+struct Node<'a> {
+    name: &'a str,
+    span_id: SpanId,
+    parent: Option<SpanId>,
+    /// The tree of a capture has no times.
+    #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+    times: Times,
+    /// Behind its name, on the same line.
+    head: String,
+    attributes: String,
+    /// Its events, a line for each.
+    events: Vec<String>,
+    links: Vec<(TraceId, SpanId)>,
+}
+
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+struct Times {
+    trace_id: TraceId,
+    start: u64,
+    nanos: u64,
+}
+
+impl Node<'_> {
+    fn is_root(&self, nodes: &[Node<'_>]) -> bool {
+        !nodes.iter().any(|known| Some(known.span_id) == self.parent)
+    }
+}
+
+fn nodes(spans: &[FinishedSpan], with_details: bool) -> Vec<Node<'_>> {
+    let node = |span| if with_details { node(span) } else { bare_node(span) };
+    spans.iter().map(node).collect()
+}
+
+fn bare_node(span: &FinishedSpan) -> Node<'_> {
+    let mut head = kind(span.kind);
+    if span.outcome != Outcome::Ok {
+        let _ = write!(head, " {}", span.outcome.as_str());
+    }
+    Node {
+        name: &span.name,
+        span_id: span.span_id,
+        parent: span.parent_span_id,
+        #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+        times: Times { trace_id: span.trace_id, start: span.start_unix_nanos, nanos: span.duration.as_nanos() as u64 },
+        head,
+        attributes: String::new(),
+        events: Vec::new(),
+        links: Vec::new(),
+    }
+}
+
+fn node(span: &FinishedSpan) -> Node<'_> {
+    Node {
+        attributes: attributes(&span.attributes),
+        events: span.events.iter().map(|event| format!("{}{}", event.name, attributes(&event.attributes))).collect(),
+        links: span.links.iter().map(|link| (link.trace_id, link.span_id)).collect(),
+        ..bare_node(span)
+    }
+}
+
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+fn foreign_node(span: &ForeignSpan) -> Node<'_> {
+    let mut head = kind(span.kind);
+    match &span.status {
+        ForeignStatus::Unset => {}
+        ForeignStatus::Ok => head.push_str(" ok"),
+        ForeignStatus::Error(text) if text.is_empty() => head.push_str(" error"),
+        ForeignStatus::Error(text) => head = format!("{head} error: {}", text.escape_debug()),
+    }
+    let events = span.events.iter().map(|event| format!("{}{}", event.name, foreign_attributes(&event.attributes)));
+    Node {
+        name: &span.name,
+        span_id: span.span_id,
+        parent: span.parent_span_id,
+        times: Times {
+            trace_id: span.trace_id,
+            start: span.start_unix_nanos,
+            nanos: span.end_unix_nanos.saturating_sub(span.start_unix_nanos),
+        },
+        head,
+        attributes: foreign_attributes(&span.attributes),
+        events: events.collect(),
+        links: span.links.iter().map(|link| (link.trace_id, link.span_id)).collect(),
+    }
+}
+
+fn kind(kind: Kind) -> String {
+    if kind == Kind::Internal { String::new() } else { format!(" [{}]", format!("{kind:?}").to_lowercase()) }
+}
+
+fn print(nodes: &[Node<'_>]) -> String {
+    let mut text = String::new();
+    for root in nodes.iter().filter(|node| node.is_root(nodes)) {
+        print_below(&mut text, nodes, root, 0);
+    }
+    text
+}
+
+fn print_below(text: &mut String, nodes: &[Node<'_>], node: &Node<'_>, depth: usize) {
+    let indent = "  ".repeat(depth);
+    let _ = write!(text, "{indent}{}{}{}", node.name, node.head, node.attributes);
+    for event in &node.events {
+        let _ = write!(text, "\n{indent}  - {event}");
+    }
+    for link in &node.links {
+        let _ = write!(text, "\n{indent}  ~ {}", target(nodes, *link));
+    }
+    text.push('\n');
+    for child in nodes.iter().filter(|child| child.parent == Some(node.span_id)) {
+        print_below(text, nodes, child, depth + 1);
+    }
+}
+
+fn attributes(attributes: &[Attribute]) -> String {
+    let mut text = String::new();
+    for attribute in attributes {
+        match &attribute.value {
+            OwnedValue::Str(value) => push_text(&mut text, attribute.key.name, value),
+            value => push(&mut text, attribute.key.name, value),
+        }
+    }
+    text
+}
+
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+fn foreign_attributes(attributes: &[Named]) -> String {
+    use crate::declare::attribute::AttributeValue as Value;
+    let mut text = String::new();
+    for (name, value) in attributes {
+        match value {
+            Value::Str(value) => push_text(&mut text, name, value),
+            Value::I64(number) => push(&mut text, name, number),
+            Value::F64(number) => push(&mut text, name, number),
+            Value::Bool(flag) => push(&mut text, name, flag),
+            Value::StrArray(texts) => push(&mut text, name, format_args!("{texts:?}")),
+            Value::I64Array(numbers) => push(&mut text, name, format_args!("{numbers:?}")),
+            Value::F64Array(numbers) => push(&mut text, name, format_args!("{numbers:?}")),
+            Value::BoolArray(flags) => push(&mut text, name, format_args!("{flags:?}")),
+        }
+    }
+    text
+}
+
+fn push_text(text: &mut String, name: &str, value: &str) {
+    if value.contains([' ', '\n', '"']) || value.is_empty() {
+        push(text, name, format_args!("{value:?}"));
+    } else {
+        push(text, name, value);
+    }
+}
+
+fn push(text: &mut String, name: &str, value: impl Display) {
+    let _ = write!(text, " {name}={value}");
+}
+
+fn target(nodes: &[Node<'_>], (trace_id, span_id): (TraceId, SpanId)) -> String {
+    match nodes.iter().find(|node| node.span_id == span_id) {
+        Some(node) => node.name.to_owned(),
+        None => format!("{trace_id}-{span_id}"),
+    }
+}
+
+/// Without empty lines at both ends and without the indentation that all lines share.
+pub(crate) fn dedent(text: &str) -> String {
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let shared = lines.iter().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
+    lines.iter().map(|line| format!("{}\n", line[shared..].trim_end())).collect()
+}
+
+/// Both texts, each line that is in one of them alone marked.
+pub(crate) fn difference(expected: &str, actual: &str) -> String {
+    let marked = |text: &str, other: &str, mark: char| -> String {
+        text.lines()
+            .map(|line| format!("{} {line}\n", if other.lines().any(|known| known == line) { ' ' } else { mark }))
+            .collect()
+    };
+    format!("expected:\n{}captured:\n{}", marked(expected, actual, '-'), marked(actual, expected, '+'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dedents_and_marks_differences() {
+        assert_eq!(dedent("\n    A\n      B  \n    C\n  "), "A\n  B\nC\n");
+        assert_eq!(difference("A\nB\n", "A\nC\n"), "expected:\n  A\n- B\ncaptured:\n  A\n+ C\n");
+    }
+}

@@ -1,0 +1,295 @@
+//! One call, from its headers to its status.
+
+use std::sync::Arc;
+use std::task::Waker;
+use std::time::{Duration, Instant};
+
+use http::StatusCode;
+use tonic::Code;
+use tonic::body::Body;
+use tracecast::conventions::{self, Conventions};
+use tracecast::keys::error::error_type;
+use tracecast::keys::rpc;
+use tracecast::{Context, Outcome, Span};
+
+use crate::deadline::Deadline;
+use crate::grpc::keys;
+use crate::grpc::label::StatusName;
+use crate::grpc::messages::{BodyEnd, Counts, Messages, Passed};
+use crate::grpc::method::{CALLED, Method, Methods, SERVED};
+use crate::grpc::metrics::Measured;
+use crate::grpc::request::RequestBody;
+use crate::grpc::segment::Segments;
+use crate::grpc::status::{self, Side};
+
+/// What is current while a call is worked on.
+pub(crate) enum Place {
+    /// Its span, which may be there and not be recorded.
+    Span(Span),
+    /// The caller's context, where there is no span. It is seldom here, and would make every call that is moved larger.
+    Context(Box<Context>),
+    /// Whatever is.
+    Unchanged,
+}
+
+impl Place {
+    pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        match self {
+            Place::Span(span) => span.in_scope(f),
+            Place::Context(context) => context.run(f),
+            Place::Unchanged => f(),
+        }
+    }
+
+    pub(crate) fn is_recording(&self) -> bool {
+        matches!(self, Place::Span(span) if span.is_recording())
+    }
+}
+
+/// What is known of a call from its beginning on, for when its status is known.
+struct Record {
+    side: Side,
+    conventions: Conventions,
+    method: Arc<Method>,
+    began: Instant,
+    deadline: Deadline,
+    measured: Option<Measured>,
+    /// Its request's body counts here, wherever that is by now.
+    request: Counts,
+}
+
+impl AsRef<Counts> for Record {
+    fn as_ref(&self) -> &Counts {
+        &self.request
+    }
+}
+
+/// A call that goes on. Dropped before its status is known, it was given up.
+pub(crate) struct Call {
+    place: Place,
+    /// Only if it is recorded or measured, and has not ended.
+    record: Option<Arc<Record>>,
+    response: Messages,
+    /// If its span is to be followed by another one after a while.
+    segments: Option<Box<Segments>>,
+    /// The headers of the response are there.
+    answered: bool,
+    /// What they said, if that is no answer of gRPC.
+    refused: Option<StatusCode>,
+    /// A poll did not come back.
+    unwound: bool,
+}
+
+impl Call {
+    /// A call on which there is something to do, at least to be in its place. Its timeouts are the one that its header says, and
+    /// the one that its side has.
+    pub(crate) fn begin(
+        side: Side,
+        place: Place,
+        method: Arc<Method>,
+        body: &mut Body,
+        (given, own): (Option<Duration>, Option<Duration>),
+        segments: Option<Segments>,
+    ) -> Option<Self> {
+        let measured = Measured::begin(side);
+        if !place.is_recording() && measured.is_none() {
+            // A client's place is of no use once its headers are written.
+            return if side == Side::Server { Call::at(place) } else { None };
+        }
+        let began = Instant::now();
+        let deadline = Deadline::of(given, own, began);
+        let (conventions, request) = (conventions::rpc(), Counts::default());
+        let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request });
+        RequestBody::wrap(body, record.clone());
+        Some(Call::new(place, Some(record), segments))
+    }
+
+    /// One of which nothing is told, but something is current.
+    pub(crate) fn at(place: Place) -> Option<Self> {
+        if matches!(place, Place::Unchanged) { None } else { Some(Call::new(place, None, None)) }
+    }
+
+    fn new(place: Place, record: Option<Arc<Record>>, segments: Option<Segments>) -> Self {
+        let (response, segments) = (Messages::default(), segments.map(Box::new));
+        Call { place, record, response, segments, answered: false, refused: None, unwound: false }
+    }
+
+    /// Works on the call: what it calls sees its context.
+    pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        if self.segments.is_some() {
+            self.roll();
+        }
+        self.unwound = true;
+        let result = self.place.run(f);
+        self.unwound = false;
+        result
+    }
+
+    /// Nothing happens for now; whoever waits is to come back when the span is due to be followed by another one.
+    pub(crate) fn wait(&mut self, waker: &Waker) {
+        if let Some(segments) = &mut self.segments {
+            segments.wait(waker);
+        }
+    }
+
+    /// The headers of the response are there, with this status of HTTP.
+    pub(crate) fn answered(&mut self, http: StatusCode) {
+        self.answered = true;
+        self.refused = (http != StatusCode::OK).then_some(http);
+    }
+
+    /// Whether there is anything to tell at its end.
+    pub(crate) fn is_told(&self) -> bool {
+        self.record.is_some()
+    }
+
+    /// Reads a part of the response that passes by.
+    pub(crate) fn read(&mut self, data: &[u8]) {
+        // What a proxy says in place of the server is no message.
+        if self.is_told() && self.refused.is_none() {
+            self.response.read(data);
+        }
+    }
+
+    /// Ends it with this status; what the status says is asked for only if it is an error. It ends once.
+    pub(crate) fn end(&mut self, code: Code, message: impl FnOnce() -> String) {
+        let Some(record) = self.record.take() else { return };
+        if record.lost_its_caller(code) {
+            return self.give_up_on(&record);
+        }
+        // tonic says CANCELLED for a deadline, on either side.
+        let code = if code == Code::Cancelled && self.is_due(&record) { Code::DeadlineExceeded } else { code };
+        let failed = record.side.is_error(code);
+        self.finish(&record, code, if failed { Outcome::Error } else { Outcome::Ok }, message);
+    }
+
+    /// Ends it because its handler panicked, with the status that is sent.
+    pub(crate) fn end_panicked(&mut self, code: Code) {
+        if let Some(record) = self.record.take() {
+            self.finish(&record, code, Outcome::Panicked, || "the handler panicked".to_owned());
+        }
+    }
+
+    fn is_due(&self, record: &Record) -> bool {
+        let deadline = if self.answered { record.deadline.answered() } else { record.deadline };
+        deadline.is_due(Instant::now())
+    }
+
+    fn give_up(&mut self) {
+        if let Some(record) = self.record.take() {
+            self.give_up_on(&record);
+        }
+    }
+
+    fn give_up_on(&mut self, record: &Record) {
+        // A client that is dropped by somebody else's panic was only given up.
+        if self.unwound || (record.side == Side::Server && std::thread::panicking()) {
+            return self.finish(record, Code::Unknown, Outcome::Panicked, || "the handler panicked".to_owned());
+        }
+        if self.is_due(record) {
+            return self.finish(record, Code::DeadlineExceeded, Outcome::Error, || "the deadline passed".to_owned());
+        }
+        // tonic does not read to its end what is no answer of gRPC.
+        if let Some(http) = self.refused.filter(|_| record.side == Side::Client) {
+            return self.finish(record, status::of_http(http), Outcome::Error, || format!("the answer is {http}"));
+        }
+        self.finish(record, Code::Cancelled, Outcome::Cancelled, String::new);
+    }
+
+    /// Begins another span if the last one has lasted for long enough.
+    #[cold]
+    fn roll(&mut self) {
+        let (Some(record), Some(segments)) = (&self.record, &mut self.segments) else { return };
+        let Place::Span(span) = &mut self.place else { return };
+        if !segments.is_due(Instant::now()) {
+            return;
+        }
+        let (request, response) = segments.since(record.request.load(), self.response.passed);
+        tell_messages(span, request, response);
+        let next =
+            segments.next(std::mem::replace(span, Span::none()), record.side, &record.method, record.conventions);
+        // Without another span the caller's context goes on all the same.
+        self.place = if next.is_none() { Place::Context(segments.parent().clone().into()) } else { Place::Span(next) };
+        if let Some(measured) = &record.measured {
+            measured.count(record.method.label(), request, response);
+        }
+    }
+
+    fn finish(&mut self, record: &Record, code: Code, outcome: Outcome, message: impl FnOnce() -> String) {
+        if code == Code::Ok {
+            record.methods().learn(&record.method);
+        }
+        let passed = (record.request.load(), self.response.passed);
+        let mut segments = self.segments.take();
+        let (request, response) = match &mut segments {
+            Some(segments) => segments.since(passed.0, passed.1),
+            None => passed,
+        };
+        if let Some(measured) = &record.measured {
+            measured.count(record.method.label(), request, response);
+            // Inside of the span, which may be an example of it.
+            self.place.run(|| measured.end(record.method.label(), code, record.began.elapsed()));
+        }
+        let Place::Span(span) = &mut self.place else { return };
+        let mut span = std::mem::replace(span, Span::none());
+        if !span.is_recording() {
+            return;
+        }
+        tell_messages(&mut span, request, response);
+        segments.iter().for_each(|segments| segments.tell(&mut span));
+        tell_status(&mut span, code, record.conventions);
+        // Whatever the reason, a call without an answer has failed for its client.
+        let given_up = outcome == Outcome::Cancelled && record.side.is_error(code);
+        if given_up {
+            span.set(keys::outcome, outcome.as_str());
+        }
+        let outcome = if given_up { Outcome::Error } else { outcome };
+        if outcome.is_error() {
+            let message = message();
+            if !message.is_empty() {
+                span.error(&message);
+            }
+            span.set(error_type, status::name(code));
+        }
+        span.end_with(outcome);
+    }
+}
+
+fn tell_messages(span: &mut Span, request: Passed, response: Passed) {
+    span.add(keys::request_messages, request.messages);
+    span.add(keys::request_bytes, request.bytes);
+    span.add(keys::response_messages, response.messages);
+    span.add(keys::response_bytes, response.bytes);
+}
+
+fn tell_status(span: &mut Span, code: Code, conventions: Conventions) {
+    if conventions.old() {
+        span.add(rpc::grpc_status_code, code as i64);
+    }
+    if conventions.new() {
+        span.add(keys::status_name, StatusName(code));
+    }
+}
+
+impl Record {
+    /// Whether the caller went away while it sent its request, so that nobody reads what the handler made of that. tonic
+    /// answers `INTERNAL` to a request without a whole message.
+    fn lost_its_caller(&self, code: Code) -> bool {
+        let request = &self.request;
+        let is_lost = request.ended(BodyEnd::Lost) || (code == Code::Internal && request.ended(BodyEnd::Cut));
+        self.side == Side::Server && is_lost
+    }
+
+    fn methods(&self) -> &'static Methods {
+        match self.side {
+            Side::Server => &SERVED,
+            Side::Client => &CALLED,
+        }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}

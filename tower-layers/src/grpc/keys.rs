@@ -1,0 +1,34 @@
+//! The keys that the layers add to those of `tracecast::keys`.
+
+pub use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
+
+tracecast::tc_keys! {
+    /// Messages of the request: sent by a client, read by a server's handler.
+    pub measure request_messages: u64 = "tc.rpc.request.messages";
+    /// Their bytes, as they were sent.
+    pub measure request_bytes: u64 = "tc.rpc.request.bytes";
+    /// Messages of the response: sent by a server, read by a client.
+    pub measure response_messages: u64 = "tc.rpc.response.messages";
+    /// Their bytes, as they were sent.
+    pub measure response_bytes: u64 = "tc.rpc.response.bytes";
+    /// Which of the spans of a long stream it is, from 1 on.
+    pub measure segment: u64 = "tc.rpc.segment";
+    /// Which of the messages of a stream it is, from 1 on.
+    pub measure message: u64 = "tc.rpc.message";
+    /// Messages of a stream that have no span of their own, because there were too many.
+    pub measure messages_without_span: u64 = "tc.rpc.messages_without_span";
+    /// How a call ended that its own side gave up: `cancelled`.
+    pub id outcome: str = "tc.outcome";
+    /// The method of a call whose method nobody knows.
+    pub id method_original: str = "rpc.method_original";
+    /// The service and the method, if it is known: two attributes, `rpc.service` and `rpc.method`.
+    pub label known_method: ServiceMethod = "rpc.service";
+    /// The method with its service, as `store.v1.Store/Get`, if it is known.
+    pub label full_method: MethodLabel = "rpc.method";
+    /// The status.
+    pub label status: Index<17> = "rpc.grpc.status_code";
+    /// The status by its name, as newer conventions have it.
+    pub label status_name: StatusName = "rpc.response.status_code";
+    /// The protocol, as newer conventions have it.
+    pub label system: System = "rpc.system.name";
+}
