@@ -3,7 +3,7 @@
 //! `cargo run --release` prints all tables, says which targets are met, and writes them to `results`. `-- --quick` does it in
 //! a few seconds, with figures too rough to quote, and writes nothing; `-- --clock` takes two minutes and is not part of them.
 //! `-- --soak 600` measures nothing: it runs for 600 s against a backend that goes up and down, and fails if the account is
-//! not exact.
+//! not exact. `-- --lines` times log lines. Both are in a build of their own, with logs.
 
 #![cfg_attr(
     not(feature = "peers"),
@@ -27,6 +27,8 @@ mod growth;
 mod grpc;
 mod instructions;
 mod json;
+#[cfg(feature = "soak")]
+mod lines;
 mod metrics;
 #[cfg(feature = "peers")]
 mod peers;
@@ -72,10 +74,13 @@ fn main() {
             #[cfg(feature = "peers")]
             ["--growth"] => growth::report(false, &mut report),
             ["--clock"] => clock::report(&mut report),
+            #[cfg(feature = "soak")]
+            ["--lines"] => lines::report(&mut report),
             _ => {
                 eprintln!(
                     "usage: tracecast-benches [--all | --quick | --time | --metrics | --instructions | --sizes | --check | \
-                     --encode | --end-to-end | --grpc | --growth | --clock | --soak SECONDS]"
+                     --encode | --end-to-end | --grpc | --growth | --clock | --lines | \
+                     --soak SECONDS]"
                 );
                 std::process::exit(2);
             }
@@ -93,7 +98,7 @@ fn ran_for_another(arguments: &[&str]) -> bool {
         #[cfg(feature = "soak")]
         ["--soak", seconds] => soak::run(seconds.parse().expect("a number of seconds")),
         #[cfg(not(feature = "soak"))]
-        ["--soak", seconds] => soak_in_its_build(seconds),
+        ["--soak", _] | ["--lines"] => run_in_the_build_with_logs(arguments),
         ["--count", scenario, calls] => instructions::run_here(scenario, calls.parse().expect("a number of calls")),
         #[cfg(feature = "otlp")]
         ["--encode-count", contender, spans] => encode::run_here(contender, spans.parse().expect("a number of spans")),
@@ -110,14 +115,15 @@ fn ran_for_another(arguments: &[&str]) -> bool {
     true
 }
 
-/// Runs the soak in a build with its feature, and ends as that one does.
+/// Runs this command in a build with the feature `soak`, and ends as that one does.
 #[cfg(not(feature = "soak"))]
-fn soak_in_its_build(seconds: &str) {
+fn run_in_the_build_with_logs(arguments: &[&str]) {
     let this = Path::new(env!("CARGO_MANIFEST_DIR"));
     let status = std::process::Command::new("cargo")
         .args(["run", "--release", "--quiet", "--no-default-features", "--features", "soak", "--manifest-path"])
         .arg(this.join("Cargo.toml"))
-        .args(["--", "--soak", seconds])
+        .arg("--")
+        .args(arguments)
         .env("CARGO_TARGET_DIR", this.join("target/soak"))
         .status();
     std::process::exit(status.ok().and_then(|status| status.code()).unwrap_or(1));
