@@ -1,12 +1,10 @@
 //! Whose child a span is: parents are taken at the call, `parent`, `links`, `share` and `needs_parent`.
 
-mod support;
-
 use std::sync::mpsc;
 use std::thread;
 
 use futures::executor::block_on;
-use support::{check, within};
+use crate::support::{check, within};
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::{capture, capture_async};

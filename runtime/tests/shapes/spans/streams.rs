@@ -1,7 +1,5 @@
 //! Functions that return a stream: one span, from the first poll to the end of the stream or its drop.
 
-mod support;
-
 use std::future::ready;
 use std::io;
 use std::pin::Pin;
@@ -9,7 +7,7 @@ use std::pin::Pin;
 use futures::channel::mpsc;
 use futures::executor::block_on;
 use futures::stream::{self, BoxStream, LocalBoxStream, Stream, StreamExt as _};
-use support::{check_async, note, noted, within};
+use crate::support::{check_async, note, noted, within};
 use tracecast::keys;
 use tracecast::tc_scope;
 use tracecast::tc_span;

@@ -1,7 +1,5 @@
 //! Methods of traits: defaults, `async fn` in traits, `async_trait`, and traits of the standard library.
 
-mod support;
-
 use std::fmt;
 use std::future::{Future, ready};
 use std::io;
@@ -11,7 +9,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use async_trait::async_trait;
 use futures::executor::block_on;
-use support::{check, check_async, send};
+use crate::support::{check, check_async, send};
 use tracecast::keys;
 use tracecast::tc_span;
 

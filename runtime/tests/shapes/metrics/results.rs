@@ -1,15 +1,12 @@
 //! Labels of `#[tc_metric]` from arguments and results, and which types of errors are told apart.
 
-#[path = "support/metered.rs"]
-mod metered;
-
 use std::cell::Cell;
 use std::fmt;
 use std::future::{Future, pending, ready};
 
 use futures::executor::block_on;
 use futures::future::BoxFuture;
-use metered::{Broken, StoreError, cancel, panics};
+use crate::metered::{Broken, StoreError, cancel, panics};
 use tracecast::keys::{Location, SourceType, device, location, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;

@@ -1,7 +1,5 @@
 //! Functions that return a future: the span is the future's, not that of the call that makes it.
 
-mod support;
-
 use std::future::{Future, ready};
 use std::io;
 use std::pin::Pin;
@@ -10,7 +8,7 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt as _, LocalBoxFuture};
-use support::{check, check_async, note, noted, send, within};
+use crate::support::{check, check_async, note, noted, send, within};
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;

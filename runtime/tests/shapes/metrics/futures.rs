@@ -1,10 +1,5 @@
 //! `#[tc_metric]` on futures: they are measured from the first poll to the end, the drop or the panic.
 
-mod support;
-#[macro_use]
-#[path = "support/metered.rs"]
-mod metered;
-
 use std::any::Any;
 use std::fmt::Display;
 use std::future::{Future, pending, ready};
@@ -14,11 +9,11 @@ use std::rc::Rc;
 
 use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt as _, LocalBoxFuture};
-use metered::{
+use crate::metered::{
     Broken, CANCELLED, ERROR, GONE, NOTHING, OK, PANICKED, StoreError, TYPED_CANCELLED, TYPED_OK, TYPED_PANICKED,
     cancel, panics,
 };
-use support::{Noisy, note, noted, send};
+use crate::support::{Noisy, note, noted, send};
 use tracecast::PointValue;
 use tracecast::prelude::*;
 use tracecast::testing::capture_async;
@@ -232,9 +227,9 @@ fn a_tower_service() {
     }
 
     let mut echo = Echo(0);
-    metered::check(|| block_on(echo.call(2)), Ok(2), TYPED_OK, false);
-    metered::check(|| block_on(echo.call(0)), Err(StoreError::Gone), GONE, false);
-    metered::check(|| drop(echo.call(0)), (), NOTHING, false);
+    crate::metered::check(|| block_on(echo.call(2)), Ok(2), TYPED_OK, false);
+    crate::metered::check(|| block_on(echo.call(0)), Err(StoreError::Gone), GONE, false);
+    crate::metered::check(|| drop(echo.call(0)), (), NOTHING, false);
     assert_eq!(echo.0, 3);
 }
 

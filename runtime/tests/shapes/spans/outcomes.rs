@@ -1,13 +1,11 @@
 //! How spans end: `ok`, `error`, `cancelled` or `panicked`, and what is recorded of an error.
 
-mod support;
-
 use std::fmt;
 use std::future::Future;
 use std::io;
 
 use futures::executor::block_on;
-use support::{check, check_async, check_panic};
+use crate::support::{check, check_async, check_panic};
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::{Captured, capture};
@@ -110,7 +108,7 @@ fn other_errors_have_the_name_of_their_type() {
         "Outcome/Displayed error error.type=std::io::error::Error error.message=disk"
     );
     let silent = outcome(capture(|| silent().is_err()));
-    assert!(silent.starts_with("Outcome/Silent error error.type=shapes_outcomes::"), "{silent}");
+    assert!(silent.starts_with("Outcome/Silent error error.type=shapes::spans::outcomes::"), "{silent}");
     assert!(silent.ends_with("::Silent"), "an error without `Display` has no message: {silent}");
     assert_eq!(
         outcome(capture(|| block_on(generic("x")).is_err())),

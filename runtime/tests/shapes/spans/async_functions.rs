@@ -1,7 +1,5 @@
 //! `async fn`s: what they return, how they are left, what their futures are good for.
 
-mod support;
-
 use std::any::Any;
 use std::fmt::Display;
 use std::future::{Future, ready};
@@ -10,7 +8,7 @@ use std::rc::Rc;
 use std::sync::Mutex;
 
 use futures::executor::block_on;
-use support::{check, check_async, check_panic, send};
+use crate::support::{check, check_async, check_panic, send};
 use tracecast::keys;
 use tracecast::prelude::*;
 

@@ -1,12 +1,10 @@
 //! Functions that are not async: what they return, how they are left, what they are made of.
 
-mod support;
-
 use std::any::Any;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 
-use support::{check, check_panic};
+use crate::support::{check, check_panic};
 use tracecast::keys;
 use tracecast::prelude::*;
 
@@ -168,7 +166,7 @@ fn that_are_left_early() {
 
     check(|| question(None), None, "Sync/Question");
     check(|| question(Some(1)), Some(2), "Sync/Question");
-    let error = r#"Sync/Return error error.type=shapes_sync::Broken error.message="it broke""#;
+    let error = r#"Sync/Return error error.type=shapes::spans::sync_functions::Broken error.message="it broke""#;
     check(|| returns(0), Err(Broken), error);
     check(|| labels(4), 4, "Sync/Labels");
 }
@@ -253,7 +251,7 @@ fn that_return_an_opaque_type() {
 
     check(|| iterator(&[1]).collect::<Vec<_>>(), vec![2], "Sync/Iterator");
     check(|| fallible(&[1]).map(Iterator::count), Ok(1), "Sync/ResultIterator");
-    let error = r#"Sync/ResultIterator error error.type=shapes_sync::Broken error.message="it broke""#;
+    let error = r#"Sync/ResultIterator error error.type=shapes::spans::sync_functions::Broken error.message="it broke""#;
     check(|| fallible(&[]).is_err(), true, error);
     check(|| closure()("a"), "a", "Sync/Closure");
 }

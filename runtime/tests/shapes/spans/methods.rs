@@ -2,8 +2,6 @@
 
 #![expect(unreachable_pub, reason = "`methods = pub` goes by the word `pub`")]
 
-mod support;
-
 use std::fmt::Debug;
 use std::future::{Future, ready};
 use std::io;
@@ -12,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use futures::executor::block_on;
-use support::{check, check_async, send};
+use crate::support::{check, check_async, send};
 use tracecast::keys;
 use tracecast::testing::capture;
 use tracecast::{Kind, tc_span};

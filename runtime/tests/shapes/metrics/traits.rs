@@ -1,9 +1,5 @@
 //! `#[tc_metric]` on methods of traits: defaults, `async fn` in traits, `async_trait`, and the standard library's.
 
-#[path = "support/metered.rs"]
-mod metered;
-mod support;
-
 use std::fmt;
 use std::future::{Future, pending, ready};
 use std::pin::Pin;
@@ -12,8 +8,8 @@ use std::task::{Context as TaskContext, Poll};
 
 use async_trait::async_trait;
 use futures::executor::block_on;
-use metered::{StoreError, cancel, panics};
-use support::send;
+use crate::metered::{StoreError, cancel, panics};
+use crate::support::send;
 use tracecast::keys::{SourceType, artifact, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;

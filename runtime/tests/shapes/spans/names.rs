@@ -2,10 +2,8 @@
 
 #![expect(unreachable_pub, reason = "`methods = pub` goes by the word `pub`")]
 
-mod support;
-
 use futures::executor::block_on;
-use support::{check, check_async};
+use crate::support::{check, check_async};
 use tracecast::keys;
 use tracecast::prelude::*;
 

@@ -2,10 +2,6 @@
 
 #![expect(unreachable_pub, reason = "`methods = pub` goes by the word `pub`")]
 
-#[path = "support/metered.rs"]
-mod metered;
-mod support;
-
 use std::fmt;
 use std::future::ready;
 use std::pin::Pin;
@@ -14,8 +10,8 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use futures::future::BoxFuture;
-use metered::StoreError;
-use support::send;
+use crate::metered::StoreError;
+use crate::support::send;
 use tracecast::keys::{SourceType, artifact, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;

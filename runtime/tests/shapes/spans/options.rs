@@ -1,11 +1,9 @@
 //! The options of `#[tc_span]`: what is evaluated when and how often, and what ends up on the span.
 
-mod support;
-
 use std::cell::Cell;
 
 use futures::executor::block_on;
-use support::{check, check_async, note, noted};
+use crate::support::{check, check_async, note, noted};
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;

@@ -1,10 +1,5 @@
 //! `#[tc_metric]` on streams: a call from the first poll to the end or the drop, and the items on the way.
 
-mod support;
-#[macro_use]
-#[path = "support/metered.rs"]
-mod metered;
-
 use std::fmt::Debug;
 use std::future::{pending, ready};
 use std::io;
@@ -13,11 +8,11 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use futures::stream::{self, BoxStream, LocalBoxStream, Stream, StreamExt as _};
-use metered::{
+use crate::metered::{
     Broken, CANCELLED, ERROR, GONE, NOTHING, OK, PANICKED, StoreError, TYPED_CANCELLED, TYPED_OK, TYPED_PANICKED,
     cancel, metrics_of, panics,
 };
-use support::{Noisy, note, noted, send};
+use crate::support::{Noisy, note, noted, send};
 use tracecast::PointValue;
 use tracecast::keys::{SourceType, source};
 use tracecast::prelude::*;
@@ -72,7 +67,7 @@ where
     lines.sort_by_key(|line| line.split(['{', ' ']).next().map(str::to_owned));
     let captured = capture(f);
     captured.assert_metrics(&lines.join("\n"));
-    captured.assert_outline(if has_span { metered::span_of(ending) } else { "" });
+    captured.assert_outline(if has_span { crate::metered::span_of(ending) } else { "" });
     assert_eq!(captured.value, value);
 }
 

@@ -2,10 +2,8 @@
 
 #![deny(unused_variables)]
 
-mod support;
-
 use futures::executor::block_on;
-use support::{Noisy, check, check_async, note, noted};
+use crate::support::{Noisy, check, check_async, note, noted};
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;

@@ -1,9 +1,7 @@
 //! Functions made by `macro_rules!`, and `#[tc_span]` beside other attributes.
 
-mod support;
-
 use futures::executor::block_on;
-use support::{check, check_async};
+use crate::support::{check, check_async};
 use tracecast::keys;
 use tracecast::prelude::*;
 

@@ -1,12 +1,10 @@
 //! Arguments and locals drop as they do without the attribute: each function has a twin without it.
 
-mod support;
-
 use std::future::{Future, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::executor::block_on;
-use support::{Noisy, note, noted};
+use crate::support::{Noisy, note, noted};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 

@@ -1,11 +1,9 @@
 //! Functions with qualifiers: `unsafe`, `extern`, exported names, CPU features.
 
-mod support;
-
 use std::future::ready;
 
 use futures::executor::block_on;
-use support::check;
+use crate::support::check;
 use tracecast::keys;
 use tracecast::tc_span;
 

@@ -1,10 +1,5 @@
 //! `#[tc_metric]` on functions that are not async: the value is as without it, and the call is counted and timed.
 
-mod support;
-#[macro_use]
-#[path = "support/metered.rs"]
-mod metered;
-
 use std::any::Any;
 use std::fmt::{self, Display};
 use std::io;
@@ -12,8 +7,8 @@ use std::panic::Location;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use metered::{Broken, ERROR, GONE, OK, PANICKED, StoreError, TYPED_OK, TYPED_PANICKED, panics};
-use support::{Noisy, note, noted};
+use crate::metered::{Broken, ERROR, GONE, OK, PANICKED, StoreError, TYPED_OK, TYPED_PANICKED, panics};
+use crate::support::{Noisy, note, noted};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 use tracecast::{HistogramPoint, PointValue};
