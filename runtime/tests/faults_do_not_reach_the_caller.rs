@@ -154,7 +154,7 @@ fn program() {
 
 #[test]
 fn a_system_call_would_be_seen() {
-    let output = Child::new("program", "calls").run();
+    let output = Child::new(module_path!(), "program", "calls").run();
     assert_eq!(output.signal, Some(libc::SIGSYS), "{}", output.text);
 }
 
@@ -176,7 +176,7 @@ fn check(protocol: Protocol) {
             let mut variables = receiver.variables();
             variables.push(("OTEL_EXPORTER_OTLP_TIMEOUT", "300".to_owned()));
             let variables: Vec<_> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
-            (*fault, Child::new("program", "spans").variables(&variables).spawn(), receiver)
+            (*fault, Child::new(module_path!(), "program", "spans").variables(&variables).spawn(), receiver)
         };
         let all: Vec<_> = some.iter().map(begin).collect();
         for (fault, running, _receiver) in all {

@@ -181,7 +181,8 @@ fn check(fault: &str) {
     let mut names: Vec<_> = kinds.iter().map(|(protocol, kept)| format!("{fault} {protocol} {kept}")).collect();
     // A machine that is busy with something else may make one of them late; not three times.
     for _ in 0..3 {
-        let running: Vec<_> = names.drain(..).map(|name| (Child::new("program", &name).spawn(), name)).collect();
+        let running: Vec<_> =
+            names.drain(..).map(|name| (Child::new(module_path!(), "program", &name).spawn(), name)).collect();
         for (running, name) in running {
             let output = running.end();
             assert!(output.succeeded, "{name}: {}", output.text);

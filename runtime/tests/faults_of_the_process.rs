@@ -113,7 +113,7 @@ fn make_for_ever(step_size: u64) -> ! {
 fn spawn(role: &str, receiver: &Faulty, more: &[(&'static str, String)]) -> Running {
     let variables = [&receiver.variables()[..], more].concat();
     let variables: Vec<_> = variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    Child::new("program", role).variables(&variables).spawn()
+    Child::new(module_path!(), "program", role).variables(&variables).spawn()
 }
 
 #[test]

@@ -174,7 +174,7 @@ fn numbers(end: u64) -> Vec<Value> {
 #[test]
 fn lines_of_many_threads_are_whole() {
     for role in ["many threads", "not blocking"] {
-        let output = Child::new("program", role).spawn().end();
+        let output = Child::new(module_path!(), "program", role).spawn().end();
         assert!(output.succeeded, "{}", output.text);
         let lines = json(&output.text);
         assert_eq!(lines.len(), 4 * 200, "{role}");
@@ -188,7 +188,7 @@ fn lines_of_many_threads_are_whole() {
 /// Starts a program of which nobody reads standard error, and waits until it has logged.
 fn blocked(role: &str, variables: &[(&str, &str)]) -> Running {
     // The standard library writes a backtrace piece by piece, and holds no lock meanwhile.
-    let plain = Child::new("program", role).variables(&[("RUST_BACKTRACE", "0")]);
+    let plain = Child::new(module_path!(), "program", role).variables(&[("RUST_BACKTRACE", "0")]);
     let running = plain.variables(variables).spawn_unread();
     running.wait_for("logged;");
     running
@@ -243,7 +243,7 @@ fn an_end_waits_for_nobody_who_does_not_read() {
 
 #[test]
 fn a_line_is_out_before_the_next_statement_runs() {
-    let output = Child::new("program", "aborts").variables(&[("LOG_LEVEL", "info")]).run();
+    let output = Child::new(module_path!(), "program", "aborts").variables(&[("LOG_LEVEL", "info")]).run();
     assert_eq!((output.signal, at(&json(&output.text))), (Some(libc::SIGABRT), numbers(1)), "{}", output.text);
 }
 
@@ -263,7 +263,7 @@ fn a_forked_child_writes_its_own_lines_and_none_of_its_parents() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_terminal_that_nobody_reads_keeps_nobody_waiting() {
-    let program = Child::new("program", "terminal").variables(&[("LOG_LEVEL", "info")]).spawn();
+    let program = Child::new(module_path!(), "program", "terminal").variables(&[("LOG_LEVEL", "info")]).spawn();
     program.wait_for("logged;");
     let output = program.end();
     assert!(output.succeeded, "{}", output.text);

@@ -76,7 +76,7 @@ fn program() {
 }
 
 fn assert_lossless(what: &str) {
-    let output = Child::new("program", what).run();
+    let output = Child::new(module_path!(), "program", what).run();
     assert!(output.succeeded && output.text.contains("nothing was lost"), "{}", output.text);
 }
 

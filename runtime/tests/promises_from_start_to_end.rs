@@ -58,7 +58,7 @@ fn run(what: &str, variables: &[(&str, &str)]) -> (Receiver, child::Output) {
     let receiver = Receiver::start();
     let endpoint = format!("http://{}", receiver.address);
     let all = [&[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str())], variables].concat();
-    let output = Child::new("program", what).variables(&all).run();
+    let output = Child::new(module_path!(), "program", what).variables(&all).run();
     assert!(output.succeeded, "{}", output.text);
     (receiver, output)
 }
@@ -201,7 +201,7 @@ fn a_failure_and_its_end_are_told_once() {
         ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=hunter2"),
         ("OTEL_BSP_SCHEDULE_DELAY", "0"),
     ];
-    let running = Child::new("program", "waits").variables(&variables).spawn();
+    let running = Child::new(module_path!(), "program", "waits").variables(&variables).spawn();
     running.wait_for("trying again");
     receiver.set_sick(false);
     let output = running.end();
@@ -219,7 +219,7 @@ fn a_failure_and_its_end_are_told_once() {
     // Whoever wants to hear of nothing, hears of nothing.
     receiver.set_sick(true);
     let quiet = [&variables[..], &[("OTEL_LOG_LEVEL", "error")]].concat();
-    let output = Child::new("program", "leaves").variables(&quiet).run();
+    let output = Child::new(module_path!(), "program", "leaves").variables(&quiet).run();
     assert!(output.text.contains("1 left; "), "{}", output.text);
     assert_eq!(output.said(), Vec::<String>::new());
 }

@@ -68,7 +68,8 @@ fn a_full_label_does_not_print_the_value_that_did_not_fit() {
     if child::role().is_some() {
         return ["gold", SECRET, SECRET, "tin"].into_iter().for_each(|text| _ = tenant::intern(text));
     }
-    let output = Child::new("a_full_label_does_not_print_the_value_that_did_not_fit", "overflows").run();
+    let output =
+        Child::new(module_path!(), "a_full_label_does_not_print_the_value_that_did_not_fit", "overflows").run();
     assert!(output.succeeded && !output.text.contains(SECRET), "{}", output.text);
     assert_eq!(
         output.said(),
@@ -103,7 +104,7 @@ impl Drop for Folder {
 fn check(variables: &[(&str, &str)], receiver: Option<&Receiver>) -> String {
     // Everything that can be said is said.
     let loud = [("LOG_LEVEL", "trace"), ("OTEL_LOG_LEVEL", "trace"), ("TC_OTEL_DEBUG", "1")];
-    let output = Child::new("program", "prints").variables(&[&loud[..], variables].concat()).run();
+    let output = Child::new(module_path!(), "program", "prints").variables(&[&loud[..], variables].concat()).run();
     assert!(output.succeeded, "{}", output.text);
     let shown: Vec<&str> = output.text.lines().filter(|line| line.contains(SECRET)).collect();
     assert!(shown.is_empty(), "{variables:?}: {shown:#?}");
@@ -216,7 +217,8 @@ fn of_a_file_that_variables_fill() {
 /// The tests above would find one: a name is no secret, and prints.
 #[test]
 fn what_is_looked_for_would_be_found() {
-    let output =
-        Child::new("program", "prints").variables(&[("OTEL_SERVICE_NAME", SECRET), ("TC_OTEL_DEBUG", "1")]).run();
+    let output = Child::new(module_path!(), "program", "prints")
+        .variables(&[("OTEL_SERVICE_NAME", SECRET), ("TC_OTEL_DEBUG", "1")])
+        .run();
     assert!(output.text.contains(SECRET), "{}", output.text);
 }

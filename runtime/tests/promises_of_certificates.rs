@@ -161,10 +161,10 @@ fn a_receiver_that_nobody_trusts_gets_nothing() {
 #[test]
 fn wrong_files_are_reported() {
     let Some(role) = child::role() else {
-        let output = child::Child::new("wrong_files_are_reported", "start").run();
+        let output = child::Child::new(module_path!(), "wrong_files_are_reported", "start").run();
         let lines = output.text.lines().filter(|line| line.contains("certificate file")).count();
         assert!(output.succeeded && lines == 1, "a mistake shows before the first span: {}", output.text);
-        let output = child::Child::new("wrong_files_are_reported", "rotation").run();
+        let output = child::Child::new(module_path!(), "wrong_files_are_reported", "rotation").run();
         let expected = "ca.pem` has no certificate in it; expected PEM; using the previous certificates";
         assert!(output.succeeded && output.text.contains(expected), "{}", output.text);
         return;

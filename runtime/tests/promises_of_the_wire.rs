@@ -112,7 +112,7 @@ fn run(what: &str, variables: &[(&str, &str)]) -> impl Fn(&str) -> Vec<Request> 
     let (address, received) = listen();
     let endpoint = format!("http://{address}");
     let all = [&[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str())], variables].concat();
-    let output = Child::new("program", what).variables(&all).run();
+    let output = Child::new(module_path!(), "program", what).variables(&all).run();
     assert!(output.succeeded && output.text.contains(" 0 left; "), "{}", output.text);
     let all: Vec<Request> = received.try_iter().collect();
     move |path: &str| {
@@ -168,7 +168,7 @@ fn port_4317_means_grpc_unless_the_protocol_is_named() {
             ("OTEL_LOGS_EXPORTER", "none"),
             ("OTEL_BSP_SCHEDULE_DELAY", "0"),
         ];
-        let running = Child::new("program", "loads").variables(&variables).spawn();
+        let running = Child::new(module_path!(), "program", "loads").variables(&variables).spawn();
         let (mut stream, _) = listener.accept().unwrap();
         let mut first = vec![0; expected.len()];
         stream.read_exact(&mut first).unwrap();
@@ -184,7 +184,7 @@ fn an_explicit_off_connects_to_nobody() {
         listener.set_nonblocking(true).unwrap();
         let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()), off, ("OTEL_BSP_SCHEDULE_DELAY", "0")];
-        let output = Child::new("program", "loads").variables(&variables).run();
+        let output = Child::new(module_path!(), "program", "loads").variables(&variables).run();
         assert!(output.succeeded && output.text.contains("report: 0 spans ended"), "{}", output.text);
         assert_eq!(output.said(), Vec::<String>::new());
         assert_eq!(listener.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
@@ -194,11 +194,12 @@ fn an_explicit_off_connects_to_nobody() {
 #[cfg(target_os = "linux")]
 #[test]
 fn off_has_no_thread_and_neither_off_nor_on_has_a_handler() {
-    let output = Child::new("program", "counts").run();
+    let output = Child::new(module_path!(), "program", "counts").run();
     assert!(output.text.contains("threads 0 more, handlers the same: true"), "{}", output.text);
     let (address, _received) = listen();
     let endpoint = format!("http://{address}");
-    let output = Child::new("program", "counts").variables(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]).run();
+    let output =
+        Child::new(module_path!(), "program", "counts").variables(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]).run();
     assert!(output.text.contains("threads 1 more, handlers the same: true"), "{}", output.text);
 }
 
@@ -291,7 +292,7 @@ fn metrics_are_sent_at_their_interval() {
     let (address, received) = listen();
     let endpoint = format!("http://{address}");
     let variables = [("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", endpoint.as_str()), ("OTEL_METRIC_EXPORT_INTERVAL", "20")];
-    let running = Child::new("waiting_program", "waits").variables(&variables).spawn();
+    let running = Child::new(module_path!(), "waiting_program", "waits").variables(&variables).spawn();
     // At the default interval not one would come before the program ends.
     for _ in 0..3 {
         let request = received.recv_timeout(LONG).unwrap();

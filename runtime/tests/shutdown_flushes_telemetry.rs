@@ -69,7 +69,7 @@ fn hang() {
 
 fn stop(what: &str, endpoint: &str, timeout: &str) -> Output {
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint), ("SHUTDOWN_TIMEOUT_MS", timeout)];
-    let running = Child::new("program", what).variables(&variables).spawn();
+    let running = Child::new(module_path!(), "program", what).variables(&variables).spawn();
     running.wait_for("ready");
     running.signal(libc::SIGTERM);
     running.end()

@@ -209,7 +209,7 @@ fn fork(shutdown: Shutdown) {
 }
 
 fn start(what: &str, timeout: &str) -> Running {
-    let running = Child::new("program", what).variables(&[("SHUTDOWN_TIMEOUT_MS", timeout)]).spawn();
+    let running = Child::new(module_path!(), "program", what).variables(&[("SHUTDOWN_TIMEOUT_MS", timeout)]).spawn();
     running.wait_for("said: ready");
     running
 }
@@ -319,7 +319,9 @@ fn a_step_that_holds_standard_error_keeps_nobody_from_ending() {
 
 #[test]
 fn standard_error_that_nobody_reads_keeps_nobody_from_ending() {
-    let running = Child::new("program", "stderr full").variables(&[("SHUTDOWN_TIMEOUT_MS", "3000")]).spawn_unread();
+    let running = Child::new(module_path!(), "program", "stderr full")
+        .variables(&[("SHUTDOWN_TIMEOUT_MS", "3000")])
+        .spawn_unread();
     running.wait_for("said: ready");
     running.signal(SIGTERM);
     assert_eq!(running.end().code, Some(1));

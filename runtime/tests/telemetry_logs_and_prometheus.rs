@@ -133,7 +133,7 @@ fn run(what: &str, variables: &[(&str, &str)]) -> (Receiver, child::Output) {
     let endpoint = format!("http://{}", receiver.address);
     let all =
         [variables, &[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()), ("OTEL_SERVICE_NAME", "store")]].concat();
-    let output = Child::new("program", what).variables(&all).run();
+    let output = Child::new(module_path!(), "program", what).variables(&all).run();
     assert!(output.succeeded, "{}", output.text);
     (receiver, output)
 }
@@ -221,10 +221,10 @@ fn lines_come_alone_and_records_too() {
     assert!(
         output.text.lines().any(|line| line.contains("INFO") && line.contains("loaded") && line.contains("bytes=5"))
     );
-    let output = Child::new("program", "logs").variables(&[("LOG_LEVEL", "info")]).run();
+    let output = Child::new(module_path!(), "program", "logs").variables(&[("LOG_LEVEL", "info")]).run();
     assert_eq!(lines(&output).len(), 2, "{}", output.text);
     // Nobody asked for lines: whoever has a logger of their own keeps it.
-    let output = Child::new("program", "logs").variables(&[("RUST_LOG", "info")]).run();
+    let output = Child::new(module_path!(), "program", "logs").variables(&[("RUST_LOG", "info")]).run();
     assert_eq!(lines(&output).len(), 0, "{}", output.text);
 }
 

@@ -52,7 +52,7 @@ fn program() {
 }
 
 fn run(what: &str, variables: &[(&str, &str)]) -> child::Output {
-    Child::new("program", what).variables(variables).run()
+    Child::new(module_path!(), "program", what).variables(variables).run()
 }
 
 fn endpoint(receiver: &Receiver) -> String {

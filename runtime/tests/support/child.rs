@@ -53,10 +53,13 @@ fn default_signals(_: &mut Command) {}
 
 #[allow(dead_code, reason = "each test uses what it needs")]
 impl Child {
-    /// The test with this name, in this role, with no variable that could mean anything to us.
-    pub(crate) fn new(test: &str, role: &str) -> Self {
+    /// The test with this name in a module (its `module_path!()`), in this role, with no variable that could mean anything
+    /// to us.
+    pub(crate) fn new(module: &str, test: &str, role: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+        // The harness does not name the crate.
+        let name = module.split_once("::").map_or(test.to_owned(), |(_, module)| format!("{module}::{test}"));
+        command.args(["--exact", &name, "--nocapture", "--test-threads=1"]);
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if ["OTEL_", "TC_", "LOG_LEVEL", "RUST_LOG", "NO_COLOR", "SHUTDOWN_"]

@@ -8,10 +8,10 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use futures::executor::block_on;
-use futures::future::BoxFuture;
 use crate::metered::StoreError;
 use crate::support::send;
+use futures::executor::block_on;
+use futures::future::BoxFuture;
 use tracecast::keys::{SourceType, artifact, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::{Future, pending, ready};
 
+use crate::metered::{Broken, StoreError, cancel, panics};
 use futures::executor::block_on;
 use futures::future::BoxFuture;
-use crate::metered::{Broken, StoreError, cancel, panics};
 use tracecast::keys::{Location, SourceType, device, location, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;

@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll};
 
-use async_trait::async_trait;
-use futures::executor::block_on;
 use crate::metered::{StoreError, cancel, panics};
 use crate::support::send;
+use async_trait::async_trait;
+use futures::executor::block_on;
 use tracecast::keys::{SourceType, artifact, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;

@@ -7,8 +7,8 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-use futures::executor::block_on;
 use crate::support::{check, check_async, check_panic, send};
+use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 

@@ -5,10 +5,10 @@ use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 
+use crate::support::{check, check_async, note, noted, send, within};
 use futures::channel::oneshot;
 use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt as _, LocalBoxFuture};
-use crate::support::{check, check_async, note, noted, send, within};
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;

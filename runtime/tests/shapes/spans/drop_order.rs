@@ -3,8 +3,8 @@
 use std::future::{Future, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use futures::executor::block_on;
 use crate::support::{Noisy, note, noted};
+use futures::executor::block_on;
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 

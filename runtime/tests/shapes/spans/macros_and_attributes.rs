@@ -1,7 +1,7 @@
 //! Functions made by `macro_rules!`, and `#[tc_span]` beside other attributes.
 
-use futures::executor::block_on;
 use crate::support::{check, check_async};
+use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 

@@ -9,8 +9,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use futures::executor::block_on;
 use crate::support::{check, check_async, send};
+use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::testing::capture;
 use tracecast::{Kind, tc_span};

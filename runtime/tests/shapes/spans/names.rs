@@ -2,8 +2,8 @@
 
 #![expect(unreachable_pub, reason = "`methods = pub` goes by the word `pub`")]
 
-use futures::executor::block_on;
 use crate::support::{check, check_async};
+use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use std::cell::Cell;
 
-use futures::executor::block_on;
 use crate::support::{check, check_async, note, noted};
+use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;

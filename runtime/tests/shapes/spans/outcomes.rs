@@ -4,8 +4,8 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 
-use futures::executor::block_on;
 use crate::support::{check, check_async, check_panic};
+use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::{Captured, capture};

@@ -3,8 +3,8 @@
 use std::sync::mpsc;
 use std::thread;
 
-use futures::executor::block_on;
 use crate::support::{check, within};
+use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::{capture, capture_async};

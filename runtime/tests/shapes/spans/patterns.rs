@@ -2,8 +2,8 @@
 
 #![deny(unused_variables)]
 
-use futures::executor::block_on;
 use crate::support::{Noisy, check, check_async, note, noted};
+use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;

@@ -4,10 +4,10 @@ use std::future::ready;
 use std::io;
 use std::pin::Pin;
 
+use crate::support::{check_async, note, noted, within};
 use futures::channel::mpsc;
 use futures::executor::block_on;
 use futures::stream::{self, BoxStream, LocalBoxStream, Stream, StreamExt as _};
-use crate::support::{check_async, note, noted, within};
 use tracecast::keys;
 use tracecast::tc_scope;
 use tracecast::tc_span;

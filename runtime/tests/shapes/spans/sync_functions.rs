@@ -251,7 +251,8 @@ fn that_return_an_opaque_type() {
 
     check(|| iterator(&[1]).collect::<Vec<_>>(), vec![2], "Sync/Iterator");
     check(|| fallible(&[1]).map(Iterator::count), Ok(1), "Sync/ResultIterator");
-    let error = r#"Sync/ResultIterator error error.type=shapes::spans::sync_functions::Broken error.message="it broke""#;
+    let error =
+        r#"Sync/ResultIterator error error.type=shapes::spans::sync_functions::Broken error.message="it broke""#;
     check(|| fallible(&[]).is_err(), true, error);
     check(|| closure()("a"), "a", "Sync/Closure");
 }

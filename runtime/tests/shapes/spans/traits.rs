@@ -7,9 +7,9 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll};
 
+use crate::support::{check, check_async, send};
 use async_trait::async_trait;
 use futures::executor::block_on;
-use crate::support::{check, check_async, send};
 use tracecast::keys;
 use tracecast::tc_span;
 

@@ -2,8 +2,8 @@
 
 use std::future::ready;
 
-use futures::executor::block_on;
 use crate::support::check;
+use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::tc_span;
 

@@ -1,5 +1,4 @@
 //! The short form in the application's own configuration: whatever serde reads.
-#![cfg(feature = "otlp")]
 
 use serde_json::json;
 use tracecast::config::{Config, Destination, Level, Otlp, Protocol, Signal, Telemetry, TelemetrySection};

@@ -97,7 +97,7 @@ fn a_child_process_reads_its_environment() {
 fn a_child_process_goes_on_and_takes_nothing_else_over() {
     let given = Carrier { traceparent: Some(PARENT.to_owned()), ..Carrier::default() };
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "a_child_process_reads_its_environment", "--nocapture"])
+        .args(["--exact", "carriers::a_child_process_reads_its_environment", "--nocapture"])
         .env("TRACESTATE", "of=another")
         .envs(given.to_env())
         .env("CARRIER_TEST", "1")

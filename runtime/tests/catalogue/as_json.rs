@@ -1,5 +1,4 @@
 //! The catalogue is written as JSON that says what is exported, and is read back to the same.
-#![cfg(not(miri))]
 
 use std::borrow::Cow;
 

@@ -1,5 +1,6 @@
 //! Every callsite is listed with its place and can be switched by name, while the program runs.
 
+use crate::turn::{start_recording, turn};
 use tracecast::prelude::*;
 use tracecast::{Filter, Kind, Recording, RecordingConfig, Span};
 
@@ -30,7 +31,8 @@ fn names(recording: &Recording) -> Vec<String> {
 
 #[test]
 fn filters_are_hot_transparent_and_hold_for_names_made_at_run_time() {
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let _turn = turn();
+    let recording = start_recording(RecordingConfig::default());
     let filter = |text: &str| recording.set_filter(text.parse::<Filter>().unwrap());
     load();
     assert_eq!(names(&recording), ["Store/Load", "Store/Heartbeat", "Other/Work"]);
@@ -67,8 +69,8 @@ fn the_catalogue_lists_every_callsite_with_its_place() {
     }
     let catalogue = tracecast::catalogue();
     let load = catalogue.spans.iter().find(|span| span.name() == "Store/Load").unwrap();
-    assert_eq!((load.kind(), load.line()), (Kind::Client, 6));
-    assert!(load.file().ends_with("filters_and_catalogue.rs"), "{}", load.file());
+    assert_eq!((load.kind(), load.line()), (Kind::Client, 7));
+    assert!(load.file().ends_with("recording/filters.rs"), "{}", load.file());
     assert!(catalogue.spans.iter().any(|span| span.name() == "Generic/Never"), "also in a generic nobody instantiates");
     let text = catalogue.to_markdown();
     assert!(text.contains("| `Store/Load` | Client | tc.source.type | "), "{text}");

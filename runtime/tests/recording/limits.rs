@@ -1,9 +1,9 @@
 //! A span keeps what its limits allow, and says how much it left out.
 
-use std::sync::{Mutex, MutexGuard};
+use crate::turn::{start_recording, turn};
 
 use tracecast::prelude::*;
-use tracecast::{FinishedSpan, Limits, OwnedValue, Recording, RecordingConfig, Static};
+use tracecast::{FinishedSpan, Limits, OwnedValue, RecordingConfig, Static};
 
 mod keys {
     tracecast::tc_keys! {
@@ -28,9 +28,8 @@ fn record(limits: Limits, inside: impl FnOnce()) -> FinishedSpan {
 
 /// All spans, the outermost last.
 fn record_all(limits: Limits, inside: impl FnOnce()) -> Vec<FinishedSpan> {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn: MutexGuard<'_, ()> = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let recording = Recording::start(RecordingConfig { limits, ..RecordingConfig::default() }).unwrap();
+    let _turn = turn();
+    let recording = start_recording(RecordingConfig { limits, ..RecordingConfig::default() });
     {
         let _scope = tc_scope!("Limit/Span");
         inside();

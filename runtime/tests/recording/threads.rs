@@ -1,8 +1,9 @@
 //! Records of idle threads are drained, those of threads that exit are flushed, and a thread at its very end is safe.
 
+use crate::turn::{start_recording, turn};
 use std::cell::RefCell;
+use std::sync::MutexGuard;
 use std::sync::mpsc;
-use std::sync::{Mutex, MutexGuard};
 
 use tracecast::prelude::*;
 use tracecast::{Recording, RecordingConfig};
@@ -12,10 +13,8 @@ fn work() {}
 
 /// There is one recording in a process: the tests of this file take turns.
 fn recording() -> (MutexGuard<'static, ()>, Recording) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
-    recording.drain();
+    let turn = turn();
+    let recording = start_recording(RecordingConfig::default());
     (turn, recording)
 }
 

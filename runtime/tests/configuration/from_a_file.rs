@@ -1,5 +1,4 @@
 //! A file in the declarative configuration of OpenTelemetry: what it says, what it leaves out, what is wrong with it.
-#![cfg(feature = "otlp")]
 
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! Roots are sampled, children inherit, and what is not sampled is still a context for others.
 
+use crate::turn::{start_recording, turn};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 
 use tracecast::prelude::*;
 use tracecast::{Recording, RecordingConfig, Sampler, SpanId, TraceId};
@@ -26,10 +27,9 @@ fn evaluated() -> u64 {
 }
 
 fn recording(sampler: Sampler) -> (MutexGuard<'static, ()>, Recording) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let turn = turn();
     EVALUATED.store(0, Relaxed);
-    (turn, Recording::start(RecordingConfig { sampler, ..RecordingConfig::default() }).unwrap())
+    (turn, start_recording(RecordingConfig { sampler, ..RecordingConfig::default() }))
 }
 
 #[test]

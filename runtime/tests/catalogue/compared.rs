@@ -1,5 +1,4 @@
 //! Two catalogues are compared: what would break those who use the telemetry is told, each way.
-#![cfg(not(miri))]
 
 use serde_json::{Value, json};
 use tracecast::{Comparison, Listing};

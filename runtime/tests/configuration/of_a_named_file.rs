@@ -1,5 +1,4 @@
 //! `OTEL_CONFIG_FILE` and `Config::from_file`: the file says everything, and a bad one means off.
-#![cfg(feature = "otlp")]
 
 use std::path::PathBuf;
 

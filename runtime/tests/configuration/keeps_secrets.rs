@@ -1,5 +1,4 @@
 //! Headers, keys, user info in addresses and substituted values print nowhere, whatever is wrong with them.
-#![cfg(feature = "otlp")]
 
 use std::error::Error;
 use std::fmt::Write;

@@ -128,7 +128,7 @@ fn values_that_make_spans_when_shown_or_dropped_do_no_harm() {
         Scope/InDisplay
           - shown
         Scope/InDrop tc.size.bytes=1
-        Scope/Reenters error tc.artifact.id=text error.type=scopes_end_in_any_order::Reentrant error.message=text
+        Scope/Reenters error tc.artifact.id=text error.type=captures::scopes::Reentrant error.message=text
           Scope/InDrop tc.size.bytes=1
           Scope/InDisplay
             - shown

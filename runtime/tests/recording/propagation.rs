@@ -1,18 +1,12 @@
 //! What came with a request goes on with every request below it: from children, tasks, unsampled spans, and where nothing
 //! is recorded.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::turn::{start_recording, turn};
 
 use tracecast::prelude::*;
-use tracecast::{Kind, Recording, RecordingConfig, Sampler, Span, propagation};
+use tracecast::{Kind, RecordingConfig, Sampler, Span, propagation};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
-
-static TURN: Mutex<()> = Mutex::new(());
-
-fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 type List = Vec<(String, String)>;
 
@@ -57,7 +51,7 @@ fn assert_goes_on(headers: &List, span_id: &str, flags: &str) {
 #[test]
 fn a_recorded_request_goes_on_from_its_innermost_span() {
     let _turn = turn();
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let recording = start_recording(RecordingConfig::default());
     for flags in ["01", "03"] {
         let headers = serve(&incoming(flags));
         let spans = recording.drain();
@@ -71,7 +65,7 @@ fn a_recorded_request_goes_on_from_its_innermost_span() {
 #[test]
 fn an_unsampled_request_goes_on_as_it_came() {
     let _turn = turn();
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let recording = start_recording(RecordingConfig::default());
     for flags in ["00", "02"] {
         assert_eq!(serve(&incoming(flags)), incoming(flags));
     }
@@ -83,7 +77,7 @@ fn baggage_without_a_trace_belongs_to_the_one_that_begins() {
     let _turn = turn();
     for sampler in [Sampler::AlwaysOn, Sampler::AlwaysOff] {
         let config = RecordingConfig { sampler: sampler.clone(), ..RecordingConfig::default() };
-        let recording = Recording::start(config).unwrap();
+        let recording = start_recording(config);
         let headers = serve(&incoming("01")[2..].to_vec());
         assert_eq!(headers.len(), 2, "{headers:?}");
         assert_eq!(headers[0].0, "traceparent");
@@ -178,7 +172,7 @@ fn a_root_has_nothing_of_what_is_around_it() {
 #[test]
 fn a_builder_may_have_its_own_sampler_and_a_parent_decides_before_it() {
     let _turn = turn();
-    let recording = Recording::start(RecordingConfig { sampler: Sampler::AlwaysOff, ..Default::default() }).unwrap();
+    let recording = start_recording(RecordingConfig { sampler: Sampler::AlwaysOff, ..Default::default() });
     let recorded = |sampler: Sampler, parent: &Context| {
         Span::builder("Route/Get", Kind::Server).with_parent(parent).with_sampler(sampler).start().is_recording()
     };
@@ -198,6 +192,7 @@ fn a_builder_may_have_its_own_sampler_and_a_parent_decides_before_it() {
 
 #[test]
 fn a_value_for_which_there_is_no_room_takes_the_old_one_away() {
+    let _turn = turn();
     let context = Context::default().with_shared(keys::session, "old");
     assert_eq!(context.baggage("tc.test.session").as_deref(), Some("old"));
     let long = "x".repeat(1 << 20);
@@ -241,8 +236,7 @@ fn calls(below: &Context) -> (String, Vec<String>, String) {
 #[test]
 fn each_unsampled_call_has_a_parent_of_its_own() {
     let _turn = turn();
-    let recording =
-        Recording::start(RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() }).unwrap();
+    let recording = start_recording(RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() });
     let check = |around: &Context, flags: &str| {
         let (trace, mut ids, seen) = calls(around);
         assert_eq!((trace, seen.as_str()), (around.trace_id().to_string(), flags));
@@ -267,7 +261,7 @@ fn each_unsampled_call_has_a_parent_of_its_own() {
 #[test]
 fn spans_below_pass_on_whether_the_trace_id_is_random() {
     let _turn = turn();
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let recording = start_recording(RecordingConfig::default());
     for flags in ["01", "03"] {
         let caller = propagation::extract(&incoming(flags));
         let sent = caller.run(|| [middle(), inner(), client()]);

@@ -1,13 +1,12 @@
 //! Each variable has its effect, its default, and a text for a wrong value that says what is accepted; and the book has a
 //! row for each.
-#![cfg(feature = "otlp")]
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tracecast::config::{Config, Destination, Origin, Otlp, Signal};
 
-const PAGE: &str = include_str!("../../book/src/configuration.md");
+const PAGE: &str = include_str!("../../../book/src/configuration.md");
 
 struct Row {
     name: String,

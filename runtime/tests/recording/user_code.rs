@@ -1,9 +1,10 @@
 //! Values, labels, closures and samplers are the user's code, and may do anything: end the span, record on it, panic.
 
+use crate::turn::{start_recording, turn};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, MutexGuard};
 
 use tracecast::keys::{artifact, size_bytes};
 use tracecast::prelude::*;
@@ -11,13 +12,13 @@ use tracecast::testing::capture;
 use tracecast::{Label, Recording, RecordingConfig, Sampler, Scope, Static};
 
 fn recording(sampler: Sampler) -> (MutexGuard<'static, ()>, Recording) {
-    static TURN: Mutex<()> = Mutex::new(());
-    let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    (turn, Recording::start(RecordingConfig { sampler, ..RecordingConfig::default() }).unwrap())
+    let turn = turn();
+    (turn, start_recording(RecordingConfig { sampler, ..RecordingConfig::default() }))
 }
 
 #[test]
 fn an_event_whose_closure_ends_the_span_is_no_event() {
+    let _turn = turn();
     capture(|| {
         let scope = tc_scope!("User/Ended");
         current().event_with("event", |event| {
@@ -36,6 +37,7 @@ fn an_event_whose_closure_ends_the_span_is_no_event() {
 
 #[test]
 fn what_is_recorded_inside_an_event_is_the_span_s() {
+    let _turn = turn();
     capture(|| {
         let _scope = tc_scope!("User/Span");
         current().event_with("outer", |event| {
@@ -65,6 +67,7 @@ impl fmt::Display for Ends {
 
 #[test]
 fn a_value_that_ends_the_span_is_recorded_on_the_one_around_it() {
+    let _turn = turn();
     capture(|| {
         let _outer = tc_scope!("User/Outer");
         let inner = tc_scope!("User/Inner");
@@ -74,7 +77,7 @@ fn a_value_that_ends_the_span_is_recorded_on_the_one_around_it() {
     })
     .assert_tree(
         "
-        User/Outer error tc.artifact.id=shown error.type=user_code_inside_the_recorder::Ends error.message=shown
+        User/Outer error tc.artifact.id=shown error.type=recording::user_code::Ends error.message=shown
           User/Inner
           User/Inner
         ",
@@ -164,6 +167,7 @@ fn a_future_whose_destructor_panics_ends_its_span() {
 
 #[test]
 fn a_result_closure_that_panics_is_a_panic_of_the_span() {
+    let _turn = turn();
     #[tc_span("User/Result", result(size_bytes = |_| boom()))]
     fn with_result() -> u64 {
         1

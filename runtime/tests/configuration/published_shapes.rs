@@ -1,6 +1,5 @@
 //! The shapes of the example files that OpenTelemetry publishes with its schema: each is read, and what is left out of it
 //! is told.
-#![cfg(feature = "otlp")]
 
 use tracecast::config::{Config, Destination, Protocol, Severity, Signal};
 

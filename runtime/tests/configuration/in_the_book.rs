@@ -1,5 +1,4 @@
 //! Every block of YAML in the book is read, and says what the book says of it.
-#![cfg(feature = "otlp")]
 
 use std::collections::HashMap;
 
@@ -7,11 +6,11 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 use tracecast::config::{Config, Problem, Severity, Signal, TelemetrySection};
 
-const FILE: &str = include_str!("../../book/src/configuration-file.md");
+const FILE: &str = include_str!("../../../book/src/configuration-file.md");
 const PAGES: [(&str, &str); 3] = [
     ("configuration-file.md", FILE),
-    ("configuration.md", include_str!("../../book/src/configuration.md")),
-    ("introduction.md", include_str!("../../book/src/introduction.md")),
+    ("configuration.md", include_str!("../../../book/src/configuration.md")),
+    ("introduction.md", include_str!("../../../book/src/introduction.md")),
 ];
 
 /// A block of code: what stands behind its fence, and its text.

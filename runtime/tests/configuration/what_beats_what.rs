@@ -1,5 +1,4 @@
 //! Off by default, and what beats what when several have spoken.
-#![cfg(feature = "otlp")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
