@@ -1,8 +1,9 @@
 //! Every callsite is listed with its place and can be switched by name, while the program runs.
 
-use crate::turn::{start_recording, turn};
 use tracecast::prelude::*;
 use tracecast::{Filter, Kind, Recording, RecordingConfig, Span};
+
+use crate::turn::{start_recording, turn};
 
 #[tc_span("Store/Load", kind = client, attrs(tracecast::keys::source = tracecast::keys::SourceType::Disk))]
 fn load() {
@@ -69,7 +70,7 @@ fn the_catalogue_lists_every_callsite_with_its_place() {
     }
     let catalogue = tracecast::catalogue();
     let load = catalogue.spans.iter().find(|span| span.name() == "Store/Load").unwrap();
-    assert_eq!((load.kind(), load.line()), (Kind::Client, 7));
+    assert_eq!((load.kind(), load.line()), (Kind::Client, 8));
     assert!(load.file().ends_with("recording/filters.rs"), "{}", load.file());
     assert!(catalogue.spans.iter().any(|span| span.name() == "Generic/Never"), "also in a generic nobody instantiates");
     let text = catalogue.to_markdown();

@@ -1,9 +1,9 @@
 //! A span keeps what its limits allow, and says how much it left out.
 
-use crate::turn::{start_recording, turn};
-
 use tracecast::prelude::*;
 use tracecast::{FinishedSpan, Limits, OwnedValue, RecordingConfig, Static};
+
+use crate::turn::{start_recording, turn};
 
 mod keys {
     tracecast::tc_keys! {

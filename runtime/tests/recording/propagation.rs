@@ -1,10 +1,10 @@
 //! What came with a request goes on with every request below it: from children, tasks, unsampled spans, and where nothing
 //! is recorded.
 
-use crate::turn::{start_recording, turn};
-
 use tracecast::prelude::*;
 use tracecast::{Kind, RecordingConfig, Sampler, Span, propagation};
+
+use crate::turn::{start_recording, turn};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 

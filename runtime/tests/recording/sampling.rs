@@ -1,11 +1,12 @@
 //! Roots are sampled, children inherit, and what is not sampled is still a context for others.
 
-use crate::turn::{start_recording, turn};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, MutexGuard};
 
 use tracecast::prelude::*;
 use tracecast::{Recording, RecordingConfig, Sampler, SpanId, TraceId};
+
+use crate::turn::{start_recording, turn};
 
 #[tc_span("Sample/Root")]
 fn root<R>(inside: impl FnOnce() -> R) -> R {

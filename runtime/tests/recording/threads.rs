@@ -1,12 +1,13 @@
 //! Records of idle threads are drained, those of threads that exit are flushed, and a thread at its very end is safe.
 
-use crate::turn::{start_recording, turn};
 use std::cell::RefCell;
 use std::sync::MutexGuard;
 use std::sync::mpsc;
 
 use tracecast::prelude::*;
 use tracecast::{Recording, RecordingConfig};
+
+use crate::turn::{start_recording, turn};
 
 #[tc_span("Thread/Work")]
 fn work() {}

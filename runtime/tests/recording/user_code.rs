@@ -1,6 +1,5 @@
 //! Values, labels, closures and samplers are the user's code, and may do anything: end the span, record on it, panic.
 
-use crate::turn::{start_recording, turn};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
@@ -10,6 +9,8 @@ use tracecast::keys::{artifact, size_bytes};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 use tracecast::{Label, Recording, RecordingConfig, Sampler, Scope, Static};
+
+use crate::turn::{start_recording, turn};
 
 fn recording(sampler: Sampler) -> (MutexGuard<'static, ()>, Recording) {
     let turn = turn();

@@ -35,4 +35,5 @@ pub mod metrics {
     mod results;
     mod streams;
     mod traits;
+    mod with_spans;
 }

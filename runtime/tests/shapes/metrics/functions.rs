@@ -7,11 +7,12 @@ use std::panic::Location;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::metered::{Broken, ERROR, GONE, OK, PANICKED, StoreError, TYPED_OK, TYPED_PANICKED, panics};
-use crate::support::{Noisy, note, noted};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 use tracecast::{HistogramPoint, PointValue};
+
+use crate::metered::{Broken, ERROR, GONE, OK, PANICKED, StoreError, TYPED_OK, TYPED_PANICKED, panics};
+use crate::support::{Noisy, note, noted};
 
 #[test]
 fn that_return_nothing_or_not_at_all() {

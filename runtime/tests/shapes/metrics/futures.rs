@@ -7,16 +7,17 @@ use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use crate::metered::{
-    Broken, CANCELLED, ERROR, GONE, NOTHING, OK, PANICKED, StoreError, TYPED_CANCELLED, TYPED_OK, TYPED_PANICKED,
-    cancel, panics,
-};
-use crate::support::{Noisy, note, noted, send};
 use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt as _, LocalBoxFuture};
 use tracecast::PointValue;
 use tracecast::prelude::*;
 use tracecast::testing::capture_async;
+
+use crate::metered::{
+    Broken, CANCELLED, ERROR, GONE, NOTHING, OK, PANICKED, StoreError, TYPED_CANCELLED, TYPED_OK, TYPED_PANICKED,
+    cancel, panics,
+};
+use crate::support::{Noisy, note, noted, send};
 
 #[test]
 fn of_async_functions() {

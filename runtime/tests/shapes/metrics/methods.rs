@@ -8,13 +8,14 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::metered::StoreError;
-use crate::support::send;
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use tracecast::keys::{SourceType, artifact, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
+
+use crate::metered::StoreError;
+use crate::support::send;
 
 /// Runs `f`, which must return `value` and leave exactly these metrics and spans.
 #[track_caller]

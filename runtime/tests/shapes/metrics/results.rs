@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::{Future, pending, ready};
 
-use crate::metered::{Broken, StoreError, cancel, panics};
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use tracecast::keys::{Location, SourceType, device, location, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
+
+use crate::metered::{Broken, StoreError, cancel, panics};
 
 /// Runs `f`, which must return `value` and leave exactly these metrics.
 #[track_caller]

@@ -6,17 +6,18 @@ use std::io;
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::metered::{
-    Broken, CANCELLED, ERROR, GONE, NOTHING, OK, PANICKED, StoreError, TYPED_CANCELLED, TYPED_OK, TYPED_PANICKED,
-    cancel, metrics_of, panics,
-};
-use crate::support::{Noisy, note, noted, send};
 use futures::executor::block_on;
 use futures::stream::{self, BoxStream, LocalBoxStream, Stream, StreamExt as _};
 use tracecast::PointValue;
 use tracecast::keys::{SourceType, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
+
+use crate::metered::{
+    Broken, CANCELLED, ERROR, GONE, NOTHING, OK, PANICKED, StoreError, TYPED_CANCELLED, TYPED_OK, TYPED_PANICKED,
+    cancel, metrics_of, panics,
+};
+use crate::support::{Noisy, note, noted, send};
 
 /// As `shape!`, for streams: behind the ending stands how many items came.
 macro_rules! stream {

@@ -6,13 +6,14 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll};
 
-use crate::metered::{StoreError, cancel, panics};
-use crate::support::send;
 use async_trait::async_trait;
 use futures::executor::block_on;
 use tracecast::keys::{SourceType, artifact, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
+
+use crate::metered::{StoreError, cancel, panics};
+use crate::support::send;
 
 /// Runs `f`, which must return `value` and leave exactly these metrics and spans.
 #[track_caller]

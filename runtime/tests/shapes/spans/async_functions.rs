@@ -7,10 +7,11 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Mutex;
 
-use crate::support::{check, check_async, check_panic, send};
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
+
+use crate::support::{check, check_async, check_panic, send};
 
 #[test]
 fn without_a_value() {

@@ -5,13 +5,14 @@ use std::io;
 use std::pin::Pin;
 use std::rc::Rc;
 
-use crate::support::{check, check_async, note, noted, send, within};
 use futures::channel::oneshot;
 use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt as _, LocalBoxFuture};
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;
+
+use crate::support::{check, check_async, note, noted, send, within};
 
 #[test]
 fn boxed_async_block_at_the_tail() {

@@ -3,10 +3,11 @@
 use std::future::{Future, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::support::{Noisy, note, noted};
 use futures::executor::block_on;
 use tracecast::prelude::*;
 use tracecast::testing::capture;
+
+use crate::support::{Noisy, note, noted};
 
 /// The same function twice: `plain::f`, and `ours::f` with a span.
 macro_rules! twins {

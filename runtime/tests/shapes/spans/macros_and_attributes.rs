@@ -1,9 +1,10 @@
 //! Functions made by `macro_rules!`, and `#[tc_span]` beside other attributes.
 
-use crate::support::{check, check_async};
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
+
+use crate::support::{check, check_async};
 
 /// Takes a function apart in as many kinds of fragments as there are.
 macro_rules! make {

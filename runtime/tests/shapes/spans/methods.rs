@@ -9,11 +9,12 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::support::{check, check_async, send};
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::testing::capture;
 use tracecast::{Kind, tc_span};
+
+use crate::support::{check, check_async, send};
 
 #[derive(Clone)]
 struct Store {

@@ -2,10 +2,11 @@
 
 #![expect(unreachable_pub, reason = "`methods = pub` goes by the word `pub`")]
 
-use crate::support::{check, check_async};
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
+
+use crate::support::{check, check_async};
 
 #[test]
 fn parameters_with_names_of_ours_and_of_peers() {

@@ -2,12 +2,13 @@
 
 use std::cell::Cell;
 
-use crate::support::{check, check_async, note, noted};
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 use tracecast::{Kind, SpanId, TraceId};
+
+use crate::support::{check, check_async, note, noted};
 
 /// Counts how often it is asked.
 #[derive(Default)]

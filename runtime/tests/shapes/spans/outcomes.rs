@@ -4,12 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 
-use crate::support::{check, check_async, check_panic};
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::{Captured, capture};
 use tracecast::{Outcome, OwnedValue};
+
+use crate::support::{check, check_async, check_panic};
 
 #[derive(Debug, PartialEq, TcError)]
 enum StoreError {

@@ -3,11 +3,12 @@
 use std::sync::mpsc;
 use std::thread;
 
-use crate::support::{check, within};
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::{capture, capture_async};
+
+use crate::support::{check, within};
 
 #[tc_span("Parent/Leaf")]
 fn leaf() {}

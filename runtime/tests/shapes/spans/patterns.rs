@@ -2,11 +2,12 @@
 
 #![deny(unused_variables)]
 
-use crate::support::{Noisy, check, check_async, note, noted};
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;
+
+use crate::support::{Noisy, check, check_async, note, noted};
 
 /// What two futures note: polled to their end, and dropped without a poll.
 #[track_caller]

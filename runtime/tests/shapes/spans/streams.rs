@@ -4,7 +4,6 @@ use std::future::ready;
 use std::io;
 use std::pin::Pin;
 
-use crate::support::{check_async, note, noted, within};
 use futures::channel::mpsc;
 use futures::executor::block_on;
 use futures::stream::{self, BoxStream, LocalBoxStream, Stream, StreamExt as _};
@@ -12,6 +11,8 @@ use tracecast::keys;
 use tracecast::tc_scope;
 use tracecast::tc_span;
 use tracecast::testing::capture;
+
+use crate::support::{check_async, note, noted, within};
 
 #[test]
 fn of_a_stream_macro() {

@@ -4,9 +4,10 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard};
 
-use crate::support::{check, check_panic};
 use tracecast::keys;
 use tracecast::prelude::*;
+
+use crate::support::{check, check_panic};
 
 #[derive(Debug, PartialEq)]
 struct Broken;

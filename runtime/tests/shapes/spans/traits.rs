@@ -7,11 +7,12 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context as TaskContext, Poll};
 
-use crate::support::{check, check_async, send};
 use async_trait::async_trait;
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::tc_span;
+
+use crate::support::{check, check_async, send};
 
 struct Store {
     name: String,

@@ -2,10 +2,11 @@
 
 use std::future::ready;
 
-use crate::support::check;
 use futures::executor::block_on;
 use tracecast::keys;
 use tracecast::tc_span;
+
+use crate::support::check;
 
 #[test]
 fn unsafe_functions() {

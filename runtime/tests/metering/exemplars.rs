@@ -1,18 +1,17 @@
 //! Exemplars lead from a bucket to a trace: one per bucket and collection, only of sampled spans unless asked for others.
 
-use std::sync::Mutex;
-
 use tracecast::prelude::*;
 use tracecast::{
-    ExemplarPoint, Exemplars, Metering, MeteringConfig, PointValue, Reader, Recording, RecordingConfig, Sampler,
-    Temporality,
+    ExemplarPoint, Exemplars, Metering, MeteringConfig, PointValue, Reader, RecordingConfig, Sampler, Temporality,
 };
+
+use crate::turn::{start_recording, turn};
 
 tc_metrics! {
     /// Times.
-    static TIMES: Histogram = "tc_times_seconds" { buckets: [0.1, 1] };
+    static TIMES: Histogram = "tc_exemplars_times_seconds" { buckets: [0.1, 1] };
     /// Sizes.
-    static SIZES: Histogram<(), u64> = "tc_sizes_bytes" { exponential };
+    static SIZES: Histogram<(), u64> = "tc_exemplars_sizes_bytes" { exponential };
 }
 
 #[tc_span("Store/Load")]
@@ -23,14 +22,12 @@ fn load(seconds: &[f64]) {
 }
 
 #[tc_span("Store/Measured")]
-#[tc_metric(duration = "tc_measured_seconds")]
+#[tc_metric(duration = "tc_exemplars_measured_seconds")]
 fn measured() {}
 
-#[tc_metric(duration = "tc_measured_async_seconds")]
+#[tc_metric(duration = "tc_exemplars_measured_async_seconds")]
 #[tc_span("Store/MeasuredAsync")]
 async fn measured_async() {}
-
-static TURN: Mutex<()> = Mutex::new(());
 
 fn exemplars(reader: &mut Reader, name: &str) -> Vec<ExemplarPoint> {
     match reader.snapshot().value(name, &[]) {
@@ -42,15 +39,15 @@ fn exemplars(reader: &mut Reader, name: &str) -> Vec<ExemplarPoint> {
 
 #[test]
 fn each_bucket_takes_one_per_collection() {
-    let _turn = TURN.lock().unwrap();
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let _turn = turn();
+    let recording = start_recording(RecordingConfig::default());
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let (mut reader, mut other) = (metering.reader(Temporality::Cumulative), metering.reader(Temporality::Delta));
     // What other tests left.
     recording.drain();
     load(&[0.05, 0.07, 3.0, 4.0]);
     let span = recording.drain().remove(0);
-    let taken = exemplars(&mut reader, "tc_times_seconds");
+    let taken = exemplars(&mut reader, "tc_exemplars_times_seconds");
     assert_eq!(taken.iter().map(|exemplar| exemplar.value).collect::<Vec<_>>(), [0.05, 3.0]);
     for exemplar in &taken {
         assert_eq!((exemplar.trace_id, exemplar.span_id), (span.trace_id, span.span_id));
@@ -58,31 +55,31 @@ fn each_bucket_takes_one_per_collection() {
         let within = span.start_unix_nanos.saturating_sub(1_000_000)..=end + 1_000_000;
         assert!(within.contains(&exemplar.time_unix_nanos), "{} is not in {within:?}", exemplar.time_unix_nanos);
     }
-    assert_eq!(exemplars(&mut reader, "tc_times_seconds"), [], "they were told once");
+    assert_eq!(exemplars(&mut reader, "tc_exemplars_times_seconds"), [], "they were told once");
     let values = |taken: Vec<ExemplarPoint>| taken.iter().map(|exemplar| exemplar.value).collect::<Vec<_>>();
-    assert_eq!(values(exemplars(&mut other, "tc_times_seconds")), [0.05, 3.0], "each reader sees them");
+    assert_eq!(values(exemplars(&mut other, "tc_exemplars_times_seconds")), [0.05, 3.0], "each reader sees them");
     load(&[0.06]);
-    assert_eq!(values(exemplars(&mut reader, "tc_times_seconds")), [0.06]);
-    assert_eq!(values(exemplars(&mut other, "tc_times_seconds")), [0.06]);
+    assert_eq!(values(exemplars(&mut reader, "tc_exemplars_times_seconds")), [0.06]);
+    assert_eq!(values(exemplars(&mut other, "tc_exemplars_times_seconds")), [0.06]);
 }
 
 #[test]
 fn unsampled_spans_and_no_span_give_none() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let config = RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() };
-    let _recording = Recording::start(config).unwrap();
+    let _recording = start_recording(config);
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     load(&[0.05]);
     TIMES.record(0.05, ());
-    assert_eq!(exemplars(&mut reader, "tc_times_seconds"), []);
-    assert_eq!(reader.snapshot().value("tc_times_seconds", &[]).unwrap().as_f64(), 2.0);
+    assert_eq!(exemplars(&mut reader, "tc_exemplars_times_seconds"), []);
+    assert_eq!(reader.snapshot().value("tc_exemplars_times_seconds", &[]).unwrap().as_f64(), 2.0);
 }
 
 #[test]
 fn exponential_buckets_and_measured_functions_have_them_too() {
-    let _turn = TURN.lock().unwrap();
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let _turn = turn();
+    let recording = start_recording(RecordingConfig::default());
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let (mut reader, mut other) = (metering.reader(Temporality::Cumulative), metering.reader(Temporality::Delta));
     {
@@ -93,12 +90,13 @@ fn exponential_buckets_and_measured_functions_have_them_too() {
     }
     measured();
     futures::executor::block_on(measured_async());
-    let taken = exemplars(&mut reader, "tc_sizes_bytes");
+    let taken = exemplars(&mut reader, "tc_exemplars_sizes_bytes");
     assert_eq!(taken.iter().map(|exemplar| exemplar.value).collect::<Vec<_>>(), [1.0, 1000.0]);
     let spans = recording.drain();
-    for (metric, span) in
-        [("tc_measured_seconds", "Store/Measured"), ("tc_measured_async_seconds", "Store/MeasuredAsync")]
-    {
+    for (metric, span) in [
+        ("tc_exemplars_measured_seconds", "Store/Measured"),
+        ("tc_exemplars_measured_async_seconds", "Store/MeasuredAsync"),
+    ] {
         let span = spans.iter().find(|known| known.name == span).unwrap();
         let taken = match other.snapshot().value(metric, &[]) {
             Some(PointValue::Histogram(point)) => point.exemplars.clone(),
@@ -111,21 +109,21 @@ fn exponential_buckets_and_measured_functions_have_them_too() {
 }
 
 #[tc_span("Store/Panics")]
-#[tc_metric(duration = "tc_panics_seconds")]
+#[tc_metric(duration = "tc_exemplars_panics_seconds")]
 fn panics() {
     panic!("on purpose");
 }
 
 #[tc_span("Store/Cancelled")]
-#[tc_metric(duration = "tc_cancelled_seconds")]
+#[tc_metric(duration = "tc_exemplars_cancelled_seconds")]
 async fn cancelled() {
     std::future::pending::<()>().await;
 }
 
 #[test]
 fn calls_that_end_otherwise_are_their_own_exemplars_too() {
-    let _turn = TURN.lock().unwrap();
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let _turn = turn();
+    let recording = start_recording(RecordingConfig::default());
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     assert!(std::panic::catch_unwind(panics).is_err());
     {
@@ -134,7 +132,9 @@ fn calls_that_end_otherwise_are_their_own_exemplars_too() {
         assert!(future.as_mut().poll(&mut task).is_pending());
     }
     let spans = recording.drain();
-    for (metric, name) in [("tc_panics_seconds", "Store/Panics"), ("tc_cancelled_seconds", "Store/Cancelled")] {
+    for (metric, name) in
+        [("tc_exemplars_panics_seconds", "Store/Panics"), ("tc_exemplars_cancelled_seconds", "Store/Cancelled")]
+    {
         let span = spans.iter().find(|span| span.name == name).unwrap();
         let taken = exemplars(&mut metering.reader(Temporality::Cumulative), metric);
         let ids: Vec<_> = taken.iter().map(|exemplar| (exemplar.trace_id, exemplar.span_id)).collect();
@@ -144,8 +144,8 @@ fn calls_that_end_otherwise_are_their_own_exemplars_too() {
 
 #[test]
 fn a_busy_histogram_tells_one_at_each_collection() {
-    let _turn = TURN.lock().unwrap();
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
+    let _turn = turn();
+    let recording = start_recording(RecordingConfig::default());
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Delta);
     let done = std::sync::atomic::AtomicBool::new(false);
@@ -160,7 +160,7 @@ fn a_busy_histogram_tells_one_at_each_collection() {
         });
         let (mut told, mut last) = (0, 0);
         while told < rounds {
-            for exemplar in exemplars(&mut reader, "tc_times_seconds") {
+            for exemplar in exemplars(&mut reader, "tc_exemplars_times_seconds") {
                 assert!(exemplar.time_unix_nanos >= last, "told twice");
                 last = exemplar.time_unix_nanos;
                 told += 1;
@@ -173,7 +173,7 @@ fn a_busy_histogram_tells_one_at_each_collection() {
 
 #[test]
 fn the_filter_says_which_measurements_become_exemplars() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     for (exemplars_of, sampler, expected) in [
         (Exemplars::Off, Sampler::AlwaysOn, [0, 0]),
         (Exemplars::InSampledSpans, Sampler::AlwaysOn, [1, 0]),
@@ -181,15 +181,14 @@ fn the_filter_says_which_measurements_become_exemplars() {
         (Exemplars::Everywhere, Sampler::AlwaysOn, [1, 1]),
         (Exemplars::Everywhere, Sampler::AlwaysOff, [1, 1]),
     ] {
-        let recording =
-            Recording::start(RecordingConfig { sampler: sampler.clone(), ..RecordingConfig::default() }).unwrap();
+        let recording = start_recording(RecordingConfig { sampler: sampler.clone(), ..RecordingConfig::default() });
         let metering =
             Metering::start(MeteringConfig { exemplars: exemplars_of, ..MeteringConfig::default() }).unwrap();
         let mut reader = metering.reader(Temporality::Cumulative);
         load(&[0.05]);
-        let inside = exemplars(&mut reader, "tc_times_seconds");
+        let inside = exemplars(&mut reader, "tc_exemplars_times_seconds");
         TIMES.record(0.05, ());
-        let outside = exemplars(&mut reader, "tc_times_seconds");
+        let outside = exemplars(&mut reader, "tc_exemplars_times_seconds");
         assert_eq!([inside.len(), outside.len()], expected, "{exemplars_of:?} {sampler:?}");
         let sampled = matches!(sampler, Sampler::AlwaysOn);
         assert!(inside.iter().all(|exemplar| !sampled || exemplar.trace_id.0 != 0), "{inside:?}");
@@ -199,5 +198,5 @@ fn the_filter_says_which_measurements_become_exemplars() {
     // Whoever starts metrics next has what the default is.
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     TIMES.record(0.05, ());
-    assert_eq!(exemplars(&mut metering.reader(Temporality::Cumulative), "tc_times_seconds"), []);
+    assert_eq!(exemplars(&mut metering.reader(Temporality::Cumulative), "tc_exemplars_times_seconds"), []);
 }

@@ -1,6 +1,5 @@
 //! Whatever threads do, each increment is in exactly one snapshot of each reader.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
@@ -8,21 +7,20 @@ use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
 use tracecast::{Metering, MeteringConfig, PointValue, Reader, Snapshot, Temporality};
 
+use crate::turn::turn;
+
 tc_metrics! {
     /// Things that were counted.
-    static COUNTED: Counter<(source, device)> = "tc_counted_total";
+    static COUNTED: Counter<(source, device)> = "tc_lose_counted_total";
     /// Joules that were counted.
-    static ENERGY: Counter<(), f64> = "tc_energy_joules_total";
+    static ENERGY: Counter<(), f64> = "tc_lose_energy_joules_total";
     /// What is there.
-    static LEVEL: UpDownCounter<(source,)> = "tc_level";
+    static LEVEL: UpDownCounter<(source,)> = "tc_lose_level";
     /// Sizes.
-    static SIZES: Histogram<(source,), u64> = "tc_sizes_bytes";
+    static SIZES: Histogram<(source,), u64> = "tc_lose_sizes_bytes";
     /// Times.
-    static TIMES: Histogram = "tc_times_seconds" { exponential };
+    static TIMES: Histogram = "tc_lose_times_seconds" { exponential };
 }
-
-/// There is one `Metering` in a process, so the tests of this file take turns.
-static TURN: Mutex<()> = Mutex::new(());
 
 const ROUNDS: u64 = if cfg!(miri) { 20 } else { 30_000 };
 
@@ -64,11 +62,11 @@ struct Seen {
 
 impl Seen {
     fn add(&mut self, snapshot: &Snapshot) {
-        self.counted += total(snapshot, "tc_counted_total");
-        self.energy += total(snapshot, "tc_energy_joules_total");
-        self.sizes += total(snapshot, "tc_sizes_bytes");
-        self.sizes_sum += sum(snapshot, "tc_sizes_bytes");
-        self.times += total(snapshot, "tc_times_seconds");
+        self.counted += total(snapshot, "tc_lose_counted_total");
+        self.energy += total(snapshot, "tc_lose_energy_joules_total");
+        self.sizes += total(snapshot, "tc_lose_sizes_bytes");
+        self.sizes_sum += sum(snapshot, "tc_lose_sizes_bytes");
+        self.times += total(snapshot, "tc_lose_times_seconds");
     }
 }
 
@@ -86,7 +84,7 @@ fn expected(threads: u64) -> Seen {
 
 #[test]
 fn snapshots_under_eight_writing_threads_lose_no_increment() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let threads = if cfg!(miri) { 3 } else { 8 };
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let (mut often, mut rarely) = (metering.reader(Temporality::Delta), metering.reader(Temporality::Delta));
@@ -105,7 +103,7 @@ fn snapshots_under_eight_writing_threads_lose_no_increment() {
             snapshots += 1;
             if snapshots % 7 == 0 {
                 by_rarely.add(&rarely.snapshot());
-                let now = total(&cumulative.snapshot(), "tc_counted_total");
+                let now = total(&cumulative.snapshot(), "tc_lose_counted_total");
                 assert!(now >= last, "a cumulative sum went from {last} to {now}");
                 last = now;
             }
@@ -119,13 +117,13 @@ fn snapshots_under_eight_writing_threads_lose_no_increment() {
     assert_eq!(in_all, expected(threads));
     assert_eq!(by_often, expected(threads), "after {snapshots} snapshots");
     assert_eq!(by_rarely, expected(threads));
-    assert_eq!(total(&all, "tc_level"), (threads * ROUNDS) as f64);
-    assert!(often.snapshot().metrics.iter().all(|metric| metric.meta.name == "tc_level"), "nothing came since");
+    assert_eq!(total(&all, "tc_lose_level"), (threads * ROUNDS) as f64);
+    assert!(often.snapshot().metrics.iter().all(|metric| metric.meta.name == "tc_lose_level"), "nothing came since");
 }
 
 #[test]
 fn more_threads_than_stripes_and_threads_that_end_lose_nothing() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let (waves, at_once, each) = if cfg!(miri) { (2, 3, 2) } else { (5, 90, 300) };
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
@@ -148,9 +146,10 @@ fn more_threads_than_stripes_and_threads_that_end_lose_nothing() {
     }
     let all = (waves * at_once * each) as f64;
     let snapshot = reader.snapshot();
-    let found = ["tc_counted_total", "tc_energy_joules_total", "tc_sizes_bytes"].map(|name| total(&snapshot, name));
+    let found = ["tc_lose_counted_total", "tc_lose_energy_joules_total", "tc_lose_sizes_bytes"]
+        .map(|name| total(&snapshot, name));
     assert_eq!(found, [all, all * 0.25, all]);
-    assert_eq!(sum(&snapshot, "tc_sizes_bytes"), all);
+    assert_eq!(sum(&snapshot, "tc_lose_sizes_bytes"), all);
 }
 
 /// A value that counts when it is destroyed: in a thread-local that is as late as it gets.
@@ -168,7 +167,7 @@ thread_local! {
 
 #[test]
 fn a_destructor_of_a_thread_that_ends_still_counts() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     for early in [true, false] {
         thread::spawn(move || {
@@ -183,12 +182,12 @@ fn a_destructor_of_a_thread_that_ends_still_counts() {
         .unwrap();
     }
     let mut reader: Reader = metering.reader(Temporality::Cumulative);
-    assert_eq!(total(&reader.snapshot(), "tc_counted_total"), 4.0);
+    assert_eq!(total(&reader.snapshot(), "tc_lose_counted_total"), 4.0);
 }
 
 #[test]
 fn a_level_is_never_below_zero() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let rounds = if cfg!(miri) { 20 } else { 100_000 };
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Delta);
@@ -205,24 +204,24 @@ fn a_level_is_never_below_zero() {
             .collect();
         while !writers.iter().all(|writer| writer.is_finished()) {
             let snapshot = reader.snapshot();
-            let level = snapshot.value("tc_level", &[("tc.source.type", "disk")]).map_or(0.0, PointValue::as_f64);
+            let level = snapshot.value("tc_lose_level", &[("tc.source.type", "disk")]).map_or(0.0, PointValue::as_f64);
             assert!(level >= 0.0, "{level}");
         }
     });
     let snapshot = reader.snapshot();
-    let level = snapshot.metric("tc_level").unwrap();
+    let level = snapshot.metric("tc_lose_level").unwrap();
     assert_eq!(level.points[0].value, PointValue::I64(0));
     assert!(level.start_unix_nanos < snapshot.start_unix_nanos, "a level counts from the beginning, also in a delta");
 }
 
 #[test]
 fn levels_are_right_at_their_limits() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     for amount in [i64::MAX, -i64::MAX, 5] {
         LEVEL.add(amount, (SourceType::Disk,));
     }
     LEVEL.add(-7, (SourceType::Remote,));
     let text = metering.reader(Temporality::Cumulative).snapshot().to_string();
-    assert_eq!(text, "tc_level{tc.source.type=remote} -7\ntc_level{tc.source.type=disk} 5\n");
+    assert_eq!(text, "tc_lose_level{tc.source.type=remote} -7\ntc_lose_level{tc.source.type=disk} 5\n");
 }

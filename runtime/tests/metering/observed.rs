@@ -8,6 +8,8 @@ use tracecast::keys::device;
 use tracecast::prelude::*;
 use tracecast::{Metering, MeteringConfig, Temporality};
 
+use crate::turn::turn;
+
 tc_metrics! {
     /// Bytes that are free.
     static FREE: ObservableGauge<(device,), u64> = "tc_free_bytes";
@@ -15,11 +17,9 @@ tc_metrics! {
     static POWER: ObservableGauge = "tc_power_watts";
 }
 
-static TURN: Mutex<()> = Mutex::new(());
-
 #[test]
 fn callbacks_are_called_at_each_snapshot() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let level = Arc::new(AtomicU64::new(100));
@@ -39,7 +39,7 @@ fn callbacks_are_called_at_each_snapshot() {
 
 #[test]
 fn one_that_panics_or_gives_no_number_leaves_a_gap() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let patience = Duration::from_secs(60);
     let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
@@ -54,7 +54,7 @@ fn one_that_panics_or_gives_no_number_leaves_a_gap() {
 
 #[test]
 fn one_that_hangs_is_left_behind_and_asked_again_when_it_is_back() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let patience = Duration::from_secs(2);
     let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
@@ -78,7 +78,7 @@ fn one_that_hangs_is_left_behind_and_asked_again_when_it_is_back() {
 
 #[test]
 fn nothing_is_asked_while_it_is_off() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let calls = Arc::new(AtomicU64::new(0));
     let counted = calls.clone();
     let _observed = FREE.observe((0_u32,), move || Some(counted.fetch_add(1, Relaxed)));
@@ -93,7 +93,7 @@ fn nothing_is_asked_while_it_is_off() {
 #[cfg(not(miri))]
 #[test]
 fn slow_ones_do_not_hold_up_the_others() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let patience = Duration::from_secs(2);
     let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
@@ -112,7 +112,7 @@ fn slow_ones_do_not_hold_up_the_others() {
 
 #[test]
 fn patience_may_be_without_limit() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let config = MeteringConfig { patience: Duration::MAX, ..MeteringConfig::default() };
     let metering = Metering::start(config).unwrap();
     let _observed = POWER.observe((), || Some(1.0));
@@ -130,7 +130,7 @@ mod elsewhere {
 
 #[test]
 fn of_two_declarations_the_newer_callback_counts() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     let _first = POWER.observe((), || Some(1.0));
     let _second = elsewhere::POWER.observe((), || Some(2.0));

@@ -4,22 +4,25 @@ use tracecast::keys::{SourceType, source};
 use tracecast::prelude::*;
 use tracecast::{Metering, MeteringConfig, Temporality};
 
+use crate::turn::turn;
+
 tc_metrics! {
     /// Bytes moved
     /// between peers.
-    static MOVED: Counter<(source,)> = "tc_moved_bytes_total";
+    static MOVED: Counter<(source,)> = "tc_text_moved_bytes_total";
     /// Loads in progress.
-    static ACTIVE: UpDownCounter = "tc_load_active";
+    static ACTIVE: UpDownCounter = "tc_text_load_active";
     /// How full the pool is.
-    static POOL: Gauge = "tc_pool_used_ratio";
+    static POOL: Gauge = "tc_text_pool_used_ratio";
     /// How long.
-    static LOAD: Histogram<(source,)> = "tc_load_seconds" { buckets: [0.1, 1] };
+    static LOAD: Histogram<(source,)> = "tc_text_load_seconds" { buckets: [0.1, 1] };
     /// How large.
-    static SIZE: Histogram<(), u64> = "tc_tensor_bytes" { exponential };
+    static SIZE: Histogram<(), u64> = "tc_text_tensor_bytes" { exponential };
 }
 
 #[test]
 fn every_kind_of_metric() {
+    let _turn = turn();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     MOVED.add(5, (SourceType::Disk,));
     ACTIVE.add(-2, ());
@@ -30,29 +33,29 @@ fn every_kind_of_metric() {
     SIZE.record(0, ());
     SIZE.record(2, ());
     let text = metering.reader(Temporality::Cumulative).snapshot().to_prometheus();
-    let expected = r#"# HELP tc_load_active Loads in progress.
-# TYPE tc_load_active gauge
-tc_load_active -2
-# HELP tc_load_seconds How long.
-# TYPE tc_load_seconds histogram
-tc_load_seconds_bucket{tc_source_type="remote",le="0.1"} 1
-tc_load_seconds_bucket{tc_source_type="remote",le="1"} 3
-tc_load_seconds_bucket{tc_source_type="remote",le="+Inf"} 4
-tc_load_seconds_sum{tc_source_type="remote"} 31.25
-tc_load_seconds_count{tc_source_type="remote"} 4
-# HELP tc_moved_bytes_total Bytes moved\nbetween peers.
-# TYPE tc_moved_bytes_total counter
-tc_moved_bytes_total{tc_source_type="disk"} 5
-# HELP tc_pool_used_ratio How full the pool is.
-# TYPE tc_pool_used_ratio gauge
-tc_pool_used_ratio 0.25
-# HELP tc_tensor_bytes How large.
-# TYPE tc_tensor_bytes histogram
-tc_tensor_bytes_bucket{le="0.5"} 1
-tc_tensor_bytes_bucket{le="2"} 2
-tc_tensor_bytes_bucket{le="+Inf"} 2
-tc_tensor_bytes_sum 2
-tc_tensor_bytes_count 2
+    let expected = r#"# HELP tc_text_load_active Loads in progress.
+# TYPE tc_text_load_active gauge
+tc_text_load_active -2
+# HELP tc_text_load_seconds How long.
+# TYPE tc_text_load_seconds histogram
+tc_text_load_seconds_bucket{tc_source_type="remote",le="0.1"} 1
+tc_text_load_seconds_bucket{tc_source_type="remote",le="1"} 3
+tc_text_load_seconds_bucket{tc_source_type="remote",le="+Inf"} 4
+tc_text_load_seconds_sum{tc_source_type="remote"} 31.25
+tc_text_load_seconds_count{tc_source_type="remote"} 4
+# HELP tc_text_moved_bytes_total Bytes moved\nbetween peers.
+# TYPE tc_text_moved_bytes_total counter
+tc_text_moved_bytes_total{tc_source_type="disk"} 5
+# HELP tc_text_pool_used_ratio How full the pool is.
+# TYPE tc_text_pool_used_ratio gauge
+tc_text_pool_used_ratio 0.25
+# HELP tc_text_tensor_bytes How large.
+# TYPE tc_text_tensor_bytes histogram
+tc_text_tensor_bytes_bucket{le="0.5"} 1
+tc_text_tensor_bytes_bucket{le="2"} 2
+tc_text_tensor_bytes_bucket{le="+Inf"} 2
+tc_text_tensor_bytes_sum 2
+tc_text_tensor_bytes_count 2
 "#;
     assert_eq!(text, expected);
     check_with_promtool(&text);

@@ -2,7 +2,9 @@
 
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
-use tracecast::{Conflict, Metering, MeteringConfig, MeteringError, MetricKind, PointValue, Temporality};
+use tracecast::{Conflict, Metering, MeteringConfig, MetricKind, PointValue, Temporality};
+
+use crate::turn::turn;
 
 tc_metrics! {
     /// Bytes moved between peers.
@@ -62,6 +64,7 @@ fn fetch(from: SourceType) -> Result<(), LoadError> {
 
 #[test]
 fn every_name_goes_through_prometheus_unchanged() {
+    let _turn = turn();
     let _ = fetch(SourceType::Disk);
     let catalogue = tracecast::catalogue();
     for metric in &catalogue.metrics {
@@ -105,21 +108,15 @@ fn the_worst_case_is_stated() {
         bytes.0, bytes.1
     );
     assert!(line.starts_with(&expected), "{line}\n{expected}");
-    assert!(line.contains("metrics_in_the_catalogue.rs:"), "{line}");
+    assert!(line.contains("metering/in_the_catalogue.rs:"), "{line}");
     let fetches = markdown.lines().find(|line| line.starts_with("| `tc_fetches_total`")).unwrap();
     assert!(fetches.contains("[tc.source.type(2), outcome(4), error.type(3)] | 24 |"), "{fetches}");
 }
 
 #[test]
 fn declared_twice_with_the_same_shape_it_is_one_metric() {
-    // The other test of this file that switches metrics on expects an error.
-    let metering = loop {
-        match Metering::start(MeteringConfig::default()) {
-            Ok(metering) => break metering,
-            Err(MeteringError::AlreadyMetering) => std::thread::yield_now(),
-            Err(error) => panic!("{error}"),
-        }
-    };
+    let _turn = turn();
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
     REQUESTS.add(1_u64, ());
     elsewhere::REQUESTS.add(2_u64, ());
     elsewhere::LOADS.add(1_u64, (SourceType::Disk,));

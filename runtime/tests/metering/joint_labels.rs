@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use tracecast::prelude::*;
 use tracecast::{Label, Metering, MeteringConfig, Temporality};
 
+use crate::turn::turn;
+
 /// The first has no method: an attribute without text is left out.
 const PAIRS: [(&str, &str); 4] = [("store", ""), ("store", "put"), ("loader", "load"), ("store", "get")];
 
@@ -45,6 +47,7 @@ tc_metrics! {
 
 #[test]
 fn a_label_of_two_parts_is_two_attributes() {
+    let _turn = turn();
     let metering = Metering::start(MeteringConfig::default()).unwrap();
     CALLS.add(1, (Method(1), 3_u32));
     CALLS.add(2, (Method(2), 4_u32));
