@@ -15,13 +15,25 @@ pub(crate) fn role() -> Option<String> {
     std::env::var(ROLE).ok()
 }
 
+/// Whether this is the process in which a test runs alone. Anywhere else the test is run in one, and must not fail there.
+#[allow(dead_code, reason = "each test crate uses a part of it")]
+pub(crate) fn is_alone(module: &str, test: &str) -> bool {
+    const ALONE: &str = "alone";
+    if role().as_deref() == Some(ALONE) {
+        return true;
+    }
+    let output = Child::new(module, test, ALONE).run();
+    assert!(output.succeeded && output.text.contains("test result: ok. 1 passed"), "{}", output.text);
+    false
+}
+
 /// A program that is to be run.
 pub(crate) struct Child {
     command: Command,
 }
 
 /// What came of it.
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 pub(crate) struct Output {
     pub(crate) succeeded: bool,
     /// What it exited with, if no signal ended it.
@@ -51,7 +63,7 @@ fn default_signals(command: &mut Command) {
 #[cfg(not(unix))]
 fn default_signals(_: &mut Command) {}
 
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 impl Child {
     /// The test with this name in a module (its `module_path!()`), in this role, with no variable that could mean anything
     /// to us.
@@ -104,13 +116,13 @@ impl Child {
 }
 
 /// A program that runs. It is ended with the test.
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 pub(crate) struct Running {
     child: process::Child,
     streams: Vec<(Arc<Mutex<String>>, JoinHandle<()>)>,
 }
 
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 impl Running {
     fn read(&mut self, mut stream: impl Read + Send + 'static) {
         let text = Arc::<Mutex<String>>::default();
@@ -186,12 +198,12 @@ impl Drop for Running {
 }
 
 /// Whether a line is a notice of Tracecast, and not one that the program logged.
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 pub(crate) fn is_notice(line: &serde_json::Value) -> bool {
     line["target"] == "tracecast"
 }
 
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 impl Output {
     fn new(status: ExitStatus, text: String) -> Self {
         #[cfg(unix)]
