@@ -1,18 +1,11 @@
 //! Every block of YAML in the book is read, and says what the book says of it.
 
-use std::collections::HashMap;
-
-use saphyr_parser::{Event, Parser, ScalarStyle};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tracecast::config::{Config, Problem, Severity, Signal, TelemetrySection};
 
-const FILE: &str = include_str!("../../../book/src/configuration-file.md");
-const PAGES: [(&str, &str); 3] = [
-    ("configuration-file.md", FILE),
-    ("configuration.md", include_str!("../../../book/src/configuration.md")),
-    ("introduction.md", include_str!("../../../book/src/introduction.md")),
-];
+use crate::yaml::yaml;
 
+const FILE: &str = include_str!("../../../book/src/configuration-file.md");
 /// A block of code: what stands behind its fence, and its text.
 struct Block {
     kind: String,
@@ -49,18 +42,6 @@ fn read(text: &str) -> Result<Config, Vec<Problem>> {
 fn told(problem: &Problem) -> String {
     let severity = if problem.severity == Severity::Error { "error" } else { "warning" };
     format!("{severity}: {problem}\n")
-}
-
-#[test]
-fn every_block_is_of_a_kind_that_is_checked() {
-    let known = ["yaml", "yaml,wrong", "yaml,short", "yaml,short,wrong", "rust", "console", "text"];
-    for (name, page) in PAGES {
-        assert_eq!(page.matches("\n```").count() % 2, 0, "{name}: a block is not closed");
-        for Block { kind, text } in blocks(page) {
-            assert!(known.contains(&kind.as_str()), "{name}: ```{kind}\n{text}");
-            assert!(!kind.starts_with("yaml") || name == "configuration-file.md", "{name}: YAML that nobody reads");
-        }
-    }
 }
 
 #[test]
@@ -137,7 +118,7 @@ fn short_forms_are_read_by_serde() {
     let short = of_kind("yaml,short");
     assert_eq!(short.len(), 2);
     for (text, _) in &short {
-        let section: TelemetrySection = serde_json::from_value(value_of(text)).unwrap();
+        let section: TelemetrySection = serde_json::from_value(yaml(text).swap_remove(0)).unwrap();
         let config = Config::new().with_telemetry(section.telemetry.unwrap());
         assert_eq!((config.problems(), config.service_name()), (&[][..], Some("store")), "{text}");
         assert!(config.is_on(Signal::Traces));
@@ -145,7 +126,7 @@ fn short_forms_are_read_by_serde() {
     // A key that the struct has and the book has not would be told by the list of an error.
     let error = serde_json::from_str::<TelemetrySection>(r#"{"telemetry": {"unknown": 1}}"#).unwrap_err().to_string();
     let accepted: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
-    let Some(Value::Object(telemetry)) = value_of(&short[0].0).get("telemetry").cloned() else { panic!() };
+    let Some(Value::Object(telemetry)) = yaml(&short[0].0).swap_remove(0).get("telemetry").cloned() else { panic!() };
     let missing: Vec<&str> = accepted.into_iter().filter(|key| !telemetry.contains_key(*key)).collect();
     assert_eq!(missing, Vec::<&str>::new());
     assert!(error.contains("`otlp_endpoint`"), "{error}");
@@ -158,53 +139,7 @@ fn wrong_short_forms_are_refused_as_the_book_has_it() {
     for (text, expected) in wrong {
         let expected = expected.unwrap().text;
         let (_, message) = expected.trim().split_once(": ").unwrap();
-        let error = serde_json::from_value::<TelemetrySection>(value_of(&text)).unwrap_err().to_string();
+        let error = serde_json::from_value::<TelemetrySection>(yaml(&text).swap_remove(0)).unwrap_err().to_string();
         assert_eq!(error, message);
-    }
-}
-
-/// A document of YAML as serde knows values. There is a crate for that in every application; this is enough for a test.
-fn value_of(text: &str) -> Value {
-    let mut open: Vec<(Value, Option<String>)> = Vec::new();
-    let mut anchors: HashMap<usize, Value> = HashMap::new();
-    let mut root = Value::Null;
-    for event in Parser::new_from_str(text) {
-        let (finished, anchor) = match event.unwrap().0 {
-            Event::Scalar(text, style, anchor, _) => (scalar(&text, style == ScalarStyle::Plain), anchor),
-            Event::SequenceStart(..) => {
-                open.push((Value::Array(Vec::new()), None));
-                continue;
-            }
-            Event::MappingStart(..) => {
-                open.push((Value::Object(Map::new()), None));
-                continue;
-            }
-            Event::SequenceEnd | Event::MappingEnd => (open.pop().unwrap().0, 0),
-            Event::Alias(anchor) => (anchors[&anchor].clone(), 0),
-            _ => continue,
-        };
-        anchors.insert(anchor, finished.clone());
-        match open.last_mut() {
-            None => root = finished,
-            Some((Value::Array(items), _)) => items.push(finished),
-            Some((Value::Object(entries), key)) => match key.take() {
-                Some(key) => drop(entries.insert(key, finished)),
-                None => *key = Some(finished.as_str().unwrap().to_owned()),
-            },
-            Some(_) => unreachable!("only lists and maps are open"),
-        }
-    }
-    root
-}
-
-fn scalar(text: &str, plain: bool) -> Value {
-    match text {
-        "true" if plain => Value::Bool(true),
-        "false" if plain => Value::Bool(false),
-        "" | "~" | "null" if plain => Value::Null,
-        _ if plain && text.parse::<f64>().is_ok() => {
-            serde_json::from_str(text).unwrap_or(Value::String(text.to_owned()))
-        }
-        _ => Value::String(text.to_owned()),
     }
 }

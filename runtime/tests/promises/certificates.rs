@@ -1,6 +1,6 @@
 //! Certificates that variables name: the receiver's is checked, ours is shown, and files that change are read again.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver};
@@ -14,6 +14,7 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 use tracecast::config::Config;
 use tracecast::prelude::*;
+use tracecast_receiver::read_request;
 
 use crate::turn::turn;
 
@@ -104,13 +105,7 @@ fn listen(answering: Answering) -> (SocketAddr, Receiver<usize>) {
 }
 
 fn answered(stream: &mut (impl Read + Write)) -> Option<()> {
-    let (mut head, mut reader) = (String::new(), BufReader::new(&mut *stream));
-    while !head.ends_with("\r\n\r\n") {
-        reader.read_line(&mut head).ok().filter(|read| *read > 0)?;
-    }
-    let length = head.to_lowercase().split("content-length: ").nth(1)?.split('\r').next()?.parse().ok()?;
-    reader.read_exact(&mut vec![0; length]).ok()?;
-    drop(reader);
+    read_request(&mut BufReader::new(&mut *stream))?;
     stream.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n").ok()?;
     stream.flush().ok()
 }

@@ -13,9 +13,9 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use tracecast::prelude::*;
 use tracecast::{SpanId, TraceId};
+use tracecast_receiver::Receiver;
 
 use crate::child::Child;
-use crate::receiver::Receiver;
 
 const LONG: Duration = Duration::from_secs(20);
 const PAGE: &str = include_str!("../../../book/src/configuration.md");

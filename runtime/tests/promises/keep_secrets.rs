@@ -8,9 +8,9 @@ use std::time::Duration;
 use tracecast::InternedKey;
 use tracecast::config::Config;
 use tracecast::prelude::*;
+use tracecast_receiver::Receiver;
 
 use crate::child::Child;
-use crate::receiver::Receiver;
 
 const SECRET: &str = "hunter2";
 

@@ -3,8 +3,6 @@
 
 #[path = "../support/child.rs"]
 mod child;
-#[path = "../support/receiver.rs"]
-mod receiver;
 #[path = "../support/turn.rs"]
 mod turn;
 

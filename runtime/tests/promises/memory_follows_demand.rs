@@ -10,9 +10,9 @@ use std::time::Duration;
 use tracecast::config::Config;
 use tracecast::prelude::*;
 use tracecast::{Kind, Report, Span};
+use tracecast_receiver::Receiver;
 
 use crate::child::Child;
-use crate::receiver::Receiver;
 
 #[tc_span("Burst/Step")]
 fn step() {}

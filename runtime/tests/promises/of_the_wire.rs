@@ -2,9 +2,8 @@
 //! even connected to.
 #![cfg(feature = "logs")]
 
-use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::mpsc::{self, Receiver};
+use std::io::{ErrorKind, Read};
+use std::net::TcpListener;
 use std::time::Duration;
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
@@ -16,6 +15,7 @@ use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use tracecast::prelude::*;
+use tracecast_receiver::{Receiver, Request, wait_until};
 
 use crate::child::Child;
 
@@ -70,53 +70,18 @@ fn program() {
     println!("report: {}", telemetry.shutdown(LONG));
 }
 
-/// What came in one request over HTTP.
-struct Request {
-    /// Its first line and its headers, in small letters.
-    head: String,
-    body: Vec<u8>,
-}
-
-/// Takes requests on a free port, and says "ok" to all of them.
-fn listen() -> (SocketAddr, Receiver<Request>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    let (send, received) = mpsc::channel();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let send = send.clone();
-            std::thread::spawn(move || while answered(&stream, &send).is_some() {});
-        }
-    });
-    (address, received)
-}
-
-fn answered(stream: &TcpStream, send: &mpsc::Sender<Request>) -> Option<()> {
-    let (mut reader, mut head) = (BufReader::new(stream), String::new());
-    while !head.ends_with("\r\n\r\n") {
-        reader.read_line(&mut head).ok().filter(|read| *read > 0)?;
-    }
-    let head = head.to_lowercase();
-    let length = head.split("content-length: ").nth(1)?.split('\r').next()?.parse().ok()?;
-    let mut body = vec![0; length];
-    reader.read_exact(&mut body).ok()?;
-    send.send(Request { head, body }).ok()?;
-    let mut writer = stream;
-    writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").ok()
-}
-
-/// Runs a program that sends to a listener of ours, and gives what came, by path.
+/// Runs a program that sends to a receiver, and gives what came, by path.
 fn run(what: &str, variables: &[(&str, &str)]) -> impl Fn(&str) -> Vec<Request> + use<> {
-    let (address, received) = listen();
-    let endpoint = format!("http://{address}");
+    let receiver = Receiver::answering("200 OK");
+    let endpoint: String = receiver.endpoint();
     let all = [&[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str())], variables].concat();
     let output = Child::new(module_path!(), "program", what).variables(&all).run();
     assert!(output.succeeded && output.text.contains(" 0 left; "), "{}", output.text);
-    let all: Vec<Request> = received.try_iter().collect();
     move |path: &str| {
+        let requests = receiver.at(path);
         let line = format!("post {path} http/1.1");
-        let fitting = all.iter().filter(|request| request.head.starts_with(&line));
-        fitting.map(|request| Request { head: request.head.clone(), body: request.body.clone() }).collect()
+        assert!(requests.iter().all(|request| request.head.starts_with(&line)), "{requests:?}");
+        requests
     }
 }
 
@@ -194,8 +159,7 @@ fn an_explicit_off_connects_to_nobody() {
 fn off_has_no_thread_and_neither_off_nor_on_has_a_handler() {
     let output = Child::new(module_path!(), "program", "counts").run();
     assert!(output.text.contains("threads 0 more, handlers the same: true"), "{}", output.text);
-    let (address, _received) = listen();
-    let endpoint = format!("http://{address}");
+    let endpoint: String = Receiver::answering("200 OK").endpoint();
     let output =
         Child::new(module_path!(), "program", "counts").variables(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]).run();
     assert!(output.text.contains("threads 1 more, handlers the same: true"), "{}", output.text);
@@ -287,13 +251,13 @@ fn points_count_from_when_it_was_said() {
 
 #[test]
 fn metrics_are_sent_at_their_interval() {
-    let (address, received) = listen();
-    let endpoint = format!("http://{address}");
+    let receiver = Receiver::answering("200 OK");
+    let endpoint: String = receiver.endpoint();
     let variables = [("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", endpoint.as_str()), ("OTEL_METRIC_EXPORT_INTERVAL", "20")];
     let running = Child::new(module_path!(), "waiting_program", "waits").variables(&variables).spawn();
     // At the default interval not one would come before the program ends.
-    for _ in 0..3 {
-        let request = received.recv_timeout(LONG).unwrap();
+    wait_until("three requests", || receiver.all().len() >= 3);
+    for request in receiver.all() {
         assert!(request.head.starts_with("post / http/1.1"), "{}", request.head);
     }
     drop(running);

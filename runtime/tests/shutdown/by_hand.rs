@@ -7,8 +7,8 @@ use std::time::Duration;
 use tracecast::config::Config;
 use tracecast::prelude::*;
 use tracecast::shutdown::{Shutdown, ShutdownReport, State, StepOutcome, state};
+use tracecast_receiver::Receiver;
 
-use crate::receiver::Receiver;
 use crate::turn::turn;
 
 #[tc_span("Stop/Work")]

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use tracecast::prelude::*;
 use tracecast::shutdown::Shutdown;
+use tracecast_receiver::Receiver;
 
 use crate::child::{Child, Output};
-use crate::receiver::Receiver;
 
 #[tc_span("Stop/Blocking")]
 fn blocking() {}

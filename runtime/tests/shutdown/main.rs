@@ -4,8 +4,6 @@
 #[cfg(unix)]
 #[path = "../support/child.rs"]
 mod child;
-#[path = "../support/receiver.rs"]
-mod receiver;
 #[path = "../support/turn.rs"]
 mod turn;
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use tracecast::config::{Config, ConsoleFormat, Exporter, Signal};
 use tracecast::prelude::*;
 use tracecast::{Guard, InternedKey, Report, Sampler};
+use tracecast_receiver::Receiver;
 
-use crate::receiver::Receiver;
 use crate::turn::turn;
 
 tracecast::tc_keys! {
@@ -210,7 +210,8 @@ fn with_several_receivers_the_slowest_counts() {
     sick.set_sick(true);
     let otlp = |receiver: &Receiver| {
         let mut settings = tracecast::config::OtlpSettings::default();
-        settings.address = Some(tracecast::config::Address::Base(receiver.endpoint().into()));
+        settings.address =
+            Some(tracecast::config::Address::Base(receiver.endpoint::<tracecast::config::Endpoint>().into()));
         Exporter::Otlp(Box::new(settings))
     };
     let config = Config::new()
@@ -321,14 +322,14 @@ fn what_code_said_of_exporters_is_said_again() {
     assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["filter"], vec![]));
     load("one");
     assert!(telemetry.shutdown(LONG).complete);
-    assert_eq!(receiver.at("/v1/traces")[0].content_type, "application/json");
+    assert_eq!(receiver.at("/v1/traces")[0].header("content-type"), "application/json");
 }
 
 #[test]
 fn reading_the_same_again_changes_nothing() {
     let _turn = turn();
     let receiver = Receiver::start();
-    let section = format!(r#"{{"service_name": "store", "otlp_endpoint": "{}"}}"#, receiver.endpoint());
+    let section = format!(r#"{{"service_name": "store", "otlp_endpoint": "{}"}}"#, receiver.endpoint::<String>());
     let mut config = Config::from_env().with_telemetry(serde_json::from_str(&section).unwrap());
     config.traces.batch.size = 256;
     let telemetry = config.init().unwrap();

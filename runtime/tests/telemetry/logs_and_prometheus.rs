@@ -9,9 +9,9 @@ use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use prost::Message;
 use tracecast::prelude::*;
 use tracecast::{SpanId, TraceId};
+use tracecast_receiver::Receiver;
 
 use crate::child::Child;
-use crate::receiver::Receiver;
 
 #[tc_span("Store/Load")]
 fn load() {

@@ -11,9 +11,9 @@ use opentelemetry_proto::tonic::trace::v1::Span as Received;
 use tracecast::config::Config;
 use tracecast::prelude::*;
 use tracecast::{Kind, Report, Span};
+use tracecast_receiver::Receiver;
 
 use crate::child::is_alone;
-use crate::receiver::Receiver;
 
 const LONG: Duration = Duration::from_secs(20);
 

@@ -13,8 +13,8 @@ use opentelemetry_sdk::trace::InMemorySpanExporter;
 use prost::Message as _;
 use tracecast::config::{Config, Interop, Signal};
 use tracecast::prelude::*;
+use tracecast_receiver::Receiver;
 
-use crate::receiver::Receiver;
 use crate::turn::turn;
 
 #[tc_span("Store/Load")]

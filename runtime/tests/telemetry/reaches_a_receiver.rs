@@ -11,8 +11,8 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use tracecast::config::{Config, Protocol, Signal};
 use tracecast::prelude::*;
+use tracecast_receiver::Receiver;
 
-use crate::receiver::Receiver;
 use crate::turn::turn;
 
 tc_metrics! {
@@ -81,11 +81,11 @@ fn json_says_the_same() {
     load(4096);
     assert!(telemetry.shutdown(LONG).complete);
     let [request] = &receiver.at("/v1/traces")[..] else { panic!("one request") };
-    assert_eq!(request.content_type, "application/json");
+    assert_eq!(request.header("content-type"), "application/json");
     let request: ExportTraceServiceRequest = serde_json::from_slice(&request.body).unwrap();
     let names: Vec<_> = request.resource_spans[0].scope_spans[0].spans.iter().map(|span| span.name.as_str()).collect();
     assert_eq!(names, ["Store/Read", "Store/Load"]);
-    assert_eq!(receiver.at("/v1/metrics")[0].content_type, "application/json");
+    assert_eq!(receiver.at("/v1/metrics")[0].header("content-type"), "application/json");
 }
 
 #[test]

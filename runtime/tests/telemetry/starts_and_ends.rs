@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use tracecast::prelude::*;
+use tracecast_receiver::Receiver;
 
 use crate::child::Child;
-use crate::receiver::Receiver;
 
 #[tc_span("Store/Load")]
 fn load() {}

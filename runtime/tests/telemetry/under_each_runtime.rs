@@ -5,8 +5,8 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tracecast::config::{Config, Protocol};
 use tracecast::prelude::*;
+use tracecast_receiver::Receiver;
 
-use crate::receiver::Receiver;
 use crate::turn::turn;
 
 #[tc_span("Store/Load")]

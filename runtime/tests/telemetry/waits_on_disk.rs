@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use tracecast::config::{Config, Signal, Spool};
 use tracecast::prelude::*;
+use tracecast_receiver::Receiver;
 
-use crate::receiver::Receiver;
 use crate::turn::turn;
 
 #[tc_span("Store/Load")]

@@ -1,8 +1,8 @@
 //! All work of a session has its identifiers, on both sides of the boundary to the actor; metrics have none of them.
 
-mod support;
+use tracecast_receiver::attribute;
 
-use support::{attribute, run};
+use crate::support::run;
 
 #[test]
 fn every_span_says_whose_it_is_and_no_metric_does() {

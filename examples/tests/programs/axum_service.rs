@@ -1,10 +1,10 @@
 //! A request is one trace from the client to the handler, named by its route.
 
-mod support;
-
 use opentelemetry_proto::tonic::trace::v1::Span;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
-use support::{attribute, run};
+use tracecast_receiver::attribute;
+
+use crate::support::run;
 
 fn failed(span: &Span) -> bool {
     span.status.as_ref().is_some_and(|status| status.code() == StatusCode::Error)

@@ -1,12 +1,8 @@
 //! Runs an example, and looks at what it exported.
 
-#![allow(dead_code, unused_imports, reason = "each test file uses a part of it")]
-
-mod receiver;
-
 use std::process::{Command, Output};
 
-pub(crate) use self::receiver::{Exported, Receiver, attribute};
+use tracecast_receiver::{Exported, Receiver};
 
 /// An example with these variables and none that the environment of the test has.
 pub(crate) fn command(program: &str, variables: &[(&str, &str)]) -> Command {
@@ -23,7 +19,8 @@ pub(crate) fn command(program: &str, variables: &[(&str, &str)]) -> Command {
 /// Runs an example to its end, which has to be a good one, with a receiver for all that it exports.
 pub(crate) fn run(program: &str) -> (String, Exported) {
     let receiver = Receiver::start();
-    let output = command(program, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.endpoint())]).output().unwrap();
+    let endpoint: String = receiver.endpoint();
+    let output = command(program, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]).output().unwrap();
     (text(&output), receiver.exported())
 }
 

@@ -1,17 +1,16 @@
-//! The files under `deploy/` can be read, agree with each other, and name only what there is.
-#![cfg(feature = "otlp")]
+//! The files under `deploy/` can be read, agree with each other, and configure services. `.ci/documents` has the checks that
+//! need only their texts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use saphyr_parser::{Event, Parser, ScalarStyle};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tracecast::config::{Config, Destination, Otlp, Secret, Signal, TemporalityPreference};
 
-const VARIABLES: &str = include_str!("../../book/src/configuration.md");
-const PAGE: &str = include_str!("../../book/src/deploying.md");
+use crate::yaml::yaml;
+
 /// What `SHUTDOWN_TIMEOUT_MS` is where nobody sets it.
 const SHUTDOWN_TIMEOUT_MS: u64 = 30_000;
 const COLLECTORS: [&str; 3] = ["collector-dev.yaml", "collector-sidecar.yaml", "ecs/adot-collector.yaml"];
@@ -40,47 +39,6 @@ fn documents(name: &str) -> Vec<Value> {
 
 fn document(name: &str) -> Value {
     documents(name).swap_remove(0)
-}
-
-fn yaml(text: &str) -> Vec<Value> {
-    let mut open: Vec<(Value, Option<String>)> = Vec::new();
-    let mut documents = Vec::new();
-    for event in Parser::new_from_str(text) {
-        let finished = match event.unwrap_or_else(|error| panic!("{error}\n{text}")).0 {
-            Event::Scalar(text, style, ..) => scalar(&text, style == ScalarStyle::Plain),
-            Event::SequenceStart(..) => {
-                open.push((Value::Array(Vec::new()), None));
-                continue;
-            }
-            Event::MappingStart(..) => {
-                open.push((Value::Object(Map::new()), None));
-                continue;
-            }
-            Event::SequenceEnd | Event::MappingEnd => open.pop().unwrap().0,
-            _ => continue,
-        };
-        match open.last_mut() {
-            None => documents.push(finished),
-            Some((Value::Array(items), _)) => items.push(finished),
-            Some((Value::Object(entries), key)) => match key.take() {
-                Some(key) => {
-                    assert!(entries.insert(key.clone(), finished).is_none(), "`{key}` stands there twice\n{text}")
-                }
-                None => *key = Some(finished.as_str().map_or_else(|| finished.to_string(), str::to_owned)),
-            },
-            Some(_) => unreachable!("only lists and maps are open"),
-        }
-    }
-    documents
-}
-
-fn scalar(text: &str, plain: bool) -> Value {
-    match text {
-        "true" | "false" if plain => Value::Bool(text == "true"),
-        "" | "~" | "null" if plain => Value::Null,
-        _ if plain => serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned())),
-        _ => Value::String(text.to_owned()),
-    }
 }
 
 /// A template with the chart's own values, as far as our templates go.
@@ -140,27 +98,6 @@ fn every_file_can_be_read() {
     for name in json {
         assert!(serde_json::from_str::<Value>(&text(&name)).unwrap().is_object(), "{name}");
     }
-}
-
-#[test]
-fn every_variable_is_one_that_is_read() {
-    let row = |line: &str| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned());
-    let mut known: BTreeSet<String> = VARIABLES.lines().filter_map(row).collect();
-    let of_kubernetes = VARIABLES.lines().filter(|line| line.starts_with("| `k8s."));
-    known.extend(of_kubernetes.flat_map(|line| line.split('`').skip(3).step_by(2)).map(str::to_owned));
-    known.insert("SHUTDOWN_TIMEOUT_MS".to_owned());
-    assert!(known.contains("OTEL_EXPORTER_OTLP_ENDPOINT") && known.contains("K8S_POD_UID"), "{known:?}");
-    let mut found = 0;
-    let texts = names(&[""]).into_iter().map(|name| (text(&name), name));
-    for (text, name) in texts.chain([(PAGE.to_owned(), "deploying.md".to_owned())]) {
-        let words = text.split(|c: char| !c.is_ascii_uppercase() && !c.is_ascii_digit() && c != '_');
-        let ours = |word: &&str| ["OTEL_", "TC_", "K8S_", "SHUTDOWN_"].iter().any(|prefix| word.starts_with(prefix));
-        for word in words.filter(ours) {
-            assert!(known.contains(word), "{name}: {word} is not read by anybody");
-            found += 1;
-        }
-    }
-    assert!(found > 40, "{found}");
 }
 
 #[test]
@@ -351,27 +288,4 @@ fn secrets_are_only_referred_to() {
             });
         }
     }
-}
-
-#[test]
-fn every_file_is_named_in_the_book_and_says_what_was_checked() {
-    for name in names(&[""]) {
-        let folder = name.split('/').next().unwrap();
-        assert!(PAGE.contains(&format!("deploy/{name}")) || PAGE.contains(&format!("deploy/{folder}/")), "{name}");
-        let says = text(&name).contains("Checked: ");
-        // JSON has no comments; what belongs to a chart is told of beside its values.
-        let cannot = name.ends_with(".json") || name.ends_with("Chart.yaml") || name.contains("/templates/");
-        assert!(says || cannot, "{name}");
-    }
-}
-
-/// Where `promtool` is installed it has the last word.
-#[test]
-fn promtool_reads_the_configuration_of_prometheus() {
-    let file = root().join("prometheus.yml");
-    let Ok(output) = Command::new("promtool").args(["check", "config"]).arg(file).output() else {
-        eprintln!("promtool is not installed: left out");
-        return;
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }

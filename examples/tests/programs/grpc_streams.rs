@@ -1,8 +1,8 @@
 //! A long stream is one span on each side, its messages have spans, and the work on them is in the trace of who asked.
 
-mod support;
+use tracecast_receiver::attribute;
 
-use support::{attribute, run};
+use crate::support::run;
 
 #[test]
 fn messages_have_spans_and_work_is_in_the_trace_of_who_asked() {

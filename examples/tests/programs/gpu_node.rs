@@ -1,8 +1,6 @@
 //! The gauges are shown, and those of a GPU that is gone are gaps.
 
-mod support;
-
-use support::{command, text};
+use crate::support::{command, text};
 
 #[test]
 fn a_gpu_that_falls_off_the_bus_becomes_a_gap() {

@@ -1,13 +1,13 @@
 //! The demo runs to its end and shows what it promises, on the terminal and in the browser.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use support::{Receiver, command, text};
+use tracecast_receiver::Receiver;
+
+use crate::support::{command, text};
 
 const DEMO: &str = env!("CARGO_BIN_EXE_tracecast-examples");
 
@@ -194,7 +194,7 @@ fn the_tree_is_used_by_keyboard() {
 #[test]
 fn with_an_endpoint_everything_goes_there() {
     let receiver = Receiver::start();
-    let output = command(DEMO, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.endpoint())]).output().unwrap();
+    let output = command(DEMO, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.endpoint::<String>())]).output().unwrap();
     let text = text(&output);
     assert!(text.starts_with("OTEL_EXPORTER_OTLP_ENDPOINT is set: all telemetry goes there"), "{text}");
     assert!(!text.contains("one request across"), "{text}");

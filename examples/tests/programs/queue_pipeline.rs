@@ -1,8 +1,8 @@
 //! An event is one trace through workers that never call each other, and polling leaves none.
 
-mod support;
+use tracecast_receiver::attribute;
 
-use support::{attribute, run};
+use crate::support::run;
 
 #[test]
 fn an_event_is_one_trace_through_all_workers() {

@@ -1,19 +1,20 @@
 //! The peer that the checks with other languages use: it says what reached it, and fails as it is told.
 
-#[path = "../src/bin/relay/messages.rs"]
+#[path = "../../src/bin/relay/messages.rs"]
 #[allow(dead_code, reason = "it is the peer's, and this needs a part of it")]
 mod messages;
-#[path = "../src/rpc.rs"]
+#[path = "../../src/rpc.rs"]
 #[allow(dead_code, reason = "it is the demo's, and this needs a part of it")]
 mod rpc;
-mod support;
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 use messages::{Ending, Failure, Hops, PASS, Route, TRY, Trial};
-use support::{Exported, Receiver, command};
+use tracecast_receiver::{Exported, Receiver};
+
+use crate::support::command;
 
 /// A peer that serves.
 struct Peer {
@@ -51,7 +52,7 @@ where
     A: prost::Message + Default + 'static,
 {
     let receiver = Receiver::start();
-    let [first, second] = ["first", "second"].map(|name| Peer::start(name, &receiver.endpoint()));
+    let [first, second] = ["first", "second"].map(|name| Peer::start(name, &receiver.endpoint::<String>()));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let answer = runtime.block_on(async {
         let channel = rpc::channel(&first.address).unwrap();

@@ -1,8 +1,8 @@
 //! Spans of `tracing` and ours are one tree, and its events have the ids of both.
 
-mod support;
+use tracecast_receiver::attribute;
 
-use support::{attribute, run};
+use crate::support::run;
 
 #[test]
 fn old_and_new_spans_are_one_tree() {

@@ -1,43 +1,15 @@
 //! The smoke test says what became of each signal, with a receiver that takes all, one that refuses, one that is busy, and
 //! none at all; and it answers for its catalogue.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::process::{Command, Output};
-use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// A receiver that gives every request the same answer. Its paths come out of the channel.
-fn receiver(answer: &'static str) -> (String, Receiver<String>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
-    let (paths, got) = channel();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let paths = paths.clone();
-            std::thread::spawn(move || serve(stream, answer, &paths));
-        }
-    });
-    (address, got)
-}
+use tracecast_receiver::Receiver;
 
-fn serve(stream: TcpStream, answer: &str, paths: &Sender<String>) -> Option<()> {
-    let (mut writer, mut reader) = (stream.try_clone().ok()?, BufReader::new(stream));
-    loop {
-        let mut lines = Vec::new();
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-            if line.trim().is_empty() {
-                break;
-            }
-            lines.push(line.trim().to_ascii_lowercase());
-        }
-        let length = lines.iter().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok());
-        reader.read_exact(&mut vec![0; length.unwrap_or(0)]).ok()?;
-        let path = lines[0].split(' ').nth(1).unwrap_or_default().to_owned();
-        paths.send(path).ok()?;
-        writer.write_all(format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\n\r\n").as_bytes()).ok()?;
-    }
+/// A receiver that gives every request the same answer, and its address.
+fn receiver(answer: &str) -> (String, Receiver) {
+    let receiver = Receiver::answering(answer);
+    (receiver.endpoint(), receiver)
 }
 
 fn smoke(variables: &[(&str, &str)], arguments: &[&str]) -> Output {
@@ -63,26 +35,26 @@ fn lines(address: &str, outcome: &str) -> String {
 
 #[test]
 fn all_is_well_with_a_receiver_that_takes_all() {
-    let (address, paths) = receiver("200 OK");
+    let (address, receiver) = receiver("200 OK");
     // What keeps telemetry of other programs from being sent does not count here.
     let variables =
         [("OTEL_EXPORTER_OTLP_ENDPOINT", &*address), ("OTEL_TRACES_SAMPLER", "always_off"), ("LOG_LEVEL", "off")];
     check(&smoke(&variables, &[]), 0, &lines(&address, "ok"));
-    let mut paths: Vec<String> = paths.try_iter().collect();
+    let mut paths: Vec<String> = receiver.all().into_iter().map(|request| request.path).collect();
     paths.sort();
     assert_eq!(paths, ["/v1/logs", "/v1/metrics", "/v1/traces"]);
 }
 
 #[test]
 fn a_refusal_is_told_with_its_reason() {
-    let (address, _paths) = receiver("401 Unauthorized");
+    let (address, _receiver) = receiver("401 Unauthorized");
     let output = smoke(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &address)], &[]);
     check(&output, 1, &lines(&address, "refused: HTTP 401 Unauthorized"));
 }
 
 #[test]
 fn a_receiver_that_is_busy_is_waited_for() {
-    let (address, _paths) = receiver("503 Service Unavailable");
+    let (address, _receiver) = receiver("503 Service Unavailable");
     let output = smoke(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &address)], &["--seconds", "1"]);
     check(&output, 1, &lines(&address, "not taken in time: HTTP 503 Service Unavailable"));
 }
@@ -100,7 +72,7 @@ fn nobody_listening_is_told_with_its_cause() {
 
 #[test]
 fn a_signal_that_is_off_is_no_failure_but_all_of_them_are() {
-    let (address, _paths) = receiver("200 OK");
+    let (address, _receiver) = receiver("200 OK");
     let one = [("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &*address)];
     let expected = format!("traces to {address}/ by http/protobuf: ok\nmetrics: off\nlogs: off\n");
     check(&smoke(&one, &[]), 0, &expected);
@@ -111,7 +83,7 @@ fn a_signal_that_is_off_is_no_failure_but_all_of_them_are() {
 
 #[test]
 fn a_wrong_setting_is_told_and_fails() {
-    let (address, _paths) = receiver("200 OK");
+    let (address, _receiver) = receiver("200 OK");
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*address), ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")];
     let wrong = "configuration: OTEL_EXPORTER_OTLP_TIMEOUT: `soon` is not a duration; expected a whole number of milliseconds\n";
     check(&smoke(&variables, &[]), 1, &format!("{wrong}{}", lines(&address, "ok")));
@@ -155,7 +127,7 @@ fn the_catalogue_is_printed_and_compared() {
 
 #[test]
 fn the_dashboard_for_compose_is_the_one_that_is_generated() {
-    let kept = include_str!("../../deploy/grafana/dashboards/telemetry.json");
+    let kept = include_str!("../../../deploy/grafana/dashboards/telemetry.json");
     let printed = String::from_utf8(smoke(&[], &["--telemetry-catalogue=grafana"]).stdout).unwrap();
     let how = "cargo run -p tracecast-examples --bin smoke -- --telemetry-catalogue=grafana > deploy/grafana/dashboards/telemetry.json";
     assert_eq!(kept, printed, "make it again: {how}");
