@@ -7,6 +7,7 @@ mod metered;
 #[path = "../support/turn.rs"]
 mod turn;
 
+pub mod agree_with_spans;
 mod exemplars;
 mod in_the_catalogue;
 pub mod joint_labels;

@@ -27,8 +27,7 @@ mod spans {
 }
 
 /// `#[tc_metric]`, alone and with `#[tc_span]`: metrics and tree of each call.
-pub mod metrics {
-    pub mod agree_with_spans;
+mod metrics {
     mod functions;
     mod futures;
     mod methods;

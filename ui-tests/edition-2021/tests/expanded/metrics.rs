@@ -1,7 +1,5 @@
 //! Metrics of the library are counted under the prefix that its manifest sets.
 
-#![deny(warnings)]
-
 use std::fmt::Debug;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Mutex;

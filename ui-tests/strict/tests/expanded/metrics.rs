@@ -1,8 +1,5 @@
 //! Runs metrics of every form.
 
-#![deny(warnings, clippy::all, clippy::pedantic, clippy::nursery)]
-#![forbid(unsafe_code)]
-
 use std::cmp::Ordering;
 use std::fmt::Debug;
 use std::future::Future;

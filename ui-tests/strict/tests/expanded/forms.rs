@@ -1,8 +1,5 @@
 //! Runs every form of every macro.
 
-#![deny(warnings, clippy::all, clippy::pedantic, clippy::nursery)]
-#![forbid(unsafe_code)]
-
 use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;

@@ -1,7 +1,5 @@
 //! Runs what the library declares.
 
-#![deny(warnings)]
-
 use std::fmt::Debug;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::Mutex;

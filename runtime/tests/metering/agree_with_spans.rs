@@ -7,6 +7,8 @@ use tracecast::Outcome;
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 
+use crate::turn::turn;
+
 mod keys {
     tracecast::tc_keys! {
         /// A label that has `none` among its values.
@@ -51,6 +53,7 @@ fn query() -> QueryResult<User> {
 
 #[test]
 fn a_type_that_is_named_like_a_result_is_counted() {
+    let _turn = turn();
     capture(|| {
         let QueryResult(_) = query();
     })
@@ -71,6 +74,7 @@ fn silent() -> Result<(), Silent> {
 
 #[test]
 fn an_error_without_a_text_has_its_type_on_both() {
+    let _turn = turn();
     let captured = capture(silent);
     captured.assert_tree("Agree/Silent error error.type=Gone");
     captured.assert_metrics(
@@ -89,6 +93,7 @@ fn maybe(value: Option<bool>, fails: bool) -> Option<bool> {
 
 #[test]
 fn a_label_with_a_none_of_its_own_has_one() {
+    let _turn = turn();
     let captured = capture(|| {
         maybe(None, false);
         maybe(Some(true), false);
@@ -136,6 +141,7 @@ fn read(stop: impl Fn(&Result<u8, Silent>) -> bool) {
 
 #[test]
 fn a_stream_whose_reader_stops_at_an_error_has_failed() {
+    let _turn = turn();
     let captured = capture(|| read(Result::is_err));
     assert_eq!(captured.span("Agree/Stream").outcome, Outcome::Error);
     captured.assert_metrics(
@@ -150,6 +156,7 @@ fn a_stream_whose_reader_stops_at_an_error_has_failed() {
 
 #[test]
 fn a_stream_whose_reader_stops_before_is_cancelled() {
+    let _turn = turn();
     let captured = capture(|| read(Result::is_ok));
     assert_eq!(captured.span("Agree/Stream").outcome, Outcome::Cancelled);
     captured.assert_metrics(
