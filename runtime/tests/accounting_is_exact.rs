@@ -1,4 +1,6 @@
 //! Every span is accounted for: 8 threads, a pool of two chunks, and a reader that is too slow for them.
+//!
+//! The first recording of a process fixes its capacity, so this is a program of its own.
 
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

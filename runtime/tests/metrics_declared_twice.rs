@@ -1,4 +1,6 @@
 //! A metric that is declared twice with different shapes is an error at the start, which names both places.
+//!
+//! Metering cannot start in a process with such a declaration, so this is a program of its own.
 
 use tracecast::keys::{device, source};
 use tracecast::prelude::*;

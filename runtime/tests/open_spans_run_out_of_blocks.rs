@@ -1,4 +1,6 @@
 //! Too many open spans at once: the surplus is dropped and counted, and the tree of the rest stays right.
+//!
+//! The first recording of a process fixes its capacity, so this is a program of its own.
 
 use tracecast::prelude::*;
 use tracecast::{Capacity, Recording, RecordingConfig, Span};

@@ -44,7 +44,7 @@ mod tests {
     fn run(role: &str, receiver: &Faulty) -> Output {
         let variables = receiver.variables();
         let variables: Vec<_> = variables.iter().map(|(name, value)| (*name, value.as_str())).chain([TRACES]).collect();
-        Child::new("program", role).variables(&variables).run()
+        Child::new(module_path!(), "program", role).variables(&variables).run()
     }
 
     /// Names of the spans that came, in alphabetical order.
@@ -85,7 +85,7 @@ mod tests {
         let spool = ("TC_SPOOL_DIR", folder.0.to_str().unwrap());
         let all: Vec<_> =
             variables.iter().map(|(name, value)| (*name, value.as_str())).chain([TRACES, spool]).collect();
-        let output = Child::new("program", "unwinds").variables(&all).run();
+        let output = Child::new(module_path!(), "program", "unwinds").variables(&all).run();
         assert_eq!(output.code, Some(101), "{}", output.text);
         assert!(files(&folder) > 0, "nothing is on disk: {}", output.text);
     }

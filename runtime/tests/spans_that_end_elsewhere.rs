@@ -1,4 +1,6 @@
 //! Spans that begin on one thread and end on another: ids, blocks and counts stay right.
+//!
+//! The first recording of a process fixes its capacity, so this is a program of its own; in it tests take turns.
 
 use std::sync::mpsc;
 use std::sync::{Mutex, MutexGuard};

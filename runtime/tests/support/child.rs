@@ -15,13 +15,25 @@ pub(crate) fn role() -> Option<String> {
     std::env::var(ROLE).ok()
 }
 
+/// Whether this is the process in which a test runs alone. Anywhere else the test is run in one, and must not fail there.
+#[allow(dead_code, reason = "each test crate uses a part of it")]
+pub(crate) fn is_alone(module: &str, test: &str) -> bool {
+    const ALONE: &str = "alone";
+    if role().as_deref() == Some(ALONE) {
+        return true;
+    }
+    let output = Child::new(module, test, ALONE).run();
+    assert!(output.succeeded && output.text.contains("test result: ok. 1 passed"), "{}", output.text);
+    false
+}
+
 /// A program that is to be run.
 pub(crate) struct Child {
     command: Command,
 }
 
 /// What came of it.
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 pub(crate) struct Output {
     pub(crate) succeeded: bool,
     /// What it exited with, if no signal ended it.
@@ -51,12 +63,15 @@ fn default_signals(command: &mut Command) {
 #[cfg(not(unix))]
 fn default_signals(_: &mut Command) {}
 
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 impl Child {
-    /// The test with this name, in this role, with no variable that could mean anything to us.
-    pub(crate) fn new(test: &str, role: &str) -> Self {
+    /// The test with this name in a module (its `module_path!()`), in this role, with no variable that could mean anything
+    /// to us.
+    pub(crate) fn new(module: &str, test: &str, role: &str) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
+        // The harness does not name the crate.
+        let name = module.split_once("::").map_or(test.to_owned(), |(_, module)| format!("{module}::{test}"));
+        command.args(["--exact", &name, "--nocapture", "--test-threads=1"]);
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if ["OTEL_", "TC_", "LOG_LEVEL", "RUST_LOG", "NO_COLOR", "SHUTDOWN_"]
@@ -101,13 +116,13 @@ impl Child {
 }
 
 /// A program that runs. It is ended with the test.
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 pub(crate) struct Running {
     child: process::Child,
     streams: Vec<(Arc<Mutex<String>>, JoinHandle<()>)>,
 }
 
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 impl Running {
     fn read(&mut self, mut stream: impl Read + Send + 'static) {
         let text = Arc::<Mutex<String>>::default();
@@ -183,12 +198,12 @@ impl Drop for Running {
 }
 
 /// Whether a line is a notice of Tracecast, and not one that the program logged.
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 pub(crate) fn is_notice(line: &serde_json::Value) -> bool {
     line["target"] == "tracecast"
 }
 
-#[allow(dead_code, reason = "each test uses what it needs")]
+#[allow(dead_code, reason = "each test crate uses a part of it")]
 impl Output {
     fn new(status: ExitStatus, text: String) -> Self {
         #[cfg(unix)]

@@ -1,0 +1,15 @@
+//! Runs each example as a program of its own, and looks at what it says and exports. Nothing is started in this process.
+
+mod support;
+
+mod axum_service;
+mod demo;
+mod everything;
+mod existing_tracing;
+mod gpu_node;
+mod grpc_streams;
+mod queue_pipeline;
+mod quickstart;
+mod relay;
+mod smoke;
+mod training_controller;

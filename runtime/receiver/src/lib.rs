@@ -1,0 +1,12 @@
+//! Receivers of OTLP for tests. [`Receiver`] keeps what it is sent over HTTP and answers as it is told; [`Faulty`] speaks HTTP
+//! and gRPC, and fails in the way it is told to.
+//!
+//! Nothing here depends on Tracecast: what was sent is read by somebody else's decoder.
+
+mod exported;
+mod faulty;
+mod http;
+
+pub use self::exported::{Exported, attribute};
+pub use self::faulty::{Faulty, Folder, Kept, Mood, distinct, wait_until};
+pub use self::http::{Receiver, Request, read_request};

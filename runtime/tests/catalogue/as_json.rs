@@ -1,0 +1,187 @@
+//! The catalogue is written as JSON that says what is exported, and is read back to the same.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, json};
+use tracecast::keys::{SourceType, device, source};
+use tracecast::prelude::*;
+use tracecast::{Label, Listing};
+
+/// A service and its method, which depend on each other.
+#[derive(Clone, Copy)]
+pub struct Method(usize);
+
+impl Label for Method {
+    const CARDINALITY: usize = 3;
+    const PARTS: &'static [&'static str] = &["rpc.service", "rpc.method"];
+
+    fn ordinal(self) -> usize {
+        self.0
+    }
+
+    fn value(ordinal: usize) -> Cow<'static, str> {
+        Cow::Owned(format!("Store/{ordinal}"))
+    }
+
+    fn part(ordinal: usize, part: usize) -> Cow<'static, str> {
+        if part == 0 { Cow::Borrowed("Store") } else { Cow::Owned(ordinal.to_string()) }
+    }
+}
+
+mod keys {
+    use super::Method;
+
+    tracecast::tc_keys! {
+        /// The method.
+        pub label method: Method = "tc.method";
+        /// Who asks.
+        pub label tenant: Interned<4> = "tc.tenant.class";
+        /// Of the whole session.
+        pub id session: str = "tc.session.id" { baggage };
+        /// How "large", in C:\bytes.
+        pub measure large: u64 = "tc.large.bytes";
+    }
+}
+
+tc_metrics! {
+    /// Bytes moved between peers.
+    pub static P2P_BYTES: Counter<(source, device)> = "tc_p2p_bytes_total" { unit: "By" };
+    /// Calls by method.
+    static CALLS: Counter<(keys::method, keys::tenant)> = "tc_calls_total";
+    /// How long.
+    static LOAD: Histogram = "tc_load_seconds" { buckets: [0.001, 0.1, 2.5] };
+    /// How large.
+    static SIZES: Histogram<(), u64> = "tc_tensor_bytes" { exponential };
+    /// A name of the semantic conventions.
+    static SERVED: Gauge = "http.server.load" { unit: "1" };
+}
+
+mod elsewhere {
+    use tracecast::prelude::*;
+
+    tc_metrics! {
+        /// The same in other words.
+        pub static LOAD: Histogram = "tc_load_seconds" { buckets: [0.001, 0.1, 2.5] };
+    }
+}
+
+#[tc_span("StoreDaemon/Fetch", kind = client, attrs(keys::session = "s"))]
+#[tc_metric(calls = "tc_fetches_total", labels(source = from))]
+fn fetch(from: SourceType) -> Result<(), std::io::Error> {
+    let _ = from;
+    another();
+    Ok(())
+}
+
+fn another() {
+    let _same = tc_scope!("StoreDaemon/Fetch", kind = client, attrs(keys::large = 1_u64));
+}
+
+fn catalogue() -> Value {
+    let _ = fetch(SourceType::Disk);
+    serde_json::from_str(&tracecast::catalogue().to_json()).unwrap()
+}
+
+fn find<'a>(list: &'a Value, name: &str) -> Vec<&'a Value> {
+    list.as_array().unwrap().iter().filter(|entry| entry["name"] == name).collect()
+}
+
+#[test]
+fn a_span_is_listed_once_with_the_keys_of_all_its_places() {
+    let all = catalogue();
+    let span = json!({"name": "StoreDaemon/Fetch", "kind": "client", "keys": ["tc.large.bytes", "tc.session.id"]});
+    assert_eq!(find(&all["spans"], "StoreDaemon/Fetch"), [&span]);
+}
+
+#[test]
+fn keys_say_what_they_are() {
+    let all = catalogue();
+    let session = json!({"name": "tc.session.id", "kind": "id", "type": "str", "values": null, "baggage": true,
+        "description": "Of the whole session."});
+    assert_eq!(find(&all["keys"], "tc.session.id"), [&session]);
+    let large = find(&all["keys"], "tc.large.bytes")[0];
+    assert_eq!(large["description"], r#"How "large", in C:\bytes."#);
+    assert_eq!((&large["kind"], &large["type"]), (&json!("measure"), &json!("u64")));
+    assert_eq!(find(&all["keys"], "tc.tenant.class")[0]["values"], 5);
+}
+
+#[test]
+fn metrics_say_what_is_exported() {
+    let all = catalogue();
+    let one = |name: &str| {
+        let found = find(&all["metrics"], name);
+        assert_eq!(found.len(), 1, "{name}: {found:?}");
+        found[0].clone()
+    };
+    let bytes = one("tc_p2p_bytes_total");
+    assert_eq!(bytes["labels"][0], json!({"attributes": ["tc.source.type"], "values": 2, "texts": ["remote", "disk"]}));
+    assert_eq!((&bytes["series"], &bytes["unit"], &bytes["group"]), (&json!(34), &json!("By"), &json!("p2p")));
+    assert_eq!((&bytes["kind"], &bytes["number"], &bytes["budget"]), (&json!("counter"), &json!("u64"), &json!(2000)));
+
+    let calls = one("tc_calls_total");
+    let method = json!({"attributes": ["rpc.service", "rpc.method"], "values": 3, "texts": []});
+    let tenant = json!({"attributes": ["tc.tenant.class"], "values": 5, "texts": []});
+    assert_eq!(calls["labels"], json!([method, tenant]), "parts by their names, nothing of what is learnt");
+
+    assert_eq!(one("tc_load_seconds")["buckets"], json!([0.001, 0.1, 2.5]), "declared twice, listed once");
+    assert_eq!(one("tc_tensor_bytes")["buckets"], "exponential");
+    let served = one("http.server.load");
+    assert_eq!((&served["prometheus"], &served["group"]), (&json!("http_server_load_ratio"), &json!("http")));
+    let fetches = one("tc_fetches_total");
+    assert_eq!(fetches["group"], "StoreDaemon", "the component whose function it measures");
+    let outcome = json!({"attributes": ["outcome"], "values": 4, "texts": ["ok", "error", "cancelled", "panicked"]});
+    assert_eq!(fetches["labels"][1], outcome);
+}
+
+#[cfg(feature = "otlp")]
+#[test]
+fn metrics_about_telemetry_itself_are_a_group() {
+    let all = catalogue();
+    assert_eq!(find(&all["metrics"], "tc_spans_exported_total")[0]["group"], "telemetry");
+}
+
+#[test]
+fn the_text_is_versioned_sorted_and_the_same_each_time() {
+    let text = tracecast::catalogue().to_json();
+    assert_eq!(text, tracecast::catalogue().to_json());
+    let all = catalogue();
+    assert_eq!(all["tracecast_catalogue"], 1);
+    for list in ["spans", "keys", "metrics"] {
+        let names: Vec<&str> =
+            all[list].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+        assert!(!names.is_empty() && names.is_sorted(), "{list}: {names:?}");
+    }
+    assert!(!text.contains(".rs"), "places would change with every edit");
+}
+
+#[test]
+fn it_is_read_back_to_the_same() {
+    let listing = tracecast::catalogue().listing();
+    let text = listing.to_json();
+    let read = Listing::from_json(&text).unwrap();
+    assert_eq!(read, listing);
+    assert_eq!(read.to_json(), text);
+}
+
+#[test]
+fn what_is_not_a_catalogue_is_refused_by_name() {
+    let check = |change: &dyn Fn(&mut Value), expected: &str| {
+        let mut all = catalogue();
+        change(&mut all);
+        let error = Listing::from_json(&all.to_string()).unwrap_err().to_string();
+        assert_eq!(error, format!("not a catalogue: {expected}"));
+    };
+    check(&|all| *all = json!([]), "`the text` is not an object");
+    check(&|all| *all = json!({}), "`tracecast_catalogue` is missing");
+    check(&|all| all["tracecast_catalogue"] = json!(2), "`tracecast_catalogue` is 2; expected 1");
+    check(&|all| all["spans"] = json!({}), "`spans` is not a list");
+    check(&|all| all["metrics"][0]["series"] = json!(-1), "`metrics[0].series` is not a whole number");
+    check(&|all| all["metrics"][1]["labels"] = json!([{}]), "`metrics[1].labels[0].attributes` is missing");
+    let kinds = "`metrics[0].kind` is not one of counter, up_down_counter, gauge, histogram, but `meter`";
+    check(&|all| all["metrics"][0]["kind"] = json!("meter"), kinds);
+    let error = Listing::from_json("{\n").unwrap_err().to_string();
+    assert_eq!(error, "not a catalogue: line 2: the text ends too early");
+    let mut more = catalogue();
+    more["later"] = json!({"of": "another version"});
+    assert!(Listing::from_json(&more.to_string()).is_ok());
+}

@@ -1,0 +1,9 @@
+//! What is encoded as OTLP is read back by a decoder of others. Tests that record take turns.
+#![cfg(feature = "otlp")]
+
+#[path = "../support/turn.rs"]
+mod turn;
+
+mod logs;
+mod metrics;
+mod spans;

@@ -1,0 +1,411 @@
+//! What can be changed without a restart: sampling, filters, whole signals, the file; and what sees every text.
+
+use std::time::Duration;
+
+use tracecast::config::{Config, ConsoleFormat, Exporter, Signal};
+use tracecast::prelude::*;
+use tracecast::{Guard, InternedKey, Report, Sampler};
+use tracecast_receiver::Receiver;
+
+use crate::turn::turn;
+
+tracecast::tc_keys! {
+    /// What a user asked for.
+    pub id prompt: str = "tc.test.prompt";
+    /// A slot of a large table.
+    pub label slot: Index<1500> = "tc.test.slot";
+    /// Who asked.
+    pub label tenant: Interned<4> = "tc.test.tenant";
+}
+
+tc_metrics! {
+    /// Loads.
+    static LOADS: Counter = "tc_loads_total";
+    /// Loads of a slot: enough series for large requests.
+    static BY_SLOT: Counter<(slot,)> = "tc_loads_by_slot_total";
+    /// Loads of a tenant.
+    static BY_TENANT: Counter<(tenant,)> = "tc_loads_by_tenant_total";
+}
+
+#[tc_span("Store/Load", attrs(prompt = text))]
+fn load(text: &str) {
+    LOADS.add(1, ());
+}
+
+#[tc_span("Cache/Look")]
+fn look() {}
+
+#[tc_span("Store/Fail", attrs(prompt = "kept"))]
+fn fail() -> Result<(), std::io::Error> {
+    Err(std::io::Error::other("token=hunter2"))
+}
+
+const LONG: Duration = Duration::from_secs(20);
+
+fn to(receiver: &Receiver) -> Config {
+    Config::new().with_endpoint(receiver.endpoint())
+}
+
+fn flush(telemetry: &Guard) -> Report {
+    let report = telemetry.flush(LONG);
+    assert!(report.complete, "{report}");
+    report
+}
+
+#[test]
+fn sampling_and_filters() {
+    let _turn = turn();
+    let receiver = Receiver::start();
+    let telemetry = to(&receiver).with_sampler(Sampler::AlwaysOff).init().unwrap();
+    load("unsampled");
+    telemetry.set_sampler(&Sampler::AlwaysOn);
+    load("sampled");
+    telemetry.set_filter("Store=off".parse().unwrap());
+    load("filtered");
+    look();
+    telemetry.set_sampler(&Sampler::Ratio(0.0));
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 2);
+    assert_eq!(receiver.span_names(), ["Store/Load", "Cache/Look"]);
+}
+
+#[test]
+fn signals_off_and_on_again() {
+    let _turn = turn();
+    let receiver = Receiver::start();
+    let telemetry = to(&receiver).with_exporters(Signal::Logs, Vec::new()).init().unwrap();
+    load("one");
+    telemetry.switch(Signal::Traces, false).unwrap();
+    load("two");
+    assert!(!telemetry.is_on(Signal::Traces) && telemetry.is_on(Signal::Metrics));
+    telemetry.switch(Signal::Traces, true).unwrap();
+    load("three");
+    assert_eq!(flush(&telemetry).spans_exported, 2, "what was recorded before it was switched off is exported");
+    assert_eq!(receiver.last_sum("tc_loads_total"), Some(3), "metrics went on");
+
+    telemetry.switch(Signal::Metrics, false).unwrap();
+    load("four");
+    let before = receiver.at("/v1/metrics").len();
+    assert_eq!(flush(&telemetry).spans_exported, 3);
+    assert_eq!(receiver.at("/v1/metrics").len(), before, "nothing is sent of a signal that is off");
+    telemetry.switch(Signal::Metrics, true).unwrap();
+    load("five");
+    flush(&telemetry);
+    assert_eq!(receiver.last_sum("tc_loads_total"), Some(4), "it goes on from where it was");
+
+    let error = telemetry.switch(Signal::Logs, true).unwrap_err();
+    assert_eq!(error.to_string(), "logs have no exporter; name one with OTEL_LOGS_EXPORTER or an endpoint");
+}
+
+fn file(receiver: &Receiver, ratio: f64, filter: &str) -> String {
+    format!(
+        "file_format: '1.0'
+tracer_provider:
+  sampler: {{trace_id_ratio_based: {{ratio: {ratio}}}}}
+  processors: [{{batch: {{exporter: {{otlp_http: {{endpoint: 'http://{}/v1/traces'}}}}}}}}]
+distribution: {{tracecast: {{filter: '{filter}'}}}}
+",
+        receiver.address
+    )
+}
+
+#[test]
+fn the_file_is_read_again() {
+    let _turn = turn();
+    let (first, second) = (Receiver::start(), Receiver::start());
+    let folder = std::env::temp_dir().join(format!("tracecast-reload-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("telemetry.yaml");
+    std::fs::write(&path, file(&first, 1.0, "Cache=off")).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().init().unwrap();
+    load("one");
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 1);
+
+    std::fs::write(&path, file(&second, 1.0, "Store=off")).unwrap();
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["exporters", "filter"], vec![]));
+    load("two");
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 2, "both receivers count");
+    assert_eq!((first.span_names(), second.span_names()), (vec!["Store/Load".into()], vec!["Cache/Look".into()]));
+
+    std::fs::write(&path, "file_format: '1.0'\ntracer_provider: {loud: true}\n").unwrap();
+    let error = telemetry.reload().unwrap_err().to_string();
+    assert!(error.contains("tracer_provider") && error.contains("loud"), "{error}");
+    let chain = (1..500).map(|at| format!("- &a{at} [*a{}]\n", at - 1)).collect::<String>();
+    let hostile = [
+        (format!("- &a {}\n{}", "x".repeat(60_000), "- *a\n".repeat(90_000)), "line 70: file: is too large"),
+        (format!("- &a0 []\n{chain}"), "line 64: file: is nested too deep"),
+    ];
+    for (text, expected) in hostile {
+        std::fs::write(&path, text).unwrap();
+        let error = telemetry.reload().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 3, "a wrong file changes nothing");
+
+    std::fs::write(&path, "file_format: '1.0'\nresource: {attributes: [{name: a, value: b}]}\n").unwrap();
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!(reloaded.after_restart, ["resource"]);
+    assert!(!telemetry.is_on(Signal::Traces), "without exporters it is off");
+    look();
+    assert_eq!(flush(&telemetry).spans_exported, 3);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_code_said_stays() {
+    let _turn = turn();
+    let receiver = Receiver::start();
+    let folder = std::env::temp_dir().join(format!("tracecast-code-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("telemetry.yaml");
+    std::fs::write(&path, file(&receiver, 0.0, "")).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().with_sampler(Sampler::AlwaysOn).init().unwrap();
+    std::fs::write(&path, file(&receiver, 0.0, "Cache=off")).unwrap();
+    assert_eq!(telemetry.reload().unwrap().changed, ["filter"]);
+    load("sampled");
+    assert_eq!(flush(&telemetry).spans_exported, 1);
+    drop(telemetry);
+    let error = to(&receiver).init().unwrap().reload().unwrap_err().to_string();
+    assert!(error.starts_with("the configuration was made by the program"), "{error}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_hook_sees_every_text() {
+    let _turn = turn();
+    for protocol in [tracecast::config::Protocol::HttpProtobuf, tracecast::config::Protocol::HttpJson] {
+        let receiver = Receiver::start();
+        let telemetry = to(&receiver)
+            .with_protocol(protocol)
+            .with_resource_attribute("owner", "hunter2@example.org")
+            .with_redaction(|name, text| match name {
+                "tc.test.prompt" if text == "kept" => None,
+                _ => text.contains("hunter2").then(|| "[removed]".to_owned()),
+            })
+            .init()
+            .unwrap();
+        load("hunter2 is my password");
+        let _ = fail();
+        BY_TENANT.add(1, (tenant::intern("hunter2 inc"),));
+        flush(&telemetry);
+        let bodies: Vec<_> =
+            receiver.all().iter().map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect();
+        assert!(bodies.len() >= 2, "{bodies:?}");
+        assert!(bodies.iter().all(|body| !body.contains("hunter2")), "{bodies:?}");
+        let removed = bodies.iter().map(|body| body.matches("[removed]").count()).sum::<usize>();
+        // The attribute, the error's message (as attribute and as status), the tenant, and the resource of each request.
+        assert!(removed >= 4 + bodies.len(), "{removed}: {bodies:?}");
+        assert!(bodies.iter().any(|body| body.contains("kept")), "{bodies:?}");
+    }
+}
+
+#[test]
+fn with_several_receivers_the_slowest_counts() {
+    let _turn = turn();
+    let (well, sick) = (Receiver::start(), Receiver::start());
+    sick.set_sick(true);
+    let otlp = |receiver: &Receiver| {
+        let mut settings = tracecast::config::OtlpSettings::default();
+        settings.address =
+            Some(tracecast::config::Address::Base(receiver.endpoint::<tracecast::config::Endpoint>().into()));
+        Exporter::Otlp(Box::new(settings))
+    };
+    let config = Config::new()
+        .with_console(ConsoleFormat::Json)
+        .with_exporters(Signal::Traces, vec![otlp(&well), Exporter::Console, otlp(&sick)]);
+    let telemetry = config.init().unwrap();
+    load("one");
+    let report = telemetry.flush(Duration::from_millis(500));
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (1, 0, 1), "{report}");
+    assert_eq!(well.span_names(), ["Store/Load"]);
+    sick.set_sick(false);
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (1, 1, 0), "{report}");
+    assert_eq!(sick.span_names(), ["Store/Load"]);
+}
+
+struct Folder(std::path::PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("tracecast-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn what_waits_goes_to_the_new_receiver() {
+    let _turn = turn();
+    let (first, second, folder) = (Receiver::start(), Receiver::start(), Folder::new("moves"));
+    first.set_sick(true);
+    let path = folder.0.join("telemetry.yaml");
+    std::fs::write(&path, file(&first, 1.0, "")).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().init().unwrap();
+    load("one");
+    let report = telemetry.flush(Duration::from_millis(300));
+    assert_eq!((report.spans_left, report.complete), (1, false), "{report}");
+    std::fs::write(&path, file(&second, 1.0, "")).unwrap();
+    telemetry.reload().unwrap();
+    load("two");
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.complete), (2, 2, true), "{report}");
+    assert_eq!((first.span_names().len(), second.span_names().len()), (0, 2));
+}
+
+#[test]
+fn beside_another_receiver_what_waits_goes_where_it_was_to_go() {
+    let _turn = turn();
+    let (first, second, folder) = (Receiver::start(), Receiver::start(), Folder::new("beside"));
+    first.set_sick(true);
+    let path = folder.0.join("telemetry.yaml");
+    std::fs::write(&path, file(&first, 1.0, "")).unwrap();
+    // The console is the other one.
+    let telemetry = Config::from_file(&path).unwrap().with_debug(true).init().unwrap();
+    load("one");
+    telemetry.flush(Duration::from_millis(300));
+    std::fs::write(&path, file(&second, 1.0, "")).unwrap();
+    telemetry.reload().unwrap();
+    load("two");
+    let report = telemetry.flush(Duration::from_millis(300));
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (2, 1, 1), "{report}");
+    first.set_sick(false);
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_ended, report.spans_exported, report.complete), (2, 2, true), "{report}");
+    assert_eq!((first.span_names().len(), second.span_names().len()), (1, 1));
+}
+
+#[test]
+fn what_is_on_disk_does_not_go_where_it_went_before() {
+    let _turn = turn();
+    let (first, second, folder) = (Receiver::start(), Receiver::start(), Folder::new("tenants"));
+    second.set_sick(true);
+    let path = folder.0.join("telemetry.yaml");
+    std::fs::write(&path, file(&first, 1.0, "")).unwrap();
+    let spool = tracecast::config::Spool::new(folder.0.join("spool"));
+    let telemetry = Config::from_file(&path).unwrap().with_spool(spool).init().unwrap();
+    std::fs::write(&path, file(&second, 1.0, "")).unwrap();
+    telemetry.reload().unwrap();
+    load("for the second");
+    let report = telemetry.flush(Duration::from_secs(3));
+    assert_eq!((report.spans_ended, report.spans_spooled), (1, 1), "{report}");
+    second.set_sick(false);
+    let began = std::time::Instant::now();
+    while second.span_names().is_empty() && began.elapsed() < LONG {
+        telemetry.flush(LONG);
+    }
+    assert_eq!((first.span_names().len(), second.span_names().len()), (0, 1));
+    let report = telemetry.shutdown(LONG);
+    assert_eq!((report.spans_exported, report.spans_spooled), (1, 0), "{report}");
+}
+
+#[test]
+fn what_code_said_of_exporters_is_said_again() {
+    let _turn = turn();
+    let (receiver, folder) = (Receiver::start(), Folder::new("again"));
+    let path = folder.0.join("telemetry.yaml");
+    std::fs::write(&path, file(&receiver, 1.0, "")).unwrap();
+    let config = Config::from_file(&path).unwrap().with_protocol(tracecast::config::Protocol::HttpJson);
+    let telemetry = config.with_service_name("store").init().unwrap();
+    std::fs::write(&path, file(&receiver, 1.0, "Cache=off")).unwrap();
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["filter"], vec![]));
+    load("one");
+    assert!(telemetry.shutdown(LONG).complete);
+    assert_eq!(receiver.at("/v1/traces")[0].header("content-type"), "application/json");
+}
+
+#[test]
+fn reading_the_same_again_changes_nothing() {
+    let _turn = turn();
+    let receiver = Receiver::start();
+    let section = format!(r#"{{"service_name": "store", "otlp_endpoint": "{}"}}"#, receiver.endpoint::<String>());
+    let mut config = Config::from_env().with_telemetry(serde_json::from_str(&section).unwrap());
+    config.traces.batch.size = 256;
+    let telemetry = config.init().unwrap();
+    load("one");
+    telemetry.set_filter("Cache=off".parse().unwrap());
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!((reloaded.changed, reloaded.after_restart), (vec![], vec![]));
+    load("two");
+    look();
+    assert!(telemetry.shutdown(LONG).complete);
+    assert_eq!(receiver.span_names().len(), 2);
+}
+
+#[test]
+fn a_timeout_that_is_read_again_is_in_force() {
+    let _turn = turn();
+    // It takes connections and never answers.
+    let (silent, folder) = (std::net::TcpListener::bind("127.0.0.1:0").unwrap(), Folder::new("timeout"));
+    let path = folder.0.join("telemetry.yaml");
+    let yaml = |timeout: u32| {
+        format!(
+            "file_format: '1.0'\ntracer_provider:\n  processors:\n    - batch:\n        export_timeout: {timeout}\n        \
+             exporter:\n          otlp_http:\n            endpoint: http://{}/v1/traces\n            timeout: 60000\n",
+            silent.local_addr().unwrap()
+        )
+    };
+    std::fs::write(&path, yaml(60_000)).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().init().unwrap();
+    std::fs::write(&path, yaml(50)).unwrap();
+    let reloaded = telemetry.reload().unwrap();
+    assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["traces.batch"], vec![]));
+    load("one");
+    telemetry.flush(Duration::ZERO);
+    // With the old timeout the second attempt would come after a minute.
+    let (send, attempts) = std::sync::mpsc::channel();
+    std::thread::spawn(move || silent.incoming().try_for_each(|attempt| send.send(attempt)));
+    let attempts: Vec<_> = (0..2).map(|_| attempts.recv_timeout(LONG)).collect();
+    assert!(attempts.iter().all(Result::is_ok), "{attempts:?}");
+    assert_eq!(telemetry.shutdown(Duration::ZERO).spans_left, 1);
+}
+
+#[test]
+fn a_receiver_that_is_down_does_not_hold_up_another_signal() {
+    let _turn = turn();
+    let (well, sick) = (Receiver::start(), Receiver::start());
+    sick.set_sick(true);
+    let config =
+        to(&well).with_endpoint_of(Signal::Metrics, format!("http://{}/v1/metrics", sick.address).parse().unwrap());
+    let telemetry = config.with_memory_limit(4 << 20).with_metric_interval(Duration::from_millis(5)).init().unwrap();
+    // Large requests, until those of metrics fill the memory that they may use.
+    (0..1500_u32).for_each(|slot| BY_SLOT.add(1, (slot,)));
+    let began = std::time::Instant::now();
+    while telemetry.flush(Duration::from_millis(20)).points_dropped == 0 {
+        assert!(began.elapsed() < LONG, "metrics never filled the memory");
+    }
+    (0..2_000).for_each(|_| load("x"));
+    while well.span_names().len() < 2_000 {
+        assert!(began.elapsed() < 2 * LONG, "{}", telemetry.flush(Duration::from_millis(20)));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(telemetry.shutdown(Duration::from_millis(500)).spans_dropped, 0);
+}
+
+#[tc_span("Store/Session", announce = "1s")]
+fn session() {
+    std::thread::sleep(Duration::from_millis(2_300));
+}
+
+#[test]
+fn markers_of_open_spans_are_accounted_for() {
+    let _turn = turn();
+    let receiver = Receiver::start();
+    let telemetry = to(&receiver).with_exporters(Signal::Metrics, Vec::new()).init().unwrap();
+    session();
+    let report = telemetry.shutdown(LONG);
+    let names = receiver.span_names();
+    assert!(names.len() >= 2 && names.iter().any(|name| name == "Store/Session/open"), "{names:?}");
+    assert_eq!((report.spans_ended, report.spans_exported), (names.len() as u64, names.len() as u64), "{report}");
+}
