@@ -1,5 +1,5 @@
 //! Two catalogues are compared: what would break those who use the telemetry is told, each way.
-#![cfg(not(miri))]
+#![cfg(all(feature = "otlp", not(miri)))]
 
 use serde_json::{Value, json};
 use tracecast::{Comparison, Listing};
