@@ -1,4 +1,4 @@
-//! A system without `/proc`: nothing is measured, and one line says so.
+//! A system without `/proc`: nothing is measured, and one line says so. A program of its own: it installs a logger.
 
 mod kit;
 

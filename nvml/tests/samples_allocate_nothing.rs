@@ -1,4 +1,4 @@
-//! After its first sample a GPU's thread allocates no more.
+//! After the first sample, samples of GPUs and of the host allocate nothing. A program of its own: it replaces the allocator.
 
 mod kit;
 
@@ -10,8 +10,10 @@ use kit::{Bench, of, value};
 use tracecast_nvml::{Config, Names};
 use tracecast_nvml_fake::{Driver, Fake};
 
-/// Counts what threads that ask GPUs allocate. The fake is a library of its own and has its own allocator.
+/// Counts what threads that take samples allocate. The fake is a library of its own and has its own allocator.
 struct Counting;
+
+const HOST_SAMPLER: &str = "host-sampler";
 
 static BY_SAMPLERS: AtomicU64 = AtomicU64::new(0);
 
@@ -21,7 +23,7 @@ thread_local! {
 }
 
 fn is_sampler() -> bool {
-    std::thread::current().name().is_some_and(|name| name.starts_with("tracecast-gpu-"))
+    std::thread::current().name().is_some_and(|name| name.starts_with("tracecast-gpu-") || name == HOST_SAMPLER)
 }
 
 // SAFETY: passes everything on to the system's allocator unchanged.
@@ -84,4 +86,43 @@ fn under_the_names_of_the_conventions() {
 fn of_an_old_driver_and_of_one_to_come() {
     check(Fake::of(Driver::Old, "").unwrap(), |config| config.with_details(true));
     check(Fake::of(Driver::Cuda14, "").unwrap(), |config| config.with_details(true));
+}
+
+#[cfg(target_os = "linux")]
+mod of_the_host {
+    use std::path::Path;
+
+    use tracecast_nvml::__bench::HostReader;
+
+    use super::*;
+
+    #[test]
+    fn samples_after_the_first() {
+        // It is nobody else's turn: the count is one for all threads.
+        let _watched = kit::Watched::new();
+        std::thread::Builder::new().name(HOST_SAMPLER.to_owned()).spawn(check_hosts).unwrap().join().unwrap();
+    }
+
+    fn check_hosts() {
+        let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+        for names in [Names::Tracecast, Names::SemanticConventions] {
+            for kernel in ["linux-6.8-v2-kubernetes", "linux-5.4-hybrid-docker"] {
+                assert_eq!(allocations_of_a_hundred_samples(&recorded.join(kernel), names), 0, "{kernel}, {names:?}");
+            }
+        }
+        // Before Linux 6.2 open files have to be listed, which allocates.
+        if std::fs::metadata("/proc/self/fd").unwrap().len() > 0 {
+            assert_eq!(allocations_of_a_hundred_samples(Path::new("/"), Names::Tracecast), 0);
+        }
+    }
+
+    fn allocations_of_a_hundred_samples(root: &Path, names: Names) -> u64 {
+        let mut reader = HostReader::open(root);
+        reader.sample(names);
+        reader.sample(names);
+        let before = BY_SAMPLERS.load(Relaxed);
+        assert!(before > 0, "opening the files allocates");
+        (0..100).for_each(|_| reader.sample(names));
+        BY_SAMPLERS.load(Relaxed) - before
+    }
 }

@@ -21,5 +21,4 @@ pub(crate) mod sample;
 pub(crate) mod sampler;
 pub(crate) mod shared;
 pub(crate) mod slot;
-pub(crate) mod table;
 pub(crate) mod xid;

@@ -11,9 +11,8 @@ use tracecast::InternedKey;
 use crate::gpu::conventional::{Id, hw_id};
 use crate::gpu::fault::Fault;
 use crate::gpu::metrics::*;
-use crate::gpu::publish::{self, Totals};
+use crate::gpu::publish::{self, Subject, Totals};
 use crate::gpu::sample::Sample;
-use crate::gpu::table::Subject;
 use crate::names::Names;
 
 pub(crate) struct Slot {
@@ -50,8 +49,7 @@ impl Slot {
 
     /// The GPU as metrics know it.
     fn subject(&self, state: &State) -> Subject {
-        let id = || state.id.unwrap_or_else(|| hw_id::intern(&format!("gpu{}", self.gpu)));
-        Subject { gpu: self.gpu, id: (self.names == Names::SemanticConventions).then(id) }
+        Subject { gpu: self.gpu, names: self.names, id: state.id }
     }
 
     /// The state, unless the monitor has ended.

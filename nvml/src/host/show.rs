@@ -4,7 +4,7 @@ use super::metrics::*;
 use super::parse::MODES;
 use super::pressure::Stalls;
 use super::{Reading, TICKS};
-use crate::names::Names;
+use crate::names::{Names, add_as, show, show_as};
 use crate::total::Total;
 
 const ALL_MODES: [Mode; MODES] =
@@ -33,64 +33,34 @@ pub(super) struct ContainerTotals {
     stalls: [[Total; 2]; 3],
 }
 
-/// Sets a gauge, or leaves a gap.
-macro_rules! show {
-    ($gauge:expr, $value:expr $(, $label:expr)?) => {
-        match $value {
-            Some(value) => $gauge.set(value, ($($label,)?)),
-            None => $gauge.clear(($($label,)?)),
-        }
-    };
-}
-
-/// The same for one that has two names.
-macro_rules! show_as {
-    ($names:expr, $gauge:ident, $value:expr $(, $label:expr)?) => {
-        match $names {
-            Names::Tracecast => show!(ours::$gauge, $value $(, $label)?),
-            Names::SemanticConventions => show!(conventional::$gauge, $value $(, $label)?),
-        }
-    };
-}
-
-/// Adds to a counter that has two names.
-macro_rules! add_as {
-    ($names:expr, $counter:ident, $amount:expr $(, $label:expr)?) => {
-        match $names {
-            Names::Tracecast => ours::$counter.add($amount, ($($label,)?)),
-            Names::SemanticConventions => conventional::$counter.add($amount, ($($label,)?)),
-        }
-    };
-}
-
 /// Sets all gauges. The empty reading makes all of them gaps.
 pub(super) fn gauges(names: Names, reading: &Reading) {
     let machine = &reading.machine;
     for (mode, share) in ALL_MODES.into_iter().zip(machine.cpu_shares) {
-        show_as!(names, SYSTEM_CPU_SHARE, share, mode);
+        show_as!(names, SYSTEM_CPU_SHARE(mode) = share);
     }
     for (kind, bytes) in KINDS.into_iter().zip(machine.kinds) {
-        show_as!(names, SYSTEM_MEMORY_USAGE, bytes, kind);
+        show_as!(names, SYSTEM_MEMORY_USAGE(kind) = bytes);
     }
-    show_as!(names, SYSTEM_CPUS, machine.cpus);
-    show_as!(names, SYSTEM_MEMORY, machine.memory);
-    show_as!(names, SYSTEM_AVAILABLE, machine.available);
+    show_as!(names, SYSTEM_CPUS() = machine.cpus);
+    show_as!(names, SYSTEM_MEMORY() = machine.memory);
+    show_as!(names, SYSTEM_AVAILABLE() = machine.available);
 
     let process = &reading.process;
-    show_as!(names, PROCESS_RESIDENT, process.resident);
-    show_as!(names, PROCESS_VIRTUAL, process.virtual_size);
-    show_as!(names, PROCESS_THREADS, process.threads);
-    show_as!(names, PROCESS_FILES, process.files);
-    show!(PROCESS_MOST_FILES, process.most_files);
+    show_as!(names, PROCESS_RESIDENT() = process.resident);
+    show_as!(names, PROCESS_VIRTUAL() = process.virtual_size);
+    show_as!(names, PROCESS_THREADS() = process.threads);
+    show_as!(names, PROCESS_FILES() = process.files);
+    show!(PROCESS_MOST_FILES() = process.most_files);
 
     let container = &reading.container;
-    show_as!(names, CONTAINER_MEMORY, container.memory);
-    show_as!(names, CONTAINER_WORKING_SET, container.working_set);
-    show_as!(names, CONTAINER_AVAILABLE, container.available());
-    show_as!(names, CONTAINER_CPU_USAGE, reading.cpus_used);
-    show!(CONTAINER_MEMORY_LIMIT, container.memory_limit);
-    show!(CONTAINER_QUOTA, container.cpu_quota);
-    show!(CONTAINER_QUOTA_USED, reading.quota_used());
+    show_as!(names, CONTAINER_MEMORY() = container.memory);
+    show_as!(names, CONTAINER_WORKING_SET() = container.working_set);
+    show_as!(names, CONTAINER_AVAILABLE() = container.available());
+    show_as!(names, CONTAINER_CPU_USAGE() = reading.cpus_used);
+    show!(CONTAINER_MEMORY_LIMIT() = container.memory_limit);
+    show!(CONTAINER_QUOTA() = container.cpu_quota);
+    show!(CONTAINER_QUOTA_USED() = reading.quota_used());
 }
 
 /// Adds to the counters what came since the last reading. The kernel's never begin again, but some of them, as that of
@@ -98,17 +68,17 @@ pub(super) fn gauges(names: Names, reading: &Reading) {
 pub(super) fn counters(names: Names, reading: &Reading, totals: &mut Totals) {
     for ((ticks, total), mode) in reading.machine.cpu_ticks.into_iter().zip(&mut totals.system).zip(ALL_MODES) {
         if let Some(ticks) = ticks {
-            add_as!(names, SYSTEM_CPU, total.advance_to(ticks) as f64 / TICKS, mode);
+            add_as!(names, SYSTEM_CPU(mode) += total.advance_to(ticks) as f64 / TICKS);
         }
     }
     for ((ticks, total), mode) in reading.process.cpu_ticks.into_iter().zip(&mut totals.process).zip(PROCESS_MODES) {
         if let Some(ticks) = ticks {
-            add_as!(names, PROCESS_CPU, total.advance_to(ticks) as f64 / TICKS, mode);
+            add_as!(names, PROCESS_CPU(mode) += total.advance_to(ticks) as f64 / TICKS);
         }
     }
     let container = &reading.container;
     if let Some(nanos) = container.cpu_nanos {
-        add_as!(names, CONTAINER_CPU, totals.container.cpu.advance_to(nanos) as f64 / 1e9);
+        add_as!(names, CONTAINER_CPU() += totals.container.cpu.advance_to(nanos) as f64 / 1e9);
     }
     if let Some(kills) = container.oom_kills {
         CONTAINER_OOM_KILLS.add(totals.container.oom_kills.advance_to(kills), ());

@@ -1,14 +1,12 @@
 //! The catalogue: every span, key and metric of the program, with its place.
+//!
+//! Libraries have it as Markdown. `listing` has what needs JSON (reading, writing, comparing, the dashboard), with the feature
+//! `otlp`.
 
-mod arguments;
-mod compare;
 mod conflict;
-mod format;
-mod grafana;
-mod json;
+#[cfg(feature = "otlp")]
 mod listing;
 mod markdown;
-mod parse;
 
 use crate::declare::callsite::Callsite;
 use crate::declare::cells::Metric;
@@ -16,10 +14,9 @@ use crate::declare::key::KeyMeta;
 use crate::declare::metric::MetricMeta;
 use crate::declare::registry;
 
-pub use self::compare::Comparison;
 pub use self::conflict::Conflict;
-pub use self::format::ListingError;
-pub use self::listing::Listing;
+#[cfg(feature = "otlp")]
+pub use self::listing::{Comparison, Listing, ListingError};
 
 /// Lists what was linked into this program.
 ///
@@ -56,38 +53,6 @@ pub struct Catalogue {
     pub keys: Vec<&'static KeyMeta>,
     /// Its metrics, by name.
     pub metrics: Vec<&'static MetricMeta>,
-}
-
-impl Catalogue {
-    /// The catalogue as plain data, without the places: to write as JSON, and to compare with that of another version.
-    ///
-    /// ```
-    /// let listing = tracecast::catalogue().listing();
-    /// assert_eq!(listing.to_json(), tracecast::catalogue().to_json());
-    /// ```
-    pub fn listing(&self) -> Listing {
-        Listing::of(self)
-    }
-
-    /// The catalogue as JSON: the same text for the same program, wherever it was built. [`Listing::from_json`] reads it.
-    ///
-    /// ```
-    /// let json = tracecast::catalogue().to_json();
-    /// assert!(json.starts_with("{\n  \"tracecast_catalogue\": 1,\n"));
-    /// ```
-    pub fn to_json(&self) -> String {
-        self.listing().to_json()
-    }
-
-    /// A dashboard with this title that Grafana can import: every metric in a panel of its own, in rows by component.
-    ///
-    /// ```
-    /// let dashboard = tracecast::catalogue().to_grafana("Store");
-    /// assert!(dashboard.contains("\"title\": \"Store\""));
-    /// ```
-    pub fn to_grafana(&self, title: &str) -> String {
-        self.listing().to_grafana(title)
-    }
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ pub struct KeyMeta {
     pub location: &'static Location<'static>,
     text: fn(usize) -> LabelText,
     /// The attributes that a label is on metrics, if it is several.
-    parts: &'static [&'static str],
+    pub(crate) parts: &'static [&'static str],
     part: fn(usize, usize) -> LabelText,
     pub(crate) learnt: bool,
 }
@@ -203,12 +203,6 @@ impl KeyMeta {
     /// Whether a label's value is several attributes on metrics.
     pub(crate) fn is_joint(&self) -> bool {
         !self.parts.is_empty()
-    }
-
-    /// The names of all attributes that a label's values can be on metrics.
-    pub(crate) fn attribute_names(&self) -> impl Iterator<Item = &'static str> {
-        let whole = self.parts.is_empty().then_some(self.name);
-        whole.into_iter().chain(self.parts.iter().copied())
     }
 
     /// What a label's value is on metrics: one attribute, or several.

@@ -63,6 +63,7 @@ fn a_label_of_two_parts_is_two_attributes() {
     assert!(text.lines().any(|found| found == line), "{text}");
 }
 
+#[cfg(feature = "otlp")]
 #[test]
 fn a_catalogue_lists_all_parts_whatever_the_first_value_lacks() {
     let json = tracecast::catalogue().to_json();

@@ -1,10 +1,8 @@
 //! GPUs that are lost, hang, come back; a driver that is loaded again.
 
-mod kit;
-
 use std::time::{Duration, Instant};
 
-use kit::{Bench, of, up, value};
+use crate::kit::{self, Bench, of, up, value};
 
 #[test]
 fn a_lost_gpu_is_a_gap_until_it_is_back() {

@@ -1,11 +1,10 @@
 //! GPUs that are well, of several kinds and drivers.
 
-mod kit;
-
-use kit::{Bench, of, up, value};
 use tracecast::Snapshot;
 use tracecast_nvml::Names;
 use tracecast_nvml_fake::Fake;
+
+use crate::kit::{self, Bench, of, up, value};
 
 const SCRIPT: &str = "
     gpu0.utilization = 87; gpu0.memory_utilization = 40
@@ -128,7 +127,7 @@ fn the_library_is_found_by_its_installed_name() {
     }
     let fake = Fake::new("gpus = 3; gpu2.power = 55000").unwrap();
     let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "the_library_is_found_by_its_installed_name"])
+        .args(["--exact", "gpus_are_looked_after::the_library_is_found_by_its_installed_name"])
         .env(CHILD, "1")
         .env("LD_LIBRARY_PATH", fake.folder())
         .env_remove("CUDA_VISIBLE_DEVICES")

@@ -10,9 +10,10 @@ mod unit;
 
 use std::collections::BTreeMap;
 
+use serde_json::{Value, json};
+
 use self::panel::{Panel, panels};
-use super::json::Json;
-use super::listing::{Listing, Metric};
+use super::{Listing, Metric};
 
 /// Columns of a dashboard.
 const WIDTH: u64 = 24;
@@ -31,20 +32,20 @@ impl Listing {
             layout.row(group);
             metrics.iter().flat_map(|metric| panels(metric)).for_each(|panel| layout.place(panel));
         }
-        let json = Json::object([
-            ("title", title.into()),
-            ("uid", uid(title).into()),
-            ("description", "Every metric of the program, as its catalogue lists them.".into()),
-            ("tags", Json::list(["tracecast"])),
-            ("schemaVersion", 39.into()),
-            ("editable", true.into()),
-            ("graphTooltip", 1.into()),
-            ("refresh", "30s".into()),
-            ("time", Json::object([("from", "now-1h".into()), ("to", "now".into())])),
-            ("templating", Json::object([("list", variables())])),
-            ("panels", Json::List(layout.panels)),
-        ]);
-        format!("{json}\n")
+        let dashboard = json!({
+            "title": title,
+            "uid": uid(title),
+            "description": "Every metric of the program, as its catalogue lists them.",
+            "tags": ["tracecast"],
+            "schemaVersion": 39,
+            "editable": true,
+            "graphTooltip": 1,
+            "refresh": "30s",
+            "time": {"from": "now-1h", "to": "now"},
+            "templating": {"list": variables()},
+            "panels": layout.panels,
+        });
+        format!("{dashboard:#}\n")
     }
 }
 
@@ -74,39 +75,35 @@ fn uid(title: &str) -> String {
 }
 
 /// Where the metrics are, and whose they are.
-fn variables() -> Json {
-    let source = Json::object([
-        ("name", "datasource".into()),
-        ("label", "Prometheus".into()),
-        ("type", "datasource".into()),
-        ("query", "prometheus".into()),
-    ]);
-    let job = Json::object([
-        ("name", "job".into()),
-        ("label", "Service".into()),
-        ("type", "query".into()),
-        ("datasource", datasource()),
-        ("query", "label_values(target_info, job)".into()),
-        ("definition", "label_values(target_info, job)".into()),
-        ("refresh", 2.into()),
-        ("multi", true.into()),
-        ("includeAll", true.into()),
-        // Also what has no such label.
-        ("allValue", ".*".into()),
-        ("current", Json::object([("text", Json::list(["All"])), ("value", Json::list(["$__all"]))])),
-    ]);
-    Json::List(vec![source, job])
+fn variables() -> Value {
+    json!([
+        {"name": "datasource", "label": "Prometheus", "type": "datasource", "query": "prometheus"},
+        {
+            "name": "job",
+            "label": "Service",
+            "type": "query",
+            "datasource": datasource(),
+            "query": "label_values(target_info, job)",
+            "definition": "label_values(target_info, job)",
+            "refresh": 2,
+            "multi": true,
+            "includeAll": true,
+            // Also what has no such label.
+            "allValue": ".*",
+            "current": {"text": ["All"], "value": ["$__all"]},
+        },
+    ])
 }
 
 /// The one that was chosen.
-fn datasource() -> Json {
-    Json::object([("type", "prometheus".into()), ("uid", "${datasource}".into())])
+fn datasource() -> Value {
+    json!({"type": "prometheus", "uid": "${datasource}"})
 }
 
 /// Panels from left to right, then from top to bottom.
 #[derive(Default)]
 struct Layout {
-    panels: Vec<Json>,
+    panels: Vec<Value>,
     x: u64,
     y: u64,
 }
@@ -114,17 +111,15 @@ struct Layout {
 impl Layout {
     fn row(&mut self, title: &str) {
         self.end_line();
-        let at = grid(0, self.y, WIDTH, 1);
+        self.panels.push(json!({
+            "id": self.next_id(),
+            "type": "row",
+            "title": title,
+            "collapsed": false,
+            "gridPos": {"x": 0, "y": self.y, "w": WIDTH, "h": 1},
+            "panels": [],
+        }));
         self.y += 1;
-        let id = self.next_id();
-        self.panels.push(Json::object([
-            ("id", id),
-            ("type", "row".into()),
-            ("title", title.into()),
-            ("collapsed", false.into()),
-            ("gridPos", at),
-            ("panels", Json::List(Vec::new())),
-        ]));
     }
 
     fn place(&mut self, panel: Panel) {
@@ -132,10 +127,9 @@ impl Layout {
         if self.x + width > WIDTH {
             self.end_line();
         }
-        let at = grid(self.x, self.y, width, PANEL_HEIGHT);
+        let place = json!({"x": self.x, "y": self.y, "w": width, "h": PANEL_HEIGHT});
+        self.panels.push(panel.into_json(self.next_id(), &place));
         self.x += width;
-        let id = self.next_id();
-        self.panels.push(panel.into_json(id, at));
     }
 
     fn end_line(&mut self) {
@@ -144,11 +138,7 @@ impl Layout {
         }
     }
 
-    fn next_id(&self) -> Json {
-        (self.panels.len() as u64 + 1).into()
+    fn next_id(&self) -> usize {
+        self.panels.len() + 1
     }
-}
-
-fn grid(x: u64, y: u64, w: u64, h: u64) -> Json {
-    Json::object([("x", x.into()), ("y", y.into()), ("w", w.into()), ("h", h.into())])
 }

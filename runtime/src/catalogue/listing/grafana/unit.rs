@@ -1,6 +1,6 @@
 //! Units of UCUM, as Grafana calls them.
 
-use super::super::listing::Metric;
+use super::super::Metric;
 
 /// A unit, Grafana's name for it, and its name for so many of it in a second.
 const UNITS: [(&str, &str, &str); 25] = [

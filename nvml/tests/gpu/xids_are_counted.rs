@@ -1,8 +1,6 @@
 //! Errors that GPUs report.
 
-mod kit;
-
-use kit::{Bench, of, up, xids};
+use crate::kit::{Bench, of, up, xids};
 
 #[test]
 fn an_xid_is_counted_with_its_time_and_a_rare_one_is_other() {

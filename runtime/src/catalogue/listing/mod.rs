@@ -1,8 +1,19 @@
 //! What a catalogue says, without the places: the same program gives the same listing wherever it was built, and code that
 //! was only moved gives the same one as before.
 
+mod arguments;
+mod compare;
+mod format;
+mod grafana;
+
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
+pub use self::compare::Comparison;
+pub use self::format::ListingError;
+
+use self::format::words;
 use super::Catalogue;
 use crate::declare::callsite::Kind;
 use crate::declare::key::{KeyKind, KeyMeta, ValueType};
@@ -10,6 +21,39 @@ use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
 /// Labels with more values than this are listed by their number alone.
 const TEXTS: usize = 64;
+
+#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
+impl Catalogue {
+    /// The catalogue as plain data, without the places: to write as JSON, and to compare with that of another version.
+    ///
+    /// ```
+    /// let listing = tracecast::catalogue().listing();
+    /// assert_eq!(listing.to_json(), tracecast::catalogue().to_json());
+    /// ```
+    pub fn listing(&self) -> Listing {
+        Listing::of(self)
+    }
+
+    /// The catalogue as JSON: the same text for the same program, wherever it was built. [`Listing::from_json`] reads it.
+    ///
+    /// ```
+    /// let json = tracecast::catalogue().to_json();
+    /// assert!(json.starts_with("{\n  \"tracecast_catalogue\": 1,\n"));
+    /// ```
+    pub fn to_json(&self) -> String {
+        self.listing().to_json()
+    }
+
+    /// A dashboard with this title that Grafana can import: every metric in a panel of its own, in rows by component.
+    ///
+    /// ```
+    /// let dashboard = tracecast::catalogue().to_grafana("Store");
+    /// assert!(dashboard.contains("\"title\": \"Store\""));
+    /// ```
+    pub fn to_grafana(&self, title: &str) -> String {
+        self.listing().to_grafana(title)
+    }
+}
 
 /// A catalogue as plain data: what [`Catalogue::to_json`] writes, of this program or of another one, or of an earlier
 /// version of it.
@@ -24,66 +68,79 @@ const TEXTS: usize = 64;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Listing {
-    pub(super) spans: Vec<Span>,
-    pub(super) keys: Vec<Key>,
-    pub(super) metrics: Vec<Metric>,
+    spans: Vec<Span>,
+    keys: Vec<Key>,
+    metrics: Vec<Metric>,
 }
 
 /// All spans of a name and kind.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Span {
-    pub(super) name: String,
-    pub(super) kind: Kind,
-    pub(super) keys: Vec<String>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Span {
+    name: String,
+    #[serde(with = "words")]
+    kind: Kind,
+    keys: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Key {
-    pub(super) name: String,
-    pub(super) kind: KeyKind,
-    pub(super) value_type: ValueType,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Key {
+    name: String,
+    #[serde(with = "words")]
+    kind: KeyKind,
+    #[serde(rename = "type", with = "words")]
+    value_type: ValueType,
     /// How many values a label has.
-    pub(super) values: Option<u64>,
-    pub(super) baggage: bool,
-    pub(super) description: String,
+    values: Option<u64>,
+    baggage: bool,
+    description: String,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Metric {
-    pub(super) name: String,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Metric {
+    name: String,
     /// Its name where Prometheus stores it.
-    pub(super) prometheus: String,
+    prometheus: String,
     /// The component whose function it measures, or the area that its name begins with.
-    pub(super) group: String,
-    pub(super) kind: MetricKind,
-    pub(super) number: NumberType,
-    pub(super) unit: String,
-    pub(super) labels: Vec<Label>,
-    pub(super) buckets: Bounds,
-    pub(super) series: u64,
-    pub(super) budget: u64,
-    pub(super) description: String,
+    group: String,
+    #[serde(with = "words")]
+    kind: MetricKind,
+    #[serde(with = "words")]
+    number: NumberType,
+    unit: String,
+    labels: Vec<Label>,
+    buckets: Bounds,
+    series: u64,
+    budget: u64,
+    description: String,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Label {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Label {
     /// The attributes that it is on the wire: one, or several that depend on each other.
-    pub(super) attributes: Vec<String>,
-    pub(super) values: u64,
+    attributes: Vec<String>,
+    values: u64,
     /// The values, where they are known before the program runs, and not too many.
-    pub(super) texts: Vec<String>,
+    texts: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Bounds {
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "`buckets` is not null, `exponential` or a list of numbers")]
+enum Bounds {
     /// It is no histogram.
     None,
     Explicit(Vec<f64>),
+    Rule(Rule),
+}
+
+/// A rule that buckets follow.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Rule {
     Exponential,
 }
 
 impl Listing {
-    pub(super) fn of(catalogue: &Catalogue) -> Self {
+    fn of(catalogue: &Catalogue) -> Self {
         let components = components(catalogue);
         let mut keys: Vec<Key> = catalogue.keys.iter().map(|key| Key::of(key)).collect();
         keys.sort_by(|a, b| a.order().cmp(&b.order()));
@@ -98,7 +155,7 @@ impl Listing {
     }
 
     /// How many series all metrics can have together.
-    pub(super) fn series(&self) -> u64 {
+    fn series(&self) -> u64 {
         self.metrics.iter().fold(0, |sum, metric| sum.saturating_add(metric.series))
     }
 }
@@ -166,7 +223,7 @@ impl Metric {
             labels: labels(meta),
             buckets: match (meta.kind, meta.buckets) {
                 (MetricKind::Histogram, Buckets::Explicit(bounds)) => Bounds::Explicit(finite(bounds)),
-                (MetricKind::Histogram, Buckets::Exponential) => Bounds::Exponential,
+                (MetricKind::Histogram, Buckets::Exponential) => Bounds::Rule(Rule::Exponential),
                 _ => Bounds::None,
             },
             series: meta.series() as u64,
@@ -175,14 +232,14 @@ impl Metric {
         }
     }
 
-    pub(super) fn same_shape(&self, other: &Metric) -> bool {
+    fn same_shape(&self, other: &Metric) -> bool {
         self.name == other.name
             && (self.kind, self.number, &self.unit) == (other.kind, other.number, &other.unit)
             && (&self.labels, &self.buckets) == (&other.labels, &other.buckets)
     }
 
     /// The names of its attributes.
-    pub(super) fn attributes(&self) -> impl Iterator<Item = &str> + Clone {
+    fn attributes(&self) -> impl Iterator<Item = &str> + Clone {
         self.labels.iter().flat_map(|label| label.attributes.iter().map(String::as_str))
     }
 }
@@ -192,7 +249,8 @@ fn labels(meta: &MetricMeta) -> Vec<Label> {
     let label = |dimension: &crate::declare::metric::Dimension| {
         let key = keys.next();
         let attributes: Vec<String> = match key {
-            Some(key) => key.attribute_names().map(str::to_owned).collect(),
+            Some(key) if key.is_joint() => key.parts.iter().map(|&name| name.to_owned()).collect(),
+            Some(key) => vec![key.name.to_owned()],
             None => vec![dimension.name.to_owned()],
         };
         let is_known = key.is_none_or(|key| !key.learnt) && attributes.len() == 1;
@@ -215,8 +273,8 @@ fn group(meta: &MetricMeta) -> String {
 
 /// Whether a metric is one about telemetry itself.
 fn is_own(file: &str) -> bool {
-    let here = file!().trim_end_matches("listing.rs").trim_end_matches(['/', '\\']).trim_end_matches("catalogue");
-    file.strip_prefix(here).is_some_and(|file| matches!(file, "export/own.rs" | "export\\own.rs"))
+    let here = file!().rsplitn(4, ['/', '\\']).last().unwrap_or_default();
+    file.strip_prefix(here).is_some_and(|file| matches!(file, "/export/own.rs" | "\\export\\own.rs"))
 }
 
 /// Bounds that JSON can write.

@@ -1,11 +1,10 @@
 //! The names of the semantic conventions, from a GPU on.
 
-mod kit;
-
-use kit::{Bench, up, value};
 use tracecast::Snapshot;
 use tracecast_nvml::Names;
 use tracecast_nvml_fake::Fake;
+
+use crate::kit::{self, Bench, up, value};
 
 const SCRIPT: &str = "gpu0.utilization = 87; gpu0.memory_total = 1000; gpu0.memory_used = 600; gpu0.temperature = 61;
     gpu0.memory_temperature = 70; gpu0.power = 250500; gpu0.clock_sm = 1980";

@@ -1,12 +1,11 @@
 //! Metrics of the host, the process and its container by both kinds of names, from recorded files.
 
-mod kit;
-
 use std::path::{Path, PathBuf};
 
-use kit::{Watched, value};
 use tracecast::Snapshot;
 use tracecast_nvml::{Config, Names};
+
+use crate::kit::{self, Watched, value};
 
 /// A value: its name with the labels, ours and that of the conventions, and its unit there.
 type Pair = (

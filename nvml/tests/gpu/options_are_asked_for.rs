@@ -1,10 +1,9 @@
 //! What is measured only if somebody asks for it.
 
-mod kit;
-
-use kit::{Bench, of, up, value};
 use tracecast::Snapshot;
 use tracecast_nvml_fake::{Driver, Fake};
+
+use crate::kit::{self, Bench, of, up, value};
 
 #[test]
 fn traffic_is_measured_if_asked_for() {

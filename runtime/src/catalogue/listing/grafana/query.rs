@@ -1,7 +1,8 @@
 //! What a panel asks Prometheus for.
 
-use super::super::json::Json;
-use super::super::listing::{Bounds, Label, Metric};
+use serde_json::{Value, json};
+
+use super::super::{Bounds, Label, Metric, Rule};
 use super::datasource;
 use crate::declare::metric::{MetricKind, label_name};
 
@@ -17,23 +18,23 @@ pub(super) struct Query {
 }
 
 impl Query {
-    pub(super) fn to_json(&self, name: char, panel: &str) -> Json {
+    pub(super) fn to_json(&self, name: char, panel: &str) -> Value {
         let format = match panel {
             "heatmap" => "heatmap",
             "table" => "table",
             _ => "time_series",
         };
         let is_instant = panel == "table";
-        Json::object([
-            ("refId", name.to_string().into()),
-            ("datasource", datasource()),
-            ("editorMode", "code".into()),
-            ("expr", (&self.expression).into()),
-            ("legendFormat", (&self.legend).into()),
-            ("format", format.into()),
-            ("instant", is_instant.into()),
-            ("range", (!is_instant).into()),
-        ])
+        json!({
+            "refId": name,
+            "datasource": datasource(),
+            "editorMode": "code",
+            "expr": self.expression,
+            "legendFormat": self.legend,
+            "format": format,
+            "instant": is_instant,
+            "range": !is_instant,
+        })
     }
 }
 
@@ -97,7 +98,7 @@ fn histogram(metric: &Metric, labels: &[String], of: impl Fn(&str, &[String]) ->
     with_bounds.push("le".to_owned());
     let buckets = of(&format!("{}_bucket", metric.prometheus), &with_bounds);
     match metric.buckets {
-        Bounds::Exponential => format!("{buckets} or {}", of(&metric.prometheus, labels)),
+        Bounds::Rule(Rule::Exponential) => format!("{buckets} or {}", of(&metric.prometheus, labels)),
         _ => buckets,
     }
 }

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::format::{key_kind_name, kind_name, metric_kind_name};
-use super::listing::{Key, Label, Listing, Metric, Span};
+use super::format::Word as _;
+use super::{Key, Label, Listing, Metric, Span};
+use crate::declare::key::KeyKind;
 
 /// How a listing differs from an earlier one.
 ///
@@ -201,7 +202,7 @@ impl Named for Span {
     }
 
     fn changes(&self, before: &Self, found: &mut Found) {
-        found.changed("the kind of span", &self.name, kind_name(before.kind), kind_name(self.kind));
+        found.changed("the kind of span", &self.name, before.kind.word(), self.kind.word());
         found.set(&format!("span `{}`", self.name), &before.keys, &self.keys, false);
     }
 }
@@ -219,7 +220,10 @@ impl Named for Key {
     }
 
     fn changes(&self, before: &Self, found: &mut Found) {
-        let kind = |key: &Key| key_kind_name(key.kind, key.value_type);
+        let kind = |key: &Key| match key.kind {
+            KeyKind::Label => "label".to_owned(),
+            kind => format!("{} of {}", kind.word(), key.value_type.word()),
+        };
         found.changed("key", &self.name, kind(before), kind(self));
         if before.baggage != self.baggage {
             let now = if self.baggage { "now" } else { "no longer" };
@@ -244,7 +248,7 @@ impl Named for Metric {
         let name = &self.name;
         let unit =
             |metric: &Metric| if metric.unit.is_empty() { "none".to_owned() } else { format!("`{}`", metric.unit) };
-        found.changed("the kind of metric", name, metric_kind_name(before.kind), metric_kind_name(self.kind));
+        found.changed("the kind of metric", name, before.kind.word(), self.kind.word());
         found.changed("the unit of metric", name, unit(before), unit(self));
         let attributes = |metric: &Metric| metric.attributes().map(str::to_owned).collect::<Vec<_>>();
         found.set(&format!("metric `{name}`"), &attributes(before), &attributes(self), true);

@@ -1,11 +1,10 @@
 //! No library, no driver, the wrong driver: the monitor starts all the same, says why, and looks again.
 
-mod kit;
-
-use kit::{Bench, Watched, up, value};
 use tracecast::Snapshot;
 use tracecast_nvml::Config;
 use tracecast_nvml_fake::{Fake, built_library};
+
+use crate::kit::{self, Bench, Watched, up, value};
 
 fn available(snapshot: &Snapshot, reason: &str) -> Option<f64> {
     value(snapshot, "tc_nvml_available", &[("reason", reason)])

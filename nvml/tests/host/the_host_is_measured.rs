@@ -1,12 +1,9 @@
 //! The machine that runs this, this process, and where they end.
 
-#![cfg(target_os = "linux")]
-
-mod kit;
-
-use kit::{Watched, value};
 use tracecast::Snapshot;
 use tracecast_nvml::Config;
+
+use crate::kit::{self, Watched, value};
 
 fn config() -> Config {
     Config::default().with_interval(kit::INTERVAL).with_library("/nonexistent/libnvidia-ml.so.1")

@@ -5,12 +5,14 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{Catalogue, Listing, catalogue};
+use super::Listing;
+use crate::catalogue::{Catalogue, catalogue};
 
 const SHOW: &str = "--telemetry-catalogue";
 const COMPARE: &str = "--telemetry-catalogue-compare";
 const ALLOW: &str = "--telemetry-catalogue-allow";
 
+#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 impl Catalogue {
     /// Answers arguments that ask for the catalogue, and says how the program is to end then; nothing if none of them does.
     /// Call it first in `main`, with all arguments:

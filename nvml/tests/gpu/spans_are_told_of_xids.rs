@@ -1,10 +1,9 @@
 //! A span that works on a GPU has an event for each XID that came meanwhile.
 
-mod kit;
-
-use kit::{Bench, xids};
 use tracecast::testing::capture;
 use tracecast::{OwnedValue, tc_span};
+
+use crate::kit::{Bench, xids};
 
 #[tc_span("Worker/Run")]
 fn run(gpu: u32, work: impl FnOnce()) {

@@ -1,7 +1,8 @@
 //! The panels of one metric.
 
-use super::super::json::Json;
-use super::super::listing::Metric;
+use serde_json::{Value, json};
+
+use super::super::Metric;
 use super::query::{self, Query};
 use super::{datasource, unit};
 use crate::declare::metric::MetricKind;
@@ -60,50 +61,42 @@ impl Panel {
         Panel { kind, title, description: description.trim_start().to_owned(), unit, queries }
     }
 
-    pub(super) fn into_json(self, id: Json, place: Json) -> Json {
+    pub(super) fn into_json(self, id: usize, place: &Value) -> Value {
         let target = |(at, query): (usize, &Query)| query.to_json((b'A' + at as u8) as char, self.kind);
-        Json::object([
-            ("id", id),
-            ("type", self.kind.into()),
-            ("title", self.title.into()),
-            ("description", self.description.into()),
-            ("datasource", datasource()),
-            ("gridPos", place),
-            ("fieldConfig", fields(self.kind, self.unit)),
-            ("options", options(self.kind, self.unit)),
-            ("targets", Json::List(self.queries.iter().enumerate().map(target).collect())),
-        ])
+        json!({
+            "id": id,
+            "type": self.kind,
+            "title": self.title,
+            "description": self.description,
+            "datasource": datasource(),
+            "gridPos": place,
+            "fieldConfig": {"defaults": {"unit": self.unit, "custom": custom(self.kind)}, "overrides": []},
+            "options": options(self.kind, self.unit),
+            "targets": self.queries.iter().enumerate().map(target).collect::<Vec<_>>(),
+        })
     }
 }
 
-fn fields(kind: &str, unit: &str) -> Json {
-    let custom = match kind {
-        "timeseries" => Json::object([("fillOpacity", 10.into()), ("showPoints", "never".into())]),
-        _ => Json::object([]),
-    };
-    let defaults = Json::object([("unit", unit.into()), ("custom", custom)]);
-    Json::object([("defaults", defaults), ("overrides", Json::List(Vec::new()))])
+fn custom(kind: &str) -> Value {
+    match kind {
+        "timeseries" => json!({"fillOpacity": 10, "showPoints": "never"}),
+        _ => json!({}),
+    }
 }
 
-fn options(kind: &str, unit: &str) -> Json {
+fn options(kind: &str, unit: &str) -> Value {
     match kind {
-        "timeseries" => {
-            let legend = Json::object([
-                ("displayMode", "table".into()),
-                ("placement", "bottom".into()),
-                ("showLegend", true.into()),
-                ("calcs", Json::list(["lastNotNull", "max"])),
-            ]);
-            let tooltip = Json::object([("mode", "multi".into()), ("sort", "desc".into())]);
-            Json::object([("legend", legend), ("tooltip", tooltip)])
-        }
-        "heatmap" => Json::object([
-            ("calculate", false.into()),
-            ("cellGap", 1.into()),
-            ("yAxis", Json::object([("unit", unit.into())])),
-            ("color", Json::object([("mode", "scheme".into()), ("scheme", "Oranges".into()), ("steps", 64.into())])),
-            ("tooltip", Json::object([("mode", "single".into())])),
-        ]),
-        _ => Json::object([("showHeader", true.into())]),
+        "timeseries" => json!({
+            "legend": {"displayMode": "table", "placement": "bottom", "showLegend": true, "calcs": ["lastNotNull", "max"]},
+            "tooltip": {"mode": "multi", "sort": "desc"},
+        }),
+        "heatmap" => json!({
+            "calculate": false,
+            "cellGap": 1,
+            "yAxis": {"unit": unit},
+            "color": {"mode": "scheme", "scheme": "Oranges", "steps": 64},
+            "tooltip": {"mode": "single"},
+        }),
+        _ => json!({"showHeader": true}),
     }
 }

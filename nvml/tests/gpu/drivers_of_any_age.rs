@@ -1,10 +1,9 @@
 //! Drivers that have other functions than the one the wrapper was written for.
 
-mod kit;
-
-use kit::{Bench, of, up, value, xids};
 use tracecast::Snapshot;
 use tracecast_nvml_fake::{Driver, Fake};
+
+use crate::kit::{Bench, of, up, value, xids};
 
 const SCRIPT: &str =
     "gpu0.memory_total = 1000; gpu0.memory_used = 600; gpu0.memory_reserved = 10; gpu0.temperature = 61;

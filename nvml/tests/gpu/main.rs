@@ -1,0 +1,13 @@
+//! GPUs of a fake driver. One program: the tests take turns, because there is one monitor in a process.
+
+#[path = "../kit/mod.rs"]
+mod kit;
+
+mod absent_drivers_are_said;
+mod drivers_of_any_age;
+mod gpus_are_looked_after;
+mod names_come_in_two_styles;
+mod options_are_asked_for;
+mod sick_gpus_become_gaps;
+mod spans_are_told_of_xids;
+mod xids_are_counted;
