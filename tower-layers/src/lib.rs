@@ -83,6 +83,10 @@ mod hosts;
 #[cfg(feature = "http")]
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 pub mod http;
+mod learnt;
+mod origin;
+mod place;
+mod side;
 mod trust;
 
 pub use crate::grpc::client::{GrpcClient, GrpcClientLayer};

@@ -10,41 +10,19 @@ use tonic::body::Body;
 use tracecast::conventions::{self, Conventions};
 use tracecast::keys::error::error_type;
 use tracecast::keys::rpc;
-use tracecast::{Context, Outcome, Span};
+use tracecast::{Outcome, Span};
 
 use crate::deadline::Deadline;
 use crate::grpc::keys;
 use crate::grpc::label::StatusName;
 use crate::grpc::messages::{BodyEnd, Counts, Messages, Passed};
-use crate::grpc::method::{CALLED, Method, Methods, SERVED};
+use crate::grpc::method::{Method, Methods};
 use crate::grpc::metrics::Measured;
 use crate::grpc::request::RequestBody;
 use crate::grpc::segment::Segments;
-use crate::grpc::status::{self, Side};
-
-/// What is current while a call is worked on.
-pub(crate) enum Place {
-    /// Its span, which may be there and not be recorded.
-    Span(Span),
-    /// The caller's context, where there is no span. It is seldom here, and would make every call that is moved larger.
-    Context(Box<Context>),
-    /// Whatever is.
-    Unchanged,
-}
-
-impl Place {
-    pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        match self {
-            Place::Span(span) => span.in_scope(f),
-            Place::Context(context) => context.run(f),
-            Place::Unchanged => f(),
-        }
-    }
-
-    pub(crate) fn is_recording(&self) -> bool {
-        matches!(self, Place::Span(span) if span.is_recording())
-    }
-}
+use crate::grpc::status;
+use crate::place::Place;
+use crate::side::Side;
 
 /// What is known of a call from its beginning on, for when its status is known.
 struct Record {
@@ -217,7 +195,7 @@ impl Call {
 
     fn finish(&mut self, record: &Record, code: Code, outcome: Outcome, message: impl FnOnce() -> String) {
         if code == Code::Ok {
-            record.methods().learn(&record.method);
+            Methods::of(record.side).learn(&record.method);
         }
         let passed = (record.request.load(), self.response.passed);
         let mut segments = self.segments.take();
@@ -230,8 +208,7 @@ impl Call {
             // Inside of the span, which may be an example of it.
             self.place.run(|| measured.end(record.method.label(), code, record.began.elapsed()));
         }
-        let Place::Span(span) = &mut self.place else { return };
-        let mut span = std::mem::replace(span, Span::none());
+        let mut span = self.place.take_span();
         if !span.is_recording() {
             return;
         }
@@ -278,13 +255,6 @@ impl Record {
         let request = &self.request;
         let is_lost = request.ended(BodyEnd::Lost) || (code == Code::Internal && request.ended(BodyEnd::Cut));
         self.side == Side::Server && is_lost
-    }
-
-    fn methods(&self) -> &'static Methods {
-        match self.side {
-            Side::Server => &SERVED,
-            Side::Client => &CALLED,
-        }
     }
 }
 

@@ -12,15 +12,18 @@ use tower_service::Service;
 use tracecast::{Context, Span, conventions};
 
 use crate::deadline;
-use crate::grpc::call::{Call, Place};
+use crate::grpc::call::Call;
 use crate::grpc::descriptor::{self, DescriptorError};
 use crate::grpc::method::CALLED;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
 use crate::grpc::segment::Segments;
 use crate::grpc::settings::Settings;
-use crate::grpc::start::{self, Ends, Origin};
-use crate::grpc::status::{BoxError, Side};
+use crate::grpc::start::{self, Ends};
+use crate::grpc::status::BoxError;
+use crate::origin::Origin;
+use crate::place::Place;
+use crate::side::Side;
 
 /// Makes a span of each call, below the current one, and sends its context along.
 ///
@@ -233,8 +236,7 @@ fn begin(request: &mut Request<Body>, settings: &Settings) -> Option<Call> {
     }
     let context = if span.is_none() { Context::current() } else { span.context() };
     send(&context, request, settings);
-    let place = if span.is_none() { Place::Unchanged } else { Place::Span(span) };
-    let given = deadline::given(request.headers());
+    let (place, given) = (Place::called(span), deadline::given(request.headers()));
     Call::begin(Side::Client, place, method, request.body_mut(), (given, settings.timeout), segments)
 }
 

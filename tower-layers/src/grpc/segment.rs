@@ -12,8 +12,9 @@ use crate::alarm::Alarm;
 use crate::grpc::keys;
 use crate::grpc::messages::Passed;
 use crate::grpc::method::Method;
-use crate::grpc::start::{self, Ends, Origin};
-use crate::grpc::status::Side;
+use crate::grpc::start::{self, Ends};
+use crate::origin::Origin;
+use crate::side::Side;
 
 /// A stream does not roll over more often than this: each time is a span.
 const SHORTEST: Duration = Duration::from_millis(10);

@@ -10,19 +10,22 @@ use tonic::body::Body;
 use tonic::server::NamedService;
 use tower_layer::Layer;
 use tower_service::Service;
-use tracecast::{Context, Key, KeyOf, Kind, Sampler, Span, conventions, propagation};
+use tracecast::{Key, KeyOf, Kind, Sampler, Span, conventions};
 
 use crate::deadline;
-use crate::grpc::call::{Call, Place};
+use crate::grpc::call::Call;
 use crate::grpc::descriptor::{self, DescriptorError};
 use crate::grpc::method::SERVED;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
 use crate::grpc::segment::Segments;
 use crate::grpc::settings::Settings;
-use crate::grpc::start::{self, Ends, Origin};
-use crate::grpc::status::{BoxError, Side};
+use crate::grpc::start::{self, Ends};
+use crate::grpc::status::BoxError;
 use crate::headers::{self, Carried};
+use crate::origin::Origin;
+use crate::place::Place;
+use crate::side::Side;
 use crate::trust::{self, Peer};
 
 /// Makes a span of each call that is served, below the caller's.
@@ -271,13 +274,13 @@ fn begin(request: &mut Request<Body>, settings: &Settings, is_on: bool) -> Optio
     let (path, carried) = (request.uri().path(), Carried::of(request.headers()));
     let caller = settings.policy.caller_by(request, &carried);
     if !is_on || !settings.traces(path) {
-        return Call::at(transparent(caller.parent));
+        return Call::at(Place::transparent(caller.parent));
     }
     let is_unsampled = caller.parent.is_valid() && !caller.parent.is_sampled();
     if is_unsampled && !metrics::are_on(Side::Server) {
         // Nothing will be told of it, so that nobody has to know what is called.
         let span = Span::standing_for(&caller.parent, Kind::Server);
-        return Call::at(if span.is_none() { transparent(caller.parent) } else { Place::Span(span) });
+        return Call::at(Place::served(span, caller.parent));
     }
     let (method, given) = (SERVED.find(path), carried.timeout().and_then(deadline::parse));
     let sampler = settings.policy.sampler(path);
@@ -289,15 +292,6 @@ fn begin(request: &mut Request<Body>, settings: &Settings, is_on: bool) -> Optio
         ends.tell(&mut span);
         segments = settings.roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends));
     }
-    let place = if span.is_none() { transparent(caller.parent) } else { Place::Span(span) };
+    let place = Place::served(span, caller.parent);
     Call::begin(Side::Server, place, method, request.body_mut(), (given, settings.timeout), segments)
-}
-
-/// Without a span of its own, a call is worked on in its caller's context, if that is anything.
-pub(crate) fn transparent(caller: Context) -> Place {
-    if !caller.is_valid() && caller.baggage_entries().next().is_none() {
-        return Place::Unchanged;
-    }
-    propagation::prepare();
-    Place::Context(Box::new(caller))
 }

@@ -3,57 +3,27 @@
 use std::net::{IpAddr, SocketAddr};
 
 use http::Uri;
+use tracecast::Span;
 use tracecast::conventions::Conventions;
 use tracecast::keys::http::{network_peer_address, network_peer_port, server_address, server_port};
 use tracecast::keys::rpc;
-use tracecast::{Context, Kind, Sampler, Span, SpanBuilder, SpanName};
 
 use crate::grpc::keys;
 use crate::grpc::label::System;
 use crate::grpc::method::Method;
-use crate::grpc::status::Side;
+use crate::origin::Origin;
+use crate::side::Side;
 
 /// The longest name of a host that is recorded.
 const HOST: usize = 255;
 
-/// Where a span has its place.
-#[derive(Debug, Default)]
-pub(crate) struct Origin<'a> {
-    /// Without it, whatever is current.
-    pub(crate) parent: Option<&'a Context>,
-    pub(crate) link: Option<&'a Context>,
-    /// Decides about a root.
-    pub(crate) sampler: Option<&'a Sampler>,
-}
-
 /// Starts the span of a call.
 pub(crate) fn start(side: Side, method: &Method, conventions: Conventions, origin: Origin<'_>) -> Span {
-    let kind = match side {
-        Side::Server => Kind::Server,
-        Side::Client => Kind::Client,
-    };
-    let mut span = match origin {
-        Origin { parent, link: None, sampler: None } => method.span(kind).start(parent),
-        origin => describe(method.span(kind), origin).start(),
-    };
+    let mut span = origin.start(method.span(side));
     if span.is_recording() {
         tell_method(&mut span, method, conventions);
     }
     span
-}
-
-fn describe(name: SpanName, origin: Origin<'_>) -> SpanBuilder {
-    let mut builder = name.builder();
-    if let Some(parent) = origin.parent {
-        builder = builder.with_parent(parent);
-    }
-    if let Some(link) = origin.link {
-        builder = builder.with_links(link);
-    }
-    if let Some(sampler) = origin.sampler {
-        builder = builder.with_sampler(sampler.clone());
-    }
-    builder
 }
 
 fn tell_method(span: &mut Span, method: &Method, conventions: Conventions) {

@@ -8,15 +8,9 @@ use http::{HeaderMap, HeaderName, StatusCode};
 use tonic::{Code, Status};
 
 use crate::headers;
+use crate::side::Side;
 
 pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
-
-/// Which side of a call a layer is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Server,
-    Client,
-}
 
 impl Side {
     /// Whether a call that ends like this has failed, as this side sees it.

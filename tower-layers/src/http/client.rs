@@ -9,19 +9,21 @@ use http::{HeaderMap, Request, Response};
 use http_body::Body;
 use tower_layer::Layer;
 use tower_service::Service;
-use tracecast::{Context, Kind, Span};
+use tracecast::{Context, Span};
 
 use super::body::ResponseBody;
 use super::describe;
-use super::endpoint::{CALLED, OTHER};
+use super::endpoint::{self, CALLED};
 use super::exchange::{Exchange, Subject};
 use super::future::ResponseFuture;
 use super::method::Verb;
 use super::metrics;
 use super::protocol::Protocol;
 use super::settings::ClientSettings;
-use crate::grpc::call::Place;
-use crate::grpc::status::Side;
+use crate::learnt::OTHER;
+use crate::origin::Origin;
+use crate::place::Place;
+use crate::side::Side;
 
 /// Makes a span of each request, below the current one, and sends its context along.
 ///
@@ -216,15 +218,15 @@ fn begin(request: &mut Request<()>, size: Option<u64>, settings: &ClientSettings
     }
     let verb = Verb::of(request.method());
     let protocol = Protocol::of_scheme(request.uri().scheme());
-    let mut span = Span::builder(verb.name(), Kind::Client).start();
+    let endpoint = server.as_ref().map(|server| CALLED.find(verb.index(), target(server, protocol)));
+    let mut span = endpoint::start(Side::Client, verb, endpoint.as_deref(), Origin::default());
     if span.is_recording() {
         describe::request(&mut span, request, verb, size);
         describe::called(&mut span, request, server.as_ref(), protocol);
     }
     let context = if span.is_none() { Context::current() } else { span.context() };
     send(&context, request.headers_mut(), server.as_ref(), settings);
-    let place = if span.is_none() { Place::Unchanged } else { Place::Span(span) };
-    let endpoint = server.map(|server| CALLED.find(verb, target(&server, protocol)));
+    let place = Place::called(span);
     let (deadline, errors) = (settings.common.deadline(), settings.common.errors.clone());
     Exchange::begin(place, Subject { side: Side::Client, verb, endpoint, is_own: true, protocol, deadline, errors })
 }

@@ -18,8 +18,8 @@ use super::metrics::Measured;
 use super::protocol::Protocol;
 use super::set::{Set, Target};
 use crate::deadline::Deadline;
-use crate::grpc::call::Place;
-use crate::grpc::status::Side;
+use crate::place::Place;
+use crate::side::Side;
 
 /// What is known of a request when it begins.
 pub(crate) struct Subject {
@@ -65,9 +65,8 @@ pub(crate) struct Exchange {
 impl Exchange {
     /// One on which there is something to do, at least to be in its place.
     pub(crate) fn begin(place: Place, subject: Subject) -> Option<Self> {
-        let recorded = matches!(&place, Place::Span(span) if span.is_recording());
         let measured = Measured::begin(subject.side);
-        if !recorded && measured.is_none() {
+        if !place.is_recording() && measured.is_none() {
             // A client's place is of no use once its headers are written.
             return if subject.side == Side::Server { Exchange::at(place) } else { None };
         }
@@ -127,8 +126,7 @@ impl Exchange {
             // Inside of the span, which may be an example of it.
             self.place.run(|| measured.end(record.set(error), record.began.elapsed()));
         }
-        let Place::Span(span) = &mut self.place else { return };
-        record.tell(std::mem::replace(span, Span::none()), outcome, error);
+        record.tell(self.place.take_span(), outcome, error);
     }
 
     fn give_up(&mut self) {

@@ -8,22 +8,22 @@ use http::{Request, Response};
 use http_body::Body;
 use tower_layer::Layer;
 use tower_service::Service;
-use tracecast::{Key, KeyOf, Kind, Sampler, Span};
+use tracecast::{Key, KeyOf, Sampler, Span};
 
 use super::body::ResponseBody;
 use super::describe;
-use super::endpoint::SERVED;
+use super::endpoint::{self, SERVED};
 use super::exchange::{Exchange, Subject};
 use super::future::ResponseFuture;
 use super::method::Verb;
 use super::metrics;
 use super::protocol::Protocol;
 use super::settings::ServerSettings;
-use crate::grpc::call::Place;
-use crate::grpc::server::transparent;
-use crate::grpc::status::Side;
 use crate::headers;
-use crate::trust::{Caller, Peer};
+use crate::origin::Origin;
+use crate::place::Place;
+use crate::side::Side;
+use crate::trust::Peer;
 
 /// Makes a span of each request that is served, below the caller's.
 ///
@@ -286,16 +286,17 @@ fn is_on() -> bool {
 fn begin(request: &Request<()>, size: Option<u64>, settings: &ServerSettings) -> Option<Exchange> {
     let caller = settings.policy.caller(request);
     if !is_on() || !settings.traces(request) {
-        return Exchange::at(transparent(caller.parent));
+        return Exchange::at(Place::transparent(caller.parent));
     }
     let verb = Verb::of(request.method());
     let (route, is_own) = route(request, settings);
-    let endpoint = route.map(|route| SERVED.find(verb, route));
+    let endpoint = route.map(|route| SERVED.find(verb.index(), route));
     let protocol =
         if settings.is_encrypted { Protocol::new(true) } else { Protocol::of_scheme(request.uri().scheme()) };
     let protocol = protocol.with_version(request.version());
-    let name = endpoint.as_ref().map_or(verb.name(), |endpoint| endpoint.name());
-    let mut span = start(name, route.unwrap_or(request.uri().path()), &caller, settings);
+    let sampler = settings.policy.sampler(route.unwrap_or(request.uri().path()));
+    let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_deref(), sampler };
+    let mut span = endpoint::start(Side::Server, verb, endpoint.as_deref(), origin);
     if span.is_recording() {
         describe::request(&mut span, request, verb, size);
         describe::served(&mut span, request, route, protocol);
@@ -303,17 +304,9 @@ fn begin(request: &Request<()>, size: Option<u64>, settings: &ServerSettings) ->
             describe::user_agent(&mut span, request);
         }
     }
-    let place = if span.is_none() { transparent(caller.parent) } else { Place::Span(span) };
+    let place = Place::served(span, caller.parent);
     let (deadline, errors) = (settings.common.deadline(), settings.common.errors.clone());
     Exchange::begin(place, Subject { side: Side::Server, verb, endpoint, is_own, protocol, deadline, errors })
-}
-
-fn start(name: &str, route: &str, caller: &Caller, settings: &ServerSettings) -> Span {
-    let mut builder = Span::builder(name, Kind::Server).with_parent(&caller.parent).with_links(caller.link.as_deref());
-    if let Some(sampler) = settings.policy.sampler(route) {
-        builder = builder.with_sampler(sampler.clone());
-    }
-    builder.start()
 }
 
 /// The template, and whether it is one whatever is answered.
