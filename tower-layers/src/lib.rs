@@ -74,6 +74,7 @@
 mod alarm;
 mod baggage;
 mod deadline;
+mod filter;
 #[cfg(test)]
 #[path = "../../runtime/src/base/fuzz/driver.rs"]
 mod fuzz;
@@ -83,6 +84,7 @@ mod hosts;
 #[cfg(feature = "http")]
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 pub mod http;
+pub mod layer;
 mod learnt;
 mod origin;
 mod place;
@@ -99,6 +101,9 @@ pub use crate::headers::{HttpHeaders, HttpHeadersMut};
 #[cfg(feature = "http")]
 pub use crate::http::{HttpClient, HttpClientLayer, HttpServer, HttpServerLayer};
 pub use crate::trust::Peer;
+
+/// An error of a service or a body whose type is not known.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A channel whose calls are spans.
 ///

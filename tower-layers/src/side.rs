@@ -3,7 +3,7 @@
 use tracecast::Kind;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     Server,
     Client,
 }

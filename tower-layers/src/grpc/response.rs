@@ -15,8 +15,9 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 use tower_service::Service;
 
+use crate::BoxError;
 use crate::grpc::call::Call;
-use crate::grpc::status::{self, BoxError};
+use crate::grpc::status;
 
 pin_project! {
     /// A call whose response is awaited.

@@ -7,10 +7,9 @@ use std::io;
 use http::{HeaderMap, HeaderName, StatusCode};
 use tonic::{Code, Status};
 
+use crate::BoxError;
 use crate::headers;
 use crate::side::Side;
-
-pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
 
 impl Side {
     /// Whether a call that ends like this has failed, as this side sees it.

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body::Body;
@@ -29,7 +29,7 @@ pub(crate) struct Subject {
     /// The endpoint is one, whatever it answers.
     pub(crate) is_own: bool,
     pub(crate) protocol: Protocol,
-    pub(crate) deadline: Option<Deadline>,
+    pub(crate) timeout: Option<Duration>,
     pub(crate) errors: Arc<Errors>,
 }
 
@@ -184,7 +184,7 @@ impl Record {
 
     /// Whether a timeout was the end of it. Timeouts are for the headers: who has those is left alone.
     fn is_due(&self) -> bool {
-        self.status.is_none() && self.subject.deadline.is_some_and(|deadline| deadline.is_due(Instant::now()))
+        self.status.is_none() && Deadline::of(None, self.subject.timeout, self.began).is_due(Instant::now())
     }
 
     /// Only what is no invention of a caller gets labels of its own.

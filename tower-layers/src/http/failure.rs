@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use http::StatusCode;
 
-use crate::grpc::status::BoxError;
+use crate::BoxError;
 
 /// What `error.type` is where there is no status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -54,7 +54,7 @@ mod metrics;
 mod protocol;
 mod server;
 mod set;
-mod settings;
+pub(crate) mod settings;
 mod url;
 
 pub use self::body::ResponseBody;
