@@ -14,6 +14,7 @@ use crate::baggage::Baggage;
 pub use crate::grpc::settings::GrpcCalls;
 #[cfg(feature = "http")]
 pub use crate::http::settings::HttpRequests;
+pub use crate::response::{ResponseBody, ResponseFuture};
 use crate::trust::{Peer, Policy};
 
 /// Makes a span of each call: `P` is the protocol, [`GrpcCalls`] or `HttpRequests`, and `E` the side, [`ServerSide`] or
@@ -65,14 +66,35 @@ pub struct ClientSide {
     pub(crate) baggage: Baggage,
 }
 
+/// A protocol: [`GrpcCalls`] or `HttpRequests`.
+pub trait Protocol: sealed::Calls {}
+
+impl Protocol for GrpcCalls {}
+#[cfg(feature = "http")]
+impl Protocol for HttpRequests {}
+
 /// A side of a call: [`ServerSide`] or [`ClientSide`].
 pub trait LayerSide: Clone + sealed::Sided {}
 
 impl LayerSide for ServerSide {}
 impl LayerSide for ClientSide {}
 
-mod sealed {
+pub(crate) mod sealed {
     use crate::side::Side;
+    use crate::work::Ongoing;
+
+    pub trait Calls {
+        type Call: Ongoing;
+    }
+
+    impl Calls for super::GrpcCalls {
+        type Call = crate::grpc::call::Call;
+    }
+
+    #[cfg(feature = "http")]
+    impl Calls for super::HttpRequests {
+        type Call = crate::http::exchange::Exchange;
+    }
 
     pub trait Sided {
         const SIDE: Side;

@@ -74,6 +74,8 @@
 mod alarm;
 mod baggage;
 mod deadline;
+mod ends;
+mod failed;
 mod filter;
 #[cfg(test)]
 #[path = "../../runtime/src/base/fuzz/driver.rs"]
@@ -88,8 +90,10 @@ pub mod layer;
 mod learnt;
 mod origin;
 mod place;
+mod response;
 mod side;
 mod trust;
+mod work;
 
 pub use crate::grpc::client::{GrpcClient, GrpcClientLayer};
 pub use crate::grpc::descriptor::DescriptorError;
@@ -101,9 +105,6 @@ pub use crate::headers::{HttpHeaders, HttpHeadersMut};
 #[cfg(feature = "http")]
 pub use crate::http::{HttpClient, HttpClientLayer, HttpServer, HttpServerLayer};
 pub use crate::trust::Peer;
-
-/// An error of a service or a body whose type is not known.
-pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A channel whose calls are spans.
 ///

@@ -8,15 +8,16 @@ use tonic::body::Body;
 use tower_service::Service;
 use tracecast::{Context, Span, conventions};
 
-use crate::BoxError;
 use crate::deadline;
+use crate::ends::Ends;
+use crate::failed::BoxError;
 use crate::grpc::call::Call;
 use crate::grpc::method::CALLED;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
 use crate::grpc::segment::Segments;
 use crate::grpc::settings::GrpcCalls;
-use crate::grpc::start::{self, Ends};
+use crate::grpc::start;
 use crate::layer::{ClientSide, Settings, TraceLayer, Traced};
 use crate::origin::Origin;
 use crate::place::Place;
@@ -80,7 +81,7 @@ where
 
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
         let call = begin(&mut request, &self.settings);
-        ResponseFuture::start(&mut self.inner, request, call, false)
+        ResponseFuture::start(&mut self.inner, request, call)
     }
 }
 

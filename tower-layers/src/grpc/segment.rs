@@ -9,10 +9,11 @@ use tracecast::conventions::Conventions;
 use tracecast::{Context, Sampler, Span};
 
 use crate::alarm::Alarm;
+use crate::ends::Ends;
 use crate::grpc::keys;
 use crate::grpc::messages::Passed;
 use crate::grpc::method::Method;
-use crate::grpc::start::{self, Ends};
+use crate::grpc::start;
 use crate::origin::Origin;
 use crate::side::Side;
 

@@ -10,15 +10,16 @@ use tonic::server::NamedService;
 use tower_service::Service;
 use tracecast::{Kind, Span, conventions};
 
-use crate::BoxError;
 use crate::deadline;
+use crate::ends::Ends;
+use crate::failed::BoxError;
 use crate::grpc::call::Call;
 use crate::grpc::method::SERVED;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
 use crate::grpc::segment::Segments;
 use crate::grpc::settings::GrpcCalls;
-use crate::grpc::start::{self, Ends};
+use crate::grpc::start;
 use crate::headers::{self, Carried};
 use crate::layer::{ServerSide, Settings, TraceLayer, Traced};
 use crate::origin::Origin;
@@ -103,12 +104,15 @@ where
 
     #[inline]
     fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let is_on = is_on();
-        if !is_on && !headers::may_carry(request.headers()) {
-            return ResponseFuture::plain(self.inner.call(request), self.settings.protocol.answers_panics);
+        let (is_on, answers_panics) = (is_on(), self.settings.protocol.answers_panics);
+        if !is_on && !answers_panics && !headers::may_carry(request.headers()) {
+            return ResponseFuture::plain(self.inner.call(request));
         }
-        let call = begin(&mut request, &self.settings, is_on);
-        ResponseFuture::start(&mut self.inner, request, call, self.settings.protocol.answers_panics)
+        let mut call = begin(&mut request, &self.settings, is_on);
+        if answers_panics {
+            Call::answer_panics(&mut call);
+        }
+        ResponseFuture::start(&mut self.inner, request, call)
     }
 }
 
@@ -125,13 +129,13 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ServerSide>
     let (path, carried) = (request.uri().path(), Carried::of(request.headers()));
     let caller = policy.caller_by(request, &carried);
     if !is_on || !grpc.traces(path) {
-        return Call::at(Place::transparent(caller.parent));
+        return Call::at(Place::transparent(caller.parent), Side::Server);
     }
     let is_unsampled = caller.parent.is_valid() && !caller.parent.is_sampled();
     if is_unsampled && !metrics::are_on(Side::Server) {
         // Nothing will be told of it, so that nobody has to know what is called.
         let span = Span::standing_for(&caller.parent, Kind::Server);
-        return Call::at(Place::served(span, caller.parent));
+        return Call::at(Place::served(span, caller.parent), Side::Server);
     }
     let (method, given) = (SERVED.find(path), carried.timeout().and_then(deadline::parse));
     let sampler = policy.sampler(path);

@@ -8,14 +8,13 @@ use http_body::Body;
 use tower_service::Service;
 use tracecast::{Context, Span};
 
-use super::body::ResponseBody;
 use super::describe;
 use super::endpoint::{self, CALLED};
 use super::exchange::{Exchange, Subject};
-use super::future::ResponseFuture;
 use super::method::Verb;
 use super::metrics;
 use super::protocol::Protocol;
+use super::response::{ResponseBody, ResponseFuture};
 use super::settings::HttpRequests;
 use crate::layer::{ClientSide, Settings, TraceLayer, Traced};
 use crate::learnt::OTHER;

@@ -8,14 +8,13 @@ use http_body::Body;
 use tower_service::Service;
 use tracecast::Span;
 
-use super::body::ResponseBody;
 use super::describe;
 use super::endpoint::{self, SERVED};
 use super::exchange::{Exchange, Subject};
-use super::future::ResponseFuture;
 use super::method::Verb;
 use super::metrics;
 use super::protocol::Protocol;
+use super::response::{ResponseBody, ResponseFuture};
 use super::settings::HttpRequests;
 use crate::headers;
 use crate::layer::{ServerSide, Settings, TraceLayer, Traced};
@@ -139,7 +138,7 @@ where
 
     fn call(&mut self, request: Request<A>) -> Self::Future {
         if !is_on() && !headers::may_carry(request.headers()) {
-            return ResponseFuture::start(&mut self.inner, request, None);
+            return ResponseFuture::plain(self.inner.call(request));
         }
         let (parts, body) = request.into_parts();
         let request = Request::from_parts(parts, ());
@@ -156,7 +155,7 @@ fn begin(request: &Request<()>, size: Option<u64>, settings: &Settings<HttpReque
     let Settings { protocol: http, side: ServerSide { policy } } = settings;
     let caller = policy.caller(request);
     if !is_on() || !http.traces(request, Side::Server) {
-        return Exchange::at(Place::transparent(caller.parent));
+        return Exchange::at(Place::transparent(caller.parent), Side::Server);
     }
     let verb = Verb::of(request.method());
     let (route, is_own) = route(request, http);
