@@ -1,16 +1,13 @@
 //! A gRPC service over real sockets that ends its calls in every way, and what became of their spans.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses what it needs")]
-
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
+use super::{context, hang, of_kind};
 use bytes::{Buf, BufMut};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -25,7 +22,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use tower_layer::Layer;
 use tower_service::Service;
 use tracecast::prelude::*;
-use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, Recording, RecordingConfig, propagation};
+use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, Reader};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, MessageSpans, TracedChannel};
 
 /// Messages are texts.
@@ -180,48 +177,17 @@ fn futures_once<T>(future: impl Future<Output = T>) -> impl Stream<Item = T> {
     Once(Some(Box::pin(future)))
 }
 
-static HANGING: AtomicUsize = AtomicUsize::new(0);
-
-/// What a handler does that never answers.
-pub async fn hang<T>() -> T {
-    HANGING.fetch_add(1, SeqCst);
-    std::future::pending().await
-}
-
-/// Waits until a handler hangs that did not when this was called.
-pub fn hangs() -> impl Future<Output = ()> {
-    let before = HANGING.load(SeqCst);
-    async move {
-        while HANGING.load(SeqCst) == before {
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    }
-}
-
 /// Says what is current as well, so that tests can look at it from outside.
 async fn obey(text: &str) -> Result<String, Status> {
     match text {
         "panic" => panic!("as it was told"),
         "hang" => hang().await,
-        "context" => {
-            let mut headers = Vec::new();
-            propagation::inject(&Context::current(), &mut headers);
-            Ok(headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect())
-        }
+        "context" => Ok(context()),
         text => match text.strip_prefix("fail ").and_then(|code| code.parse().ok()) {
             Some(code) => Err(Status::new(Code::from_i32(code), "as it was told")),
             None => Ok(text.to_owned()),
         },
     }
-}
-
-static TURN: Mutex<()> = Mutex::new(());
-
-/// Runs a test alone, as what is recorded belongs to the process.
-pub fn alone<F: Future<Output = ()>>(test: impl FnOnce() -> F) {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(180), test()).await.expect("the test hangs") });
 }
 
 /// A server that runs, and its client.
@@ -303,35 +269,6 @@ pub fn client(address: SocketAddr) -> tonic::client::Grpc<TracedChannel> {
     tonic::client::Grpc::new(GrpcClientLayer::new().layer(channel(address)))
 }
 
-pub fn record() -> Recording {
-    let recording = Recording::start(RecordingConfig::default()).unwrap();
-    // What an earlier test left.
-    recording.drain();
-    recording
-}
-
-/// What was recorded, once it holds spans of all these kinds.
-pub async fn spans_of(recording: &Recording, kinds: &[Kind]) -> Vec<FinishedSpan> {
-    let mut spans: Vec<FinishedSpan> = Vec::new();
-    let limit = Instant::now() + Duration::from_secs(20);
-    loop {
-        spans.extend(recording.drain());
-        if kinds.iter().all(|kind| spans.iter().any(|span| span.kind == *kind)) {
-            // What ended before on another thread may have been looked for too early.
-            spans.extend(recording.drain());
-            return spans;
-        }
-        assert!(Instant::now() < limit, "of {kinds:?} only these ended: {spans:#?}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    }
-}
-
-pub fn of_kind(spans: &[FinishedSpan], kind: Kind) -> &FinishedSpan {
-    let found: Vec<_> = spans.iter().filter(|span| span.kind == kind).collect();
-    assert_eq!(found.len(), 1, "{spans:#?}");
-    found[0]
-}
-
 /// Which status a span was given, how it ended, and the messages in both directions.
 #[track_caller]
 pub fn check(spans: &[FinishedSpan], kind: Kind, code: Code, outcome: Outcome, messages: [u64; 2]) {
@@ -346,4 +283,21 @@ pub fn check(spans: &[FinishedSpan], kind: Kind, code: Code, outcome: Outcome, m
     assert!(span.end_time() > span.start_time(), "{kind:?} {span:#?}");
     let failed = span.attribute("error.type").is_some();
     assert_eq!(failed, outcome.is_error(), "{kind:?} {span:#?}");
+}
+
+/// The lines of a metric, once they are as expected; or what they are after a while.
+pub async fn lines(reader: &mut Reader, name: &str, expected: &str) -> String {
+    let limit = Instant::now() + Duration::from_secs(20);
+    loop {
+        let all = reader.snapshot().to_string();
+        let mut found: Vec<_> = all.lines().filter(|line| line.starts_with(name)).collect();
+        // Methods stand in the order in which they were learnt.
+        let place = |line: &&str| expected.lines().position(|expected| expected == *line);
+        found.sort_by_key(place);
+        let found = found.join("\n");
+        if found == expected || Instant::now() > limit {
+            return found;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }
