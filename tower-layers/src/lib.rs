@@ -74,6 +74,9 @@
 mod alarm;
 mod baggage;
 mod deadline;
+mod ends;
+mod failed;
+mod filter;
 #[cfg(test)]
 #[path = "../../runtime/src/base/fuzz/driver.rs"]
 mod fuzz;
@@ -83,7 +86,14 @@ mod hosts;
 #[cfg(feature = "http")]
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 pub mod http;
+pub mod layer;
+mod learnt;
+mod origin;
+mod place;
+mod response;
+mod side;
 mod trust;
+mod work;
 
 pub use crate::grpc::client::{GrpcClient, GrpcClientLayer};
 pub use crate::grpc::descriptor::DescriptorError;

@@ -1,8 +1,9 @@
-//! A process that never started telemetry still passes on what its callers sent. Alone in its process.
+//! In a process of its own, because it never starts telemetry: it still passes on what its callers sent.
 
 mod support;
 
-use support::{World, alone};
+use support::alone;
+use support::grpc::World;
 use tonic::Request;
 use tracecast::propagation;
 use tracecast_tower::HttpHeadersMut;

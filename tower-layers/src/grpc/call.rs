@@ -1,53 +1,34 @@
 //! One call, from its headers to its status.
 
+use std::any::Any;
 use std::sync::Arc;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use http::StatusCode;
+use bytes::Buf;
+use http::{HeaderMap, StatusCode};
 use tonic::Code;
 use tonic::body::Body;
 use tracecast::conventions::{self, Conventions};
 use tracecast::keys::error::error_type;
 use tracecast::keys::rpc;
-use tracecast::{Context, Outcome, Span};
+use tracecast::{Outcome, Span};
 
 use crate::deadline::Deadline;
 use crate::grpc::keys;
 use crate::grpc::label::StatusName;
 use crate::grpc::messages::{BodyEnd, Counts, Messages, Passed};
-use crate::grpc::method::{CALLED, Method, Methods, SERVED};
+use crate::grpc::method::{Method, Methods};
 use crate::grpc::metrics::Measured;
 use crate::grpc::request::RequestBody;
 use crate::grpc::segment::Segments;
-use crate::grpc::status::{self, Side};
-
-/// What is current while a call is worked on.
-pub(crate) enum Place {
-    /// Its span, which may be there and not be recorded.
-    Span(Span),
-    /// The caller's context, where there is no span. It is seldom here, and would make every call that is moved larger.
-    Context(Box<Context>),
-    /// Whatever is.
-    Unchanged,
-}
-
-impl Place {
-    pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        match self {
-            Place::Span(span) => span.in_scope(f),
-            Place::Context(context) => context.run(f),
-            Place::Unchanged => f(),
-        }
-    }
-
-    pub(crate) fn is_recording(&self) -> bool {
-        matches!(self, Place::Span(span) if span.is_recording())
-    }
-}
+use crate::grpc::status;
+use crate::place::Place;
+use crate::side::Side;
+use crate::work::{Ongoing, Work};
 
 /// What is known of a call from its beginning on, for when its status is known.
-struct Record {
+pub(crate) struct Record {
     side: Side,
     conventions: Conventions,
     method: Arc<Method>,
@@ -65,10 +46,8 @@ impl AsRef<Counts> for Record {
 }
 
 /// A call that goes on. Dropped before its status is known, it was given up.
-pub(crate) struct Call {
-    place: Place,
-    /// Only if it is recorded or measured, and has not ended.
-    record: Option<Arc<Record>>,
+pub struct Call {
+    work: Work<Arc<Record>>,
     response: Messages,
     /// If its span is to be followed by another one after a while.
     segments: Option<Box<Segments>>,
@@ -76,8 +55,8 @@ pub(crate) struct Call {
     answered: bool,
     /// What they said, if that is no answer of gRPC.
     refused: Option<StatusCode>,
-    /// A poll did not come back.
-    unwound: bool,
+    /// The caller is told of a panic.
+    answers_panics: bool,
 }
 
 impl Call {
@@ -93,43 +72,33 @@ impl Call {
     ) -> Option<Self> {
         let measured = Measured::begin(side);
         if !place.is_recording() && measured.is_none() {
-            // A client's place is of no use once its headers are written.
-            return if side == Side::Server { Call::at(place) } else { None };
+            return Call::at(place, side);
         }
         let began = Instant::now();
         let deadline = Deadline::of(given, own, began);
         let (conventions, request) = (conventions::rpc(), Counts::default());
         let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request });
         RequestBody::wrap(body, record.clone());
-        Some(Call::new(place, Some(record), segments))
+        Some(Call::new(Work::new(place, Some(record)), segments))
     }
 
     /// One of which nothing is told, but something is current.
-    pub(crate) fn at(place: Place) -> Option<Self> {
-        if matches!(place, Place::Unchanged) { None } else { Some(Call::new(place, None, None)) }
+    pub(crate) fn at(place: Place, side: Side) -> Option<Self> {
+        Work::at(place, side).map(|work| Call::new(work, None))
     }
 
-    fn new(place: Place, record: Option<Arc<Record>>, segments: Option<Segments>) -> Self {
+    /// Tells the caller of a panic, also where there is nothing else to do.
+    pub(crate) fn answer_panics(call: &mut Option<Self>) {
+        call.get_or_insert_with(|| Call::new(Work::new(Place::Unchanged, None), None)).answers_panics = true;
+    }
+
+    pub(crate) fn answers_panics(&self) -> bool {
+        self.answers_panics
+    }
+
+    fn new(work: Work<Arc<Record>>, segments: Option<Segments>) -> Self {
         let (response, segments) = (Messages::default(), segments.map(Box::new));
-        Call { place, record, response, segments, answered: false, refused: None, unwound: false }
-    }
-
-    /// Works on the call: what it calls sees its context.
-    pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        if self.segments.is_some() {
-            self.roll();
-        }
-        self.unwound = true;
-        let result = self.place.run(f);
-        self.unwound = false;
-        result
-    }
-
-    /// Nothing happens for now; whoever waits is to come back when the span is due to be followed by another one.
-    pub(crate) fn wait(&mut self, waker: &Waker) {
-        if let Some(segments) = &mut self.segments {
-            segments.wait(waker);
-        }
+        Call { work, response, segments, answered: false, refused: None, answers_panics: false }
     }
 
     /// The headers of the response are there, with this status of HTTP.
@@ -138,22 +107,9 @@ impl Call {
         self.refused = (http != StatusCode::OK).then_some(http);
     }
 
-    /// Whether there is anything to tell at its end.
-    pub(crate) fn is_told(&self) -> bool {
-        self.record.is_some()
-    }
-
-    /// Reads a part of the response that passes by.
-    pub(crate) fn read(&mut self, data: &[u8]) {
-        // What a proxy says in place of the server is no message.
-        if self.is_told() && self.refused.is_none() {
-            self.response.read(data);
-        }
-    }
-
     /// Ends it with this status; what the status says is asked for only if it is an error. It ends once.
     pub(crate) fn end(&mut self, code: Code, message: impl FnOnce() -> String) {
-        let Some(record) = self.record.take() else { return };
+        let Some(record) = self.work.record.take() else { return };
         if record.lost_its_caller(code) {
             return self.give_up_on(&record);
         }
@@ -163,28 +119,21 @@ impl Call {
         self.finish(&record, code, if failed { Outcome::Error } else { Outcome::Ok }, message);
     }
 
-    /// Ends it because its handler panicked, with the status that is sent.
-    pub(crate) fn end_panicked(&mut self, code: Code) {
-        if let Some(record) = self.record.take() {
-            self.finish(&record, code, Outcome::Panicked, || "the handler panicked".to_owned());
-        }
-    }
-
     fn is_due(&self, record: &Record) -> bool {
         let deadline = if self.answered { record.deadline.answered() } else { record.deadline };
         deadline.is_due(Instant::now())
     }
 
     fn give_up(&mut self) {
-        if let Some(record) = self.record.take() {
+        if let Some(record) = self.work.record.take() {
             self.give_up_on(&record);
         }
     }
 
     fn give_up_on(&mut self, record: &Record) {
-        // A client that is dropped by somebody else's panic was only given up.
-        if self.unwound || (record.side == Side::Server && std::thread::panicking()) {
-            return self.finish(record, Code::Unknown, Outcome::Panicked, || "the handler panicked".to_owned());
+        if self.work.has_panicked(record.side) {
+            let code = if self.answers_panics { Code::Internal } else { Code::Unknown };
+            return self.finish(record, code, Outcome::Panicked, || "the handler panicked".to_owned());
         }
         if self.is_due(record) {
             return self.finish(record, Code::DeadlineExceeded, Outcome::Error, || "the deadline passed".to_owned());
@@ -199,8 +148,8 @@ impl Call {
     /// Begins another span if the last one has lasted for long enough.
     #[cold]
     fn roll(&mut self) {
-        let (Some(record), Some(segments)) = (&self.record, &mut self.segments) else { return };
-        let Place::Span(span) = &mut self.place else { return };
+        let (Some(record), Some(segments)) = (&self.work.record, &mut self.segments) else { return };
+        let Place::Span(span) = &mut self.work.place else { return };
         if !segments.is_due(Instant::now()) {
             return;
         }
@@ -209,7 +158,8 @@ impl Call {
         let next =
             segments.next(std::mem::replace(span, Span::none()), record.side, &record.method, record.conventions);
         // Without another span the caller's context goes on all the same.
-        self.place = if next.is_none() { Place::Context(segments.parent().clone().into()) } else { Place::Span(next) };
+        self.work.place =
+            if next.is_none() { Place::Context(segments.parent().clone().into()) } else { Place::Span(next) };
         if let Some(measured) = &record.measured {
             measured.count(record.method.label(), request, response);
         }
@@ -217,7 +167,7 @@ impl Call {
 
     fn finish(&mut self, record: &Record, code: Code, outcome: Outcome, message: impl FnOnce() -> String) {
         if code == Code::Ok {
-            record.methods().learn(&record.method);
+            Methods::of(record.side).learn(&record.method);
         }
         let passed = (record.request.load(), self.response.passed);
         let mut segments = self.segments.take();
@@ -228,10 +178,9 @@ impl Call {
         if let Some(measured) = &record.measured {
             measured.count(record.method.label(), request, response);
             // Inside of the span, which may be an example of it.
-            self.place.run(|| measured.end(record.method.label(), code, record.began.elapsed()));
+            self.work.place.run(|| measured.end(record.method.label(), code, record.began.elapsed()));
         }
-        let Place::Span(span) = &mut self.place else { return };
-        let mut span = std::mem::replace(span, Span::none());
+        let mut span = self.work.place.take_span();
         if !span.is_recording() {
             return;
         }
@@ -252,6 +201,47 @@ impl Call {
             span.set(error_type, status::name(code));
         }
         span.end_with(outcome);
+    }
+}
+
+impl Ongoing for Call {
+    fn run<T>(&mut self, f: impl FnOnce() -> T) -> T {
+        if self.segments.is_some() {
+            self.roll();
+        }
+        self.work.run(f)
+    }
+
+    /// The span may be due to be followed by another one.
+    fn wait(&mut self, waker: &Waker) {
+        if let Some(segments) = &mut self.segments {
+            segments.wait(waker);
+        }
+    }
+
+    fn is_told(&self) -> bool {
+        self.work.record.is_some()
+    }
+
+    fn read(&mut self, data: &impl Buf) {
+        // What a proxy says in place of the server is no message.
+        if self.refused.is_none() {
+            // Bodies of tonic are of `Bytes`, which are one chunk.
+            self.response.read(data.chunk());
+        }
+    }
+
+    fn complete(&mut self, trailers: Option<&HeaderMap>) {
+        let code = trailers.and_then(status::of_headers);
+        let code = code.unwrap_or_else(|| status::of_http(self.refused.unwrap_or(StatusCode::OK)));
+        self.end(code, || trailers.map(status::message_of).unwrap_or_default());
+    }
+
+    fn fail(&mut self, error: &dyn Any) {
+        if self.is_told() {
+            let (code, message) = status::of_error(error);
+            self.end(code, || message);
+        }
     }
 }
 
@@ -278,13 +268,6 @@ impl Record {
         let request = &self.request;
         let is_lost = request.ended(BodyEnd::Lost) || (code == Code::Internal && request.ended(BodyEnd::Cut));
         self.side == Side::Server && is_lost
-    }
-
-    fn methods(&self) -> &'static Methods {
-        match self.side {
-            Side::Server => &SERVED,
-            Side::Client => &CALLED,
-        }
     }
 }
 

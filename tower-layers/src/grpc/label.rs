@@ -8,11 +8,10 @@ use tracecast::Label;
 use tracecast::prelude::TcLabel;
 
 use crate::grpc::status;
+use crate::learnt::OTHER;
 
 /// Methods that have a series of their own.
 const METHODS: usize = 63;
-
-const OTHER: &str = "_OTHER";
 
 /// A method with its service as one label, `store.v1.Store/Get`: one that is known, or `_OTHER`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use tracecast::{Counter, Histogram};
 use crate::grpc::keys;
 use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
 use crate::grpc::messages::Passed;
-use crate::grpc::status::Side;
+use crate::side::Side;
 
 tracecast::tc_metrics! {
     /// How long calls took that were served.

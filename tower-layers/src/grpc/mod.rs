@@ -2,7 +2,7 @@
 //!
 //! A call is a span from its first byte to its trailers. `start` opens it, `call` holds it, `response` and `request` watch the
 //! bodies, `status` decides how it ended; `method`, `label` and `metrics` keep labels closed. What HTTP has in common with it
-//! is beside this folder. `http` uses parts of it, never the other way round.
+//! is beside this folder: neither protocol uses the other.
 
 pub(crate) mod call;
 pub(crate) mod client;

@@ -9,11 +9,13 @@ use tracecast::conventions::Conventions;
 use tracecast::{Context, Sampler, Span};
 
 use crate::alarm::Alarm;
+use crate::ends::Ends;
 use crate::grpc::keys;
 use crate::grpc::messages::Passed;
 use crate::grpc::method::Method;
-use crate::grpc::start::{self, Ends, Origin};
-use crate::grpc::status::Side;
+use crate::grpc::start;
+use crate::origin::Origin;
+use crate::side::Side;
 
 /// A stream does not roll over more often than this: each time is a span.
 const SHORTEST: Duration = Duration::from_millis(10);

@@ -1,59 +1,26 @@
 //! The start of a call's span, and what is known of the call by then.
 
-use std::net::{IpAddr, SocketAddr};
-
 use http::Uri;
+use tracecast::Span;
 use tracecast::conventions::Conventions;
-use tracecast::keys::http::{network_peer_address, network_peer_port, server_address, server_port};
 use tracecast::keys::rpc;
-use tracecast::{Context, Kind, Sampler, Span, SpanBuilder, SpanName};
 
 use crate::grpc::keys;
 use crate::grpc::label::System;
 use crate::grpc::method::Method;
-use crate::grpc::status::Side;
+use crate::origin::Origin;
+use crate::side::Side;
 
 /// The longest name of a host that is recorded.
 const HOST: usize = 255;
 
-/// Where a span has its place.
-#[derive(Debug, Default)]
-pub(crate) struct Origin<'a> {
-    /// Without it, whatever is current.
-    pub(crate) parent: Option<&'a Context>,
-    pub(crate) link: Option<&'a Context>,
-    /// Decides about a root.
-    pub(crate) sampler: Option<&'a Sampler>,
-}
-
 /// Starts the span of a call.
 pub(crate) fn start(side: Side, method: &Method, conventions: Conventions, origin: Origin<'_>) -> Span {
-    let kind = match side {
-        Side::Server => Kind::Server,
-        Side::Client => Kind::Client,
-    };
-    let mut span = match origin {
-        Origin { parent, link: None, sampler: None } => method.span(kind).start(parent),
-        origin => describe(method.span(kind), origin).start(),
-    };
+    let mut span = origin.start(method.span(side));
     if span.is_recording() {
         tell_method(&mut span, method, conventions);
     }
     span
-}
-
-fn describe(name: SpanName, origin: Origin<'_>) -> SpanBuilder {
-    let mut builder = name.builder();
-    if let Some(parent) = origin.parent {
-        builder = builder.with_parent(parent);
-    }
-    if let Some(link) = origin.link {
-        builder = builder.with_links(link);
-    }
-    if let Some(sampler) = origin.sampler {
-        builder = builder.with_sampler(sampler.clone());
-    }
-    builder
 }
 
 fn tell_method(span: &mut Span, method: &Method, conventions: Conventions) {
@@ -70,60 +37,6 @@ fn tell_method(span: &mut Span, method: &Method, conventions: Conventions) {
         span.add(keys::method_original, method.full());
     }
 }
-
-/// Who is called, and who calls.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Ends<'a> {
-    pub(crate) server: Option<(&'a str, Option<u16>)>,
-    pub(crate) peer: Option<SocketAddr>,
-}
-
-impl Ends<'_> {
-    pub(crate) fn tell(&self, span: &mut Span) {
-        if let Some((address, port)) = self.server {
-            span.add(server_address, address);
-            port.into_iter().for_each(|port| span.add(server_port, i64::from(port)));
-        }
-        if let Some(peer) = self.peer {
-            match peer.ip() {
-                IpAddr::V4(ip) => span.add(network_peer_address, dotted(ip.octets(), &mut [0; 16])),
-                IpAddr::V6(ip) => span.add(network_peer_address, tracecast::display(&ip)),
-            }
-            span.add(network_peer_port, i64::from(peer.port()));
-        }
-    }
-}
-
-/// What `Ipv4Addr` displays, in a tenth of the instructions: every call has one.
-fn dotted(octets: [u8; 4], text: &mut [u8; 16]) -> &str {
-    let mut len = 0;
-    for octet in octets {
-        let (digits, digit_count) = DECIMAL[usize::from(octet)];
-        // All four bytes, and the next ones over those that are too many.
-        text[len..len + 4].copy_from_slice(&digits);
-        len += digit_count;
-    }
-    // The last one has no dot behind it.
-    std::str::from_utf8(&text[..len - 1]).unwrap_or_default()
-}
-
-/// Each octet with a dot behind it, and how many bytes that is.
-static DECIMAL: [([u8; 4], usize); 256] = {
-    let mut all = [([b'.'; 4], 0); 256];
-    let mut octet = 0;
-    while octet < 256 {
-        let digits = [b'0' + (octet / 100) as u8, b'0' + (octet / 10 % 10) as u8, b'0' + (octet % 10) as u8];
-        let skipped = (octet < 100) as usize + (octet < 10) as usize;
-        let mut at = skipped;
-        while at < 3 {
-            all[octet].0[at - skipped] = digits[at];
-            at += 1;
-        }
-        all[octet].1 = 4 - skipped;
-        octet += 1;
-    }
-    all
-};
 
 /// Who is called, if the request names it.
 pub(crate) fn server_of(uri: &Uri) -> Option<(&str, Option<u16>)> {
@@ -166,15 +79,6 @@ mod tests {
     #[track_caller]
     fn check(uri: &str, expected: Option<(&str, Option<u16>)>) {
         assert_eq!(server_of(&uri.parse().unwrap()), expected, "{uri}");
-    }
-
-    #[test]
-    fn an_address_is_written_as_it_is_displayed() {
-        for octet in 0..=u8::MAX {
-            for octets in [[octet; 4], [127, 0, octet, 1], [octet, 99, 9, 109], [255, 255, 255, octet]] {
-                assert_eq!(dotted(octets, &mut [0; 16]), std::net::Ipv4Addr::from(octets).to_string());
-            }
-        }
     }
 
     #[test]

@@ -7,16 +7,9 @@ use std::io;
 use http::{HeaderMap, HeaderName, StatusCode};
 use tonic::{Code, Status};
 
+use crate::failed::{BoxError, causes};
 use crate::headers;
-
-pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
-
-/// Which side of a call a layer is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Server,
-    Client,
-}
+use crate::side::Side;
 
 impl Side {
     /// Whether a call that ends like this has failed, as this side sees it.
@@ -77,8 +70,7 @@ pub(crate) fn of_error(error: &dyn Any) -> (Code, String) {
 
 /// The first of the causes that says more; if none does, what the error itself says.
 pub(crate) fn of_chain(error: &(dyn Error + 'static)) -> (Code, String) {
-    // What others wrote may be its own cause.
-    let causes = || std::iter::successors(Some(error), |error| (*error).source()).take(16);
+    let causes = || causes(error);
     let said = || causes().find_map(|error| error.downcast_ref::<Status>()).map(said_by);
     causes().find_map(of_cause).or_else(said).unwrap_or_else(|| (Code::Unknown, error.to_string()))
 }
@@ -109,8 +101,7 @@ fn of_cause(error: &(dyn Error + 'static)) -> Option<(Code, String)> {
 
 /// Whether a body failed because whoever sends it reset the stream, or the connection is gone.
 pub(crate) fn is_sender_gone(error: &(dyn Error + 'static)) -> bool {
-    let causes = std::iter::successors(Some(error), |error| (*error).source()).take(16);
-    causes.into_iter().any(|cause| match cause.downcast_ref::<h2::Error>() {
+    causes(error).any(|cause| match cause.downcast_ref::<h2::Error>() {
         Some(error) => error.is_io() || (error.is_remote() && (error.is_reset() || error.is_go_away())),
         None => cause.downcast_ref::<io::Error>().is_some_and(is_lost),
     })

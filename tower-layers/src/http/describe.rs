@@ -9,6 +9,7 @@ use super::keys;
 use super::method::Verb;
 use super::protocol::Protocol;
 use super::url::{Full, Query, cut};
+use crate::ends::Ends;
 use crate::trust;
 
 /// The longest name of a server, with its port.
@@ -38,14 +39,8 @@ pub(crate) fn served(span: &mut Span, request: &Request<()>, route: Option<&str>
     if let Some(version) = protocol.version() {
         span.add(keys::protocol_version, version);
     }
-    if let Some(authority) = authority(request) {
-        span.add(conventions::server_address, host(&authority));
-        span.add(conventions::server_port, authority.port_u16().unwrap_or_else(|| protocol.port()));
-    }
-    if let Some(peer) = trust::address(request.extensions()) {
-        span.add(conventions::network_peer_address, display(&peer.ip()));
-        span.add(conventions::network_peer_port, peer.port());
-    }
+    let (server, peer) = (authority(request), trust::address(request.extensions()));
+    Ends { server: server.as_ref().map(|server| address(server, protocol)), peer }.tell(span);
 }
 
 /// What the caller says it is.
@@ -60,10 +55,7 @@ pub(crate) fn called(span: &mut Span, request: &Request<()>, server: Option<&Aut
     if request.uri().authority().is_some() {
         span.add(conventions::url_full, display(&Full(request.uri())));
     }
-    if let Some(authority) = server {
-        span.add(conventions::server_address, host(authority));
-        span.add(conventions::server_port, authority.port_u16().unwrap_or_else(|| protocol.port()));
-    }
+    Ends { server: server.map(|server| address(server, protocol)), peer: None }.tell(span);
 }
 
 /// Who is called, by the URL or by the header.
@@ -73,6 +65,10 @@ pub(crate) fn authority(request: &Request<()>) -> Option<Authority> {
     }
     let host = request.headers().get(header::HOST).filter(|host| host.len() <= LONGEST)?;
     Authority::try_from(host.as_bytes()).ok()
+}
+
+fn address(server: &Authority, protocol: Protocol) -> (&str, Option<u16>) {
+    (host(server), Some(server.port_u16().unwrap_or_else(|| protocol.port())))
 }
 
 /// The name, or an address without brackets.

@@ -2,8 +2,9 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use bytes::Buf;
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body::Body;
 use tracecast::keys::error::error_type;
@@ -18,8 +19,9 @@ use super::metrics::Measured;
 use super::protocol::Protocol;
 use super::set::{Set, Target};
 use crate::deadline::Deadline;
-use crate::grpc::call::Place;
-use crate::grpc::status::Side;
+use crate::place::Place;
+use crate::side::Side;
+use crate::work::{Ongoing, Work};
 
 /// What is known of a request when it begins.
 pub(crate) struct Subject {
@@ -29,12 +31,12 @@ pub(crate) struct Subject {
     /// The endpoint is one, whatever it answers.
     pub(crate) is_own: bool,
     pub(crate) protocol: Protocol,
-    pub(crate) deadline: Option<Deadline>,
+    pub(crate) timeout: Option<Duration>,
     pub(crate) errors: Arc<Errors>,
 }
 
 /// What is told about an exchange when it has ended.
-struct Record {
+pub(crate) struct Record {
     subject: Subject,
     began: Instant,
     measured: Option<Measured>,
@@ -47,51 +49,37 @@ struct Record {
 
 /// How an exchange ended.
 #[derive(Clone, Copy)]
-pub(crate) enum Ending {
+enum Ending {
     Complete,
     Failed(Failure),
     GivenUp,
 }
 
 /// An exchange that goes on. Dropped before the response has ended, it was given up.
-pub(crate) struct Exchange {
-    place: Place,
-    /// Only if it is recorded or measured, and has not ended.
-    record: Option<Box<Record>>,
-    /// A poll did not come back.
-    unwound: bool,
+pub struct Exchange {
+    work: Work<Box<Record>>,
 }
 
 impl Exchange {
     /// One on which there is something to do, at least to be in its place.
     pub(crate) fn begin(place: Place, subject: Subject) -> Option<Self> {
-        let recorded = matches!(&place, Place::Span(span) if span.is_recording());
         let measured = Measured::begin(subject.side);
-        if !recorded && measured.is_none() {
-            // A client's place is of no use once its headers are written.
-            return if subject.side == Side::Server { Exchange::at(place) } else { None };
+        if !place.is_recording() && measured.is_none() {
+            return Exchange::at(place, subject.side);
         }
         let began = Instant::now();
         let record = Record { subject, began, measured, status: None, declared: None, passed: 0 };
-        Some(Exchange { place, record: Some(Box::new(record)), unwound: false })
+        Some(Exchange { work: Work::new(place, Some(Box::new(record))) })
     }
 
     /// One of which nothing is told, but something is current.
-    pub(crate) fn at(place: Place) -> Option<Self> {
-        (!matches!(place, Place::Unchanged)).then_some(Exchange { place, record: None, unwound: false })
-    }
-
-    /// Works on it: what it calls sees its context.
-    pub(crate) fn run<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        self.unwound = true;
-        let result = self.place.run(f);
-        self.unwound = false;
-        result
+    pub(crate) fn at(place: Place, side: Side) -> Option<Self> {
+        Work::at(place, side).map(|work| Exchange { work })
     }
 
     /// Takes note of the headers of the response. If it has no body, nobody may ever poll one: then it has ended.
     pub(crate) fn answer<B: Body>(&mut self, response: &Response<B>) {
-        let Some(record) = &mut self.record else { return };
+        let Some(record) = &mut self.work.record else { return };
         let status = response.status();
         record.status = Some(status);
         record.declared = response.body().size_hint().exact().or_else(|| content_length(response.headers()));
@@ -103,39 +91,21 @@ impl Exchange {
         }
     }
 
-    /// Takes note of a part of the response's body.
-    pub(crate) fn read(&mut self, bytes: usize) {
-        if let Some(record) = &mut self.record {
-            record.passed += bytes as u64;
-        }
-    }
-
-    /// Ends it because a service or a body failed with this error.
-    pub(crate) fn fail(&mut self, error: &dyn Any) {
-        if let Some(record) = &self.record {
-            let failure = record.subject.errors.kind(error);
-            self.end(Ending::Failed(failure));
-        }
-    }
-
     /// Ends it. It ends once.
-    pub(crate) fn end(&mut self, ending: Ending) {
-        let Some(record) = self.record.take() else { return };
+    fn end(&mut self, ending: Ending) {
+        let Some(record) = self.work.record.take() else { return };
         record.learn();
         let (outcome, error) = record.judge(ending);
         if let Some(measured) = &record.measured {
             // Inside of the span, which may be an example of it.
-            self.place.run(|| measured.end(record.set(error), record.began.elapsed()));
+            self.work.place.run(|| measured.end(record.set(error), record.began.elapsed()));
         }
-        let Place::Span(span) = &mut self.place else { return };
-        record.tell(std::mem::replace(span, Span::none()), outcome, error);
+        record.tell(self.work.place.take_span(), outcome, error);
     }
 
     fn give_up(&mut self) {
-        let Some(record) = &self.record else { return };
-        let side = record.subject.side;
-        // A client that is dropped by somebody else's panic was only given up.
-        let ending = if self.unwound || (side == Side::Server && std::thread::panicking()) {
+        let Some(record) = &self.work.record else { return };
+        let ending = if self.work.has_panicked(record.subject.side) {
             Ending::Failed(Failure::Panic)
         } else if record.has_passed() {
             Ending::Complete
@@ -145,6 +115,33 @@ impl Exchange {
             Ending::GivenUp
         };
         self.end(ending);
+    }
+}
+
+impl Ongoing for Exchange {
+    fn run<T>(&mut self, f: impl FnOnce() -> T) -> T {
+        self.work.run(f)
+    }
+
+    fn is_told(&self) -> bool {
+        self.work.record.is_some()
+    }
+
+    fn read(&mut self, data: &impl Buf) {
+        if let Some(record) = &mut self.work.record {
+            record.passed += data.remaining() as u64;
+        }
+    }
+
+    fn complete(&mut self, _trailers: Option<&HeaderMap>) {
+        self.end(Ending::Complete);
+    }
+
+    fn fail(&mut self, error: &dyn Any) {
+        if let Some(record) = &self.work.record {
+            let failure = record.subject.errors.kind(error);
+            self.end(Ending::Failed(failure));
+        }
     }
 }
 
@@ -186,7 +183,7 @@ impl Record {
 
     /// Whether a timeout was the end of it. Timeouts are for the headers: who has those is left alone.
     fn is_due(&self) -> bool {
-        self.status.is_none() && self.subject.deadline.is_some_and(|deadline| deadline.is_due(Instant::now()))
+        self.status.is_none() && Deadline::of(None, self.subject.timeout, self.began).is_due(Instant::now())
     }
 
     /// Only what is no invention of a caller gets labels of its own.

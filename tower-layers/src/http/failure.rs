@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use http::StatusCode;
 
-use crate::grpc::status::BoxError;
+use crate::failed::{BoxError, causes};
 
 /// What `error.type` is where there is no status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +100,7 @@ const BUILT_IN: &[View] = &[
 
 /// What the first of the causes says that says anything.
 fn of_chain(error: &(dyn StdError + 'static)) -> Failure {
-    // What others wrote may be its own cause.
-    let causes = || std::iter::successors(Some(error), |error| (*error).source()).take(16);
+    let causes = || causes(error);
     causes().find_map(of_cause).or_else(|| causes().find_map(of_connecting)).unwrap_or(Failure::Other)
 }
 

@@ -6,11 +6,12 @@ use http::uri::Authority;
 use tracecast::Label;
 
 use super::describe;
-use super::endpoint::{self, OTHER};
+use super::endpoint;
 use super::failure::Error;
 use super::protocol::Protocol;
 use super::set::{Set, Sets, Target};
-use crate::grpc::status::Side;
+use crate::learnt::OTHER;
+use crate::side::Side;
 
 /// Declares a label whose values are sets that were seen.
 macro_rules! label {
@@ -102,7 +103,7 @@ fn target(side: Side, set: Set) -> String {
     match set.target {
         Target::None => String::new(),
         Target::Other => OTHER.to_owned(),
-        Target::Known(number) => endpoint::all(side).target(number).map_or_else(|| OTHER.to_owned(), String::from),
+        Target::Known(number) => endpoint::all(side).text(number).map_or_else(|| OTHER.to_owned(), String::from),
     }
 }
 
@@ -132,7 +133,7 @@ mod tests {
     }
 
     fn known(endpoints: &Endpoints, target: &str) -> Target {
-        let endpoint = endpoints.find(verb(), target);
+        let endpoint = endpoints.find(verb().index(), target);
         endpoints.learn(&endpoint);
         endpoint.number().map_or(Target::Other, Target::Known)
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::keys;
 use super::label::{BrieflyCalled, BrieflyServed, Called, Served};
 use super::set::Set;
-use crate::grpc::status::Side;
+use crate::side::Side;
 
 tracecast::tc_metrics! {
     /// How long requests took that were served.

@@ -40,24 +40,22 @@
 //! when it has answered. Up to 384 of each are, and all others are `_OTHER`. Of all that the labels could make together, 1,024 sets are
 //! kept, 512 of those of `tc_*`; the rest is counted as one, with `otel.metric.overflow`.
 
-mod body;
 mod client;
 mod describe;
 mod endpoint;
-mod exchange;
+pub(crate) mod exchange;
 mod failure;
-mod future;
 mod keys;
 mod label;
 mod method;
 mod metrics;
 mod protocol;
+mod response;
 mod server;
 mod set;
-mod settings;
+pub(crate) mod settings;
 mod url;
 
-pub use self::body::ResponseBody;
 pub use self::client::{HttpClient, HttpClientLayer};
-pub use self::future::ResponseFuture;
+pub use self::response::{ResponseBody, ResponseFuture};
 pub use self::server::{HttpServer, HttpServerLayer};

@@ -93,7 +93,8 @@ impl<const N: usize> Sets<N> {
     /// The place of a set; `N` if there is no room for it.
     pub(crate) fn place(&self, set: Set) -> usize {
         let word = set.word();
-        // The upper bits of the product depend on all bits of the word.
+        // The upper bits of the product depend on all bits of the word. No seed is needed: no part of a word is a text that a peer
+        // chooses, and `TRIES` bounds the search.
         let first = (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
         let places = (0..TRIES.min(N)).map(|step| first.wrapping_add(step) & (N - 1));
         places.into_iter().find(|at| self.is_or_becomes(*at, word)).unwrap_or(N)

@@ -1,183 +1,49 @@
-//! A gRPC service over real sockets that ends its calls in every way, and what became of their spans.
+//! Services over real sockets that end their calls in every way, and what became of their spans.
+//!
+//! What is recorded and measured belongs to the process: a test runs alone, in a runtime of its own, and what it left behind is
+//! dropped with that.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses what it needs")]
+#![allow(dead_code, unreachable_pub, reason = "each program uses what it needs")]
 
-use std::convert::Infallible;
+pub mod grpc;
+pub mod http;
+
 use std::future::Future;
-use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
-use std::task::{Context as TaskContext, Poll};
 use std::time::{Duration, Instant};
 
-use bytes::{Buf, BufMut};
-use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
-use tokio_stream::wrappers::TcpListenerStream;
-use tokio_stream::{Stream, StreamExt};
-use tonic::body::Body;
-use tonic::codec::{Codec, CompressionEncoding, DecodeBuf, Decoder, EncodeBuf, Encoder};
-use tonic::server::NamedService;
-use tonic::transport::{Channel, Endpoint, Server};
-use tonic::{Code, Request, Response, Status, Streaming};
-use tower_layer::Layer;
-use tower_service::Service;
-use tracecast::prelude::*;
-use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, Recording, RecordingConfig, propagation};
-use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, MessageSpans, TracedChannel};
+use tracecast::{
+    Context, FinishedSpan, Kind, Metering, MeteringConfig, OwnedValue, PointValue, Reader, Recording, RecordingConfig,
+    Snapshot, Temporality, propagation,
+};
 
-/// Messages are texts.
-#[derive(Clone, Copy, Default)]
-pub struct Texts;
+pub const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
 
-impl Codec for Texts {
-    type Encode = String;
-    type Decode = String;
-    type Encoder = Texts;
-    type Decoder = Texts;
+/// The trace of a caller elsewhere, and its span.
+pub const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+pub const SPAN: &str = "b7ad6b7169203331";
 
-    fn encoder(&mut self) -> Texts {
-        Texts
-    }
-
-    fn decoder(&mut self) -> Texts {
-        Texts
-    }
+/// The context of a caller elsewhere.
+pub fn caller(flags: &str, baggage: &str) -> Context {
+    let headers = [
+        ("traceparent", format!("00-{TRACE}-{SPAN}-{flags}")),
+        ("tracestate", "a=1".to_owned()),
+        ("baggage", baggage.to_owned()),
+    ];
+    propagation::extract(&headers.map(|(name, value)| (name.to_owned(), value)).to_vec())
 }
 
-impl Encoder for Texts {
-    type Item = String;
-    type Error = Status;
-
-    fn encode(&mut self, text: String, buffer: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        buffer.put_slice(text.as_bytes());
-        Ok(())
-    }
+/// The same as `context` shows it.
+pub fn unchanged(flags: &str, baggage: &str) -> String {
+    format!("traceparent: 00-{TRACE}-{SPAN}-{flags}\ntracestate: a=1\nbaggage: {baggage}\n")
 }
 
-impl Decoder for Texts {
-    type Item = String;
-    type Error = Status;
-
-    fn decode(&mut self, buffer: &mut DecodeBuf<'_>) -> Result<Option<String>, Status> {
-        let bytes = buffer.copy_to_bytes(buffer.remaining());
-        String::from_utf8(bytes.to_vec()).map(Some).map_err(|error| Status::invalid_argument(error.to_string()))
-    }
-}
-
-pub const UNARY: &str = "/test.v1.Echo/Unary";
-pub const SERVER_STREAM: &str = "/test.v1.Echo/ServerStream";
-pub const CLIENT_STREAM: &str = "/test.v1.Echo/ClientStream";
-pub const BIDI: &str = "/test.v1.Echo/Bidi";
-
-/// Does what the messages say.
-#[derive(Clone, Default)]
-pub struct Echo;
-
-impl NamedService for Echo {
-    const NAME: &'static str = "test.v1.Echo";
-}
-
-type Answer = Result<Response<String>, Status>;
-type Texting = Pin<Box<dyn Stream<Item = Result<String, Status>> + Send>>;
-
-impl Service<http::Request<Body>> for Echo {
-    type Response = http::Response<Body>;
-    type Error = Infallible;
-    type Future = Pin<Box<dyn Future<Output = Result<http::Response<Body>, Infallible>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        Box::pin(async move {
-            let mut grpc = tonic::server::Grpc::new(Texts)
-                .accept_compressed(CompressionEncoding::Gzip)
-                .send_compressed(CompressionEncoding::Gzip)
-                .max_decoding_message_size(1 << 20);
-            Ok(match request.uri().path() {
-                UNARY => grpc.unary(tower::service_fn(unary), request).await,
-                SERVER_STREAM => grpc.server_streaming(tower::service_fn(server_stream), request).await,
-                CLIENT_STREAM => grpc.client_streaming(tower::service_fn(client_stream), request).await,
-                BIDI => grpc.streaming(tower::service_fn(bidi), request).await,
-                path => Status::unimplemented(path.to_owned()).into_http(),
-            })
-        })
-    }
-}
-
-#[tc_span("Handler/Unary")]
-async fn unary(request: Request<String>) -> Answer {
-    obey(request.get_ref()).await.map(Response::new)
-}
-
-async fn server_stream(request: Request<String>) -> Result<Response<Texting>, Status> {
-    let text = request.into_inner();
-    let (count, last) = text.split_once(' ').map_or((text.as_str(), "end"), |(count, last)| (count, last));
-    let count: usize = count.parse().unwrap_or_default();
-    let last = last.to_owned();
-    let messages = tokio_stream::iter((0..count).map(|n| Ok(format!("message {n}"))));
-    let ending = futures_once(async move {
-        if last == "end" {
-            return None;
-        }
-        // tonic sends what it has when there is nothing more for now.
-        tokio::task::yield_now().await;
-        Some(obey(&last).await)
-    });
-    Ok(Response::new(Box::pin(messages.chain(ending.filter_map(|end| end)))))
-}
-
-async fn client_stream(request: Request<Streaming<String>>) -> Answer {
-    let mut stream = request.into_inner();
-    let mut count = 0;
-    let first = stream.message().await?.unwrap_or_default();
-    if let Some(cap) = first.strip_prefix("spans ").and_then(|cap| cap.parse().ok()) {
-        let spans = MessageSpans::new("Handler/Message").with_cap(cap);
-        spans
-            .for_each(stream, |text: String| {
-                count += 1;
-                async move { handle(&text).await }
-            })
-            .await?;
-        return Ok(Response::new(count.to_string()));
-    }
-    obey(&first).await?;
-    count += 1;
-    while let Some(text) = stream.message().await? {
-        obey(&text).await?;
-        count += 1;
-    }
-    Ok(Response::new(count.to_string()))
-}
-
-#[tc_span("Handler/Handle")]
-async fn handle(text: &str) -> Result<(), Status> {
-    obey(text).await.map(drop)
-}
-
-async fn bidi(request: Request<Streaming<String>>) -> Result<Response<Texting>, Status> {
-    Ok(Response::new(Box::pin(request.into_inner())))
-}
-
-/// A stream of one.
-fn futures_once<T>(future: impl Future<Output = T>) -> impl Stream<Item = T> {
-    struct Once<F>(Option<Pin<Box<F>>>);
-    impl<F: Future> Stream for Once<F> {
-        type Item = F::Output;
-        fn poll_next(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<F::Output>> {
-            let Some(future) = &mut self.0 else { return Poll::Ready(None) };
-            let polled = future.as_mut().poll(task).map(Some);
-            if polled.is_ready() {
-                self.0 = None;
-            }
-            polled
-        }
-    }
-    Once(Some(Box::pin(future)))
+/// What is current, so that tests can look at it from outside.
+pub fn context() -> String {
+    let mut headers = Vec::new();
+    propagation::inject(&Context::current(), &mut headers);
+    headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
 }
 
 static HANGING: AtomicUsize = AtomicUsize::new(0);
@@ -198,23 +64,6 @@ pub fn hangs() -> impl Future<Output = ()> {
     }
 }
 
-/// Says what is current as well, so that tests can look at it from outside.
-async fn obey(text: &str) -> Result<String, Status> {
-    match text {
-        "panic" => panic!("as it was told"),
-        "hang" => hang().await,
-        "context" => {
-            let mut headers = Vec::new();
-            propagation::inject(&Context::current(), &mut headers);
-            Ok(headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect())
-        }
-        text => match text.strip_prefix("fail ").and_then(|code| code.parse().ok()) {
-            Some(code) => Err(Status::new(Code::from_i32(code), "as it was told")),
-            None => Ok(text.to_owned()),
-        },
-    }
-}
-
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Runs a test alone, as what is recorded belongs to the process.
@@ -224,83 +73,30 @@ pub fn alone<F: Future<Output = ()>>(test: impl FnOnce() -> F) {
     runtime.block_on(async { tokio::time::timeout(Duration::from_secs(180), test()).await.expect("the test hangs") });
 }
 
-/// A server that runs, and its client.
-pub struct World {
-    pub address: SocketAddr,
-    pub client: tonic::client::Grpc<TracedChannel>,
-    pub stop: Option<oneshot::Sender<()>>,
-    pub server: JoinHandle<()>,
+/// Runs a test alone. After it, no call is in flight, by the metric of this name; what was measured then is returned.
+pub fn alone_until_idle<F: Future<Output = ()>>(active: &str, test: impl FnOnce() -> F) -> Snapshot {
+    let mut measured = None;
+    alone(async || {
+        let (_metering, mut reader) = meter();
+        test().await;
+        let limit = Instant::now() + Duration::from_secs(20);
+        measured = loop {
+            let snapshot = reader.snapshot();
+            let count = snapshot.value(active, &[]).map_or(0.0, PointValue::as_f64);
+            if count == 0.0 {
+                break Some(snapshot);
+            }
+            assert!(Instant::now() < limit, "{active} is {count}");
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        };
+    });
+    measured.unwrap()
 }
 
-impl World {
-    pub async fn new() -> Self {
-        World::with(GrpcServerLayer::new(), Server::builder()).await
-    }
-
-    pub async fn with(layer: GrpcServerLayer, server: Server) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let (stop, stopped) = oneshot::channel();
-        let router = server.layer(layer).add_service(Echo);
-        let incoming = TcpListenerStream::new(listener);
-        let server = tokio::spawn(async move {
-            let stopped = async { drop(stopped.await) };
-            router.serve_with_incoming_shutdown(incoming, stopped).await.unwrap();
-        });
-        World { address, client: client(address), stop: Some(stop), server }
-    }
-
-    /// The same with another layer around its client's channel.
-    pub fn calling(mut self, layer: &GrpcClientLayer) -> Self {
-        self.client = tonic::client::Grpc::new(layer.layer(channel(self.address)));
-        self
-    }
-
-    /// A unary call.
-    pub async fn unary(&mut self, text: &str) -> Result<String, Status> {
-        self.unary_with(Request::new(text.to_owned())).await
-    }
-
-    pub async fn unary_with(&mut self, request: Request<String>) -> Result<String, Status> {
-        self.call(request, UNARY).await
-    }
-
-    pub async fn call(&mut self, request: Request<String>, path: &'static str) -> Result<String, Status> {
-        self.client.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-        let path = http::uri::PathAndQuery::from_static(path);
-        self.client.unary(request, path, Texts).await.map(Response::into_inner)
-    }
-
-    pub async fn server_stream(&mut self, request: Request<String>) -> Result<Streaming<String>, Status> {
-        self.client.ready().await.unwrap();
-        let path = http::uri::PathAndQuery::from_static(SERVER_STREAM);
-        self.client.server_streaming(request, path, Texts).await.map(Response::into_inner)
-    }
-
-    pub async fn client_stream(&mut self, texts: &[&str]) -> Result<String, Status> {
-        self.client.ready().await.unwrap();
-        let path = http::uri::PathAndQuery::from_static(CLIENT_STREAM);
-        let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
-        let request = Request::new(tokio_stream::iter(texts));
-        self.client.client_streaming(request, path, Texts).await.map(Response::into_inner)
-    }
-
-    pub async fn bidi(
-        &mut self,
-        texts: impl Stream<Item = String> + Send + 'static,
-    ) -> Result<Streaming<String>, Status> {
-        self.client.ready().await.unwrap();
-        let path = http::uri::PathAndQuery::from_static(BIDI);
-        self.client.streaming(Request::new(texts), path, Texts).await.map(Response::into_inner)
-    }
-}
-
-pub fn channel(address: SocketAddr) -> Channel {
-    Endpoint::from_shared(format!("http://{address}")).unwrap().connect_lazy()
-}
-
-pub fn client(address: SocketAddr) -> tonic::client::Grpc<TracedChannel> {
-    tonic::client::Grpc::new(GrpcClientLayer::new().layer(channel(address)))
+pub fn meter() -> (Metering, Reader) {
+    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let reader = metering.reader(Temporality::Cumulative);
+    (metering, reader)
 }
 
 pub fn record() -> Recording {
@@ -332,18 +128,8 @@ pub fn of_kind(spans: &[FinishedSpan], kind: Kind) -> &FinishedSpan {
     found[0]
 }
 
-/// Which status a span was given, how it ended, and the messages in both directions.
+/// The text of an attribute.
 #[track_caller]
-pub fn check(spans: &[FinishedSpan], kind: Kind, code: Code, outcome: Outcome, messages: [u64; 2]) {
-    let span = of_kind(spans, kind);
-    let number = |key| match span.attribute(key) {
-        Some(OwnedValue::U64(number)) => *number,
-        other => panic!("{key} is {other:?} on {span:#?}"),
-    };
-    let counted = [number("tc.rpc.request.messages"), number("tc.rpc.response.messages")];
-    assert_eq!(span.attribute("rpc.grpc.status_code"), Some(&OwnedValue::I64(code as i64)), "{kind:?} {span:#?}");
-    assert_eq!((span.outcome, counted), (outcome, messages), "{kind:?} {span:#?}");
-    assert!(span.end_time() > span.start_time(), "{kind:?} {span:#?}");
-    let failed = span.attribute("error.type").is_some();
-    assert_eq!(failed, outcome.is_error(), "{kind:?} {span:#?}");
+pub fn text(span: &FinishedSpan, key: &str) -> Option<String> {
+    span.attribute(key).map(OwnedValue::to_string)
 }

@@ -1,21 +1,18 @@
 //! Every way in which a request can end, over real sockets, HTTP/1.1 and HTTP/2, seen from both sides.
 
-mod http_support;
-mod support;
-
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use crate::support::http::{
+    Version, World, alone, app, check, check_lost, end_of_client, ends, plain, request_to_one_that_says, served,
+};
+use crate::support::{self, BOTH, hangs, of_kind, record, spans_of, text};
 use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::{BodyExt, StreamBody};
-use http_support::{
-    BOTH, Version, World, alone, app, check, check_lost, end_of_client, ends, request_to_one_that_says, served, text,
-};
-use support::{hangs, of_kind, record, spans_of};
 use tower::ServiceExt;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::timeout::TimeoutLayer;
@@ -246,12 +243,12 @@ fn a_timeout_of_the_client() {
     alone(async |version| {
         let (recording, world) = (record(), World::new(version).await);
         let limit = Duration::from_millis(20);
-        let inside = HttpClientLayer::new().layer(tower::timeout::Timeout::new(http_support::plain(version), limit));
+        let inside = HttpClientLayer::new().layer(tower::timeout::Timeout::new(plain(version), limit));
         inside.oneshot(world.request("GET", "/hang")).await.unwrap_err();
         let client = end_of_client(&recording).await;
         check(&client, None, Outcome::Error, Some("timeout"));
 
-        let told = HttpClientLayer::new().with_timeout(limit).layer(http_support::plain(version));
+        let told = HttpClientLayer::new().with_timeout(limit).layer(plain(version));
         let outside = tower::timeout::Timeout::new(told, Duration::from_millis(300));
         outside.oneshot(world.request("GET", "/hang")).await.unwrap_err();
         let client = end_of_client(&recording).await;

@@ -1,19 +1,17 @@
 //! Requests are counted, timed and known while they last, whatever their end, by labels that no caller can add to.
 
-mod http_support;
-mod support;
-
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
+use crate::support::http::{Version, World, app, series};
+use crate::support::{alone, hangs, meter};
+use axum::Router;
 use axum::body::Body;
 use http::{Request, Response};
-use http_support::{Version, World, meter, series};
-use support::{alone, hangs};
 use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::{PointValue, Reader};
-use tracecast_tower::HttpClientLayer;
+use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
 async fn active(reader: &mut Reader, expected: f64) -> f64 {
     let limit = Instant::now() + Duration::from_secs(20);
@@ -31,16 +29,18 @@ fn every_ending_is_counted_and_none_stays_in_flight() {
     alone(async || {
         // Also where spans are not recorded.
         let (_metering, mut reader) = meter();
-        let world = World::new(Version::One).await;
+        // Routes of its own: those of other tests may be known already.
+        let app = Router::new().nest("/measured", app()).layer(HttpServerLayer::new());
+        let world = World::serving(Version::One, app).await;
         let (host, port) = (world.address.ip(), world.address.port());
-        world.fetch("GET", "/items/7").await;
-        world.fetch("GET", "/items/8").await;
+        world.fetch("GET", "/measured/items/7").await;
+        world.fetch("GET", "/measured/items/8").await;
         world.fetch("GET", "/nowhere").await;
-        world.fetch("GET", "/status/500").await;
-        world.fetch("DELETE", "/items/7").await;
-        world.fetch_broken("/broken/2", 20).await;
-        world.send(world.request("GET", "/panic")).await.unwrap_err();
-        let (hangs, hanging) = (hangs(), world.send(world.request("GET", "/hang")));
+        world.fetch("GET", "/measured/status/500").await;
+        world.fetch("DELETE", "/measured/items/7").await;
+        world.fetch_broken("/measured/broken/2", 20).await;
+        world.send(world.request("GET", "/measured/panic")).await.unwrap_err();
+        let (hangs, hanging) = (hangs(), world.send(world.request("GET", "/measured/hang")));
         let mut hanging = Box::pin(hanging);
         tokio::select! {
             _ = &mut hanging => panic!("it answered"),
@@ -53,18 +53,18 @@ fn every_ending_is_counted_and_none_stays_in_flight() {
         let served = [
             "{http.request.method=DELETE, http.route=_OTHER, http.response.status_code=405, url.scheme=http, network.protocol.version=1.1} count=1",
             "{http.request.method=GET, http.response.status_code=404, url.scheme=http, network.protocol.version=1.1} count=1",
-            "{http.request.method=GET, http.route=/broken/{chunks}, http.response.status_code=200, url.scheme=http, network.protocol.version=1.1, error.type=timeout} count=1",
-            "{http.request.method=GET, http.route=/items/{id}, http.response.status_code=200, url.scheme=http, network.protocol.version=1.1} count=2",
-            "{http.request.method=GET, http.route=/status/{code}, http.response.status_code=500, url.scheme=http, network.protocol.version=1.1, error.type=500} count=1",
+            "{http.request.method=GET, http.route=/measured/broken/{chunks}, http.response.status_code=200, url.scheme=http, network.protocol.version=1.1, error.type=timeout} count=1",
+            "{http.request.method=GET, http.route=/measured/items/{id}, http.response.status_code=200, url.scheme=http, network.protocol.version=1.1} count=2",
+            "{http.request.method=GET, http.route=/measured/status/{code}, http.response.status_code=500, url.scheme=http, network.protocol.version=1.1, error.type=500} count=1",
             "{http.request.method=GET, http.route=_OTHER, url.scheme=http, network.protocol.version=1.1, error.type=panic} count=1",
             "{http.request.method=GET, http.route=_OTHER, url.scheme=http, network.protocol.version=1.1} count=1",
         ];
         assert_eq!(series(&mut reader, "http.server.request.duration", &served).await, served);
         let briefly = [
             "{http.request.method=DELETE, http.route=_OTHER, tc.http.status_class=4xx} count=1",
-            "{http.request.method=GET, http.route=/broken/{chunks}, tc.http.status_class=2xx} count=1",
-            "{http.request.method=GET, http.route=/items/{id}, tc.http.status_class=2xx} count=2",
-            "{http.request.method=GET, http.route=/status/{code}, tc.http.status_class=5xx} count=1",
+            "{http.request.method=GET, http.route=/measured/broken/{chunks}, tc.http.status_class=2xx} count=1",
+            "{http.request.method=GET, http.route=/measured/items/{id}, tc.http.status_class=2xx} count=2",
+            "{http.request.method=GET, http.route=/measured/status/{code}, tc.http.status_class=5xx} count=1",
             "{http.request.method=GET, http.route=_OTHER} count=2",
             "{http.request.method=GET, tc.http.status_class=4xx} count=1",
         ];

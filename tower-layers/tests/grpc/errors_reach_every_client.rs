@@ -1,10 +1,9 @@
 //! An error status is one frame of headers that ends the stream. Clients in other languages rely on it, tonic's does not.
 
-mod support;
-
+use crate::support::grpc::{UNARY, World};
+use crate::support::{alone, record};
 use bytes::{BufMut, Bytes, BytesMut};
 use http::Request;
-use support::{UNARY, World, alone, record};
 use tonic::transport::Server;
 use tracecast_tower::GrpcServerLayer;
 

@@ -1,10 +1,9 @@
 //! The layers stand beside those of others, inside and outside of them, and a call goes through.
 
-mod support;
-
 use std::time::Duration;
 
-use support::{Echo, Texts, alone, channel, of_kind, record, spans_of};
+use crate::support::grpc::{self, Echo, Texts, channel};
+use crate::support::{BOTH, alone, of_kind, record, spans_of};
 use tokio::net::TcpListener;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::body::Body;
@@ -15,13 +14,11 @@ use tower::ServiceBuilder;
 use tower::util::BoxCloneSyncService;
 use tower_http::trace::TraceLayer;
 use tower_layer::Layer;
-use tracecast::{Kind, OwnedValue};
+use tracecast::OwnedValue;
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 type Boxed = BoxCloneSyncService<http::Request<Body>, http::Response<Body>, BoxError>;
-
-const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
 
 fn pass(request: Request<()>) -> Result<Request<()>, Status> {
     Ok(request)
@@ -37,7 +34,7 @@ macro_rules! called {
         let recording = record();
         let mut client = tonic::client::Grpc::new($client);
         let _ = client.ready().await;
-        let path = http::uri::PathAndQuery::from_static(support::UNARY);
+        let path = http::uri::PathAndQuery::from_static(grpc::UNARY);
         let result = client.unary(Request::new("hello".to_owned()), path, Texts).await;
         let spans = spans_of(&recording, &BOTH).await;
         let code = result.err().map_or(Code::Ok, |status| status.code());

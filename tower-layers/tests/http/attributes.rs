@@ -1,12 +1,9 @@
 //! What spans say of their requests, by the conventions for HTTP, and what they keep to themselves.
 
-mod http_support;
-mod support;
-
+use crate::support::http::{Version, World, alone};
+use crate::support::{self, BOTH, of_kind, record, spans_of, text};
 use axum::body::Body;
 use http::Request;
-use http_support::{BOTH, Version, World, alone, text};
-use support::{of_kind, record, spans_of};
 use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::{FinishedSpan, Kind, OwnedValue};

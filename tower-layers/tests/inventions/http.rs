@@ -1,16 +1,12 @@
-//! Whoever calls invents a hundred thousand routes, methods and servers, and there are no more series than before. Apart from
-//! other tests, because what is learnt is learnt for the process.
-
-mod http_support;
-mod support;
+//! Whoever calls invents routes and methods, and whoever is called names.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
 
+use crate::support::http::series;
+use crate::support::{alone, meter, record};
 use axum::body::Body;
 use http::{Request, Response, StatusCode};
-use http_support::{meter, series};
-use support::{alone, record};
 use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};

@@ -1,22 +1,19 @@
 //! The layers stand beside those of others, inside and outside of them, and a request goes through.
 
-mod http_support;
-mod support;
-
 use std::convert::Infallible;
 use std::time::Duration;
 
+use crate::support::http::{Version, World, app, plain};
+use crate::support::{BOTH, alone, of_kind, record, spans_of, text};
 use axum::Router;
 use axum::body::Body;
 use axum::routing::get;
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
-use http_support::{BOTH, Version, World, app, plain};
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::service::TowerToHyperService;
-use support::{alone, of_kind, record, spans_of};
 use tokio::net::TcpListener;
 use tower::util::BoxCloneSyncService;
 use tower::{ServiceBuilder, ServiceExt};
@@ -108,7 +105,7 @@ fn around_a_service_of_hyper() {
             let server = of_kind(&spans, Kind::Server);
             assert_eq!((&*server.name, server.outcome), ("POST /files/{name}", Outcome::Ok));
             for kind in BOTH {
-                let size = |key| http_support::text(of_kind(&spans, kind), key);
+                let size = |key| text(of_kind(&spans, kind), key);
                 assert_eq!(size("http.request.body.size").as_deref(), Some("5"));
                 assert_eq!(size("http.response.body.size").as_deref(), Some("5"));
             }

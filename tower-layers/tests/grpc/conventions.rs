@@ -1,29 +1,41 @@
 //! The names of attributes and metrics, by the conventions that were asked for; and who is called.
 
-mod support;
-
 use std::time::{Duration, Instant};
 
-use support::{World, alone, of_kind, record, spans_of};
+use crate::support::grpc::World;
+use crate::support::{BOTH, alone, meter, of_kind, record, spans_of};
 use tonic::Code;
 use tracecast::conventions::{Conventions, set_rpc};
-use tracecast::{FinishedSpan, Kind, Metering, MeteringConfig, OwnedValue, Temporality};
+use tracecast::{FinishedSpan, Kind, OwnedValue};
 use tracecast_tower::GrpcClientLayer;
 
-const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
+/// Conventions are those of the process. Other tests rely on the default.
+struct Restored;
+
+impl Restored {
+    fn after(conventions: Conventions) -> Self {
+        set_rpc(conventions);
+        Restored
+    }
+}
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        set_rpc(Conventions::Old);
+    }
+}
 
 /// The attributes of a call whose names begin with `rpc`, on both sides, and the series of how long calls took.
 async fn told(conventions: Conventions) -> ([Vec<String>; 2], Vec<String>) {
-    set_rpc(conventions);
+    let restored = Restored::after(conventions);
     let recording = record();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
-    let mut reader = metering.reader(Temporality::Cumulative);
+    let (_metering, mut reader) = meter();
     let mut world = World::new().await;
     world.unary("hello").await.unwrap();
     drop(spans_of(&recording, &BOTH).await);
     assert_eq!(world.unary("fail 4").await.unwrap_err().code(), Code::DeadlineExceeded);
     let spans = spans_of(&recording, &BOTH).await;
-    set_rpc(Conventions::Old);
+    drop(restored);
     let limit = Instant::now() + Duration::from_secs(20);
     loop {
         let text = reader.snapshot().to_string();

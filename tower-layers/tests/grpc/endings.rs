@@ -1,40 +1,23 @@
 //! Every way in which a call can end, over real sockets, seen from both sides: its status, its outcome, its messages.
 
-mod support;
+use std::time::Duration;
 
-use std::time::{Duration, Instant};
-
-use support::{Texts, World, channel, check, client, hangs, of_kind, record, spans_of};
+use crate::support::grpc::{self, Texts, World, channel, check, client};
+use crate::support::{self, BOTH, hangs, of_kind, record, spans_of};
 use tokio_stream::StreamExt;
 use tonic::body::Body;
 use tonic::codec::CompressionEncoding;
 use tonic::transport::Server;
 use tonic::{Code, Request, Status};
 use tower_layer::Layer;
-use tracecast::{Kind, Metering, MeteringConfig, Outcome, OwnedValue, PointValue, Temporality};
+use tracecast::{Kind, Outcome, OwnedValue};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, TracedChannel};
-
-const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
 
 /// Runs a test alone. After it, no call is in flight, and all that ended were timed.
 fn alone<F: Future<Output = ()>>(test: impl FnOnce() -> F) {
-    support::alone(async || {
-        let metering = Metering::start(MeteringConfig::default()).unwrap();
-        test().await;
-        let mut reader = metering.reader(Temporality::Cumulative);
-        let limit = Instant::now() + Duration::from_secs(20);
-        loop {
-            let snapshot = reader.snapshot();
-            let active = snapshot.value("tc_rpc_server_active", &[]).map_or(0.0, PointValue::as_f64);
-            if active == 0.0 {
-                let timed = snapshot.metric("tc_rpc_client_duration_seconds").map_or(0, |metric| metric.points.len());
-                assert!(timed > 0, "{snapshot}");
-                return;
-            }
-            assert!(Instant::now() < limit, "{active} calls are in flight");
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-    });
+    let snapshot = support::alone_until_idle("tc_rpc_server_active", test);
+    let timed = snapshot.metric("tc_rpc_client_duration_seconds").map_or(0, |metric| metric.points.len());
+    assert!(timed > 0, "{snapshot}");
 }
 
 fn text(text: &str) -> Request<String> {
@@ -303,10 +286,10 @@ async fn proxy() -> std::net::SocketAddr {
 fn a_proxy_answers_for_a_server_that_is_gone() {
     alone(async || {
         let recording = record();
-        let mut client = support::client(proxy().await);
+        let mut client = grpc::client(proxy().await);
         client.ready().await.unwrap();
         let path = http::uri::PathAndQuery::from_static("/test.v1.Echo/Unary");
-        assert!(client.unary(text("hello"), path, support::Texts).await.is_err());
+        assert!(client.unary(text("hello"), path, grpc::Texts).await.is_err());
         let spans = spans_of(&recording, &[Kind::Client]).await;
         check(&spans, Kind::Client, Code::Unavailable, Outcome::Error, [1, 0]);
     });
@@ -348,7 +331,7 @@ fn connection_refused() {
         let mut nobody = client(listener.local_addr().unwrap());
         drop(listener);
         nobody.ready().await.unwrap();
-        let path = http::uri::PathAndQuery::from_static(support::UNARY);
+        let path = http::uri::PathAndQuery::from_static(grpc::UNARY);
         let status = nobody.unary(text("x"), path, Texts).await.unwrap_err();
         assert_eq!(status.code(), Code::Unavailable);
         let spans = spans_of(&recording, &[Kind::Client]).await;
@@ -374,7 +357,7 @@ fn connection_lost_midway() {
             }
         });
         far.ready().await.unwrap();
-        let path = http::uri::PathAndQuery::from_static(support::SERVER_STREAM);
+        let path = http::uri::PathAndQuery::from_static(grpc::SERVER_STREAM);
         let mut stream = far.server_streaming(text("1 hang"), path, Texts).await.unwrap().into_inner();
         assert!(stream.message().await.unwrap().is_some());
         cut.send(()).unwrap();
@@ -399,7 +382,7 @@ fn server_is_killed_before_headers() {
     alone(async || {
         let (recording, (runtime, _world, mut client)) = (record(), mortal().await);
         let hangs = hangs();
-        let path = http::uri::PathAndQuery::from_static(support::UNARY);
+        let path = http::uri::PathAndQuery::from_static(grpc::UNARY);
         client.ready().await.unwrap();
         let (result, ()) = tokio::join!(client.unary(text("hang"), path, Texts), async {
             hangs.await;
@@ -416,7 +399,7 @@ fn server_is_killed_before_headers() {
 fn server_is_killed_midway() {
     alone(async || {
         let (recording, (runtime, _world, mut client)) = (record(), mortal().await);
-        let path = http::uri::PathAndQuery::from_static(support::SERVER_STREAM);
+        let path = http::uri::PathAndQuery::from_static(grpc::SERVER_STREAM);
         client.ready().await.unwrap();
         let mut stream = client.server_streaming(text("1 hang"), path, Texts).await.unwrap().into_inner();
         assert!(stream.message().await.unwrap().is_some());
@@ -436,7 +419,7 @@ where
 {
     let mut client = tonic::client::Grpc::new(GrpcClientLayer::new().layer(channel));
     client.ready().await.map_err(|error| Status::from_error(error.into()))?;
-    let path = http::uri::PathAndQuery::from_static(support::UNARY);
+    let path = http::uri::PathAndQuery::from_static(grpc::UNARY);
     client.unary(text(request), path, Texts).await.map(tonic::Response::into_inner)
 }
 
@@ -526,7 +509,7 @@ fn load_shed() {
         let (hangs, mut first) = (hangs(), world.client.clone());
         let hanging = tokio::spawn(async move {
             first.ready().await.unwrap();
-            first.unary(text("hang"), http::uri::PathAndQuery::from_static(support::UNARY), Texts).await
+            first.unary(text("hang"), http::uri::PathAndQuery::from_static(grpc::UNARY), Texts).await
         });
         hangs.await;
         let status: Status = world.unary("shed").await.unwrap_err();
@@ -638,22 +621,22 @@ const PART: &[u8] = b"\0\0\0\0\x0apart";
 #[test]
 fn unary_caller_resets_before_its_message() {
     for reason in [h2::Reason::CANCEL, h2::Reason::NO_ERROR, h2::Reason::INTERNAL_ERROR] {
-        check_leaving(support::UNARY, b"", Leaves::Resets(reason), Code::Cancelled, Outcome::Cancelled);
+        check_leaving(grpc::UNARY, b"", Leaves::Resets(reason), Code::Cancelled, Outcome::Cancelled);
     }
 }
 
 #[test]
 fn unary_caller_resets_inside_of_its_message() {
     for reason in [h2::Reason::CANCEL, h2::Reason::NO_ERROR] {
-        check_leaving(support::UNARY, PART, Leaves::Resets(reason), Code::Cancelled, Outcome::Cancelled);
-        check_leaving(support::UNARY, &PART[..3], Leaves::Resets(reason), Code::Cancelled, Outcome::Cancelled);
+        check_leaving(grpc::UNARY, PART, Leaves::Resets(reason), Code::Cancelled, Outcome::Cancelled);
+        check_leaving(grpc::UNARY, &PART[..3], Leaves::Resets(reason), Code::Cancelled, Outcome::Cancelled);
     }
 }
 
 #[test]
 fn unary_caller_hangs_up_before_and_inside_of_its_message() {
     for data in [b"".as_slice(), PART] {
-        check_leaving(support::UNARY, data, Leaves::HangsUp, Code::Cancelled, Outcome::Cancelled);
+        check_leaving(grpc::UNARY, data, Leaves::HangsUp, Code::Cancelled, Outcome::Cancelled);
     }
 }
 
@@ -661,14 +644,14 @@ fn unary_caller_hangs_up_before_and_inside_of_its_message() {
 fn stream_caller_resets_before_and_inside_of_a_message() {
     let (whole, reset) = (b"\0\0\0\0\x02hi\0\0".as_slice(), Leaves::Resets(h2::Reason::CANCEL));
     for data in [b"".as_slice(), PART, whole] {
-        check_leaving(support::CLIENT_STREAM, data, reset, Code::Cancelled, Outcome::Cancelled);
-        check_leaving(support::BIDI, data, reset, Code::Cancelled, Outcome::Cancelled);
+        check_leaving(grpc::CLIENT_STREAM, data, reset, Code::Cancelled, Outcome::Cancelled);
+        check_leaving(grpc::BIDI, data, reset, Code::Cancelled, Outcome::Cancelled);
     }
 }
 
 #[test]
 fn unary_caller_ends_without_a_whole_message() {
     for data in [b"".as_slice(), PART] {
-        check_leaving(support::UNARY, data, Leaves::Ends, Code::Internal, Outcome::Error);
+        check_leaving(grpc::UNARY, data, Leaves::Ends, Code::Internal, Outcome::Error);
     }
 }

@@ -1,21 +1,15 @@
 //! The caller's context reaches the handler and goes on from there, as far as it is believed and as far as it may.
 
-mod http_support;
-mod support;
-
+use crate::support::http::{Version, World, alone, app, plain};
+use crate::support::{self, BOTH, SPAN, TRACE, of_kind, record, spans_of, text};
 use axum::body::Body;
 use http::{HeaderMap, Request};
 use http_body_util::BodyExt;
-use http_support::{BOTH, Version, World, alone, app, plain, text};
-use support::{of_kind, record, spans_of};
 use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::prelude::*;
 use tracecast::{Kind, Recording, RecordingConfig, Sampler, propagation};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
-
-const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
-const SPAN: &str = "b7ad6b7169203331";
 
 mod keys {
     tracecast::tc_keys! {
@@ -26,18 +20,14 @@ mod keys {
     }
 }
 
-/// The context of a caller elsewhere.
+const BAGGAGE: &str = "tenant=x,other=y";
+
 fn caller(flags: &str) -> Context {
-    let headers = [
-        ("traceparent", format!("00-{TRACE}-{SPAN}-{flags}")),
-        ("tracestate", "a=1".to_owned()),
-        ("baggage", "tenant=x,other=y".to_owned()),
-    ];
-    propagation::extract(&headers.map(|(name, value)| (name.to_owned(), value)).to_vec())
+    support::caller(flags, BAGGAGE)
 }
 
 fn unchanged(flags: &str) -> String {
-    format!("traceparent: 00-{TRACE}-{SPAN}-{flags}\ntracestate: a=1\nbaggage: tenant=x,other=y\n")
+    support::unchanged(flags, BAGGAGE)
 }
 
 /// Has the world's client send baggage to the world.
@@ -85,7 +75,7 @@ fn unsampled_and_unrecorded_requests_go_on_as_they_came() {
 #[test]
 fn health_checks_are_transparent() {
     alone(async |version| {
-        let router = axum::Router::new().route("/healthz", axum::routing::get(async || http_support::context()));
+        let router = axum::Router::new().route("/healthz", axum::routing::get(async || support::context()));
         let (recording, mut world) = (record(), World::serving(version, router.layer(HttpServerLayer::new())).await);
         world.client = HttpClientLayer::new().with_filter(|_| false).layer(plain(version));
         let mut request = world.request("GET", "/healthz");

@@ -1,8 +1,7 @@
 //! The caller's context reaches the handler and goes on from there: recorded, unsampled, filtered, or with nothing recorded.
 
-mod support;
-
-use support::{World, alone, channel, of_kind, record, spans_of};
+use crate::support::grpc::{World, channel};
+use crate::support::{self, BOTH, TRACE, alone, of_kind, record, spans_of};
 use tonic::Request;
 use tonic::transport::Server;
 use tower_layer::Layer;
@@ -10,21 +9,14 @@ use tracecast::prelude::*;
 use tracecast::{Kind, Recording, RecordingConfig, Sampler, propagation};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, HttpHeadersMut};
 
-const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
-const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+const BAGGAGE: &str = "tenant=x";
 
-/// The context of a caller elsewhere.
 fn caller(flags: &str) -> Context {
-    let headers = [
-        ("traceparent", format!("00-{TRACE}-b7ad6b7169203331-{flags}")),
-        ("tracestate", "a=1".to_owned()),
-        ("baggage", "tenant=x".to_owned()),
-    ];
-    propagation::extract(&headers.map(|(name, value)| (name.to_owned(), value)).to_vec())
+    support::caller(flags, BAGGAGE)
 }
 
 fn unchanged(flags: &str) -> String {
-    format!("traceparent: 00-{TRACE}-b7ad6b7169203331-{flags}\ntracestate: a=1\nbaggage: tenant=x\n")
+    support::unchanged(flags, BAGGAGE)
 }
 
 #[test]

@@ -1,16 +1,12 @@
 //! How much of what a caller says is believed, and which of what we know is told to whom we call.
 
-mod support;
-
-use support::{UNARY, World, alone, of_kind, record, spans_of};
+use crate::support::grpc::{UNARY, World};
+use crate::support::{self, BOTH, TRACE, alone, of_kind, record, spans_of};
 use tonic::Request;
 use tonic::transport::Server;
 use tracecast::prelude::*;
-use tracecast::{Kind, OwnedValue, Sampler, propagation};
+use tracecast::{Kind, OwnedValue, Sampler};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, Peer};
-
-const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
-const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
 mod keys {
     tracecast::tc_keys! {
@@ -20,12 +16,7 @@ mod keys {
 }
 
 fn caller(flags: &str) -> Context {
-    let headers = [
-        ("traceparent", format!("00-{TRACE}-b7ad6b7169203331-{flags}")),
-        ("tracestate", "a=1".to_owned()),
-        ("baggage", "tc.tenant.id=x%20y,tc.secret.id=z".to_owned()),
-    ];
-    propagation::extract(&headers.map(|(name, value)| (name.to_owned(), value)).to_vec())
+    support::caller(flags, "tc.tenant.id=x%20y,tc.secret.id=z")
 }
 
 fn is_friend(peer: &Peer<'_>) -> bool {

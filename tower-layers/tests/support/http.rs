@@ -1,7 +1,5 @@
 //! An HTTP service over real sockets that ends its requests in every way, and clients for it.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses what it needs")]
-
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -24,16 +22,11 @@ use tokio_stream::StreamExt;
 use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::prelude::*;
-use tracecast::{
-    FinishedSpan, Kind, Metering, MeteringConfig, Outcome, OwnedValue, PointValue, Reader, Recording, Temporality,
-    propagation,
-};
+use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, Reader, Recording};
 use tracecast_tower::http::ResponseBody;
 use tracecast_tower::{HttpClient, HttpClientLayer, HttpServerLayer};
 
-use crate::support::{hang, of_kind, record, spans_of};
-
-pub const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
+use super::{BOTH, context, hang, of_kind, record, spans_of, text};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
@@ -182,19 +175,6 @@ async fn panics() -> &'static str {
     panic!("as it was told")
 }
 
-/// What is current, so that tests can look at it from outside.
-pub fn context() -> String {
-    let mut headers = Vec::new();
-    propagation::inject(&Context::current(), &mut headers);
-    headers.iter().map(|(name, value)| format!("{name}: {value}\n")).collect()
-}
-
-pub fn meter() -> (Metering, Reader) {
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
-    let reader = metering.reader(Temporality::Cumulative);
-    (metering, reader)
-}
-
 /// The series of a metric, without its name and in the order of their texts, once they are as many as expected.
 pub async fn series(reader: &mut Reader, name: &str, expected: &[&str]) -> Vec<String> {
     let limit = Instant::now() + Duration::from_secs(20);
@@ -229,21 +209,7 @@ pub fn check_lost(span: &FinishedSpan, status: Option<i64>) {
 /// Runs a test alone, for each version. After it, no request is in flight.
 pub fn alone<F: Future<Output = ()>>(test: impl Fn(Version) -> F) {
     for version in VERSIONS {
-        crate::support::alone(async || {
-            let metering = Metering::start(MeteringConfig::default()).unwrap();
-            test(version).await;
-            let mut reader = metering.reader(Temporality::Cumulative);
-            let limit = Instant::now() + Duration::from_secs(20);
-            loop {
-                let snapshot = reader.snapshot();
-                let active = snapshot.value("tc_http_server_active", &[]).map_or(0.0, PointValue::as_f64);
-                if active == 0.0 {
-                    return;
-                }
-                assert!(Instant::now() < limit, "{active} requests are in flight");
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        });
+        super::alone_until_idle("tc_http_server_active", async || test(version).await);
     }
 }
 
@@ -274,10 +240,4 @@ pub async fn request_to_one_that_says(bytes: &'static [u8]) -> Request<Body> {
         stream.write_all(bytes).await.unwrap();
     });
     Request::get(format!("http://{address}/")).body(Body::empty()).unwrap()
-}
-
-/// The text of an attribute.
-#[track_caller]
-pub fn text(span: &FinishedSpan, key: &str) -> Option<String> {
-    span.attribute(key).map(OwnedValue::to_string)
 }

@@ -1,14 +1,13 @@
 //! Streams that live for long: seen before they end, segment by segment, and message by message where that is asked for.
 
-mod support;
-
 use std::convert::Infallible;
 use std::future::Future;
 use std::sync::{Arc, mpsc as channel};
 use std::task::{Context as TaskContext, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use support::{World, alone, of_kind, record, spans_of};
+use crate::support::grpc::{self, World};
+use crate::support::{BOTH, alone, meter, of_kind, record, spans_of};
 use tokio::sync::mpsc::{self, UnboundedSender};
 use tokio::task::JoinHandle;
 use tokio_stream::StreamExt;
@@ -19,12 +18,8 @@ use tonic::transport::Server;
 use tower_layer::Layer;
 use tower_service::Service;
 use tracecast::prelude::*;
-use tracecast::{
-    FinishedSpan, Kind, Metering, MeteringConfig, Outcome, OwnedValue, PointValue, Recording, Temporality,
-};
+use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, PointValue, Recording};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, MessageSpans};
-
-const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
 
 fn number(span: &FinishedSpan, key: &str) -> Option<u64> {
     match span.attribute(key) {
@@ -84,8 +79,7 @@ fn in_order(spans: &[FinishedSpan], kind: Kind) -> Vec<&FinishedSpan> {
 fn a_stream_is_seen_before_it_ends_also_if_nothing_happens() {
     alone(async || {
         let (recording, mut spans) = (record(), Vec::new());
-        let metering = Metering::start(MeteringConfig::default()).unwrap();
-        let mut reader = metering.reader(Temporality::Cumulative);
+        let (_metering, mut reader) = meter();
         let mut above = tracecast::Span::builder("Test/Above", Kind::Internal).start();
         let context = above.context();
         let (_world, talk) = talk(Duration::from_millis(40)).in_context(&context).await;
@@ -154,7 +148,7 @@ fn a_call_that_ends_in_time_is_one_span() {
         assert_eq!(talk.read.await.unwrap(), 1);
         let spans = spans_of(&recording, &BOTH).await;
         for kind in BOTH {
-            support::check(&spans, kind, tonic::Code::Ok, Outcome::Ok, [1, 1]);
+            grpc::check(&spans, kind, tonic::Code::Ok, Outcome::Ok, [1, 1]);
             assert_eq!(number(of_kind(&spans, kind), "tc.rpc.segment"), None);
         }
     });

@@ -1,0 +1,38 @@
+//! Which calls the application wants to have traced.
+
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// A function of the application that says whether a call is traced, by its path or its request.
+pub(crate) struct Filter<T: ?Sized>(Option<Arc<dyn Fn(&T) -> bool + Send + Sync>>);
+
+impl<T: ?Sized> Filter<T> {
+    pub(crate) fn set(&mut self, filter: impl Fn(&T) -> bool + Send + Sync + 'static) {
+        self.0 = Some(Arc::new(filter));
+    }
+
+    /// Whether it takes a call, if there is one. A filter that panics has not refused it.
+    pub(crate) fn takes(&self, call: &T) -> Option<bool> {
+        let filter = self.0.as_ref()?;
+        Some(catch_unwind(AssertUnwindSafe(|| filter(call))).unwrap_or(true))
+    }
+}
+
+impl<T: ?Sized> Clone for Filter<T> {
+    fn clone(&self) -> Self {
+        Filter(self.0.clone())
+    }
+}
+
+impl<T: ?Sized> Default for Filter<T> {
+    fn default() -> Self {
+        Filter(None)
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for Filter<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "Filter(..)" } else { "Filter" })
+    }
+}

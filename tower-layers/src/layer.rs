@@ -1,0 +1,260 @@
+//! The layers' types, which both protocols and both sides of a call share.
+//!
+//! [`GrpcServerLayer`](crate::GrpcServerLayer), [`GrpcClientLayer`](crate::GrpcClientLayer) and those of HTTP are
+//! [`TraceLayer`]s, and the services that they make are [`Traced`]. Methods in this module are for all layers, all servers or
+//! all clients; the others are for one protocol.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tower_layer::Layer;
+use tracecast::{Key, KeyOf, Sampler};
+
+use crate::baggage::Baggage;
+pub use crate::grpc::settings::GrpcCalls;
+#[cfg(feature = "http")]
+pub use crate::http::settings::HttpRequests;
+pub use crate::response::{ResponseBody, ResponseFuture};
+use crate::trust::{Peer, Policy};
+
+/// Makes a span of each call: `P` is the protocol, [`GrpcCalls`] or `HttpRequests`, and `E` the side, [`ServerSide`] or
+/// [`ClientSide`].
+///
+/// ```
+/// use tracecast_tower::GrpcServerLayer;
+/// use tracecast_tower::layer::{GrpcCalls, ServerSide, TraceLayer};
+///
+/// let layer: TraceLayer<GrpcCalls, ServerSide> = GrpcServerLayer::new();
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct TraceLayer<P, E> {
+    settings: Arc<Settings<P, E>>,
+}
+
+/// A service whose calls are spans. Made by a [`TraceLayer`].
+///
+/// ```
+/// use tower_layer::Layer as _;
+/// use tracecast_tower::GrpcServerLayer;
+/// use tracecast_tower::layer::{GrpcCalls, ServerSide, Traced};
+///
+/// # struct StoreServer;
+/// let traced: Traced<StoreServer, GrpcCalls, ServerSide> = GrpcServerLayer::new().layer(StoreServer);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Traced<S, P, E> {
+    pub(crate) inner: S,
+    pub(crate) settings: Arc<Settings<P, E>>,
+}
+
+/// What a layer was told.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings<P, E> {
+    pub(crate) protocol: P,
+    pub(crate) side: E,
+}
+
+/// The side that serves calls. It holds what is taken over from callers.
+#[derive(Clone, Default)]
+pub struct ServerSide {
+    pub(crate) policy: Policy,
+}
+
+/// The side that makes calls. It holds which baggage is sent.
+#[derive(Clone, Debug, Default)]
+pub struct ClientSide {
+    pub(crate) baggage: Baggage,
+}
+
+/// A protocol: [`GrpcCalls`] or `HttpRequests`.
+pub trait Protocol: sealed::Calls {}
+
+impl Protocol for GrpcCalls {}
+#[cfg(feature = "http")]
+impl Protocol for HttpRequests {}
+
+/// A side of a call: [`ServerSide`] or [`ClientSide`].
+pub trait LayerSide: Clone + sealed::Sided {}
+
+impl LayerSide for ServerSide {}
+impl LayerSide for ClientSide {}
+
+pub(crate) mod sealed {
+    use crate::side::Side;
+    use crate::work::Ongoing;
+
+    pub trait Calls {
+        type Call: Ongoing;
+    }
+
+    impl Calls for super::GrpcCalls {
+        type Call = crate::grpc::call::Call;
+    }
+
+    #[cfg(feature = "http")]
+    impl Calls for super::HttpRequests {
+        type Call = crate::http::exchange::Exchange;
+    }
+
+    pub trait Sided {
+        const SIDE: Side;
+    }
+
+    impl Sided for super::ServerSide {
+        const SIDE: Side = Side::Server;
+    }
+
+    impl Sided for super::ClientSide {
+        const SIDE: Side = Side::Client;
+    }
+}
+
+impl fmt::Debug for ServerSide {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerSide").finish_non_exhaustive()
+    }
+}
+
+impl<P: Default, E: Default> TraceLayer<P, E> {
+    /// Traces all calls but health checks and the like: for gRPC those of the health and reflection services, for a server of HTTP
+    /// requests for `/health`, `/healthz`, `/livez`, `/readyz` and `/metrics`.
+    ///
+    /// ```
+    /// use tower_layer::Layer as _;
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// # struct StoreServer;
+    /// let traced = GrpcServerLayer::new().layer(StoreServer);
+    /// ```
+    pub fn new() -> Self {
+        TraceLayer::default()
+    }
+}
+
+impl<P: Clone, E: Clone> TraceLayer<P, E> {
+    pub(crate) fn change(&mut self) -> &mut Settings<P, E> {
+        Arc::make_mut(&mut self.settings)
+    }
+}
+
+/// For servers.
+impl<P: Clone> TraceLayer<P, ServerSide> {
+    /// Takes the context of those callers for which `trusts` is true. A call of any other begins a trace of its own, which
+    /// has a link to the caller's span; neither the caller's baggage, nor its decision to sample, nor its `tracestate`
+    /// goes on. Without this all callers are trusted.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new()
+    ///     .with_trust(|peer| peer.address().is_some_and(|address| address.ip().is_loopback()));
+    /// ```
+    #[must_use]
+    pub fn with_trust(mut self, trusts: impl Fn(&Peer<'_>) -> bool + Send + Sync + 'static) -> Self {
+        self.change().side.policy.set_trust(trusts);
+        self
+    }
+
+    /// Has spans below carry what a trusted caller's baggage says under the name of this key, as an attribute. Keys that
+    /// are not named so stay in the baggage alone.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcServerLayer;
+    ///
+    /// mod keys {
+    ///     tracecast::tc_keys! {
+    ///         /// The session of a user.
+    ///         pub id session: str = "tc.session.id";
+    ///     }
+    /// }
+    ///
+    /// let layer = GrpcServerLayer::new().with_shared_baggage(keys::session);
+    /// ```
+    #[must_use]
+    pub fn with_shared_baggage<K: Key<Value = str>>(mut self, key: fn() -> KeyOf<K>) -> Self {
+        self.change().side.policy.share_baggage(key);
+        self
+    }
+
+    /// Has this sampler decide about traces that begin with a call of this route, in place of the process's. A route is for gRPC
+    /// the path of a method, for HTTP the template of a route, and the path where the route is not known. A `*` at the end stands
+    /// for anything; of several that fit, the first decides. A trusted caller has decided already.
+    ///
+    /// ```
+    /// use tracecast::Sampler;
+    /// use tracecast_tower::GrpcServerLayer;
+    /// # #[cfg(feature = "http")]
+    /// use tracecast_tower::HttpServerLayer;
+    ///
+    /// let layer = GrpcServerLayer::new()
+    ///     .with_sampler("/store.v1.Store/Put", Sampler::AlwaysOn)
+    ///     .with_sampler("/store.v1.*", Sampler::Ratio(0.01));
+    ///
+    /// # #[cfg(feature = "http")]
+    /// let layer = HttpServerLayer::new()
+    ///     .with_sampler("/items/{id}", Sampler::Ratio(0.01))
+    ///     .with_sampler("/static/*", Sampler::AlwaysOff);
+    /// ```
+    #[must_use]
+    pub fn with_sampler(mut self, route: &str, sampler: Sampler) -> Self {
+        self.change().side.policy.add_sampler(route, sampler);
+        self
+    }
+}
+
+/// For clients.
+impl<P: Clone> TraceLayer<P, ClientSide> {
+    /// Sends no baggage: for servers of others. By default all of it is sent to everybody, if `OTEL_PROPAGATORS` has `baggage`.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// let layer = GrpcClientLayer::new().without_baggage();
+    /// ```
+    #[must_use]
+    pub fn without_baggage(mut self) -> Self {
+        self.change().side.baggage.keep_all();
+        self
+    }
+
+    /// Sends these keys of the baggage only.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// let layer = GrpcClientLayer::new().with_baggage_keys(["tc.session.id"]);
+    /// ```
+    #[must_use]
+    pub fn with_baggage_keys<'a>(mut self, keys: impl IntoIterator<Item = &'a str>) -> Self {
+        self.change().side.baggage.send_only(keys);
+        self
+    }
+
+    /// Sends baggage to these servers only: a name, as `store.internal`, or all below a domain, as `*.svc.cluster.local`. Others
+    /// get none, also none that was written to the request before.
+    ///
+    /// A tonic channel does not tell the layer whom it calls: name the server with
+    /// [`with_server`](crate::GrpcClientLayer::with_server), or it gets none. A client of
+    /// HTTP that follows redirects goes around this layer, and not into it: only so each of its requests is looked at.
+    ///
+    /// ```
+    /// use tracecast_tower::GrpcClientLayer;
+    ///
+    /// let layer = GrpcClientLayer::new()
+    ///     .with_server("store.internal", 50051)
+    ///     .with_baggage_to(["store.internal", "*.svc.cluster.local"]);
+    /// ```
+    #[must_use]
+    pub fn with_baggage_to<'a>(mut self, hosts: impl IntoIterator<Item = &'a str>) -> Self {
+        self.change().side.baggage.send_to(hosts);
+        self
+    }
+}
+
+impl<S, P, E> Layer<S> for TraceLayer<P, E> {
+    type Service = Traced<S, P, E>;
+
+    fn layer(&self, inner: S) -> Traced<S, P, E> {
+        Traced { inner, settings: self.settings.clone() }
+    }
+}

@@ -1,0 +1,9 @@
+//! The layers for HTTP. Tests share one process and run one after the other.
+
+mod attributes;
+mod compose;
+mod context;
+mod endings;
+mod metrics;
+#[path = "../support/mod.rs"]
+mod support;
