@@ -65,10 +65,19 @@ impl Listing {
     /// # Errors
     /// If the text is no JSON, or not that of a catalogue. The error names the place.
     pub fn from_json(text: &str) -> Result<Self, ListingError> {
-        let Whole { spans, keys, metrics, .. } =
-            serde_json::from_str(text).map_err(|error| ListingError(error.to_string()))?;
+        let mut json = serde_json::Deserializer::from_str(text);
+        let Whole { spans, keys, metrics, .. } = serde_path_to_error::deserialize(&mut json).map_err(at_its_path)?;
+        json.end().map_err(|error| ListingError(error.to_string()))?;
         Ok(Listing { spans: spans.into_owned(), keys: keys.into_owned(), metrics: metrics.into_owned() })
     }
+}
+
+/// Puts the path of the wrong value, as `metrics[0].series`, in front of what is wrong with it.
+fn at_its_path(error: serde_path_to_error::Error<serde_json::Error>) -> ListingError {
+    let (path, cause) = (error.path().to_string(), error.inner());
+    // Outside of all values, and where the text is no JSON, there is no path.
+    let names_one = cause.is_data() && path != ".";
+    ListingError(if names_one { format!("`{path}`: {cause}") } else { cause.to_string() })
 }
 
 /// The whole text.
@@ -88,7 +97,7 @@ struct Whole<'a> {
 fn version<'de, D: Deserializer<'de>>(text: D) -> Result<u64, D::Error> {
     match u64::deserialize(text)? {
         VERSION => Ok(VERSION),
-        other => Err(D::Error::custom(format_args!("`tracecast_catalogue` is {other}; expected {VERSION}"))),
+        other => Err(D::Error::custom(format_args!("version {other}; expected {VERSION}"))),
     }
 }
 
@@ -216,7 +225,7 @@ mod tests {
             (r#"{"\ud83e": 1}"#, "unexpected end of hex escape at line 1 column 9"),
             (r#"{"\ud83e\u0041": 1}"#, "lone leading surrogate in hex escape at line 1 column 14"),
             ("{\"\n\": 1}", "control character (\\u0000-\\u001F) found while parsing a string at line 2 column 0"),
-            (&"[".repeat(100_000), "invalid type: sequence, expected u64 at line 1 column 1"),
+            (&"[".repeat(100_000), "`[0]`: invalid type: sequence, expected u64 at line 1 column 1"),
             (
                 &format!("{{\"metrics\": [{{\"buckets\": {}", "[".repeat(100_000)),
                 "recursion limit exceeded at line 1 column 150",

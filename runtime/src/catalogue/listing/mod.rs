@@ -124,7 +124,7 @@ struct Label {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, expecting = "`buckets` is not null, `exponential` or a list of numbers")]
+#[serde(untagged, expecting = "expected null, `exponential` or a list of numbers")]
 enum Bounds {
     /// It is no histogram.
     None,
