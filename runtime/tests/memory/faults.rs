@@ -7,7 +7,6 @@ use tracecast::config::{Config, Protocol, Signal, Spool};
 use tracecast::prelude::*;
 use tracecast::{Guard, Report};
 
-use crate::child;
 use crate::faulty::{Faulty, Folder, Mood};
 use crate::turn::turn;
 
@@ -35,15 +34,9 @@ fn gauge(guard: &Guard, name: &str) -> f64 {
     lines.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
 }
 
-/// Whether the test runs in a process of its own: the first telemetry of a process fixes the capacity of its recorder. One at a
-/// time, because what they look at depends on how fast they are.
-fn is_alone(test: &str) -> bool {
-    let _turn = turn();
-    child::is_alone(module_path!(), test)
-}
-
 /// Fills it up until enough was lost for want of room, and there is much on disk.
 fn check(protocol: Protocol, fault: Mood, spool: bool) {
+    let _turn = turn();
     let (receiver, folder) = (Faulty::start(protocol, fault, false), Folder::new("faults-memory"));
     let mut config =
         receiver.configure(Config::new()).with_memory_limit(LIMIT).with_exporters(Signal::Logs, Vec::new());
@@ -53,7 +46,8 @@ fn check(protocol: Protocol, fault: Mood, spool: bool) {
     }
     let telemetry = config.init().unwrap();
     let text = "x".repeat(TEXT);
-    let mut made = 0;
+    // What the test before has left behind in memory is taken over.
+    let mut made = telemetry.flush(Duration::ZERO).spans_ended;
     let (mut most_waiting, mut most_on_disk) = (0.0_f64, 0.0_f64);
     let began = Instant::now();
     let report = loop {
@@ -98,73 +92,47 @@ fn accounted(report: &Report, made: u64) {
 
 #[test]
 fn a_receiver_that_is_down_over_http() {
-    if !is_alone("a_receiver_that_is_down_over_http") {
-        return;
-    }
     check(Protocol::HttpProtobuf, Mood::Absent, false);
 }
 
 #[test]
 fn a_receiver_that_is_down_over_grpc() {
-    if !is_alone("a_receiver_that_is_down_over_grpc") {
-        return;
-    }
     check(Protocol::Grpc, Mood::Absent, false);
 }
 
 #[test]
 fn a_black_hole_over_http() {
-    if !is_alone("a_black_hole_over_http") {
-        return;
-    }
     check(Protocol::HttpProtobuf, Mood::BlackHole, false);
 }
 
 #[test]
 fn a_black_hole_over_grpc() {
-    if !is_alone("a_black_hole_over_grpc") {
-        return;
-    }
     check(Protocol::Grpc, Mood::BlackHole, false);
 }
 
 #[test]
 fn a_receiver_that_is_down_over_http_and_a_small_disk() {
-    if !is_alone("a_receiver_that_is_down_over_http_and_a_small_disk") {
-        return;
-    }
     check(Protocol::HttpProtobuf, Mood::Absent, true);
 }
 
 #[test]
 fn a_receiver_that_is_down_over_grpc_and_a_small_disk() {
-    if !is_alone("a_receiver_that_is_down_over_grpc_and_a_small_disk") {
-        return;
-    }
     check(Protocol::Grpc, Mood::Absent, true);
 }
 
 #[test]
 fn a_black_hole_over_http_and_a_small_disk() {
-    if !is_alone("a_black_hole_over_http_and_a_small_disk") {
-        return;
-    }
     check(Protocol::HttpProtobuf, Mood::BlackHole, true);
 }
 
 #[test]
 fn a_black_hole_over_grpc_and_a_small_disk() {
-    if !is_alone("a_black_hole_over_grpc_and_a_small_disk") {
-        return;
-    }
     check(Protocol::Grpc, Mood::BlackHole, true);
 }
 
 #[test]
 fn an_end_with_a_full_memory_puts_everything_on_disk() {
-    if !is_alone("an_end_with_a_full_memory_puts_everything_on_disk") {
-        return;
-    }
+    let _turn = turn();
     for protocol in [Protocol::HttpProtobuf, Protocol::Grpc] {
         let (receiver, folder) = (Faulty::start(protocol, Mood::BlackHole, false), Folder::new("faults-full"));
         let config = receiver.configure(Config::new()).with_memory_limit(LIMIT);
