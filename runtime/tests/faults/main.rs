@@ -13,4 +13,3 @@ mod turn;
 mod do_not_reach_the_caller;
 mod lose_nothing;
 mod of_the_process;
-mod stay_within_memory;
