@@ -1,6 +1,5 @@
 //! Everything generated code may touch. Not public API: it changes without notice.
 
-pub use crate::__in_section as in_section;
 pub use crate::declare::callsite::{Callsite, Kind};
 pub use crate::declare::cells::Metric;
 pub use crate::declare::interned::{InternTable, Interned, InternedKey};
@@ -9,7 +8,7 @@ pub use crate::declare::label::{ClosedLabel, Index, Label, LabelText};
 pub use crate::declare::meter::Meter;
 pub use crate::declare::metric::{LabelSet, Labels, MetricKind, MetricMeta, OrNone};
 pub use crate::declare::registry::source;
-pub use crate::declare::sections::Source;
+pub use crate::declare::sections::{Source, in_section};
 pub use crate::declare::value::{IntoValue, Value};
 pub use crate::meter::instrument::{Counter, Gauge, Histogram, ObservableGauge, UpDownCounter};
 pub use crate::meter::measure::{

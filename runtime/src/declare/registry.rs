@@ -1,7 +1,7 @@
 //! The registry: every callsite, key and metric of the program, without a constructor before `main`.
 //!
 //! The macros put each static into a link section. The sections are emitted directly and not through `linkme`, to keep
-//! `cargo check` of annotated code fast. [`sections`](crate::declare::sections) describes how copies of this crate share them.
+//! `cargo check` of annotated code fast. [`sections`] describes how copies of this crate share them.
 //! Where there are no such sections (wasm, miri) callsites register on first use and keys are found through them.
 
 use std::ptr;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Orderin
 use crate::declare::callsite::Callsite;
 use crate::declare::cells::Metric;
 use crate::declare::key::KeyMeta;
-use crate::declare::sections::{Head, Owner, Source};
+use crate::declare::sections::{self, Head, KEYS, Owner, SPANS, Source, bounds};
 
 /// This copy of the crate.
 static OWNER: Owner = Owner::new([size_of::<Callsite>(), size_of::<KeyMeta>(), size_of::<Metric>()]);
@@ -23,12 +23,16 @@ pub const fn source(crate_name: &'static str, crate_version: &'static str) -> So
 
 /// Every callsite that is known by now.
 pub(crate) fn callsites() -> impl Iterator<Item = &'static Callsite> {
-    linked::callsites().chain(CALLSITES.iter())
+    let (start, stop) = bounds!(spans: Callsite);
+    // SAFETY: these are the ends of the section, whose name is used by our macros alone.
+    unsafe { own_statics::<Callsite>(start, stop, SPANS) }.chain(CALLSITES.iter())
 }
 
 /// Every key that was linked in, or that a known callsite or metric uses.
 pub(crate) fn keys() -> Vec<&'static KeyMeta> {
-    let mut keys: Vec<_> = linked::keys().collect();
+    let (start, stop) = bounds!(keys: KeyMeta);
+    // SAFETY: as in `callsites`.
+    let mut keys: Vec<&KeyMeta> = unsafe { own_statics(start, stop, KEYS) }.collect();
     let of_metrics = metrics().flat_map(|metric| metric.meta().labels);
     for key in callsites().flat_map(|callsite| callsite.declared_keys()).chain(of_metrics) {
         // A key of a result's label stands for another one, which is in the list.
@@ -42,7 +46,9 @@ pub(crate) fn keys() -> Vec<&'static KeyMeta> {
 
 /// Every metric that is known by now.
 pub(crate) fn metrics() -> impl Iterator<Item = &'static Metric> {
-    linked::metrics().chain(METRICS.iter())
+    let (start, stop) = bounds!(metrics: Metric);
+    // SAFETY: as in `callsites`.
+    unsafe { own_statics::<Metric>(start, stop, sections::METRICS) }.chain(METRICS.iter())
 }
 
 static CALLSITES: List<Callsite> = List(AtomicPtr::new(ptr::null_mut()));
@@ -112,102 +118,6 @@ unsafe fn own_statics<T: 'static>(
     })
 }
 
-#[cfg(all(
-    not(miri),
-    any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "illumos",
-        target_vendor = "apple",
-        windows
-    )
-))]
-mod linked {
-    use super::{Callsite, KeyMeta, Metric, own_statics};
-
-    /// Reads the statics of type `$type` from a section: between the two symbols that the linker defines, or that sort first
-    /// and last.
-    macro_rules! section {
-        ($name:ident: $type:ty, $index:expr, $elf:literal, $start:literal, $stop:literal, $apple:literal, $apple_start:literal, $apple_stop:literal, $coff_a:literal, $coff_c:literal) => {
-            pub(super) fn $name() -> impl Iterator<Item = &'static $type> {
-                #[cfg(not(windows))]
-                unsafe extern "C" {
-                    #[cfg_attr(target_vendor = "apple", link_name = $apple_start)]
-                    #[cfg_attr(not(target_vendor = "apple"), link_name = $start)]
-                    static START: [u8; 0];
-                    #[cfg_attr(target_vendor = "apple", link_name = $apple_stop)]
-                    #[cfg_attr(not(target_vendor = "apple"), link_name = $stop)]
-                    static STOP: [u8; 0];
-                }
-                // An empty element, so that the section and its symbols exist in a program that declares nothing.
-                #[cfg(not(windows))]
-                #[used]
-                #[cfg_attr(target_vendor = "apple", unsafe(link_section = $apple))]
-                #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = $elf))]
-                static EMPTY: [$type; 0] = [];
-
-                #[cfg(windows)]
-                #[unsafe(link_section = $coff_a)]
-                static START: [$type; 0] = [];
-                #[cfg(windows)]
-                #[unsafe(link_section = $coff_c)]
-                static STOP: [$type; 0] = [];
-
-                // SAFETY: the symbols enclose the section, whose name is used by our macros alone.
-                unsafe { own_statics((&raw const START).cast(), (&raw const STOP).cast(), $index) }
-            }
-        };
-    }
-
-    section!(callsites: Callsite, crate::declare::sections::SPANS, "tc1_spans", "__start_tc1_spans", "__stop_tc1_spans",
-        "__DATA,tc1_spans", "\x01section$start$__DATA$tc1_spans", "\x01section$end$__DATA$tc1_spans",
-        ".tc1s$a", ".tc1s$c");
-    section!(keys: KeyMeta, crate::declare::sections::KEYS, "tc1_keys", "__start_tc1_keys", "__stop_tc1_keys",
-        "__DATA,tc1_keys", "\x01section$start$__DATA$tc1_keys", "\x01section$end$__DATA$tc1_keys",
-        ".tc1k$a", ".tc1k$c");
-    section!(metrics: Metric, crate::declare::sections::METRICS, "tc1_metrics", "__start_tc1_metrics", "__stop_tc1_metrics",
-        "__DATA,tc1_metrics", "\x01section$start$__DATA$tc1_metrics", "\x01section$end$__DATA$tc1_metrics",
-        ".tc1m$a", ".tc1m$c");
-}
-
-#[cfg(not(all(
-    not(miri),
-    any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "illumos",
-        target_vendor = "apple",
-        windows
-    )
-)))]
-mod linked {
-    use std::ptr;
-
-    use super::{Callsite, KeyMeta, Metric, own_statics};
-    use crate::declare::sections::{KEYS, METRICS, SPANS};
-
-    pub(super) fn callsites() -> impl Iterator<Item = &'static Callsite> {
-        // SAFETY: nothing is read of an empty section.
-        unsafe { own_statics(ptr::null(), ptr::null(), SPANS) }
-    }
-
-    pub(super) fn keys() -> impl Iterator<Item = &'static KeyMeta> {
-        // SAFETY: as above.
-        unsafe { own_statics(ptr::null(), ptr::null(), KEYS) }
-    }
-
-    pub(super) fn metrics() -> impl Iterator<Item = &'static Metric> {
-        // SAFETY: as above.
-        unsafe { own_statics(ptr::null(), ptr::null(), METRICS) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -241,8 +151,7 @@ mod tests {
     fn statics_of_other_copies_are_stepped_over() {
         let start = (&raw const SECTION).cast::<u8>();
         // SAFETY: it has the shape of a section.
-        let own =
-            unsafe { own_statics::<Callsite>(start, start.add(size_of::<Section>()), crate::declare::sections::SPANS) };
+        let own = unsafe { own_statics::<Callsite>(start, start.add(size_of::<Section>()), SPANS) };
         assert_eq!(own.map(Callsite::name).collect::<Vec<_>>(), ["Store/Get", "Store/Put"]);
         assert_eq!(SECTION.other.source.crate_name, "other");
     }

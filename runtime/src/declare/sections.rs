@@ -5,28 +5,11 @@
 //! a reference to a [`Source`], whose first field refers to the [`Owner`]: a static of which each copy has one of its
 //! own. A copy reads the statics that have its owner, and steps over the others by the sizes that their owner states.
 //!
-//! These two fields and `Owner` are therefore the same in all copies. A change of them needs new names of the sections,
-//! here and in `registry`: the names carry the number of this format.
+//! These two fields and `Owner` are therefore the same in all copies. A change of them needs new names of the sections:
+//! the names carry the number of this format.
 
 use std::panic::Location;
 use std::sync::atomic::AtomicU8;
-
-/// Whether statics are collected by the linker. Elsewhere they register on first use.
-///
-/// The targets are those for which `__in_section` emits sections.
-pub(crate) const LINKED: bool = cfg!(all(
-    not(miri),
-    any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "illumos",
-        target_vendor = "apple",
-        windows
-    )
-));
 
 /// Where statics come from: the copy of this crate, and the annotated crate and file. Shared by the statics of a file.
 #[derive(Debug)]
@@ -80,44 +63,31 @@ impl Source {
     }
 }
 
-/// Puts a static into the section of spans, keys or metrics.
+/// Puts a static into the section of spans, keys or metrics of an ELF file.
 ///
-/// A macro of this crate and not part of each expansion: so the compiler looks at the target once, which makes `cargo
+/// Macros of this crate and not part of each expansion: so the compiler looks at the target once, which makes `cargo
 /// check` of annotated code faster, and the copy of this crate that reads a section has also named it.
 #[doc(hidden)]
 #[macro_export]
-#[cfg(all(
-    not(miri),
-    any(
-        target_os = "linux",
-        target_os = "android",
-        target_os = "freebsd",
-        target_os = "netbsd",
-        target_os = "openbsd",
-        target_os = "illumos"
-    )
-))]
-macro_rules! __in_section {
+macro_rules! __in_elf_section {
     (spans $($item:tt)*) => { #[used] #[unsafe(link_section = "tc1_spans")] $($item)* };
     (keys $($item:tt)*) => { #[used] #[unsafe(link_section = "tc1_keys")] $($item)* };
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = "tc1_metrics")] $($item)* };
 }
 
-/// Puts a static into the section of spans, keys or metrics.
+/// The same for Mach-O.
 #[doc(hidden)]
 #[macro_export]
-#[cfg(all(not(miri), target_vendor = "apple"))]
-macro_rules! __in_section {
+macro_rules! __in_mach_section {
     (spans $($item:tt)*) => { #[used] #[unsafe(link_section = "__DATA,tc1_spans")] $($item)* };
     (keys $($item:tt)*) => { #[used] #[unsafe(link_section = "__DATA,tc1_keys")] $($item)* };
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = "__DATA,tc1_metrics")] $($item)* };
 }
 
-/// Puts a static into the section of spans, keys or metrics.
+/// The same for COFF.
 #[doc(hidden)]
 #[macro_export]
-#[cfg(all(not(miri), windows))]
-macro_rules! __in_section {
+macro_rules! __in_coff_section {
     (spans $($item:tt)*) => { #[used] #[unsafe(link_section = ".tc1s$b")] $($item)* };
     (keys $($item:tt)*) => { #[used] #[unsafe(link_section = ".tc1k$b")] $($item)* };
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = ".tc1m$b")] $($item)* };
@@ -126,9 +96,14 @@ macro_rules! __in_section {
 /// Leaves a static where it is: there are no sections.
 #[doc(hidden)]
 #[macro_export]
-#[cfg(not(all(
-    not(miri),
-    any(
+macro_rules! __in_no_section {
+    ($section:ident $($item:tt)*) => { $($item)* };
+}
+
+// For each format of object files: `in_section` puts a static into a section, `bounds` gives the ends of one, and `LINKED` is
+// whether there are sections at all. Where there are none, statics register on first use.
+cfg_select! {
+    all(not(miri), any(
         target_os = "linux",
         target_os = "android",
         target_os = "freebsd",
@@ -136,9 +111,71 @@ macro_rules! __in_section {
         target_os = "openbsd",
         target_os = "illumos",
         target_vendor = "apple",
-        windows
-    )
-)))]
-macro_rules! __in_section {
-    ($section:ident $($item:tt)*) => { $($item)* };
+    )) => {
+        #[cfg(not(target_vendor = "apple"))]
+        pub use crate::__in_elf_section as in_section;
+        #[cfg(target_vendor = "apple")]
+        pub use crate::__in_mach_section as in_section;
+        pub(crate) const LINKED: bool = true;
+
+        macro_rules! bounds {
+            (spans: $type:ty) => {
+                bounds!($type, "tc1_spans", "__start_tc1_spans", "__stop_tc1_spans",
+                    "__DATA,tc1_spans", "\x01section$start$__DATA$tc1_spans", "\x01section$end$__DATA$tc1_spans")
+            };
+            (keys: $type:ty) => {
+                bounds!($type, "tc1_keys", "__start_tc1_keys", "__stop_tc1_keys",
+                    "__DATA,tc1_keys", "\x01section$start$__DATA$tc1_keys", "\x01section$end$__DATA$tc1_keys")
+            };
+            (metrics: $type:ty) => {
+                bounds!($type, "tc1_metrics", "__start_tc1_metrics", "__stop_tc1_metrics",
+                    "__DATA,tc1_metrics", "\x01section$start$__DATA$tc1_metrics", "\x01section$end$__DATA$tc1_metrics")
+            };
+            ($type:ty, $elf:literal, $start:literal, $stop:literal, $mach:literal, $mach_start:literal, $mach_stop:literal) => {{
+                // Symbols that the linker defines.
+                unsafe extern "C" {
+                    #[cfg_attr(target_vendor = "apple", link_name = $mach_start)]
+                    #[cfg_attr(not(target_vendor = "apple"), link_name = $start)]
+                    static START: [u8; 0];
+                    #[cfg_attr(target_vendor = "apple", link_name = $mach_stop)]
+                    #[cfg_attr(not(target_vendor = "apple"), link_name = $stop)]
+                    static STOP: [u8; 0];
+                }
+                // An empty element, so that the section and its symbols exist in a program that declares nothing.
+                #[used]
+                #[cfg_attr(target_vendor = "apple", unsafe(link_section = $mach))]
+                #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = $elf))]
+                static EMPTY: [$type; 0] = [];
+                ((&raw const START).cast(), (&raw const STOP).cast())
+            }};
+        }
+    }
+    all(not(miri), windows) => {
+        pub use crate::__in_coff_section as in_section;
+        pub(crate) const LINKED: bool = true;
+
+        macro_rules! bounds {
+            (spans: $type:ty) => { bounds!($type, ".tc1s$a", ".tc1s$c") };
+            (keys: $type:ty) => { bounds!($type, ".tc1k$a", ".tc1k$c") };
+            (metrics: $type:ty) => { bounds!($type, ".tc1m$a", ".tc1m$c") };
+            ($type:ty, $first:literal, $last:literal) => {{
+                // They sort first and last.
+                #[unsafe(link_section = $first)]
+                static START: [$type; 0] = [];
+                #[unsafe(link_section = $last)]
+                static STOP: [$type; 0] = [];
+                ((&raw const START).cast(), (&raw const STOP).cast())
+            }};
+        }
+    }
+    _ => {
+        pub use crate::__in_no_section as in_section;
+        pub(crate) const LINKED: bool = false;
+
+        macro_rules! bounds {
+            ($section:ident: $type:ty) => { (std::ptr::null(), std::ptr::null()) };
+        }
+    }
 }
+
+pub(crate) use bounds;
