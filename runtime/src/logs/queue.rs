@@ -1,12 +1,13 @@
 //! Records that wait for the export thread. Bounded by bytes; what does not fit is dropped and counted.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::vec;
 
 use tokio::sync::Notify;
 
 use super::record::LogRecord;
+use crate::base::sync::lock;
 
 /// What became of events that should have become records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,8 +98,4 @@ impl Queue {
         let recorded = self.recorded.load(Relaxed);
         LogCounts { recorded, dropped, waiting: recorded.saturating_sub(dropped + handed_out) }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

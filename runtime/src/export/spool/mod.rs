@@ -33,7 +33,7 @@ use std::fmt;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub(crate) use self::claim::Claimed;
@@ -42,6 +42,7 @@ pub(crate) use self::lost::{Lost, Tally};
 
 use self::listing::Listing;
 use self::name::Name;
+use crate::base::sync::lock;
 use crate::config::{Protocol, Signal as AnySignal};
 use crate::record::ids;
 
@@ -293,10 +294,6 @@ impl Inner {
         drop(files);
         self.lose(&Lost { missing, ..Lost::default() });
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn now() -> u64 {
