@@ -151,7 +151,8 @@ pub(crate) fn unix_now() -> u64 {
 
 /// A point in time as nanoseconds since 1970; earlier ones are 1970.
 pub(crate) fn unix_nanos(time: SystemTime) -> u64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// How far a sample may be from where the rate puts it: a millisecond, and this share of the time since the last one.

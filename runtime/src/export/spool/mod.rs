@@ -34,7 +34,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 pub(crate) use self::claim::Claimed;
 pub(crate) use self::error::{Refused, SpoolError};
@@ -44,7 +44,7 @@ use self::listing::Listing;
 use self::name::Name;
 use crate::base::sync::lock;
 use crate::config::{Protocol, Signal as AnySignal};
-use crate::record::ids;
+use crate::record::{clock, ids};
 
 /// Where a spool is and how much it may hold.
 #[derive(Clone, Debug)]
@@ -151,7 +151,7 @@ impl Spool {
     /// # Errors
     /// If the directory cannot hold a spool. The text names it and says what is needed.
     pub(crate) fn open(config: SpoolConfig) -> Result<Spool, SpoolError> {
-        Spool::with_clock(config, Box::new(now))
+        Spool::with_clock(config, Box::new(clock::unix_now))
     }
 
     fn with_clock(mut config: SpoolConfig, clock: Clock) -> Result<Spool, SpoolError> {
@@ -294,9 +294,4 @@ impl Inner {
         drop(files);
         self.lose(&Lost { missing, ..Lost::default() });
     }
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -1,7 +1,7 @@
 //! What the SDK has collected, as plain data.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use opentelemetry::{Array, InstrumentationScope, KeyValue, Value};
 use opentelemetry_sdk::metrics::Temporality as SdkTemporality;
@@ -16,6 +16,7 @@ use crate::meter::snapshot::{
     ExponentialBuckets, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, PointValue,
     Temporality,
 };
+use crate::record::clock::unix_nanos;
 
 /// All metrics, by scope.
 pub(super) fn metrics(read: &ResourceMetrics) -> Vec<ForeignMetric> {
@@ -51,8 +52,8 @@ fn metric(scope: &Arc<ForeignScope>, metric: &Metric) -> ForeignMetric {
         unit: metric.unit().to_owned(),
         kind: data.kind,
         temporality: data.temporality,
-        start_unix_nanos: data.start.map(nanos),
-        time_unix_nanos: nanos(data.time),
+        start_unix_nanos: data.start.map(unix_nanos),
+        time_unix_nanos: unix_nanos(data.time),
         points: data.points,
     }
 }
@@ -152,11 +153,6 @@ fn interned(bounds: Vec<f64>) -> &'static [f64] {
 
 fn temporality(temporality: SdkTemporality) -> Temporality {
     if temporality == SdkTemporality::Delta { Temporality::Delta } else { Temporality::Cumulative }
-}
-
-fn nanos(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn attributes<'a>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(String, AttributeValue)> {
