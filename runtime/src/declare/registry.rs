@@ -1,7 +1,7 @@
 //! The registry: every callsite, key and metric of the program, without a constructor before `main`.
 //!
 //! The macros put each static into a link section. The sections are emitted directly and not through `linkme`, to keep
-//! `cargo check` of annotated code fast. [`sections`](crate::declare::sections) describes how copies of this crate share them.
+//! `cargo check` of annotated code fast. [`sections`] describes how copies of this crate share them.
 //! Where there are no such sections (wasm, miri) callsites register on first use and keys are found through them.
 
 use std::ptr;
