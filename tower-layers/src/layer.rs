@@ -15,7 +15,9 @@ pub use crate::grpc::settings::GrpcCalls;
 #[cfg(feature = "http")]
 pub use crate::http::settings::HttpRequests;
 pub use crate::response::{ResponseBody, ResponseFuture};
+use crate::side::Side;
 use crate::trust::{Peer, Policy};
+use crate::work::Ongoing;
 
 /// Makes a span of each call: `P` is the protocol, [`GrpcCalls`] or `HttpRequests`, and `E` the side, [`ServerSide`] or
 /// [`ClientSide`].
@@ -67,46 +69,32 @@ pub struct ClientSide {
 }
 
 /// A protocol: [`GrpcCalls`] or `HttpRequests`.
-pub trait Protocol: sealed::Calls {}
+pub trait Protocol {
+    #[doc(hidden)]
+    type Call: Ongoing;
+}
 
-impl Protocol for GrpcCalls {}
+impl Protocol for GrpcCalls {
+    type Call = crate::grpc::call::Call;
+}
+
 #[cfg(feature = "http")]
-impl Protocol for HttpRequests {}
+impl Protocol for HttpRequests {
+    type Call = crate::http::exchange::Exchange;
+}
 
 /// A side of a call: [`ServerSide`] or [`ClientSide`].
-pub trait LayerSide: Clone + sealed::Sided {}
+pub trait LayerSide: Clone {
+    #[doc(hidden)]
+    const SIDE: Side;
+}
 
-impl LayerSide for ServerSide {}
-impl LayerSide for ClientSide {}
+impl LayerSide for ServerSide {
+    const SIDE: Side = Side::Server;
+}
 
-pub(crate) mod sealed {
-    use crate::side::Side;
-    use crate::work::Ongoing;
-
-    pub trait Calls {
-        type Call: Ongoing;
-    }
-
-    impl Calls for super::GrpcCalls {
-        type Call = crate::grpc::call::Call;
-    }
-
-    #[cfg(feature = "http")]
-    impl Calls for super::HttpRequests {
-        type Call = crate::http::exchange::Exchange;
-    }
-
-    pub trait Sided {
-        const SIDE: Side;
-    }
-
-    impl Sided for super::ServerSide {
-        const SIDE: Side = Side::Server;
-    }
-
-    impl Sided for super::ClientSide {
-        const SIDE: Side = Side::Client;
-    }
+impl LayerSide for ClientSide {
+    const SIDE: Side = Side::Client;
 }
 
 impl fmt::Debug for ServerSide {

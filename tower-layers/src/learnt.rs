@@ -6,9 +6,11 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use foldhash::fast::RandomState;
+
+use crate::side::Side;
 
 /// What stands for all that have no name of their own.
 pub(crate) const OTHER: &str = "_OTHER";
@@ -63,6 +65,25 @@ impl Entry {
     #[inline]
     pub(crate) fn number(&self) -> Option<u32> {
         self.known.load(Relaxed).checked_sub(1)
+    }
+}
+
+/// The tables of both sides, made when they are needed.
+pub(crate) struct Tables<T, const GROUPS: usize = 1> {
+    server: LazyLock<Table<T, GROUPS>>,
+    client: LazyLock<Table<T, GROUPS>>,
+}
+
+impl<T: Learnt, const GROUPS: usize> Tables<T, GROUPS> {
+    pub(crate) const fn new() -> Self {
+        Tables { server: LazyLock::new(Table::new), client: LazyLock::new(Table::new) }
+    }
+
+    pub(crate) fn of(&self, side: Side) -> &Table<T, GROUPS> {
+        match side {
+            Side::Server => &self.server,
+            Side::Client => &self.client,
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pin_project! {
     pub struct ResponseFuture<F, P: Protocol> {
         // In front of the call: what the handler began ends before its span does.
         #[pin]
-        inner: F,
+        pub(crate) inner: F,
         pub(crate) call: Option<P::Call>,
     }
 }
@@ -43,27 +43,25 @@ impl<F, P: Protocol> ResponseFuture<F, P> {
         ResponseFuture { inner, call }
     }
 
-    /// Waits for the headers, and makes an answer of them: `watched` where there is a call, else `plain`, which is kept apart so
-    /// that it costs nothing. An error ends the call.
+    /// Waits for the headers, and makes an answer of them and the call. An error ends the call.
     #[inline]
     pub(crate) fn poll_answer<B, E, A>(
         self: Pin<&mut Self>,
         task: &mut TaskContext<'_>,
-        plain: impl FnOnce(Response<B>) -> A,
-        watched: impl FnOnce(Response<B>, Option<P::Call>) -> A,
+        answer: impl FnOnce(Response<B>, Option<P::Call>) -> A,
     ) -> Poll<Result<A, E>>
     where
         F: Future<Output = Result<Response<B>, E>>,
         E: 'static,
     {
         let this = self.project();
-        let Some(call) = this.call else { return this.inner.poll(task).map_ok(plain) };
+        let Some(call) = this.call else { return this.inner.poll(task).map_ok(|response| answer(response, None)) };
         match call.run(|| this.inner.poll(task)) {
             Poll::Pending => {
                 call.wait(task.waker());
                 Poll::Pending
             }
-            Poll::Ready(Ok(response)) => Poll::Ready(Ok(watched(response, this.call.take()))),
+            Poll::Ready(Ok(response)) => Poll::Ready(Ok(answer(response, this.call.take()))),
             Poll::Ready(Err(error)) => {
                 call.fail(&error);
                 *this.call = None;

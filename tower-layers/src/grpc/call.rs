@@ -18,7 +18,7 @@ use crate::deadline::Deadline;
 use crate::grpc::keys;
 use crate::grpc::label::StatusName;
 use crate::grpc::messages::{BodyEnd, Counts, Messages, Passed};
-use crate::grpc::method::{Method, Methods};
+use crate::grpc::method::{METHODS, Method};
 use crate::grpc::metrics::Measured;
 use crate::grpc::request::RequestBody;
 use crate::grpc::segment::Segments;
@@ -167,7 +167,7 @@ impl Call {
 
     fn finish(&mut self, record: &Record, code: Code, outcome: Outcome, message: impl FnOnce() -> String) {
         if code == Code::Ok {
-            Methods::of(record.side).learn(&record.method);
+            METHODS.of(record.side).learn(&record.method);
         }
         let passed = (record.request.load(), self.response.passed);
         let mut segments = self.segments.take();

@@ -12,7 +12,7 @@ use crate::deadline;
 use crate::ends::Ends;
 use crate::failed::BoxError;
 use crate::grpc::call::Call;
-use crate::grpc::method::CALLED;
+use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
 use crate::grpc::segment::Segments;
@@ -91,7 +91,7 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>
         send(&Context::current(), request, settings);
         return None;
     }
-    let method = CALLED.find(request.uri().path());
+    let method = METHODS.of(Side::Client).find(0, request.uri().path());
     let mut span = start::start(Side::Client, &method, conventions::rpc(), Origin::default());
     let mut segments = None;
     if span.is_recording() {

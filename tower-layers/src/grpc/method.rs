@@ -2,13 +2,13 @@
 //!
 //! A method is learnt when it has answered `OK`; one that the table has no room for is called `_OTHER`.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, LazyLock, OnceLock};
 
 use tracecast::SpanName;
 
 use crate::grpc::label::MethodLabel;
-use crate::learnt::{Entry, Learnt, OTHER, Table};
+use crate::learnt::{Entry, Learnt, OTHER, Tables};
 use crate::side::Side;
 
 /// A method, by its path.
@@ -96,52 +96,18 @@ impl Method {
     }
 }
 
-/// The methods of one side.
-pub(crate) struct Methods(Table<Method>);
-
-/// Those that are served.
-pub(crate) static SERVED: LazyLock<Methods> = LazyLock::new(Methods::default);
-/// Those that are called.
-pub(crate) static CALLED: LazyLock<Methods> = LazyLock::new(Methods::default);
-
-impl Methods {
-    pub(crate) fn of(side: Side) -> &'static Self {
-        match side {
-            Side::Server => &SERVED,
-            Side::Client => &CALLED,
-        }
-    }
-
-    #[inline]
-    pub(crate) fn find(&self, path: &str) -> Arc<Method> {
-        self.0.find(0, path)
-    }
-
-    /// The method has answered `OK`: it is one, and not somebody's invention.
-    #[inline]
-    pub(crate) fn learn(&self, method: &Method) {
-        self.0.learn(method);
-    }
-
-    /// These are methods, whatever they will answer.
-    pub(crate) fn learn_all<'a>(&self, paths: impl IntoIterator<Item = &'a str>) {
-        paths.into_iter().for_each(|path| self.learn(&self.find(path)));
-    }
-}
-
-impl Default for Methods {
-    fn default() -> Self {
-        Methods(Table::new())
-    }
-}
+/// The methods that are served, and those that are called.
+pub(crate) static METHODS: Tables<Method> = Tables::new();
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learnt::Table;
+    use std::sync::Arc;
 
     #[track_caller]
     fn check(path: &str, name: &str, service: &str, method: &str) {
-        let found = Methods::default().find(path);
+        let found = Table::<Method>::new().find(0, path);
         assert_eq!((found.name(), found.service(), found.method()), (name, service, method), "{path}");
     }
 
@@ -164,28 +130,28 @@ mod tests {
 
     #[test]
     fn invented_names_do_not_crowd_out_those_that_answer() {
-        let methods = Methods::default();
+        let methods = Table::<Method>::new();
         for n in 0..100_000 {
-            let name = methods.find(&format!("/evil.Svc{n}/M")).name().to_owned();
+            let name = methods.find(0, &format!("/evil.Svc{n}/M")).name().to_owned();
             assert_eq!(name == OTHER, n >= Method::NEW, "{n}");
         }
-        let real = methods.find("/real.Svc/Get");
+        let real = methods.find(0, "/real.Svc/Get");
         assert_eq!(real.name(), OTHER);
         methods.learn(&real);
         methods.learn(&real);
-        assert_eq!(methods.find("/real.Svc/Get").name(), "Svc/Get");
-        assert_eq!(methods.0.sizes(), (Method::NEW + 1, 1));
+        assert_eq!(methods.find(0, "/real.Svc/Get").name(), "Svc/Get");
+        assert_eq!(methods.sizes(), (Method::NEW + 1, 1));
     }
 
     #[test]
     fn threads_that_come_at_once_find_one_and_learn_it_once() {
-        let methods = Methods::default();
+        let methods = Table::<Method>::new();
         for round in 0..200 {
             let path = format!("/Svc{round}/M");
             let start = std::sync::Barrier::new(4);
             let first = || {
                 start.wait();
-                let method = methods.find(&path);
+                let method = methods.find(0, &path);
                 methods.learn(&method);
                 Arc::as_ptr(&method) as usize
             };
@@ -195,22 +161,22 @@ mod tests {
             });
             assert_eq!(found.len(), 1, "{path}");
         }
-        assert_eq!(methods.0.sizes(), (200, 200));
+        assert_eq!(methods.sizes(), (200, 200));
     }
 
     #[test]
     fn learning_has_an_end() {
-        let methods = Methods::default();
+        let methods = Table::<Method>::new();
         for n in 0..2 * (Method::NEW + Method::KNOWN) {
-            methods.learn(&methods.find(&format!("/Svc{n}/M")));
+            methods.learn(&methods.find(0, &format!("/Svc{n}/M")));
         }
-        assert_eq!(methods.find("/Svc10000/M").label(), MethodLabel::OTHER);
-        assert_eq!(methods.0.sizes(), (Method::KNOWN + Method::NEW, Method::KNOWN));
+        assert_eq!(methods.find(0, "/Svc10000/M").label(), MethodLabel::OTHER);
+        assert_eq!(methods.sizes(), (Method::KNOWN + Method::NEW, Method::KNOWN));
     }
 
     #[test]
     fn endless_paths_are_cut() {
-        let found = Methods::default().find(&format!("/{}/M", "é".repeat(10_000)));
+        let found = Table::<Method>::new().find(0, &format!("/{}/M", "é".repeat(10_000)));
         assert_eq!(found.name(), OTHER);
         assert_eq!(found.path().len(), Method::LONGEST);
     }

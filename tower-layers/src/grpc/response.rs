@@ -33,13 +33,15 @@ where
     type Output = Result<Response<Body>, E>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        let plain = |response: Response<B>| response.map(body);
-        let watched = |response: Response<B>, call| watch(response.map(body), call);
-        if !self.call.as_ref().is_some_and(Call::answers_panics) {
-            return self.poll_answer(task, plain, watched);
+        let answer = |response: Response<B>, call| watch(response.map(body), call);
+        match &self.call {
+            // Where telemetry is off this is all of it, so that it costs next to nothing.
+            None => return self.project().inner.poll(task).map_ok(|response| response.map(body)),
+            Some(call) if !call.answers_panics() => return self.poll_answer(task, answer),
+            Some(_) => {}
         }
         // Nobody polls it again, so nobody sees what it left half done.
-        catch_unwind(AssertUnwindSafe(|| self.as_mut().poll_answer(task, plain, watched))).unwrap_or_else(|_| {
+        catch_unwind(AssertUnwindSafe(|| self.as_mut().poll_answer(task, answer))).unwrap_or_else(|_| {
             *self.project().call = None;
             Poll::Ready(Ok(internal().into_http()))
         })

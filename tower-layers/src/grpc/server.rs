@@ -14,7 +14,7 @@ use crate::deadline;
 use crate::ends::Ends;
 use crate::failed::BoxError;
 use crate::grpc::call::Call;
-use crate::grpc::method::SERVED;
+use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
 use crate::grpc::segment::Segments;
@@ -137,7 +137,8 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ServerSide>
         let span = Span::standing_for(&caller.parent, Kind::Server);
         return Call::at(Place::served(span, caller.parent), Side::Server);
     }
-    let (method, given) = (SERVED.find(path), carried.timeout().and_then(deadline::parse));
+    let method = METHODS.of(Side::Server).find(0, path);
+    let given = carried.timeout().and_then(deadline::parse);
     let sampler = policy.sampler(path);
     let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_deref(), sampler };
     let mut span = start::start(Side::Server, &method, conventions::rpc(), origin);

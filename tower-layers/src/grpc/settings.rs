@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::filter::Filter;
 use crate::grpc::descriptor::{self, DescriptorError};
-use crate::grpc::method::Methods;
+use crate::grpc::method::METHODS;
 use crate::layer::{LayerSide, TraceLayer};
 
 /// The protocol of layers for gRPC. It holds what only its layers are told.
@@ -60,7 +60,8 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
     /// ```
     #[must_use]
     pub fn with_methods<'a>(self, paths: impl IntoIterator<Item = &'a str>) -> Self {
-        Methods::of(E::SIDE).learn_all(paths);
+        let methods = METHODS.of(E::SIDE);
+        paths.into_iter().for_each(|path| methods.learn(&methods.find(0, path)));
         self
     }
 

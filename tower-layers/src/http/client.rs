@@ -9,7 +9,7 @@ use tower_service::Service;
 use tracecast::{Context, Span};
 
 use super::describe;
-use super::endpoint::{self, CALLED};
+use super::endpoint::{self, ENDPOINTS};
 use super::exchange::{Exchange, Subject};
 use super::method::Verb;
 use super::metrics;
@@ -91,7 +91,8 @@ fn begin(
     }
     let verb = Verb::of(request.method());
     let protocol = Protocol::of_scheme(request.uri().scheme());
-    let endpoint = server.as_ref().map(|server| CALLED.find(verb.index(), target(server, protocol)));
+    let endpoints = ENDPOINTS.of(Side::Client);
+    let endpoint = server.as_ref().map(|server| endpoints.find(verb.index(), target(server, protocol)));
     let mut span = endpoint::start(Side::Client, verb, endpoint.as_deref(), Origin::default());
     if span.is_recording() {
         describe::request(&mut span, request, verb, size);

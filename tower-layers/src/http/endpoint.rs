@@ -2,12 +2,12 @@
 //!
 //! An endpoint is learnt when it has answered; spans of one that the table has no room for are named by their method alone.
 
-use std::sync::{LazyLock, OnceLock};
+use std::sync::OnceLock;
 
 use tracecast::{Span, SpanName};
 
 use super::method::Verb;
-use crate::learnt::{Entry, Learnt, OTHER, Table};
+use crate::learnt::{Entry, Learnt, OTHER, Tables};
 use crate::origin::Origin;
 use crate::side::Side;
 
@@ -58,13 +58,8 @@ impl Endpoint {
     }
 }
 
-/// The endpoints of one side, in groups by method.
-pub(crate) type Endpoints = Table<Endpoint, { Verb::COUNT }>;
-
-/// Routes that are served.
-pub(crate) static SERVED: LazyLock<Endpoints> = LazyLock::new(Endpoints::new);
-/// Servers that are called.
-pub(crate) static CALLED: LazyLock<Endpoints> = LazyLock::new(Endpoints::new);
+/// Routes that are served, and servers that are called, in groups by method.
+pub(crate) static ENDPOINTS: Tables<Endpoint, { Verb::COUNT }> = Tables::new();
 
 /// Starts a span, named by what is asked for if that is known.
 pub(crate) fn start(side: Side, verb: Verb, endpoint: Option<&Endpoint>, origin: Origin<'_>) -> Span {
@@ -75,19 +70,15 @@ pub(crate) fn start(side: Side, verb: Verb, endpoint: Option<&Endpoint>, origin:
     origin.start(endpoint.map_or_else(|| SpanName::new(verb.name(), side.kind()), |endpoint| endpoint.span(side)))
 }
 
-pub(crate) fn all(side: Side) -> &'static Endpoints {
-    match side {
-        Side::Server => &SERVED,
-        Side::Client => &CALLED,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::learnt::Table;
     use std::sync::Arc;
 
     use http::Method;
+
+    type Endpoints = Table<Endpoint, { Verb::COUNT }>;
 
     fn get() -> Verb {
         Verb::of(&Method::GET)

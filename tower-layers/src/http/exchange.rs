@@ -11,7 +11,7 @@ use tracecast::keys::error::error_type;
 use tracecast::keys::http::response_status_code;
 use tracecast::{Outcome, Span};
 
-use super::endpoint::{self, Endpoint};
+use super::endpoint::{ENDPOINTS, Endpoint};
 use super::failure::{Error, Errors, Failure};
 use super::keys;
 use super::method::Verb;
@@ -195,7 +195,7 @@ impl Record {
             Side::Server => !matches!(status, StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED),
         };
         if is_one {
-            endpoint::all(self.subject.side).learn(endpoint);
+            ENDPOINTS.of(self.subject.side).learn(endpoint);
         }
     }
 

@@ -6,7 +6,7 @@ use http::uri::Authority;
 use tracecast::Label;
 
 use super::describe;
-use super::endpoint;
+use super::endpoint::ENDPOINTS;
 use super::failure::Error;
 use super::protocol::Protocol;
 use super::set::{Set, Sets, Target};
@@ -103,7 +103,7 @@ fn target(side: Side, set: Set) -> String {
     match set.target {
         Target::None => String::new(),
         Target::Other => OTHER.to_owned(),
-        Target::Known(number) => endpoint::all(side).text(number).map_or_else(|| OTHER.to_owned(), String::from),
+        Target::Known(number) => ENDPOINTS.of(side).text(number).map_or_else(|| OTHER.to_owned(), String::from),
     }
 }
 
@@ -123,7 +123,6 @@ fn server(side: Side, set: Set) -> (String, Option<u16>) {
 mod tests {
     use http::{Method, StatusCode, Version};
 
-    use super::super::endpoint::{CALLED, Endpoints, SERVED};
     use super::super::failure::Failure;
     use super::super::method::Verb;
     use super::*;
@@ -132,7 +131,8 @@ mod tests {
         Verb::of(&Method::PATCH)
     }
 
-    fn known(endpoints: &Endpoints, target: &str) -> Target {
+    fn known(side: Side, target: &str) -> Target {
+        let endpoints = ENDPOINTS.of(side);
         let endpoint = endpoints.find(verb().index(), target);
         endpoints.learn(&endpoint);
         endpoint.number().map_or(Target::Other, Target::Known)
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn each_part_of_a_set_is_an_attribute_or_left_out() {
-        let route = known(&SERVED, "/labels/{id}");
+        let route = known(Side::Server, "/labels/{id}");
         check(Served::of(set(route)), &["PATCH", "/labels/{id}", "500", "https", "1.1", "500", ""]);
         check(BrieflyServed::of(set(route).brief()), &["PATCH", "/labels/{id}", "5xx", ""]);
         let failed = Set { status: 0, error: Some(Error::Failure(Failure::Refused)), ..set(Target::None) };
@@ -170,10 +170,10 @@ mod tests {
 
     #[test]
     fn a_server_has_a_port() {
-        let written = known(&CALLED, "labels.test:8443");
+        let written = known(Side::Client, "labels.test:8443");
         check(Called::of(set(written)), &["PATCH", "labels.test", "8443", "500", "https", "1.1", "500", ""]);
         check(BrieflyCalled::of(set(written).brief()), &["PATCH", "labels.test", "8443", "5xx", ""]);
-        let implied = known(&CALLED, "[::1]");
+        let implied = known(Side::Client, "[::1]");
         check(Called::of(set(implied)), &["PATCH", "::1", "443", "500", "https", "1.1", "500", ""]);
         check(BrieflyCalled::of(set(implied).brief()), &["PATCH", "::1", "", "5xx", ""]);
         check(Called::of(set(Target::Other)), &["PATCH", "_OTHER", "", "500", "https", "1.1", "500", ""]);

@@ -26,7 +26,7 @@ where
     type Output = Result<Response<ResponseBody<B>>, E>;
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        self.poll_answer(task, |response| watch(response, None), watch)
+        self.poll_answer(task, watch)
     }
 }
 

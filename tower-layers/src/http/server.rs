@@ -9,7 +9,7 @@ use tower_service::Service;
 use tracecast::Span;
 
 use super::describe;
-use super::endpoint::{self, SERVED};
+use super::endpoint::{self, ENDPOINTS};
 use super::exchange::{Exchange, Subject};
 use super::method::Verb;
 use super::metrics;
@@ -159,7 +159,7 @@ fn begin(request: &Request<()>, size: Option<u64>, settings: &Settings<HttpReque
     }
     let verb = Verb::of(request.method());
     let (route, is_own) = route(request, http);
-    let endpoint = route.map(|route| SERVED.find(verb.index(), route));
+    let endpoint = route.map(|route| ENDPOINTS.of(Side::Server).find(verb.index(), route));
     let protocol = if http.is_encrypted { Protocol::new(true) } else { Protocol::of_scheme(request.uri().scheme()) };
     let protocol = protocol.with_version(request.version());
     let sampler = policy.sampler(route.unwrap_or(request.uri().path()));
