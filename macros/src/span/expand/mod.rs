@@ -1,17 +1,18 @@
 //! Writes the generated code of a span, of metrics, or of both. Nothing here can fail.
 //!
-//! Every token of ours has `Span::mixed_site`, so that our locals and the user's never meet. Nothing comes from the
-//! prelude, paths are absolute, and the body goes through as the tokens that came in.
+//! The tokens of the common forms have the place of the user's body, as if the user had written them: the compiler checks
+//! again what has other tokens whenever a line above it changes. All else has `Span::mixed_site`, so that our locals and
+//! the user's never meet. Nothing comes from the prelude, paths are absolute, and the body goes through as the tokens that
+//! came in.
 
 mod asynchronous;
 mod call;
 mod callsite;
 mod fields;
-mod handler;
 mod made;
 mod meter;
+mod observer;
 mod off;
-mod runtime;
 mod scope;
 
 use proc_macro2::{Group, Span as Site, TokenStream};
@@ -57,13 +58,13 @@ fn with_body(wrapped: &Wrapped, sig: &impl ToTokens, body: TokenStream) -> Token
 ///
 /// Only an expression without anything around it goes without its braces, of which the compiler would warn as needless.
 /// Our own statements in the user's block would have clippy warn that items at its top come late.
-fn after(statements: &TokenStream, body: &Group) -> TokenStream {
+fn after(statements: &TokenStream, body: &Group, site: Site) -> TokenStream {
     match is_lone_expression(body) {
         true => {
             let expression = body.stream();
-            quote_spanned!(Site::mixed_site()=> #statements #expression)
+            quote_spanned!(site=> #statements #expression)
         }
-        false => quote_spanned!(Site::mixed_site()=> #statements #body),
+        false => quote_spanned!(site=> #statements #body),
     }
 }
 
