@@ -47,6 +47,7 @@ impl<M: Metrics> Carried<M> {
     }
 
     /// Takes both out.
+    #[inline(always)]
     pub(super) fn take(&mut self) -> Self {
         Carried { span: self.span.take(), metrics: self.metrics.take() }
     }
@@ -199,9 +200,8 @@ fn unwound(block: BlockRef) {
 /// Drops what has not come to its end, inside of its span; both end with it, also if its destructor panics.
 #[cold]
 #[inline(never)]
-pub(super) fn drop_inside<T, M: Metrics>(carried: &mut Carried<M>, wrapped: &mut ManuallyDrop<T>) {
+pub(super) fn drop_inside<T, M: Metrics>(mut carried: Carried<M>, wrapped: &mut ManuallyDrop<T>) {
     // Dropped in reverse: the metrics end inside of the span, which ends last. A clock that has not started stays so.
-    let mut carried = carried.take();
     let _on_stack = carried.span.map(OnStack::enter);
     let _metrics = carried.metrics.take();
     // SAFETY: only the `drop` of what holds it calls this, and does nothing else with it afterwards.
@@ -374,7 +374,7 @@ impl<F, O, M: Metrics> Drop for Instrumented<F, O, M> {
     #[inline]
     fn drop(&mut self) {
         if !self.carried.is_off() {
-            return drop_inside(&mut self.carried, &mut self.future);
+            return drop_inside(self.carried.take(), &mut self.future);
         }
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.future) };

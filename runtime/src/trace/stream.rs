@@ -122,7 +122,7 @@ impl<S, O, M: Metrics> Drop for InstrumentedStream<S, O, M> {
         {
             span.raise(ENDED_BY_ERROR);
         }
-        drop_inside(&mut self.carried, &mut self.stream);
+        drop_inside(self.carried.take(), &mut self.stream);
     }
 }
 
@@ -176,7 +176,7 @@ where
 
 impl<F, O, M: Metrics> Drop for InstrumentedStreamFuture<F, O, M> {
     fn drop(&mut self) {
-        drop_inside(&mut self.carried, &mut self.future);
+        drop_inside(self.carried.take(), &mut self.future);
     }
 }
 

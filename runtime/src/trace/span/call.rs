@@ -6,7 +6,7 @@
 use std::mem::ManuallyDrop;
 
 use super::enter::{
-    Unfilled, enter_opened, leave_now, leave_panicked, leave_recorded, leave_unrecorded, start_reading,
+    Unfilled, enter_opened, leave_now, leave_panicked, leave_recorded, leave_unrecorded, open_and_enter, start_reading,
 };
 use super::relatives::IntoParent;
 use super::scope::Scope;
@@ -30,7 +30,7 @@ pub fn run<R>(callsite: &'static Callsite, body: impl FnOnce() -> R) -> R {
 
 #[inline(never)]
 fn run_on<R>(callsite: &'static Callsite, body: impl FnOnce() -> R) -> R {
-    let call = Call::entered(callsite);
+    let call = Call { callsite, block: open_and_enter(callsite), metrics: () };
     let result = body();
     if let Some(block) = ManuallyDrop::new(call).block {
         leave_now(block);
@@ -46,9 +46,11 @@ pub fn run_observed<R, O: Observe<R>>(callsite: &'static Callsite, body: impl Fn
 
 #[inline(never)]
 fn run_observed_on<R, O: Observe<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
-    let mut call = Call::entered(callsite);
+    let mut call = Call { callsite, block: open_and_enter(callsite), metrics: () };
     let result = body();
     call.end(&result, &observe);
+    // Nothing is left of it.
+    std::mem::forget(call);
     result
 }
 
@@ -71,6 +73,8 @@ fn run_begun_on<M: Metrics, R, O: Observe<R>>(
     let mut call = Call { callsite, block: None, metrics: M::NONE };
     let result = body(Begin(Some(&mut call)));
     call.end(&result, &observe);
+    // Nothing is left of it.
+    std::mem::forget(call);
     result
 }
 
@@ -119,18 +123,6 @@ pub(crate) struct Call<M: Metrics> {
     metrics: M,
 }
 
-impl Call<()> {
-    /// A call with a span that has no fields.
-    #[inline(always)]
-    fn entered(callsite: &'static Callsite) -> Self {
-        let block = open::open(callsite);
-        if let Some(block) = block {
-            enter_opened(block, callsite);
-        }
-        Call { callsite, block, metrics: () }
-    }
-}
-
 impl<M: Metrics> Call<M> {
     /// Ends a call that has returned. The user's code in `observe` may panic; then all ends as a panic of the function would
     /// have it.
@@ -163,13 +155,7 @@ impl<M: Metrics> Drop for Call<M> {
 /// Tells a recorded span and metrics of their result, and ends the metrics while the span is current: it then is the
 /// exemplar of their duration. `end` is a reading of the clock that was made before anything is observed.
 #[inline(always)]
-pub(crate) fn ended<M: Metrics, R>(
-    block: BlockRef,
-    end: u64,
-    metrics: &mut M,
-    result: &R,
-    observe: &impl Observe<R>,
-) {
+pub(crate) fn ended<M: Metrics, R>(block: BlockRef, end: u64, metrics: &mut M, result: &R, observe: &impl Observe<R>) {
     if metrics.is_none() {
         return observe.observe(result, &mut Seen { end: Some(End { block }), verdict: None });
     }

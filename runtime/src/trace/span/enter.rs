@@ -10,9 +10,24 @@ use crate::record::clock;
 use crate::record::finished::Outcome;
 use crate::record::local::{self, Local};
 use crate::trace::context;
+use crate::trace::open;
+
+/// Opens and enters a span that has no fields; none if there is nothing to do.
+#[inline(always)]
+pub(super) fn open_and_enter(callsite: &'static Callsite) -> Option<BlockRef> {
+    #[inline(never)]
+    fn enter(block: BlockRef, callsite: &'static Callsite) {
+        enter_opened(block, callsite);
+    }
+    let block = open::open(callsite);
+    if let Some(block) = block {
+        enter(block, callsite);
+    }
+    block
+}
 
 /// Enters a span that was opened, and starts its clock.
-#[inline(never)]
+#[inline(always)]
 pub(super) fn enter_opened(block: BlockRef, callsite: &'static Callsite) {
     local::with(|local| {
         local.push(block);
