@@ -12,7 +12,7 @@ use super::super::arguments::rebind;
 use super::super::body::mentions;
 use super::super::model::Wrapped;
 use super::super::shape::{inferred, peel};
-use super::{after, callsite, observer, with_body};
+use super::{after, callsite, in_our_edition, observer, with_body};
 
 /// `fn f(..) -> impl Future`.
 pub(super) fn future(wrapped: &Wrapped) -> TokenStream {
@@ -36,7 +36,8 @@ fn converted(wrapped: &Wrapped, around: impl FnOnce(&TokenStream, &TokenStream) 
     let rebound = rebind(&mut sig, |name| mentions(needed.clone(), name));
     return_future(&mut sig, &k);
     let (callsite, body, arguments) = (callsite::declare(wrapped), typed_body(wrapped, &k), &rebound.block);
-    let around = around(&rebound.fields, &quote_spanned!(site=> async move { #arguments #body }));
+    let block = in_our_edition(&quote_spanned!(site=> #arguments #body), !arguments.is_empty(), site);
+    let around = around(&rebound.fields, &quote_spanned!(site=> async move #block));
     with_body(wrapped, &ending_in_user_tokens(&sig), quote_spanned!(site=> #callsite #around))
 }
 

@@ -8,7 +8,7 @@ use super::super::arguments::rebind_mutable;
 use super::super::metric::Metrics;
 use super::super::model::Wrapped;
 use super::super::shape::{inferred, nothing_to_drop};
-use super::{after, callsite, observer, with_body};
+use super::{after, callsite, in_our_edition, observer, with_body};
 
 /// The body runs in a closure, so that its value can be looked at however the body is left.
 ///
@@ -31,7 +31,7 @@ pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
             true => wrapped.body.to_token_stream(),
             false => {
                 let body = after(&arguments, &wrapped.body, site);
-                quote_spanned!(site=> { #body })
+                in_our_edition(&body, true, site).into_token_stream()
             }
         };
         let (run, observer) = match observer {
@@ -42,11 +42,12 @@ pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
     } else {
         let (begin, reference) = (callsite::beginning(telemetry, site), callsite::reference(telemetry, site));
         let body = after(&quote_spanned!(site=> #arguments #begin;), &wrapped.body, site);
+        let body = in_our_edition(&body, !arguments.is_empty(), site);
         let (run, observer) = match observer {
             Some(observer) => (quote_spanned!(site=> run_begun), observer.unwrap_or_else(|| quote_spanned!(site=> ()))),
             None => (quote_spanned!(site=> run_probed), observer::probe(wrapped)),
         };
-        quote_spanned!(site=> #callsite #k::#run(#reference, #by_move |__tc_begin| #output { #body }, #observer))
+        quote_spanned!(site=> #callsite #k::#run(#reference, #by_move |__tc_begin| #output #body, #observer))
     };
     with_body(wrapped, &sig, new_body)
 }

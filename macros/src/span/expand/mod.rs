@@ -15,7 +15,7 @@ mod observer;
 mod off;
 mod scope;
 
-use proc_macro2::{Group, Span as Site, TokenStream};
+use proc_macro2::{Delimiter, Group, Span as Site, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
 pub(crate) use scope::{scope, scope_error};
@@ -66,6 +66,14 @@ fn after(statements: &TokenStream, body: &Group, site: Site) -> TokenStream {
         }
         false => quote_spanned!(site=> #statements #body),
     }
+}
+
+/// Our statements and the body in braces. If the statements bind variables, then the braces are not the user's: before the
+/// edition of 2024 the temporaries at the end of a block, which may borrow these variables, live longer than they do.
+fn in_our_edition(tokens: &TokenStream, binds: bool, site: Site) -> Group {
+    let mut block = Group::new(Delimiter::Brace, tokens.clone());
+    block.set_span(if binds { site.resolved_at(Site::mixed_site()) } else { site });
+    block
 }
 
 fn with_group(wrapped: &Wrapped, sig: &impl ToTokens, body: &Group) -> TokenStream {
