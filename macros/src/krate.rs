@@ -37,15 +37,20 @@ impl Krate {
         self.private().into_iter().map(place).collect()
     }
 
-    /// A reference to the source of the statics in this file: which crate declares them.
-    pub(crate) fn source(&self) -> TokenStream {
-        let (k, variable) = (self.private(), |name| std::env::var(name).unwrap_or_default());
-        // Snapshots of expansions do not change with our own version.
-        let (name, version) = match cfg!(test) {
-            true => ("store".to_owned(), "1.2.3".to_owned()),
-            false => (variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION")),
+    /// The same as if the user had written it at `site`: so the compiler need not look at the code again when only lines
+    /// above it were changed. A path that was given has its own place already.
+    pub(crate) fn private_as_of(&self, site: Span) -> TokenStream {
+        let path = match self.0.to_string() == Self::default().0.to_string() {
+            true => quote_spanned!(site=> ::tracecast),
+            false => self.0.clone(),
         };
-        quote_spanned!(Span::mixed_site()=> &#k::source(#name, #version))
+        quote_spanned!(site=> #path::__private)
+    }
+
+    /// A reference to the source of the keys or metrics in this file: which crate declares them.
+    pub(crate) fn source(&self) -> TokenStream {
+        let (k, (name, version)) = (self.private(), declaring_crate());
+        quote_spanned!(Span::mixed_site()=> &#k::Source::here(#name, #version))
     }
 
     /// Splits `crate = path;` from the front of what a `macro_rules!` of the runtime passes on.
@@ -54,6 +59,16 @@ impl Krate {
         let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
         let path = tokens.by_ref().skip(2).take_while(|token| !is_end(token)).collect();
         (Self(path), tokens.collect())
+    }
+}
+
+/// The name and the version of the crate that is being compiled.
+pub(crate) fn declaring_crate() -> (String, String) {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    // Snapshots of expansions do not change with our own version.
+    match cfg!(test) {
+        true => ("store".to_owned(), "1.2.3".to_owned()),
+        false => (variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION")),
     }
 }
 

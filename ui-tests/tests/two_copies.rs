@@ -24,7 +24,7 @@ fn each_copy_sees_its_own_statics_only() {
 /// The text that the program prints for one copy.
 fn printed((copy, name): (&str, &str)) -> String {
     format!(
-        "{copy}\n{name}/Load at {copy}.rs:13 of two_copies 1.2.3\nt.{copy}\ntc_{copy}_loads_total\ntc_{copy}_total\n\
+        "{copy}\n{name}/Load at {copy}.rs:14 of two_copies 1.2.3\nt.{copy}\ntc_{copy}_loads_total\ntc_{copy}_total\n\
          {name}/Load t.{copy}=1\ntc_{copy}_loads_total 1\ntc_{copy}_total{{outcome=ok}} 1\n"
     )
 }

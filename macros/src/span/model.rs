@@ -2,7 +2,7 @@
 
 mod metrics;
 
-use proc_macro2::{Group, TokenStream};
+use proc_macro2::{Group, Span as Site, TokenStream};
 use syn::{ReturnType, Type};
 
 use super::attributes;
@@ -81,6 +81,13 @@ impl Wrapped {
         let error_set = metrics.and_then(|metrics| metrics.error_set(seen, &function.sig.generics));
         let (observe, judge) = (observe.unwrap_or(Observe::Nothing), judge.unwrap_or(Observe::Nothing));
         Self { telemetry, function, hoisted, body, form, observe, judge, error_set }
+    }
+}
+
+impl Wrapped {
+    /// Where generated code stands that the compiler should take for the user's.
+    pub(crate) fn site(&self) -> Site {
+        self.body.span()
     }
 }
 

@@ -10,21 +10,19 @@ fn put(
     type __TcAttr0 = keys::bytes;
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::new("Store/Put", &
-        ::tracecast::__private::source("store", "1.2.3")).keys(& [< __TcAttr0 as
-        ::tracecast::__private::Key > ::META]);
+        ::tracecast::__private::callsite("Store/Put\nstore\n1.2.3", 9u16).keys(& [<
+        __TcAttr0 as ::tracecast::__private::Key > ::META]);
     }
-    ::tracecast::__private::Instrumented::new(
-        if __TC_CALLSITE.is_on() {
-            ::tracecast::__private::begin(
-                &__TC_CALLSITE,
-                |__tc_start| {
-                    __tc_start.attr::<__TcAttr0>(size);
-                },
-            )
-        } else {
-            ::core::option::Option::None
-        },
+    ::tracecast::__private::Instrumented::wrap(
+        ::tracecast::__private::begin(
+            &__TC_CALLSITE,
+            |__tc_begin| {
+                __tc_begin
+                    .span(|__tc_start| {
+                        __tc_start.attr::<__TcAttr0>(size);
+                    })
+            },
+        ),
         async move {
             let mut key = key;
             let __tc_arg1 = __tc_arg1;
@@ -36,18 +34,15 @@ fn put(
             #[cfg(unix)]
             let mode = mode;
             if false {
-                return ::tracecast::__private::unreachable_value::<
+                return ::tracecast::__private::Tag::<
                     Result<u8, StoreError>,
-                >();
+                >::unreachable();
             }
             {
                 key.touch();
                 Ok(a)
             }
         },
-        |__tc_result, __tc_end| {
-            use ::tracecast::__private::probe::*;
-            (&&&Probe(__tc_result)).report_type(__tc_end);
-        },
+        ::tracecast::__private::Tag::<Result<u8, StoreError>>::NEW.type_observer(),
     )
 }

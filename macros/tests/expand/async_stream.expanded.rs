@@ -5,22 +5,20 @@ fn watch(
 > {
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::new("Store/Watch", &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::callsite("Store/Watch\nstore\n1.2.3", 11u16);
     }
-    ::tracecast::__private::InstrumentedStreamFuture::new(
-        if __TC_CALLSITE.is_on() {
-            ::tracecast::__private::begin(
-                &__TC_CALLSITE,
-                ::tracecast::__private::no_fields,
-            )
-        } else {
-            ::core::option::Option::None
-        },
+    ::tracecast::__private::InstrumentedStreamFuture::probed(
+        ::tracecast::__private::begin(
+            &__TC_CALLSITE,
+            |__tc_begin| __tc_begin.span(|_| {}),
+        ),
         async move { self.subscribe().await },
-        |__tc_result: &Result<Event, StoreError>, __tc_end| {
-            use ::tracecast::__private::probe::*;
-            (&&&Probe(__tc_result)).report(__tc_end);
+        |__tc_result: &Result<Event, StoreError>, __tc_seen| {
+            __tc_seen
+                .by(
+                    ::tracecast::__private::Tag::of(__tc_result).observer(),
+                    __tc_result,
+                );
         },
     )
 }

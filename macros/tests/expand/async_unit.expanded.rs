@@ -1,18 +1,11 @@
 fn tick(self) -> impl ::core::future::Future<Output = ()> {
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::new("Store/Tick", &
-        ::tracecast::__private::source("store", "1.2.3")).needs_parent();
+        ::tracecast::__private::callsite("Store/Tick\nstore\n1.2.3", 10u16)
+        .needs_parent();
     }
-    ::tracecast::__private::Instrumented::new(
-        if __TC_CALLSITE.is_on() {
-            ::tracecast::__private::begin(
-                &__TC_CALLSITE,
-                ::tracecast::__private::no_fields,
-            )
-        } else {
-            ::core::option::Option::None
-        },
+    ::tracecast::__private::wrap(
+        &__TC_CALLSITE,
         async move {
             let _ = &self;
             if false {
@@ -22,6 +15,6 @@ fn tick(self) -> impl ::core::future::Future<Output = ()> {
                 self.step().await;
             }
         },
-        ::tracecast::__private::unobserved,
+        (),
     )
 }

@@ -4,23 +4,24 @@ fn load<'a>(
 ) -> Pin<Box<dyn Future<Output = Result<Replica, StoreError>> + Send + 'a>> {
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::new("Store/Load", &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16);
     }
-    let __tc_span = if __TC_CALLSITE.is_on() {
-        ::tracecast::__private::begin(&__TC_CALLSITE, ::tracecast::__private::no_fields)
-    } else {
-        ::core::option::Option::None
-    };
+    let __tc_span = ::tracecast::__private::begin(
+        &__TC_CALLSITE,
+        |__tc_begin| __tc_begin.span(|_| {}),
+    );
     {
         self.count();
         Box::pin(
-            ::tracecast::__private::Instrumented::new(
+            ::tracecast::__private::Instrumented::probed(
                 __tc_span,
                 async move { self.fetch(id).await },
-                |__tc_result: &Result<Replica, StoreError>, __tc_end| {
-                    use ::tracecast::__private::probe::*;
-                    (&&&Probe(__tc_result)).report(__tc_end);
+                |__tc_result: &Result<Replica, StoreError>, __tc_seen| {
+                    __tc_seen
+                        .by(
+                            ::tracecast::__private::Tag::of(__tc_result).observer(),
+                            __tc_result,
+                        );
                 },
             ),
         )

@@ -16,39 +16,38 @@ fn load(
     ::tracecast::__private::in_section! {
         metrics static __TC_DURATION : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_DURATION_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .duration(&__TC_DURATION);
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::new("Store/Load", &
-        ::tracecast::__private::source("store", "1.2.3")).meter(& __TC_METER);
+        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16).meter(&
+        __TC_METER);
     }
-    ::tracecast::__private::Measured::new(
-        if __TC_CALLSITE.is_on() {
-            ::tracecast::__private::begin_measured_under(
-                &__TC_CALLSITE,
-                || context,
-                ::tracecast::__private::no_fields,
-                || ::tracecast::__private::Labels::new().label::<__TcLabel0>(source),
-            )
-        } else {
-            ::core::option::Option::None
-        },
+    ::tracecast::__private::Instrumented::wrap(
+        ::tracecast::__private::begin(
+            ::tracecast::__private::Metered(&__TC_CALLSITE),
+            |__tc_begin| {
+                __tc_begin
+                    .labels(|| {
+                        ::tracecast::__private::Labels::new().label::<__TcLabel0>(source)
+                    })
+                    .span_under(|| context, |_| {})
+            },
+        ),
         async move {
             let source = source;
             let _ = &source;
             let context = context;
             let _ = &context;
             if false {
-                return ::tracecast::__private::unreachable_value::<
+                return ::tracecast::__private::Tag::<
                     Result<Replica, StoreError>,
-                >();
+                >::unreachable();
             }
             fetch(source).await
         },
-        ::tracecast::__private::unobserved,
-        ::tracecast::__private::unjudged,
+        (),
     )
 }

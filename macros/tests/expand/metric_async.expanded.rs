@@ -31,48 +31,41 @@ fn load(request: Request, device: u32) -> impl ::core::future::Future<Output = L
     ::tracecast::__private::in_section! {
         metrics static __TC_CALLS : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_CALLS_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     ::tracecast::__private::in_section! {
         metrics static __TC_ERRORS : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_ERRORS_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .calls(&__TC_CALLS)
         .errors(&__TC_ERRORS);
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::metered(& __TC_METER, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::callsite("\nstore\n1.2.3", 0u16).meter(& __TC_METER);
     }
-    ::tracecast::__private::Measured::new(
-        if __TC_CALLSITE.is_on() {
-            ::tracecast::__private::begin_metric(
-                &__TC_CALLSITE,
-                || {
-                    ::tracecast::__private::Labels::new()
-                        .label::<__TcLabel0>(request.source)
-                },
-            )
-        } else {
-            ::core::option::Option::None
-        },
+    ::tracecast::__private::Instrumented::wrap(
+        ::tracecast::__private::begin(
+            ::tracecast::__private::Metered(&__TC_CALLSITE),
+            |__tc_begin| {
+                __tc_begin
+                    .labels(|| {
+                        ::tracecast::__private::Labels::new()
+                            .label::<__TcLabel0>(request.source)
+                    })
+                    .start()
+            },
+        ),
         async move {
             let request = request;
             let _ = &request;
             let device = device;
             if false {
-                return ::tracecast::__private::unreachable_value::<Loaded>();
+                return ::tracecast::__private::Tag::<Loaded>::unreachable();
             }
             fetch(request, device).await
         },
-        ::tracecast::__private::unobserved,
-        |__tc_result, __tc_verdict| {
-            {
-                use ::tracecast::__private::probe::*;
-                (&&&Probe(__tc_result)).judge(__tc_verdict);
-            }
-        },
+        ::tracecast::__private::Tag::<Loaded>::NEW.observer(),
     )
 }

@@ -45,12 +45,12 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
     ::tracecast::__private::in_section! {
         metrics static __TC_CALLS : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_CALLS_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     ::tracecast::__private::in_section! {
         metrics static __TC_DURATION : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_DURATION_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .calls(&__TC_CALLS)
@@ -60,69 +60,51 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
     type __TcResult0 = keys::bytes;
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::new("Store/Load", &
-        ::tracecast::__private::source("store", "1.2.3")).keys(& [< __TcAttr0 as
-        ::tracecast::__private::Key > ::META, < __TcResult0 as
+        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16).keys(& [<
+        __TcAttr0 as ::tracecast::__private::Key > ::META, < __TcResult0 as
         ::tracecast::__private::Key > ::META]).meter(& __TC_METER);
     }
-    let __tc_body = ::tracecast::__private::measured_body(move |
-        __tc_start,
-    | -> Result<Replica, StoreError> {
-        ::tracecast::__private::start_measured(
-            __tc_start,
-            |__tc_start| {
-                __tc_start.attr::<__TcAttr0>(id);
-            },
-            || ::tracecast::__private::Labels::new().label::<__TcLabel0>(source),
-        );
-        fetch(id)
-    });
-    if __TC_CALLSITE.is_on() {
-        ::tracecast::__private::measured(
-            &__TC_CALLSITE,
-            __tc_body,
-            |__tc_result, __tc_end| {
-                {
-                    use ::tracecast::__private::probe::*;
-                    (&&&Probe(__tc_result)).report(__tc_end);
-                }
-                #[allow(
-                    clippy::redundant_closure,
-                    clippy::redundant_closure_for_method_calls
-                )]
-                if let ::core::option::Option::Some(__tc_value) = {
-                    use ::tracecast::__private::probe::*;
-                    (&Probe(__tc_result)).success()
-                } {
-                    let __tc_field0 = ::tracecast::__private::apply(
-                        __tc_value,
-                        |r| r.len(),
-                    );
-                    __tc_end.attr::<__TcResult0>(__tc_field0);
-                }
-            },
-            |__tc_result, __tc_verdict| {
-                {
-                    use ::tracecast::__private::probe::*;
-                    (&&&Probe(__tc_result)).judge(__tc_verdict);
-                }
-                #[allow(
-                    clippy::redundant_closure,
-                    clippy::redundant_closure_for_method_calls
-                )]
-                if let ::core::option::Option::Some(__tc_value) = {
-                    use ::tracecast::__private::probe::*;
-                    (&Probe(__tc_result)).success()
-                } {
+    ::tracecast::__private::run_begun(
+        ::tracecast::__private::Metered(&__TC_CALLSITE),
+        move |__tc_begin| -> Result<Replica, StoreError> {
+            __tc_begin
+                .labels(|| {
+                    ::tracecast::__private::Labels::new().label::<__TcLabel0>(source)
+                })
+                .span(|__tc_start| {
+                    __tc_start.attr::<__TcAttr0>(id);
+                });
+            fetch(id)
+        },
+        (
+            (
+                ::tracecast::__private::Tag::<Result<Replica, StoreError>>::NEW
+                    .observer(),
+                ::tracecast::__private::Tag::<Result<Replica, StoreError>>::NEW
+                    .attributes(|__tc_value, __tc_target| {
+                        #[allow(
+                            clippy::redundant_closure,
+                            clippy::redundant_closure_for_method_calls
+                        )]
+                        let __tc_field0 = ::tracecast::__private::apply(
+                            __tc_value,
+                            |r| r.len(),
+                        );
+                        __tc_target.attr::<__TcResult0>(__tc_field0);
+                    }),
+            ),
+            ::tracecast::__private::Tag::<Result<Replica, StoreError>>::NEW
+                .labels(|__tc_value, __tc_target| {
+                    #[allow(
+                        clippy::redundant_closure,
+                        clippy::redundant_closure_for_method_calls
+                    )]
                     let __tc_field0 = ::tracecast::__private::apply(
                         __tc_value,
                         |r| r.tier(),
                     );
-                    __tc_verdict.label::<__TcLabel1>(__tc_field0);
-                }
-            },
-        )
-    } else {
-        __tc_body(::core::option::Option::None)
-    }
+                    __tc_target.label::<__TcLabel1>(__tc_field0);
+                }),
+        ),
+    )
 }

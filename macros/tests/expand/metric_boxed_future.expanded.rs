@@ -11,33 +11,31 @@ fn load(&self) -> BoxFuture<'_, io::Result<u8>> {
     ::tracecast::__private::in_section! {
         metrics static __TC_DURATION : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_DURATION_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .duration(&__TC_DURATION);
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::metered(& __TC_METER, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::callsite("\nstore\n1.2.3", 0u16).meter(& __TC_METER);
     }
-    ::tracecast::__private::rewrap_measured(
-        if __TC_CALLSITE.is_on() {
-            ::tracecast::__private::begin_metric(
-                &__TC_CALLSITE,
-                || ::tracecast::__private::Labels::new(),
-            )
-        } else {
-            ::core::option::Option::None
-        },
-        ::tracecast::__private::call(|| -> BoxFuture<'_, io::Result<u8>> {
-            self.inner.load()
-        }),
-        ::tracecast::__private::unobserved,
-        |__tc_result: &io::Result<u8>, __tc_verdict| {
-            {
-                use ::tracecast::__private::probe::*;
-                (&&&Probe(__tc_result)).judge(__tc_verdict);
-            }
+    ::tracecast::__private::rewrap(
+        ::tracecast::__private::begin(
+            ::tracecast::__private::Metered(&__TC_CALLSITE),
+            |__tc_begin| {
+                __tc_begin.labels(|| ::tracecast::__private::Labels::new()).start()
+            },
+        ),
+        ::tracecast::__private::apply(
+            &(),
+            |_| -> BoxFuture<'_, io::Result<u8>> { self.inner.load() },
+        ),
+        |__tc_result: &io::Result<u8>, __tc_seen| {
+            __tc_seen
+                .by(
+                    ::tracecast::__private::Tag::of(__tc_result).observer(),
+                    __tc_result,
+                );
         },
     )
 }

@@ -14,23 +14,22 @@ fn load(source: SourceType) -> u8 {
     ::tracecast::__private::in_section! {
         metrics static __TC_CALLS : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_CALLS_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .calls(&__TC_CALLS);
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::metered(& __TC_METER, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::callsite("\nstore\n1.2.3", 0u16).meter(& __TC_METER);
     }
-    let __tc_guard = ::tracecast::__private::MeasuredScope::new(
-        if __TC_CALLSITE.is_on() {
-            ::tracecast::__private::enter_metric(
-                &__TC_CALLSITE,
-                || ::tracecast::__private::Labels::new().label::<__TcLabel0>(source),
-            )
-        } else {
-            ::core::option::Option::None
+    let __tc_guard = ::tracecast::__private::enter(
+        ::tracecast::__private::Metered(&__TC_CALLSITE),
+        |__tc_begin| {
+            __tc_begin
+                .labels(|| {
+                    ::tracecast::__private::Labels::new().label::<__TcLabel0>(source)
+                })
+                .start()
         },
     );
     fetch(source)

@@ -13,25 +13,21 @@ fn load(context: Context) {
     ::tracecast::__private::in_section! {
         metrics static __TC_CALLS : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_CALLS_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .calls(&__TC_CALLS);
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::new("Store/Load", &
-        ::tracecast::__private::source("store", "1.2.3")).meter(& __TC_METER);
+        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16).meter(&
+        __TC_METER);
     }
-    let __tc_guard = ::tracecast::__private::MeasuredScope::new(
-        if __TC_CALLSITE.is_on() {
-            ::tracecast::__private::enter_measured_under(
-                &__TC_CALLSITE,
-                || context,
-                ::tracecast::__private::no_fields,
-                || ::tracecast::__private::Labels::new(),
-            )
-        } else {
-            ::core::option::Option::None
+    let __tc_guard = ::tracecast::__private::enter(
+        ::tracecast::__private::Metered(&__TC_CALLSITE),
+        |__tc_begin| {
+            __tc_begin
+                .labels(|| ::tracecast::__private::Labels::new())
+                .span_under(|| context, |_| {})
         },
     );
     {

@@ -39,17 +39,17 @@ fn tokens(model: Model) -> impl Stream<Item = Result<Token, ModelError>> {
     ::tracecast::__private::in_section! {
         metrics static __TC_FIRST_ITEM : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_FIRST_ITEM_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     ::tracecast::__private::in_section! {
         metrics static __TC_PER_ITEM : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_PER_ITEM_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     ::tracecast::__private::in_section! {
         metrics static __TC_ITEMS : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_ITEMS_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .first_item(&__TC_FIRST_ITEM)
@@ -57,28 +57,29 @@ fn tokens(model: Model) -> impl Stream<Item = Result<Token, ModelError>> {
         .items(&__TC_ITEMS);
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::metered(& __TC_METER, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::callsite("\nstore\n1.2.3", 0u16).meter(& __TC_METER);
     }
-    let __tc_span = if __TC_CALLSITE.is_on() {
-        ::tracecast::__private::begin_metric(
-            &__TC_CALLSITE,
-            || ::tracecast::__private::Labels::new().label::<__TcLabel0>(model),
-        )
-    } else {
-        ::core::option::Option::None
-    };
-    ::tracecast::__private::MeasuredStream::new(
+    let __tc_span = ::tracecast::__private::begin(
+        ::tracecast::__private::Metered(&__TC_CALLSITE),
+        |__tc_begin| {
+            __tc_begin
+                .labels(|| {
+                    ::tracecast::__private::Labels::new().label::<__TcLabel0>(model)
+                })
+                .start()
+        },
+    );
+    ::tracecast::__private::InstrumentedStream::probed(
         __tc_span,
         async_stream::stream! {
             yield 1;
         },
-        ::tracecast::__private::unobserved,
-        |__tc_result: &Result<Token, ModelError>, __tc_verdict| {
-            {
-                use ::tracecast::__private::probe::*;
-                (&&&Probe(__tc_result)).judge(__tc_verdict);
-            }
+        |__tc_result: &Result<Token, ModelError>, __tc_seen| {
+            __tc_seen
+                .by(
+                    ::tracecast::__private::Tag::of(__tc_result).observer(),
+                    __tc_result,
+                );
         },
     )
 }

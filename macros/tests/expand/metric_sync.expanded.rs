@@ -47,12 +47,12 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
     ::tracecast::__private::in_section! {
         metrics static __TC_CALLS : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_CALLS_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     ::tracecast::__private::in_section! {
         metrics static __TC_DURATION : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_DURATION_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .calls(&__TC_CALLS)
@@ -60,48 +60,35 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
         .results::<(::tracecast::__private::OrNone<__TcLabel1>,)>();
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::metered(& __TC_METER, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::callsite("\nstore\n1.2.3", 0u16).meter(& __TC_METER);
     }
-    let __tc_body = ::tracecast::__private::measured_body(move |
-        __tc_start,
-    | -> Result<Replica, StoreError> {
-        ::tracecast::__private::start_metric(
-            __tc_start,
-            || ::tracecast::__private::Labels::new().label::<__TcLabel0>(source),
-        );
-        {
-            let replica = fetch(id)?;
-            Ok(replica)
-        }
-    });
-    if __TC_CALLSITE.is_on() {
-        ::tracecast::__private::measured(
-            &__TC_CALLSITE,
-            __tc_body,
-            ::tracecast::__private::unobserved,
-            |__tc_result, __tc_verdict| {
-                {
-                    use ::tracecast::__private::probe::*;
-                    (&&&Probe(__tc_result)).judge(__tc_verdict);
-                }
-                #[allow(
-                    clippy::redundant_closure,
-                    clippy::redundant_closure_for_method_calls
-                )]
-                if let ::core::option::Option::Some(__tc_value) = {
-                    use ::tracecast::__private::probe::*;
-                    (&Probe(__tc_result)).success()
-                } {
+    ::tracecast::__private::run_begun(
+        ::tracecast::__private::Metered(&__TC_CALLSITE),
+        move |__tc_begin| -> Result<Replica, StoreError> {
+            __tc_begin
+                .labels(|| {
+                    ::tracecast::__private::Labels::new().label::<__TcLabel0>(source)
+                })
+                .start();
+            {
+                let replica = fetch(id)?;
+                Ok(replica)
+            }
+        },
+        (
+            ::tracecast::__private::Tag::<Result<Replica, StoreError>>::NEW.observer(),
+            ::tracecast::__private::Tag::<Result<Replica, StoreError>>::NEW
+                .labels(|__tc_value, __tc_target| {
+                    #[allow(
+                        clippy::redundant_closure,
+                        clippy::redundant_closure_for_method_calls
+                    )]
                     let __tc_field0 = ::tracecast::__private::apply(
                         __tc_value,
                         |replica| replica.tier(),
                     );
-                    __tc_verdict.label::<__TcLabel1>(__tc_field0);
-                }
-            },
-        )
-    } else {
-        __tc_body(::core::option::Option::None)
-    }
+                    __tc_target.label::<__TcLabel1>(__tc_field0);
+                }),
+        ),
+    )
 }

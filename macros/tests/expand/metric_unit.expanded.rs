@@ -24,36 +24,26 @@ fn load(id: u64) {
     ::tracecast::__private::in_section! {
         metrics static __TC_IN_FLIGHT : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_IN_FLIGHT_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     ::tracecast::__private::in_section! {
         metrics static __TC_DURATION : ::tracecast::__private::Metric =
         ::tracecast::__private::Metric::new(__TC_DURATION_META, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::Source::here("store", "1.2.3"));
     }
     static __TC_METER: ::tracecast::__private::Meter = ::tracecast::__private::Meter::new()
         .in_flight(&__TC_IN_FLIGHT)
         .duration(&__TC_DURATION);
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::metered(& __TC_METER, &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::callsite("\nstore\n1.2.3", 0u16).meter(& __TC_METER);
     }
-    let __tc_body = ::tracecast::__private::measured_body(move |__tc_start| {
-        ::tracecast::__private::start_metric(
-            __tc_start,
-            || ::tracecast::__private::Labels::new(),
-        );
-        fetch(id)
-    });
-    if __TC_CALLSITE.is_on() {
-        ::tracecast::__private::measured(
-            &__TC_CALLSITE,
-            __tc_body,
-            ::tracecast::__private::unobserved,
-            ::tracecast::__private::unjudged,
-        )
-    } else {
-        __tc_body(::core::option::Option::None)
-    }
+    ::tracecast::__private::run_begun(
+        ::tracecast::__private::Metered(&__TC_CALLSITE),
+        move |__tc_begin| {
+            __tc_begin.labels(|| ::tracecast::__private::Labels::new()).start();
+            fetch(id)
+        },
+        (),
+    )
 }

@@ -8,8 +8,9 @@
     ::tracecast::__private::Counter as __TcMetric; __TcMetric:: < __TcLabels, u64 >
     ::meta("tc_p2p_bytes_total", "By", "Bytes received from peers.").budget(5000) };
     (__tc_meta, ::tracecast::__private::Counter::new(__tc_meta, __tc_source)) } let
-    (__tc_meta, __tc_metric) = __tc_declare(& ::tracecast::__private::source("store",
-    "1.2.3")); if let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
+    (__tc_meta, __tc_metric) = __tc_declare(&
+    ::tracecast::__private::Source::here("store", "1.2.3")); if let
+    ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
     ::core::panic!("{}", __tc_mistake.as_str()) } __tc_metric };
 }
 ::tracecast::__private::in_section! {
@@ -21,8 +22,8 @@
     ::tracecast::__private::Histogram as __TcMetric; __TcMetric:: < __TcLabels, f64 >
     ::meta("tc_load_seconds", "s", "").buckets(& [0.1, 1.0, 5.5]) }; (__tc_meta,
     ::tracecast::__private::Histogram::new(__tc_meta, __tc_source)) } let (__tc_meta,
-    __tc_metric) = __tc_declare(& ::tracecast::__private::source("store", "1.2.3")); if
-    let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
+    __tc_metric) = __tc_declare(& ::tracecast::__private::Source::here("store",
+    "1.2.3")); if let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
     ::core::panic!("{}", __tc_mistake.as_str()) } __tc_metric };
 }
 ::tracecast::__private::in_section! {
@@ -33,8 +34,8 @@
     ::tracecast::__private::Histogram as __TcMetric; __TcMetric:: < __TcLabels, u64 >
     ::meta("tc_load_bytes", "By", "").exponential() }; (__tc_meta,
     ::tracecast::__private::Histogram::new(__tc_meta, __tc_source)) } let (__tc_meta,
-    __tc_metric) = __tc_declare(& ::tracecast::__private::source("store", "1.2.3")); if
-    let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
+    __tc_metric) = __tc_declare(& ::tracecast::__private::Source::here("store",
+    "1.2.3")); if let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
     ::core::panic!("{}", __tc_mistake.as_str()) } __tc_metric };
 }
 ::tracecast::__private::in_section! {
@@ -45,7 +46,8 @@
     ::tracecast::__private::ObservableGauge as __TcMetric; __TcMetric:: < __TcLabels, f64
     > ::meta("tc_pool_free", "{slot}", "") }; (__tc_meta,
     ::tracecast::__private::ObservableGauge::new(__tc_meta, __tc_source)) } let
-    (__tc_meta, __tc_metric) = __tc_declare(& ::tracecast::__private::source("store",
-    "1.2.3")); if let ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
+    (__tc_meta, __tc_metric) = __tc_declare(&
+    ::tracecast::__private::Source::here("store", "1.2.3")); if let
+    ::core::option::Option::Some(__tc_mistake) = __tc_meta.mistake() {
     ::core::panic!("{}", __tc_mistake.as_str()) } __tc_metric };
 }

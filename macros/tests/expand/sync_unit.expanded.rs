@@ -1,22 +1,12 @@
 pub fn flush(&self) {
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::Callsite::new("Store/Flush", &
-        ::tracecast::__private::source("store", "1.2.3"));
+        ::tracecast::__private::callsite("Store/Flush\nstore\n1.2.3", 11u16);
     }
-    let __tc_body = ::tracecast::__private::body(move |__tc_start| {
-        ::tracecast::__private::start(__tc_start, ::tracecast::__private::no_fields);
-        {
+    ::tracecast::__private::run(
+        &__TC_CALLSITE,
+        move || {
             self.cache.clear();
-        }
-    });
-    if __TC_CALLSITE.is_on() {
-        ::tracecast::__private::traced(
-            &__TC_CALLSITE,
-            __tc_body,
-            ::tracecast::__private::unobserved,
-        )
-    } else {
-        __tc_body(::core::option::Option::None)
-    }
+        },
+    )
 }

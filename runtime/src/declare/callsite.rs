@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use crate::declare::key::KeyMeta;
 use crate::declare::meter::Meter;
-use crate::declare::sections::{LINKED, Source};
+use crate::declare::sections::{Head, LINKED};
 
 /// What a span's relation to others is, as OpenTelemetry names it.
 ///
@@ -62,50 +62,49 @@ pub(crate) const METER_CAPTURE: u8 = 32;
 #[repr(C)]
 pub struct Callsite {
     // First, as `sections` asks for it.
-    source: &'static Source,
+    head: &'static Head,
     state: AtomicU8,
     kind: Kind,
-    needs_parent: bool,
-    line: u32,
-    name: &'static str,
+    /// How long the name in `text` is, or [`ALL`] of it.
+    name_bytes: u16,
+    /// The seconds between two announcements, shifted left, and whether it needs a parent.
+    announce_and_needs_parent: u32,
+    place: &'static Location<'static>,
+    /// The name, and the name and the version of the crate, each on a line of its own. One text, because the compiler takes
+    /// much longer for a reference to a constant that is the same for all callsites of a crate.
+    text: &'static str,
     keys: &'static [&'static KeyMeta],
     meter: Option<&'static Meter>,
-    announce_seconds: u32,
 }
 
-/// The source of callsites for names made at run time.
-static AT_RUN_TIME: Source = Source::new(None, env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"));
+/// The text is a name and nothing else.
+const ALL: u16 = u16::MAX;
+
+/// Callsites for names made at run time are in no section.
+static AT_RUN_TIME: Head = Head { owner: None };
 
 impl Callsite {
-    /// A callsite of internal spans, at the place of the call.
-    #[doc(hidden)]
+    /// A callsite of internal spans, at the place of the call; without a name it makes no spans.
     #[track_caller]
-    pub const fn new(name: &'static str, source: &'static Source) -> Self {
+    pub(crate) const fn new(head: &'static Head, text: &'static str, name_bytes: u16) -> Self {
         Callsite {
-            source,
+            head,
             state: AtomicU8::new(if LINKED { 0 } else { NEW }),
             kind: Kind::Internal,
-            needs_parent: false,
-            line: Location::caller().line(),
-            name,
+            name_bytes,
+            announce_and_needs_parent: 0,
+            place: Location::caller(),
+            text,
             keys: &[],
             meter: None,
-            announce_seconds: 0,
         }
     }
 
     /// A callsite for a name that is known at run time only. It is in no link section.
     pub(crate) const fn unlinked(name: &'static str, kind: Kind) -> Self {
-        let mut callsite = Callsite::new(name, &AT_RUN_TIME).of_kind(kind);
+        let mut callsite = Callsite::new(&AT_RUN_TIME, name, ALL).of_kind(kind);
         callsite.state = AtomicU8::new(NEW);
         callsite
-    }
-
-    /// A function that has metrics and no span.
-    #[doc(hidden)]
-    #[track_caller]
-    pub const fn metered(meter: &'static Meter, source: &'static Source) -> Self {
-        Callsite::new("", source).meter(meter)
     }
 
     /// Another kind of spans.
@@ -132,14 +131,14 @@ impl Callsite {
     /// Makes no root.
     #[doc(hidden)]
     pub const fn needs_parent(mut self) -> Self {
-        self.needs_parent = true;
+        self.announce_and_needs_parent |= 1;
         self
     }
 
     /// While a span is open, a marker says so every `seconds`.
     #[doc(hidden)]
     pub const fn announce(mut self, seconds: u32) -> Self {
-        self.announce_seconds = seconds;
+        self.announce_and_needs_parent |= seconds << 1;
         self
     }
 
@@ -165,7 +164,7 @@ impl Callsite {
 
     /// The span's name, `Component/Operation`.
     pub fn name(&self) -> &'static str {
-        self.name
+        if self.name_bytes == ALL { self.text } else { &self.text[..usize::from(self.name_bytes)] }
     }
 
     /// The span's kind.
@@ -175,27 +174,33 @@ impl Callsite {
 
     /// The file that contains it.
     pub fn file(&self) -> &'static str {
-        self.source.file
+        self.place.file()
     }
 
     /// Its line in the file.
     pub fn line(&self) -> u32 {
-        self.line
+        self.place.line()
     }
 
     /// The name of the crate that contains it.
     pub fn crate_name(&self) -> &'static str {
-        self.source.crate_name
+        self.of_crate().0
     }
 
     /// The version of the crate that contains it.
     pub fn crate_version(&self) -> &'static str {
-        self.source.crate_version
+        self.of_crate().1
+    }
+
+    /// The name and the version of the crate.
+    fn of_crate(&self) -> (&'static str, &'static str) {
+        let lines = self.text[self.name().len()..].strip_prefix('\n');
+        lines.and_then(|lines| lines.split_once('\n')).unwrap_or((env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")))
     }
 
     /// Whether it makes spans, or only measures.
     pub(crate) fn makes_spans(&self) -> bool {
-        !self.name.is_empty()
+        self.name_bytes != 0
     }
 
     pub(crate) fn metrics(&self) -> Option<&'static Meter> {
@@ -208,11 +213,11 @@ impl Callsite {
 
     #[inline]
     pub(crate) fn requires_parent(&self) -> bool {
-        self.needs_parent
+        self.announce_and_needs_parent & 1 != 0
     }
 
     #[inline]
     pub(crate) fn announce_seconds(&self) -> u32 {
-        self.announce_seconds
+        self.announce_and_needs_parent >> 1
     }
 }

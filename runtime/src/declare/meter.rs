@@ -1,7 +1,10 @@
 //! The metrics of one annotated function. Plain data.
 
 use crate::declare::cells::Metric;
-use crate::declare::metric::LabelSet;
+use crate::declare::key::{Key, LabelKey};
+use crate::declare::label::Label;
+use crate::declare::metric::{LabelSet, OrNone, appended, ordinal};
+use crate::declare::value::IntoValue;
 
 /// Which metrics a function has.
 #[derive(Debug)]
@@ -84,5 +87,21 @@ impl Meter {
     /// Whether each item has to be timed.
     pub(crate) fn times_items(&self) -> bool {
         self.first_item.is_some() || self.per_item.is_some()
+    }
+}
+
+/// The index of the labels that come from a result, if there is one.
+#[derive(Debug, Default)]
+pub struct ResultLabels(pub(crate) Option<usize>);
+
+impl ResultLabels {
+    /// One more label. Each has `none` among its values.
+    #[inline]
+    pub fn label<K: LabelKey>(&mut self, value: impl IntoValue<K::Value>)
+    where
+        K::Value: Label,
+    {
+        let cardinality = <<OrNone<K> as Key>::Value as Label>::CARDINALITY;
+        self.0 = Some(appended(self.0.unwrap_or(0), ordinal::<K>(value), cardinality));
     }
 }

@@ -15,10 +15,21 @@ use crate::declare::sections::{self, Head, KEYS, Owner, SPANS, Source, bounds};
 /// This copy of the crate.
 static OWNER: Owner = Owner::new([size_of::<Callsite>(), size_of::<KeyMeta>(), size_of::<Metric>()]);
 
-/// The source of the statics that generated code declares, at the place of the call.
+static HEAD: Head = Head { owner: Some(&OWNER) };
+
+/// A callsite that generated code declares, at the place of the call. `text` is its name of this many bytes, and behind it
+/// the name and the version of the crate, each on a line of its own.
 #[track_caller]
-pub const fn source(crate_name: &'static str, crate_version: &'static str) -> Source {
-    Source::new(Some(&OWNER), crate_name, crate_version)
+pub const fn callsite(text: &'static str, name_bytes: u16) -> Callsite {
+    Callsite::new(&HEAD, text, name_bytes)
+}
+
+impl Source {
+    /// The source of the keys and metrics that generated code declares, at the place of the call.
+    #[track_caller]
+    pub const fn here(crate_name: &'static str, crate_version: &'static str) -> Self {
+        Source::new(Some(&OWNER), crate_name, crate_version)
+    }
 }
 
 /// Every callsite that is known by now.
@@ -139,12 +150,11 @@ mod tests {
 
     static OTHER_OWNER: Owner = Owner::new([size_of::<Other>(); 3]);
     static OTHER_SOURCE: Source = Source::new(Some(&OTHER_OWNER), "other", "0.1.1");
-    static OWN_SOURCE: Source = source("store", "1.2.3");
     static SECTION: Section = Section {
-        first: Callsite::new("Store/Get", &OWN_SOURCE),
+        first: callsite("Store/Get\nstore\n1.2.3", 9),
         other: Other { source: &OTHER_SOURCE, fields: [usize::MAX; 11] },
         zeros: [0; 3],
-        second: Callsite::new("Store/Put", &OWN_SOURCE),
+        second: callsite("Store/Put\nstore\n1.2.3", 9),
     };
 
     #[test]

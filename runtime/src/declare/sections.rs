@@ -2,8 +2,9 @@
 //!
 //! Cargo may link several copies of this crate into one program: two versions, or one version from two sources. All of
 //! them use the same sections, and the types in there may differ between them. So every static in a section begins with
-//! a reference to a [`Source`], whose first field refers to the [`Owner`]: a static of which each copy has one of its
-//! own. A copy reads the statics that have its owner, and steps over the others by the sizes that their owner states.
+//! a reference to a [`Head`] (callsites), or to a [`Source`] that begins with one (keys and metrics). A head refers to the
+//! [`Owner`]: a static of which each copy has one of its own. A copy reads the statics that have its owner, and steps over
+//! the others by the sizes that their owner states.
 //!
 //! These two fields and `Owner` are therefore the same in all copies. A change of them needs new names of the sections:
 //! the names carry the number of this format.
@@ -11,7 +12,7 @@
 use std::panic::Location;
 use std::sync::atomic::AtomicU8;
 
-/// Where statics come from: the copy of this crate, and the annotated crate and file. Shared by the statics of a file.
+/// Where keys and metrics come from: the copy of this crate, and the crate and file that declare them.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Source {
@@ -21,7 +22,7 @@ pub struct Source {
     pub(crate) file: &'static str,
 }
 
-/// The part of a [`Source`] that is the same in all copies of this crate.
+/// What is the same in all copies of this crate.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Head {

@@ -5,117 +5,144 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
-use crate::record::block::{BRIDGED, BlockRef, ENDED_BY_ERROR, FAILED, RECORDING, UNPOLLED, UNWOUND};
+use crate::declare::callsite::Callsite;
+use crate::record::block::{BRIDGED, BlockRef, ENDED_BY_ERROR, HAS_EXT, RECORDING, REMOTE, UNPOLLED, UNWOUND};
 use crate::record::bridge;
 use crate::record::clock;
 use crate::record::finished::Outcome;
-use crate::record::local;
+use crate::record::local::{self, Local};
 use crate::trace::context::{self, Context};
-use crate::trace::span::{self, End, Pending, Span};
+use crate::trace::metrics::Metrics;
+use crate::trace::observe::{Observe, Probe, Seen};
+use crate::trace::open;
+use crate::trace::span::{self, OnStack, Span};
 
-/// The span of a future or stream: entered at each poll, owned by it alone, ended by `complete` or `abandon`.
-pub(crate) struct Carried(BlockRef);
+/// May enter the span of a future or stream at each poll, and end it and its metrics: completed, or abandoned if it is
+/// dropped before. The clocks start with the first poll; before that, there is no span.
+pub struct Carried<M: Metrics = ()> {
+    pub(super) span: Option<BlockRef>,
+    pub(super) metrics: M,
+}
 
-// SAFETY: the block goes where the future goes, and is on a thread's stack only while that thread polls or drops it.
-unsafe impl Send for Carried {}
+// SAFETY: the block goes where its owner goes, and is on a thread's stack only while that thread polls or drops it.
+unsafe impl<M: Metrics> Send for Carried<M> {}
 // SAFETY: a shared reference gives no access.
-unsafe impl Sync for Carried {}
+unsafe impl<M: Metrics> Sync for Carried<M> {}
+
+impl<M: Metrics> Carried<M> {
+    pub(crate) const NONE: Self = Carried { span: None, metrics: M::NONE };
+
+    /// A span that was opened and metrics that were made, of which none runs yet.
+    pub(crate) fn begun(span: Option<BlockRef>, mut metrics: M) -> Self {
+        if let Some(block) = span {
+            depart(block);
+        }
+        metrics.if_dropped(Outcome::Cancelled);
+        Carried { span, metrics }
+    }
+
+    #[inline(always)]
+    pub(super) fn is_off(&self) -> bool {
+        self.span.is_none() && self.metrics.is_none()
+    }
+
+    /// Takes both out.
+    #[inline(always)]
+    pub(super) fn take(&mut self) -> Self {
+        Carried { span: self.span.take(), metrics: self.metrics.take() }
+    }
+
+    /// Enters the span for one poll.
+    pub(super) fn enter(&mut self) -> Option<Polling> {
+        let polling = self.span.map(Polling::enter);
+        self.run_metrics();
+        polling
+    }
+
+    /// Leaves it after the poll.
+    pub(super) fn leave(&mut self, polling: Option<Polling>) {
+        if let Some(polling) = polling {
+            bridge::left(polling.leave());
+        }
+        self.metrics.if_dropped(Outcome::Cancelled);
+    }
+
+    #[inline(always)]
+    fn run_metrics(&mut self) {
+        if !self.metrics.is_none() {
+            self.metrics.start(span::start_reading(self.span));
+            self.metrics.if_dropped(Outcome::Panicked);
+        }
+    }
+
+    /// Ends the span of what came to its end, at a reading of the clock.
+    #[inline(always)]
+    pub(super) fn complete(&mut self, end: u64) {
+        if let Some(block) = self.span.take() {
+            completed(block, end);
+        }
+    }
+}
 
 impl Carried {
-    pub(crate) fn new(pending: Pending) -> Self {
-        Carried(pending.into_block())
-    }
-
-    /// Runs one poll inside the span. Its clock starts with the first.
-    #[inline(always)]
-    pub(crate) fn poll<R>(&self, poll: impl FnOnce() -> R) -> R {
-        local::with(|local| context::note(local, self.0));
-        self.ensure_started();
-        let polled = self.poll_started(poll);
-        bridge::left(self.0);
-        polled
-    }
-
-    /// The same for a span whose clock runs, where another API needs to know nothing or was told.
-    #[inline(always)]
-    fn poll_started<R>(&self, poll: impl FnOnce() -> R) -> R {
-        local::with(|local| local.push(self.0));
-        let unwinding = Unwinding(self.0);
-        let polled = poll();
-        std::mem::forget(unwinding);
-        local::with(|local| local.pop_to(self.0));
-        polled
-    }
-
-    /// Starts the clock, if it does not run yet.
-    #[inline(always)]
-    fn ensure_started(&self) {
-        if self.0.has(UNPOLLED) {
-            start(self.0);
-        }
-    }
-
     /// A span that was made by hand: its clock runs already.
-    pub(crate) fn of(span: Span) -> Option<Self> {
-        span.into_block().map(Carried)
+    pub(crate) fn of(span: Span) -> Self {
+        Carried { span: span.into_block(), metrics: () }
     }
 
-    /// When it started, if it is recorded. Starts it if it has not.
-    pub(crate) fn started(&self) -> Option<u64> {
-        self.ensure_started();
-        span::start_reading(Some(self.0))
+    /// A context that is no span, to be entered at each poll.
+    pub(crate) fn context(context: &Context) -> Self {
+        let Some(block) = local::with(|local| local.acquire()) else { return Carried::NONE };
+        context::fill(block, context);
+        if block.has(REMOTE | HAS_EXT) {
+            local::with(|local| context::share_capture(local, block));
+        }
+        Carried::begun(Some(block), ())
     }
+}
 
-    /// Who got an error from a stream stops asking: if it has given one, then that is how it ends.
-    pub(crate) fn ends_by_error(&self) {
-        if self.0.has(FAILED) {
-            self.0.raise(ENDED_BY_ERROR);
+/// Ends both by its owner, or because it panicked.
+impl<M: Metrics> Drop for Carried<M> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(block) = self.span {
+            abandon(block);
         }
     }
+}
 
-    pub(crate) fn end(&self) -> Option<End> {
-        self.0.has(RECORDING).then_some(End { block: self.0 })
-    }
+/// Says that a span which was opened here may be polled and ended on another thread.
+fn depart(block: BlockRef) {
+    local::with(Local::depart);
+    block.raise(UNPOLLED);
+}
 
-    /// A reading of the clock for the end, if it is recorded.
-    pub(crate) fn end_reading(&self) -> Option<u64> {
-        self.0.has(RECORDING).then(clock::now)
-    }
+#[inline(never)]
+fn completed(block: BlockRef, end: u64) {
+    finish(block, end, Outcome::Ok);
+}
 
-    /// Ends the span of a future that came to its end.
-    #[inline(never)]
-    pub(crate) fn complete(self) {
-        let end = self.end_reading();
-        self.complete_at(end);
-    }
+#[cold]
+#[inline(never)]
+fn abandon(block: BlockRef) {
+    let outcome = match () {
+        () if block.has(UNWOUND) => Outcome::Panicked,
+        () if block.has(ENDED_BY_ERROR) => Outcome::Error,
+        () => Outcome::Cancelled,
+    };
+    let end = if block.has(RECORDING) { clock::now() } else { 0 };
+    finish(block, end, outcome);
+}
 
-    /// The same, at a reading of the clock.
-    pub(crate) fn complete_at(self, end: Option<u64>) {
-        self.finish(end, Outcome::Ok);
-    }
-
-    /// Ends the span of a future that was dropped before its end: by its owner, or because it panicked.
-    pub(crate) fn abandon(self) {
-        let outcome = match () {
-            () if self.0.has(UNWOUND) => Outcome::Panicked,
-            () if self.0.has(ENDED_BY_ERROR) => Outcome::Error,
-            () => Outcome::Cancelled,
-        };
-        let end = self.end_reading();
-        self.finish(end, outcome);
-    }
-
-    fn finish(self, end: Option<u64>, outcome: Outcome) {
-        let block = self.0;
-        local::with(|local| {
-            local.arrive(block);
-            // Never polled: no span.
-            if block.has(UNPOLLED) {
-                return local.release(block);
-            }
-            span::finish(local, block, end.unwrap_or(0), outcome);
-        });
-    }
+fn finish(block: BlockRef, end: u64, outcome: Outcome) {
+    local::with(|local| {
+        local.arrive(block);
+        // Never polled: no span.
+        if block.has(UNPOLLED) {
+            return local.release(block);
+        }
+        span::finish(local, block, end, outcome);
+    });
 }
 
 /// Starts the clock of a span. By value, so that a poll keeps the block in a register.
@@ -127,55 +154,58 @@ fn start(block: BlockRef) {
     }
 }
 
-/// The span of a future or stream that is being dropped: entered meanwhile, a clock that has not started stays so.
-/// Ends with it, also if its destructor panics.
-pub(crate) struct Abandoned(BlockRef);
+/// May leave the span after one poll. Dropped, the poll has panicked.
+pub(super) struct Polling(BlockRef);
 
-impl Abandoned {
-    // Neither this nor the end is inlined: a future that is off has nothing of it but the question.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn enter(span: Carried) -> Self {
-        local::with(|local| {
-            context::note(local, span.0);
-            local.push(span.0);
-        });
-        Abandoned(span.0)
+impl Polling {
+    fn enter(block: BlockRef) -> Self {
+        local::with(|local| context::note(local, block));
+        if block.has(UNPOLLED) {
+            start(block);
+        }
+        Polling::enter_started(block)
+    }
+
+    /// The same for a span whose clock runs, where another API needs to know nothing or was told.
+    #[inline(always)]
+    fn enter_started(block: BlockRef) -> Self {
+        local::with(|local| local.push(block));
+        Polling(block)
+    }
+
+    #[inline(always)]
+    fn leave(self) -> BlockRef {
+        let Polling(block) = *ManuallyDrop::new(self);
+        local::with(|local| local.pop_to(block));
+        block
     }
 }
 
-impl Drop for Abandoned {
-    #[inline]
-    fn drop(&mut self) {
-        leave_abandoned(self.0);
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn leave_abandoned(block: BlockRef) {
-    local::with(|local| local.pop_to(block));
-    bridge::left(block);
-    Carried(block).abandon();
-}
-
-/// Dropped only by a panic: puts the stack right and remembers.
-struct Unwinding(BlockRef);
-
-impl Drop for Unwinding {
+impl Drop for Polling {
     #[inline(always)]
     fn drop(&mut self) {
         unwound(self.0);
     }
 }
 
-/// By value, as `start`.
+/// Puts the stack right and remembers. By value, as `start`.
 #[cold]
 #[inline(never)]
 fn unwound(block: BlockRef) {
     block.raise(UNWOUND);
     local::with(|local| local.pop_to(block));
     bridge::left(block);
+}
+
+/// Drops what has not come to its end, inside of its span; both end with it, also if its destructor panics.
+#[cold]
+#[inline(never)]
+pub(super) fn drop_inside<T, M: Metrics>(mut carried: Carried<M>, wrapped: &mut ManuallyDrop<T>) {
+    // Dropped in reverse: the metrics end inside of the span, which ends last. A clock that has not started stays so.
+    let _on_stack = carried.span.map(OnStack::enter);
+    let _metrics = carried.metrics.take();
+    // SAFETY: only the `drop` of what holds it calls this, and does nothing else with it afterwards.
+    unsafe { ManuallyDrop::drop(wrapped) };
 }
 
 /// A future inside a span.
@@ -193,58 +223,74 @@ fn unwound(block: BlockRef) {
 /// captured.assert_tree("Store/Read");
 /// ```
 #[must_use = "futures do nothing unless awaited"]
-pub struct Instrumented<F, H> {
-    span: Option<Carried>,
+pub struct Instrumented<F, O = (), M: Metrics = ()> {
+    /// Ended by hand: a future that is off has nothing of it but the question.
+    carried: ManuallyDrop<Carried<M>>,
     /// Dropped by hand, inside the span.
     future: ManuallyDrop<F>,
-    observe: H,
+    observe: O,
 }
 
 // Written out, though they are what the compiler would find: found step by step through the fields, they make chains of
 // annotated functions reach its recursion limit at half the depth.
 // SAFETY: its parts are.
-unsafe impl<F: Send, H: Send> Send for Instrumented<F, H> {}
+unsafe impl<F: Send, O: Send, M: Metrics> Send for Instrumented<F, O, M> {}
 // SAFETY: its parts are.
-unsafe impl<F: Sync, H: Sync> Sync for Instrumented<F, H> {}
+unsafe impl<F: Sync, O: Sync, M: Metrics> Sync for Instrumented<F, O, M> {}
 
-impl<F, H> Instrumented<F, H>
-where
-    F: Future,
-    H: Fn(&F::Output, &mut End),
-{
-    /// Runs `future` in `span`; `observe` sees its output, if the span is recorded.
+/// Runs a future whose span has no fields; `observe` sees its output.
+#[inline(always)]
+pub fn wrap<F: Future, O: Observe<F::Output>>(
+    callsite: &'static Callsite,
+    future: F,
+    observe: O,
+) -> Instrumented<F, O> {
+    let carried = if callsite.is_on() { begin_plain(callsite) } else { Carried::NONE };
+    Instrumented::wrap(carried, future, observe)
+}
+
+#[inline(never)]
+fn begin_plain(callsite: &'static Callsite) -> Carried {
+    Carried::begun(open::open_movable(callsite), ())
+}
+
+impl<F: Future, O: Observe<F::Output>, M: Metrics> Instrumented<F, O, M> {
+    /// Runs `future` with what it carries; `observe` sees its output.
     #[inline(always)]
-    pub fn new(span: Option<Pending>, future: F, observe: H) -> Self {
-        Instrumented { span: span.map(Carried::new), future: ManuallyDrop::new(future), observe }
+    pub fn wrap(carried: Carried<M>, future: F, observe: O) -> Self {
+        Instrumented { carried: ManuallyDrop::new(carried), future: ManuallyDrop::new(future), observe }
     }
 }
 
-impl<F, H> Future for Instrumented<F, H>
-where
-    F: Future,
-    H: Fn(&F::Output, &mut End),
-{
+impl<F: Future, H: Fn(&F::Output, &mut Seen<'_>), M: Metrics> Instrumented<F, Probe<H>, M> {
+    /// The same where the type of the output has no name: a closure observes it.
+    #[inline(always)]
+    pub fn probed(carried: Carried<M>, future: F, observe: H) -> Self {
+        Self::wrap(carried, future, Probe(observe))
+    }
+}
+
+impl<F: Future, O: Observe<F::Output>, M: Metrics> Future for Instrumented<F, O, M> {
     type Output = F::Output;
 
     #[inline]
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; `span` and `observe` are
-        // never pinned.
+        // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; the rest is never pinned.
         let this = unsafe { self.get_unchecked_mut() };
-        if let Some(Carried(span)) = this.span {
+        if let Some(span) = this.carried.span {
             std::hint::cold_path();
             return this.poll_in_span(span, task);
+        }
+        if !this.carried.metrics.is_none() {
+            std::hint::cold_path();
+            return this.poll_measured(task);
         }
         // SAFETY: it lies in `self`, which is pinned.
         unsafe { Pin::new_unchecked(&mut *this.future) }.poll(task)
     }
 }
 
-impl<F, H> Instrumented<F, H>
-where
-    F: Future,
-    H: Fn(&F::Output, &mut End),
-{
+impl<F: Future, O: Observe<F::Output>, M: Metrics> Instrumented<F, O, M> {
     /// Asked here and not by the caller, which is what runs when all is off; and both ways are calls, so that asking needs
     /// no room on the stack.
     #[inline(never)]
@@ -258,11 +304,7 @@ where
     #[cold]
     #[inline(never)]
     fn poll_first_or_bridged(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        let bridged = cfg!(feature = "otel") && span.has(BRIDGED);
-        if bridged {
-            local::with(|local| context::note(local, span));
-        }
-        Carried(span).ensure_started();
+        let bridged = enter_bridged_or_start(span);
         let polled = self.poll_started(span, task);
         // One that is done has left it with its end.
         if bridged && polled.is_pending() {
@@ -273,57 +315,77 @@ where
 
     #[inline(never)]
     fn poll_started(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        let span = Carried(span);
-        let polled = span.poll_started(|| {
-            // SAFETY: it lies in `self`, which `poll` found pinned.
-            let polled = unsafe { Pin::new_unchecked(&mut *self.future) }.poll(task);
-            if let Poll::Ready(output) = &polled
-                && let Some(mut end) = span.end()
-            {
-                (self.observe)(output, &mut end);
+        self.carried.run_metrics();
+        let polling = Polling::enter_started(span);
+        // SAFETY: it lies in `self`, which `poll` found pinned.
+        let polled = unsafe { Pin::new_unchecked(&mut *self.future) }.poll(task);
+        match &polled {
+            Poll::Ready(output) => self.end(polling, output),
+            Poll::Pending => {
+                polling.leave();
+                self.carried.metrics.if_dropped(Outcome::Cancelled);
             }
-            polled
-        });
-        if polled.is_ready() {
-            self.span = None;
-            span.complete();
         }
+        polled
+    }
+
+    /// Ends all. Not a part of the poll, which then needs less room on the stack.
+    #[inline(never)]
+    fn end(&mut self, polling: Polling, output: &F::Output) {
+        let span = polling.0;
+        let mut end = 0;
+        if span.has(RECORDING) {
+            end = clock::now();
+            span::ended(span, end, &mut self.carried.metrics, output, &self.observe);
+        } else {
+            span::end_metrics(&mut self.carried.metrics, None, None, output, &self.observe);
+        }
+        polling.leave();
+        self.carried.span = None;
+        completed(span, end);
+    }
+
+    #[inline(never)]
+    fn poll_measured(&mut self, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        self.carried.run_metrics();
+        // SAFETY: it lies in `self`, which `poll` found pinned.
+        let polled = unsafe { Pin::new_unchecked(&mut *self.future) }.poll(task);
+        if let Poll::Ready(output) = &polled {
+            span::end_metrics(&mut self.carried.metrics, None, None, output, &self.observe);
+        }
+        self.carried.metrics.if_dropped(Outcome::Cancelled);
         polled
     }
 }
 
-impl<F, H> Drop for Instrumented<F, H> {
+/// Starts the clock of a span, or has another API know of it.
+fn enter_bridged_or_start(span: BlockRef) -> bool {
+    let bridged = cfg!(feature = "otel") && span.has(BRIDGED);
+    if bridged {
+        local::with(|local| context::note(local, span));
+    }
+    if span.has(UNPOLLED) {
+        start(span);
+    }
+    bridged
+}
+
+impl<F, O, M: Metrics> Drop for Instrumented<F, O, M> {
     #[inline]
     fn drop(&mut self) {
-        if let Some(Carried(span)) = self.span {
-            return drop_in_span(span, &mut self.future);
+        if !self.carried.is_off() {
+            return drop_inside(self.carried.take(), &mut self.future);
         }
         // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
         unsafe { ManuallyDrop::drop(&mut self.future) };
     }
 }
 
-/// Drops a future that has not come to its end, inside its span. Only for the drop of what holds it.
-#[cold]
-#[inline(never)]
-fn drop_in_span<F>(span: BlockRef, future: &mut ManuallyDrop<F>) {
-    let _abandoned = Abandoned::enter(Carried(span));
-    // SAFETY: as in `drop`, which does nothing else after this.
-    unsafe { ManuallyDrop::drop(future) };
-}
-
-impl<F: std::fmt::Debug, H> std::fmt::Debug for Instrumented<F, H> {
+impl<F: std::fmt::Debug, O, M: Metrics> std::fmt::Debug for Instrumented<F, O, M> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Instrumented").field("future", &*self.future).finish_non_exhaustive()
     }
 }
-
-/// The type of `unobserved` and of handlers written by hand.
-pub(crate) type Observe<T> = fn(&T, &mut End);
-
-/// What observes nothing.
-#[inline(always)]
-pub fn unobserved<T: ?Sized>(_: &T, _: &mut End) {}
 
 /// Puts futures into spans and contexts.
 ///
@@ -345,8 +407,8 @@ pub fn unobserved<T: ?Sized>(_: &T, _: &mut End) {}
 /// ```
 pub trait FutureExt: Future + Sized {
     /// Runs the future inside `span`, which ends with it: `work.in_span(tc_scope!("Store/Flush"))`.
-    fn in_span(self, span: impl Into<Span>) -> Instrumented<Self, Observe<Self::Output>> {
-        Instrumented { span: Carried::of(span.into()), future: ManuallyDrop::new(self), observe: unobserved }
+    fn in_span(self, span: impl Into<Span>) -> Instrumented<Self> {
+        Instrumented::wrap(Carried::of(span.into()), self, ())
     }
 
     /// Runs the future below the span that is current now, wherever it is polled: for `spawn`.
@@ -369,14 +431,14 @@ pub trait FutureExt: Future + Sized {
     ///       Store/Read
     /// ");
     /// ```
-    fn in_current_span(self) -> Instrumented<Self, Observe<Self::Output>> {
+    fn in_current_span(self) -> Instrumented<Self> {
         self.in_context(&Context::current())
     }
 
     /// Runs the future in `context`. An annotated `async fn` took its parent when it was called, and keeps that:
     /// for one, `context.run(|| f(x)).await`.
-    fn in_context(self, context: &Context) -> Instrumented<Self, Observe<Self::Output>> {
-        Instrumented::new(Pending::context(context), self, unobserved)
+    fn in_context(self, context: &Context) -> Instrumented<Self> {
+        Instrumented::wrap(Carried::context(context), self, ())
     }
 }
 

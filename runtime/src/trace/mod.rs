@@ -8,13 +8,13 @@ pub(crate) mod builder;
 pub(crate) mod context;
 pub(crate) mod current;
 pub(crate) mod error;
-pub(crate) mod expansion;
 #[cfg(feature = "otlp")]
 pub(crate) mod foreign;
 pub(crate) mod fork;
 pub(crate) mod future;
+pub(crate) mod metrics;
+pub(crate) mod observe;
 pub(crate) mod open;
-pub(crate) mod probe;
 pub(crate) mod recording;
 pub(crate) mod span;
 pub(crate) mod stray;

@@ -7,9 +7,13 @@ use std::task::{Context as TaskContext, Poll};
 
 use futures_core::Stream;
 
+use crate::record::block::{BlockRef, ENDED_BY_ERROR, FAILED, RECORDING};
+use crate::record::clock;
 use crate::trace::context::Context;
-use crate::trace::future::{Abandoned, Carried, Instrumented, Observe, unobserved};
-use crate::trace::span::{End, Pending, Span};
+use crate::trace::future::{Carried, Instrumented, drop_inside};
+use crate::trace::metrics::Metrics;
+use crate::trace::observe::{Observe, Probe, Seen, Verdict};
+use crate::trace::span::{End, Span};
 
 /// A stream inside a span.
 ///
@@ -24,39 +28,36 @@ use crate::trace::span::{End, Pending, Span};
 /// captured.assert_tree("Store/Chunks");
 /// ```
 #[must_use = "streams do nothing unless polled"]
-pub struct InstrumentedStream<S, H> {
-    span: Option<Carried>,
+pub struct InstrumentedStream<S, O = (), M: Metrics = ()> {
+    carried: ManuallyDrop<Carried<M>>,
+    /// The reading of the clock at the last item, if items are timed.
+    last_item: Option<u64>,
     /// Dropped by hand, inside the span.
     stream: ManuallyDrop<S>,
-    observe: H,
+    observe: O,
 }
 
 // Written out for the same reason as for `Instrumented`.
 // SAFETY: its parts are.
-unsafe impl<S: Send, H: Send> Send for InstrumentedStream<S, H> {}
+unsafe impl<S: Send, O: Send, M: Metrics> Send for InstrumentedStream<S, O, M> {}
 // SAFETY: its parts are.
-unsafe impl<S: Sync, H: Sync> Sync for InstrumentedStream<S, H> {}
+unsafe impl<S: Sync, O: Sync, M: Metrics> Sync for InstrumentedStream<S, O, M> {}
 
-impl<S, H> InstrumentedStream<S, H>
-where
-    S: Stream,
-    H: Fn(&S::Item, &mut End),
-{
-    /// Runs `stream` in `span`; `observe` sees each item, if the span is recorded.
-    pub fn new(span: Option<Pending>, stream: S, observe: H) -> Self {
-        Self::carrying(span.map(Carried::new), stream, observe)
-    }
-
-    fn carrying(span: Option<Carried>, stream: S, observe: H) -> Self {
-        InstrumentedStream { span, stream: ManuallyDrop::new(stream), observe }
+impl<S: Stream, O: Observe<S::Item>, M: Metrics> InstrumentedStream<S, O, M> {
+    fn wrap(carried: Carried<M>, stream: S, observe: O) -> Self {
+        let (carried, stream) = (ManuallyDrop::new(carried), ManuallyDrop::new(stream));
+        InstrumentedStream { carried, last_item: None, stream, observe }
     }
 }
 
-impl<S, H> Stream for InstrumentedStream<S, H>
-where
-    S: Stream,
-    H: Fn(&S::Item, &mut End),
-{
+impl<S: Stream, H: Fn(&S::Item, &mut Seen<'_>), M: Metrics> InstrumentedStream<S, Probe<H>, M> {
+    /// Runs `stream` with what it carries; `observe` sees each item.
+    pub fn probed(carried: Carried<M>, stream: S, observe: H) -> Self {
+        Self::wrap(carried, stream, Probe(observe))
+    }
+}
+
+impl<S: Stream, O: Observe<S::Item>, M: Metrics> Stream for InstrumentedStream<S, O, M> {
     type Item = S::Item;
 
     fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<S::Item>> {
@@ -64,16 +65,20 @@ where
         let this = unsafe { self.get_unchecked_mut() };
         // SAFETY: it lies in `self`, which is pinned.
         let stream = unsafe { Pin::new_unchecked(&mut *this.stream) };
-        let Some(span) = &this.span else { return stream.poll_next(task) };
-        let polled = span.poll(|| {
-            let polled = stream.poll_next(task);
-            if let (Poll::Ready(Some(item)), Some(mut end)) = (&polled, span.end()) {
-                (this.observe)(item, &mut end);
-            }
-            polled
-        });
+        if this.carried.is_off() {
+            return stream.poll_next(task);
+        }
+        let polling = this.carried.enter();
+        let polled = stream.poll_next(task);
+        let mut end = 0;
+        match &polled {
+            Poll::Ready(Some(item)) => this.carried.item(&mut this.last_item, item, &this.observe),
+            Poll::Ready(None) => end = this.carried.end_items(),
+            Poll::Pending => {}
+        }
+        this.carried.leave(polling);
         if matches!(polled, Poll::Ready(None)) {
-            this.span.take().into_iter().for_each(Carried::complete);
+            this.carried.complete(end);
         }
         polled
     }
@@ -83,69 +88,95 @@ where
     }
 }
 
-impl<S, H> Drop for InstrumentedStream<S, H> {
-    fn drop(&mut self) {
-        if let Some(span) = &self.span {
-            span.ends_by_error();
+impl<M: Metrics> Carried<M> {
+    /// Tells both of an item.
+    fn item<T>(&mut self, last_item: &mut Option<u64>, item: &T, observe: &impl Observe<T>) {
+        let end = self.recorded().map(|block| End { block });
+        if self.metrics.is_none() {
+            return observe.observe(item, &mut Seen { end, verdict: None });
         }
-        let abandoned = self.span.take().map(Abandoned::enter);
-        // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
-        unsafe { ManuallyDrop::drop(&mut self.stream) };
-        drop(abandoned);
+        self.metrics.item(last_item);
+        let mut verdict = Verdict::default();
+        observe.observe(item, &mut Seen { end, verdict: Some(&mut verdict) });
+        self.metrics.judge_item(&verdict);
+    }
+
+    /// Ends the metrics of a stream while its span is current, and gives the reading of the clock at which the span ends.
+    fn end_items(&mut self) -> u64 {
+        let reading = self.recorded().map(|_| clock::now());
+        let end = self.metrics.end_reading(reading);
+        self.metrics.take().end_items(end);
+        reading.unwrap_or(0)
+    }
+
+    fn recorded(&self) -> Option<BlockRef> {
+        self.span.filter(|block| block.has(RECORDING))
+    }
+}
+
+impl<S, O, M: Metrics> Drop for InstrumentedStream<S, O, M> {
+    fn drop(&mut self) {
+        // Who got an error from a stream stops asking: if it has given one, then that is how it ends.
+        if let Some(span) = self.carried.span
+            && span.has(FAILED)
+        {
+            span.raise(ENDED_BY_ERROR);
+        }
+        drop_inside(self.carried.take(), &mut self.stream);
     }
 }
 
 /// An `async fn` that makes a stream: one span for the making and the stream.
-pub struct InstrumentedStreamFuture<F, H> {
-    span: Option<Carried>,
+pub struct InstrumentedStreamFuture<F, O, M: Metrics = ()> {
+    carried: ManuallyDrop<Carried<M>>,
     future: ManuallyDrop<F>,
-    observe: H,
+    observe: O,
 }
 
 // SAFETY: its parts are.
-unsafe impl<F: Send, H: Send> Send for InstrumentedStreamFuture<F, H> {}
+unsafe impl<F: Send, O: Send, M: Metrics> Send for InstrumentedStreamFuture<F, O, M> {}
 // SAFETY: its parts are.
-unsafe impl<F: Sync, H: Sync> Sync for InstrumentedStreamFuture<F, H> {}
+unsafe impl<F: Sync, O: Sync, M: Metrics> Sync for InstrumentedStreamFuture<F, O, M> {}
 
-impl<F, H> InstrumentedStreamFuture<F, H>
+impl<F, H, M: Metrics> InstrumentedStreamFuture<F, Probe<H>, M>
 where
-    F: Future,
-    F::Output: Stream,
-    H: Fn(&<F::Output as Stream>::Item, &mut End) + Copy,
+    F: Future<Output: Stream>,
+    H: Fn(&<F::Output as Stream>::Item, &mut Seen<'_>) + Copy,
 {
-    /// Runs `future` in `span`, and then the stream that it gives.
-    pub fn new(span: Option<Pending>, future: F, observe: H) -> Self {
-        InstrumentedStreamFuture { span: span.map(Carried::new), future: ManuallyDrop::new(future), observe }
+    /// Runs `future` with what it carries, and then the stream that it gives; `observe` sees each item.
+    pub fn probed(carried: Carried<M>, future: F, observe: H) -> Self {
+        let (carried, future) = (ManuallyDrop::new(carried), ManuallyDrop::new(future));
+        InstrumentedStreamFuture { carried, future, observe: Probe(observe) }
     }
 }
 
-impl<F, H> Future for InstrumentedStreamFuture<F, H>
+impl<F, O, M: Metrics> Future for InstrumentedStreamFuture<F, O, M>
 where
-    F: Future,
-    F::Output: Stream,
-    H: Fn(&<F::Output as Stream>::Item, &mut End) + Copy,
+    F: Future<Output: Stream>,
+    O: Observe<<F::Output as Stream>::Item> + Copy,
 {
-    type Output = InstrumentedStream<F::Output, H>;
+    type Output = InstrumentedStream<F::Output, O, M>;
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
         // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; the rest is never pinned.
         let this = unsafe { self.get_unchecked_mut() };
         // SAFETY: it lies in `self`, which is pinned.
         let future = unsafe { Pin::new_unchecked(&mut *this.future) };
-        let polled = match &this.span {
-            Some(span) => span.poll(|| future.poll(task)),
-            None => future.poll(task),
+        let polled = if this.carried.is_off() {
+            future.poll(task)
+        } else {
+            let polling = this.carried.enter();
+            let polled = future.poll(task);
+            this.carried.leave(polling);
+            polled
         };
-        polled.map(|stream| InstrumentedStream::carrying(this.span.take(), stream, this.observe))
+        polled.map(|stream| InstrumentedStream::wrap(this.carried.take(), stream, this.observe))
     }
 }
 
-impl<F, H> Drop for InstrumentedStreamFuture<F, H> {
+impl<F, O, M: Metrics> Drop for InstrumentedStreamFuture<F, O, M> {
     fn drop(&mut self) {
-        let abandoned = self.span.take().map(Abandoned::enter);
-        // SAFETY: dropped once, here, in place, as pinning demands; nobody sees it afterwards.
-        unsafe { ManuallyDrop::drop(&mut self.future) };
-        drop(abandoned);
+        drop_inside(self.carried.take(), &mut self.future);
     }
 }
 
@@ -165,51 +196,61 @@ impl<F, H> Drop for InstrumentedStreamFuture<F, H> {
 /// ```
 pub trait StreamExt: Stream + Sized {
     /// Runs the stream inside `span`, which ends with it.
-    fn in_span(self, span: impl Into<Span>) -> InstrumentedStream<Self, Observe<Self::Item>> {
-        InstrumentedStream::carrying(Carried::of(span.into()), self, unobserved)
+    fn in_span(self, span: impl Into<Span>) -> InstrumentedStream<Self> {
+        InstrumentedStream::wrap(Carried::of(span.into()), self, ())
     }
 
     /// Runs the stream below the span that is current now, wherever it is polled.
-    fn in_current_span(self) -> InstrumentedStream<Self, Observe<Self::Item>> {
-        InstrumentedStream::new(Pending::context(&Context::current()), self, unobserved)
+    fn in_current_span(self) -> InstrumentedStream<Self> {
+        InstrumentedStream::wrap(Carried::context(&Context::current()), self, ())
     }
 }
 
 impl<S: Stream> StreamExt for S {}
 
-/// Types that can take a span in and stay the same type: boxed futures.
+/// Types that can take in what they carry and stay the same type: boxed futures.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot carry a span: the function has to return `impl Future` or a boxed future",
+    message = "`{Self}` cannot carry a span or metrics: the function has to return `impl Future` or a boxed future",
     note = "return `impl Future<Output = ..>` or `Pin<Box<dyn Future<Output = ..> + Send>>`, or add `construct` to time only the making of the future; if it returns none, remove `future`"
 )]
 pub trait Rewrap: Future + Sized {
-    /// The same future, inside `span`.
-    fn rewrap<H: Fn(&Self::Output, &mut End) + Send + Sync + 'static>(self, span: Pending, observe: H) -> Self;
+    /// The same future with what it carries.
+    fn rewrap<O, M: Metrics>(self, carried: Carried<M>, observe: O) -> Self
+    where
+        O: Observe<Self::Output> + Send + Sync + 'static;
 }
 
-/// Types that can take a span in and stay the same type: boxed streams.
+/// Types that can take in what they carry and stay the same type: boxed streams.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot carry a span: the function has to return `impl Stream` or a boxed stream",
+    message = "`{Self}` cannot carry a span or metrics: the function has to return `impl Stream` or a boxed stream",
     note = "return `impl Stream<Item = ..>` or `Pin<Box<dyn Stream<Item = ..> + Send>>`, or add `construct` to time only the making of the stream; if it returns none, remove `stream`"
 )]
 pub trait RewrapStream: Stream + Sized {
-    /// The same stream, inside `span`.
-    fn rewrap<H: Fn(&Self::Item, &mut End) + Send + Sync + 'static>(self, span: Pending, observe: H) -> Self;
+    /// The same stream with what it carries.
+    fn rewrap<O, M: Metrics>(self, carried: Carried<M>, observe: O) -> Self
+    where
+        O: Observe<Self::Item> + Send + Sync + 'static;
 }
 
 macro_rules! rewrap {
     ($($($auto:ident)*),+) => {$(
         #[diagnostic::do_not_recommend]
         impl<'a, T: 'a> Rewrap for Pin<Box<dyn Future<Output = T> $(+ $auto)* + 'a>> {
-            fn rewrap<H: Fn(&T, &mut End) + Send + Sync + 'static>(self, span: Pending, observe: H) -> Self {
-                Box::pin(Instrumented::new(Some(span), self, observe))
+            fn rewrap<O, M: Metrics>(self, carried: Carried<M>, observe: O) -> Self
+            where
+                O: Observe<T> + Send + Sync + 'static,
+            {
+                Box::pin(Instrumented::wrap(carried, self, observe))
             }
         }
 
         #[diagnostic::do_not_recommend]
         impl<'a, T: 'a> RewrapStream for Pin<Box<dyn Stream<Item = T> $(+ $auto)* + 'a>> {
-            fn rewrap<H: Fn(&T, &mut End) + Send + Sync + 'static>(self, span: Pending, observe: H) -> Self {
-                Box::pin(InstrumentedStream::new(Some(span), self, observe))
+            fn rewrap<O, M: Metrics>(self, carried: Carried<M>, observe: O) -> Self
+            where
+                O: Observe<T> + Send + Sync + 'static,
+            {
+                Box::pin(InstrumentedStream::wrap(carried, self, observe))
             }
         }
     )+};
@@ -217,24 +258,18 @@ macro_rules! rewrap {
 
 rewrap!(, Send, Send Sync);
 
-/// Puts a boxed future into its span; without one it stays as it is.
-pub fn rewrap<F: Rewrap, H>(span: Option<Pending>, future: F, observe: H) -> F
+/// Gives a boxed future what it carries; with nothing to carry it stays as it is.
+pub fn rewrap<F: Rewrap, M: Metrics, H>(carried: Carried<M>, future: F, observe: H) -> F
 where
-    H: Fn(&F::Output, &mut End) + Send + Sync + 'static,
+    H: Fn(&F::Output, &mut Seen<'_>) + Send + Sync + 'static,
 {
-    match span {
-        Some(span) => future.rewrap(span, observe),
-        None => future,
-    }
+    if carried.is_off() { future } else { future.rewrap(carried, Probe(observe)) }
 }
 
-/// Puts a boxed stream into its span; without one it stays as it is.
-pub fn rewrap_stream<S: RewrapStream, H>(span: Option<Pending>, stream: S, observe: H) -> S
+/// Gives a boxed stream what it carries; with nothing to carry it stays as it is.
+pub fn rewrap_stream<S: RewrapStream, M: Metrics, H>(carried: Carried<M>, stream: S, observe: H) -> S
 where
-    H: Fn(&S::Item, &mut End) + Send + Sync + 'static,
+    H: Fn(&S::Item, &mut Seen<'_>) + Send + Sync + 'static,
 {
-    match span {
-        Some(span) => stream.rewrap(span, observe),
-        None => stream,
-    }
+    if carried.is_off() { stream } else { stream.rewrap(carried, Probe(observe)) }
 }

@@ -61,6 +61,7 @@ pub async fn each_async_variable(
 }
 
 /// In a block that is boxed.
+#[must_use]
 #[tc_span("Lint/BoxedVariable")]
 pub fn boxed_variable(
     #[expect(unused_variables, reason = "never read")] argument: u8,
@@ -72,6 +73,7 @@ pub fn boxed_variable(
 }
 
 /// A `mut` too many.
+#[must_use]
 #[tc_span("Lint/Mut")]
 pub fn mutable(#[expect(unused_mut, reason = "never changed")] mut argument: u8) -> u8 {
     #[expect(unused_mut, reason = "never changed")]
@@ -152,6 +154,7 @@ async fn async_variables_user() {
 }
 
 /// Code behind a return.
+#[must_use]
 #[expect(unreachable_code, reason = "on purpose")]
 #[tc_span("Lint/Unreachable")]
 pub fn unreachable() -> u8 {
@@ -168,6 +171,7 @@ pub async fn async_unreachable() -> u8 {
 }
 
 /// Names that do not follow the rules.
+#[must_use]
 #[expect(non_snake_case, reason = "on purpose")]
 #[tc_span("Lint/Names")]
 pub fn Names(Argument: u8) -> u8 {
@@ -184,6 +188,7 @@ pub async fn async_names(Argument: u8) -> u8 {
 }
 
 /// Each of them on its own.
+#[must_use]
 #[tc_span("Lint/EachName")]
 pub fn each_name(
     #[expect(non_snake_case, reason = "on purpose")] Argument: u8,
@@ -215,6 +220,7 @@ pub struct Request {
 }
 
 /// Parentheses that do nothing.
+#[must_use]
 #[expect(unused_parens, reason = "on purpose")]
 #[tc_span("Lint/Parens")]
 pub fn parens() -> u8 {

@@ -14,6 +14,13 @@ pub fn by_value(text: String) -> usize {
     text.len()
 }
 
+/// A value that nobody has to use.
+#[expect(clippy::must_use_candidate, reason = "on purpose")]
+#[tc_span("Clippy/MustUse")]
+pub fn must_use(x: u8) -> u8 {
+    x + 1
+}
+
 /// Does not say which errors.
 #[expect(clippy::missing_errors_doc, reason = "on purpose")]
 #[tc_span("Clippy/ErrorsDoc")]

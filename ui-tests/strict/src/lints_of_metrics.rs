@@ -40,6 +40,7 @@ pub async fn each_async_variable(
 }
 
 /// A `mut` too many.
+#[must_use]
 #[tc_metric(calls = "tc_mutable_total", labels(tracecast::keys::device = |x| u32::from(*x)))]
 pub fn mutable(#[expect(unused_mut, reason = "never changed")] mut argument: u8) -> u8 {
     #[expect(unused_mut, reason = "never changed")]
@@ -76,6 +77,7 @@ async fn measured_must_use() -> u8 {
 }
 
 /// Names that do not follow the rules.
+#[must_use]
 #[expect(non_snake_case, reason = "on purpose")]
 #[tc_metric(calls = "tc_names_total")]
 pub fn Names(Argument: u8) -> u8 {

@@ -53,6 +53,7 @@ impl Store {
     }
 
     /// Stays in place.
+    #[must_use]
     pub fn pinned(mut self: Pin<&mut Self>) -> usize {
         self.name.push('!');
         self.name.len()

@@ -221,6 +221,7 @@ impl Store {
     }
 
     /// Consumes.
+    #[must_use]
     #[tc_metric(calls = "tc_takes_total")]
     pub fn take(self) -> String {
         self.name

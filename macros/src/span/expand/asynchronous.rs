@@ -12,34 +12,49 @@ use super::super::arguments::rebind;
 use super::super::body::mentions;
 use super::super::model::Wrapped;
 use super::super::shape::{inferred, peel};
-use super::runtime::Wrapper;
-use super::{after, callsite, handler, with_body};
+use super::{after, callsite, in_our_edition, observer, with_body};
 
 /// `fn f(..) -> impl Future`.
 pub(super) fn future(wrapped: &Wrapped) -> TokenStream {
-    converted(wrapped, Wrapper::Future)
+    converted(wrapped, |bindings, block| around(wrapped, bindings, block))
 }
 
 /// The same, but the span goes on with the stream that the future makes.
 pub(super) fn stream(wrapped: &Wrapped) -> TokenStream {
-    converted(wrapped, Wrapper::StreamFuture)
+    let site = wrapped.site();
+    let k = wrapped.telemetry.options.krate.private_as_of(site);
+    converted(wrapped, |bindings, block| {
+        let (begin, probe) = (callsite::begin(&wrapped.telemetry, bindings, site), observer::probe(wrapped));
+        quote_spanned!(site=> #k::InstrumentedStreamFuture::probed(#begin, #block, #probe))
+    })
 }
 
-fn converted(wrapped: &Wrapped, wrapper: Wrapper) -> TokenStream {
-    let (site, k) = (Site::mixed_site(), wrapped.telemetry.options.krate.private());
+fn converted(wrapped: &Wrapped, around: impl FnOnce(&TokenStream, &TokenStream) -> TokenStream) -> TokenStream {
+    let (site, k) = (wrapped.site(), wrapped.telemetry.options.krate.private());
     let mut sig = wrapped.function.sig.clone();
     let needed = wrapped.telemetry.expressions();
     let rebound = rebind(&mut sig, |name| mentions(needed.clone(), name));
     return_future(&mut sig, &k);
-    let begin = callsite::begin_with(&wrapped.telemetry, &rebound.fields);
-    let callsite = callsite::declare(wrapped);
-    let (body, handlers) = (typed_body(wrapped, &k), handler::handlers(wrapped));
-    let (wrapper, arguments) = (wrapper.ident(&wrapped.telemetry), &rebound.block);
-    let new_body = quote_spanned! {site=>
-        #callsite
-        #k::#wrapper::new(#begin, async move { #arguments #body }, #handlers)
+    let (callsite, body, arguments) = (callsite::declare(wrapped), typed_body(wrapped, &k), &rebound.block);
+    let block = in_our_edition(&quote_spanned!(site=> #arguments #body), !arguments.is_empty(), site);
+    let around = around(&rebound.fields, &quote_spanned!(site=> async move #block));
+    with_body(wrapped, &ending_in_user_tokens(&sig), quote_spanned!(site=> #callsite #around))
+}
+
+/// The async block with what it carries.
+fn around(wrapped: &Wrapped, bindings: &TokenStream, block: &TokenStream) -> TokenStream {
+    let (site, telemetry) = (wrapped.site(), &wrapped.telemetry);
+    let k = telemetry.options.krate.private_as_of(site);
+    let observer = observer::of_named(wrapped).map(|observer| observer.unwrap_or_else(|| quote_spanned!(site=> ())));
+    if let (true, Some(observer)) = (callsite::is_plain(telemetry), &observer) {
+        return quote_spanned!(site=> #k::wrap(&__TC_CALLSITE, #block, #observer));
+    }
+    let begin = callsite::begin(telemetry, bindings, site);
+    let (wrap, observer) = match observer {
+        Some(observer) => (quote_spanned!(site=> wrap), observer),
+        None => (quote_spanned!(site=> probed), observer::probe(wrapped)),
     };
-    with_body(wrapped, &ending_in_user_tokens(&sig), new_body)
+    quote_spanned!(site=> #k::Instrumented::#wrap(#begin, #block, #observer))
 }
 
 /// The signature, which ends in a type of ours, with an empty `where` of the user's behind it.
@@ -54,15 +69,10 @@ fn ending_in_user_tokens(sig: &Signature) -> TokenStream {
 
 /// Another attribute demands an `async fn`.
 pub(super) fn kept(wrapped: &Wrapped) -> TokenStream {
-    let k = wrapped.telemetry.options.krate.private();
-    let (callsite, begin) = (callsite::declare(wrapped), callsite::begin(&wrapped.telemetry));
-    let (body, handlers) = (typed_body(wrapped, &k), handler::handlers(wrapped));
-    let wrapper = Wrapper::Future.ident(&wrapped.telemetry);
-    let new_body = quote_spanned! {Site::mixed_site()=>
-        #callsite
-        #k::#wrapper::new(#begin, async move { #body }, #handlers).await
-    };
-    with_body(wrapped, &wrapped.function.sig, new_body)
+    let (site, k) = (wrapped.site(), wrapped.telemetry.options.krate.private());
+    let (callsite, body) = (callsite::declare(wrapped), typed_body(wrapped, &k));
+    let around = around(wrapped, &TokenStream::new(), &quote_spanned!(site=> async move { #body }));
+    with_body(wrapped, &wrapped.function.sig, quote_spanned!(site=> #callsite #around.await))
 }
 
 fn return_future(sig: &mut Signature, k: &TokenStream) {
@@ -80,7 +90,7 @@ fn return_future(sig: &mut Signature, k: &TokenStream) {
 fn typed_body(wrapped: &Wrapped, k: &TokenStream) -> TokenStream {
     let (site, body) = (Site::mixed_site(), &wrapped.body);
     let ReturnType::Type(_, ty) = &wrapped.function.sig.output else {
-        return after(&quote_spanned!(site=> if false { return; }), body);
+        return after(&quote_spanned!(site=> if false { return; }), body, site);
     };
     let never = never(ty, k);
     let allow =
@@ -89,10 +99,10 @@ fn typed_body(wrapped: &Wrapped, k: &TokenStream) -> TokenStream {
     let place = ty.span().resolved_at(site);
     let k = wrapped.telemetry.options.krate.private_at(place);
     let output = never.or_else(|| inferred(ty)).map(|ty| {
-        let value = quote_spanned!(place=> return #k::unreachable_value::<#ty>(););
+        let value = quote_spanned!(place=> return #k::Tag::<#ty>::unreachable(););
         quote_spanned!(site=> #allow if false { #value })
     });
-    after(&output.unwrap_or_default(), body)
+    after(&output.unwrap_or_default(), body, site)
 }
 
 /// `!` may only stand behind an arrow.

@@ -1,4 +1,4 @@
-//! The static that describes a callsite, and the check whether it is on.
+//! The static that describes a callsite, and what begins at it.
 
 use proc_macro2::{Span as Site, TokenStream};
 use quote::quote_spanned;
@@ -6,28 +6,22 @@ use quote::quote_spanned;
 use super::super::model::Wrapped;
 use super::super::options::Options;
 use super::super::telemetry::Telemetry;
-use super::runtime::beginning;
 use super::{fields, meter};
+use crate::krate::declaring_crate;
 
 /// `static __TC_CALLSITE`, registered at link time, behind the metrics and the aliases of the keys.
 pub(super) fn declare(wrapped: &Wrapped) -> TokenStream {
     let meter = meter::declare(wrapped);
-    let callsite = declare_alone(&wrapped.telemetry);
-    quote_spanned!(Site::mixed_site()=> #meter #callsite)
+    let callsite = declare_at(&wrapped.telemetry, wrapped.site());
+    quote_spanned!(wrapped.site()=> #meter #callsite)
 }
 
 /// The same without the metrics.
-pub(super) fn declare_alone(telemetry: &Telemetry) -> TokenStream {
-    let (site, options) = (Site::mixed_site(), &telemetry.options);
-    let (k, source) = (options.krate.private(), options.krate.source());
-    let Some(name) = &telemetry.name else {
-        return quote_spanned! {site=>
-            #k::in_section! { spans
-                static __TC_CALLSITE: #k::Callsite = #k::Callsite::metered(&__TC_METER, #source);
-            }
-        };
-    };
-    let keys = keys(options);
+pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
+    let options = &telemetry.options;
+    let k = options.krate.private_as_of(site);
+    let new = new(telemetry, site);
+    let keys = keys(options, site);
     let kind = options.kind_variant().map(|kind| quote_spanned!(site=> .of_kind(#k::Kind::#kind)));
     let needs_parent = options.needs_parent.as_ref().map(|_| quote_spanned!(site=> .needs_parent()));
     let announce = options.announce.map(|seconds| quote_spanned!(site=> .announce(#seconds)));
@@ -36,55 +30,77 @@ pub(super) fn declare_alone(telemetry: &Telemetry) -> TokenStream {
     quote_spanned! {site=>
         #aliases
         #k::in_section! { spans
-            static __TC_CALLSITE: #k::Callsite =
-                #k::Callsite::new(#name, #source) #kind #keys #needs_parent #announce #meter;
+            static __TC_CALLSITE: #k::Callsite = #new #kind #keys #needs_parent #announce #meter;
         }
     }
 }
 
-/// Begins a span that is current at once and ends in this call.
-pub(super) fn enter(telemetry: &Telemetry) -> TokenStream {
-    begin_by("enter", telemetry, &TokenStream::new())
+/// The callsite with its name, and with its crate behind it. Its place is that of the name.
+fn new(telemetry: &Telemetry, site: Site) -> TokenStream {
+    let (krate, version) = declaring_crate();
+    let name = telemetry.name.as_deref().unwrap_or_default();
+    let (text, bytes) = (format!("{name}\n{krate}\n{version}"), name.len() as u16);
+    let place = telemetry.options.name.as_ref().map_or(site, syn::LitStr::span);
+    let k = telemetry.options.krate.private_as_of(place);
+    quote_spanned!(place=> #k::callsite(#text, #bytes))
 }
 
-/// Begins a span that a future or a stream carries.
-pub(super) fn begin(telemetry: &Telemetry) -> TokenStream {
-    begin_with(telemetry, &TokenStream::new())
+/// What the runtime's functions take as the callsite.
+pub(super) fn reference(telemetry: &Telemetry, site: Site) -> TokenStream {
+    let k = telemetry.options.krate.private_as_of(site);
+    match telemetry.metrics {
+        Some(_) => quote_spanned!(site=> #k::Metered(&__TC_CALLSITE)),
+        None => quote_spanned!(site=> &__TC_CALLSITE),
+    }
 }
 
-/// The same, after statements that bind what its fields use.
-pub(super) fn begin_with(telemetry: &Telemetry, bindings: &TokenStream) -> TokenStream {
-    begin_by("begin", telemetry, bindings)
+/// Whether all that there is to begin is a span.
+pub(super) fn is_plain(telemetry: &Telemetry) -> bool {
+    telemetry.metrics.is_none() && telemetry.options.parent.is_none() && !telemetry.options.has_fields()
 }
 
-/// Begins the span of a body in whose closure this stands.
-pub(super) fn start(telemetry: &Telemetry) -> TokenStream {
-    let call = call(telemetry, "start", &quote_spanned!(Site::mixed_site()=> __tc_start));
-    quote_spanned!(Site::mixed_site()=> #call;)
+/// What a future or a stream carries, after statements that bind what its fields use.
+pub(super) fn begin(telemetry: &Telemetry, bindings: &TokenStream, site: Site) -> TokenStream {
+    let (k, reference) = (telemetry.options.krate.private_as_of(site), reference(telemetry, site));
+    let begin = beginning(telemetry, site);
+    match bindings.is_empty() {
+        true => quote_spanned!(site=> #k::begin(#reference, |__tc_begin| #begin)),
+        false => quote_spanned!(site=> #k::begin(#reference, |__tc_begin| { #bindings #begin; })),
+    }
 }
 
-fn begin_by(function: &str, telemetry: &Telemetry, bindings: &TokenStream) -> TokenStream {
-    let site = Site::mixed_site();
-    let call = call(telemetry, function, &quote_spanned!(site=> &__TC_CALLSITE));
-    quote_spanned!(site=> if __TC_CALLSITE.is_on() { #bindings #call } else { ::core::option::Option::None })
+/// A guard for what is entered at once.
+pub(super) fn enter(telemetry: &Telemetry, site: Site) -> TokenStream {
+    let (k, reference) = (telemetry.options.krate.private_as_of(site), reference(telemetry, site));
+    let begin = beginning(telemetry, site);
+    quote_spanned!(site=> #k::enter(#reference, |__tc_begin| #begin))
 }
 
-/// A call of the runtime's `function`, or of its variant for a parent, for metrics, or for metrics alone.
-fn call(telemetry: &Telemetry, function: &str, first: &TokenStream) -> TokenStream {
+/// Begins what is carried, by `__tc_begin`: labels, parent and fields.
+pub(super) fn beginning(telemetry: &Telemetry, site: Site) -> TokenStream {
     let options = &telemetry.options;
-    // A type error in the parent should point at the parent.
-    let site = options.parent.as_ref().map_or_else(Site::mixed_site, fields::site_of);
-    let parent = options.parent.as_ref().map(|parent| quote_spanned!(site=> || #parent));
-    let fields = telemetry.name.as_ref().map(|_| fields::closure(options));
-    let labels = telemetry.metrics.as_ref().map(|metrics| meter::labels(metrics, &options.krate));
-    let arguments = [Some(first.clone()), parent, fields, labels].into_iter().flatten();
-    let (k, function) = (options.krate.private_at(site), beginning(function, telemetry, site));
-    quote_spanned!(site=> #k::#function(#(#arguments),*))
+    let labels = telemetry.metrics.as_ref().map(|metrics| {
+        let labels = meter::labels(metrics, &options.krate);
+        quote_spanned!(site=> .labels(#labels))
+    });
+    let start = match (&telemetry.name, &options.parent) {
+        (None, _) => quote_spanned!(site=> .start()),
+        (Some(_), None) => {
+            let fields = fields::closure(options, site);
+            quote_spanned!(site=> .span(#fields))
+        }
+        (Some(_), Some(parent)) => {
+            let fields = fields::closure(options, site);
+            // A type error in the parent should point at the parent.
+            quote_spanned!(fields::site_of(parent)=> .span_under(|| #parent, #fields))
+        }
+    };
+    quote_spanned!(site=> __tc_begin #labels #start)
 }
 
 /// The keys that a span of this callsite may carry, for the catalogue.
-fn keys(options: &Options) -> Option<TokenStream> {
-    let (k, site) = (options.krate.private(), Site::mixed_site());
+fn keys(options: &Options, site: Site) -> Option<TokenStream> {
+    let k = options.krate.private_as_of(site);
     let fields = options.attrs.iter().chain(&options.result).chain(&options.share).map(|field| &field.alias);
     let keys: Vec<TokenStream> =
         fields.map(|key| quote_spanned!(site=> #key)).chain(fields::database_keys(options)).collect();

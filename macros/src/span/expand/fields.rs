@@ -8,13 +8,12 @@ use syn::{Expr, Ident, Path};
 use super::super::options::{Database, Field, Options};
 
 /// The closure that fills a new span.
-pub(super) fn closure(options: &Options) -> TokenStream {
-    let (k, site) = (options.krate.private(), Site::mixed_site());
+pub(super) fn closure(options: &Options, site: Site) -> TokenStream {
     if !options.has_fields() {
-        return quote_spanned!(site=> #k::no_fields);
+        return quote_spanned!(site=> |_| {});
     }
-    let statements = statements(options);
-    quote_spanned!(site=> |__tc_start| { #statements })
+    let (start, statements) = (start(), statements(options));
+    quote_spanned!(site=> |#start| { #statements })
 }
 
 /// The statements of that closure; they use `__tc_start`.

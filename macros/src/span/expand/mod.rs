@@ -1,20 +1,21 @@
 //! Writes the generated code of a span, of metrics, or of both. Nothing here can fail.
 //!
-//! Every token of ours has `Span::mixed_site`, so that our locals and the user's never meet. Nothing comes from the
-//! prelude, paths are absolute, and the body goes through as the tokens that came in.
+//! The tokens of the common forms have the place of the user's body, as if the user had written them: the compiler checks
+//! again what has other tokens whenever a line above it changes. All else has `Span::mixed_site`, so that our locals and
+//! the user's never meet. Nothing comes from the prelude, paths are absolute, and the body goes through as the tokens that
+//! came in.
 
 mod asynchronous;
 mod call;
 mod callsite;
 mod fields;
-mod handler;
 mod made;
 mod meter;
+mod observer;
 mod off;
-mod runtime;
 mod scope;
 
-use proc_macro2::{Group, Span as Site, TokenStream};
+use proc_macro2::{Delimiter, Group, Span as Site, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
 pub(crate) use scope::{scope, scope_error};
@@ -57,14 +58,22 @@ fn with_body(wrapped: &Wrapped, sig: &impl ToTokens, body: TokenStream) -> Token
 ///
 /// Only an expression without anything around it goes without its braces, of which the compiler would warn as needless.
 /// Our own statements in the user's block would have clippy warn that items at its top come late.
-fn after(statements: &TokenStream, body: &Group) -> TokenStream {
+fn after(statements: &TokenStream, body: &Group, site: Site) -> TokenStream {
     match is_lone_expression(body) {
         true => {
             let expression = body.stream();
-            quote_spanned!(Site::mixed_site()=> #statements #expression)
+            quote_spanned!(site=> #statements #expression)
         }
-        false => quote_spanned!(Site::mixed_site()=> #statements #body),
+        false => quote_spanned!(site=> #statements #body),
     }
+}
+
+/// Our statements and the body in braces. If the statements bind variables, then the braces are not the user's: before the
+/// edition of 2024 the temporaries at the end of a block, which may borrow these variables, live longer than they do.
+fn in_our_edition(tokens: &TokenStream, binds: bool, site: Site) -> Group {
+    let mut block = Group::new(Delimiter::Brace, tokens.clone());
+    block.set_span(if binds { site.resolved_at(Site::mixed_site()) } else { site });
+    block
 }
 
 fn with_group(wrapped: &Wrapped, sig: &impl ToTokens, body: &Group) -> TokenStream {

@@ -11,15 +11,15 @@ use crate::krate::Krate;
 pub(crate) fn scope(telemetry: &Telemetry) -> TokenStream {
     let (k, site) = (telemetry.options.krate.private(), Site::mixed_site());
     if cfg!(feature = "off") {
-        let check = off::check(&telemetry.options, None);
-        return quote_spanned!(site=> { #check #k::Scope::none() });
+        let check = off::check(telemetry, None, None);
+        return quote_spanned!(site=> { #check <#k::Scope>::none() });
     }
-    let (callsite, enter) = (callsite::declare_alone(telemetry), callsite::enter(telemetry));
-    quote_spanned!(site=> { #callsite #k::Scope::new(#enter) })
+    let (callsite, enter) = (callsite::declare_at(telemetry, site), callsite::enter(telemetry, site));
+    quote_spanned!(site=> { #callsite #enter })
 }
 
 /// The errors, and a guard that does nothing, so that there are no errors after them.
 pub(crate) fn scope_error(krate: &Krate, error: Option<syn::Error>) -> TokenStream {
     let (k, error) = (krate.private(), error.map(syn::Error::into_compile_error));
-    quote_spanned!(Site::mixed_site()=> { #error #k::Scope::none() })
+    quote_spanned!(Site::mixed_site()=> { #error <#k::Scope>::none() })
 }

@@ -4,14 +4,13 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::time::SystemTime;
 
-use super::enter::finish;
+use super::enter::{OnStack, finish};
 use super::relatives::IntoLinks;
 use super::start::{fail, link};
 use crate::declare::callsite::Kind;
 use crate::declare::key::{Key, KeyOf};
 use crate::declare::value::IntoValue;
 use crate::record::block::{BlockRef, RECORDING, UNIX_TIMES};
-use crate::record::bridge;
 use crate::record::clock;
 use crate::record::fields::{self, Filled};
 use crate::record::finished::Outcome;
@@ -274,27 +273,5 @@ fn unix_end(block: BlockRef) -> u64 {
 impl Drop for Span {
     fn drop(&mut self) {
         self.finish(Outcome::Ok);
-    }
-}
-
-/// A block that is on this thread's stack for as long as this lives.
-struct OnStack(BlockRef);
-
-impl OnStack {
-    #[inline(always)]
-    fn enter(block: BlockRef) -> Self {
-        local::with(|local| {
-            context::note(local, block);
-            local.push(block);
-        });
-        OnStack(block)
-    }
-}
-
-impl Drop for OnStack {
-    #[inline(always)]
-    fn drop(&mut self) {
-        local::with(|local| local.pop_to(self.0));
-        bridge::left(self.0);
     }
 }

@@ -2,13 +2,14 @@
 
 use std::mem::ManuallyDrop;
 
-use super::enter::{Entered, finish};
+use super::enter::finish;
 use super::handmade::Span;
 use crate::record::block::{BEGAN_UNWINDING, BlockRef, RECORDING};
 use crate::record::bridge;
 use crate::record::clock;
 use crate::record::finished::Outcome;
 use crate::record::local;
+use crate::trace::metrics::Metrics;
 
 /// The span of a block of code: it ends when the guard is dropped. Made by `tc_scope!`.
 ///
@@ -27,42 +28,55 @@ use crate::record::local;
 /// ");
 /// ```
 #[must_use = "the span ends when the guard is dropped; bind it to a name, as in `let _scope = tc_scope!(..);`"]
-pub struct Scope {
+pub struct Scope<M: Metrics = ()> {
     block: Option<BlockRef>,
+    metrics: M,
 }
 
-impl Scope {
-    /// A scope around an entered span.
+impl<M: Metrics> Scope<M> {
+    /// A scope around what was entered.
     #[inline]
-    pub fn new(span: Option<Entered>) -> Self {
-        let block = span.and_then(|span| span.0);
-        if let Some(block) = block
-            && std::thread::panicking()
-        {
-            block.raise(BEGAN_UNWINDING);
+    pub(super) fn of(block: Option<BlockRef>, mut metrics: M) -> Self {
+        if std::thread::panicking() {
+            metrics.if_dropped(Outcome::Ok);
+            if let Some(block) = block {
+                block.raise(BEGAN_UNWINDING);
+            }
         }
-        Scope { block }
+        Scope { block, metrics }
     }
 
     /// A scope without a span.
     pub const fn none() -> Self {
-        Scope { block: None }
+        Scope { block: None, metrics: M::NONE }
     }
 }
 
-impl Drop for Scope {
+impl<M: Metrics> Drop for Scope<M> {
     #[inline]
     fn drop(&mut self) {
+        if !self.metrics.is_none() {
+            if !std::thread::panicking() {
+                self.metrics.if_dropped(Outcome::Ok);
+            }
+            // Inside of the span. Each reads the clock for itself: guards are the rare form.
+            drop(self.metrics.take());
+        }
         if let Some(block) = self.block {
-            let unwinding = std::thread::panicking() && !block.has(BEGAN_UNWINDING);
-            let outcome = if unwinding { Outcome::Panicked } else { Outcome::Ok };
-            local::with(|local| {
-                let end = if block.has(RECORDING) { clock::now() } else { 0 };
-                local.remove(block);
-                finish(local, block, end, outcome);
-            });
+            leave(block);
         }
     }
+}
+
+#[inline]
+fn leave(block: BlockRef) {
+    let unwinding = std::thread::panicking() && !block.has(BEGAN_UNWINDING);
+    let outcome = if unwinding { Outcome::Panicked } else { Outcome::Ok };
+    local::with(|local| {
+        let end = if block.has(RECORDING) { clock::now() } else { 0 };
+        local.remove(block);
+        finish(local, block, end, outcome);
+    });
 }
 
 impl From<Scope> for Span {

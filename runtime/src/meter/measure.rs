@@ -2,24 +2,8 @@
 //!
 //! One flag and one pair of clock readings serve the span and the metrics of a function.
 
-mod call;
-mod future;
-mod judge;
-mod rewrap;
-mod scope;
-mod stream;
-mod verdict;
-
+use std::marker::PhantomData;
 use std::sync::Arc;
-
-pub use self::call::{measured, measured_body, start_measured, start_measured_under, start_metric};
-pub use self::future::{Measured, begin_measured, begin_measured_under, begin_metric};
-pub use self::judge::{JudgeNothing, JudgeResult, JudgeTyped};
-pub use self::rewrap::{rewrap_measured, rewrap_stream_measured};
-pub use self::scope::{MeasuredScope, enter_measured, enter_measured_under, enter_metric};
-pub use self::stream::{MeasuredStream, MeasuredStreamFuture};
-pub(crate) use self::verdict::Verdict;
-pub use self::verdict::{ErrorSet, FallbackTypes, check_labels, unjudged};
 
 use crate::declare::amount::Amount;
 use crate::declare::callsite::{Callsite, METER, METER_CAPTURE, NEW};
@@ -31,10 +15,26 @@ use crate::meter::{capture, exemplar};
 use crate::record::clock;
 use crate::record::ext::Ext;
 use crate::record::finished::Outcome;
+use crate::trace::error::TcError;
+use crate::trace::metrics::{Metrics, Site};
+use crate::trace::observe::Verdict;
 use crate::trace::stray;
 
+/// A callsite whose function has metrics.
+#[derive(Clone, Copy)]
+pub struct Metered(pub &'static Callsite);
+
+impl Site for Metered {
+    type Metrics = Option<Measure>;
+
+    #[inline(always)]
+    fn callsite(self) -> &'static Callsite {
+        self.0
+    }
+}
+
 /// One call that is measured. Dropped before its end, it ends as it was said to.
-pub(crate) struct Measure {
+pub struct Measure {
     meter: &'static Meter,
     /// The index of the labels that were known at the beginning.
     entry: usize,
@@ -44,8 +44,10 @@ pub(crate) struct Measure {
     /// The capture it belongs to, if any.
     capture: Option<Arc<Ext>>,
     running: bool,
-    /// What became of it if nobody says so, and of which type its error was.
+    /// What became of it if nobody says so.
     if_dropped: Outcome,
+    /// Whether an item of the stream was an error, and of which type.
+    failed: bool,
     error_type: Option<&'static str>,
 }
 
@@ -64,8 +66,8 @@ impl Measure {
         }
         let entry = labels().index();
         let if_dropped = Outcome::Panicked;
-        let (started, in_flight, running, error_type) = (0, None, false, None);
-        Some(Measure { meter, entry, started, in_flight, capture, running, if_dropped, error_type })
+        let (started, in_flight, running, failed, error_type) = (0, None, false, false, None);
+        Some(Measure { meter, entry, started, in_flight, capture, running, if_dropped, failed, error_type })
     }
 
     /// Begins, at a reading of the clock if there is one already.
@@ -89,18 +91,13 @@ impl Measure {
         reading.unwrap_or_else(|| if self.meter.duration.is_some() { clock::now() } else { 0 })
     }
 
-    /// Ends, at a reading of the clock.
-    fn end(mut self, end: u64, outcome: Outcome, verdict: &Verdict) {
-        self.finish(end, outcome, verdict);
-    }
-
     fn finish(&mut self, end: u64, outcome: Outcome, verdict: &Verdict) {
         if !std::mem::replace(&mut self.running, false) {
             return;
         }
         self.leave();
         let outcome = if outcome == Outcome::Ok && verdict.failed { Outcome::Error } else { outcome };
-        let result = verdict.labels.unwrap_or(self.meter.no_result);
+        let result = verdict.labels.0.unwrap_or(self.meter.no_result);
         let set = self.entry.saturating_mul(self.meter.results).saturating_add(result);
         if let Some(duration) = self.meter.duration {
             self.record(duration, set, self.started, end);
@@ -119,12 +116,25 @@ impl Measure {
         }
     }
 
-    /// An error came, and nothing more will.
-    fn fail(&mut self, verdict: Verdict) {
-        // Unless it was unwound.
-        if self.if_dropped == Outcome::Cancelled {
-            (self.if_dropped, self.error_type) = (Outcome::Error, verdict.error_type);
+    /// An item came; the last one came at `last`.
+    fn item(&self, last: &mut Option<u64>) {
+        if let Some(items) = self.meter.items {
+            self.count(items, self.entry);
         }
+        if !self.meter.times_items() {
+            return;
+        }
+        let now = clock::now();
+        match (last.replace(now), self.meter.first_item, self.meter.per_item) {
+            (None, Some(first), _) => self.record(first, self.entry, self.started, now),
+            (Some(last), _, Some(per_item)) => self.record(per_item, self.entry, last, now),
+            _ => {}
+        }
+    }
+
+    /// What the items of a stream said.
+    fn of_items(&self) -> Verdict {
+        Verdict { failed: self.failed, error_type: self.error_type, ..Verdict::default() }
     }
 
     /// It is no longer in progress.
@@ -167,8 +177,86 @@ impl Drop for Measure {
     fn drop(&mut self) {
         if self.running {
             let end = self.end_reading(None);
-            let verdict = Verdict { error_type: self.error_type, ..Verdict::default() };
-            self.finish(end, self.if_dropped, &verdict);
+            // Who got an error stops asking: that is how a stream ends that fails.
+            let failed = self.failed && self.if_dropped == Outcome::Cancelled;
+            let outcome = if failed { Outcome::Error } else { self.if_dropped };
+            self.finish(end, outcome, &Verdict { failed: false, ..self.of_items() });
         }
     }
 }
+
+/// What a wrapper carries for a function that has metrics: none while they are off.
+impl Metrics for Option<Measure> {
+    const NONE: Self = None;
+
+    #[inline]
+    fn of(callsite: &'static Callsite, labels: impl FnOnce() -> Labels) -> Self {
+        Measure::of(callsite, labels)
+    }
+
+    #[inline(always)]
+    fn is_none(&self) -> bool {
+        Option::is_none(self)
+    }
+
+    #[inline]
+    fn start(&mut self, reading: Option<u64>) {
+        if let Some(measure) = self
+            && !measure.running
+        {
+            measure.start(reading);
+        }
+    }
+
+    #[inline]
+    fn if_dropped(&mut self, outcome: Outcome) {
+        if let Some(measure) = self {
+            measure.if_dropped = outcome;
+        }
+    }
+
+    #[inline]
+    fn end_reading(&self, reading: Option<u64>) -> u64 {
+        self.as_ref().map_or(0, |measure| measure.end_reading(reading))
+    }
+
+    #[inline]
+    fn end(self, end: u64, verdict: &Verdict) {
+        if let Some(mut measure) = self {
+            measure.finish(end, Outcome::Ok, verdict);
+        }
+    }
+
+    fn item(&mut self, last: &mut Option<u64>) {
+        if let Some(measure) = self {
+            measure.item(last);
+        }
+    }
+
+    fn judge_item(&mut self, verdict: &Verdict) {
+        if let (Some(measure), true) = (self, verdict.failed) {
+            (measure.failed, measure.error_type) = (true, verdict.error_type);
+        }
+    }
+
+    fn end_items(self, end: u64) {
+        let verdict = self.as_ref().map(Measure::of_items).unwrap_or_default();
+        Metrics::end(self, end, &verdict);
+    }
+}
+
+/// The types of the errors of a `Result` type.
+pub struct ErrorSet<T>(PhantomData<fn() -> T>);
+
+impl<T, E: TcError> ErrorSet<Result<T, E>> {
+    /// Those that were derived.
+    pub const TYPES: &'static [&'static str] = E::TYPES;
+}
+
+/// The types of the errors of any other type: none. The compiler takes what the type itself has first.
+pub trait FallbackTypes {
+    /// None.
+    const TYPES: &'static [&'static str] = &[];
+}
+
+impl<T> FallbackTypes for ErrorSet<T> {}

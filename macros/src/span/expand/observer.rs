@@ -1,0 +1,101 @@
+//! What looks at a value when the call is over.
+
+use proc_macro2::{Span as Site, TokenStream};
+use quote::{ToTokens, format_ident, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Ident, ReturnType, Type};
+
+use super::super::model::{Observe, Wrapped};
+use super::super::options::Field;
+use super::super::shape::inferred;
+use super::fields::site_of;
+
+/// The observer of a value whose type the signature names: `None` if it does not name all of it, `Some(None)` if nothing
+/// is to be looked at.
+pub(super) fn of_named(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
+    if !looks(wrapped) {
+        return Some(None);
+    }
+    let (k, site) = (wrapped.telemetry.options.krate.private_as_of(wrapped.site()), wrapped.site());
+    let ty = match &wrapped.function.sig.output {
+        ReturnType::Default => quote_spanned!(site=> ()),
+        ReturnType::Type(_, ty) => fully_named(ty)?,
+    };
+    let parts = parts(wrapped, &quote_spanned!(site=> #k::Tag::<#ty>::NEW), site);
+    Some(parts.into_iter().reduce(|first, second| quote_spanned!(site=> (#first, #second))))
+}
+
+/// A closure that looks at a value, where the compiler knows its type and nobody else does.
+pub(super) fn probe(wrapped: &Wrapped) -> TokenStream {
+    let (k, site) = (wrapped.telemetry.options.krate.private(), Site::mixed_site());
+    if !looks(wrapped) {
+        return quote_spanned!(site=> |_, _| {});
+    }
+    // Names the type where it comes from the signature only, and the body may leave it open: `async { Ok(()) }`.
+    let ty = [&wrapped.observe, &wrapped.judge].into_iter().find_map(|observe| match observe {
+        Observe::Value(Some(ty)) => inferred(ty),
+        _ => None,
+    });
+    let ty = ty.map(|ty| quote_spanned!(site=> : &#ty));
+    let parts = parts(wrapped, &quote_spanned!(site=> #k::Tag::of(__tc_result)), site);
+    quote_spanned!(site=> |__tc_result #ty, __tc_seen| { #(__tc_seen.by(#parts, __tc_result);)* })
+}
+
+/// The type as it was written, if that says all of it.
+pub(super) fn fully_named(ty: &Type) -> Option<TokenStream> {
+    let tokens = ty.to_token_stream();
+    inferred(ty).filter(|inferred| inferred.to_string() == tokens.to_string())
+}
+
+fn looks(wrapped: &Wrapped) -> bool {
+    matches!(wrapped.observe, Observe::Value(_)) || matches!(wrapped.judge, Observe::Value(_))
+}
+
+/// Errors, attributes for the span, labels for the metrics, each told apart by the type in `tag`, not by spelling.
+fn parts(wrapped: &Wrapped, tag: &TokenStream, site: Site) -> Vec<TokenStream> {
+    let options = &wrapped.telemetry.options;
+    let errors = match (&options.no_err, &options.no_message) {
+        (Some(_), _) => None,
+        (None, Some(_)) => Some(quote_spanned!(site=> #tag.type_observer())),
+        (None, None) => Some(quote_spanned!(site=> #tag.observer())),
+    };
+    errors.into_iter().chain(values(wrapped, tag)).collect()
+}
+
+/// What is made of the value: attributes and labels.
+pub(super) fn values(wrapped: &Wrapped, tag: &TokenStream) -> Vec<TokenStream> {
+    let results = wrapped.telemetry.metrics.as_ref().map(|metrics| &metrics.results[..]).unwrap_or_default();
+    let (options, site) = (&wrapped.telemetry.options, Site::mixed_site());
+    let k = options.krate.private();
+    let mut values = Vec::new();
+    if !options.result.is_empty() {
+        let sets = set_each(&options.result, "attr", &k);
+        values.push(quote_spanned!(site=> #tag.attributes(|__tc_value, __tc_target| { #sets })));
+    }
+    if !results.is_empty() {
+        let sets = set_each(results, "label", &k);
+        values.push(quote_spanned!(site=> #tag.labels(|__tc_value, __tc_target| { #sets })));
+    }
+    values
+}
+
+/// Gives each of `fields` to a method of `__tc_target`, from the value in `__tc_value`.
+fn set_each(fields: &[Field], method: &str, k: &TokenStream) -> TokenStream {
+    let (value_of, target) = (ours("__tc_value"), ours("__tc_target"));
+    let sets = fields.iter().enumerate().map(|(index, Field { value, alias, .. })| {
+        let method = Ident::new(method, alias.span());
+        // A variable at the closure, because the compiler points at it if what the closure returns has the wrong type.
+        let field = format_ident!("__tc_field{index}", span = value.span());
+        // The user's closure looks redundant only because of what is generated around it.
+        quote_spanned! {site_of(value)=>
+            #[allow(clippy::redundant_closure, clippy::redundant_closure_for_method_calls)]
+            let #field = #k::apply(#value_of, #value);
+            #target.#method::<#alias>(#field);
+        }
+    });
+    sets.collect()
+}
+
+fn ours(name: &str) -> Ident {
+    Ident::new(name, Site::mixed_site())
+}

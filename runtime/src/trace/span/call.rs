@@ -1,0 +1,254 @@
+//! Calls of annotated functions.
+//!
+//! Off, a call is a load, a test and the body. On, it runs in one function that is generic over the body and calls
+//! functions that are not.
+
+use std::mem::ManuallyDrop;
+
+use super::enter::{
+    Unfilled, enter_opened, leave_now, leave_panicked, leave_recorded, leave_unrecorded, open_and_enter, start_reading,
+};
+use super::relatives::IntoParent;
+use super::scope::Scope;
+use super::start::{End, Start};
+use crate::declare::callsite::Callsite;
+use crate::declare::metric::Labels;
+use crate::record::block::{BlockRef, RECORDING};
+use crate::record::clock;
+use crate::record::local;
+use crate::trace::context;
+use crate::trace::future::Carried;
+use crate::trace::metrics::{Metrics, Site};
+use crate::trace::observe::{Observe, Probe, Seen, Verdict};
+use crate::trace::open;
+
+/// Runs a function whose span has no fields, and whose result says nothing.
+#[inline(always)]
+pub fn run<R>(callsite: &'static Callsite, body: impl FnOnce() -> R) -> R {
+    if callsite.is_on() { run_on(callsite, body) } else { body() }
+}
+
+#[inline(never)]
+fn run_on<R>(callsite: &'static Callsite, body: impl FnOnce() -> R) -> R {
+    let call = Call { callsite, block: open_and_enter(callsite), metrics: () };
+    let result = body();
+    if let Some(block) = ManuallyDrop::new(call).block {
+        leave_now(block);
+    }
+    result
+}
+
+/// Runs a function whose span has no fields; `observe` sees the result.
+#[inline(always)]
+pub fn run_observed<R, O: Observe<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
+    if callsite.is_on() { run_observed_on(callsite, body, observe) } else { body() }
+}
+
+#[inline(never)]
+fn run_observed_on<R, O: Observe<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
+    let mut call = Call { callsite, block: open_and_enter(callsite), metrics: () };
+    let result = body();
+    call.end(&result, &observe);
+    // Nothing is left of it.
+    std::mem::forget(call);
+    result
+}
+
+/// Runs a function with all that it may carry: `body` begins that first. `observe` sees the result.
+#[inline(always)]
+pub fn run_begun<S: Site, R, O: Observe<R>>(
+    site: S,
+    body: impl FnOnce(Begin<'_, S::Metrics, false>) -> R,
+    observe: O,
+) -> R {
+    if site.callsite().is_on() { run_begun_on(site.callsite(), body, observe) } else { body(Begin(None)) }
+}
+
+#[inline(never)]
+fn run_begun_on<M: Metrics, R, O: Observe<R>>(
+    callsite: &'static Callsite,
+    body: impl FnOnce(Begin<'_, M, false>) -> R,
+    observe: O,
+) -> R {
+    let mut call = Call { callsite, block: None, metrics: M::NONE };
+    let result = body(Begin(Some(&mut call)));
+    call.end(&result, &observe);
+    // Nothing is left of it.
+    std::mem::forget(call);
+    result
+}
+
+/// The same where the type of the result has no name: a closure observes it.
+#[inline(always)]
+pub fn run_probed<S: Site, R>(
+    site: S,
+    body: impl FnOnce(Begin<'_, S::Metrics, false>) -> R,
+    observe: impl Fn(&R, &mut Seen<'_>),
+) -> R {
+    run_begun(site, body, Probe(observe))
+}
+
+/// Begins what a scope carries.
+#[inline(always)]
+pub fn enter<S: Site>(site: S, begin: impl FnOnce(Begin<'_, S::Metrics, false>)) -> Scope<S::Metrics> {
+    if site.callsite().is_on() { enter_on(site.callsite(), begin) } else { Scope::none() }
+}
+
+fn enter_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_, M, false>)) -> Scope<M> {
+    let mut call = Call { callsite, block: None, metrics: M::NONE };
+    begin(Begin(Some(&mut call)));
+    Scope::of(call.block.take(), call.metrics.take())
+}
+
+/// Begins what a future or a stream carries: parent, fields and labels now, the clocks at the first poll.
+#[inline(always)]
+pub fn begin<S: Site>(site: S, begin: impl FnOnce(Begin<'_, S::Metrics, true>)) -> Carried<S::Metrics> {
+    if site.callsite().is_on() { begin_on(site.callsite(), begin) } else { Carried::NONE }
+}
+
+#[inline(never)]
+fn begin_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_, M, true>)) -> Carried<M> {
+    let mut call = Call { callsite, block: None, metrics: M::NONE };
+    begin(Begin(Some(&mut call)));
+    Carried::begun(call.block.take(), call.metrics.take())
+}
+
+/// Has the compiler check what is compiled out.
+pub fn check(_: impl FnOnce(Begin<'_, (), false>)) {}
+
+/// May leave the span that a call has entered, and end its metrics.
+pub(crate) struct Call<M: Metrics> {
+    callsite: &'static Callsite,
+    block: Option<BlockRef>,
+    metrics: M,
+}
+
+impl<M: Metrics> Call<M> {
+    /// Ends a call that has returned. The user's code in `observe` may panic; then all ends as a panic of the function would
+    /// have it.
+    #[inline(always)]
+    fn end<R>(&mut self, result: &R, observe: &impl Observe<R>) {
+        let Some(block) = self.block else { return end_metrics(&mut self.metrics, None, None, result, observe) };
+        if !block.has(RECORDING) {
+            end_metrics(&mut self.metrics, None, None, result, observe);
+            self.block = None;
+            return leave_unrecorded(block);
+        }
+        let end = clock::now();
+        ended(block, end, &mut self.metrics, result, observe);
+        self.block = None;
+        leave_recorded(block, end);
+    }
+}
+
+/// Only if the body panicked does it hold something here. The metrics end inside of the span.
+impl<M: Metrics> Drop for Call<M> {
+    #[inline]
+    fn drop(&mut self) {
+        drop(self.metrics.take());
+        if let Some(block) = self.block {
+            leave_panicked(block);
+        }
+    }
+}
+
+/// Tells a recorded span and metrics of their result, and ends the metrics while the span is current: it then is the
+/// exemplar of their duration. `end` is a reading of the clock that was made before anything is observed.
+#[inline(always)]
+pub(crate) fn ended<M: Metrics, R>(block: BlockRef, end: u64, metrics: &mut M, result: &R, observe: &impl Observe<R>) {
+    if metrics.is_none() {
+        return observe.observe(result, &mut Seen { end: Some(End { block }), verdict: None });
+    }
+    end_metrics(metrics, Some(End { block }), Some(end), result, observe);
+}
+
+/// The same where the span may not be recorded.
+#[inline(always)]
+pub(crate) fn end_metrics<M: Metrics, R>(
+    metrics: &mut M,
+    end: Option<End>,
+    reading: Option<u64>,
+    result: &R,
+    observe: &impl Observe<R>,
+) {
+    if !metrics.is_none() {
+        let (mut verdict, at) = (Verdict::default(), metrics.end_reading(reading));
+        observe.observe(result, &mut Seen { end, verdict: Some(&mut verdict) });
+        metrics.take().end(at, &verdict);
+    }
+}
+
+/// Begins what a call carries, or what a future or stream carries from poll to poll; nothing if its callsite is off.
+pub struct Begin<'c, M: Metrics, const CARRIED: bool>(Option<&'c mut Call<M>>);
+
+impl<M: Metrics, const CARRIED: bool> Begin<'_, M, CARRIED> {
+    /// Takes the labels, if the call is measured.
+    #[inline(always)]
+    pub fn labels(mut self, labels: impl FnOnce() -> Labels) -> Self {
+        if let Some(call) = &mut self.0 {
+            call.metrics = M::of(call.callsite, labels);
+        }
+        self
+    }
+
+    /// Begins without a span.
+    #[inline(always)]
+    pub fn start(self) {
+        if let Some(call) = self.0 {
+            call.start(None, CARRIED);
+        }
+    }
+
+    /// Begins with a span; `fields` is called if it is recorded.
+    #[inline(always)]
+    pub fn span(self, fields: impl FnOnce(&mut Start)) {
+        if let Some(call) = self.0 {
+            let opened = if CARRIED { open::open_movable(call.callsite) } else { open::open(call.callsite) };
+            call.fill(opened, fields, CARRIED);
+        }
+    }
+
+    /// The same below a given parent.
+    #[inline(always)]
+    pub fn span_under<P: IntoParent>(self, parent: impl FnOnce() -> P, fields: impl FnOnce(&mut Start)) {
+        if let Some(call) = self.0 {
+            let opened = open::open_under(call.callsite, &parent().into_parent());
+            if let (Some(block), false) = (opened, CARRIED) {
+                noted(block);
+            }
+            call.fill(opened, fields, CARRIED);
+        }
+    }
+}
+
+fn noted(block: BlockRef) {
+    local::with(|local| context::note(local, block));
+}
+
+impl<M: Metrics> Call<M> {
+    #[inline(always)]
+    fn fill(&mut self, opened: Option<BlockRef>, fields: impl FnOnce(&mut Start), carried: bool) {
+        if let Some(block) = opened
+            && block.has(RECORDING)
+        {
+            let unfilled = Unfilled(block);
+            Start::fill(block, fields);
+            std::mem::forget(unfilled);
+        }
+        self.start(opened, carried);
+    }
+
+    #[inline(always)]
+    fn start(&mut self, opened: Option<BlockRef>, carried: bool) {
+        self.block = opened;
+        if carried {
+            return;
+        }
+        if let Some(block) = opened {
+            enter_opened(block, self.callsite);
+        }
+        if !self.metrics.is_none() {
+            self.metrics.start(start_reading(opened));
+        }
+    }
+}
