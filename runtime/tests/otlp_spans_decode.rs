@@ -224,7 +224,7 @@ fn expected(span: &FinishedSpan) -> Decoded {
 fn expected_event(event: &tracecast::Event) -> span::Event {
     span::Event {
         time_unix_nano: event.unix_nanos,
-        name: event.name.to_owned(),
+        name: event.name.to_string(),
         attributes: key_values(&event.attributes),
         dropped_attributes_count: 0,
     }
@@ -253,7 +253,7 @@ fn key_values(attributes: &[Attribute]) -> Vec<KeyValue> {
         OwnedValue::Str(text) => any_value::Value::StringValue(text.to_string()),
         other => panic!("unknown value {other:?}"),
     };
-    attributes.iter().map(|attribute| key_value(attribute.key.name, value(&attribute.value))).collect()
+    attributes.iter().map(|attribute| key_value(&attribute.key, value(&attribute.value))).collect()
 }
 
 /// The spans of a request, which has our resource and our scope.

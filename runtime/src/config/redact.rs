@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::declare::value::OwnedValue;
 use crate::meter::snapshot::Snapshot;
-use crate::record::finished::{Attribute, FinishedSpan};
+use crate::record::finished::FinishedSpan;
 
 /// What a hook is: it is given the name under which a text stands and the text, and says what shall stand there instead.
 type Hook = dyn Fn(&str, &str) -> Option<String> + Send + Sync;
@@ -29,17 +29,9 @@ impl Redact {
         panic::catch_unwind(AssertUnwindSafe(|| (self.0)(name, text))).unwrap_or_else(|_| Some(UNKNOWN.to_owned()))
     }
 
-    /// Changes the texts of a span: values of attributes, of its own and of its events, and its name.
+    /// Changes the texts of a span: values of attributes, its name, the description of its status.
     pub(crate) fn span(&self, span: &mut FinishedSpan) {
-        if let Some(name) = self.instead("name", &span.name) {
-            span.name = Cow::Owned(name);
-        }
-        self.attributes(&mut span.attributes);
-        span.events.iter_mut().for_each(|event| self.attributes(&mut event.attributes));
-    }
-
-    fn attributes(&self, attributes: &mut [Attribute]) {
-        attributes.iter_mut().for_each(|Attribute { key, value }| self.attribute(key.name, value));
+        span.change_texts(&|name, text| self.instead(name, text));
     }
 
     /// Changes the texts of labels. Those that become the same stay series of their own.

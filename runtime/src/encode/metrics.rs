@@ -2,13 +2,14 @@
 
 use crate::declare::label::LabelText;
 use crate::declare::metric::MetricKind;
+use crate::declare::scope::ForeignScope;
 use crate::declare::value::{OwnedValue, Value};
 use crate::encode::attribute;
 use crate::encode::resource::EncodedResource;
 use crate::encode::wire::Wire;
 use crate::meter::snapshot::{
-    ExemplarPoint, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, MetricPoints, Point,
-    PointValue, Snapshot, Temporality,
+    ExemplarPoint, ExponentialPoint, ForeignMetric, ForeignPoint, HistogramPoint, MetricPoints, Point, PointValue,
+    Snapshot, Temporality,
 };
 
 /// `AGGREGATION_TEMPORALITY_DELTA` and its other.

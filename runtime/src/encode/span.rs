@@ -6,20 +6,21 @@ use crate::declare::value::Value;
 use crate::encode::attribute::key_value;
 use crate::encode::labels::Labels;
 use crate::encode::wire::{Opened, Wire};
-use crate::record::finished::{FinishedSpan, Outcome};
+use crate::record::finished::Outcome;
 
 /// The attribute that says how a span ended that neither failed nor came to its end.
 pub(crate) const OUTCOME_KEY: &str = "tc.outcome";
 /// The key whose text is the message of the status.
 pub(crate) const MESSAGE_KEY: &str = "error.message";
+/// `STATUS_CODE_OK`.
+pub(crate) const STATUS_OK: u8 = 1;
 /// `STATUS_CODE_ERROR`.
 pub(crate) const STATUS_ERROR: u8 = 2;
 
-/// The span was sampled: others do not get here.
-pub(crate) const FLAG_SAMPLED: u32 = 1;
-/// Whether the parent is remote is known.
-pub(crate) const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
-pub(crate) const FLAG_IS_REMOTE: u32 = 1 << 9;
+const FLAG_SAMPLED: u32 = 1;
+/// Whether the other span is remote is known.
+const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
+const FLAG_IS_REMOTE: u32 = 1 << 9;
 
 /// Where attributes go: the tag of the field, for a span and for an event.
 const OF_SPAN: u8 = 9 << 3 | 2;
@@ -38,32 +39,22 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    pub(crate) fn of(span: &FinishedSpan) -> Self {
-        Head {
-            trace_id: span.trace_id.0,
-            span_id: span.span_id.0,
-            parent_id: span.parent_span_id.map_or(0, |id| id.0),
-            parent_is_remote: span.parent_is_remote,
-            kind: span.kind,
-            start: span.start_unix_nanos,
-            end: span.start_unix_nanos.saturating_add(span.duration.as_nanos() as u64),
-        }
-    }
-
-    /// The flags of the trace, and whether the parent is remote.
-    pub(crate) fn flags(&self) -> u32 {
-        FLAG_SAMPLED | FLAG_HAS_IS_REMOTE | if self.parent_is_remote { FLAG_IS_REMOTE } else { 0 }
-    }
-
     /// The number of the kind: 0 would be unspecified.
-    pub(crate) fn kind(&self) -> u8 {
+    fn kind(&self) -> u8 {
         self.kind as u8 + 1
     }
 }
 
-/// The flags of a link. Whether its span is remote is not recorded, so they do not say.
-pub(crate) fn link_flags(sampled: bool) -> u32 {
-    if sampled { FLAG_SAMPLED } else { 0 }
+/// The flags of a span or a link: whether the trace is sampled, and whether the parent or the linked span is remote, if that is
+/// known.
+#[inline]
+pub(crate) fn flags(sampled: bool, is_remote: Option<bool>) -> u32 {
+    let remote = match is_remote {
+        Some(true) => FLAG_HAS_IS_REMOTE | FLAG_IS_REMOTE,
+        Some(false) => FLAG_HAS_IS_REMOTE,
+        None => 0,
+    };
+    remote | if sampled { FLAG_SAMPLED } else { 0 }
 }
 
 /// What the status of a failed span says if no error's message was recorded.
@@ -119,7 +110,7 @@ impl SpanWriter {
         fixed[43..51].copy_from_slice(&head.end.to_le_bytes());
         // Field 16 has a tag of two bytes.
         fixed[51..53].copy_from_slice(&[0x85, 0x01]);
-        fixed[53..57].copy_from_slice(&head.flags().to_le_bytes());
+        fixed[53..57].copy_from_slice(&flags(true, Some(head.parent_is_remote)).to_le_bytes());
         fixed[57..59].copy_from_slice(&[4 << 3 | 2, 8]);
         fixed[59..67].copy_from_slice(&head.parent_id.to_be_bytes());
         let opened = self.wire.opened_at(self.wire.len() + 3);
@@ -207,7 +198,7 @@ impl SpanWriter {
             wire.field_of_bytes(1, &trace_id.to_be_bytes());
             wire.field_of_bytes(2, &span_id.to_be_bytes());
             wire.push(&[6 << 3 | 5]);
-            wire.push(&link_flags(sampled).to_le_bytes());
+            wire.push(&flags(sampled, None).to_le_bytes());
         });
     }
 
@@ -225,9 +216,7 @@ impl SpanWriter {
     #[cold]
     fn special(&mut self, outcome: Outcome, dropped: [u32; 3]) {
         for (field, count) in [10, 12, 14].into_iter().zip(dropped) {
-            if count > 0 {
-                self.wire.number(field, u64::from(count));
-            }
+            self.wire.number_unless_zero(field, count);
         }
         if outcome == Outcome::Cancelled {
             self.attribute_unless_there(OUTCOME_KEY, Value::Str(outcome.as_str()));

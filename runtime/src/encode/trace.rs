@@ -6,7 +6,7 @@
 use crate::declare::key::{Key, KeyMeta, ValueType};
 use crate::declare::keys::uncertain_times;
 use crate::declare::value::{Value, cut};
-use crate::encode::foreign::Scopes;
+use crate::encode::finished::{Scopes, write_span};
 use crate::encode::resource::{EncodedResource, Request};
 use crate::encode::span::{Head, SpanWriter};
 use crate::encode::wire::{Opened, Wire};
@@ -15,7 +15,6 @@ use crate::record::finished::FinishedSpan;
 use crate::record::item::Item;
 use crate::record::layout::Record;
 use crate::record::limits;
-use crate::trace::foreign::ForeignSpan;
 
 /// An `ExportTraceServiceRequest` in the making: one resource, our scope and those of others, any number of spans.
 #[derive(Debug)]
@@ -64,11 +63,6 @@ impl TraceBatch {
         request.bytes
     }
 
-    /// Adds a span that is not ours.
-    pub(crate) fn foreign(&mut self, span: &ForeignSpan) {
-        self.others.add(span);
-    }
-
     /// Adds a span as it was recorded.
     pub(crate) fn record(&mut self, record: &Record<'_>, converter: &Converter) {
         self.spans += 1;
@@ -98,27 +92,15 @@ impl TraceBatch {
         self.writer.end(span, name, record.outcome(), record.dropped());
     }
 
-    /// Adds a span that is plain data already.
-    pub(crate) fn finished(&mut self, finished: &FinishedSpan) {
-        self.spans += 1;
-        let writer = &mut self.writer;
-        let span = writer.begin(&Head::of(finished));
-        writer.trace_state(&finished.trace_state);
-        for attribute in &finished.attributes {
-            writer.attribute(attribute.key.name, attribute.value.as_value());
-        }
-        for event in &finished.events {
-            let opened = writer.begin_event(event.unix_nanos, event.name);
-            for attribute in &event.attributes {
-                writer.attribute(attribute.key.name, attribute.value.as_value());
+    /// Adds a span that is owned data: ours, or that of a third party.
+    pub(crate) fn finished(&mut self, span: &FinishedSpan) {
+        match &span.scope {
+            Some(scope) => self.others.add(scope, span),
+            None => {
+                self.spans += 1;
+                write_span(&mut self.writer.wire, span);
             }
-            writer.end_event(opened);
         }
-        for link in &finished.links {
-            writer.link(link.trace_id.0, link.span_id.0, link.sampled);
-        }
-        let dropped = [finished.dropped_attributes, finished.dropped_events, finished.dropped_links];
-        writer.end(span, &finished.name, finished.outcome, dropped);
     }
 }
 

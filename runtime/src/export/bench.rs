@@ -55,17 +55,17 @@ impl Encoder {
 
     /// Encodes all spans that are not ours and have ended.
     pub fn drain_foreign(&mut self) {
-        foreign::take(|span| self.batch.foreign(&span));
+        foreign::take(|span| self.batch.finished(&span));
     }
 
     /// All spans that have ended, ours and others, as JSON.
     pub fn drain_json(&self) -> Vec<u8> {
-        let (converter, mut spans, mut others) = (clock::converter(), Vec::new(), Vec::new());
+        let (converter, mut spans) = (clock::converter(), Vec::new());
         if let Some(recorder) = recorder::get() {
             recorder.drain(|| true, |record| spans.push(record.finish(&converter)));
         }
-        foreign::take(|span| others.push(span));
-        json::trace_request(&self.resource, &spans, &others)
+        foreign::take(|span| spans.push(span));
+        json::trace_request(&self.resource, &spans)
     }
 
     /// How many spans wait to be taken.
@@ -87,7 +87,7 @@ impl Encoder {
 
     /// The same in JSON.
     pub fn finished_json(&self, spans: &[FinishedSpan]) -> Vec<u8> {
-        json::trace_request(&self.resource, spans, &[])
+        json::trace_request(&self.resource, spans)
     }
 
     /// A request with the points of a snapshot.

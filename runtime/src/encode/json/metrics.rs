@@ -2,10 +2,11 @@
 
 use super::writer::Json;
 use super::{attribute, own_scope, request_of_scopes};
+use crate::declare::scope::ForeignScope;
 use crate::declare::value::{OwnedValue, Value};
 use crate::encode::metrics::{Form, Labels, Number, Stream, Times, foreign, ours};
 use crate::encode::resource::EncodedResource;
-use crate::meter::snapshot::{ExemplarPoint, ExponentialPoint, ForeignScope, HistogramPoint, PointValue, Snapshot};
+use crate::meter::snapshot::{ExemplarPoint, ExponentialPoint, HistogramPoint, PointValue, Snapshot};
 
 /// An `ExportMetricsServiceRequest` with all points of a snapshot.
 pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {

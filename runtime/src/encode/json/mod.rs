@@ -2,7 +2,6 @@
 //!
 //! It is for collectors that take nothing else, so it is written from plain data and not from records.
 
-mod foreign;
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 mod logs;
 mod metrics;

@@ -14,13 +14,12 @@ use super::size::longest_request;
 use super::way::{Forms, Receiver, Ways};
 use crate::config::Batch;
 use crate::config::redact::Redact;
-use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
-use crate::record::finished::{Attribute, FinishedSpan};
+use crate::record::finished::FinishedSpan;
 use crate::record::recorder::Accounting;
-use crate::trace::foreign::{self, ForeignSpan};
+use crate::trace::foreign;
 use crate::trace::recording::{Recording, Taken};
 use crate::trace::tree;
 
@@ -148,7 +147,7 @@ impl Spans {
         });
         foreign::take(|span| {
             any = true;
-            waiting.add_other(span, redact);
+            waiting.add_finished(span, redact);
             if waiting.is_full(*size, longest) {
                 waiting.hand_over(ways, resource);
             }
@@ -247,37 +246,25 @@ impl Spans {
 
 impl Waiting {
     fn add(&mut self, taken: &Taken<'_>, redact: Option<&Redact>) {
-        self.count += 1;
         match taken {
             // The short way: no span is ever made of it.
             Taken::Record(record, converter) if redact.is_none() && self.plain.is_none() => {
+                self.count += 1;
                 self.batch.record(record, converter);
             }
-            _ => {
-                let mut span = taken.finished();
-                redact.iter().for_each(|redact| redact.span(&mut span));
-                if self.wants_batch {
-                    self.batch.finished(&span);
-                }
-                if let Some(plain) = &mut self.plain {
-                    self.plain_bytes += weight(&span);
-                    plain.ours.push(span);
-                }
-            }
+            _ => self.add_finished(taken.finished(), redact),
         }
     }
 
-    fn add_other(&mut self, mut span: ForeignSpan, redact: Option<&Redact>) {
+    fn add_finished(&mut self, mut span: FinishedSpan, redact: Option<&Redact>) {
         self.count += 1;
-        if let Some(redact) = redact {
-            span.change_texts(&|name, text| redact.instead(name, text));
-        }
+        redact.iter().for_each(|redact| redact.span(&mut span));
         if self.wants_batch {
-            self.batch.foreign(&span);
+            self.batch.finished(&span);
         }
         if let Some(plain) = &mut self.plain {
             self.plain_bytes += span.bytes();
-            plain.others.push(span);
+            plain.push(span);
         }
     }
 
@@ -302,8 +289,8 @@ impl Waiting {
         ways.push(&Forms {
             items: self.count as u64,
             protobuf: &|| packed(batch.borrow_mut().take(Vec::new())),
-            json: &|| packed(json::trace_request(resource, &plain.ours, &plain.others)),
-            text: &|| tree::timed(&plain.ours, &plain.others),
+            json: &|| packed(json::trace_request(resource, &plain)),
+            text: &|| tree::timed(&plain),
             spans: Some(&plain),
         });
         if ways.is_empty() {
@@ -312,14 +299,4 @@ impl Waiting {
         }
         (self.count, self.plain_bytes, self.since) = (0, 0, None);
     }
-}
-
-/// About as many bytes as a span takes as JSON.
-fn weight(span: &FinishedSpan) -> usize {
-    let of = |attributes: &[Attribute]| -> usize {
-        let text = |value: &OwnedValue| if let OwnedValue::Str(text) = value { text.len() } else { 20 };
-        attributes.iter().map(|attribute| 50 + attribute.key.name.len() + text(&attribute.value)).sum()
-    };
-    let events = span.events.iter().map(|event| 100 + event.name.len() + of(&event.attributes)).sum::<usize>();
-    400 + span.name.len() + of(&span.attributes) + events + 120 * span.links.len()
 }

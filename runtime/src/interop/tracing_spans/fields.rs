@@ -9,7 +9,7 @@ use tracing_core::field::{Field, Visit};
 
 use crate::declare::callsite::Kind;
 use crate::declare::value::OwnedValue;
-use crate::trace::foreign::{ForeignSpan, ForeignStatus, Named};
+use crate::record::finished::{Attribute, FinishedSpan, Status};
 
 /// What the fields say.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Fields {
     pub(super) kind: Option<Kind>,
     /// Of an event.
     pub(super) message: Option<String>,
-    pub(super) attributes: Vec<Named>,
+    pub(super) attributes: Vec<Attribute>,
     failed: Option<bool>,
     description: Option<String>,
 }
@@ -32,7 +32,7 @@ impl Fields {
     }
 
     /// Puts all but the message on a span.
-    pub(super) fn apply(self, span: &mut ForeignSpan) {
+    pub(super) fn apply(self, span: &mut FinishedSpan) {
         if let Some(name) = self.name {
             span.name = Cow::Owned(name);
         }
@@ -41,13 +41,13 @@ impl Fields {
         }
         self.attributes.into_iter().for_each(|attribute| span.set(attribute));
         match (self.failed, self.description) {
-            (Some(false), _) => span.set_status(ForeignStatus::Ok),
-            (failed, Some(text)) if failed.is_some() || !matches!(span.status, ForeignStatus::Ok) => {
-                span.set_status(ForeignStatus::Error(Cow::Owned(text)));
+            (Some(false), _) => span.set_status(Status::Ok),
+            (failed, Some(text)) if failed.is_some() || !matches!(span.status, Status::Ok) => {
+                span.set_status(Status::Error(Cow::Owned(text)));
             }
             // A description that came before stays.
-            (Some(true), None) if !matches!(span.status, ForeignStatus::Error(_)) => {
-                span.set_status(ForeignStatus::Error(Cow::Borrowed("")));
+            (Some(true), None) if !matches!(span.status, Status::Error(_)) => {
+                span.set_status(Status::Error(Cow::Borrowed("")));
             }
             _ => {}
         }
@@ -65,7 +65,7 @@ impl Fields {
     }
 
     fn value(&mut self, field: &Field, value: OwnedValue) {
-        self.attributes.push((Cow::Borrowed(field.name()), value));
+        self.attributes.push(Attribute { key: Cow::Borrowed(field.name()), value });
     }
 }
 

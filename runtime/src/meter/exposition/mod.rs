@@ -154,8 +154,9 @@ mod foreign {
 
     use super::{Families, joined, label_name, translated, write_point};
     use crate::declare::metric::MetricKind;
+    use crate::declare::scope::ForeignScope;
     use crate::declare::value::OwnedValue;
-    use crate::meter::snapshot::{ForeignMetric, ForeignScope, PointValue, Snapshot};
+    use crate::meter::snapshot::{ForeignMetric, PointValue, Snapshot};
 
     impl Snapshot {
         /// The same text with the resource in front, as the metric `target_info`.

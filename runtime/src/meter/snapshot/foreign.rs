@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{PointValue, Snapshot, Temporality, write_line};
 use crate::declare::metric::MetricKind;
+use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
 
 /// The points of one raw OpenTelemetry instrument, or of one stream that a view made of it.
@@ -29,20 +30,6 @@ pub struct ForeignMetric {
     pub time_unix_nanos: u64,
     /// A point for each set of attributes.
     pub points: Vec<ForeignPoint>,
-}
-
-/// What instruments belong to: a library, and what it says of itself.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ForeignScope {
-    /// Its name.
-    pub name: String,
-    /// Its version.
-    pub version: Option<String>,
-    /// The schema of its names.
-    pub schema_url: Option<String>,
-    /// What else it says.
-    pub attributes: Vec<(String, OwnedValue)>,
 }
 
 /// One series at one moment.

@@ -9,7 +9,7 @@ use std::fmt;
 
 #[cfg(feature = "otlp")]
 #[cfg(feature = "otlp")]
-pub use self::foreign::{ForeignMetric, ForeignPoint, ForeignScope};
+pub use self::foreign::{ForeignMetric, ForeignPoint};
 
 use crate::declare::amount::{Amount, Measurement};
 use crate::declare::cells::{Exemplar, Total, exponential, histogram};

@@ -4,7 +4,6 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
-use super::ForeignSpan;
 use crate::declare::value::OwnedValue;
 use crate::record::finished::FinishedSpan;
 
@@ -19,7 +18,7 @@ pub(crate) trait ForeignExporter: Send {
     fn set_resource(&mut self, attributes: &[(String, OwnedValue)], schema_url: Option<&str>);
 
     /// Brings spans out. Trying again is the exporter's own affair.
-    fn export(&mut self, spans: &[FinishedSpan], foreign: &[ForeignSpan]) -> Exported<'_>;
+    fn export(&mut self, spans: &[FinishedSpan]) -> Exported<'_>;
 
     /// Has it bring out what it still holds. It may block: to be called where that does no harm.
     fn flush(&mut self) -> Result<(), String>;

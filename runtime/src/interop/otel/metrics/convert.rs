@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use opentelemetry::{InstrumentationScope, KeyValue};
+use opentelemetry::KeyValue;
 use opentelemetry_sdk::metrics::Temporality as SdkTemporality;
 use opentelemetry_sdk::metrics::data::{
     AggregatedMetrics, ExponentialBucket, ExponentialHistogramDataPoint, HistogramDataPoint, Metric, MetricData,
@@ -11,10 +11,11 @@ use opentelemetry_sdk::metrics::data::{
 };
 
 use crate::declare::metric::MetricKind;
+use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
+use crate::interop::otel::convert;
 use crate::meter::snapshot::{
-    ExponentialBuckets, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, PointValue,
-    Temporality,
+    ExponentialBuckets, ExponentialPoint, ForeignMetric, ForeignPoint, HistogramPoint, PointValue, Temporality,
 };
 
 /// All metrics, by scope.
@@ -23,19 +24,10 @@ pub(super) fn metrics(read: &ResourceMetrics) -> Vec<ForeignMetric> {
     // The SDK has them in no order.
     scopes.sort_by_key(|scope| (scope.scope().name().to_owned(), scope.scope().version().map(str::to_owned)));
     let of_scope = |metrics: &&opentelemetry_sdk::metrics::data::ScopeMetrics| {
-        let scope = Arc::new(scope(metrics.scope()));
+        let scope = Arc::new(convert::scope(metrics.scope()));
         metrics.metrics().map(|one| metric(&scope, one)).collect::<Vec<_>>()
     };
     scopes.iter().flat_map(of_scope).collect()
-}
-
-fn scope(scope: &InstrumentationScope) -> ForeignScope {
-    ForeignScope {
-        name: scope.name().to_owned(),
-        version: scope.version().map(str::to_owned),
-        schema_url: scope.schema_url().map(str::to_owned),
-        attributes: attributes(scope.attributes()),
-    }
 }
 
 fn metric(scope: &Arc<ForeignScope>, metric: &Metric) -> ForeignMetric {
@@ -160,7 +152,7 @@ fn nanos(time: SystemTime) -> u64 {
 }
 
 fn attributes<'a>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(String, OwnedValue)> {
-    from.map(|attribute| (attribute.key.to_string(), super::super::convert::value(attribute.value.clone()))).collect()
+    from.map(|attribute| (attribute.key.to_string(), convert::value(attribute.value.clone()))).collect()
 }
 
 /// What instruments count in.
