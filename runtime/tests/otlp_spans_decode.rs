@@ -281,11 +281,15 @@ fn decoded_json(request: &[u8]) -> Vec<Decoded> {
 fn check(encoder: &mut Encoder) -> usize {
     let finished = encoder.drain_both();
     assert_eq!(encoder.spans(), finished.len());
+    compare(&encoder.take(Vec::new()), encoder, &finished)
+}
+
+fn compare(from_records: &[u8], encoder: &Encoder, finished: &[FinishedSpan]) -> usize {
     let expected: Vec<_> = finished.iter().map(expected).collect();
     let ways = [
-        ("records", decoded(&encoder.take(Vec::new()))),
-        ("plain data", decoded(&encoder.finished(&finished))),
-        ("JSON", decoded_json(&encoder.finished_json(&finished))),
+        ("records", decoded(from_records)),
+        ("plain data", decoded(&encoder.finished(finished))),
+        ("JSON", decoded_json(&encoder.finished_json(finished))),
     ];
     for (way, decoded) in ways {
         assert_eq!(decoded.len(), expected.len(), "{way}");
@@ -309,6 +313,29 @@ fn thousands_of_random_spans_are_the_same_each_way() {
     }
     // Those that were made, those that share, and those below them.
     assert_eq!(spans, 20 * (150 + 10 + 10 * (3 + 2)));
+}
+
+#[test]
+fn redacted_spans_are_the_same_each_way() {
+    let _turn = TURN.lock().unwrap();
+    let hook = |name: &str, text: &str| match name {
+        "name" => text.contains('1').then(|| "a name that stands instead of another".to_owned()),
+        "t.tier" | "t.tenant" => text.contains(['l', 'a']).then(|| format!("[{text}]")),
+        "t.fixed" => Some(String::new()),
+        "t.on" | "t.flag" => panic!("a flag is no text"),
+        _ => text.contains('a').then(|| text.replace('a', "*******")),
+    };
+    let (mut random, mut encoder) = (Random(7), Encoder::new("redacted").with_redaction(hook));
+    for _ in 0..10 {
+        let _recording = recording(Limits::default());
+        (0..150).for_each(|_| make_span(&mut random));
+        (0..10).for_each(|_| below_a_share(&mut random));
+        let finished = encoder.drain_both();
+        let texts = finished.iter().flat_map(|span| &span.attributes).map(|attribute| attribute.value.to_string());
+        assert!(texts.filter(|text| text == "[a]" || text == "[gold]").count() > 10);
+        assert!(finished.iter().any(|span| span.name.starts_with("a name that")));
+        compare(&encoder.take(Vec::new()), &encoder, &finished);
+    }
 }
 
 #[test]

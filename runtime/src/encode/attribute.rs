@@ -7,7 +7,7 @@ use crate::encode::wire::{Wire, put_varint};
 /// is called and leaves out what is absent: these have no value here.
 ///
 /// What most attributes are takes few and short copies: every length in it is one byte.
-#[inline]
+#[inline(always)]
 pub(crate) fn key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     if let Value::Str(text) = value {
         let (len, text_len) = (key.len() + text.len() + 6, text.len() as u8);
@@ -96,7 +96,8 @@ pub(crate) fn with_unsigned<R>(number: u64, f: impl FnOnce(Value<'_>) -> R) -> R
     }
 }
 
-/// Writes a field that is a `KeyValue`.
+/// Writes a field that is a `KeyValue`, where nothing hurries.
+#[inline(never)]
 pub(crate) fn field(wire: &mut Wire, field: u8, key: &str, value: Value<'_>) {
     key_value(wire, field << 3 | 2, key, value);
 }

@@ -27,7 +27,8 @@ struct Place {
 
 impl Labels {
     /// Writes a field that is a label's `KeyValue`, and says how many bytes its text has, which are the last.
-    #[inline]
+    // Always inlined: with and without a redaction hook there are two callers, and neither would get it otherwise.
+    #[inline(always)]
     pub(crate) fn write(&mut self, wire: &mut Wire, tag: u8, key: &'static KeyMeta, ordinal: usize) -> usize {
         let id = (std::ptr::from_ref(key).addr(), ordinal);
         if let Some(place) = self.known.get(&id) {

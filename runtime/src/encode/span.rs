@@ -127,7 +127,7 @@ impl SpanWriter {
     }
 
     /// Writes an attribute of the span, or of the event that was begun.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn attribute(&mut self, name: &'static str, value: Value<'_>) {
         let start = self.wire.len();
         key_value(&mut self.wire, self.tag, name, value);
@@ -135,19 +135,26 @@ impl SpanWriter {
         self.note(name, start, text);
     }
 
-    /// Writes a label as an attribute.
+    /// Writes a label as an attribute, with the text that `instead`, given its own, puts there.
     #[inline]
-    pub(crate) fn label(&mut self, key: &'static KeyMeta, ordinal: usize) {
+    pub(crate) fn label(
+        &mut self,
+        key: &'static KeyMeta,
+        ordinal: usize,
+        instead: impl FnOnce(&[u8]) -> Option<String>,
+    ) {
         let start = self.wire.len();
         let text = self.labels.write(&mut self.wire, self.tag, key, ordinal);
+        if let Some(other) = instead(self.wire.bytes.get(self.wire.len() - text..).unwrap_or_default()) {
+            self.wire.bytes.truncate(start);
+            return self.attribute(key.name, Value::Str(&other));
+        }
         self.note(key.name, start, text);
     }
 
-    /// Writes an attribute if there is none of this name.
-    pub(crate) fn attribute_unless_there(&mut self, name: &'static str, value: Value<'_>) {
-        if self.find(name).is_none() {
-            self.attribute(name, value);
-        }
+    /// Whether there is an attribute of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
     }
 
     #[inline]
@@ -218,8 +225,8 @@ impl SpanWriter {
         for (field, count) in [10, 12, 14].into_iter().zip(dropped) {
             self.wire.number_unless_zero(field, count);
         }
-        if outcome == Outcome::Cancelled {
-            self.attribute_unless_there(OUTCOME_KEY, Value::Str(outcome.as_str()));
+        if outcome == Outcome::Cancelled && !self.has(OUTCOME_KEY) {
+            self.attribute(OUTCOME_KEY, Value::Str(outcome.as_str()));
         }
         if outcome.is_error() {
             let message = self.find(MESSAGE_KEY).map(|at| self.written[at]).filter(|message| message.text != NO_TEXT);

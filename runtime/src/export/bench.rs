@@ -1,5 +1,6 @@
 //! The encoder, for the benches and for tests of whole requests. Not public API: it changes without notice.
 
+use crate::config::redact::Redact;
 use crate::declare::value::OwnedValue;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
@@ -15,6 +16,7 @@ use crate::trace::foreign;
 pub struct Encoder {
     resource: EncodedResource,
     batch: TraceBatch,
+    redact: Option<Redact>,
 }
 
 impl Encoder {
@@ -26,14 +28,26 @@ impl Encoder {
             ("process.command_args".to_owned(), OwnedValue::StrArray(vec!["a".to_owned(), "b".to_owned()])),
         ];
         let resource = EncodedResource::new(&attributes).with_schema_url("https://opentelemetry.io/schemas/1.42.0");
-        Encoder { batch: TraceBatch::new(&resource), resource }
+        Encoder { batch: TraceBatch::new(&resource), resource, redact: None }
+    }
+
+    /// The same with a redaction hook.
+    #[must_use]
+    pub fn with_redaction(mut self, hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.redact = Some(Redact::new(hook));
+        self
     }
 
     /// Encodes all spans that have ended, from their records.
     pub fn drain(&mut self) {
         let converter = clock::converter();
-        if let Some(recorder) = recorder::get() {
-            recorder.drain(|| true, |record| self.batch.record(record, &converter));
+        let Encoder { batch, redact, .. } = self;
+        match (recorder::get(), redact) {
+            (Some(recorder), None) => _ = recorder.drain(|| true, |record| batch.record(record, &converter)),
+            (Some(recorder), Some(redact)) => {
+                recorder.drain(|| true, |record| batch.redacted(record, &converter, redact));
+            }
+            (None, _) => {}
         }
     }
 
@@ -45,8 +59,15 @@ impl Encoder {
             recorder.drain(
                 || true,
                 |record| {
-                    self.batch.record(record, &converter);
-                    spans.push(record.finish(&converter));
+                    let mut span = record.finish(&converter);
+                    match &self.redact {
+                        None => self.batch.record(record, &converter),
+                        Some(redact) => {
+                            self.batch.redacted(record, &converter, redact);
+                            redact.span(&mut span);
+                        }
+                    }
+                    spans.push(span);
                 },
             );
         }

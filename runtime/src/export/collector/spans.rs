@@ -245,23 +245,33 @@ impl Spans {
 }
 
 impl Waiting {
+    /// Adds a span. Requests in protobuf are written from its record; owned data is made only if a receiver needs it.
     fn add(&mut self, taken: &Taken<'_>, redact: Option<&Redact>) {
-        match taken {
-            // The short way: no span is ever made of it.
-            Taken::Record(record, converter) if redact.is_none() && self.plain.is_none() => {
-                self.count += 1;
-                self.batch.record(record, converter);
-            }
-            _ => self.add_finished(taken.finished(), redact),
+        let Taken::Record(record, converter) = taken else { return self.add_finished(taken.finished(), redact) };
+        self.count += 1;
+        match redact {
+            _ if !self.wants_batch => {}
+            None => self.batch.record(record, converter),
+            Some(redact) => self.batch.redacted(record, converter, redact),
+        }
+        if self.plain.is_some() {
+            let mut span = record.finish(converter);
+            redact.iter().for_each(|redact| redact.span(&mut span));
+            self.keep(span);
         }
     }
 
+    /// Adds a span that is owned data.
     fn add_finished(&mut self, mut span: FinishedSpan, redact: Option<&Redact>) {
         self.count += 1;
         redact.iter().for_each(|redact| redact.span(&mut span));
         if self.wants_batch {
             self.batch.finished(&span);
         }
+        self.keep(span);
+    }
+
+    fn keep(&mut self, span: FinishedSpan) {
         if let Some(plain) = &mut self.plain {
             self.plain_bytes += span.bytes();
             plain.push(span);
