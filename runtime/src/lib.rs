@@ -149,6 +149,7 @@ pub use crate::declare::key::{Key, KeyKind, KeyMeta, KeyOf, LabelKey, ValueType}
 pub use crate::declare::label::{ClosedLabel, Index, Label};
 pub use crate::declare::metric::{Buckets, Dimension, LabelSet, LabelValues, MetricKind, MetricMeta, NumberType};
 pub use crate::declare::observe::Observation;
+pub use crate::declare::scope::ForeignScope;
 pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub use crate::export::init::{Guard, InitError, NoExporter, ReloadError, Reloaded, Report, init, try_init};
@@ -163,9 +164,9 @@ pub use crate::meter::snapshot::{
 };
 #[cfg(feature = "otlp")]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
-pub use crate::meter::snapshot::{ForeignMetric, ForeignPoint, ForeignScope};
+pub use crate::meter::snapshot::{ForeignMetric, ForeignPoint};
 pub use crate::propagate::carrier::Carrier;
-pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
+pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
 pub use crate::record::ids::{SpanId, TraceId};
 pub use crate::record::limits::Limits;
 pub use crate::record::recorder::{Accounting, Capacity, Dropped};

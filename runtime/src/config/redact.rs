@@ -5,10 +5,9 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use crate::declare::attribute::AttributeValue;
 use crate::declare::value::OwnedValue;
 use crate::meter::snapshot::Snapshot;
-use crate::record::finished::{Attribute, FinishedSpan};
+use crate::record::finished::FinishedSpan;
 
 /// What a hook is: it is given the name under which a text stands and the text, and says what shall stand there instead.
 type Hook = dyn Fn(&str, &str) -> Option<String> + Send + Sync;
@@ -30,23 +29,9 @@ impl Redact {
         panic::catch_unwind(AssertUnwindSafe(|| (self.0)(name, text))).unwrap_or_else(|_| Some(UNKNOWN.to_owned()))
     }
 
-    /// Changes the texts of a span: values of attributes, of its own and of its events, and its name.
+    /// Changes the texts of a span: values of attributes, its name, the description of its status.
     pub(crate) fn span(&self, span: &mut FinishedSpan) {
-        if let Some(name) = self.instead("name", &span.name) {
-            span.name = Cow::Owned(name);
-        }
-        self.attributes(&mut span.attributes);
-        span.events.iter_mut().for_each(|event| self.attributes(&mut event.attributes));
-    }
-
-    fn attributes(&self, attributes: &mut [Attribute]) {
-        for Attribute { key, value } in attributes {
-            if let OwnedValue::Str(text) = value
-                && let Some(other) = self.instead(key.name, text)
-            {
-                *text = Cow::Owned(other);
-            }
-        }
+        span.change_texts(&|name, text| self.instead(name, text));
     }
 
     /// Changes the texts of labels. Those that become the same stay series of their own.
@@ -66,17 +51,8 @@ impl Redact {
     }
 
     /// Changes the texts of an attribute.
-    pub(crate) fn attribute(&self, name: &str, value: &mut AttributeValue) {
-        let change = |text: &mut String| {
-            if let Some(other) = self.instead(name, text) {
-                *text = other;
-            }
-        };
-        match value {
-            AttributeValue::Str(text) => change(text),
-            AttributeValue::StrArray(texts) => texts.iter_mut().for_each(change),
-            _ => {}
-        }
+    pub(crate) fn attribute(&self, name: &str, value: &mut OwnedValue) {
+        value.change_texts(|text| self.instead(name, text));
     }
 }
 

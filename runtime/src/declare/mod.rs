@@ -6,8 +6,6 @@
 //! that are asked. It uses `base` only.
 
 pub(crate) mod amount;
-#[cfg(feature = "otlp")]
-pub(crate) mod attribute;
 pub(crate) mod callsite;
 pub(crate) mod cells;
 pub(crate) mod filter;
@@ -19,6 +17,7 @@ pub(crate) mod meter;
 pub(crate) mod metric;
 pub(crate) mod observe;
 pub(crate) mod registry;
+pub(crate) mod scope;
 pub(crate) mod sections;
 pub(crate) mod switch;
 pub(crate) mod value;

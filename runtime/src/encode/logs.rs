@@ -3,7 +3,8 @@
 //! Records of one target are one scope: OpenTelemetry has the name of a logger there. So each target has a buffer of its
 //! own, and the buffers follow each other in the request.
 
-use crate::encode::attribute::{self, Scalar, with_owned};
+use crate::declare::value::Value;
+use crate::encode::attribute;
 use crate::encode::resource::EncodedResource;
 use crate::encode::wire::Wire;
 use crate::logs::LogRecord;
@@ -88,10 +89,10 @@ fn write_record(wire: &mut Wire, record: &LogRecord) {
     wire.number(2, u64::from(record.severity()));
     wire.text_unless_empty(3, record.severity_text());
     if !record.body.is_empty() {
-        wire.nested(5, |wire| Scalar::Str(&record.body).write(wire));
+        wire.nested(5, |wire| attribute::any_value(wire, Value::Str(&record.body)));
     }
     for (name, value) in &record.attributes {
-        with_owned(value, |value| attribute::field(wire, 6, name, value));
+        attribute::field(wire, 6, name, value.as_value());
     }
     if record.dropped_attributes > 0 {
         wire.number(7, u64::from(record.dropped_attributes));

@@ -1,14 +1,15 @@
 //! Metrics as one OTLP request: ours, and those of raw OpenTelemetry instruments, by scope.
 
-use crate::declare::attribute::AttributeValue;
 use crate::declare::label::LabelText;
 use crate::declare::metric::MetricKind;
-use crate::encode::attribute::{self, Scalar};
-use crate::encode::resource::{EncodedResource, write_attribute};
+use crate::declare::scope::ForeignScope;
+use crate::declare::value::{OwnedValue, Value};
+use crate::encode::attribute;
+use crate::encode::resource::EncodedResource;
 use crate::encode::wire::Wire;
 use crate::meter::snapshot::{
-    ExemplarPoint, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, MetricPoints, Point,
-    PointValue, Snapshot, Temporality,
+    ExemplarPoint, ExponentialPoint, ForeignMetric, ForeignPoint, HistogramPoint, MetricPoints, Point, PointValue,
+    Snapshot, Temporality,
 };
 
 /// `AGGREGATION_TEMPORALITY_DELTA` and its other.
@@ -65,7 +66,7 @@ enum Points<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Labels<'a> {
     Ours(&'a [(&'static str, LabelText)]),
-    Foreign(&'a [(String, AttributeValue)]),
+    Foreign(&'a [(String, OwnedValue)]),
 }
 
 /// The form that a metric takes in OTLP.
@@ -221,14 +222,14 @@ fn write_point(wire: &mut Wire, labels: Labels<'_>, value: &PointValue, times: T
 fn write_labels(wire: &mut Wire, field: u8, labels: Labels<'_>) {
     match labels {
         Labels::Ours(labels) => {
-            labels.iter().for_each(|(name, text)| attribute::field(wire, field, name, Scalar::Str(text)));
+            labels.iter().for_each(|(name, text)| attribute::field(wire, field, name, Value::Str(text)));
         }
         Labels::Foreign(attributes) => write_attributes(wire, field, attributes),
     }
 }
 
-fn write_attributes(wire: &mut Wire, field: u8, attributes: &[(String, AttributeValue)]) {
-    attributes.iter().for_each(|(key, value)| write_attribute(wire, field, key, value));
+fn write_attributes(wire: &mut Wire, field: u8, attributes: &[(String, OwnedValue)]) {
+    attributes.iter().for_each(|(key, value)| attribute::field(wire, field, key, value.as_value()));
 }
 
 fn write_number(wire: &mut Wire, number: Option<Number>) {

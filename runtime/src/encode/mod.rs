@@ -4,7 +4,7 @@
 //! allocates nothing. It uses the rooms that hold the data; `interop` and `export` use it.
 
 pub(crate) mod attribute;
-pub(crate) mod foreign;
+pub(crate) mod finished;
 pub(crate) mod json;
 mod labels;
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]

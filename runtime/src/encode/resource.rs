@@ -1,6 +1,6 @@
 //! The resource, encoded once, and what every request begins with: the resource and our scope.
 
-use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
 use crate::encode::attribute;
 use crate::encode::wire::{Opened, Wire};
 
@@ -11,14 +11,14 @@ pub(crate) const SCOPE_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What describes this process, in the form in which requests hold it.
 #[derive(Clone, Debug)]
 pub(crate) struct EncodedResource {
-    pub(crate) attributes: Vec<(String, AttributeValue)>,
+    pub(crate) attributes: Vec<(String, OwnedValue)>,
     pub(crate) schema_url: Option<String>,
     /// The fields of a request's resource but its scopes.
     pub(crate) bytes: Vec<u8>,
 }
 
 impl EncodedResource {
-    pub(crate) fn new(attributes: &[(String, AttributeValue)]) -> Self {
+    pub(crate) fn new(attributes: &[(String, OwnedValue)]) -> Self {
         EncodedResource { attributes: attributes.to_vec(), schema_url: None, bytes: Vec::new() }.encoded()
     }
 
@@ -32,7 +32,7 @@ impl EncodedResource {
         let mut wire = Wire::default();
         wire.nested(1, |wire| {
             for (key, value) in &self.attributes {
-                write_attribute(wire, 1, key, value);
+                attribute::field(wire, 1, key, value.as_value());
             }
         });
         if let Some(url) = &self.schema_url {
@@ -76,19 +76,6 @@ impl Request {
     }
 }
 
-/// Writes a field that is a `KeyValue`.
-pub(crate) fn write_attribute(wire: &mut Wire, field: u8, key: &str, value: &AttributeValue) {
-    match value.scalars() {
-        Ok(scalar) => attribute::field(wire, field, key, scalar),
-        Err(scalars) => wire.nested(field, |wire| {
-            wire.text(1, key);
-            wire.nested(2, |wire| {
-                wire.nested(5, |wire| scalars.iter().for_each(|scalar| wire.nested(1, |wire| scalar.write(wire))));
-            });
-        }),
-    }
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -108,21 +95,18 @@ mod tests {
             |values: Vec<Value>| Value::ArrayValue(ArrayValue { values: values.into_iter().map(any).collect() });
         let texts = ["a", "", "ü"];
         let cases = [
-            (AttributeValue::Str("daemon".into()), Value::StringValue("daemon".into())),
-            (AttributeValue::I64(-7), Value::IntValue(-7)),
-            (AttributeValue::F64(0.25), Value::DoubleValue(0.25)),
-            (AttributeValue::Bool(true), Value::BoolValue(true)),
+            (OwnedValue::Str("daemon".into()), Value::StringValue("daemon".into())),
+            (OwnedValue::I64(-7), Value::IntValue(-7)),
+            (OwnedValue::F64(0.25), Value::DoubleValue(0.25)),
+            (OwnedValue::Bool(true), Value::BoolValue(true)),
             (
-                AttributeValue::StrArray(texts.map(String::from).to_vec()),
+                OwnedValue::StrArray(texts.map(String::from).to_vec()),
                 array(texts.map(|text| Value::StringValue(text.into())).to_vec()),
             ),
-            (AttributeValue::I64Array(vec![0, -1]), array(vec![Value::IntValue(0), Value::IntValue(-1)])),
-            (AttributeValue::F64Array(vec![0.0, 2.5]), array(vec![Value::DoubleValue(0.0), Value::DoubleValue(2.5)])),
-            (
-                AttributeValue::BoolArray(vec![false, true]),
-                array(vec![Value::BoolValue(false), Value::BoolValue(true)]),
-            ),
-            (AttributeValue::StrArray(Vec::new()), array(Vec::new())),
+            (OwnedValue::I64Array(vec![0, -1]), array(vec![Value::IntValue(0), Value::IntValue(-1)])),
+            (OwnedValue::F64Array(vec![0.0, 2.5]), array(vec![Value::DoubleValue(0.0), Value::DoubleValue(2.5)])),
+            (OwnedValue::BoolArray(vec![false, true]), array(vec![Value::BoolValue(false), Value::BoolValue(true)])),
+            (OwnedValue::StrArray(Vec::new()), array(Vec::new())),
         ];
         let attributes: Vec<_> =
             cases.iter().enumerate().map(|(at, (value, _))| (format!("k{at}"), value.clone())).collect();

@@ -2,23 +2,25 @@
 
 use crate::declare::callsite::Kind;
 use crate::declare::key::KeyMeta;
-use crate::encode::attribute::{Scalar, key_value};
+use crate::declare::value::Value;
+use crate::encode::attribute::key_value;
 use crate::encode::labels::Labels;
 use crate::encode::wire::{Opened, Wire};
-use crate::record::finished::{FinishedSpan, Outcome};
+use crate::record::finished::Outcome;
 
 /// The attribute that says how a span ended that neither failed nor came to its end.
 pub(crate) const OUTCOME_KEY: &str = "tc.outcome";
 /// The key whose text is the message of the status.
 pub(crate) const MESSAGE_KEY: &str = "error.message";
+/// `STATUS_CODE_OK`.
+pub(crate) const STATUS_OK: u8 = 1;
 /// `STATUS_CODE_ERROR`.
 pub(crate) const STATUS_ERROR: u8 = 2;
 
-/// The span was sampled: others do not get here.
-pub(crate) const FLAG_SAMPLED: u32 = 1;
-/// Whether the parent is remote is known.
-pub(crate) const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
-pub(crate) const FLAG_IS_REMOTE: u32 = 1 << 9;
+const FLAG_SAMPLED: u32 = 1;
+/// Whether the other span is remote is known.
+const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
+const FLAG_IS_REMOTE: u32 = 1 << 9;
 
 /// Where attributes go: the tag of the field, for a span and for an event.
 const OF_SPAN: u8 = 9 << 3 | 2;
@@ -37,32 +39,22 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    pub(crate) fn of(span: &FinishedSpan) -> Self {
-        Head {
-            trace_id: span.trace_id.0,
-            span_id: span.span_id.0,
-            parent_id: span.parent_span_id.map_or(0, |id| id.0),
-            parent_is_remote: span.parent_is_remote,
-            kind: span.kind,
-            start: span.start_unix_nanos,
-            end: span.start_unix_nanos.saturating_add(span.duration.as_nanos() as u64),
-        }
-    }
-
-    /// The flags of the trace, and whether the parent is remote.
-    pub(crate) fn flags(&self) -> u32 {
-        FLAG_SAMPLED | FLAG_HAS_IS_REMOTE | if self.parent_is_remote { FLAG_IS_REMOTE } else { 0 }
-    }
-
     /// The number of the kind: 0 would be unspecified.
-    pub(crate) fn kind(&self) -> u8 {
+    fn kind(&self) -> u8 {
         self.kind as u8 + 1
     }
 }
 
-/// The flags of a link. Whether its span is remote is not recorded, so they do not say.
-pub(crate) fn link_flags(sampled: bool) -> u32 {
-    if sampled { FLAG_SAMPLED } else { 0 }
+/// The flags of a span or a link: whether the trace is sampled, and whether the parent or the linked span is remote, if that is
+/// known.
+#[inline]
+pub(crate) fn flags(sampled: bool, is_remote: Option<bool>) -> u32 {
+    let remote = match is_remote {
+        Some(true) => FLAG_HAS_IS_REMOTE | FLAG_IS_REMOTE,
+        Some(false) => FLAG_HAS_IS_REMOTE,
+        None => 0,
+    };
+    remote | if sampled { FLAG_SAMPLED } else { 0 }
 }
 
 /// What the status of a failed span says if no error's message was recorded.
@@ -118,7 +110,7 @@ impl SpanWriter {
         fixed[43..51].copy_from_slice(&head.end.to_le_bytes());
         // Field 16 has a tag of two bytes.
         fixed[51..53].copy_from_slice(&[0x85, 0x01]);
-        fixed[53..57].copy_from_slice(&head.flags().to_le_bytes());
+        fixed[53..57].copy_from_slice(&flags(true, Some(head.parent_is_remote)).to_le_bytes());
         fixed[57..59].copy_from_slice(&[4 << 3 | 2, 8]);
         fixed[59..67].copy_from_slice(&head.parent_id.to_be_bytes());
         let opened = self.wire.opened_at(self.wire.len() + 3);
@@ -135,27 +127,34 @@ impl SpanWriter {
     }
 
     /// Writes an attribute of the span, or of the event that was begun.
-    #[inline]
-    pub(crate) fn attribute(&mut self, name: &'static str, value: Scalar<'_>) {
+    #[inline(always)]
+    pub(crate) fn attribute(&mut self, name: &'static str, value: Value<'_>) {
         let start = self.wire.len();
         key_value(&mut self.wire, self.tag, name, value);
-        let text = if let Scalar::Str(text) = value { text.len() } else { NO_TEXT };
+        let text = if let Value::Str(text) = value { text.len() } else { NO_TEXT };
         self.note(name, start, text);
     }
 
-    /// Writes a label as an attribute.
+    /// Writes a label as an attribute, with the text that `instead`, given its own, puts there.
     #[inline]
-    pub(crate) fn label(&mut self, key: &'static KeyMeta, ordinal: usize) {
+    pub(crate) fn label(
+        &mut self,
+        key: &'static KeyMeta,
+        ordinal: usize,
+        instead: impl FnOnce(&[u8]) -> Option<String>,
+    ) {
         let start = self.wire.len();
         let text = self.labels.write(&mut self.wire, self.tag, key, ordinal);
+        if let Some(other) = instead(self.wire.bytes.get(self.wire.len() - text..).unwrap_or_default()) {
+            self.wire.bytes.truncate(start);
+            return self.attribute(key.name, Value::Str(&other));
+        }
         self.note(key.name, start, text);
     }
 
-    /// Writes an attribute if there is none of this name.
-    pub(crate) fn attribute_unless_there(&mut self, name: &'static str, value: Scalar<'_>) {
-        if self.find(name).is_none() {
-            self.attribute(name, value);
-        }
+    /// Whether there is an attribute of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
     }
 
     #[inline]
@@ -206,7 +205,7 @@ impl SpanWriter {
             wire.field_of_bytes(1, &trace_id.to_be_bytes());
             wire.field_of_bytes(2, &span_id.to_be_bytes());
             wire.push(&[6 << 3 | 5]);
-            wire.push(&link_flags(sampled).to_le_bytes());
+            wire.push(&flags(sampled, None).to_le_bytes());
         });
     }
 
@@ -224,12 +223,10 @@ impl SpanWriter {
     #[cold]
     fn special(&mut self, outcome: Outcome, dropped: [u32; 3]) {
         for (field, count) in [10, 12, 14].into_iter().zip(dropped) {
-            if count > 0 {
-                self.wire.number(field, u64::from(count));
-            }
+            self.wire.number_unless_zero(field, count);
         }
-        if outcome == Outcome::Cancelled {
-            self.attribute_unless_there(OUTCOME_KEY, Scalar::Str(outcome.as_str()));
+        if outcome == Outcome::Cancelled && !self.has(OUTCOME_KEY) {
+            self.attribute(OUTCOME_KEY, Value::Str(outcome.as_str()));
         }
         if outcome.is_error() {
             let message = self.find(MESSAGE_KEY).map(|at| self.written[at]).filter(|message| message.text != NO_TEXT);

@@ -3,11 +3,11 @@
 //! A record is read once, from its first item to its last, and written as it is read: the fields of a message may come in
 //! any order. What a later item has a say in, as the name and the status, is written last.
 
+use crate::config::redact::Redact;
 use crate::declare::key::{Key, KeyMeta, ValueType};
 use crate::declare::keys::uncertain_times;
 use crate::declare::value::{Value, cut};
-use crate::encode::attribute::{Scalar, with_owned, with_unsigned};
-use crate::encode::foreign::Scopes;
+use crate::encode::finished::{Scopes, write_span};
 use crate::encode::resource::{EncodedResource, Request};
 use crate::encode::span::{Head, SpanWriter};
 use crate::encode::wire::{Opened, Wire};
@@ -16,7 +16,6 @@ use crate::record::finished::FinishedSpan;
 use crate::record::item::Item;
 use crate::record::layout::Record;
 use crate::record::limits;
-use crate::trace::foreign::ForeignSpan;
 
 /// An `ExportTraceServiceRequest` in the making: one resource, our scope and those of others, any number of spans.
 #[derive(Debug)]
@@ -65,17 +64,22 @@ impl TraceBatch {
         request.bytes
     }
 
-    /// Adds a span that is not ours.
-    pub(crate) fn foreign(&mut self, span: &ForeignSpan) {
-        self.others.add(span);
-    }
-
     /// Adds a span as it was recorded.
     pub(crate) fn record(&mut self, record: &Record<'_>, converter: &Converter) {
+        self.read(record, converter, Unchanged);
+    }
+
+    /// Adds a span as it was recorded, with the texts that `redact` puts instead of the recorded ones.
+    pub(crate) fn redacted(&mut self, record: &Record<'_>, converter: &Converter, redact: &Redact) {
+        self.read(record, converter, redact);
+    }
+
+    #[inline]
+    fn read(&mut self, record: &Record<'_>, converter: &Converter, texts: impl Texts) {
         self.spans += 1;
-        let callsite = record.callsite();
+        let (writer, callsite) = (&mut self.writer, record.callsite());
         let (start, duration) = record.times(converter);
-        let span = self.writer.begin(&Head {
+        let span = writer.begin(&Head {
             trace_id: record.trace_id(),
             span_id: record.span_id(),
             parent_id: record.parent_id(),
@@ -84,48 +88,73 @@ impl TraceBatch {
             start,
             end: start.saturating_add(duration.as_nanos() as u64),
         });
-        let (name, has_shared) = items(&mut self.writer, record, converter);
+        let (name, has_shared) = items(writer, record, converter, texts);
         if has_shared {
-            let (shared, state) = record.shared();
-            self.writer.trace_state(state);
-            for (key, value) in shared {
-                with_owned(value, |value| self.writer.attribute_unless_there(key.name, value));
-            }
+            shared(writer, record, texts);
         }
         if record.has_uncertain_times(converter) {
-            self.writer.attribute(uncertain_times::META.name, Scalar::Bool(true));
+            writer.attribute(uncertain_times::META.name, Value::Bool(true));
         }
         let name = name.unwrap_or(callsite.name());
-        self.writer.end(span, name, record.outcome(), record.dropped());
+        let other = texts.instead("name", name);
+        writer.end(span, other.as_deref().unwrap_or(name), record.outcome(), record.dropped());
     }
 
-    /// Adds a span that is plain data already.
-    pub(crate) fn finished(&mut self, finished: &FinishedSpan) {
-        self.spans += 1;
-        let writer = &mut self.writer;
-        let span = writer.begin(&Head::of(finished));
-        writer.trace_state(&finished.trace_state);
-        for attribute in &finished.attributes {
-            with_owned(&attribute.value, |value| writer.attribute(attribute.key.name, value));
-        }
-        for event in &finished.events {
-            let opened = writer.begin_event(event.unix_nanos, event.name);
-            for attribute in &event.attributes {
-                with_owned(&attribute.value, |value| writer.attribute(attribute.key.name, value));
+    /// Adds a span that is owned data: ours, or that of a third party.
+    pub(crate) fn finished(&mut self, span: &FinishedSpan) {
+        match &span.scope {
+            Some(scope) => self.others.add(scope, span),
+            None => {
+                self.spans += 1;
+                write_span(&mut self.writer.wire, span);
             }
-            writer.end_event(opened);
         }
-        for link in &finished.links {
-            writer.link(link.trace_id.0, link.span_id.0, link.sampled);
-        }
-        let dropped = [finished.dropped_attributes, finished.dropped_events, finished.dropped_links];
-        writer.end(span, &finished.name, finished.outcome, dropped);
+    }
+}
+
+/// What stands instead of the texts of a record. It is asked while they are read.
+trait Texts: Copy {
+    /// What shall stand instead of `text` under `name`; `None` leaves it.
+    fn instead(self, name: &str, text: &str) -> Option<String>;
+
+    /// The same for the text of a label, which is given as bytes: nothing has to be known of them where all texts stay.
+    fn instead_of_label(self, name: &str, text: &[u8]) -> Option<String>;
+}
+
+/// All texts stay. This compiles to nothing.
+#[derive(Clone, Copy)]
+struct Unchanged;
+
+impl Texts for Unchanged {
+    #[inline(always)]
+    fn instead(self, _name: &str, _text: &str) -> Option<String> {
+        None
+    }
+
+    #[inline(always)]
+    fn instead_of_label(self, _name: &str, _text: &[u8]) -> Option<String> {
+        None
+    }
+}
+
+impl Texts for &Redact {
+    fn instead(self, name: &str, text: &str) -> Option<String> {
+        Redact::instead(self, name, text)
+    }
+
+    fn instead_of_label(self, name: &str, text: &[u8]) -> Option<String> {
+        Redact::instead(self, name, str::from_utf8(text).unwrap_or_default())
     }
 }
 
 /// Writes the items of a record, and gives the name that was made at run time and whether spans above share anything.
 #[inline]
-fn items(writer: &mut SpanWriter, record: &Record<'_>, converter: &Converter) -> (Option<&'static str>, bool) {
+fn items(
+    writer: &mut SpanWriter,
+    record: &Record<'_>,
+    converter: &Converter,
+    texts: impl Texts,
+) -> (Option<&'static str>, bool) {
     let (mut name, mut has_shared) = (None, false);
     // The event that is being written, and how many of its attributes are to come. They follow it at once.
     let mut event: Option<(Opened, u32)> = None;
@@ -135,7 +164,7 @@ fn items(writer: &mut SpanWriter, record: &Record<'_>, converter: &Converter) ->
         }
         match item {
             Item::Attribute(key, value) => {
-                attribute(writer, key, value);
+                recorded(writer, key, value, texts);
                 event = event.map(|(opened, left)| (opened, left - 1));
             }
             Item::Event { time, name, attributes } => {
@@ -151,21 +180,46 @@ fn items(writer: &mut SpanWriter, record: &Record<'_>, converter: &Converter) ->
     (name, has_shared)
 }
 
+/// Writes what the spans above share with this one. Few records have that, and the way of the others stays short.
+#[inline(never)]
+fn shared(writer: &mut SpanWriter, record: &Record<'_>, texts: impl Texts) {
+    let (shared, state) = record.shared();
+    writer.trace_state(state);
+    for (key, value) in shared {
+        if !writer.has(key.name) {
+            attribute(writer, key.name, value.as_value(), texts);
+        }
+    }
+}
+
+/// Writes an attribute as it was recorded.
 #[inline]
-fn attribute(writer: &mut SpanWriter, key: &'static KeyMeta, value: Value<'_>) {
+fn recorded(writer: &mut SpanWriter, key: &'static KeyMeta, value: Value<'_>, texts: impl Texts) {
     match value {
         Value::Absent => {}
-        Value::Bool(flag) => writer.attribute(key.name, Scalar::Bool(flag)),
-        Value::I64(number) => writer.attribute(key.name, Scalar::I64(number)),
-        Value::U64(number) => with_unsigned(number, |value| writer.attribute(key.name, value)),
-        Value::F64(number) => writer.attribute(key.name, Scalar::F64(number)),
-        Value::Str(text) => writer.attribute(key.name, Scalar::Str(text)),
         // Text that is copied was cut when it was; this was not looked at until now.
-        Value::Static(text) => writer.attribute(key.name, Scalar::Str(cut(text, limits::value_bytes()))),
+        Value::Static(text) => attribute(writer, key.name, Value::Str(cut(text, limits::value_bytes())), texts),
         // A `bool` is a label wherever a label is asked for, and a flag elsewhere.
         Value::Label(ordinal) if key.value_type == ValueType::Bool => {
-            writer.attribute(key.name, Scalar::Bool(ordinal != 0));
+            writer.attribute(key.name, Value::Bool(ordinal != 0));
         }
-        Value::Label(ordinal) => writer.label(key, ordinal),
+        Value::Label(ordinal) => writer.label(key, ordinal, |text| texts.instead_of_label(key.name, text)),
+        value => attribute(writer, key.name, value, texts),
+    }
+}
+
+// Always inlined, as what it calls: where the kind of the value is known, little is left of it.
+#[inline(always)]
+fn attribute(writer: &mut SpanWriter, name: &'static str, value: Value<'_>, texts: impl Texts) {
+    match value {
+        Value::Str(text) => match texts.instead(name, text) {
+            None => writer.attribute(name, value),
+            Some(other) => writer.attribute(name, Value::Str(&other)),
+        },
+        Value::StrArray(list) => {
+            let other = |text: &String| texts.instead(name, text).unwrap_or_else(|| text.clone());
+            writer.attribute(name, Value::StrArray(&list.iter().map(other).collect::<Vec<_>>()));
+        }
+        value => writer.attribute(name, value),
     }
 }

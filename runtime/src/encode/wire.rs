@@ -83,6 +83,12 @@ impl Wire {
         self.varint(number);
     }
 
+    pub(crate) fn number_unless_zero(&mut self, field: u8, number: u32) {
+        if number > 0 {
+            self.number(field, u64::from(number));
+        }
+    }
+
     /// A number that is near zero on either side.
     pub(crate) fn signed(&mut self, field: u8, number: i32) {
         let folded = (number << 1) ^ (number >> 31);

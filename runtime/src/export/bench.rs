@@ -1,6 +1,7 @@
 //! The encoder, for the benches and for tests of whole requests. Not public API: it changes without notice.
 
-use crate::declare::attribute::AttributeValue;
+use crate::config::redact::Redact;
+use crate::declare::value::OwnedValue;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
 use crate::encode::{json, metrics};
@@ -15,25 +16,38 @@ use crate::trace::foreign;
 pub struct Encoder {
     resource: EncodedResource,
     batch: TraceBatch,
+    redact: Option<Redact>,
 }
 
 impl Encoder {
     /// An encoder for a service of this name.
     pub fn new(service_name: &str) -> Self {
         let attributes = [
-            ("service.name".to_owned(), AttributeValue::Str(service_name.to_owned())),
-            ("process.pid".to_owned(), AttributeValue::I64(7)),
-            ("process.command_args".to_owned(), AttributeValue::StrArray(vec!["a".to_owned(), "b".to_owned()])),
+            ("service.name".to_owned(), OwnedValue::from(service_name)),
+            ("process.pid".to_owned(), OwnedValue::I64(7)),
+            ("process.command_args".to_owned(), OwnedValue::StrArray(vec!["a".to_owned(), "b".to_owned()])),
         ];
         let resource = EncodedResource::new(&attributes).with_schema_url("https://opentelemetry.io/schemas/1.42.0");
-        Encoder { batch: TraceBatch::new(&resource), resource }
+        Encoder { batch: TraceBatch::new(&resource), resource, redact: None }
+    }
+
+    /// The same with a redaction hook.
+    #[must_use]
+    pub fn with_redaction(mut self, hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
+        self.redact = Some(Redact::new(hook));
+        self
     }
 
     /// Encodes all spans that have ended, from their records.
     pub fn drain(&mut self) {
         let converter = clock::converter();
-        if let Some(recorder) = recorder::get() {
-            recorder.drain(|| true, |record| self.batch.record(record, &converter));
+        let Encoder { batch, redact, .. } = self;
+        match (recorder::get(), redact) {
+            (Some(recorder), None) => _ = recorder.drain(|| true, |record| batch.record(record, &converter)),
+            (Some(recorder), Some(redact)) => {
+                recorder.drain(|| true, |record| batch.redacted(record, &converter, redact));
+            }
+            (None, _) => {}
         }
     }
 
@@ -45,8 +59,15 @@ impl Encoder {
             recorder.drain(
                 || true,
                 |record| {
-                    self.batch.record(record, &converter);
-                    spans.push(record.finish(&converter));
+                    let mut span = record.finish(&converter);
+                    match &self.redact {
+                        None => self.batch.record(record, &converter),
+                        Some(redact) => {
+                            self.batch.redacted(record, &converter, redact);
+                            redact.span(&mut span);
+                        }
+                    }
+                    spans.push(span);
                 },
             );
         }
@@ -55,17 +76,17 @@ impl Encoder {
 
     /// Encodes all spans that are not ours and have ended.
     pub fn drain_foreign(&mut self) {
-        foreign::take(|span| self.batch.foreign(&span));
+        foreign::take(|span| self.batch.finished(&span));
     }
 
     /// All spans that have ended, ours and others, as JSON.
     pub fn drain_json(&self) -> Vec<u8> {
-        let (converter, mut spans, mut others) = (clock::converter(), Vec::new(), Vec::new());
+        let (converter, mut spans) = (clock::converter(), Vec::new());
         if let Some(recorder) = recorder::get() {
             recorder.drain(|| true, |record| spans.push(record.finish(&converter)));
         }
-        foreign::take(|span| others.push(span));
-        json::trace_request(&self.resource, &spans, &others)
+        foreign::take(|span| spans.push(span));
+        json::trace_request(&self.resource, &spans)
     }
 
     /// How many spans wait to be taken.
@@ -87,7 +108,7 @@ impl Encoder {
 
     /// The same in JSON.
     pub fn finished_json(&self, spans: &[FinishedSpan]) -> Vec<u8> {
-        json::trace_request(&self.resource, spans, &[])
+        json::trace_request(&self.resource, spans)
     }
 
     /// A request with the points of a snapshot.

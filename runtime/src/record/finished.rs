@@ -1,10 +1,11 @@
-//! A finished span as plain data: what tests look at and what exporters are given.
+//! A finished span as owned data, ours or a third party's: what tests look at and what exporters are given.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::declare::callsite::{Callsite, Kind};
-use crate::declare::key::KeyMeta;
+use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
 use crate::record::ids::{SpanId, TraceId};
 
@@ -60,7 +61,7 @@ impl Outcome {
     }
 }
 
-/// A key with its value.
+/// The key of an attribute with its value.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -70,12 +71,12 @@ impl Outcome {
 ///
 /// let captured = tracecast::testing::capture(|| get("llama"));
 /// let attribute = &captured.span("Store/Get").attributes[0];
-/// assert_eq!((attribute.key.name, &attribute.value), ("tc.artifact.id", &"llama".into()));
+/// assert_eq!((&*attribute.key, &attribute.value), ("tc.artifact.id", &"llama".into()));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribute {
-    /// What the key is.
-    pub key: &'static KeyMeta,
+    /// Its name on the wire.
+    pub key: Cow<'static, str>,
     /// Its value.
     pub value: OwnedValue,
 }
@@ -97,11 +98,13 @@ pub struct Attribute {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// What happened.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// When, in nanoseconds since 1970.
     pub unix_nanos: u64,
     /// More about it.
     pub attributes: Vec<Attribute>,
+    /// Attributes left out because of a limit; those of our own spans are counted on the span.
+    pub dropped_attributes: u32,
 }
 
 /// Another span that this one has to do with.
@@ -115,7 +118,7 @@ pub struct Event {
 /// });
 /// assert_eq!(captured.span("Worker/Sweep").links[0].trace_id, TraceId(0xa));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Link {
     /// Its trace.
     pub trace_id: TraceId,
@@ -123,9 +126,39 @@ pub struct Link {
     pub span_id: SpanId,
     /// Whether it was sampled.
     pub sampled: bool,
+    /// Whether it is in another process. Our own links do not record that.
+    pub is_remote: Option<bool>,
+    /// `tracestate` of its trace, if a third party gave it.
+    pub trace_state: String,
+    /// What a third party says about the link.
+    pub attributes: Vec<Attribute>,
+    /// Attributes left out because of a limit.
+    pub dropped_attributes: u32,
 }
 
-/// A span that has ended.
+/// The status that a third party gave its span.
+///
+/// ```
+/// use tracecast::{Kind, Outcome, Span, Status};
+///
+/// let captured = tracecast::testing::capture(|| {
+///     Span::builder("Store/Get", Kind::Internal).start().end_with(Outcome::Error);
+/// });
+/// // The status of our own spans follows from their outcome.
+/// assert_eq!(captured.span("Store/Get").status, Status::Unset);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// The outcome says how it ended.
+    #[default]
+    Unset,
+    /// It succeeded, whatever else is said about it.
+    Ok,
+    /// It failed. The text describes the error and may be empty.
+    Error(Cow<'static, str>),
+}
+
+/// A span that has ended. Those of third parties, of the OpenTelemetry API or of `tracing`, are the same data with a scope.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -141,7 +174,9 @@ pub struct Link {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FinishedSpan {
-    /// `Component/Operation`.
+    /// Who made it; `None` for our own.
+    pub scope: Option<Arc<ForeignScope>>,
+    /// `Component/Operation`. Those of third parties have any name.
     pub name: Cow<'static, str>,
     /// Its kind.
     pub kind: Kind,
@@ -161,6 +196,8 @@ pub struct FinishedSpan {
     pub duration: Duration,
     /// How it ended.
     pub outcome: Outcome,
+    /// The status that a third party gave it.
+    pub status: Status,
     /// Its attributes; a key stands once.
     pub attributes: Vec<Attribute>,
     /// Its events, in the order in which they were recorded.
@@ -173,11 +210,36 @@ pub struct FinishedSpan {
     pub dropped_events: u32,
     /// Links left out because of a limit, counted up to 255.
     pub dropped_links: u32,
-    /// Where it comes from.
-    pub callsite: &'static Callsite,
+    /// Where it comes from; `None` for a third party's.
+    pub callsite: Option<&'static Callsite>,
 }
 
 impl FinishedSpan {
+    /// A span of which nothing more is known yet.
+    pub(crate) fn new(name: Cow<'static, str>, kind: Kind) -> Self {
+        FinishedSpan {
+            scope: None,
+            name,
+            kind,
+            trace_id: TraceId::default(),
+            span_id: SpanId::default(),
+            parent_span_id: None,
+            parent_is_remote: false,
+            trace_state: String::new(),
+            start_unix_nanos: 0,
+            duration: Duration::ZERO,
+            outcome: Outcome::Ok,
+            status: Status::Unset,
+            attributes: Vec::new(),
+            events: Vec::new(),
+            links: Vec::new(),
+            dropped_attributes: 0,
+            dropped_events: 0,
+            dropped_links: 0,
+            callsite: None,
+        }
+    }
+
     /// When it started.
     pub fn start_time(&self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_nanos(self.start_unix_nanos)
@@ -201,6 +263,49 @@ impl FinishedSpan {
     /// assert_eq!(captured.span("Store/Put").attribute("tc.size.bytes"), Some(&OwnedValue::U64(7)));
     /// ```
     pub fn attribute(&self, name: &str) -> Option<&OwnedValue> {
-        self.attributes.iter().find(|attribute| attribute.key.name == name).map(|attribute| &attribute.value)
+        self.attributes.iter().find(|attribute| attribute.key == name).map(|attribute| &attribute.value)
     }
+}
+
+#[cfg(feature = "otlp")]
+impl FinishedSpan {
+    /// When it ended, in nanoseconds since 1970.
+    pub(crate) fn end_unix_nanos(&self) -> u64 {
+        self.start_unix_nanos.saturating_add(self.duration.as_nanos() as u64)
+    }
+
+    /// Puts other texts where `instead`, given a name and a text, has one: those of attributes, the span's name under
+    /// `name`, the description of its status under `error.message`.
+    pub(crate) fn change_texts(&mut self, instead: &dyn Fn(&str, &str) -> Option<String>) {
+        if let Some(name) = instead("name", &self.name) {
+            self.name = Cow::Owned(name);
+        }
+        if let Status::Error(text) = &mut self.status
+            && let Some(other) = instead("error.message", text)
+        {
+            *text = Cow::Owned(other);
+        }
+        let of_events = self.events.iter_mut().map(|event| &mut event.attributes);
+        let of_links = self.links.iter_mut().map(|link| &mut link.attributes);
+        for Attribute { key, value } in [&mut self.attributes].into_iter().chain(of_events).chain(of_links).flatten() {
+            value.change_texts(|text| instead(key, text));
+        }
+    }
+
+    /// About how much memory it takes, and how many bytes as JSON.
+    pub(crate) fn bytes(&self) -> usize {
+        let event = |event: &Event| size_of::<Event>() + event.name.len() + attribute_bytes(&event.attributes);
+        let link = |link: &Link| size_of::<Link>() + link.trace_state.len() + attribute_bytes(&link.attributes);
+        size_of::<FinishedSpan>()
+            + self.name.len()
+            + self.trace_state.len()
+            + attribute_bytes(&self.attributes)
+            + self.events.iter().map(event).sum::<usize>()
+            + self.links.iter().map(link).sum::<usize>()
+    }
+}
+
+#[cfg(feature = "otlp")]
+fn attribute_bytes(attributes: &[Attribute]) -> usize {
+    attributes.iter().map(|given| size_of::<Attribute>() + given.key.len() + given.value.heap_bytes()).sum()
 }

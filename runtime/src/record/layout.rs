@@ -156,23 +156,18 @@ impl<'a> Record<'a> {
         let [dropped_attributes, dropped_events, dropped_links] = self.dropped();
         let (start, duration) = self.times(converter);
         let mut span = FinishedSpan {
-            name: Cow::Borrowed(callsite.name()),
-            kind: callsite.kind(),
             trace_id: TraceId(self.trace_id()),
             span_id: SpanId(self.span_id()),
             parent_span_id: Some(SpanId(self.parent_id())).filter(|id| id.is_valid()),
             parent_is_remote: self.parent_is_remote(),
-            trace_state: String::new(),
             start_unix_nanos: start,
             duration,
             outcome: self.outcome(),
-            attributes: Vec::new(),
-            events: Vec::new(),
-            links: Vec::new(),
             dropped_attributes,
             dropped_events,
             dropped_links,
-            callsite,
+            callsite: Some(callsite),
+            ..FinishedSpan::new(Cow::Borrowed(callsite.name()), callsite.kind())
         };
         self.fill(&mut span, converter);
         span
@@ -206,13 +201,19 @@ impl<'a> Record<'a> {
                 }
                 Item::Event { time, name, attributes } => {
                     of_event = attributes;
-                    span.events.push(Event { name, unix_nanos: converter.unix_nanos(time), attributes: Vec::new() });
+                    span.events.push(Event {
+                        name: Cow::Borrowed(name),
+                        unix_nanos: converter.unix_nanos(time),
+                        attributes: Vec::new(),
+                        dropped_attributes: 0,
+                    });
                 }
                 Item::Link { trace_id, span_id, flags } => {
                     span.links.push(Link {
                         trace_id: TraceId(trace_id),
                         span_id: SpanId(span_id),
                         sampled: flags & 1 != 0,
+                        ..Link::default()
                     });
                 }
                 Item::Name(name) => span.name = Cow::Borrowed(name),
@@ -220,13 +221,13 @@ impl<'a> Record<'a> {
             }
         }
         if self.has_uncertain_times(converter) {
-            span.attributes.push(Attribute { key: uncertain_times::META, value: OwnedValue::Bool(true) });
+            span.attributes.push(attribute(uncertain_times::META, OwnedValue::Bool(true)));
         }
         let (shared, state) = self.shared();
         state.clone_into(&mut span.trace_state);
         for (key, value) in shared {
             if span.attribute(key.name).is_none() {
-                span.attributes.push(Attribute { key, value: value.clone() });
+                span.attributes.push(attribute(key, value.clone()));
             }
         }
     }
@@ -234,24 +235,23 @@ impl<'a> Record<'a> {
 
 /// A key stands once: a later value takes the place of an earlier one.
 fn insert(attributes: &mut Vec<Attribute>, key: &'static KeyMeta, value: OwnedValue) {
-    match attributes.iter_mut().find(|known| known.key.name == key.name) {
-        Some(known) => *known = Attribute { key, value },
-        None => attributes.push(Attribute { key, value }),
+    match attributes.iter_mut().find(|known| known.key == key.name) {
+        Some(known) => known.value = value,
+        None => attributes.push(attribute(key, value)),
     }
 }
 
+pub(crate) fn attribute(key: &'static KeyMeta, value: OwnedValue) -> Attribute {
+    Attribute { key: Cow::Borrowed(key.name), value }
+}
+
 pub(crate) fn owned(key: &'static KeyMeta, value: Value<'_>) -> Option<OwnedValue> {
-    Some(match value {
-        Value::Absent => return None,
-        Value::Bool(value) => OwnedValue::Bool(value),
-        Value::I64(value) => OwnedValue::I64(value),
-        Value::U64(value) => OwnedValue::U64(value),
-        Value::F64(value) => OwnedValue::F64(value),
-        Value::Str(text) => OwnedValue::Str(Cow::Owned(text.to_owned())),
+    match value {
         // Text that is copied was cut when it was; this was not looked at until now.
-        Value::Static(text) => OwnedValue::Str(Cow::Borrowed(cut(text, limits::value_bytes()))),
+        Value::Static(text) => Value::Static(cut(text, limits::value_bytes())).into_owned(),
         // A `bool` is a label wherever a label is asked for, and a flag elsewhere.
-        Value::Label(ordinal) if key.value_type == ValueType::Bool => OwnedValue::Bool(ordinal != 0),
-        Value::Label(ordinal) => OwnedValue::Str(key.label_text(ordinal)),
-    })
+        Value::Label(ordinal) if key.value_type == ValueType::Bool => Some(OwnedValue::Bool(ordinal != 0)),
+        Value::Label(ordinal) => Some(OwnedValue::Str(key.label_text(ordinal))),
+        value => value.into_owned(),
+    }
 }

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
+#[cfg(any(feature = "otlp", test))]
 use std::time::Duration;
 
 use crate::declare::filter::Filter;
@@ -18,9 +19,9 @@ use crate::record::announce::{self, OpenSpan};
 #[cfg(feature = "otlp")]
 use crate::record::block::{Head, REMOTE_PARENT, UNIX_TIMES};
 use crate::record::clock::{self, Converter};
-use crate::record::finished::{Attribute, FinishedSpan, Link, Outcome};
+use crate::record::finished::{FinishedSpan, Link};
 use crate::record::ids::{Generator, SpanId, TraceId};
-use crate::record::layout::Record;
+use crate::record::layout::{Record, attribute};
 use crate::record::limits::{self, Limits};
 use crate::record::recorder::{self, Accounting, Capacity, Memory, Recorder};
 use crate::record::sampling::{self, Sampler};
@@ -285,23 +286,15 @@ fn unfinished(head: &Head, now: u64, converter: &Converter) -> FinishedSpan {
         _ => (head.start, now.saturating_sub(head.start)),
     };
     FinishedSpan {
-        name: Cow::Borrowed(head.callsite.name()),
-        kind: head.callsite.kind(),
         trace_id: TraceId(u128::from(upper) << 64 | u128::from(lower)),
         span_id: SpanId(head.span_id),
         parent_span_id: Some(SpanId(head.parent_id)).filter(|id| id.is_valid()),
         parent_is_remote: head.flags & REMOTE_PARENT != 0,
-        trace_state: String::new(),
         start_unix_nanos: start,
         duration: Duration::from_nanos(nanos),
-        outcome: Outcome::Ok,
-        attributes: vec![Attribute { key: outcome::META, value: OwnedValue::Str(Cow::Borrowed("unfinished")) }],
-        events: Vec::new(),
-        links: Vec::new(),
-        dropped_attributes: 0,
-        dropped_events: 0,
-        dropped_links: 0,
-        callsite: head.callsite,
+        attributes: vec![attribute(outcome::META, OwnedValue::Str(Cow::Borrowed("unfinished")))],
+        callsite: Some(head.callsite),
+        ..FinishedSpan::new(Cow::Borrowed(head.callsite.name()), head.callsite.kind())
     }
 }
 
@@ -310,24 +303,17 @@ fn marker(open: &OpenSpan, now: u64, converter: &Converter) -> FinishedSpan {
     let ids = Generator::new();
     ids.ensure_seeded();
     let value = OwnedValue::F64(open.open_for.as_secs_f64());
+    let link =
+        Link { trace_id: TraceId(open.trace_id), span_id: SpanId(open.span_id), sampled: true, ..Link::default() };
     FinishedSpan {
-        name: Cow::Owned(format!("{}/open", open.callsite.name())),
-        kind: open.callsite.kind(),
         trace_id: TraceId(open.trace_id),
         span_id: SpanId(ids.span_id()),
         parent_span_id: Some(SpanId(open.parent_id)).filter(|id| id.is_valid()),
-        parent_is_remote: false,
-        trace_state: String::new(),
         start_unix_nanos: converter.unix_nanos(now),
-        duration: Duration::ZERO,
-        outcome: Outcome::Ok,
-        attributes: vec![Attribute { key: open_seconds::META, value }],
-        events: Vec::new(),
-        links: vec![Link { trace_id: TraceId(open.trace_id), span_id: SpanId(open.span_id), sampled: true }],
-        dropped_attributes: 0,
-        dropped_events: 0,
-        dropped_links: 0,
-        callsite: open.callsite,
+        attributes: vec![attribute(open_seconds::META, value)],
+        links: vec![link],
+        callsite: Some(open.callsite),
+        ..FinishedSpan::new(Cow::Owned(format!("{}/open", open.callsite.name())), open.callsite.kind())
     }
 }
 
@@ -343,7 +329,8 @@ mod tests {
         let open = OpenSpan::new(0xab, 0xcd, 0xef, &CALLSITE, Duration::from_secs(60));
         let marker = marker(&open, 5, &Converter::identity());
         assert_eq!((&*marker.name, marker.duration, marker.start_unix_nanos), ("Drain/Node/open", Duration::ZERO, 5));
-        assert_eq!(marker.links, [Link { trace_id: TraceId(0xab), span_id: SpanId(0xcd), sampled: true }]);
+        let link = Link { trace_id: TraceId(0xab), span_id: SpanId(0xcd), sampled: true, ..Link::default() };
+        assert_eq!(marker.links, [link]);
         assert_eq!((marker.trace_id, marker.parent_span_id), (TraceId(0xab), Some(SpanId(0xef))));
         assert_eq!(marker.attribute("tc.open.seconds"), Some(&OwnedValue::F64(60.0)));
         assert_ne!(marker.span_id, SpanId(0xcd));

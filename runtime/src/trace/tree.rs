@@ -4,10 +4,8 @@ use std::fmt::{Display, Write as _};
 
 use crate::declare::callsite::Kind;
 use crate::declare::value::OwnedValue;
-use crate::record::finished::{Attribute, FinishedSpan, Outcome};
+use crate::record::finished::{Attribute, FinishedSpan, Outcome, Status};
 use crate::record::ids::{SpanId, TraceId};
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-use crate::trace::foreign::{ForeignSpan, ForeignStatus, Named};
 
 /// Each span with all that is on it.
 pub(crate) fn full(spans: &[FinishedSpan]) -> String {
@@ -21,8 +19,8 @@ pub(crate) fn outline(spans: &[FinishedSpan]) -> String {
 
 /// Each span, ours and others, with how long it took and all that is on it, and the trace of each root. By start.
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-pub(crate) fn timed(spans: &[FinishedSpan], others: &[ForeignSpan]) -> String {
-    let mut nodes: Vec<_> = nodes(spans, true).into_iter().chain(others.iter().map(foreign_node)).collect();
+pub(crate) fn timed(spans: &[FinishedSpan]) -> String {
+    let mut nodes = nodes(spans, true);
     nodes.sort_by_key(|node| node.times.start);
     let is_root: Vec<_> = nodes.iter().map(|node| node.is_root(&nodes)).collect();
     for (node, is_root) in nodes.iter_mut().zip(is_root) {
@@ -68,8 +66,10 @@ fn nodes(spans: &[FinishedSpan], with_details: bool) -> Vec<Node<'_>> {
 
 fn bare_node(span: &FinishedSpan) -> Node<'_> {
     let mut head = kind(span.kind);
-    if span.outcome != Outcome::Ok {
-        let _ = write!(head, " {}", span.outcome.as_str());
+    match &span.status {
+        Status::Error(text) if !text.is_empty() => head = format!("{head} error: {}", text.escape_debug()),
+        Status::Unset if span.outcome == Outcome::Ok => {}
+        _ => head = format!("{head} {}", span.outcome.as_str()),
     }
     Node {
         name: &span.name,
@@ -90,32 +90,6 @@ fn node(span: &FinishedSpan) -> Node<'_> {
         events: span.events.iter().map(|event| format!("{}{}", event.name, attributes(&event.attributes))).collect(),
         links: span.links.iter().map(|link| (link.trace_id, link.span_id)).collect(),
         ..bare_node(span)
-    }
-}
-
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-fn foreign_node(span: &ForeignSpan) -> Node<'_> {
-    let mut head = kind(span.kind);
-    match &span.status {
-        ForeignStatus::Unset => {}
-        ForeignStatus::Ok => head.push_str(" ok"),
-        ForeignStatus::Error(text) if text.is_empty() => head.push_str(" error"),
-        ForeignStatus::Error(text) => head = format!("{head} error: {}", text.escape_debug()),
-    }
-    let events = span.events.iter().map(|event| format!("{}{}", event.name, foreign_attributes(&event.attributes)));
-    Node {
-        name: &span.name,
-        span_id: span.span_id,
-        parent: span.parent_span_id,
-        times: Times {
-            trace_id: span.trace_id,
-            start: span.start_unix_nanos,
-            nanos: span.end_unix_nanos.saturating_sub(span.start_unix_nanos),
-        },
-        head,
-        attributes: foreign_attributes(&span.attributes),
-        events: events.collect(),
-        links: span.links.iter().map(|link| (link.trace_id, link.span_id)).collect(),
     }
 }
 
@@ -148,32 +122,15 @@ fn print_below(text: &mut String, nodes: &[Node<'_>], node: &Node<'_>, depth: us
 
 fn attributes(attributes: &[Attribute]) -> String {
     let mut text = String::new();
-    for attribute in attributes {
-        match &attribute.value {
-            OwnedValue::Str(value) => push_text(&mut text, attribute.key.name, value),
-            value => push(&mut text, attribute.key.name, value),
-        }
-    }
+    attributes.iter().for_each(|attribute| push_value(&mut text, &attribute.key, &attribute.value));
     text
 }
 
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-fn foreign_attributes(attributes: &[Named]) -> String {
-    use crate::declare::attribute::AttributeValue as Value;
-    let mut text = String::new();
-    for (name, value) in attributes {
-        match value {
-            Value::Str(value) => push_text(&mut text, name, value),
-            Value::I64(number) => push(&mut text, name, number),
-            Value::F64(number) => push(&mut text, name, number),
-            Value::Bool(flag) => push(&mut text, name, flag),
-            Value::StrArray(texts) => push(&mut text, name, format_args!("{texts:?}")),
-            Value::I64Array(numbers) => push(&mut text, name, format_args!("{numbers:?}")),
-            Value::F64Array(numbers) => push(&mut text, name, format_args!("{numbers:?}")),
-            Value::BoolArray(flags) => push(&mut text, name, format_args!("{flags:?}")),
-        }
+fn push_value(text: &mut String, name: &str, value: &OwnedValue) {
+    match value {
+        OwnedValue::Str(value) => push_text(text, name, value),
+        value => push(text, name, value),
     }
-    text
 }
 
 fn push_text(text: &mut String, name: &str, value: &str) {

@@ -49,8 +49,8 @@ async fn told(conventions: Conventions) -> ([Vec<String>; 2], Vec<String>) {
 }
 
 fn attributes(span: &FinishedSpan) -> Vec<String> {
-    let rpc = span.attributes.iter().filter(|attribute| attribute.key.name.starts_with("rpc."));
-    let mut rpc: Vec<_> = rpc.map(|attribute| format!("{}={}", attribute.key.name, attribute.value)).collect();
+    let rpc = span.attributes.iter().filter(|attribute| attribute.key.starts_with("rpc."));
+    let mut rpc: Vec<_> = rpc.map(|attribute| format!("{}={}", attribute.key, attribute.value)).collect();
     rpc.sort();
     rpc
 }

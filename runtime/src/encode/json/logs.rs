@@ -2,7 +2,7 @@
 
 use super::writer::Json;
 use super::{any_value, array_of_scope, attribute, request_of_scopes};
-use crate::encode::attribute::{Scalar, with_owned};
+use crate::declare::value::Value;
 use crate::encode::resource::EncodedResource;
 use crate::logs::LogRecord;
 use crate::record::ids::{SpanId, TraceId};
@@ -33,11 +33,11 @@ fn write_record(json: &mut Json, record: &LogRecord) {
     json.number("severityNumber", record.severity());
     json.text_unless_empty("severityText", record.severity_text());
     if !record.body.is_empty() {
-        json.member("body", |json| any_value(json, Scalar::Str(&record.body)));
+        json.member("body", |json| any_value(json, Value::Str(&record.body)));
     }
     json.array("attributes", |json| {
         for (name, value) in &record.attributes {
-            with_owned(value, |value| attribute(json, name, value));
+            attribute(json, name, value.as_value());
         }
     });
     json.number("droppedAttributesCount", record.dropped_attributes);

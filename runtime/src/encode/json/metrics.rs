@@ -1,12 +1,12 @@
 //! Metrics as OTLP/JSON.
 
 use super::writer::Json;
-use super::{any_attribute, attribute, own_scope, request_of_scopes};
-use crate::declare::attribute::AttributeValue;
-use crate::encode::attribute::Scalar;
+use super::{attribute, own_scope, request_of_scopes};
+use crate::declare::scope::ForeignScope;
+use crate::declare::value::{OwnedValue, Value};
 use crate::encode::metrics::{Form, Labels, Number, Stream, Times, foreign, ours};
 use crate::encode::resource::EncodedResource;
-use crate::meter::snapshot::{ExemplarPoint, ExponentialPoint, ForeignScope, HistogramPoint, PointValue, Snapshot};
+use crate::meter::snapshot::{ExemplarPoint, ExponentialPoint, HistogramPoint, PointValue, Snapshot};
 
 /// An `ExportMetricsServiceRequest` with all points of a snapshot.
 pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
@@ -58,7 +58,7 @@ fn write_metric(json: &mut Json, stream: &Stream<'_>) {
 
 fn write_point(json: &mut Json, labels: Labels<'_>, value: &PointValue, times: Times) {
     json.array("attributes", |json| match labels {
-        Labels::Ours(labels) => labels.iter().for_each(|(name, text)| attribute(json, name, Scalar::Str(text))),
+        Labels::Ours(labels) => labels.iter().for_each(|(name, text)| attribute(json, name, Value::Str(text))),
         Labels::Foreign(attributes) => write_attributes(json, attributes),
     });
     if let Some(start) = times.start {
@@ -76,8 +76,8 @@ fn write_point(json: &mut Json, labels: Labels<'_>, value: &PointValue, times: T
     }
 }
 
-fn write_attributes(json: &mut Json, attributes: &[(String, AttributeValue)]) {
-    attributes.iter().for_each(|(key, value)| any_attribute(json, key, value));
+fn write_attributes(json: &mut Json, attributes: &[(String, OwnedValue)]) {
+    attributes.iter().for_each(|(key, value)| attribute(json, key, value.as_value()));
 }
 
 fn write_histogram(json: &mut Json, point: &HistogramPoint) {

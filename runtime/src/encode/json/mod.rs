@@ -2,7 +2,6 @@
 //!
 //! It is for collectors that take nothing else, so it is written from plain data and not from records.
 
-mod foreign;
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 mod logs;
 mod metrics;
@@ -17,8 +16,8 @@ pub(crate) use self::metrics::metrics_request;
 pub(crate) use self::trace::trace_request;
 
 use self::writer::Json;
-use crate::declare::attribute::AttributeValue;
-use crate::encode::attribute::Scalar;
+use crate::declare::value::Value;
+use crate::encode::attribute::with_unsigned;
 use crate::encode::resource::{EncodedResource, SCOPE_NAME, SCOPE_VERSION};
 
 /// A request of spans or of metrics: `names` are those of its three levels, of which `scopes` writes the second.
@@ -54,38 +53,36 @@ fn array_of_scope(json: &mut Json, name: &str, scope: impl FnOnce(&mut Json), it
 
 fn resource_attributes(json: &mut Json, resource: &EncodedResource) {
     json.array("attributes", |json| {
-        resource.attributes.iter().for_each(|(key, value)| any_attribute(json, key, value));
+        resource.attributes.iter().for_each(|(key, value)| attribute(json, key, value.as_value()));
     });
 }
 
-fn any_attribute(json: &mut Json, key: &str, value: &AttributeValue) {
-    match value.scalars() {
-        Ok(scalar) => attribute(json, key, scalar),
-        Err(scalars) => json.object(|json| {
-            json.text("key", key);
-            json.member("value", |json| json.object(|json| array_value(json, &scalars)));
-        }),
-    }
-}
-
-fn array_value(json: &mut Json, scalars: &[Scalar<'_>]) {
-    json.member("arrayValue", |json| {
-        json.object(|json| json.array("values", |json| scalars.iter().for_each(|scalar| any_value(json, *scalar))));
-    });
-}
-
-fn attribute(json: &mut Json, key: &str, value: Scalar<'_>) {
+fn attribute(json: &mut Json, key: &str, value: Value<'_>) {
     json.object(|json| {
         json.text("key", key);
         json.member("value", |json| any_value(json, value));
     });
 }
 
-fn any_value(json: &mut Json, value: Scalar<'_>) {
+fn any_value(json: &mut Json, value: Value<'_>) {
+    if let Value::U64(number) = value {
+        return with_unsigned(number, |value| any_value(json, value));
+    }
     json.object(|json| match value {
-        Scalar::Str(text) => json.text("stringValue", text),
-        Scalar::I64(number) => json.long("intValue", number),
-        Scalar::F64(number) => json.double("doubleValue", number),
-        Scalar::Bool(flag) => json.flag("boolValue", flag),
+        Value::Str(text) | Value::Static(text) => json.text("stringValue", text),
+        Value::I64(number) => json.long("intValue", number),
+        Value::F64(number) => json.double("doubleValue", number),
+        Value::Bool(flag) => json.flag("boolValue", flag),
+        Value::StrArray(texts) => array_value(json, texts.iter().map(|text| Value::Str(text))),
+        Value::I64Array(numbers) => array_value(json, numbers.iter().copied().map(Value::I64)),
+        Value::F64Array(numbers) => array_value(json, numbers.iter().copied().map(Value::F64)),
+        Value::BoolArray(flags) => array_value(json, flags.iter().copied().map(Value::Bool)),
+        Value::U64(_) | Value::Absent | Value::Label(_) => {}
+    });
+}
+
+fn array_value<'a>(json: &mut Json, values: impl Iterator<Item = Value<'a>>) {
+    json.member("arrayValue", |json| {
+        json.object(|json| json.array("values", |json| values.for_each(|value| any_value(json, value))));
     });
 }

@@ -16,7 +16,7 @@ use super::told::{Told, head};
 use crate::base::notice;
 use crate::encode::resource::EncodedResource;
 use crate::record::finished::FinishedSpan;
-use crate::trace::foreign::{ForeignExporter, ForeignSpan};
+use crate::trace::foreign::ForeignExporter;
 
 /// An exporter that was plugged in, and how it is to be treated.
 pub(crate) struct Plugged {
@@ -28,11 +28,7 @@ pub(crate) struct Plugged {
 }
 
 /// Spans that were taken together.
-#[derive(Default)]
-pub(super) struct Together {
-    pub(super) ours: Vec<FinishedSpan>,
-    pub(super) others: Vec<ForeignSpan>,
-}
+pub(super) type Together = Vec<FinishedSpan>;
 
 enum Job {
     Export(Arc<Together>, Arc<Fate>),
@@ -86,7 +82,7 @@ impl Handed {
     }
 
     pub(super) fn push(&self, together: &Arc<Together>) {
-        let spans = together.len();
+        let spans = together.len() as u64;
         if self.fate.waiting.load(Relaxed) + spans > self.room {
             self.fate.no_room.fetch_add(spans, Relaxed);
             return;
@@ -129,12 +125,6 @@ impl Handed {
     }
 }
 
-impl Together {
-    pub(super) fn len(&self) -> u64 {
-        (self.ours.len() + self.others.len()) as u64
-    }
-}
-
 impl Fate {
     fn done(&self, spans: u64, as_what: &AtomicU64) {
         as_what.fetch_add(spans, Relaxed);
@@ -169,18 +159,18 @@ impl Work {
         }
     }
 
-    fn export(&mut self, runtime: &tokio::runtime::Runtime, together: &Together, fate: &Fate) {
+    fn export(&mut self, runtime: &tokio::runtime::Runtime, together: &[FinishedSpan], fate: &Fate) {
         let timeout = self.timeout;
         let exported = self.guarded(|exporter| {
             let export = async {
-                match tokio::time::timeout(timeout, exporter.export(&together.ours, &together.others)).await {
+                match tokio::time::timeout(timeout, exporter.export(together)).await {
                     Ok(result) => result,
                     Err(_) => Err(format!("it took longer than {timeout:?}")),
                 }
             };
             runtime.block_on(export)
         });
-        fate.done(together.len(), if exported { &fate.exported } else { &fate.refused });
+        fate.done(together.len() as u64, if exported { &fate.exported } else { &fate.refused });
     }
 
     /// Calls the exporter; says whether it did what it was asked for.

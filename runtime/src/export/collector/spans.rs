@@ -14,13 +14,12 @@ use super::size::longest_request;
 use super::way::{Forms, Receiver, Ways};
 use crate::config::Batch;
 use crate::config::redact::Redact;
-use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
-use crate::record::finished::{Attribute, FinishedSpan};
+use crate::record::finished::FinishedSpan;
 use crate::record::recorder::Accounting;
-use crate::trace::foreign::{self, ForeignSpan};
+use crate::trace::foreign;
 use crate::trace::recording::{Recording, Taken};
 use crate::trace::tree;
 
@@ -148,7 +147,7 @@ impl Spans {
         });
         foreign::take(|span| {
             any = true;
-            waiting.add_other(span, redact);
+            waiting.add_finished(span, redact);
             if waiting.is_full(*size, longest) {
                 waiting.hand_over(ways, resource);
             }
@@ -246,38 +245,36 @@ impl Spans {
 }
 
 impl Waiting {
+    /// Adds a span. Requests in protobuf are written from its record; owned data is made only if a receiver needs it.
     fn add(&mut self, taken: &Taken<'_>, redact: Option<&Redact>) {
+        let Taken::Record(record, converter) = taken else { return self.add_finished(taken.finished(), redact) };
         self.count += 1;
-        match taken {
-            // The short way: no span is ever made of it.
-            Taken::Record(record, converter) if redact.is_none() && self.plain.is_none() => {
-                self.batch.record(record, converter);
-            }
-            _ => {
-                let mut span = taken.finished();
-                redact.iter().for_each(|redact| redact.span(&mut span));
-                if self.wants_batch {
-                    self.batch.finished(&span);
-                }
-                if let Some(plain) = &mut self.plain {
-                    self.plain_bytes += weight(&span);
-                    plain.ours.push(span);
-                }
-            }
+        match redact {
+            _ if !self.wants_batch => {}
+            None => self.batch.record(record, converter),
+            Some(redact) => self.batch.redacted(record, converter, redact),
+        }
+        if self.plain.is_some() {
+            let mut span = record.finish(converter);
+            redact.iter().for_each(|redact| redact.span(&mut span));
+            self.keep(span);
         }
     }
 
-    fn add_other(&mut self, mut span: ForeignSpan, redact: Option<&Redact>) {
+    /// Adds a span that is owned data.
+    fn add_finished(&mut self, mut span: FinishedSpan, redact: Option<&Redact>) {
         self.count += 1;
-        if let Some(redact) = redact {
-            span.change_texts(&|name, text| redact.instead(name, text));
-        }
+        redact.iter().for_each(|redact| redact.span(&mut span));
         if self.wants_batch {
-            self.batch.foreign(&span);
+            self.batch.finished(&span);
         }
+        self.keep(span);
+    }
+
+    fn keep(&mut self, span: FinishedSpan) {
         if let Some(plain) = &mut self.plain {
             self.plain_bytes += span.bytes();
-            plain.others.push(span);
+            plain.push(span);
         }
     }
 
@@ -302,8 +299,8 @@ impl Waiting {
         ways.push(&Forms {
             items: self.count as u64,
             protobuf: &|| packed(batch.borrow_mut().take(Vec::new())),
-            json: &|| packed(json::trace_request(resource, &plain.ours, &plain.others)),
-            text: &|| tree::timed(&plain.ours, &plain.others),
+            json: &|| packed(json::trace_request(resource, &plain)),
+            text: &|| tree::timed(&plain),
             spans: Some(&plain),
         });
         if ways.is_empty() {
@@ -312,14 +309,4 @@ impl Waiting {
         }
         (self.count, self.plain_bytes, self.since) = (0, 0, None);
     }
-}
-
-/// About as many bytes as a span takes as JSON.
-fn weight(span: &FinishedSpan) -> usize {
-    let of = |attributes: &[Attribute]| -> usize {
-        let text = |value: &OwnedValue| if let OwnedValue::Str(text) = value { text.len() } else { 20 };
-        attributes.iter().map(|attribute| 50 + attribute.key.name.len() + text(&attribute.value)).sum()
-    };
-    let events = span.events.iter().map(|event| 100 + event.name.len() + of(&event.attributes)).sum::<usize>();
-    400 + span.name.len() + of(&span.attributes) + events + 120 * span.links.len()
 }

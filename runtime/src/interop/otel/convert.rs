@@ -3,15 +3,18 @@
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
 
-use opentelemetry::trace::{SpanContext, SpanKind, Status, TraceState};
+use opentelemetry::trace::{self, SpanContext, SpanKind, Status, TraceState};
 use opentelemetry::{Array, InstrumentationScope, KeyValue, SpanId, StringValue, TraceFlags, TraceId, Value};
 
-use crate::config::AttributeValue;
 use crate::declare::callsite::Kind;
+use crate::declare::scope::ForeignScope;
+use crate::declare::value::OwnedValue;
+use crate::encode::finished as encode;
+use crate::encode::span::STATUS_OK;
 use crate::record::bridge::Place;
+use crate::record::finished::{self, Attribute, FinishedSpan};
 use crate::record::{clock, ids};
 use crate::trace::context::Context;
-use crate::trace::foreign::{ForeignEvent, ForeignLink, ForeignScope, ForeignStatus, Named};
 
 pub(super) fn span_number(id: SpanId) -> u64 {
     u64::from_be_bytes(id.to_bytes())
@@ -61,19 +64,19 @@ pub(super) fn their_kind(kind: Kind) -> SpanKind {
     }
 }
 
-pub(super) fn status(status: Status) -> ForeignStatus {
+pub(super) fn status(status: Status) -> finished::Status {
     match status {
-        Status::Unset => ForeignStatus::Unset,
-        Status::Ok => ForeignStatus::Ok,
-        Status::Error { description } => ForeignStatus::Error(description),
+        Status::Unset => finished::Status::Unset,
+        Status::Ok => finished::Status::Ok,
+        Status::Error { description } => finished::Status::Error(description),
     }
 }
 
-pub(super) fn their_status(status: &ForeignStatus) -> Status {
-    match status {
-        ForeignStatus::Unset => Status::Unset,
-        ForeignStatus::Ok => Status::Ok,
-        ForeignStatus::Error(text) => Status::Error { description: text.clone() },
+pub(super) fn their_status(span: &FinishedSpan) -> Status {
+    match encode::status(span) {
+        None => Status::Unset,
+        Some((STATUS_OK, _)) => Status::Ok,
+        Some((_, message)) => Status::error(message.to_owned()),
     }
 }
 
@@ -85,72 +88,91 @@ pub(super) fn time(unix_nanos: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_nanos(unix_nanos)
 }
 
-pub(super) fn named(attribute: KeyValue) -> Named {
-    (Cow::Owned(attribute.key.into()), value(attribute.value))
+pub(super) fn attribute(attribute: KeyValue) -> Attribute {
+    Attribute { key: Cow::Owned(attribute.key.into()), value: value(attribute.value) }
 }
 
-fn value(value: Value) -> AttributeValue {
+pub(super) fn value(value: Value) -> OwnedValue {
     match value {
-        Value::Bool(flag) => AttributeValue::Bool(flag),
-        Value::I64(number) => AttributeValue::I64(number),
-        Value::F64(number) => AttributeValue::F64(number),
-        Value::String(text) => AttributeValue::Str(text.into()),
-        Value::Array(Array::Bool(flags)) => AttributeValue::BoolArray(flags),
-        Value::Array(Array::I64(numbers)) => AttributeValue::I64Array(numbers),
-        Value::Array(Array::F64(numbers)) => AttributeValue::F64Array(numbers),
-        Value::Array(Array::String(texts)) => AttributeValue::StrArray(texts.into_iter().map(String::from).collect()),
+        Value::Bool(flag) => OwnedValue::Bool(flag),
+        Value::I64(number) => OwnedValue::I64(number),
+        Value::F64(number) => OwnedValue::F64(number),
+        Value::String(text) => OwnedValue::from(String::from(text)),
+        Value::Array(Array::Bool(flags)) => OwnedValue::BoolArray(flags),
+        Value::Array(Array::I64(numbers)) => OwnedValue::I64Array(numbers),
+        Value::Array(Array::F64(numbers)) => OwnedValue::F64Array(numbers),
+        Value::Array(Array::String(texts)) => OwnedValue::StrArray(texts.into_iter().map(String::from).collect()),
         // Kinds of values that come later are shown as they print.
-        other => AttributeValue::Str(other.to_string()),
+        other => OwnedValue::from(other.to_string()),
     }
 }
 
-pub(super) fn their_attribute((name, value): &Named) -> KeyValue {
-    KeyValue::new(name.clone(), their_value(value))
+pub(super) fn their_attributes(attributes: &[Attribute]) -> Vec<KeyValue> {
+    attributes.iter().map(|given| KeyValue::new(given.key.clone(), their_value(&given.value))).collect()
 }
 
-pub(super) fn their_value(value: &AttributeValue) -> Value {
+pub(super) fn their_value(value: &OwnedValue) -> Value {
     match value {
-        AttributeValue::Str(text) => Value::String(text.clone().into()),
-        AttributeValue::I64(number) => Value::I64(*number),
-        AttributeValue::F64(number) => Value::F64(*number),
-        AttributeValue::Bool(flag) => Value::Bool(*flag),
-        AttributeValue::StrArray(texts) => {
+        OwnedValue::Str(text) => Value::String(text.clone().into()),
+        OwnedValue::I64(number) => Value::I64(*number),
+        OwnedValue::F64(number) => Value::F64(*number),
+        OwnedValue::Bool(flag) => Value::Bool(*flag),
+        // A number that they cannot hold is text, as on the wire.
+        OwnedValue::U64(number) => i64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::I64),
+        OwnedValue::StrArray(texts) => {
             Value::Array(Array::String(texts.iter().cloned().map(StringValue::from).collect()))
         }
-        AttributeValue::I64Array(numbers) => Value::Array(Array::I64(numbers.clone())),
-        AttributeValue::F64Array(numbers) => Value::Array(Array::F64(numbers.clone())),
-        AttributeValue::BoolArray(flags) => Value::Array(Array::Bool(flags.clone())),
+        OwnedValue::I64Array(numbers) => Value::Array(Array::I64(numbers.clone())),
+        OwnedValue::F64Array(numbers) => Value::Array(Array::F64(numbers.clone())),
+        OwnedValue::BoolArray(flags) => Value::Array(Array::Bool(flags.clone())),
     }
 }
 
-pub(super) fn event(event: opentelemetry::trace::Event) -> ForeignEvent {
-    ForeignEvent {
+pub(super) fn event(event: trace::Event) -> finished::Event {
+    finished::Event {
         name: event.name,
         unix_nanos: unix_nanos(event.timestamp),
-        attributes: event.attributes.into_iter().map(named).collect(),
+        attributes: event.attributes.into_iter().map(attribute).collect(),
         dropped_attributes: event.dropped_attributes_count,
     }
 }
 
-pub(super) fn link(link: opentelemetry::trace::Link) -> ForeignLink {
+pub(super) fn their_event(event: &finished::Event) -> trace::Event {
+    let (time, attributes) = (time(event.unix_nanos), their_attributes(&event.attributes));
+    trace::Event::new(event.name.clone(), time, attributes, event.dropped_attributes)
+}
+
+pub(super) fn link(link: trace::Link) -> finished::Link {
     let to = &link.span_context;
-    ForeignLink {
+    finished::Link {
         trace_id: ids::TraceId(trace_number(to.trace_id())),
         span_id: ids::SpanId(span_number(to.span_id())),
         sampled: to.is_sampled(),
-        is_remote: to.is_remote(),
+        is_remote: Some(to.is_remote()),
         trace_state: to.trace_state().header(),
-        attributes: link.attributes.into_iter().map(named).collect(),
+        attributes: link.attributes.into_iter().map(attribute).collect(),
         dropped_attributes: link.dropped_attributes_count,
     }
 }
 
+pub(super) fn their_link(link: &finished::Link) -> trace::Link {
+    let (trace_id, span_id) = (TraceId::from(link.trace_id.0), SpanId::from(link.span_id.0));
+    let is_remote = link.is_remote.unwrap_or_default();
+    let to = SpanContext::new(trace_id, span_id, flags(link.sampled), is_remote, their_trace_state(&link.trace_state));
+    trace::Link::new(to, their_attributes(&link.attributes), link.dropped_attributes)
+}
+
+pub(super) fn their_trace_state(header: &str) -> TraceState {
+    header.parse().unwrap_or_default()
+}
+
 pub(super) fn scope(scope: &InstrumentationScope) -> ForeignScope {
+    let named = |attribute: &KeyValue| (attribute.key.to_string(), value(attribute.value.clone()));
     ForeignScope {
-        name: Cow::Owned(scope.name().to_owned()),
-        version: scope.version().map(|version| Cow::Owned(version.to_owned())),
-        schema_url: scope.schema_url().map(|url| Cow::Owned(url.to_owned())),
-        attributes: scope.attributes().cloned().map(named).collect(),
+        name: scope.name().to_owned(),
+        version: scope.version().map(str::to_owned),
+        schema_url: scope.schema_url().map(str::to_owned),
+        attributes: scope.attributes().map(named).collect(),
     }
 }
 
@@ -162,5 +184,6 @@ pub(super) fn their_scope(scope: &ForeignScope) -> InstrumentationScope {
     if let Some(url) = &scope.schema_url {
         builder = builder.with_schema_url(url.clone());
     }
-    builder.with_attributes(scope.attributes.iter().map(their_attribute)).build()
+    let attributes = scope.attributes.iter().map(|(name, value)| KeyValue::new(name.clone(), their_value(value)));
+    builder.with_attributes(attributes).build()
 }

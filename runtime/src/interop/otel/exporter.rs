@@ -1,21 +1,22 @@
 //! Exporters of OpenTelemetry's SDK: any of them may bring out our spans, and those of the API.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use opentelemetry::context::FutureExt as _;
-use opentelemetry::trace::{Event, Link, SpanContext, Status, TraceState};
-use opentelemetry::{Context as Theirs, InstrumentationScope, KeyValue, SpanId, TraceId, Value};
+use opentelemetry::trace::{Event, Link, SpanContext};
+use opentelemetry::{Context as Theirs, InstrumentationScope, KeyValue, SpanId, TraceId};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter, SpanLinks};
 
 use super::convert;
-use crate::config::{AttributeValue, Config};
+use crate::config::Config;
 use crate::declare::value::OwnedValue;
+use crate::encode::finished::outcome;
 use crate::encode::resource::{SCOPE_NAME, SCOPE_VERSION};
-use crate::encode::span::{MESSAGE_KEY, OUTCOME_KEY, status_message};
-use crate::record::finished::{Attribute, FinishedSpan, Outcome};
-use crate::trace::foreign::{Exported, ForeignExporter, ForeignLink, ForeignSpan};
+use crate::encode::span::OUTCOME_KEY;
+use crate::record::finished::FinishedSpan;
+use crate::trace::foreign::{Exported, ForeignExporter};
 
 impl Config {
     /// Has an exporter of OpenTelemetry's SDK bring out all spans, ours and those of the OpenTelemetry API, beside what
@@ -58,7 +59,7 @@ struct Plugged<E> {
 }
 
 impl<E: SpanExporter> ForeignExporter for Plugged<E> {
-    fn set_resource(&mut self, attributes: &[(String, AttributeValue)], schema_url: Option<&str>) {
+    fn set_resource(&mut self, attributes: &[(String, OwnedValue)], schema_url: Option<&str>) {
         let attributes =
             attributes.iter().map(|(name, value)| KeyValue::new(name.clone(), convert::their_value(value)));
         let resource = match schema_url {
@@ -68,9 +69,8 @@ impl<E: SpanExporter> ForeignExporter for Plugged<E> {
         self.exporter.set_resource(&resource.build());
     }
 
-    fn export(&mut self, spans: &[FinishedSpan], foreign: &[ForeignSpan]) -> Exported<'_> {
-        let ours = spans.iter().map(|span| own_data(span, &self.scope));
-        let batch = ours.chain(foreign.iter().map(foreign_data)).collect();
+    fn export(&mut self, spans: &[FinishedSpan]) -> Exported<'_> {
+        let batch = spans.iter().map(|span| data(span, &self.scope)).collect();
         // What the exporter does is nobody's span.
         let suppressed = Theirs::new().with_telemetry_suppressed();
         let exporter = &self.exporter;
@@ -90,22 +90,14 @@ fn told(result: OTelSdkResult) -> Result<(), String> {
     result.map_err(|error| error.to_string())
 }
 
-/// One of our spans.
-fn own_data(span: &FinishedSpan, scope: &InstrumentationScope) -> SpanData {
-    let mut attributes = own_attributes(&span.attributes);
-    if span.outcome == Outcome::Cancelled && span.attribute(OUTCOME_KEY).is_none() {
-        attributes.push(KeyValue::new(OUTCOME_KEY, span.outcome.as_str()));
-    }
-    let event = |event: &crate::record::finished::Event| {
-        Event::new(event.name, convert::time(event.unix_nanos), own_attributes(&event.attributes), 0)
-    };
-    let link = |link: &crate::record::finished::Link| {
-        let flags = convert::flags(link.sampled);
-        let (trace_id, span_id) = (TraceId::from(link.trace_id.0), SpanId::from(link.span_id.0));
-        Link::with_context(SpanContext::new(trace_id, span_id, flags, false, TraceState::NONE))
-    };
+/// A span as the SDK has it; ours are of the scope `own`.
+fn data(span: &FinishedSpan, own: &InstrumentationScope) -> SpanData {
+    let mut attributes = convert::their_attributes(&span.attributes);
+    attributes.extend(outcome(span).map(|outcome| KeyValue::new(OUTCOME_KEY, outcome)));
+    let (trace_id, span_id) = (TraceId::from(span.trace_id.0), SpanId::from(span.span_id.0));
+    let trace_state = convert::their_trace_state(&span.trace_state);
     SpanData {
-        span_context: context(span.trace_id.0, span.span_id.0, trace_state(&span.trace_state)),
+        span_context: SpanContext::new(trace_id, span_id, convert::flags(true), false, trace_state),
         parent_span_id: SpanId::from(span.parent_span_id.map_or(0, |id| id.0)),
         parent_span_is_remote: span.parent_is_remote,
         span_kind: convert::their_kind(span.kind),
@@ -114,75 +106,11 @@ fn own_data(span: &FinishedSpan, scope: &InstrumentationScope) -> SpanData {
         end_time: span.end_time(),
         attributes,
         dropped_attributes_count: span.dropped_attributes,
-        events: events(span.events.iter().map(event).collect(), span.dropped_events),
-        links: links(span.links.iter().map(link).collect(), span.dropped_links),
-        status: own_status(span),
-        instrumentation_scope: scope.clone(),
+        events: events(span.events.iter().map(convert::their_event).collect(), span.dropped_events),
+        links: links(span.links.iter().map(convert::their_link).collect(), span.dropped_links),
+        status: convert::their_status(span),
+        instrumentation_scope: span.scope.as_ref().map_or_else(|| own.clone(), |scope| convert::their_scope(scope)),
     }
-}
-
-fn own_status(span: &FinishedSpan) -> Status {
-    if !span.outcome.is_error() {
-        return Status::Unset;
-    }
-    match span.attribute(MESSAGE_KEY) {
-        Some(OwnedValue::Str(text)) => Status::error(text.clone()),
-        _ => Status::error(status_message(span.outcome)),
-    }
-}
-
-fn own_attributes(attributes: &[Attribute]) -> Vec<KeyValue> {
-    let value = |value: &OwnedValue| match value {
-        OwnedValue::Bool(flag) => Value::Bool(*flag),
-        OwnedValue::I64(number) => Value::I64(*number),
-        // A number that they cannot hold is text, as on the wire.
-        OwnedValue::U64(number) => i64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::I64),
-        OwnedValue::F64(number) => Value::F64(*number),
-        OwnedValue::Str(text) => Value::String(text.clone().into()),
-    };
-    attributes.iter().map(|attribute| KeyValue::new(attribute.key.name, value(&attribute.value))).collect()
-}
-
-/// One of the API's own.
-fn foreign_data(span: &ForeignSpan) -> SpanData {
-    let event = |event: &crate::trace::foreign::ForeignEvent| {
-        let attributes = event.attributes.iter().map(convert::their_attribute).collect();
-        Event::new(event.name.clone(), time(event.unix_nanos), attributes, event.dropped_attributes)
-    };
-    SpanData {
-        span_context: context(span.trace_id.0, span.span_id.0, trace_state(&span.trace_state)),
-        parent_span_id: SpanId::from(span.parent_span_id.map_or(0, |id| id.0)),
-        parent_span_is_remote: span.parent_is_remote,
-        span_kind: convert::their_kind(span.kind),
-        name: span.name.clone(),
-        start_time: time(span.start_unix_nanos),
-        end_time: time(span.end_unix_nanos),
-        attributes: span.attributes.iter().map(convert::their_attribute).collect(),
-        dropped_attributes_count: span.dropped_attributes,
-        events: events(span.events.iter().map(event).collect(), span.dropped_events),
-        links: links(span.links.iter().map(foreign_link).collect(), span.dropped_links),
-        status: convert::their_status(&span.status),
-        instrumentation_scope: convert::their_scope(&span.scope),
-    }
-}
-
-fn foreign_link(link: &ForeignLink) -> Link {
-    let (trace_id, span_id) = (TraceId::from(link.trace_id.0), SpanId::from(link.span_id.0));
-    let flags = convert::flags(link.sampled);
-    let to = SpanContext::new(trace_id, span_id, flags, link.is_remote, trace_state(&link.trace_state));
-    Link::new(to, link.attributes.iter().map(convert::their_attribute).collect(), link.dropped_attributes)
-}
-
-fn context(trace_id: u128, span_id: u64, trace_state: TraceState) -> SpanContext {
-    SpanContext::new(TraceId::from(trace_id), SpanId::from(span_id), convert::flags(true), false, trace_state)
-}
-
-fn trace_state(header: &str) -> TraceState {
-    header.parse().unwrap_or_default()
-}
-
-fn time(unix_nanos: u64) -> SystemTime {
-    convert::time(unix_nanos)
 }
 
 fn events(events: Vec<Event>, dropped: u32) -> SpanEvents {

@@ -8,7 +8,8 @@ use opentelemetry::trace::{Event, Link, Span, SpanContext, Status};
 
 use super::convert;
 use crate::record::clock;
-use crate::trace::foreign::{self, ForeignSpan};
+use crate::record::finished::FinishedSpan;
+use crate::trace::foreign;
 
 /// A span that was made through OpenTelemetry's API. Ends when it is told to, or when it is dropped.
 ///
@@ -25,11 +26,11 @@ use crate::trace::foreign::{self, ForeignSpan};
 pub struct TracecastSpan {
     context: SpanContext,
     /// Until it has ended, if it is recorded.
-    data: Option<Box<ForeignSpan>>,
+    data: Option<Box<FinishedSpan>>,
 }
 
 impl TracecastSpan {
-    pub(super) fn recording(context: SpanContext, data: ForeignSpan) -> Self {
+    pub(super) fn recording(context: SpanContext, data: FinishedSpan) -> Self {
         TracecastSpan { context, data: Some(Box::new(data)) }
     }
 
@@ -39,9 +40,8 @@ impl TracecastSpan {
     }
 
     fn end_at(&mut self, unix_nanos: impl FnOnce() -> u64) {
-        if let Some(mut data) = self.data.take() {
-            data.end_unix_nanos = unix_nanos();
-            foreign::ended(*data);
+        if let Some(data) = self.data.take() {
+            foreign::ended(*data, unix_nanos());
         }
     }
 }
@@ -66,7 +66,7 @@ impl Span for TracecastSpan {
 
     fn set_attribute(&mut self, attribute: KeyValue) {
         if let Some(data) = &mut self.data {
-            data.set(convert::named(attribute));
+            data.set(convert::attribute(attribute));
         }
     }
 

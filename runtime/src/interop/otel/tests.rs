@@ -22,6 +22,7 @@ use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 use crate::record::ids::{SpanId, TraceId};
+use crate::record::layout::attribute;
 use crate::trace::foreign::{Random, test_scopes};
 
 /// Keeps what it is given.
@@ -61,11 +62,11 @@ fn spans_of_the_api_are_the_same_by_both_ways() {
     exporter.set_resource(&resource.attributes, Some("https://example.org/1"));
     for _ in 0..20 {
         let spans: Vec<_> = (0..50).map(|_| random.span(&scopes)).collect();
-        run(exporter.export(&[], &spans)).unwrap();
+        run(exporter.export(&spans)).unwrap();
         let batch = std::mem::take(&mut *kept.spans.lock().unwrap());
         let theirs = group_spans_by_resource_and_scope(batch, &ResourceAttributesWithSchema::default());
         let mut ours = TraceBatch::new(&resource);
-        spans.iter().for_each(|span| ours.foreign(span));
+        spans.iter().for_each(|span| ours.finished(span));
         let ours = ExportTraceServiceRequest::decode(&ours.finish()[..]).unwrap();
         let ours: Vec<_> = ours.resource_spans[0].scope_spans.iter().skip(1).cloned().map(with_status).collect();
         assert_eq!(ours, theirs[0].scope_spans);
@@ -97,14 +98,13 @@ fn own(random: &mut Random) -> FinishedSpan {
                 values[random.below(5) as usize].clone()
             }
         };
-        let some = |key| random.one_in(2).then(|| Attribute { key, value: value(random, key) });
+        let some = |key| random.one_in(2).then(|| attribute(key, value(random, key)));
         keys.into_iter().filter_map(some).collect()
     };
     let kinds = [Kind::Internal, Kind::Server, Kind::Client, Kind::Producer, Kind::Consumer];
     let id = |random: &mut Random| SpanId(random.next() | 1);
+    let link = Link { trace_id: TraceId(7), span_id: id(random), sampled: random.one_in(2), ..Link::default() };
     FinishedSpan {
-        name: random.text().into(),
-        kind: kinds[random.below(5) as usize],
         trace_id: TraceId(u128::from(random.next()) | 1),
         span_id: id(random),
         parent_span_id: random.one_in(2).then(|| id(random)),
@@ -114,12 +114,18 @@ fn own(random: &mut Random) -> FinishedSpan {
         duration: Duration::from_nanos(random.below(1 << 40)),
         outcome: Outcome::from_bits(random.below(4) as u8),
         attributes: attributes(random),
-        events: vec![Event { name: "event", unix_nanos: random.next() >> 2, attributes: attributes(random) }],
-        links: vec![Link { trace_id: TraceId(7), span_id: id(random), sampled: random.one_in(2) }],
+        events: vec![Event {
+            name: "event".into(),
+            unix_nanos: random.next() >> 2,
+            attributes: attributes(random),
+            dropped_attributes: 0,
+        }],
+        links: vec![link],
         dropped_attributes: random.below(3) as u32,
         dropped_events: random.below(3) as u32,
         dropped_links: random.below(3) as u32,
-        callsite: &CALLSITE,
+        callsite: Some(&CALLSITE),
+        ..FinishedSpan::new(random.text().into(), kinds[random.below(5) as usize])
     }
 }
 
@@ -131,7 +137,7 @@ fn spans_of_ours_are_the_same_by_both_ways() {
     let mut exporter = boxed(kept.clone());
     for _ in 0..20 {
         let spans: Vec<_> = (0..50).map(|_| own(&mut random)).collect();
-        run(exporter.export(&spans, &[])).unwrap();
+        run(exporter.export(&spans)).unwrap();
         let batch = std::mem::take(&mut *kept.spans.lock().unwrap());
         let theirs = group_spans_by_resource_and_scope(batch, &ResourceAttributesWithSchema::default());
         let mut ours = TraceBatch::new(&resource);
@@ -158,7 +164,7 @@ fn with_status(mut scope: ScopeSpans) -> ScopeSpans {
 #[test]
 fn what_an_exporter_says_of_a_failure_is_told() {
     let mut exporter = boxed(Kept { fails: true, ..Kept::default() });
-    let error = run(exporter.export(&[], &[Random(1).span(&test_scopes())])).unwrap_err();
+    let error = run(exporter.export(&[Random(1).span(&test_scopes())])).unwrap_err();
     assert!(error.contains("no"), "{error}");
     assert_eq!(exporter.flush(), Ok(()));
     assert!(exporter.shutdown(Duration::from_secs(1)).is_err());

@@ -9,9 +9,11 @@ use opentelemetry::{Context as Theirs, InstrumentationScope};
 use super::span::TracecastSpan;
 use super::{convert, current};
 use crate::declare::callsite::Kind;
+use crate::declare::scope::ForeignScope;
+use crate::record::finished::FinishedSpan;
 use crate::record::{bridge, clock};
 use crate::trace::context::Context;
-use crate::trace::foreign::{self, ForeignScope, ForeignSpan};
+use crate::trace::foreign;
 
 /// Makes the spans of OpenTelemetry's API spans of the same traces as ours, sampled and exported with them.
 ///
@@ -79,10 +81,7 @@ impl Tracer for TracecastTracer {
         if !own.is_sampled() {
             return TracecastSpan::transparent(context);
         }
-        let mut data = ForeignSpan::new(self.scope.clone(), Cow::Borrowed(""), kind);
-        (data.trace_id, data.span_id) = (own.trace_id(), own.span_id());
-        data.parent_span_id = Some(parent.span_id()).filter(|id| id.is_valid());
-        data.parent_is_remote = parent.is_remote();
+        let mut data = FinishedSpan::begun(&self.scope, Cow::Borrowed(""), kind, &own, &parent);
         data.trace_state = context.trace_state().header();
         fill(&mut data, builder);
         TracecastSpan::recording(context, data)
@@ -106,10 +105,10 @@ pub(super) fn parent_of(given: &Theirs) -> (Context, TraceState) {
     (parent, trace_state)
 }
 
-fn fill(data: &mut ForeignSpan, builder: SpanBuilder) {
+fn fill(data: &mut FinishedSpan, builder: SpanBuilder) {
     data.name = builder.name;
     data.start_unix_nanos = builder.start_time.map_or_else(clock::unix_now, clock::unix_nanos);
-    builder.attributes.into_iter().flatten().for_each(|attribute| data.set(convert::named(attribute)));
+    builder.attributes.into_iter().flatten().for_each(|attribute| data.set(convert::attribute(attribute)));
     builder.events.into_iter().flatten().for_each(|event| data.event(convert::event(event)));
     builder.links.into_iter().flatten().for_each(|link| data.link(convert::link(link)));
 }

@@ -7,9 +7,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tracing_core::field::{Field, Visit};
 
-use crate::config::AttributeValue;
 use crate::declare::callsite::Kind;
-use crate::trace::foreign::{ForeignSpan, ForeignStatus, Named};
+use crate::declare::value::OwnedValue;
+use crate::record::finished::{Attribute, FinishedSpan, Status};
 
 /// What the fields say.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub(super) struct Fields {
     pub(super) kind: Option<Kind>,
     /// Of an event.
     pub(super) message: Option<String>,
-    pub(super) attributes: Vec<Named>,
+    pub(super) attributes: Vec<Attribute>,
     failed: Option<bool>,
     description: Option<String>,
 }
@@ -32,7 +32,7 @@ impl Fields {
     }
 
     /// Puts all but the message on a span.
-    pub(super) fn apply(self, span: &mut ForeignSpan) {
+    pub(super) fn apply(self, span: &mut FinishedSpan) {
         if let Some(name) = self.name {
             span.name = Cow::Owned(name);
         }
@@ -41,13 +41,13 @@ impl Fields {
         }
         self.attributes.into_iter().for_each(|attribute| span.set(attribute));
         match (self.failed, self.description) {
-            (Some(false), _) => span.set_status(ForeignStatus::Ok),
-            (failed, Some(text)) if failed.is_some() || !matches!(span.status, ForeignStatus::Ok) => {
-                span.set_status(ForeignStatus::Error(Cow::Owned(text)));
+            (Some(false), _) => span.set_status(Status::Ok),
+            (failed, Some(text)) if failed.is_some() || !matches!(span.status, Status::Ok) => {
+                span.set_status(Status::Error(Cow::Owned(text)));
             }
             // A description that came before stays.
-            (Some(true), None) if !matches!(span.status, ForeignStatus::Error(_)) => {
-                span.set_status(ForeignStatus::Error(Cow::Borrowed("")));
+            (Some(true), None) if !matches!(span.status, Status::Error(_)) => {
+                span.set_status(Status::Error(Cow::Borrowed("")));
             }
             _ => {}
         }
@@ -60,12 +60,12 @@ impl Fields {
             "otel.status_code" => self.failed = failed(&text).or(self.failed),
             "otel.status_description" | "otel.status_message" => self.description = Some(text),
             "message" => self.message = Some(text),
-            _ => self.value(field, AttributeValue::Str(text)),
+            _ => self.value(field, OwnedValue::from(text)),
         }
     }
 
-    fn value(&mut self, field: &Field, value: AttributeValue) {
-        self.attributes.push((Cow::Borrowed(field.name()), value));
+    fn value(&mut self, field: &Field, value: OwnedValue) {
+        self.attributes.push(Attribute { key: Cow::Borrowed(field.name()), value });
     }
 }
 
@@ -82,11 +82,11 @@ fn failed(text: &str) -> Option<bool> {
 
 impl Visit for Fields {
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.value(field, AttributeValue::Bool(value));
+        self.value(field, OwnedValue::Bool(value));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.value(field, AttributeValue::I64(value));
+        self.value(field, OwnedValue::I64(value));
     }
 
     /// A number that OTLP cannot hold is text.
@@ -98,7 +98,7 @@ impl Visit for Fields {
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.value(field, AttributeValue::F64(value));
+        self.value(field, OwnedValue::F64(value));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {

@@ -13,11 +13,13 @@ use tracing_subscriber::registry::LookupSpan;
 use super::entered;
 use super::fields::Fields;
 use crate::base::suppress;
-use crate::config::AttributeValue;
 use crate::declare::callsite::Kind;
+use crate::declare::scope::ForeignScope;
+use crate::declare::value::OwnedValue;
 use crate::record::clock;
+use crate::record::finished::{self, Attribute, FinishedSpan, Link};
 use crate::trace::context::Context;
-use crate::trace::foreign::{self, ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, Named};
+use crate::trace::foreign;
 
 /// Puts spans of `tracing` into our traces. Made by [`layer()`].
 ///
@@ -69,14 +71,14 @@ impl SpanLayer {
 }
 
 static SCOPE: LazyLock<Arc<ForeignScope>> =
-    LazyLock::new(|| Arc::new(ForeignScope { name: Cow::Borrowed("tracing"), ..ForeignScope::default() }));
+    LazyLock::new(|| Arc::new(ForeignScope { name: "tracing".to_owned(), ..ForeignScope::default() }));
 
 /// What a span of `tracing` is here.
 struct Open {
     context: Context,
     kind: Kind,
     /// If it is recorded.
-    data: Option<Box<ForeignSpan>>,
+    data: Option<Box<FinishedSpan>>,
 }
 
 impl Open {
@@ -90,10 +92,7 @@ impl Open {
         if !context.is_sampled() {
             return Open { context, kind, data: None };
         }
-        let mut data = ForeignSpan::new(SCOPE.clone(), Cow::Borrowed(metadata.name()), kind);
-        (data.trace_id, data.span_id) = (context.trace_id(), context.span_id());
-        data.parent_span_id = Some(parent.span_id()).filter(|id| id.is_valid());
-        data.parent_is_remote = parent.is_remote();
+        let mut data = FinishedSpan::begun(&SCOPE, Cow::Borrowed(metadata.name()), kind, &context, parent);
         place(metadata).into_iter().for_each(|attribute| data.set(attribute));
         fields.apply(&mut data);
         data.start_unix_nanos = clock::unix_now();
@@ -102,12 +101,15 @@ impl Open {
 }
 
 /// Where it comes from.
-fn place(metadata: &'static Metadata<'static>) -> Vec<Named> {
-    let text = |name, text: &str| (Cow::Borrowed(name), AttributeValue::Str(text.to_owned()));
-    let target = Some(text("target", metadata.target()));
-    let file = metadata.file().map(|file| text("code.file.path", file));
-    let line = metadata.line().map(|line| (Cow::Borrowed("code.line.number"), AttributeValue::I64(i64::from(line))));
+fn place(metadata: &'static Metadata<'static>) -> Vec<Attribute> {
+    let target = Some(attribute("target", metadata.target()));
+    let file = metadata.file().map(|file| attribute("code.file.path", file));
+    let line = metadata.line().map(|line| attribute("code.line.number", i64::from(line)));
     [target, file, line].into_iter().flatten().collect()
+}
+
+fn attribute(name: &'static str, value: impl Into<OwnedValue>) -> Attribute {
+    Attribute { key: Cow::Borrowed(name), value: value.into() }
 }
 
 impl<S> Layer<S> for SpanLayer
@@ -142,14 +144,12 @@ where
 
     fn on_follows_from(&self, id: &Id, follows: &Id, context: LayerContext<'_, S>) {
         let Some(to) = context_of(&context, follows).filter(Context::is_valid) else { return };
-        let link = ForeignLink {
+        let link = Link {
             trace_id: to.trace_id(),
             span_id: to.span_id(),
             sampled: to.is_sampled(),
-            is_remote: to.is_remote(),
-            trace_state: String::new(),
-            attributes: Vec::new(),
-            dropped_attributes: 0,
+            is_remote: Some(to.is_remote()),
+            ..Link::default()
         };
         change(&context, id, |data| data.link(link));
     }
@@ -161,11 +161,11 @@ where
         let Some(span) = context.event_span(event).filter(|span| is_recorded(&context, &span.id())) else { return };
         let mut fields = Fields::read(|fields| event.record(fields));
         let metadata = event.metadata();
-        let text = |name, text: &str| (Cow::Borrowed(name), AttributeValue::Str(text.to_owned()));
-        let mut attributes = vec![text("level", metadata.level().as_str()), text("target", metadata.target())];
+        let mut attributes =
+            vec![attribute("level", metadata.level().as_str()), attribute("target", metadata.target())];
         attributes.append(&mut fields.attributes);
         let name = fields.message.map_or(Cow::Borrowed(metadata.name()), Cow::Owned);
-        let event = ForeignEvent { name, unix_nanos: clock::unix_now(), attributes, dropped_attributes: 0 };
+        let event = finished::Event { name, unix_nanos: clock::unix_now(), attributes, dropped_attributes: 0 };
         change(&context, &span.id(), |data| data.event(event));
     }
 
@@ -184,9 +184,8 @@ where
     fn on_close(&self, id: Id, context: LayerContext<'_, S>) {
         let Some(span) = context.span(&id) else { return };
         let open = span.extensions_mut().remove::<Open>();
-        if let Some(mut data) = open.and_then(|open| open.data) {
-            data.end_unix_nanos = clock::unix_now();
-            foreign::ended(*data);
+        if let Some(data) = open.and_then(|open| open.data) {
+            foreign::ended(*data, clock::unix_now());
         }
     }
 }
@@ -208,7 +207,7 @@ where
     context.span(id).is_some_and(|span| span.extensions().get::<Open>().is_some_and(|open| open.data.is_some()))
 }
 
-fn change<S>(context: &LayerContext<'_, S>, id: &Id, change: impl FnOnce(&mut ForeignSpan))
+fn change<S>(context: &LayerContext<'_, S>, id: &Id, change: impl FnOnce(&mut FinishedSpan))
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 #[cfg(feature = "otlp")]
-pub(crate) use self::foreign::printed;
 #[cfg(feature = "otlp")]
-pub use self::foreign::{ForeignMetric, ForeignPoint, ForeignScope};
+pub use self::foreign::{ForeignMetric, ForeignPoint};
 
 use crate::declare::amount::{Amount, Measurement};
 use crate::declare::cells::{Exemplar, Total, exponential, histogram};

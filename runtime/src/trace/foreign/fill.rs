@@ -1,47 +1,43 @@
-//! Filling a span that is not ours, within the limits of its parts.
+//! Filling a span of a third party, within the limits of its parts.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::span::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named, texts_of};
 use crate::declare::callsite::Kind;
+use crate::declare::scope::ForeignScope;
 use crate::declare::value::cut;
-use crate::record::ids::{SpanId, TraceId};
+use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
 use crate::record::limits::{self, CURRENT};
+use crate::trace::context::Context;
 
-impl ForeignSpan {
-    /// A span of which nothing more is known yet.
-    pub(crate) fn new(scope: Arc<ForeignScope>, name: Cow<'static, str>, kind: Kind) -> Self {
-        ForeignSpan {
-            scope,
-            name,
-            kind,
-            trace_id: TraceId::default(),
-            span_id: SpanId::default(),
-            parent_span_id: None,
-            parent_is_remote: false,
-            trace_state: String::new(),
-            start_unix_nanos: 0,
-            end_unix_nanos: 0,
-            status: ForeignStatus::Unset,
-            attributes: Vec::new(),
-            events: Vec::new(),
-            links: Vec::new(),
-            dropped_attributes: 0,
-            dropped_events: 0,
-            dropped_links: 0,
+impl FinishedSpan {
+    /// A third party's span in `context`, below `parent`.
+    pub(crate) fn begun(
+        scope: &Arc<ForeignScope>,
+        name: Cow<'static, str>,
+        kind: Kind,
+        context: &Context,
+        parent: &Context,
+    ) -> Self {
+        FinishedSpan {
+            scope: Some(scope.clone()),
+            trace_id: context.trace_id(),
+            span_id: context.span_id(),
+            parent_span_id: Some(parent.span_id()).filter(|id| id.is_valid()),
+            parent_is_remote: parent.is_remote(),
+            ..FinishedSpan::new(name, kind)
         }
     }
 
     /// Records an attribute; an earlier value of the name gives way.
-    pub(crate) fn set(&mut self, attribute: Named) {
+    pub(crate) fn set(&mut self, attribute: Attribute) {
         let limit = CURRENT.attributes.load(Relaxed);
         insert(&mut self.attributes, &mut self.dropped_attributes, limit, attribute);
     }
 
     /// Records that something happened.
-    pub(crate) fn event(&mut self, mut event: ForeignEvent) {
+    pub(crate) fn event(&mut self, mut event: Event) {
         if self.events.len() >= CURRENT.events.load(Relaxed) as usize {
             return self.dropped_events = self.dropped_events.saturating_add(1);
         }
@@ -51,7 +47,7 @@ impl ForeignSpan {
     }
 
     /// Links to another span.
-    pub(crate) fn link(&mut self, mut link: ForeignLink) {
+    pub(crate) fn link(&mut self, mut link: Link) {
         if self.links.len() >= CURRENT.links.load(Relaxed) as usize {
             return self.dropped_links = self.dropped_links.saturating_add(1);
         }
@@ -61,28 +57,30 @@ impl ForeignSpan {
     }
 
     /// Says how it ended. Ok is final; an error stands until another one, or Ok; unset says nothing.
-    pub(crate) fn set_status(&mut self, status: ForeignStatus) {
+    pub(crate) fn set_status(&mut self, status: Status) {
         match (&self.status, status) {
-            (ForeignStatus::Ok, _) | (_, ForeignStatus::Unset) => {}
-            (_, ForeignStatus::Error(text)) => self.status = ForeignStatus::Error(shortened(text)),
-            (_, ForeignStatus::Ok) => self.status = ForeignStatus::Ok,
+            (Status::Ok, _) | (_, Status::Unset) => {}
+            (_, Status::Error(text)) => {
+                (self.status, self.outcome) = (Status::Error(shortened(text)), Outcome::Error);
+            }
+            (_, Status::Ok) => (self.status, self.outcome) = (Status::Ok, Outcome::Ok),
         }
     }
 }
 
-fn limit_attributes(attributes: &mut Vec<Named>, dropped: &mut u32, limit: u32) {
+fn limit_attributes(attributes: &mut Vec<Attribute>, dropped: &mut u32, limit: u32) {
     let given = std::mem::take(attributes);
     given.into_iter().for_each(|attribute| insert(attributes, dropped, limit, attribute));
 }
 
 /// A name stands once: a later value takes the place of an earlier one.
-fn insert(attributes: &mut Vec<Named>, dropped: &mut u32, limit: u32, (name, mut value): Named) {
+fn insert(attributes: &mut Vec<Attribute>, dropped: &mut u32, limit: u32, mut given: Attribute) {
     let bytes = limits::value_bytes();
-    texts_of(&mut value, |text| text.truncate(cut(text, bytes).len()));
-    if let Some((_, known)) = attributes.iter_mut().find(|(known, _)| *known == name) {
-        *known = value;
+    given.value.change_texts(|text| (text.len() > bytes).then(|| cut(text, bytes).to_owned()));
+    if let Some(known) = attributes.iter_mut().find(|known| known.key == given.key) {
+        *known = given;
     } else if attributes.len() < limit as usize {
-        attributes.push((name, value));
+        attributes.push(given);
     } else {
         *dropped = dropped.saturating_add(1);
     }

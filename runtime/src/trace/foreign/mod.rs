@@ -1,6 +1,7 @@
-//! Spans that are not ours, on their way out: those of the OpenTelemetry API, of `tracing`, of whatever comes next.
+//! Spans of third parties, on their way out: those of the OpenTelemetry API, of `tracing`, of whatever comes next.
 //!
-//! They are owned data and know nothing of the API that made them. Ended, they wait in a bounded queue for the collector.
+//! They are the same owned data as our own, with a scope, and know nothing of the API that made them. Ended, they wait in a
+//! bounded queue for the collector.
 //! Whoever makes them pays for what they hold, a few allocations; our own spans do not come this way.
 
 #[cfg(any(feature = "otel", feature = "tracing"))]
@@ -9,7 +10,6 @@ mod exporter;
 #[cfg(any(feature = "otel", feature = "tracing"))]
 mod fill;
 mod queue;
-mod span;
 #[cfg(all(test, any(feature = "otel", feature = "tracing"), not(loom)))]
 mod tests;
 
@@ -21,6 +21,5 @@ pub(crate) use self::exporter::ForeignExporter;
 pub(crate) use self::queue::{Counts, Queue, counts, lock, off_after_fork, pause, start, stop, take};
 #[cfg(any(feature = "otel", feature = "tracing"))]
 pub(crate) use self::queue::{ended, is_on};
-pub(crate) use self::span::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named};
 #[cfg(all(test, feature = "otel", not(loom)))]
 pub(crate) use self::tests::{Random, scopes as test_scopes};

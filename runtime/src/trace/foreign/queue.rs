@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+#[cfg(any(feature = "otel", feature = "tracing"))]
+use std::time::Duration;
 
-use super::ForeignSpan;
+use crate::record::finished::FinishedSpan;
 
 /// What became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub(crate) struct Counts {
 
 #[derive(Debug)]
 pub(crate) struct Queue {
-    spans: Vec<ForeignSpan>,
+    spans: Vec<FinishedSpan>,
     /// Bytes that they may take, and those of them that are free.
     limit: usize,
     room: usize,
@@ -66,12 +68,13 @@ pub(crate) fn off_after_fork() {
     ON.store(false, Relaxed);
 }
 
-/// Takes over a span that has ended.
+/// Takes over a span that has ended at `unix_nanos`. One that ended before it started took no time, as OTLP demands.
 #[cfg(any(feature = "otel", feature = "tracing"))]
-pub(crate) fn ended(span: ForeignSpan) {
+pub(crate) fn ended(mut span: FinishedSpan, unix_nanos: u64) {
     if !is_on() {
         return;
     }
+    span.duration = Duration::from_nanos(unix_nanos.saturating_sub(span.start_unix_nanos));
     let bytes = span.bytes();
     let mut queue = lock();
     queue.ended += 1;
@@ -86,7 +89,7 @@ pub(crate) fn ended(span: ForeignSpan) {
 }
 
 /// Takes all spans that wait.
-pub(crate) fn take(visit: impl FnMut(ForeignSpan)) {
+pub(crate) fn take(visit: impl FnMut(FinishedSpan)) {
     let mut queue = lock();
     queue.room = queue.limit;
     let spans = std::mem::take(&mut queue.spans);

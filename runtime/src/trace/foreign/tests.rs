@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, InstrumentationScope, KeyValue, any_value};
@@ -9,11 +10,13 @@ use opentelemetry_proto::tonic::trace::v1::{ScopeSpans, Span, Status, span};
 use prost::Message;
 
 use super::*;
-use crate::declare::attribute::AttributeValue;
 use crate::declare::callsite::Kind;
+use crate::declare::scope::ForeignScope;
+use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
+use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Status as GivenStatus};
 use crate::record::ids::{SpanId, TraceId};
 
 /// A generator of spans that are the same in each run.
@@ -49,31 +52,35 @@ impl Random {
         (0..self.below(4)).map(|_| make(self)).collect()
     }
 
-    fn value(&mut self) -> AttributeValue {
+    fn value(&mut self) -> OwnedValue {
         match self.below(8) {
-            0 => AttributeValue::Str(self.text()),
-            1 => AttributeValue::I64(self.next() as i64),
-            2 => AttributeValue::F64(self.double()),
-            3 => AttributeValue::Bool(self.one_in(2)),
-            4 => AttributeValue::StrArray(self.several(Random::text)),
-            5 => AttributeValue::I64Array(self.several(|random| random.next() as i64)),
-            6 => AttributeValue::F64Array(self.several(Random::double)),
-            _ => AttributeValue::BoolArray(self.several(|random| random.one_in(2))),
+            0 => OwnedValue::from(self.text()),
+            1 => OwnedValue::I64(self.next() as i64),
+            2 => OwnedValue::F64(self.double()),
+            3 => OwnedValue::Bool(self.one_in(2)),
+            4 => OwnedValue::StrArray(self.several(Random::text)),
+            5 => OwnedValue::I64Array(self.several(|random| random.next() as i64)),
+            6 => OwnedValue::F64Array(self.several(Random::double)),
+            _ => OwnedValue::BoolArray(self.several(|random| random.one_in(2))),
         }
     }
 
     /// With different names.
-    fn attributes(&mut self) -> Vec<Named> {
+    fn attributes(&mut self) -> Vec<Attribute> {
         let values = self.several(Random::value);
-        values.into_iter().enumerate().map(|(at, value)| (Cow::Owned(format!("key.{at}")), value)).collect()
+        values
+            .into_iter()
+            .enumerate()
+            .map(|(at, value)| Attribute { key: Cow::Owned(format!("key.{at}")), value })
+            .collect()
     }
 
     fn trace_state(&mut self) -> String {
         if self.one_in(2) { String::new() } else { format!("vendor=v{},other=x", self.below(9)) }
     }
 
-    fn event(&mut self) -> ForeignEvent {
-        ForeignEvent {
+    fn event(&mut self) -> Event {
+        Event {
             name: Cow::Owned(self.text()),
             unix_nanos: self.next() >> 2,
             attributes: self.attributes(),
@@ -81,30 +88,31 @@ impl Random {
         }
     }
 
-    fn link(&mut self) -> ForeignLink {
-        ForeignLink {
+    fn link(&mut self) -> Link {
+        Link {
             trace_id: TraceId(u128::from(self.next()) << 64 | 1),
             span_id: SpanId(self.next() | 1),
             sampled: self.one_in(2),
-            is_remote: self.one_in(2),
+            is_remote: Some(self.one_in(2)),
             trace_state: self.trace_state(),
             attributes: self.attributes(),
             dropped_attributes: self.below(3) as u32,
         }
     }
 
-    pub(crate) fn span(&mut self, scopes: &[Arc<ForeignScope>]) -> ForeignSpan {
+    pub(crate) fn span(&mut self, scopes: &[Arc<ForeignScope>]) -> FinishedSpan {
         let kinds = [Kind::Internal, Kind::Server, Kind::Client, Kind::Producer, Kind::Consumer];
-        let statuses = [ForeignStatus::Unset, ForeignStatus::Ok, ForeignStatus::Error(Cow::Owned(self.text()))];
+        let statuses = [GivenStatus::Unset, GivenStatus::Ok, GivenStatus::Error(Cow::Owned(self.text()))];
         let scope = scopes[self.below(scopes.len() as u64) as usize].clone();
-        ForeignSpan {
+        FinishedSpan {
+            scope: Some(scope),
             trace_id: TraceId(u128::from(self.next()) << 64 | u128::from(self.next()) | 1),
             span_id: SpanId(self.next() | 1),
             parent_span_id: self.one_in(2).then(|| SpanId(self.next() | 1)),
             parent_is_remote: self.one_in(2),
             trace_state: self.trace_state(),
             start_unix_nanos: self.next() >> 2,
-            end_unix_nanos: self.next() >> 2,
+            duration: Duration::from_nanos(self.next() >> 2),
             status: statuses[self.below(3) as usize].clone(),
             attributes: self.attributes(),
             events: self.several(Random::event),
@@ -112,7 +120,7 @@ impl Random {
             dropped_attributes: self.below(3) as u32,
             dropped_events: self.below(3) as u32,
             dropped_links: self.below(300) as u32,
-            ..ForeignSpan::new(scope, Cow::Owned(self.text()), kinds[self.below(5) as usize])
+            ..FinishedSpan::new(Cow::Owned(self.text()), kinds[self.below(5) as usize])
         }
     }
 }
@@ -122,51 +130,54 @@ pub(crate) fn scopes() -> Vec<Arc<ForeignScope>> {
         name: "full".into(),
         version: Some("1.2".into()),
         schema_url: Some("https://example.org/schema".into()),
-        attributes: vec![("of.scope".into(), AttributeValue::StrArray(vec!["a".into(), String::new()]))],
+        attributes: vec![("of.scope".into(), OwnedValue::StrArray(vec!["a".into(), String::new()]))],
     };
     let bare = ForeignScope { name: "bare".into(), ..ForeignScope::default() };
     // The same again, in another place.
     vec![Arc::new(full.clone()), Arc::new(bare), Arc::new(full)]
 }
 
-fn any(value: &AttributeValue) -> AnyValue {
+fn any(value: &OwnedValue) -> AnyValue {
     use any_value::Value::{ArrayValue as Array, BoolValue, DoubleValue, IntValue, StringValue};
     let one = |value| AnyValue { value: Some(value) };
     let array =
         |values: Vec<any_value::Value>| one(Array(ArrayValue { values: values.into_iter().map(one).collect() }));
     match value {
-        AttributeValue::Str(text) => one(StringValue(text.clone())),
-        AttributeValue::I64(number) => one(IntValue(*number)),
-        AttributeValue::F64(number) => one(DoubleValue(*number)),
-        AttributeValue::Bool(flag) => one(BoolValue(*flag)),
-        AttributeValue::StrArray(texts) => array(texts.iter().cloned().map(StringValue).collect()),
-        AttributeValue::I64Array(numbers) => array(numbers.iter().copied().map(IntValue).collect()),
-        AttributeValue::F64Array(numbers) => array(numbers.iter().copied().map(DoubleValue).collect()),
-        AttributeValue::BoolArray(flags) => array(flags.iter().copied().map(BoolValue).collect()),
+        OwnedValue::Str(text) => one(StringValue(text.to_string())),
+        OwnedValue::I64(number) => one(IntValue(*number)),
+        OwnedValue::U64(number) => one(IntValue(i64::try_from(*number).expect("a number that fits"))),
+        OwnedValue::F64(number) => one(DoubleValue(*number)),
+        OwnedValue::Bool(flag) => one(BoolValue(*flag)),
+        OwnedValue::StrArray(texts) => array(texts.iter().cloned().map(StringValue).collect()),
+        OwnedValue::I64Array(numbers) => array(numbers.iter().copied().map(IntValue).collect()),
+        OwnedValue::F64Array(numbers) => array(numbers.iter().copied().map(DoubleValue).collect()),
+        OwnedValue::BoolArray(flags) => array(flags.iter().copied().map(BoolValue).collect()),
     }
 }
 
-fn key_values(attributes: &[Named]) -> Vec<KeyValue> {
-    let key_value =
-        |(key, value): &Named| KeyValue { key: key.to_string(), value: Some(any(value)), ..KeyValue::default() };
-    attributes.iter().map(key_value).collect()
+fn key_value(key: &str, value: &OwnedValue) -> KeyValue {
+    KeyValue { key: key.to_owned(), value: Some(any(value)), ..KeyValue::default() }
+}
+
+fn key_values(attributes: &[Attribute]) -> Vec<KeyValue> {
+    attributes.iter().map(|attribute| key_value(&attribute.key, &attribute.value)).collect()
 }
 
 /// What OTLP says of a span, by hand.
-fn expected(given: &ForeignSpan) -> Span {
-    let event = |event: &ForeignEvent| span::Event {
+fn expected(given: &FinishedSpan) -> Span {
+    let event = |event: &Event| span::Event {
         time_unix_nano: event.unix_nanos,
         name: event.name.to_string(),
         attributes: key_values(&event.attributes),
         dropped_attributes_count: event.dropped_attributes,
     };
-    let link = |link: &ForeignLink| span::Link {
+    let link = |link: &Link| span::Link {
         trace_id: link.trace_id.0.to_be_bytes().to_vec(),
         span_id: link.span_id.0.to_be_bytes().to_vec(),
         trace_state: link.trace_state.clone(),
         attributes: key_values(&link.attributes),
         dropped_attributes_count: link.dropped_attributes,
-        flags: 0x100 | u32::from(link.sampled) | u32::from(link.is_remote) << 9,
+        flags: 0x100 | u32::from(link.sampled) | u32::from(link.is_remote == Some(true)) << 9,
     };
     Span {
         trace_id: given.trace_id.0.to_be_bytes().to_vec(),
@@ -177,7 +188,7 @@ fn expected(given: &ForeignSpan) -> Span {
         name: given.name.to_string(),
         kind: [1, 2, 3, 4, 5][given.kind as usize],
         start_time_unix_nano: given.start_unix_nanos,
-        end_time_unix_nano: given.end_unix_nanos,
+        end_time_unix_nano: given.start_unix_nanos + given.duration.as_nanos() as u64,
         attributes: key_values(&given.attributes),
         dropped_attributes_count: given.dropped_attributes,
         events: given.events.iter().map(event).collect(),
@@ -185,23 +196,24 @@ fn expected(given: &ForeignSpan) -> Span {
         links: given.links.iter().map(link).collect(),
         dropped_links_count: given.dropped_links,
         status: match &given.status {
-            ForeignStatus::Unset => None,
-            ForeignStatus::Ok => Some(Status { message: String::new(), code: 1 }),
-            ForeignStatus::Error(text) => Some(Status { message: text.to_string(), code: 2 }),
+            GivenStatus::Unset => None,
+            GivenStatus::Ok => Some(Status { message: String::new(), code: 1 }),
+            GivenStatus::Error(text) => Some(Status { message: text.to_string(), code: 2 }),
         },
     }
 }
 
-fn expected_scopes(spans: &[ForeignSpan]) -> Vec<ScopeSpans> {
+fn expected_scopes(spans: &[FinishedSpan]) -> Vec<ScopeSpans> {
     let mut scopes: Vec<ScopeSpans> = Vec::new();
     for given in spans {
+        let of = given.scope.as_ref().expect("a scope");
         let scope = InstrumentationScope {
-            name: given.scope.name.to_string(),
-            version: given.scope.version.as_deref().unwrap_or_default().to_owned(),
-            attributes: key_values(&given.scope.attributes),
+            name: of.name.clone(),
+            version: of.version.clone().unwrap_or_default(),
+            attributes: of.attributes.iter().map(|(key, value)| key_value(key, value)).collect(),
             dropped_attributes_count: 0,
         };
-        let schema_url = given.scope.schema_url.as_deref().unwrap_or_default().to_owned();
+        let schema_url = of.schema_url.clone().unwrap_or_default();
         let known = scopes.iter_mut().find(|known| known.scope.as_ref() == Some(&scope));
         match known {
             Some(known) => known.spans.push(expected(given)),
@@ -231,14 +243,14 @@ fn thousands_of_random_spans_are_read_as_they_were() {
     for round in 0..40 {
         let spans: Vec<_> = (0..50).map(|_| random.span(&scopes)).collect();
         let before = batch.bytes();
-        spans.iter().for_each(|span| batch.foreign(span));
+        spans.iter().for_each(|span| batch.finished(span));
         assert!(batch.len() == spans.len() && batch.bytes() > before + 50 * 40);
         let expected = expected_scopes(&spans);
         let bytes = batch.take(Vec::new());
         assert!(batch.is_empty());
         let read = other_scopes(ExportTraceServiceRequest::decode(&bytes[..]).expect("protocol buffers"));
         assert_eq!(read, expected, "round {round}");
-        let json = json::trace_request(&resource, &[], &spans);
+        let json = json::trace_request(&resource, &spans);
         let read = other_scopes(serde_json::from_slice(&json).expect("JSON"));
         assert_eq!(read, expected, "round {round}");
     }
@@ -252,43 +264,43 @@ fn a_request_without_others_has_our_scope_alone() {
 
 #[test]
 fn a_name_stands_once_and_limits_are_counted() {
-    let mut span = ForeignSpan::new(Arc::default(), "limits".into(), Kind::Internal);
+    let mut span = FinishedSpan::new("limits".into(), Kind::Internal);
     for at in 0..130 {
-        span.set((Cow::Owned(format!("key.{at}")), AttributeValue::I64(at)));
-        span.event(ForeignEvent { name: "e".into(), unix_nanos: 0, attributes: Vec::new(), dropped_attributes: 0 });
+        span.set(Attribute { key: Cow::Owned(format!("key.{at}")), value: OwnedValue::I64(at) });
+        span.event(Event { name: "e".into(), unix_nanos: 0, attributes: Vec::new(), dropped_attributes: 0 });
     }
-    span.set(("key.0".into(), AttributeValue::Str("é".repeat(4_000))));
+    span.set(Attribute { key: "key.0".into(), value: OwnedValue::from("é".repeat(4_000)) });
     assert_eq!((span.attributes.len(), span.dropped_attributes), (128, 2));
     assert_eq!((span.events.len(), span.dropped_events), (128, 2));
-    let AttributeValue::Str(text) = &span.attributes[0].1 else { panic!("{:?}", span.attributes[0]) };
+    let OwnedValue::Str(text) = &span.attributes[0].value else { panic!("{:?}", span.attributes[0]) };
     assert_eq!(text.len(), 4096);
 }
 
 #[test]
 fn ok_is_final_and_unset_says_nothing() {
-    let error = |text: &'static str| ForeignStatus::Error(text.into());
-    let check = |steps: &[ForeignStatus], expected: ForeignStatus| {
-        let mut span = ForeignSpan::new(Arc::default(), "status".into(), Kind::Internal);
+    let error = |text: &'static str| GivenStatus::Error(text.into());
+    let check = |steps: &[GivenStatus], expected: GivenStatus| {
+        let mut span = FinishedSpan::new("status".into(), Kind::Internal);
         steps.iter().for_each(|step| span.set_status(step.clone()));
         assert_eq!(span.status, expected, "{steps:?}");
     };
-    check(&[], ForeignStatus::Unset);
-    check(&[error("a"), ForeignStatus::Unset], error("a"));
+    check(&[], GivenStatus::Unset);
+    check(&[error("a"), GivenStatus::Unset], error("a"));
     check(&[error("a"), error("b")], error("b"));
-    check(&[error("a"), ForeignStatus::Ok], ForeignStatus::Ok);
-    check(&[ForeignStatus::Ok, error("a"), ForeignStatus::Unset], ForeignStatus::Ok);
+    check(&[error("a"), GivenStatus::Ok], GivenStatus::Ok);
+    check(&[GivenStatus::Ok, error("a"), GivenStatus::Unset], GivenStatus::Ok);
 }
 
 #[test]
 fn every_text_can_be_changed() {
     let mut span = Random(3).span(&scopes());
-    span.status = ForeignStatus::Error("secret".into());
+    span.status = GivenStatus::Error("secret".into());
     span.attributes = vec![
-        ("one".into(), AttributeValue::Str("secret".into())),
-        ("many".into(), AttributeValue::StrArray(vec!["secret".into(), "not".into()])),
+        Attribute { key: "one".into(), value: OwnedValue::from("secret") },
+        Attribute { key: "many".into(), value: OwnedValue::StrArray(vec!["secret".into(), "not".into()]) },
     ];
-    span.events = vec![ForeignEvent { attributes: span.attributes.clone(), ..Random(4).event() }];
-    span.links = vec![ForeignLink { attributes: span.attributes.clone(), ..Random(4).link() }];
+    span.events = vec![Event { attributes: span.attributes.clone(), ..Random(4).event() }];
+    span.links = vec![Link { attributes: span.attributes.clone(), ..Random(4).link() }];
     span.name = "secret".into();
     span.change_texts(&|_, text| (text == "secret").then(|| "***".to_owned()));
     assert!(!format!("{span:?}").contains("secret"), "{span:?}");
@@ -299,21 +311,36 @@ fn every_text_can_be_changed() {
 static TURN: Mutex<()> = Mutex::new(());
 
 #[test]
+fn a_span_that_ended_before_it_started_took_no_time() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    start(1 << 20);
+    for end in [5, 9] {
+        let mut span = FinishedSpan::new("backwards".into(), Kind::Internal);
+        span.start_unix_nanos = 7;
+        ended(span, end);
+    }
+    let mut ends = Vec::new();
+    take(|span| ends.push(span.end_unix_nanos()));
+    stop();
+    assert_eq!(ends, [7, 9]);
+}
+
+#[test]
 fn a_full_queue_drops_and_counts() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let span = || ForeignSpan::new(Arc::default(), "x".repeat(1_000).into(), Kind::Internal);
-    ended(span());
+    let span = || FinishedSpan::new("x".repeat(1_000).into(), Kind::Internal);
+    ended(span(), 0);
     start(span().bytes() * 3);
     assert_eq!(counts(), Counts::default());
-    (0..5).for_each(|_| ended(span()));
+    (0..5).for_each(|_| ended(span(), 0));
     assert_eq!(counts(), Counts { ended: 5, dropped: 2, waiting: 3 });
     let mut taken = 0;
     take(|_| taken += 1);
     assert_eq!((taken, counts().waiting), (3, 0));
     // What was taken makes room.
-    ended(span());
+    ended(span(), 0);
     stop();
-    ended(span());
+    ended(span(), 0);
     assert_eq!(counts(), Counts { ended: 6, dropped: 2, waiting: 1 });
     take(drop);
 }

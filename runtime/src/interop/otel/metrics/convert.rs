@@ -3,18 +3,19 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use opentelemetry::{Array, InstrumentationScope, KeyValue, Value};
+use opentelemetry::KeyValue;
 use opentelemetry_sdk::metrics::Temporality as SdkTemporality;
 use opentelemetry_sdk::metrics::data::{
     AggregatedMetrics, ExponentialBucket, ExponentialHistogramDataPoint, HistogramDataPoint, Metric, MetricData,
     ResourceMetrics,
 };
 
-use crate::config::AttributeValue;
 use crate::declare::metric::MetricKind;
+use crate::declare::scope::ForeignScope;
+use crate::declare::value::OwnedValue;
+use crate::interop::otel::convert;
 use crate::meter::snapshot::{
-    ExponentialBuckets, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, PointValue,
-    Temporality,
+    ExponentialBuckets, ExponentialPoint, ForeignMetric, ForeignPoint, HistogramPoint, PointValue, Temporality,
 };
 use crate::record::clock::unix_nanos;
 
@@ -24,19 +25,10 @@ pub(super) fn metrics(read: &ResourceMetrics) -> Vec<ForeignMetric> {
     // The SDK has them in no order.
     scopes.sort_by_key(|scope| (scope.scope().name().to_owned(), scope.scope().version().map(str::to_owned)));
     let of_scope = |metrics: &&opentelemetry_sdk::metrics::data::ScopeMetrics| {
-        let scope = Arc::new(scope(metrics.scope()));
+        let scope = Arc::new(convert::scope(metrics.scope()));
         metrics.metrics().map(|one| metric(&scope, one)).collect::<Vec<_>>()
     };
     scopes.iter().flat_map(of_scope).collect()
-}
-
-fn scope(scope: &InstrumentationScope) -> ForeignScope {
-    ForeignScope {
-        name: scope.name().to_owned(),
-        version: scope.version().map(str::to_owned),
-        schema_url: scope.schema_url().map(str::to_owned),
-        attributes: attributes(scope.attributes()),
-    }
 }
 
 fn metric(scope: &Arc<ForeignScope>, metric: &Metric) -> ForeignMetric {
@@ -155,24 +147,8 @@ fn temporality(temporality: SdkTemporality) -> Temporality {
     if temporality == SdkTemporality::Delta { Temporality::Delta } else { Temporality::Cumulative }
 }
 
-fn attributes<'a>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(String, AttributeValue)> {
-    from.map(|attribute| (attribute.key.to_string(), value(&attribute.value))).collect()
-}
-
-fn value(value: &Value) -> AttributeValue {
-    match value {
-        Value::Bool(flag) => AttributeValue::Bool(*flag),
-        Value::I64(number) => AttributeValue::I64(*number),
-        Value::F64(number) => AttributeValue::F64(*number),
-        Value::String(text) => AttributeValue::Str(text.to_string()),
-        Value::Array(Array::Bool(flags)) => AttributeValue::BoolArray(flags.clone()),
-        Value::Array(Array::I64(numbers)) => AttributeValue::I64Array(numbers.clone()),
-        Value::Array(Array::F64(numbers)) => AttributeValue::F64Array(numbers.clone()),
-        Value::Array(Array::String(texts)) => {
-            AttributeValue::StrArray(texts.iter().map(|text| text.to_string()).collect())
-        }
-        other => AttributeValue::Str(other.to_string()),
-    }
+fn attributes<'a>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(String, OwnedValue)> {
+    from.map(|attribute| (attribute.key.to_string(), convert::value(attribute.value.clone()))).collect()
 }
 
 /// What instruments count in.

@@ -11,8 +11,9 @@ use opentelemetry_sdk::metrics::{
 use super::provider::names_bounds;
 use crate::base::notice;
 use crate::config::{Aggregation, CardinalityLimits, HistogramAggregation, InstrumentType, Metrics};
+use crate::declare::scope::ForeignScope;
 use crate::encode::views::{Keys, Subject, View, Views, merge_foreign};
-use crate::meter::snapshot::{ForeignMetric, ForeignScope};
+use crate::meter::snapshot::ForeignMetric;
 
 /// The bounds of the specification, for histograms that name none.
 const DEFAULT_BOUNDS: [f64; 15] =
