@@ -4,6 +4,8 @@
 //! `shutdown` is above this room.
 
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+pub(crate) mod account;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod collector;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod console;

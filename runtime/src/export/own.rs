@@ -144,34 +144,35 @@ pub(crate) struct Teller {
 impl Teller {
     /// Tells what came since the last time, and how things stand.
     pub(crate) fn tell(&mut self, now: Figures) {
-        let before = std::mem::replace(&mut self.told, now);
-        add(&SPANS_CREATED, now.spans_created, before.spans_created);
+        let told = &mut self.told;
+        // Also if nothing came: a counter that stands at zero says more than none.
+        SPANS_CREATED.add(growth(&mut told.spans_created, now.spans_created), ());
+        SPANS_CUT_OFF.add(growth(&mut told.spans_cut_off, now.spans_cut_off), ());
+        LINES_DROPPED.add(growth(&mut told.lines_dropped, now.lines_dropped), ());
         SPANS_OPEN.set(now.spans_open, ());
         for (signal, exported) in SIGNALS.into_iter().zip([&SPANS_EXPORTED, &POINTS_EXPORTED, &LOGS_EXPORTED]) {
-            add(exported, now.exported[signal as usize], before.exported[signal as usize]);
+            exported.add(growth(&mut told.exported[signal as usize], now.exported[signal as usize]), ());
             QUEUE_BYTES.set(now.queue_bytes[signal as usize], (signal,));
             QUEUE_ITEMS.set(now.queue_items[signal as usize], (signal,));
         }
         let unconfirmed = [&SPANS_UNCONFIRMED, &POINTS_UNCONFIRMED, &LOGS_UNCONFIRMED];
-        for (counter, (now, before)) in unconfirmed.into_iter().zip(now.unconfirmed.into_iter().zip(before.unconfirmed))
-        {
+        for (counter, (told, now)) in unconfirmed.into_iter().zip(told.unconfirmed.iter_mut().zip(now.unconfirmed)) {
+            let more = growth(told, now);
             // As long as there are none there is no series.
-            if now > before {
-                add(counter, now, before);
+            if more > 0 {
+                counter.add(more, ());
             }
         }
         for (signal, dropped) in SIGNALS.into_iter().zip([&SPANS_DROPPED, &POINTS_DROPPED, &LOGS_DROPPED]) {
-            let (now, before) = (now.dropped[signal as usize], before.dropped[signal as usize]);
+            let (told, now) = (&mut told.dropped[signal as usize], now.dropped[signal as usize]);
             for reason in REASONS {
-                let lost = now[reason as usize].saturating_sub(before[reason as usize]);
+                let lost = growth(&mut told[reason as usize], now[reason as usize]);
                 // A reason that never was has no series.
                 if lost > 0 {
                     dropped.add(lost, (reason,));
                 }
             }
         }
-        add(&SPANS_CUT_OFF, now.spans_cut_off, before.spans_cut_off);
-        add(&LINES_DROPPED, now.lines_dropped, before.lines_dropped);
         // Who tells is not stuck.
         stalled(Duration::ZERO);
         if let Some(bytes) = now.spool_bytes {
@@ -180,9 +181,11 @@ impl Teller {
     }
 }
 
-/// Also if nothing came: a counter that stands at zero says more than none.
-fn add(counter: &'static crate::Counter<()>, now: u64, before: u64) {
-    counter.add(now.saturating_sub(before), ());
+/// Raises `told` to `now`; gives by how much. With several receivers another one may speak for a signal from one moment to the
+/// next, and have lost less: then nothing is added until there is more than was told.
+pub(crate) fn growth(told: &mut u64, now: u64) -> u64 {
+    let before = std::mem::replace(told, now.max(*told));
+    *told - before
 }
 
 /// How long the export thread has been stuck.
@@ -250,6 +253,12 @@ mod tests {
         assert_eq!(captured.metric("tc_spans_exported_total", &[]), Some(&PointValue::U64(0)));
         assert_eq!(captured.metric("tc_spans_dropped_total", &[("reason", "no_block")]), None);
         assert_eq!(captured.metric("tc_spool_bytes", &[]), Some(&PointValue::U64(9)));
+    }
+
+    #[test]
+    fn what_was_told_is_not_told_again() {
+        let mut told = 0;
+        assert_eq!([5, 2, 5, 6].map(|now| growth(&mut told, now)), [5, 0, 0, 1]);
     }
 
     #[test]

@@ -1,55 +1,38 @@
 //! A lane's part of the spool: what could not be sent waits on disk, and is sent when the receiver is back.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::counts::Counts;
 use super::outbox::Batch;
-use crate::export::spool::{Claimed, Encoding, Entry, Lost, Refused, Signal, Spool};
+use crate::export::account::{Account, Counts, State};
+use crate::export::spool::{Claimed, Encoding, Entry, Refused, Signal, Spool};
 
 /// The spool, as one lane uses it.
 pub(crate) struct Disk {
     spool: Spool,
     signal: Signal,
     encoding: Encoding,
-    /// Items that were put there.
-    stored: Cell<u64>,
-    /// What became of items of this process that were taken from there.
-    ours: Cell<Counts>,
-    /// The same of items that other processes had put there, earlier ones most often. They are nobody's loss or gain here.
-    others: Cell<Counts>,
-    /// Whether another lane is in its place by now. What was lost on disk is told once.
+    /// Whether another lane is in its place by now.
     retired: Cell<bool>,
 }
 
 impl Disk {
     pub(crate) fn new(spool: Spool, signal: Signal, encoding: Encoding) -> Self {
-        Disk {
-            spool,
-            signal,
-            encoding,
-            stored: Cell::default(),
-            ours: Cell::default(),
-            others: Cell::default(),
-            retired: Cell::default(),
-        }
+        Disk { spool, signal, encoding, retired: Cell::default() }
     }
 
-    /// Puts a request there.
-    pub(super) async fn put(&self, batch: &Batch) -> Result<(), Box<Refused>> {
+    /// Puts a request there that is pending in `account`.
+    pub(super) async fn put(&self, batch: &Batch, account: &Arc<Account>) -> Result<(), Box<Refused>> {
         let (spool, signal, encoding) = (self.spool.clone(), self.signal, self.encoding);
-        let (bytes, items): (Bytes, u64) = (batch.bytes.clone(), batch.items);
-        let put = move || spool.put(&Entry { signal, encoding, items, bytes: &bytes }).map_err(Box::new);
+        let (bytes, items, account): (Bytes, u64, _) = (batch.bytes.clone(), batch.items, account.clone());
+        let put = move || {
+            let entry = Entry { signal, encoding, items, bytes: &bytes, account: &account };
+            spool.put(&entry).map_err(Box::new)
+        };
         // The task fails only if it panics, and the disk is no place to try that twice.
-        match tokio::task::spawn_blocking(put).await {
-            Ok(Ok(_)) => {
-                self.stored.set(self.stored.get() + items);
-                Ok(())
-            }
-            Ok(Err(refused)) => Err(refused),
-            Err(_) => Err(Box::new(Refused::panicked())),
-        }
+        tokio::task::spawn_blocking(put).await.unwrap_or_else(|_| Err(Box::new(Refused::panicked())))
     }
 
     /// The oldest request there.
@@ -58,10 +41,13 @@ impl Disk {
         tokio::task::spawn_blocking(move || spool.next(signal, encoding)).await.ok().flatten()
     }
 
-    /// A request that came from there is dealt with.
-    pub(super) async fn done(&self, claimed: Claimed, counts: Counts) {
-        let fate = if claimed.ours { &self.ours } else { &self.others };
-        fate.set([fate.get(), counts].into_iter().sum());
+    /// A request that came from there is dealt with. `sender` counts those that earlier processes put there: they are
+    /// nobody's loss or gain here.
+    pub(super) async fn done(&self, claimed: Claimed, outcome: &Counts, sender: &Account) {
+        match &claimed.account {
+            Some(account) => account.settle(State::Spooled, outcome),
+            None => sender.add_replayed(outcome.exported),
+        }
         let _ = tokio::task::spawn_blocking(move || claimed.done()).await;
     }
 
@@ -89,19 +75,5 @@ impl Disk {
     /// Bytes in the directory, of all processes, when it was last looked at.
     pub(super) fn bytes(&self) -> u64 {
         self.spool.bytes()
-    }
-
-    /// What became of all that was put there by this process, as far as it is known.
-    pub(super) fn counts(&self) -> Counts {
-        let mut counts = self.ours.get();
-        let lost = if self.retired.get() { Lost::default() } else { self.spool.lost() };
-        let of = |tally: crate::export::spool::Tally| tally.ours.of(self.signal);
-        counts.spool_lost = of(lost.evicted) + of(lost.expired) + of(lost.damaged);
-        counts.lost_on_disk = lost.missing.of(self.signal);
-        let dealt_with = counts.exported + counts.unconfirmed + counts.lost();
-        // Requests of a lane that was here before may be among those that this one has sent.
-        counts.spooled = self.stored.get().wrapping_sub(dealt_with);
-        counts.replayed = self.others.get().exported;
-        counts
     }
 }

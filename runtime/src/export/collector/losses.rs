@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::told::TOLD_EVERY;
 use crate::base::notice;
 use crate::declare::label::Label;
-use crate::export::own::{Dropped, REASONS, Reason};
+use crate::export::own::{Dropped, REASONS, Reason, growth};
 
 /// The names of what is lost, by signal.
 const ITEMS: [&str; 3] = ["spans", "metric points", "log records"];
@@ -36,11 +36,10 @@ impl Losses {
         let within = if time.is_zero() { String::new() } else { format!(" within {:.0?}", time) };
         let mut lines = Vec::new();
         for (signal, items) in ITEMS.into_iter().enumerate() {
-            let lost = |reason: &Reason| {
-                let (now, told) = (dropped[signal][*reason as usize], self.told[signal][*reason as usize]);
-                (now.saturating_sub(told), *reason)
+            let lost = |reason: Reason| {
+                (growth(&mut self.told[signal][reason as usize], dropped[signal][reason as usize]), reason)
             };
-            let lost: Vec<_> = REASONS.iter().map(lost).filter(|(count, _)| *count > 0).collect();
+            let lost: Vec<_> = REASONS.into_iter().map(lost).filter(|(count, _)| *count > 0).collect();
             if !lost.is_empty() {
                 let all: u64 = lost.iter().map(|(count, _)| count).sum();
                 let reasons: Vec<_> =
@@ -49,7 +48,7 @@ impl Losses {
             }
         }
         if !lines.is_empty() {
-            (self.told, self.at) = (*dropped, Some(now));
+            self.at = Some(now);
         }
         lines
     }

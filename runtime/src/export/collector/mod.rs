@@ -4,7 +4,6 @@
 //! or shuts down can keep it from working. The program's threads never wait for it but where they ask to.
 
 mod beat;
-mod counts;
 mod disk;
 mod exporter;
 mod lane;
@@ -26,7 +25,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-pub(crate) use self::counts::Counts;
 pub(crate) use self::disk::Disk;
 pub(crate) use self::exporter::Plugged;
 pub(crate) use self::points::{Metrics, Source};
@@ -40,6 +38,7 @@ use self::run::Collection;
 use crate::config::Signal;
 use crate::config::redact::Redact;
 use crate::encode::resource::EncodedResource;
+use crate::export::account::Counts;
 
 /// What holds for as long as the collector runs.
 pub(crate) struct Plan {

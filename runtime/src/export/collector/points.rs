@@ -4,7 +4,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::counts::Counts;
 use super::outbox::{Pool, packed};
 use super::way::{Forms, Receiver, Ways};
 use crate::config::redact::Redact;
@@ -12,6 +11,7 @@ use crate::encode::json;
 use crate::encode::metrics::metrics_request;
 use crate::encode::resource::EncodedResource;
 use crate::encode::views::Views;
+use crate::export::account::Counts;
 use crate::export::own::{Figures, Teller};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use super::counts::Counts;
 use super::outbox::{Pool, packed};
 use super::size::longest_request;
 use super::spans::Found;
@@ -16,6 +15,8 @@ use crate::config::Batch;
 use crate::encode::json;
 use crate::encode::logs::LogBatch;
 use crate::encode::resource::EncodedResource;
+use crate::export::account::{Counts, State};
+use crate::export::own::Reason;
 use crate::logs::{self, LogRecord};
 
 /// Records that are taken at a time.
@@ -191,7 +192,9 @@ impl Records {
 
     /// What became of them; those that found no place in the queue are without room.
     pub(super) fn counts(&self) -> Counts {
-        let (sent, made) = (self.ways.counts(), self.logs.as_ref().map(|logs| logs.counts()).unwrap_or_default());
-        Counts { waiting: sent.waiting + self.count as u64 + made.waiting, queue_full: made.dropped, ..sent }
+        let (mut counts, made) = (self.ways.counts(), self.logs.as_ref().map(|logs| logs.counts()).unwrap_or_default());
+        counts.add(self.count as u64 + made.waiting, State::Pending);
+        counts.add(made.dropped, State::Dropped(Reason::QueueFull));
+        counts
     }
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::counts::Counts;
 use super::exporter::Together;
 use super::outbox::{Pool, packed};
 use super::size::longest_request;
@@ -18,6 +17,7 @@ use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
+use crate::export::account::{Counts, State};
 use crate::record::finished::{Attribute, FinishedSpan};
 use crate::record::recorder::Accounting;
 use crate::trace::foreign::{self, ForeignSpan};
@@ -210,8 +210,9 @@ impl Spans {
 
     /// What became of those that were taken.
     pub(super) fn counts(&self) -> Counts {
-        let counts = self.ways.counts();
-        Counts { waiting: counts.waiting + self.waiting.count as u64, ..counts }
+        let mut counts = self.ways.counts();
+        counts.add(self.waiting.count as u64, State::Pending);
+        counts
     }
 
     /// Bytes in the spool, if there is one.

@@ -1,6 +1,5 @@
 //! The ways from here to the receivers of a signal.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,13 +7,13 @@ use std::time::Instant;
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
-use super::counts::Counts;
 use super::disk::Disk;
 use super::exporter::{Handed, Plugged, Together};
 use super::lane::Lane;
 use super::outbox::{Batch, Outbox, Pool};
 use crate::config::{ConsoleFormat, Protocol, Signal};
 use crate::encode::resource::EncodedResource;
+use crate::export::account::{Account, Counts, State};
 use crate::export::console;
 use crate::export::transport::Transport;
 
@@ -49,8 +48,8 @@ pub(super) struct Forms<'a> {
 enum Way {
     /// As protobuf or as JSON.
     Lane(Rc<Lane>, Protocol),
-    /// To standard error, and how much went there.
-    Console(ConsoleFormat, Cell<u64>),
+    /// To standard error.
+    Console(ConsoleFormat, Arc<Account>),
     Plugged(Handed),
 }
 
@@ -58,9 +57,16 @@ enum Way {
 pub(super) struct Ways {
     pool: Rc<Pool>,
     today: Vec<Way>,
-    before: Vec<Vec<Way>>,
+    before: Vec<Day>,
     /// What became of what was handed to receivers before those, which have dealt with all of it.
     past: Counts,
+}
+
+/// Receivers that were replaced together. All were handed the same.
+struct Day {
+    /// Those that may still be sent something; all of them or none.
+    ways: Vec<Way>,
+    accounts: Vec<Arc<Account>>,
 }
 
 impl Ways {
@@ -71,38 +77,44 @@ impl Ways {
 
     /// Sends what comes from now on to these receivers.
     pub(super) fn replace(&mut self, receivers: Vec<Receiver>, resource: &EncodedResource) {
-        let mut today: Vec<_> = receivers.into_iter().map(|receiver| Way::to(receiver, resource, &self.pool)).collect();
-        // What waits goes to the new receiver, if it is in a form that can. Beside others its count would be that of another
-        // day, so there those of before send what they have.
-        if let ([Way::Lane(old, from)], [Way::Lane(new, to)]) = (&self.today[..], &today[..])
-            && is_json(*from) == is_json(*to)
-        {
-            new.adopt(old);
-        }
-        for way in &self.today {
-            match way {
-                Way::Lane(old, _) => old.retire(),
-                // Nobody can bring those again that the program brought along.
-                Way::Plugged(handed) => today.push(Way::Plugged(handed.another_day())),
-                Way::Console(..) => {}
+        let old = std::mem::take(&mut self.today);
+        if let Some(lane) = inherited(&old, &receivers) {
+            let to = |receiver| Way::to(receiver, resource, &self.pool, lane.account().clone());
+            self.today = receivers.into_iter().map(to).collect();
+            if let [Way::Lane(new, _)] = &self.today[..] {
+                new.adopt(lane);
             }
-        }
-        let before = std::mem::replace(&mut self.today, today);
-        if !before.is_empty() {
-            self.before.push(before);
+        } else {
+            let to = |receiver| Way::to(receiver, resource, &self.pool, Arc::default());
+            self.today = receivers.into_iter().map(to).collect();
+            for way in &old {
+                match way {
+                    Way::Lane(lane, _) => lane.retire(),
+                    // Nobody can bring those again that the program brought along.
+                    Way::Plugged(handed) => self.today.push(Way::Plugged(handed.another_day())),
+                    Way::Console(..) => {}
+                }
+            }
+            let accounts = old.iter().map(|way| way.account().clone()).collect();
+            self.before.push(Day { ways: old, accounts });
         }
         self.forget_settled();
     }
 
     /// Lets receivers of earlier days go that have dealt with all that they were handed, and keeps their counts.
     fn forget_settled(&mut self) {
-        let all = std::mem::take(&mut self.before).into_iter();
-        let (settled, open): (Vec<_>, _) = all.partition(|day| day.iter().all(Way::is_settled));
-        self.before = open;
-        for day in settled {
-            self.past = std::iter::once(self.past).chain(of_day(&day)).sum();
-            day.iter().for_each(Way::stop);
-        }
+        let past = &mut self.past;
+        self.before.retain_mut(|day| {
+            if day.ways.iter().all(Way::is_settled) {
+                day.ways.drain(..).for_each(|way| way.stop());
+            }
+            // Others may still send or remove what these have put on disk.
+            let is_final = day.ways.is_empty() && day.accounts.iter().all(|account| account.counts().is_final());
+            if is_final {
+                *past += of_day(day.accounts.iter());
+            }
+            !is_final
+        });
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -135,12 +147,12 @@ impl Ways {
                     let bytes = protobuf.get_or_insert_with(forms.protobuf).clone();
                     lane.push(Batch { bytes, items });
                 }
-                Way::Console(format, shown) => {
+                Way::Console(format, account) => {
                     match format {
                         ConsoleFormat::Text => console::show(&(forms.text)()),
                         ConsoleFormat::Json => console::show_line(json.get_or_insert_with(forms.json)),
                     }
-                    shown.set(shown.get() + items);
+                    account.add(items, State::Exported);
                 }
                 Way::Plugged(handed) => forms.spans.iter().for_each(|spans| handed.push(spans)),
             }
@@ -150,15 +162,15 @@ impl Ways {
     /// What became of what was handed over. All receivers of a day were handed the same; the one that has got the least of
     /// it speaks for them.
     pub(super) fn counts(&self) -> Counts {
-        let days = self.before.iter().chain(std::iter::once(&self.today));
-        days.filter_map(|day| of_day(day)).chain(std::iter::once(self.past)).sum()
+        let before = self.before.iter().map(|day| of_day(day.accounts.iter()));
+        before.chain([of_day(self.today.iter().map(Way::account)), self.past]).sum()
     }
 
     /// Waits until nothing waits any more.
     pub(super) async fn emptied(&self) {
         // Exporters work while lanes are waited for.
         let flushed: Vec<_> = self.plugged().map(Handed::flush).collect();
-        for way in self.before.iter().flatten().chain(&self.today) {
+        for way in self.all() {
             if let Way::Lane(lane, _) = way {
                 lane.emptied().await;
             }
@@ -173,9 +185,14 @@ impl Ways {
         self.today.iter().filter_map(|way| if let Way::Plugged(handed) = way { Some(handed) } else { None })
     }
 
+    /// Those of today, and those of before that may still be sent something.
+    fn all(&self) -> impl Iterator<Item = &Way> {
+        self.before.iter().flat_map(|day| &day.ways).chain(&self.today)
+    }
+
     /// Has those try again at once that wait to.
     pub(super) fn hurry(&self) {
-        for way in self.before.iter().flatten().chain(&self.today) {
+        for way in self.all() {
             if let Way::Lane(lane, _) = way {
                 lane.hurry();
             }
@@ -193,7 +210,7 @@ impl Ways {
 
     /// Puts on disk what cannot be sent any more, where there is one.
     pub(super) async fn store_rest(&self) {
-        for way in self.before.iter().flatten().chain(&self.today) {
+        for way in self.all() {
             if let Way::Lane(lane, _) = way {
                 lane.store_rest().await;
             }
@@ -202,7 +219,7 @@ impl Ways {
 
     /// Waits until what is being sent is dealt with, and has nothing sent after it.
     pub(super) async fn settled(&self) {
-        for way in self.before.iter().flatten().chain(&self.today) {
+        for way in self.all() {
             if let Way::Lane(lane, _) = way {
                 lane.settled().await;
             }
@@ -232,38 +249,36 @@ impl Ways {
 
     /// Bytes that wait to be sent.
     pub(super) fn bytes(&self) -> u64 {
-        let lanes = self.before.iter().flatten().chain(&self.today);
-        lanes.map(|way| if let Way::Lane(lane, _) = way { lane.bytes() as u64 } else { 0 }).sum()
+        self.all().map(|way| if let Way::Lane(lane, _) = way { lane.bytes() as u64 } else { 0 }).sum()
     }
 }
 
 impl Way {
-    fn to(receiver: Receiver, resource: &EncodedResource, pool: &Rc<Pool>) -> Self {
+    fn to(receiver: Receiver, resource: &EncodedResource, pool: &Rc<Pool>, account: Arc<Account>) -> Self {
         match receiver {
-            Receiver::Console(format) => Way::Console(format, Cell::new(0)),
+            Receiver::Console(format) => Way::Console(format, account),
             Receiver::Plugged(plugged) => Way::Plugged(Handed::start(plugged, resource)),
             Receiver::Otlp { signal, what, protocol, transport, most_items, disk } => {
-                let lane = Lane::new(signal, protocol, what, Outbox::new(pool.clone(), most_items), disk);
+                let lane = Lane::new(signal, protocol, what, Outbox::new(pool.clone(), most_items), disk, account);
                 lane.start(transport);
                 Way::Lane(lane, protocol)
             }
         }
     }
 
-    fn counts(&self) -> Counts {
+    fn account(&self) -> &Arc<Account> {
         match self {
-            Way::Lane(lane, _) => lane.counts(),
-            Way::Console(_, shown) => Counts { exported: shown.get(), ..Counts::default() },
-            Way::Plugged(handed) => handed.counts(),
+            Way::Lane(lane, _) => lane.account(),
+            Way::Console(_, account) => account,
+            Way::Plugged(handed) => handed.account(),
         }
     }
 
-    /// Whether it has dealt with all that it was handed.
+    /// Whether nothing that it was handed waits in memory.
     fn is_settled(&self) -> bool {
         match self {
             Way::Lane(lane, _) => lane.is_settled(),
-            Way::Console(..) => true,
-            Way::Plugged(handed) => handed.counts().waiting == 0,
+            Way::Console(..) | Way::Plugged(_) => self.account().counts().pending == 0,
         }
     }
 
@@ -275,8 +290,19 @@ impl Way {
 }
 
 /// What became of what was handed to the receivers of a day: what the one says that has got the least of it.
-fn of_day(day: &[Way]) -> Option<Counts> {
-    day.iter().map(Way::counts).min_by_key(|counts| counts.exported)
+fn of_day<'a>(accounts: impl Iterator<Item = &'a Arc<Account>>) -> Counts {
+    accounts.map(|account| account.counts()).min_by_key(|counts| counts.exported).unwrap_or_default()
+}
+
+/// The lane that a new one can take over from: what waits is in a form that the new receiver can take. Beside others its count
+/// would be that of another day, so there those of before send what they have.
+fn inherited<'a>(old: &'a [Way], new: &[Receiver]) -> Option<&'a Rc<Lane>> {
+    match (old, new) {
+        ([Way::Lane(lane, from)], [Receiver::Otlp { protocol: to, .. }]) if is_json(*from) == is_json(*to) => {
+            lane.yields().then_some(lane)
+        }
+        _ => None,
+    }
 }
 
 fn is_json(protocol: Protocol) -> bool {
@@ -292,8 +318,8 @@ mod tests {
         let mut ways = Ways::new(Pool::within(1 << 20));
         for day in 1..10 {
             ways.replace(vec![Receiver::Console(ConsoleFormat::Text)], &EncodedResource::new(&[]));
-            if let [Way::Console(_, shown)] = &ways.today[..] {
-                shown.set(day);
+            if let [Way::Console(_, account)] = &ways.today[..] {
+                account.add(day, State::Exported);
             }
         }
         assert_eq!((ways.before.len(), ways.counts().exported), (0, (1..10).sum()));

@@ -7,12 +7,12 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::Lane;
-use crate::export::collector::counts::Counts;
+use crate::export::account::{Counts, State};
 use crate::export::collector::outbox::Batch;
 use crate::export::collector::size::LEAST_BYTES;
 use crate::export::collector::split::split;
 use crate::export::collector::told::head;
-use crate::export::own::{self, Outcome};
+use crate::export::own::{self, Outcome, Reason};
 use crate::export::spool::Claimed;
 use crate::export::transport::{Probe, Sent, Transport};
 
@@ -68,7 +68,7 @@ impl Lane {
                 }
                 Sent::Unconfirmed { cause } => {
                     self.complain("unconfirmed", &cause);
-                    delivery.counts.unconfirmed += part.items;
+                    delivery.counts.add(part.items, State::Unconfirmed);
                 }
                 Sent::TooLarge { cause } => {
                     let smaller = self.halved(part, &cause);
@@ -113,14 +113,14 @@ impl Lane {
         } else if !message.is_empty() {
             self.complain("accepted", &format!("the receiver accepted {items} items and says: {message}"));
         }
-        counts.exported += items - rejected;
-        counts.rejected += rejected;
+        counts.add(items - rejected, State::Exported);
+        counts.add(rejected, State::Dropped(Reason::Rejected));
     }
 
     /// The receiver will never take a part.
     fn refused(&self, items: u64, cause: &str, counts: &mut Counts) {
         self.complain(&format!("refused: {}", head(cause)), &format!("{items} items are lost: {cause}"));
-        counts.refused += items;
+        counts.add(items, State::Dropped(Reason::Refused));
     }
 
     /// The receiver found a part too large: makes smaller ones of it, unless it is small already.
@@ -143,10 +143,10 @@ impl Lane {
             (Work::Stored(claimed), Some(disk)) if retry.is_some() => disk.back(claimed),
             (Work::Stored(claimed), Some(disk)) => {
                 let _not_left_behind = self.storing.lock().await;
-                disk.done(claimed, counts).await;
+                disk.done(claimed, &counts, &self.account).await;
             }
             _ => {
-                self.count(|all| *all = [*all, counts].into_iter().sum());
+                self.account.settle(State::Pending, &counts);
                 self.outbox.borrow_mut().sent_but(rest);
             }
         }

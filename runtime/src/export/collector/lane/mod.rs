@@ -5,6 +5,7 @@ mod failing;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Mutex, Notify};
@@ -13,12 +14,13 @@ use tokio::time::Instant;
 
 use self::deliver::{Retry, Work};
 use self::failing::Failing;
-use super::counts::Counts;
 use super::disk::Disk;
 use super::outbox::{Batch, Outbox};
 use super::size::Size;
 use super::split::{Form, split};
 use crate::config::{Protocol, Signal};
+use crate::export::account::{Account, State};
+use crate::export::own::Reason;
 use crate::export::transport::{Backoff, Probe, Transport};
 use crate::record::ids;
 
@@ -40,7 +42,7 @@ pub(crate) struct Lane {
     filled: Notify,
     idle: Notify,
     hurry: Notify,
-    counts: Cell<Counts>,
+    account: Arc<Account>,
     form: Form,
     size: Size,
     /// Where what cannot be sent waits.
@@ -61,6 +63,7 @@ impl Lane {
         what: String,
         outbox: Outbox,
         disk: Option<Box<Disk>>,
+        account: Arc<Account>,
     ) -> Rc<Self> {
         let (json, metrics) = (protocol == Protocol::HttpJson, signal == Signal::Metrics);
         Rc::new(Lane {
@@ -72,7 +75,7 @@ impl Lane {
             filled: Notify::new(),
             idle: Notify::new(),
             hurry: Notify::new(),
-            counts: Cell::default(),
+            account,
             disk,
             storing: Mutex::new(()),
             sending: Mutex::new(()),
@@ -83,16 +86,19 @@ impl Lane {
 
     /// Adds a request, in parts if it is too large.
     pub(crate) fn push(&self, batch: Batch) {
+        self.account.add(batch.items, State::Pending);
         let parts = split(batch, self.form, self.size.now());
-        let gone = parts.into_iter().map(|part| self.outbox.borrow_mut().push(part)).sum::<u64>();
-        self.count(|counts| counts.no_room += gone);
+        self.evicted(parts.into_iter().map(|part| self.outbox.borrow_mut().push(part)).sum());
         self.filled.notify_one();
     }
 
+    fn evicted(&self, items: u64) {
+        self.account.pass(items, State::Pending, State::Dropped(Reason::NoRoom));
+    }
+
     /// What became of its items until now.
-    pub(crate) fn counts(&self) -> Counts {
-        let own = Counts { waiting: self.outbox.borrow().held().items, ..self.counts.get() };
-        [Some(own), self.disk.as_ref().map(|disk| disk.counts())].into_iter().flatten().sum()
+    pub(crate) fn account(&self) -> &Arc<Account> {
+        &self.account
     }
 
     /// Whether it is well, and has no room for so many bytes more. One that is not well has what is old give way.
@@ -115,13 +121,18 @@ impl Lane {
         self.disk.iter().for_each(|disk| disk.retire());
     }
 
-    /// Takes over what waits in a lane that this one is in the place of, unless that is just writing it to disk. What that was
-    /// just sending may arrive twice.
+    /// Stops, unless it is just writing to disk, so that another lane can take over what waits. Whether it did.
+    pub(crate) fn yields(&self) -> bool {
+        let yields = self.storing.try_lock().is_ok();
+        if yields {
+            self.stop();
+        }
+        yields
+    }
+
+    /// Takes over what waits in a lane that has stopped and has the same account. What that was just sending may arrive twice.
     pub(crate) fn adopt(&self, old: &Lane) {
-        let Ok(_not_storing) = old.storing.try_lock() else { return };
-        old.stop();
-        let gone = self.outbox.borrow_mut().adopt(&mut old.outbox.borrow_mut());
-        self.count(|counts| counts.no_room += gone);
+        self.evicted(self.outbox.borrow_mut().adopt(&mut old.outbox.borrow_mut()));
         self.filled.notify_one();
     }
 
@@ -255,7 +266,7 @@ impl Lane {
         loop {
             let next = self.outbox.borrow_mut().send();
             let Some(batch) = next else { return };
-            if let Err(refused) = disk.put(&batch).await {
+            if let Err(refused) = disk.put(&batch, &self.account).await {
                 self.complain(refused.reason.name(), &format!("not kept on disk: {refused}"));
                 return self.outbox.borrow_mut().back();
             }
@@ -279,12 +290,6 @@ impl Lane {
         self.stop();
         self.outbox.borrow_mut().back();
         self.store_all(disk).await;
-    }
-
-    fn count(&self, change: impl FnOnce(&mut Counts)) {
-        let mut counts = self.counts.get();
-        change(&mut counts);
-        self.counts.set(counts);
     }
 }
 

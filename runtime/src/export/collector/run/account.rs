@@ -36,21 +36,14 @@ impl Collection {
             spans_open: made.ours.open,
             exported: counts.map(|counts| counts.exported),
             unconfirmed: counts.map(|counts| counts.unconfirmed),
-            queue_items: counts.map(|counts| counts.waiting),
+            dropped: counts.map(|counts| counts.dropped),
+            queue_items: counts.map(|counts| counts.pending),
             spool_bytes: self.disk_bytes(),
             spans_cut_off: made.ours.cut_off,
             lines_dropped: notice::lost_lines(),
             queue_bytes: [self.spans.bytes(), self.points.bytes(), self.record_bytes()],
             ..Figures::default()
         };
-        for (dropped, counts) in figures.dropped.iter_mut().zip(counts) {
-            dropped[Reason::QueueFull as usize] = counts.queue_full;
-            dropped[Reason::NoRoom as usize] = counts.no_room;
-            dropped[Reason::Refused as usize] = counts.refused;
-            dropped[Reason::Rejected as usize] = counts.rejected;
-            dropped[Reason::Spool as usize] = counts.spool_lost;
-            dropped[Reason::LostOnDisk as usize] = counts.lost_on_disk;
-        }
         let spans = &mut figures.dropped[0];
         spans[Reason::NoChunk as usize] = made.ours.dropped.no_chunk;
         spans[Reason::NoBlock as usize] = made.ours.dropped.no_block;

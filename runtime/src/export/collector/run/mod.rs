@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::beat::Beat;
-use super::counts::Counts;
 use super::losses::Losses;
 use super::outbox::Pool;
 use super::points::Points;
@@ -18,6 +17,7 @@ use super::records::Records;
 use super::spans::{Found, Spans};
 use super::{Change, Command, Plan, Progress};
 use crate::config::Signal;
+use crate::export::account::Counts;
 
 /// How often finished spans are taken. Memory for them is bounded, so this decides how many a second there may be.
 const TAKE_EVERY: Duration = Duration::from_millis(200);
