@@ -9,6 +9,7 @@ mod exporter;
 mod lane;
 mod losses;
 mod outbox;
+mod pipeline;
 mod points;
 #[cfg(feature = "logs")]
 mod records;
@@ -27,10 +28,8 @@ use tokio::sync::mpsc::UnboundedSender;
 
 pub(crate) use self::disk::Disk;
 pub(crate) use self::exporter::Plugged;
-pub(crate) use self::points::{Metrics, Source};
-#[cfg(feature = "logs")]
-pub(crate) use self::records::LogsChange;
-pub(crate) use self::spans::Traces;
+pub(crate) use self::pipeline::Setup;
+pub(crate) use self::points::Readings;
 pub(crate) use self::way::Receiver;
 
 use self::beat::Beat;
@@ -39,6 +38,7 @@ use crate::config::Signal;
 use crate::config::redact::Redact;
 use crate::encode::resource::EncodedResource;
 use crate::export::account::Counts;
+use crate::trace::recording::Recording;
 
 /// What holds for as long as the collector runs.
 pub(crate) struct Plan {
@@ -52,10 +52,10 @@ pub(crate) struct Plan {
 
 /// What the collector shall do from now on with a signal.
 pub(crate) enum Change {
-    Traces(Traces),
-    Metrics(Metrics),
+    Traces(Setup<Recording>),
+    Metrics(Setup<Readings>),
     #[cfg(feature = "logs")]
-    Logs(LogsChange),
+    Logs(Setup<Arc<crate::logs::Logs>>),
     /// Stops taking a signal out of memory, or goes on with it.
     Pause(Signal, bool),
 }

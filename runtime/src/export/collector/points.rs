@@ -1,32 +1,23 @@
 //! Metrics on their way from memory to requests.
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::outbox::{Pool, packed};
-use super::way::{Forms, Receiver, Ways};
+use super::outbox::packed;
+use super::pipeline::{Batcher, Content, Found, Pipeline, Source};
+use super::way::{Forms, Ways};
+use crate::config::Signal;
 use crate::config::redact::Redact;
 use crate::encode::json;
 use crate::encode::metrics::metrics_request;
 use crate::encode::resource::EncodedResource;
 use crate::encode::views::Views;
-use crate::export::account::Counts;
 use crate::export::own::{Figures, Teller};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
 
-/// What is to be done with metrics.
-pub(crate) struct Metrics {
-    /// Reads them, if they have just been switched on.
-    pub(crate) source: Option<Source>,
-    /// Where they go, if that has changed.
-    pub(crate) receivers: Option<Vec<Receiver>>,
-    pub(crate) interval: Duration,
-}
-
 /// Everything that has metrics to read.
-pub(crate) struct Source {
+pub(crate) struct Readings {
     pub(crate) reader: Reader,
     pub(crate) views: Arc<Views>,
     /// Raw instruments of OpenTelemetry.
@@ -34,7 +25,7 @@ pub(crate) struct Source {
     pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
 }
 
-impl Source {
+impl Readings {
     /// All metrics, with no more patience for their callbacks than given.
     fn snapshot(&mut self, patience: Duration) -> Snapshot {
         // Half of it for our callbacks, half for those of others.
@@ -49,84 +40,82 @@ impl Source {
     }
 }
 
+/// Metrics are not taken as they come, but read in intervals.
 pub(super) struct Points {
-    resource: EncodedResource,
     redact: Option<Redact>,
-    source: Option<Source>,
-    /// Tells what the collector itself has counted.
+    readings: Option<Readings>,
+    /// Tells what the export thread itself has counted.
     teller: Teller,
-    ways: Ways,
-    pub(super) interval: Duration,
     pub(super) paused: bool,
 }
 
 impl Points {
-    pub(super) fn new(resource: EncodedResource, redact: Option<Redact>, pool: Rc<Pool>) -> Self {
-        Points {
-            resource,
-            redact,
-            source: None,
-            teller: Teller::default(),
-            ways: Ways::new(pool),
-            interval: Duration::MAX,
-            paused: false,
-        }
-    }
-
-    pub(super) fn change(&mut self, metrics: Metrics) {
-        if metrics.source.is_some() {
-            self.source = metrics.source;
-            // All figures count from the start of the collector.
-            self.teller = Teller::default();
-        }
-        metrics.receivers.into_iter().for_each(|receivers| self.ways.replace(receivers, &self.resource));
-        self.interval = metrics.interval;
+    pub(super) fn new(redact: Option<Redact>) -> Self {
+        Points { redact, readings: None, teller: Teller::default(), paused: false }
     }
 
     pub(super) fn is_on(&self) -> bool {
-        self.source.is_some() && !self.paused
+        self.readings.is_some() && !self.paused
     }
 
-    /// Brings what the collector has counted to the metrics.
+    /// Brings what the export thread has counted to the metrics.
     pub(super) fn tell(&mut self, figures: Figures) {
         if self.is_on() {
             self.teller.tell(figures);
         }
     }
+}
 
+impl Source for Points {
+    const SIGNAL: Signal = Signal::Metrics;
+    type Feed = Readings;
+    type Content = Option<Snapshot>;
+
+    fn start(&mut self, readings: Readings) {
+        self.readings = Some(readings);
+        // All figures count from the start of the export thread.
+        self.teller = Teller::default();
+    }
+
+    fn is_polled(&self) -> bool {
+        false
+    }
+
+    fn take(&mut self, _: &Ways, _: &mut Batcher<Option<Snapshot>>) -> Found {
+        Found::Nothing
+    }
+}
+
+impl Pipeline<Points> {
     /// Reads the metrics, with no more patience for their callbacks than given.
     pub(super) fn collect(&mut self, patience: Duration, figures: Figures) {
-        let Some(source) = self.source.as_mut().filter(|_| !self.paused) else { return };
-        self.teller.tell(figures);
-        let mut snapshot = source.snapshot(patience);
-        self.redact.iter().for_each(|redact| redact.metrics(&mut snapshot));
-        let items = snapshot.points();
-        if items == 0 {
-            return;
+        let Points { redact, readings, teller, paused } = &mut self.source;
+        let Some(readings) = readings.as_mut().filter(|_| !*paused) else { return };
+        teller.tell(figures);
+        let mut snapshot = readings.snapshot(patience);
+        redact.iter().for_each(|redact| redact.metrics(&mut snapshot));
+        let points = snapshot.points();
+        if points > 0 {
+            self.batcher.send(&self.routes, points, Some(snapshot));
         }
-        self.ways.push(&Forms {
+    }
+}
+
+impl Content for Option<Snapshot> {
+    fn want(&mut self, _: bool, _: bool) {}
+
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Ways) {
+        let Some(snapshot) = self.take() else { return };
+        routes.push(&Forms {
             items,
-            protobuf: &|| packed(metrics_request(&self.resource, &snapshot)),
-            json: &|| packed(json::metrics_request(&self.resource, &snapshot)),
+            protobuf: &|| packed(metrics_request(resource, &snapshot)),
+            json: &|| packed(json::metrics_request(resource, &snapshot)),
             text: &|| snapshot.to_string(),
             spans: None,
         });
-    }
-
-    pub(super) fn hurry(&self) {
-        self.ways.hurry();
-    }
-
-    pub(super) async fn emptied(&self) {
-        self.ways.emptied().await;
-    }
-
-    pub(super) fn counts(&self) -> Counts {
-        self.ways.counts()
-    }
-
-    /// Bytes that wait to be sent.
-    pub(super) fn bytes(&self) -> u64 {
-        self.ways.bytes()
     }
 }

@@ -117,10 +117,6 @@ impl Ways {
         });
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.today.is_empty()
-    }
-
     /// Whether anybody wants protobuf.
     pub(super) fn want_protobuf(&self) -> bool {
         self.today.iter().any(|way| matches!(way, Way::Lane(_, Protocol::Grpc | Protocol::HttpProtobuf)))

@@ -437,11 +437,10 @@ impl Running {
                 start::metrics(&self.config, self.meter.as_ref().filter(|_| new), receivers)
             }
             #[cfg(feature = "logs")]
-            Signal::Logs => Change::Logs(crate::export::collector::LogsChange {
-                logs: self.logs.clone(),
-                receivers,
-                batch: self.config.logs.batch,
-            }),
+            Signal::Logs => {
+                let crate::config::Batch { size, delay, .. } = self.config.logs.batch;
+                Change::Logs(crate::export::collector::Setup { feed: self.logs.clone(), receivers, size, delay })
+            }
             #[cfg(not(feature = "logs"))]
             Signal::Logs => return Ok(()),
         };

@@ -7,7 +7,7 @@ use super::error::InitError;
 use crate::base::notice;
 use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal};
 use crate::encode::views::Views;
-use crate::export::collector::{Change, Disk, Metrics, Plan, Plugged, Receiver, Source, Traces};
+use crate::export::collector::{Change, Disk, Plan, Plugged, Readings, Receiver, Setup};
 use crate::export::resource;
 use crate::export::spool::{self, Encoding, Spool, SpoolConfig};
 use crate::export::transport::{Target, Transport};
@@ -160,7 +160,8 @@ pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>
     if new {
         foreign::start(Shares(config.memory_limit).queue());
     }
-    Ok(Change::Traces(Traces { recording, receivers, batch: config.traces.batch }))
+    let Batch { size, delay, .. } = config.traces.batch;
+    Ok(Change::Traces(Setup { feed: recording, receivers, size, delay }))
 }
 
 /// How log lines look, if there are any.
@@ -247,9 +248,9 @@ impl Meter {
         })
     }
 
-    /// All of it for the collector.
-    fn source(&self, config: &Config) -> Source {
-        Source {
+    /// All of it for the export thread.
+    fn readings(&self, config: &Config) -> Readings {
+        Readings {
             reader: self.metering.reader(config.metrics.temporality.into()),
             views: self.views.clone(),
             #[cfg(feature = "otel")]
@@ -282,8 +283,8 @@ impl Drop for Meter {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn metrics(config: &Config, new: Option<&Meter>, receivers: Option<Vec<Receiver>>) -> Change {
-    let source = new.map(|meter| meter.source(config));
-    Change::Metrics(Metrics { source, receivers, interval: config.metrics.interval })
+    let feed = new.map(|meter| meter.readings(config));
+    Change::Metrics(Setup { feed, receivers, size: u32::MAX, delay: config.metrics.interval })
 }
 
 fn start_recording(config: &Config) -> Result<Recording, InitError> {

@@ -5,6 +5,8 @@ use std::sync::PoisonError;
 use super::Collection;
 use crate::base::notice;
 use crate::export::collector::Progress;
+use crate::export::collector::pipeline::AnyPipeline;
+use crate::export::collector::way::Ways;
 use crate::export::own::{Figures, Reason};
 
 impl Collection {
@@ -14,11 +16,12 @@ impl Collection {
     }
 
     pub(super) fn progress(&self) -> Progress {
-        let made = self.spans.made();
+        let made = self.spans.source.made();
+        let [spans, points, records] = self.by_signal(|pipeline| pipeline.counts());
         Progress {
-            spans: self.spans.counts(),
-            points: self.points.counts(),
-            records: self.records(),
+            spans,
+            points,
+            records,
             ended: made.ended(),
             dropped: made.dropped(),
             buffered: made.buffered(),
@@ -29,8 +32,8 @@ impl Collection {
 
     /// What there is to say about all of it.
     pub(super) fn figures(&self) -> Figures {
-        let made = self.spans.made();
-        let counts = [self.spans.counts(), self.points.counts(), self.records()];
+        let made = self.spans.source.made();
+        let counts = self.by_signal(|pipeline| pipeline.counts());
         let mut figures = Figures {
             spans_created: made.ended() + made.ours.open,
             spans_open: made.ours.open,
@@ -41,7 +44,7 @@ impl Collection {
             spool_bytes: self.disk_bytes(),
             spans_cut_off: made.ours.cut_off,
             lines_dropped: notice::lost_lines(),
-            queue_bytes: [self.spans.bytes(), self.points.bytes(), self.record_bytes()],
+            queue_bytes: self.by_signal(|pipeline| pipeline.bytes()),
             ..Figures::default()
         };
         let spans = &mut figures.dropped[0];
@@ -52,18 +55,15 @@ impl Collection {
         figures
     }
 
-    /// One directory serves both signals, so either knows.
+    /// One directory serves all signals, so any of them knows.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
-        let bytes = self.spans.disk_bytes();
-        #[cfg(feature = "logs")]
-        let bytes = bytes.max(self.records.disk_bytes());
-        bytes
+        self.routes().filter_map(Ways::disk_bytes).max()
     }
 
-    fn record_bytes(&self) -> u64 {
-        #[cfg(feature = "logs")]
-        return self.records.bytes();
-        #[cfg(not(feature = "logs"))]
-        0
+    /// A figure of each pipeline, by its signal `as usize`.
+    fn by_signal<T: Default>(&self, figure: impl Fn(&dyn AnyPipeline) -> T) -> [T; 3] {
+        let mut figures = <[T; 3]>::default();
+        self.pipelines().for_each(|pipeline| figures[pipeline.signal() as usize] = figure(pipeline));
+        figures
     }
 }
