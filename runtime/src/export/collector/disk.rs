@@ -1,6 +1,5 @@
-//! A lane's part of the spool: what could not be sent waits on disk, and is sent when the receiver is back.
+//! An export queue's part of the spool: what could not be sent waits on disk, and is sent when the receiver is back.
 
-use std::cell::Cell;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,18 +8,17 @@ use super::outbox::Batch;
 use crate::export::account::{Account, Counts, State};
 use crate::export::spool::{Claimed, Encoding, Entry, Refused, Signal, Spool};
 
-/// The spool, as one lane uses it.
+/// The spool, as one export queue uses it.
+#[derive(Clone)]
 pub(crate) struct Disk {
     spool: Spool,
     signal: Signal,
     encoding: Encoding,
-    /// Whether another lane is in its place by now.
-    retired: Cell<bool>,
 }
 
 impl Disk {
     pub(crate) fn new(spool: Spool, signal: Signal, encoding: Encoding) -> Self {
-        Disk { spool, signal, encoding, retired: Cell::default() }
+        Disk { spool, signal, encoding }
     }
 
     /// Puts a request there that is pending in `account`.
@@ -61,15 +59,6 @@ impl Disk {
     pub(super) async fn verify(&self) {
         let spool = self.spool.clone();
         let _ = tokio::task::spawn_blocking(move || spool.verify()).await;
-    }
-
-    pub(super) fn is_retired(&self) -> bool {
-        self.retired.get()
-    }
-
-    /// Another lane is in the place of this one.
-    pub(super) fn retire(&self) {
-        self.retired.set(true);
     }
 
     /// Bytes in the directory, of all processes, when it was last looked at.

@@ -5,8 +5,8 @@
 
 mod beat;
 mod disk;
+mod export_queue;
 mod exporter;
-mod lane;
 mod losses;
 mod outbox;
 mod pipeline;
@@ -27,6 +27,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedSender;
 
 pub(crate) use self::disk::Disk;
+pub(crate) use self::export_queue::OtlpReceiver;
 pub(crate) use self::exporter::Plugged;
 pub(crate) use self::pipeline::Setup;
 pub(crate) use self::points::Readings;

@@ -7,27 +7,17 @@ use std::time::Instant;
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
-use super::disk::Disk;
+use super::export_queue::{ExportQueue, OtlpReceiver};
 use super::exporter::{Handed, Plugged, Together};
-use super::lane::Lane;
-use super::outbox::{Batch, Outbox, Pool};
-use crate::config::{ConsoleFormat, Protocol, Signal};
+use super::outbox::{Batch, Pool};
+use crate::config::ConsoleFormat;
 use crate::encode::resource::EncodedResource;
 use crate::export::account::{Account, Counts, State};
 use crate::export::console;
-use crate::export::transport::Transport;
 
 /// A receiver of one signal.
 pub(crate) enum Receiver {
-    /// Over OTLP; `what` says of it what goes where.
-    Otlp {
-        signal: Signal,
-        what: String,
-        protocol: Protocol,
-        transport: Box<Transport>,
-        most_items: u64,
-        disk: Option<Box<Disk>>,
-    },
+    Otlp(OtlpReceiver),
     /// An exporter that somebody else wrote. Of spans only.
     Plugged(Plugged),
     /// People.
@@ -46,8 +36,8 @@ pub(super) struct Forms<'a> {
 
 /// How a signal goes to one of its receivers.
 enum Way {
-    /// As protobuf or as JSON.
-    Lane(Rc<Lane>, Protocol),
+    /// Over OTLP.
+    Queue(ExportQueue),
     /// To standard error.
     Console(ConsoleFormat, Arc<Account>),
     Plugged(Handed),
@@ -78,18 +68,13 @@ impl Ways {
     /// Sends what comes from now on to these receivers.
     pub(super) fn replace(&mut self, receivers: Vec<Receiver>, resource: &EncodedResource) {
         let old = std::mem::take(&mut self.today);
-        if let Some(lane) = inherited(&old, &receivers) {
-            let to = |receiver| Way::to(receiver, resource, &self.pool, lane.account().clone());
-            self.today = receivers.into_iter().map(to).collect();
-            if let [Way::Lane(new, _)] = &self.today[..] {
-                new.adopt(lane);
-            }
-        } else {
-            let to = |receiver| Way::to(receiver, resource, &self.pool, Arc::default());
-            self.today = receivers.into_iter().map(to).collect();
+        let inherited = inherited(&old, &receivers);
+        let to = |receiver| Way::to(receiver, resource, &self.pool, inherited);
+        self.today = receivers.into_iter().map(to).collect();
+        if inherited.is_none() {
             for way in &old {
                 match way {
-                    Way::Lane(lane, _) => lane.retire(),
+                    Way::Queue(queue) => queue.retire(),
                     // Nobody can bring those again that the program brought along.
                     Way::Plugged(handed) => self.today.push(Way::Plugged(handed.another_day())),
                     Way::Console(..) => {}
@@ -106,7 +91,7 @@ impl Ways {
         let past = &mut self.past;
         self.before.retain_mut(|day| {
             if day.ways.iter().all(Way::is_settled) {
-                day.ways.drain(..).for_each(|way| way.stop());
+                day.ways.clear();
             }
             // Others may still send or remove what these have put on disk.
             let is_final = day.ways.is_empty() && day.accounts.iter().all(|account| account.counts().is_final());
@@ -119,14 +104,12 @@ impl Ways {
 
     /// Whether anybody wants protobuf.
     pub(super) fn want_protobuf(&self) -> bool {
-        self.today.iter().any(|way| matches!(way, Way::Lane(_, Protocol::Grpc | Protocol::HttpProtobuf)))
+        self.today.iter().any(|way| matches!(way, Way::Queue(queue) if !queue.is_json()))
     }
 
     /// Whether anybody wants something else.
     pub(super) fn want_plain(&self) -> bool {
-        self.today
-            .iter()
-            .any(|way| matches!(way, Way::Lane(_, Protocol::HttpJson) | Way::Console(..) | Way::Plugged(_)))
+        self.today.iter().any(|way| !matches!(way, Way::Queue(queue) if !queue.is_json()))
     }
 
     /// Hands a request to each receiver.
@@ -135,13 +118,13 @@ impl Ways {
         let items = forms.items;
         for way in &self.today {
             match way {
-                Way::Lane(lane, Protocol::HttpJson) => {
-                    let bytes = json.get_or_insert_with(forms.json).clone();
-                    lane.push(Batch { bytes, items });
-                }
-                Way::Lane(lane, _) => {
-                    let bytes = protobuf.get_or_insert_with(forms.protobuf).clone();
-                    lane.push(Batch { bytes, items });
+                Way::Queue(queue) => {
+                    let bytes = if queue.is_json() {
+                        json.get_or_insert_with(forms.json).clone()
+                    } else {
+                        protobuf.get_or_insert_with(forms.protobuf).clone()
+                    };
+                    queue.push(Batch { bytes, items });
                 }
                 Way::Console(format, account) => {
                     match format {
@@ -164,12 +147,10 @@ impl Ways {
 
     /// Waits until nothing waits any more.
     pub(super) async fn emptied(&self) {
-        // Exporters work while lanes are waited for.
+        // Exporters work while queues are waited for.
         let flushed: Vec<_> = self.plugged().map(Handed::flush).collect();
-        for way in self.all() {
-            if let Way::Lane(lane, _) = way {
-                lane.emptied().await;
-            }
+        for queue in queues(self.all()) {
+            queue.emptied().await;
         }
         for answered in flushed {
             let _ = answered.await;
@@ -188,37 +169,29 @@ impl Ways {
 
     /// Has those try again at once that wait to.
     pub(super) fn hurry(&self) {
-        for way in self.all() {
-            if let Way::Lane(lane, _) = way {
-                lane.hurry();
-            }
+        for queue in queues(self.all()) {
+            queue.hurry();
         }
     }
 
     /// Looks whether what was put on disk is still there.
     pub(super) async fn verify(&self) {
-        for way in &self.today {
-            if let Way::Lane(lane, _) = way {
-                lane.verify().await;
-            }
+        for queue in queues(&self.today) {
+            queue.verify().await;
         }
     }
 
     /// Puts on disk what cannot be sent any more, where there is one.
     pub(super) async fn store_rest(&self) {
-        for way in self.all() {
-            if let Way::Lane(lane, _) = way {
-                lane.store_rest().await;
-            }
+        for queue in queues(self.all()) {
+            queue.store_rest().await;
         }
     }
 
     /// Waits until what is being sent is dealt with, and has nothing sent after it.
     pub(super) async fn settled(&self) {
-        for way in self.all() {
-            if let Way::Lane(lane, _) = way {
-                lane.settled().await;
-            }
+        for queue in queues(self.all()) {
+            queue.settled().await;
         }
     }
 
@@ -229,60 +202,53 @@ impl Ways {
 
     /// Bytes in the spool, if there is one.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
-        self.today.iter().find_map(|way| if let Way::Lane(lane, _) = way { lane.disk_bytes() } else { None })
+        queues(&self.today).find_map(ExportQueue::disk_bytes)
     }
 
     /// Whether a receiver that is well has so much to take that there is no room for so many bytes more.
     pub(super) fn are_busy(&self, bytes: usize) -> bool {
-        self.today.iter().any(|way| if let Way::Lane(lane, _) = way { lane.is_busy(bytes) } else { false })
+        queues(&self.today).any(|queue| queue.is_busy(bytes))
     }
 
     /// The largest request that all receivers of today are sent.
     pub(super) fn longest_request(&self) -> usize {
-        let lanes = self.today.iter().filter_map(|way| if let Way::Lane(lane, _) = way { Some(lane) } else { None });
-        lanes.map(|lane| lane.longest_request()).min().unwrap_or(usize::MAX)
+        queues(&self.today).map(ExportQueue::longest_request).min().unwrap_or(usize::MAX)
     }
 
     /// Bytes that wait to be sent.
     pub(super) fn bytes(&self) -> u64 {
-        self.all().map(|way| if let Way::Lane(lane, _) = way { lane.bytes() as u64 } else { 0 }).sum()
+        queues(self.all()).map(|queue| queue.bytes() as u64).sum()
     }
 }
 
 impl Way {
-    fn to(receiver: Receiver, resource: &EncodedResource, pool: &Rc<Pool>, account: Arc<Account>) -> Self {
+    fn to(receiver: Receiver, resource: &EncodedResource, pool: &Rc<Pool>, old: Option<&ExportQueue>) -> Self {
         match receiver {
-            Receiver::Console(format) => Way::Console(format, account),
+            Receiver::Console(format) => Way::Console(format, Arc::default()),
             Receiver::Plugged(plugged) => Way::Plugged(Handed::start(plugged, resource)),
-            Receiver::Otlp { signal, what, protocol, transport, most_items, disk } => {
-                let lane = Lane::new(signal, protocol, what, Outbox::new(pool.clone(), most_items), disk, account);
-                lane.start(transport);
-                Way::Lane(lane, protocol)
-            }
+            Receiver::Otlp(otlp) => Way::Queue(ExportQueue::start(otlp, pool, old)),
         }
     }
 
     fn account(&self) -> &Arc<Account> {
         match self {
-            Way::Lane(lane, _) => lane.account(),
+            Way::Queue(queue) => queue.account(),
             Way::Console(_, account) => account,
             Way::Plugged(handed) => handed.account(),
         }
     }
 
-    /// Whether nothing that it was handed waits in memory.
+    /// Whether nothing that it was handed waits in memory, and nothing is being sent.
     fn is_settled(&self) -> bool {
         match self {
-            Way::Lane(lane, _) => lane.is_settled(),
+            Way::Queue(queue) => queue.has_ended(),
             Way::Console(..) | Way::Plugged(_) => self.account().counts().pending == 0,
         }
     }
+}
 
-    fn stop(&self) {
-        if let Way::Lane(lane, _) = self {
-            lane.stop();
-        }
-    }
+fn queues<'a>(ways: impl IntoIterator<Item = &'a Way>) -> impl Iterator<Item = &'a ExportQueue> {
+    ways.into_iter().filter_map(|way| if let Way::Queue(queue) = way { Some(queue) } else { None })
 }
 
 /// What became of what was handed to the receivers of a day: what the one says that has got the least of it.
@@ -290,19 +256,13 @@ fn of_day<'a>(accounts: impl Iterator<Item = &'a Arc<Account>>) -> Counts {
     accounts.map(|account| account.counts()).min_by_key(|counts| counts.exported).unwrap_or_default()
 }
 
-/// The lane that a new one can take over from: what waits is in a form that the new receiver can take. Beside others its count
-/// would be that of another day, so there those of before send what they have.
-fn inherited<'a>(old: &'a [Way], new: &[Receiver]) -> Option<&'a Rc<Lane>> {
+/// The queue that a new one takes over from, if what waits is in a form that the new receiver accepts. Beside others its counts
+/// would be those of another day, so there those of before send what they have.
+fn inherited<'a>(old: &'a [Way], new: &[Receiver]) -> Option<&'a ExportQueue> {
     match (old, new) {
-        ([Way::Lane(lane, from)], [Receiver::Otlp { protocol: to, .. }]) if is_json(*from) == is_json(*to) => {
-            lane.yields().then_some(lane)
-        }
+        ([Way::Queue(queue)], [Receiver::Otlp(otlp)]) => queue.suits(otlp.protocol).then_some(queue),
         _ => None,
     }
-}
-
-fn is_json(protocol: Protocol) -> bool {
-    protocol == Protocol::HttpJson
 }
 
 #[cfg(test)]

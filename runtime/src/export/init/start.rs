@@ -7,7 +7,7 @@ use super::error::InitError;
 use crate::base::notice;
 use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal};
 use crate::encode::views::Views;
-use crate::export::collector::{Change, Disk, Plan, Plugged, Readings, Receiver, Setup};
+use crate::export::collector::{Change, Disk, OtlpReceiver, Plan, Plugged, Readings, Receiver, Setup};
 use crate::export::resource;
 use crate::export::spool::{self, Encoding, Spool, SpoolConfig};
 use crate::export::transport::{Target, Transport};
@@ -111,17 +111,10 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
             let transport = Transport::new(&target(otlp, timeout), signal);
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
             let what = format!("{} to {}", signal.name(), otlp.endpoint);
-            let disk = spool
-                .take()
-                .map(|(spool, signal)| Box::new(Disk::new(spool.clone(), signal, Encoding::of(otlp.protocol))));
-            Ok(Receiver::Otlp {
-                signal,
-                what,
-                protocol: otlp.protocol,
-                transport: Box::new(transport),
-                most_items,
-                disk,
-            })
+            let disk =
+                spool.take().map(|(spool, signal)| Disk::new(spool.clone(), signal, Encoding::of(otlp.protocol)));
+            let (protocol, transport) = (otlp.protocol, Box::new(transport));
+            Ok(Receiver::Otlp(OtlpReceiver { signal, what, protocol, transport, most_items, disk }))
         }
     };
     destinations.iter().map(&mut receiver).collect()
