@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::told::{Told, head};
+use super::reported::{Reported, head};
 use crate::base::notice;
 use crate::encode::resource::EncodedResource;
 use crate::export::account::{Account, State};
@@ -43,17 +43,17 @@ enum Job {
 }
 
 /// The exporter, as those who fill it and ask about it see it.
-pub(super) struct Handed {
+pub(super) struct CustomExporter {
     jobs: mpsc::Sender<Job>,
     account: Arc<Account>,
     room: u64,
 }
 
-impl Handed {
+impl CustomExporter {
     /// Starts its thread. Without one all spans count as refused.
     pub(super) fn start(plugged: Plugged, resource: &EncodedResource) -> Self {
         let Plugged { mut exporter, timeout, room } = plugged;
-        let (jobs, told) = mpsc::channel();
+        let (jobs, receiver) = mpsc::channel();
         let resource = resource.clone();
         let run = move || {
             // What happens here is not to be told to anybody by telemetry.
@@ -65,14 +65,14 @@ impl Handed {
                 notice::say(format_args!("the span exporter panicked when it was told of the resource"));
             }
             match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => Work { exporter, timeout, told: Told::default() }.run(&runtime, &told),
+                Ok(runtime) => Work { exporter, timeout, reported: Reported::default() }.run(&runtime, &receiver),
                 Err(error) => notice::say(format_args!("no runtime for the span exporter: {error}")),
             }
         };
         if let Err(error) = thread::Builder::new().name("tracecast-exporter".to_owned()).spawn(run) {
             notice::say(format_args!("no thread for the span exporter: {error}"));
         }
-        Handed { jobs, account: Arc::default(), room }
+        CustomExporter { jobs, account: Arc::default(), room }
     }
 
     pub(super) fn push(&self, together: &Arc<Together>) {
@@ -87,8 +87,8 @@ impl Handed {
     }
 
     /// The same exporter with counts of its own, for receivers that are new beside it.
-    pub(super) fn another_day(&self) -> Self {
-        Handed { jobs: self.jobs.clone(), account: Arc::default(), room: self.room }
+    pub(super) fn with_new_account(&self) -> Self {
+        CustomExporter { jobs: self.jobs.clone(), account: Arc::default(), room: self.room }
     }
 
     /// What became of its spans until now.
@@ -122,7 +122,7 @@ impl Together {
 struct Work {
     exporter: Box<dyn ForeignExporter>,
     timeout: Duration,
-    told: Told,
+    reported: Reported,
 }
 
 impl Work {
@@ -166,7 +166,7 @@ impl Work {
             Ok(Err(cause)) => cause,
             Err(_) => "it panicked".to_owned(),
         };
-        if self.told.is_due(head(&cause), Instant::now()) {
+        if self.reported.is_due(head(&cause), Instant::now()) {
             notice::say(format_args!("the span exporter failed: {cause}"));
         }
         false

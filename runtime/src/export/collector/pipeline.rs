@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::outbox::Pool;
+use super::route::{Receiver, Routes};
 use super::size::longest_request;
-use super::way::{Receiver, Ways};
 use crate::config::Signal;
 use crate::encode::resource::EncodedResource;
 use crate::export::account::{Counts, State};
@@ -36,7 +36,7 @@ pub(super) trait Source {
     fn is_polled(&self) -> bool;
 
     /// Takes what came since the last time. While a receiver works and has no room for more, the rest stays where it is.
-    fn take(&mut self, routes: &Ways, batcher: &mut Batcher<Self::Content>) -> Found;
+    fn take(&mut self, routes: &Routes, batcher: &mut Batcher<Self::Content>) -> Found;
 
     /// Nothing new comes in any more; what is there can still be taken.
     fn close(&self) {}
@@ -56,7 +56,7 @@ pub(super) trait Content {
     fn bytes(&self) -> usize;
 
     /// Hands it to all routes, and begins the next one.
-    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Ways);
+    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Routes);
 }
 
 /// What is to be done with a signal.
@@ -87,7 +87,7 @@ pub(super) struct Batcher<C> {
 
 impl<C: Content> Batcher<C> {
     /// Adds an item, and hands the request to the routes if it is full then.
-    pub(super) fn add(&mut self, routes: &Ways, add: impl FnOnce(&mut C)) {
+    pub(super) fn add(&mut self, routes: &Routes, add: impl FnOnce(&mut C)) {
         add(&mut self.content);
         self.items += 1;
         if self.items >= self.size || self.content.bytes() >= self.longest {
@@ -96,7 +96,7 @@ impl<C: Content> Batcher<C> {
     }
 
     /// Hands a whole request to the routes.
-    pub(super) fn send(&mut self, routes: &Ways, items: u64, content: C) {
+    pub(super) fn send(&mut self, routes: &Routes, items: u64, content: C) {
         self.content = content;
         self.content.hand_over(items, &self.resource, routes);
     }
@@ -120,7 +120,7 @@ impl<C: Content> Batcher<C> {
         urgent || since.elapsed() >= self.delay
     }
 
-    fn hand_over(&mut self, routes: &Ways) {
+    fn hand_over(&mut self, routes: &Routes) {
         self.content.hand_over(self.items as u64, &self.resource, routes);
         (self.items, self.since) = (0, None);
     }
@@ -129,7 +129,7 @@ impl<C: Content> Batcher<C> {
 /// A signal from its source to its routes.
 pub(super) struct Pipeline<S: Source> {
     pub(super) source: S,
-    pub(super) routes: Ways,
+    pub(super) routes: Routes,
     pub(super) batcher: Batcher<S::Content>,
 }
 
@@ -138,7 +138,7 @@ impl<S: Source> Pipeline<S> {
         let most = longest_request(pool.most());
         let (size, delay) = (1, Duration::MAX);
         let batcher = Batcher { content, items: 0, since: None, size, longest: most, most, delay, resource };
-        Pipeline { source, routes: Ways::new(pool), batcher }
+        Pipeline { source, routes: Routes::new(pool), batcher }
     }
 
     pub(super) fn change(&mut self, setup: Setup<S::Feed>) {
@@ -156,7 +156,7 @@ impl<S: Source> Pipeline<S> {
 pub(super) trait AnyPipeline {
     fn signal(&self) -> Signal;
 
-    fn routes(&self) -> &Ways;
+    fn routes(&self) -> &Routes;
 
     /// Whether items have to be taken while the program runs.
     fn is_polled(&self) -> bool;
@@ -182,7 +182,7 @@ impl<S: Source> AnyPipeline for Pipeline<S> {
         S::SIGNAL
     }
 
-    fn routes(&self) -> &Ways {
+    fn routes(&self) -> &Routes {
         &self.routes
     }
 

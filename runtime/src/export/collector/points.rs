@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use super::outbox::packed;
 use super::pipeline::{Batcher, Content, Found, Pipeline, Source};
-use super::way::{Forms, Ways};
+use super::route::{Forms, Routes};
 use crate::config::Signal;
 use crate::config::redact::Redact;
 use crate::encode::json;
 use crate::encode::metrics::metrics_request;
 use crate::encode::resource::EncodedResource;
 use crate::encode::views::Views;
-use crate::export::own::{Figures, Teller};
+use crate::export::own::{Figures, SelfMetrics};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
 
@@ -44,24 +44,23 @@ impl Readings {
 pub(super) struct Points {
     redact: Option<Redact>,
     readings: Option<Readings>,
-    /// Tells what the export thread itself has counted.
-    teller: Teller,
+    self_metrics: SelfMetrics,
     pub(super) paused: bool,
 }
 
 impl Points {
     pub(super) fn new(redact: Option<Redact>) -> Self {
-        Points { redact, readings: None, teller: Teller::default(), paused: false }
+        Points { redact, readings: None, self_metrics: SelfMetrics::default(), paused: false }
     }
 
     pub(super) fn is_on(&self) -> bool {
         self.readings.is_some() && !self.paused
     }
 
-    /// Brings what the export thread has counted to the metrics.
-    pub(super) fn tell(&mut self, figures: Figures) {
+    /// Updates the metrics about telemetry itself.
+    pub(super) fn update(&mut self, figures: Figures) {
         if self.is_on() {
-            self.teller.tell(figures);
+            self.self_metrics.record(figures);
         }
     }
 }
@@ -74,14 +73,14 @@ impl Source for Points {
     fn start(&mut self, readings: Readings) {
         self.readings = Some(readings);
         // All figures count from the start of the export thread.
-        self.teller = Teller::default();
+        self.self_metrics = SelfMetrics::default();
     }
 
     fn is_polled(&self) -> bool {
         false
     }
 
-    fn take(&mut self, _: &Ways, _: &mut Batcher<Option<Snapshot>>) -> Found {
+    fn take(&mut self, _: &Routes, _: &mut Batcher<Option<Snapshot>>) -> Found {
         Found::Nothing
     }
 }
@@ -89,9 +88,9 @@ impl Source for Points {
 impl Pipeline<Points> {
     /// Reads the metrics, with no more patience for their callbacks than given.
     pub(super) fn collect(&mut self, patience: Duration, figures: Figures) {
-        let Points { redact, readings, teller, paused } = &mut self.source;
+        let Points { redact, readings, self_metrics, paused } = &mut self.source;
         let Some(readings) = readings.as_mut().filter(|_| !*paused) else { return };
-        teller.tell(figures);
+        self_metrics.record(figures);
         let mut snapshot = readings.snapshot(patience);
         redact.iter().for_each(|redact| redact.metrics(&mut snapshot));
         let points = snapshot.points();
@@ -108,7 +107,7 @@ impl Content for Option<Snapshot> {
         0
     }
 
-    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Ways) {
+    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Routes) {
         let Some(snapshot) = self.take() else { return };
         routes.push(&Forms {
             items,

@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::outbox::{Pool, packed};
 use super::pipeline::{Batcher, Content, Found, Source};
-use super::way::{Forms, Ways};
+use super::route::{Forms, Routes};
 use crate::config::Signal;
 use crate::encode::json;
 use crate::encode::logs::LogBatch;
@@ -42,7 +42,7 @@ impl Records {
         Records { logs: None, pool, queue_bytes }
     }
 
-    /// Told when records begin to fill their queue.
+    /// Reported when records begin to fill their queue.
     pub(super) fn filling(&self) -> Option<Arc<Notify>> {
         self.logs.as_ref().and_then(|logs| logs.filling())
     }
@@ -61,7 +61,7 @@ impl Source for Records {
         self.logs.is_some()
     }
 
-    fn take(&mut self, routes: &Ways, batcher: &mut Batcher<RecordContent>) -> Found {
+    fn take(&mut self, routes: &Routes, batcher: &mut Batcher<RecordContent>) -> Found {
         let Some(logs) = &self.logs else { return Found::Nothing };
         let found = take_portion(logs, routes, batcher);
         // What requests do not use now can hold records that come all at once.
@@ -82,7 +82,7 @@ impl Source for Records {
     }
 }
 
-fn take_portion(logs: &Logs, routes: &Ways, batcher: &mut Batcher<RecordContent>) -> Found {
+fn take_portion(logs: &Logs, routes: &Routes, batcher: &mut Batcher<RecordContent>) -> Found {
     for taken in 0..PORTION {
         if batcher.is_empty() && routes.are_busy(2 * batcher.longest()) {
             return Found::More;
@@ -121,7 +121,7 @@ impl Content for RecordContent {
         self.batch.bytes().max(self.plain_bytes)
     }
 
-    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Ways) {
+    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Routes) {
         let plain = self.plain.as_mut().map(std::mem::take).unwrap_or_default();
         let batch = RefCell::new(&mut self.batch);
         routes.push(&Forms {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::exporter::Together;
 use super::outbox::packed;
 use super::pipeline::{Batcher, Content, Found, Pipeline, Source};
-use super::way::{Forms, Ways};
+use super::route::{Forms, Routes};
 use crate::config::Signal;
 use crate::config::redact::Redact;
 use crate::declare::value::OwnedValue;
@@ -111,7 +111,7 @@ impl Source for Spans {
         self.recording.is_some()
     }
 
-    fn take(&mut self, routes: &Ways, batcher: &mut Batcher<Waiting>) -> Found {
+    fn take(&mut self, routes: &Routes, batcher: &mut Batcher<Waiting>) -> Found {
         let Some(recording) = &self.recording else { return Found::Nothing };
         let redact = self.redact.as_ref();
         let mut any = false;
@@ -200,7 +200,7 @@ impl Content for Waiting {
         self.batch.bytes().max(self.plain_bytes)
     }
 
-    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Ways) {
+    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Routes) {
         let plain = Arc::new(self.plain.as_mut().map(std::mem::take).unwrap_or_default());
         let batch = RefCell::new(&mut self.batch);
         routes.push(&Forms {

@@ -28,7 +28,7 @@ use crate::trace::recording::{self, Recording, RecordingConfig};
 struct Shares(usize);
 
 impl Shares {
-    /// For log records that wait for the collector, and as much for spans of others.
+    /// For log records that wait for the export thread, and as much for spans of others.
     fn queue(&self) -> usize {
         self.0 / 16
     }
@@ -50,7 +50,7 @@ impl Shares {
     }
 }
 
-/// What the collector has to know from the beginning.
+/// What the export thread has to know from the beginning.
 pub(super) fn plan(config: &Config) -> Plan {
     let (resource, redact) = (resource::describe(config), config.redact.clone());
     let log_queue = Shares(config.memory_limit).queue();
@@ -266,7 +266,7 @@ impl Meter {
 #[cfg(feature = "otel")]
 impl Drop for Meter {
     fn drop(&mut self) {
-        // The collector may have a share of them for a little longer, and another start must not find them in its place.
+        // The export thread may have a share of them for a little longer, and another start must not find them in its place.
         self.meters.iter().for_each(|meters| meters.stop());
     }
 }

@@ -10,9 +10,9 @@ use super::Queue;
 use super::worker::{Event, Stop, Stopped, Worker};
 use crate::export::account::{Counts, State};
 use crate::export::collector::outbox::Batch;
+use crate::export::collector::reported::head;
 use crate::export::collector::size::{LEAST_BYTES, Size};
 use crate::export::collector::split::split;
-use crate::export::collector::told::head;
 use crate::export::own::{self, Outcome, Reason};
 use crate::export::spool::Claimed;
 use crate::export::transport::{Probe, Sent, Transport};
@@ -47,7 +47,7 @@ pub(super) enum Ended {
     Answered,
     /// Something is left of it, which waits again.
     Retry(Retry),
-    /// The worker was told to stop; what is left of it waits again.
+    /// A command stopped the worker; the rest of the request waits again.
     Stopped(Stopped),
 }
 
@@ -101,7 +101,7 @@ impl Worker {
     }
 
     /// Sends a request once. Where this is to find out whether the receiver is back, what comes meanwhile goes to disk. An error,
-    /// if the worker was told to stop at once; `finish`, if it shall stop after this request.
+    /// if a command stops the worker at once; sets `finish`, if it shall stop after this request.
     async fn attempt(
         &mut self,
         transport: &mut Transport,

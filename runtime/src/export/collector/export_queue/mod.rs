@@ -17,12 +17,15 @@
 //!  answered                accepted, unconfirmed, refused or rejected: it leaves the outbox, or its file is removed
 //! ```
 //!
-//! The worker sends until it is told to stop ([`Stop`]): at a reload it leaves what waits to its successor, at the end of the
+//! The worker sends until a command stops it ([`Stop`]): at a reload it leaves what waits to its successor, at the end of the
 //! process it finishes the request in flight or puts everything on disk.
 
 mod deliver;
 mod failures;
 mod worker;
+
+#[cfg(all(test, not(miri)))]
+mod tests;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -69,8 +72,8 @@ struct Queue {
     size: Size,
     /// Whether the last attempt failed.
     is_failing: bool,
-    /// Whether the worker has been told of new requests, and has not looked yet.
-    is_told: bool,
+    /// Whether a `Look` is on its way to the worker.
+    look_sent: bool,
 }
 
 impl ExportQueue {
@@ -88,7 +91,7 @@ impl ExportQueue {
             None => {
                 let outbox = Outbox::new(pool.clone(), most_items);
                 let size = Size::new(outbox.longest_request());
-                let queue = Queue { outbox, size, is_failing: false, is_told: false };
+                let queue = Queue { outbox, size, is_failing: false, look_sent: false };
                 (Rc::new(RefCell::new(queue)), Arc::default(), None)
             }
         };
@@ -117,7 +120,7 @@ impl ExportQueue {
         let parts = split(batch, self.form, queue.size.now());
         let evicted = parts.into_iter().map(|part| queue.outbox.push(part)).sum();
         self.account.pass(evicted, State::Pending, State::Dropped(Reason::NoRoom));
-        if !std::mem::replace(&mut queue.is_told, true) {
+        if !std::mem::replace(&mut queue.look_sent, true) {
             let _ = self.commands.send(Command::Look);
         }
     }

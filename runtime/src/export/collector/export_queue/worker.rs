@@ -29,7 +29,7 @@ const REPLAY_EVERY: Duration = Duration::from_millis(100);
 /// How often to look whether another process has left something there.
 const LOOK_EVERY: Duration = Duration::from_secs(20);
 
-/// What a worker is told.
+/// Commands to a worker.
 pub(super) enum Command {
     /// There are new requests in the outbox.
     Look,
@@ -54,7 +54,7 @@ pub(super) enum Stop {
     Yield,
 }
 
-/// How it was told to stop, and who waits for it.
+/// How a command stopped the worker, and who waits for the answer.
 pub(super) type Stopped = (Stop, oneshot::Sender<()>);
 
 /// What can wake a worker that waits.
@@ -64,7 +64,7 @@ pub(super) enum Event {
     Stop(Stopped),
 }
 
-/// What a worker was told.
+/// The commands that a worker receives.
 pub(super) struct Inbox {
     commands: UnboundedReceiver<Command>,
     queue: Rc<RefCell<Queue>>,
@@ -79,7 +79,7 @@ impl Inbox {
         loop {
             match self.commands.recv().await {
                 Some(Command::Look) => {
-                    self.queue.borrow_mut().is_told = false;
+                    self.queue.borrow_mut().look_sent = false;
                     return Event::Look;
                 }
                 Some(Command::Hurry) => return Event::Hurry,
@@ -153,7 +153,7 @@ impl Worker {
         let _ = answer.send(());
     }
 
-    /// Sends until it is told to stop. Nothing, if it has retired and has sent all.
+    /// Sends until a command stops it. `None` if it has retired and has sent all.
     async fn send_all(&mut self, transport: &mut Transport) -> Option<Stopped> {
         let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
         // Whether the attempt that follows was made because a probe succeeded.
@@ -208,7 +208,7 @@ impl Worker {
         }
     }
 
-    /// Waits for something new, or, if there may be more on disk, for some time. Gives how it is to stop, if it was told to.
+    /// Waits for something new, or, if there may be more on disk, for some time. `Some` if a command stops it.
     async fn wait(&mut self, time: Duration) -> Option<Stopped> {
         if !self.queue.borrow().outbox.is_empty() {
             return None;
@@ -230,7 +230,7 @@ impl Worker {
     }
 
     /// The receiver is down. Waits until then, or until it is back. What is pending goes to disk meanwhile, if there is one:
-    /// there it outlives this process. True if a probe found that it is back; an error, if it was told to stop.
+    /// there it outlives this process. True if a probe found that it is back; an error, if a command stops the worker.
     async fn wait_to_retry(
         &mut self,
         until: Instant,

@@ -2,14 +2,14 @@
 
 use std::sync::PoisonError;
 
-use super::Collection;
+use super::Pipelines;
 use crate::base::notice;
 use crate::export::collector::Progress;
 use crate::export::collector::pipeline::AnyPipeline;
-use crate::export::collector::way::Ways;
+use crate::export::collector::route::Routes;
 use crate::export::own::{Figures, Reason};
 
-impl Collection {
+impl Pipelines {
     /// Notes how things stand, for those who cannot wait for an answer.
     pub(super) fn note(&self) {
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = self.progress();
@@ -45,7 +45,6 @@ impl Collection {
             spans_cut_off: made.ours.cut_off,
             lines_dropped: notice::lost_lines(),
             queue_bytes: self.by_signal(|pipeline| pipeline.bytes()),
-            ..Figures::default()
         };
         let spans = &mut figures.dropped[0];
         spans[Reason::NoChunk as usize] = made.ours.dropped.no_chunk;
@@ -57,7 +56,7 @@ impl Collection {
 
     /// One directory serves all signals, so any of them knows.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
-        self.routes().filter_map(Ways::disk_bytes).max()
+        self.routes().filter_map(Routes::disk_bytes).max()
     }
 
     /// A figure of each pipeline, by its signal `as usize`.

@@ -1,4 +1,4 @@
-//! What the collector's thread does: takes, encodes, hands over, and listens to what it is told.
+//! What the export thread does: it runs the pipelines and obeys commands.
 
 mod account;
 
@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::beat::Beat;
+use super::activity::Activity;
 use super::losses::Losses;
 use super::outbox::Pool;
 use super::pipeline::{AnyPipeline, Found, Pipeline};
 use super::points::Points;
 #[cfg(feature = "logs")]
 use super::records::{RecordContent, Records};
+use super::route::Routes;
 use super::spans::{Spans, Waiting};
-use super::way::Ways;
 use super::{Change, Command, Plan, Progress};
 use crate::config::Signal;
 
@@ -36,11 +36,11 @@ const IDLE_LEAST: Duration = Duration::from_millis(100);
 /// The longest time between two readings of metrics that makes sense to a timer.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-pub(super) struct Collection {
+pub(super) struct Pipelines {
     latest: Arc<Mutex<Progress>>,
     pool: Rc<Pool>,
     losses: Losses,
-    beat: Arc<Beat>,
+    activity: Arc<Activity>,
     spans: Pipeline<Spans>,
     points: Pipeline<Points>,
     #[cfg(feature = "logs")]
@@ -54,8 +54,8 @@ struct Last {
     unfinished: bool,
 }
 
-impl Collection {
-    pub(super) fn new(plan: Plan, latest: Arc<Mutex<Progress>>, beat: Arc<Beat>) -> Self {
+impl Pipelines {
+    pub(super) fn new(plan: Plan, latest: Arc<Mutex<Progress>>, activity: Arc<Activity>) -> Self {
         #[cfg_attr(not(feature = "logs"), expect(unused_variables, reason = "there are no logs"))]
         let Plan { resource, redact, memory_limit, log_queue } = plan;
         let pool = Pool::within(memory_limit);
@@ -66,11 +66,11 @@ impl Collection {
             Pipeline::new(source, RecordContent::new(&resource), resource.clone(), pool.clone())
         };
         let points = Pipeline::new(Points::new(redact), None, resource, pool.clone());
-        Collection {
+        Pipelines {
             latest,
             pool,
             losses: Losses::default(),
-            beat,
+            activity,
             spans,
             points,
             #[cfg(feature = "logs")]
@@ -99,19 +99,19 @@ impl Collection {
         all.into_iter()
     }
 
-    fn routes(&self) -> impl Iterator<Item = &Ways> {
+    fn routes(&self) -> impl Iterator<Item = &Routes> {
         self.pipelines().map(AnyPipeline::routes)
     }
 
-    /// Runs until it is told to end.
-    pub(super) async fn run(mut self, mut told: UnboundedReceiver<Command>) {
+    /// Runs until the shutdown.
+    pub(super) async fn run(mut self, mut commands: UnboundedReceiver<Command>) {
         let mut next_take = tokio::time::Instant::now() + self.pause(Found::Some);
         let mut collect = ticks(self.points.delay().min(LONGEST));
         loop {
-            self.beat.beat();
+            self.activity.progress();
             let filling = self.filling();
             tokio::select! {
-                command = told.recv() => match command {
+                command = commands.recv() => match command {
                     Some(Command::Change(change)) => {
                         let interval = self.points.delay();
                         self.change(*change);
@@ -121,7 +121,7 @@ impl Collection {
                         }
                     }
                     Some(Command::Answer(answer)) => {
-                        self.points.source.tell(self.figures());
+                        self.points.source.update(self.figures());
                         // Who asked may have gone; so below.
                         let _ = answer.send(());
                     }
@@ -195,7 +195,7 @@ impl Collection {
         self.pool.shrink();
         let found = self.take(false);
         self.note();
-        self.losses.tell(&self.figures().dropped);
+        self.losses.report(&self.figures().dropped);
         found
     }
 
@@ -206,7 +206,7 @@ impl Collection {
 
     fn collect(&mut self, patience: Duration) {
         self.points.collect(patience, self.figures());
-        self.losses.tell(&self.figures().dropped);
+        self.losses.report(&self.figures().dropped);
     }
 
     async fn store_rest(&self) {
@@ -259,7 +259,7 @@ impl Collection {
     async fn flush(&mut self, deadline: Instant, last: Option<Last>) -> Progress {
         self.note();
         // Receivers that were down are tried again at once.
-        self.routes().for_each(Ways::hurry);
+        self.routes().for_each(Routes::hurry);
         let left = || deadline.saturating_duration_since(Instant::now());
         // At the end there has to be time to put on disk what cannot be sent, if there is one.
         let stores = last.is_some() && self.disk_bytes().is_some();
@@ -292,13 +292,13 @@ impl Collection {
         // A disk that hangs must not hold up the answer; a directory is listed in less time than this.
         let _ = tokio::time::timeout(left().clamp(VERIFIES, RESERVE), self.verify()).await;
         if last.is_some() {
-            self.losses.tell_now(&self.figures().dropped);
+            self.losses.report_now(&self.figures().dropped);
         }
         Progress { complete, open, ..self.progress() }
     }
 }
 
-/// Ticks that do not pile up while the collector is busy.
+/// Ticks that do not pile up while the thread is busy.
 fn ticks(every: Duration) -> tokio::time::Interval {
     let every = every.max(Duration::from_millis(1));
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + every, every);

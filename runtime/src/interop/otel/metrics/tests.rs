@@ -567,8 +567,8 @@ fn promtool_has_nothing_to_say() {
             crate::export::own::Outcome::Retry,
             Duration::from_millis(5),
         );
-        crate::export::own::Teller::default()
-            .tell(crate::export::own::Figures { spool_bytes: Some(3), ..Default::default() });
+        crate::export::own::SelfMetrics::default()
+            .record(crate::export::own::Figures { spool_bytes: Some(3), ..Default::default() });
     });
     let meter = global::meter("lib");
     meter.u64_counter("http.server.requests").build().add(1, &[KeyValue::new("http.route", "/")]);
