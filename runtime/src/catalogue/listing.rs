@@ -216,7 +216,7 @@ fn group(meta: &MetricMeta) -> String {
 /// Whether a metric is one about telemetry itself.
 fn is_own(file: &str) -> bool {
     let here = file!().trim_end_matches("listing.rs").trim_end_matches(['/', '\\']).trim_end_matches("catalogue");
-    file.strip_prefix(here).is_some_and(|file| matches!(file, "export/own.rs" | "export\\own.rs"))
+    file.strip_prefix(here).is_some_and(|file| matches!(file, "export/self_metrics.rs" | "export\\self_metrics.rs"))
 }
 
 /// Bounds that JSON can write.

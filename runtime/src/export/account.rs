@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::own::{REASONS, Reason};
+use super::self_metrics::{REASONS, Reason};
 
 /// The state of an item. It begins as `Pending`; `Exported`, `Unconfirmed` and `Dropped` are final.
 ///

@@ -14,8 +14,8 @@ use crate::base::notice;
 use crate::config::{AttributeValue, Config, ConfigError, Problem, Severity, Signal, Source};
 use crate::declare::filter::Filter;
 use crate::declare::switch;
-use crate::export::collector::{Change, ExportThread, Receiver};
-use crate::export::own;
+use crate::export::pipeline::{Change, ExportThread, Receiver};
+use crate::export::self_metrics;
 use crate::export::spool::Spool;
 use crate::meter::metering::UnknownMetric;
 use crate::meter::reader::Reader;
@@ -242,7 +242,7 @@ impl Guard {
         let Some(Running { meter: Some(meter), scraped, resource, .. }) = running.as_mut() else {
             return String::new();
         };
-        own::stalled(stalled);
+        self_metrics::stalled(stalled);
         let reader = scraped.get_or_insert_with(|| meter.metering.reader(Temporality::Cumulative));
         meter.snapshot(reader).to_prometheus_about(resource)
     }
@@ -439,7 +439,7 @@ impl Running {
             #[cfg(feature = "logs")]
             Signal::Logs => {
                 let crate::config::Batch { size, delay, .. } = self.config.logs.batch;
-                Change::Logs(crate::export::collector::Setup { feed: self.logs.clone(), receivers, size, delay })
+                Change::Logs(crate::export::pipeline::Setup { feed: self.logs.clone(), receivers, size, delay })
             }
             #[cfg(not(feature = "logs"))]
             Signal::Logs => return Ok(()),

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::base::{notice, suppress};
-use crate::export::collector::ExportThread;
+use crate::export::pipeline::ExportThread;
 use crate::trace::span;
 
 /// What the hook brings out, and how long that may take.

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::export::collector::Progress;
+use crate::export::pipeline::Progress;
 
 /// What became of all telemetry of the process. With several receivers of a signal the counts are those of the one that has
 /// got the least of it, so that `ended = exported + dropped + unconfirmed + left + spooled` holds for spans, exactly.

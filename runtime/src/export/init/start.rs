@@ -7,7 +7,7 @@ use super::error::InitError;
 use crate::base::notice;
 use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal};
 use crate::encode::views::Views;
-use crate::export::collector::{Change, Disk, OtlpReceiver, Plan, Plugged, Readings, Receiver, Setup};
+use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Readings, Receiver, Setup};
 use crate::export::resource;
 use crate::export::spool::{self, Encoding, Spool, SpoolConfig};
 use crate::export::transport::{Target, Transport};

@@ -44,7 +44,7 @@ use self::lost::{Lost, Tally};
 use self::name::Name;
 use crate::config::{Protocol, Signal as AnySignal};
 use crate::export::account::{Account, State};
-use crate::export::own::Reason as Dropped;
+use crate::export::self_metrics::Reason as Dropped;
 use crate::record::ids;
 
 /// Where a spool is and how much it may hold.

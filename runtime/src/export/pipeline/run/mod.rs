@@ -11,11 +11,11 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use super::activity::Activity;
 use super::losses::Losses;
 use super::outbox::Pool;
-use super::pipeline::{AnyPipeline, Found, Pipeline};
 use super::points::Points;
 #[cfg(feature = "logs")]
 use super::records::{RecordContent, Records};
 use super::route::Routes;
+use super::signal_pipeline::{AnyPipeline, Found, Pipeline};
 use super::spans::{Spans, Waiting};
 use super::{Change, Command, Plan, Progress};
 use crate::config::Signal;

@@ -3,7 +3,7 @@
 use tokio::time::Instant;
 
 use crate::base::notice;
-use crate::export::collector::reported::{Reported, head};
+use crate::export::pipeline::reported::{Reported, head};
 
 /// The failures of one receiver, and when they were reported.
 pub(super) struct Failures {

@@ -14,7 +14,7 @@ use super::reported::{Reported, head};
 use crate::base::notice;
 use crate::encode::resource::EncodedResource;
 use crate::export::account::{Account, State};
-use crate::export::own::Reason;
+use crate::export::self_metrics::Reason;
 use crate::record::finished::FinishedSpan;
 use crate::trace::foreign::{ForeignExporter, ForeignSpan};
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::reported::REPORT_EVERY;
 use crate::base::notice;
 use crate::declare::label::Label;
-use crate::export::own::{Dropped, REASONS, Reason, growth};
+use crate::export::self_metrics::{Dropped, REASONS, Reason, growth};
 
 /// The names of what is lost, by signal.
 const ITEMS: [&str; 3] = ["spans", "metric points", "log records"];

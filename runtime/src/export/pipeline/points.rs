@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::outbox::packed;
-use super::pipeline::{Batcher, Content, Found, Pipeline, Source};
 use super::route::{Forms, Routes};
+use super::signal_pipeline::{Batcher, Content, Found, Pipeline, Source};
 use crate::config::Signal;
 use crate::config::redact::Redact;
 use crate::encode::json;
 use crate::encode::metrics::metrics_request;
 use crate::encode::resource::EncodedResource;
 use crate::encode::views::Views;
-use crate::export::own::{Figures, SelfMetrics};
+use crate::export::self_metrics::{Figures, SelfMetrics};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
 

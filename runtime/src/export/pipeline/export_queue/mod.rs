@@ -41,7 +41,7 @@ use super::size::Size;
 use super::split::{Form, split};
 use crate::config::{Protocol, Signal};
 use crate::export::account::{Account, State};
-use crate::export::own::Reason;
+use crate::export::self_metrics::Reason;
 use crate::export::transport::Transport;
 
 /// A receiver over OTLP.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::exporter::Together;
 use super::outbox::packed;
-use super::pipeline::{Batcher, Content, Found, Pipeline, Source};
 use super::route::{Forms, Routes};
+use super::signal_pipeline::{Batcher, Content, Found, Pipeline, Source};
 use crate::config::Signal;
 use crate::config::redact::Redact;
 use crate::declare::value::OwnedValue;

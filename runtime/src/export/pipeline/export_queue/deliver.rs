@@ -9,11 +9,11 @@ use tokio::time::Instant;
 use super::Queue;
 use super::worker::{Event, Stop, Stopped, Worker};
 use crate::export::account::{Counts, State};
-use crate::export::collector::outbox::Batch;
-use crate::export::collector::reported::head;
-use crate::export::collector::size::{LEAST_BYTES, Size};
-use crate::export::collector::split::split;
-use crate::export::own::{self, Outcome, Reason};
+use crate::export::pipeline::outbox::Batch;
+use crate::export::pipeline::reported::head;
+use crate::export::pipeline::size::{LEAST_BYTES, Size};
+use crate::export::pipeline::split::split;
+use crate::export::self_metrics::{self, Outcome, Reason};
 use crate::export::spool::Claimed;
 use crate::export::transport::{Probe, Sent, Transport};
 
@@ -69,7 +69,7 @@ impl Worker {
                     break;
                 }
             };
-            own::sent(self.signal, outcome(&sent), began.elapsed());
+            self_metrics::sent(self.signal, outcome(&sent), began.elapsed());
             if let Some(problem) = transport.files_problem() {
                 self.failures.complain("files", &format!("{problem}; using the previous certificates"));
             }

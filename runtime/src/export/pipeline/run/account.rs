@@ -4,10 +4,10 @@ use std::sync::PoisonError;
 
 use super::Pipelines;
 use crate::base::notice;
-use crate::export::collector::Progress;
-use crate::export::collector::pipeline::AnyPipeline;
-use crate::export::collector::route::Routes;
-use crate::export::own::{Figures, Reason};
+use crate::export::pipeline::Progress;
+use crate::export::pipeline::route::Routes;
+use crate::export::pipeline::signal_pipeline::AnyPipeline;
+use crate::export::self_metrics::{Figures, Reason};
 
 impl Pipelines {
     /// Notes how things stand, for those who cannot wait for an answer.

@@ -15,13 +15,13 @@ mod export_queue;
 mod exporter;
 mod losses;
 mod outbox;
-mod pipeline;
 mod points;
 #[cfg(feature = "logs")]
 mod records;
 mod reported;
 mod route;
 mod run;
+mod signal_pipeline;
 mod size;
 mod spans;
 mod split;
@@ -35,9 +35,9 @@ use tokio::sync::mpsc::UnboundedSender;
 pub(crate) use self::disk::Disk;
 pub(crate) use self::export_queue::OtlpReceiver;
 pub(crate) use self::exporter::Plugged;
-pub(crate) use self::pipeline::Setup;
 pub(crate) use self::points::Readings;
 pub(crate) use self::route::Receiver;
+pub(crate) use self::signal_pipeline::Setup;
 
 use self::activity::Activity;
 use self::run::Pipelines;

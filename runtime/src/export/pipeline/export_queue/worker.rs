@@ -14,8 +14,8 @@ use super::deliver::{Ended, Retry, Work};
 use super::failures::Failures;
 use crate::config::Signal;
 use crate::export::account::Account;
-use crate::export::collector::disk::Disk;
-use crate::export::collector::split::Form;
+use crate::export::pipeline::disk::Disk;
+use crate::export::pipeline::split::Form;
 use crate::export::transport::{Backoff, Probe, Transport};
 use crate::record::ids;
 

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use super::outbox::{Pool, packed};
-use super::pipeline::{Batcher, Content, Found, Source};
 use super::route::{Forms, Routes};
+use super::signal_pipeline::{Batcher, Content, Found, Source};
 use crate::config::Signal;
 use crate::encode::json;
 use crate::encode::logs::LogBatch;
 use crate::encode::resource::EncodedResource;
 use crate::export::account::{Counts, State};
-use crate::export::own::Reason;
+use crate::export::self_metrics::Reason;
 use crate::logs::{LogRecord, Logs};
 
 /// Records that are taken at a time, so that those that were taken are sent meanwhile.
