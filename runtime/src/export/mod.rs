@@ -4,15 +4,17 @@
 //! `shutdown` is above this room.
 
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-pub(crate) mod collector;
+pub(crate) mod account;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod console;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod init;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-pub(crate) mod own;
+pub(crate) mod pipeline;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod resource;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+pub(crate) mod self_metrics;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod spool;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]

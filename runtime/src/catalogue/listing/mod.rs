@@ -274,7 +274,7 @@ fn group(meta: &MetricMeta) -> String {
 /// Whether a metric is one about telemetry itself.
 fn is_own(file: &str) -> bool {
     let here = file!().rsplitn(4, ['/', '\\']).last().unwrap_or_default();
-    file.strip_prefix(here).is_some_and(|file| matches!(file, "/export/own.rs" | "\\export\\own.rs"))
+    file.strip_prefix(here).is_some_and(|file| matches!(file, "/export/self_metrics.rs" | "\\export\\self_metrics.rs"))
 }
 
 /// Bounds that JSON can write.

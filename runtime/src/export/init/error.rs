@@ -30,7 +30,7 @@ pub enum InitError {
         /// What is wrong.
         cause: String,
     },
-    /// There is no thread for the collector.
+    /// The export thread could not start.
     Thread(std::io::Error),
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for InitError {
             }
             InitError::Metrics(error) => error.fmt(f),
             InitError::Receiver { signal, cause } => write!(f, "the receiver of {}: {cause}", signal.name()),
-            InitError::Thread(error) => write!(f, "could not start the collector: {error}"),
+            InitError::Thread(error) => write!(f, "could not start the export thread: {error}"),
         }
     }
 }

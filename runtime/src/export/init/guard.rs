@@ -15,8 +15,8 @@ use crate::config::{Config, ConfigError, Problem, Severity, Signal, Source};
 use crate::declare::filter::Filter;
 use crate::declare::switch;
 use crate::declare::value::OwnedValue;
-use crate::export::collector::{Change, Collector, Receiver};
-use crate::export::own;
+use crate::export::pipeline::{Change, ExportThread, Receiver};
+use crate::export::self_metrics;
 use crate::export::spool::Spool;
 use crate::meter::metering::UnknownMetric;
 use crate::meter::reader::Reader;
@@ -47,13 +47,13 @@ static RUNNING_IN: AtomicU32 = AtomicU32::new(0);
 #[must_use = "telemetry stops when the guard is dropped; bind it to a name in `main`"]
 pub struct Guard {
     running: Mutex<Option<Running>>,
-    /// The process it belongs to: in a forked child there is no collector to wait for.
+    /// The process it belongs to: in a forked child there is no export thread to wait for.
     process: u32,
 }
 
 struct Running {
     config: Config,
-    collector: Option<Arc<Collector>>,
+    export_thread: Option<Arc<ExportThread>>,
     /// The attributes of the process, as they are sent.
     resource: Vec<(String, OwnedValue)>,
     spool: Option<Spool>,
@@ -120,14 +120,14 @@ impl Guard {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// In a forked child the collector is the parent's.
+    /// In a forked child the export thread is the parent's.
     fn is_ours(&self) -> bool {
         self.process == std::process::id()
     }
 
-    fn collector(&self) -> Option<Arc<Collector>> {
+    fn export_thread(&self) -> Option<Arc<ExportThread>> {
         let running = self.lock();
-        running.as_ref().filter(|_| self.is_ours()).and_then(|running| running.collector.clone())
+        running.as_ref().filter(|_| self.is_ours()).and_then(|running| running.export_thread.clone())
     }
 
     /// Brings out all that has ended by now, for up to `timeout`, and says how far it came.
@@ -140,7 +140,7 @@ impl Guard {
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     pub fn flush(&self, timeout: Duration) -> Report {
-        self.collector().map_or_else(Report::default, |collector| Report::of(&collector.flush(timeout)))
+        self.export_thread().map_or_else(Report::default, |export_thread| Report::of(&export_thread.flush(timeout)))
     }
 
     /// Switches telemetry off, brings out what is left, for up to `timeout`, and says what became of everything.
@@ -167,10 +167,10 @@ impl Guard {
             return Report::default();
         }
         let Some(mut running) = self.lock().take() else { return Report::default() };
-        let collector = running.collector.take();
+        let export_thread = running.export_thread.take();
         let unfinished = unfinished || running.config.unfinished_spans;
-        let report =
-            collector.map_or_else(Report::default, |collector| Report::of(&collector.shutdown(timeout, unfinished)));
+        let report = export_thread
+            .map_or_else(Report::default, |export_thread| Report::of(&export_thread.shutdown(timeout, unfinished)));
         // Metrics were still on, so that the last of them could say what became of the rest.
         drop(running);
         // A forked child may run telemetry of its own by now.
@@ -235,15 +235,15 @@ impl Guard {
     /// ```
     pub fn render_prometheus(&self) -> String {
         // So that metrics about telemetry itself are those of now.
-        let stalled = self.collector().map_or(Duration::ZERO, |collector| {
-            collector.settle();
-            collector.stalled()
+        let stalled = self.export_thread().map_or(Duration::ZERO, |export_thread| {
+            export_thread.settle();
+            export_thread.stalled()
         });
         let mut running = self.lock();
         let Some(Running { meter: Some(meter), scraped, resource, .. }) = running.as_mut() else {
             return String::new();
         };
-        own::stalled(stalled);
+        self_metrics::stalled(stalled);
         let reader = scraped.get_or_insert_with(|| meter.metering.reader(Temporality::Cumulative));
         meter.snapshot(reader).to_prometheus_about(resource)
     }
@@ -259,7 +259,7 @@ impl Guard {
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     pub fn export_stalled(&self) -> Duration {
-        self.collector().map_or(Duration::ZERO, |collector| collector.stalled())
+        self.export_thread().map_or(Duration::ZERO, |export_thread| export_thread.stalled())
     }
 
     /// Changes which log events are written and exported.
@@ -296,7 +296,7 @@ impl Guard {
         let running = running.as_mut().filter(|running| running.started[signal as usize]).ok_or(NoExporter(signal))?;
         running.off[signal as usize] = !on;
         running.apply_pause(signal);
-        running.collector.iter().for_each(|collector| collector.settle());
+        running.export_thread.iter().for_each(|export_thread| export_thread.settle());
         Ok(())
     }
 
@@ -361,7 +361,7 @@ impl Running {
     fn new(config: Config) -> Self {
         Running {
             config,
-            collector: None,
+            export_thread: None,
             resource: Vec::new(),
             spool: None,
             meter: None,
@@ -438,28 +438,27 @@ impl Running {
                 start::metrics(&self.config, self.meter.as_ref().filter(|_| new), receivers)
             }
             #[cfg(feature = "logs")]
-            Signal::Logs => Change::Logs(crate::export::collector::LogsChange {
-                logs: self.logs.clone(),
-                receivers,
-                batch: self.config.logs.batch,
-            }),
+            Signal::Logs => {
+                let crate::config::Batch { size, delay, .. } = self.config.logs.batch;
+                Change::Logs(crate::export::pipeline::Setup { feed: self.logs.clone(), receivers, size, delay })
+            }
             #[cfg(not(feature = "logs"))]
             Signal::Logs => return Ok(()),
         };
-        self.collector()?.change(change);
+        self.export_thread()?.change(change);
         self.started[signal as usize] = true;
         Ok(())
     }
 
-    fn collector(&mut self) -> Result<&Collector, InitError> {
-        if self.collector.is_none() {
+    fn export_thread(&mut self) -> Result<&ExportThread, InitError> {
+        if self.export_thread.is_none() {
             let plan = start::plan(&self.config);
             self.resource.clone_from(&plan.resource.attributes);
-            let collector = Arc::new(Collector::start(plan).map_err(InitError::Thread)?);
-            self.config.panic_hook.iter().for_each(|timeout| panic::watch(&collector, *timeout));
-            self.collector = Some(collector);
+            let export_thread = Arc::new(ExportThread::start(plan).map_err(InitError::Thread)?);
+            self.config.panic_hook.iter().for_each(|timeout| panic::watch(&export_thread, *timeout));
+            self.export_thread = Some(export_thread);
         }
-        self.collector.as_deref().ok_or(InitError::AlreadyRunning)
+        self.export_thread.as_deref().ok_or(InitError::AlreadyRunning)
     }
 
     fn is_paused(&self, signal: Signal) -> bool {
@@ -480,13 +479,13 @@ impl Running {
             #[cfg(not(feature = "logs"))]
             Signal::Logs => {}
         }
-        self.collector.iter().for_each(|collector| collector.change(Change::Pause(signal, paused)));
+        self.export_thread.iter().for_each(|export_thread| export_thread.change(Change::Pause(signal, paused)));
     }
 
     fn reload(&mut self, fresh: Config) -> Result<Reloaded, InitError> {
         let (changed, after_restart) = self.config.differences(&fresh);
         let problems = fresh.problems().to_vec();
-        if self.spool.is_none() && self.collector.is_none() {
+        if self.spool.is_none() && self.export_thread.is_none() {
             self.spool = start::open_spool(&fresh);
         }
         // What can fail comes first.
@@ -507,7 +506,7 @@ impl Running {
         switch::set_filter(self.config.filter.clone().into_inner());
         #[cfg(feature = "logs")]
         self.logs.iter().for_each(|logs| logs.set_filter(self.config.log_filter.clone().into_inner()));
-        self.collector.iter().for_each(|collector| collector.settle());
+        self.export_thread.iter().for_each(|export_thread| export_thread.settle());
         notice::at(
             notice::INFO,
             format_args!("configuration read again: {}", start::described(&self.config, self.plugged)),

@@ -43,7 +43,7 @@ pub fn init() -> Guard {
 /// ```
 ///
 /// # Errors
-/// If telemetry runs already, a metric is declared twice with different shapes, the collector cannot start, or a receiver
+/// If telemetry runs already, a metric is declared twice with different shapes, the export thread cannot start, or a receiver
 /// cannot be spoken to as it is described.
 pub fn try_init() -> Result<Guard, InitError> {
     Config::from_env().init()

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::base::{notice, suppress};
-use crate::export::collector::Collector;
+use crate::export::pipeline::ExportThread;
 use crate::trace::span;
 
 /// What the hook brings out, and how long that may take.
@@ -15,15 +15,15 @@ static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
 
 #[derive(Clone)]
 struct Watched {
-    collector: Weak<Collector>,
+    export_thread: Weak<ExportThread>,
     timeout: Duration,
     /// The process it belongs to: a forked child has no export thread.
     process: u32,
 }
 
 /// Has a panic that ends the process bring out what the export thread has not sent by then.
-pub(super) fn watch(collector: &Arc<Collector>, timeout: Duration) {
-    let watched = Watched { collector: Arc::downgrade(collector), timeout, process: process::id() };
+pub(super) fn watch(export_thread: &Arc<ExportThread>, timeout: Duration) {
+    let watched = Watched { export_thread: Arc::downgrade(export_thread), timeout, process: process::id() };
     *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(watched);
     static ONCE: Once = Once::new();
     // The standard library does not change hooks on a thread that panics.
@@ -40,24 +40,24 @@ pub(super) fn watch(collector: &Arc<Collector>, timeout: Duration) {
 
 /// Runs first in the hook. The export thread itself cannot wait for itself.
 fn panicked() {
-    let Some((collector, timeout)) = watched().filter(|_| !suppress::is_suppressed()) else { return };
+    let Some((export_thread, timeout)) = watched().filter(|_| !suppress::is_suppressed()) else { return };
     if cfg!(panic = "abort") {
         let deadline = Instant::now() + timeout;
         span::end_entered_as_panicked();
-        collector.shutdown(timeout, true);
+        export_thread.shutdown(timeout, true);
         notice::settle(deadline.saturating_duration_since(Instant::now()));
     } else if is_main_thread() && tokio::task::try_id().is_none() {
         // The panic may still be caught, so spans stay open: they end as they are unwound. The exit has the other half.
         finish_at_exit();
         let _ = END_ENTERED.try_with(|_| ());
-        collector.flush(timeout / 2);
+        export_thread.flush(timeout / 2);
     }
 }
 
 /// What there is to bring out, as far as that can be known without waiting.
-fn watched() -> Option<(Arc<Collector>, Duration)> {
-    let Watched { collector, timeout, process } = WATCHED.try_lock().ok()?.clone()?;
-    (process == process::id()).then(|| collector.upgrade()).flatten().map(|collector| (collector, timeout))
+fn watched() -> Option<(Arc<ExportThread>, Duration)> {
+    let Watched { export_thread, timeout, process } = WATCHED.try_lock().ok()?.clone()?;
+    (process == process::id()).then(|| export_thread.upgrade()).flatten().map(|export_thread| (export_thread, timeout))
 }
 
 /// Has the end of the process bring out spans that ended while they were unwound, if no guard does.
@@ -90,8 +90,8 @@ impl Drop for EndEntered {
 
 #[cfg(unix)]
 extern "C" fn at_exit() {
-    if let Some((collector, timeout)) = watched() {
-        collector.shutdown(timeout / 2, true);
+    if let Some((export_thread, timeout)) = watched() {
+        export_thread.shutdown(timeout / 2, true);
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::export::collector::Progress;
+use crate::export::pipeline::Progress;
 
 /// What became of all telemetry of the process. With several receivers of a signal the counts are those of the one that has
 /// got the least of it, so that `ended = exported + dropped + unconfirmed + left + spooled` holds for spans, exactly.
@@ -141,27 +141,22 @@ impl Report {
             spans_exported: spans.exported,
             spans_dropped: dropped + spans.lost(),
             spans_unconfirmed: spans.unconfirmed,
-            spans_left: buffered + spans.waiting,
-            spans_spooled: waiting_on_disk(spans.spooled),
+            spans_left: buffered + spans.pending,
+            spans_spooled: spans.spooled,
             spans_open: open.len() as u64,
             open: OpenSpans::of(open),
             spans_replayed: spans.replayed,
             points_exported: points.exported,
             points_dropped: points.lost(),
             points_unconfirmed: points.unconfirmed,
-            points_left: points.waiting,
+            points_left: points.pending,
             logs_exported: records.exported,
             logs_dropped: records.lost(),
             logs_unconfirmed: records.unconfirmed,
-            logs_left: records.waiting,
-            logs_spooled: waiting_on_disk(records.spooled),
+            logs_left: records.pending,
+            logs_spooled: records.spooled,
             logs_replayed: records.replayed,
             complete: *complete,
         }
     }
-}
-
-/// After receivers were changed more may have been taken from the disk than these put there.
-fn waiting_on_disk(items: u64) -> u64 {
-    if items > u64::MAX / 2 { 0 } else { items }
 }

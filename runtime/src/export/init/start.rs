@@ -7,7 +7,7 @@ use super::error::InitError;
 use crate::base::notice;
 use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal};
 use crate::encode::views::Views;
-use crate::export::collector::{Change, Disk, Metrics, Plan, Plugged, Receiver, Source, Traces};
+use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Readings, Receiver, Setup};
 use crate::export::resource;
 use crate::export::spool::{self, Encoding, Spool, SpoolConfig};
 use crate::export::transport::{Target, Transport};
@@ -28,7 +28,7 @@ use crate::trace::recording::{self, Recording, RecordingConfig};
 struct Shares(usize);
 
 impl Shares {
-    /// For log records that wait for the collector, and as much for spans of others.
+    /// For log records that wait for the export thread, and as much for spans of others.
     fn queue(&self) -> usize {
         self.0 / 16
     }
@@ -50,7 +50,7 @@ impl Shares {
     }
 }
 
-/// What the collector has to know from the beginning.
+/// What the export thread has to know from the beginning.
 pub(super) fn plan(config: &Config) -> Plan {
     let (resource, redact) = (resource::describe(config), config.redact.clone());
     let log_queue = Shares(config.memory_limit).queue();
@@ -111,17 +111,10 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
             let transport = Transport::new(&target(otlp, timeout), signal);
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
             let what = format!("{} to {}", signal.name(), otlp.endpoint);
-            let disk = spool
-                .take()
-                .map(|(spool, signal)| Box::new(Disk::new(spool.clone(), signal, Encoding::of(otlp.protocol))));
-            Ok(Receiver::Otlp {
-                signal,
-                what,
-                protocol: otlp.protocol,
-                transport: Box::new(transport),
-                most_items,
-                disk,
-            })
+            let disk =
+                spool.take().map(|(spool, signal)| Disk::new(spool.clone(), signal, Encoding::of(otlp.protocol)));
+            let (protocol, transport) = (otlp.protocol, Box::new(transport));
+            Ok(Receiver::Otlp(OtlpReceiver { signal, what, protocol, transport, most_items, disk }))
         }
     };
     destinations.iter().map(&mut receiver).collect()
@@ -160,7 +153,8 @@ pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>
     if new {
         foreign::start(Shares(config.memory_limit).queue());
     }
-    Ok(Change::Traces(Traces { recording, receivers, batch: config.traces.batch }))
+    let Batch { size, delay, .. } = config.traces.batch;
+    Ok(Change::Traces(Setup { feed: recording, receivers, size, delay }))
 }
 
 /// How log lines look, if there are any.
@@ -247,9 +241,9 @@ impl Meter {
         })
     }
 
-    /// All of it for the collector.
-    fn source(&self, config: &Config) -> Source {
-        Source {
+    /// All of it for the export thread.
+    fn readings(&self, config: &Config) -> Readings {
+        Readings {
             reader: self.metering.reader(config.metrics.temporality.into()),
             views: self.views.clone(),
             #[cfg(feature = "otel")]
@@ -272,7 +266,7 @@ impl Meter {
 #[cfg(feature = "otel")]
 impl Drop for Meter {
     fn drop(&mut self) {
-        // The collector may have a share of them for a little longer, and another start must not find them in its place.
+        // The export thread may have a share of them for a little longer, and another start must not find them in its place.
         self.meters.iter().for_each(|meters| meters.stop());
     }
 }
@@ -282,8 +276,8 @@ impl Drop for Meter {
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn metrics(config: &Config, new: Option<&Meter>, receivers: Option<Vec<Receiver>>) -> Change {
-    let source = new.map(|meter| meter.source(config));
-    Change::Metrics(Metrics { source, receivers, interval: config.metrics.interval })
+    let feed = new.map(|meter| meter.readings(config));
+    Change::Metrics(Setup { feed, receivers, size: u32::MAX, delay: config.metrics.interval })
 }
 
 fn start_recording(config: &Config) -> Result<Recording, InitError> {

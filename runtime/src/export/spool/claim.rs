@@ -12,7 +12,7 @@ use bytes::Bytes;
 use super::format::{self, HEADER};
 use super::listing::in_blocks;
 use super::name::Name;
-use super::{Inner, Lost, directory, lock};
+use super::{Account, Inner, Lost, directory, lock};
 
 /// A file whose lock this process holds, and which was in its place when it got it. Nobody else removes or renames it.
 pub(super) struct Held {
@@ -94,8 +94,8 @@ pub(crate) struct Claimed {
     pub(crate) items: u64,
     /// The request, as it was put.
     pub(crate) bytes: Bytes,
-    /// Whether this spool had put it, rather than another process or an earlier one.
-    pub(crate) ours: bool,
+    /// The account of whoever put it; nothing, if that was another process or an earlier one.
+    pub(crate) account: Option<Arc<Account>>,
     pub(super) name: Name,
     held: Option<Held>,
     spool: Arc<Inner>,
@@ -123,8 +123,8 @@ impl Claimed {
         let (bytes, held) = bytes?;
         // While it is held it is the caller's: it arrives or comes back, whatever happens to its file.
         // One that was missed before, and is back, is no longer counted as ours.
-        let ours = spool.forget(&name);
-        Some(Claimed { items: name.items, bytes, ours, name, held: Some(held), spool: Arc::clone(spool) })
+        let account = spool.forget(&name);
+        Some(Claimed { items: name.items, bytes, account, name, held: Some(held), spool: Arc::clone(spool) })
     }
 
     /// It was sent, or never will be: removes it.
@@ -149,8 +149,8 @@ impl Drop for Claimed {
         if let Some(held) = self.held.take() {
             // First the lock, then the others: who finds it here can have it.
             drop(held);
-            if self.ours {
-                self.spool.remember(&self.name);
+            if let Some(account) = self.account.take() {
+                self.spool.remember(&self.name, account);
             }
             lock(&self.spool.known).waiting.insert(self.name);
         }

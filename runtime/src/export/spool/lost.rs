@@ -13,13 +13,6 @@ pub(crate) struct Items {
 }
 
 impl Items {
-    pub(crate) fn of(&self, signal: Signal) -> u64 {
-        match signal {
-            Signal::Traces => self.traces,
-            Signal::Logs => self.logs,
-        }
-    }
-
     pub(super) fn add(&mut self, signal: Signal, items: u64) {
         let sum = match signal {
             Signal::Traces => &mut self.traces,

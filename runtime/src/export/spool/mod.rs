@@ -38,12 +38,14 @@ use std::time::{Duration, Instant};
 
 pub(crate) use self::claim::Claimed;
 pub(crate) use self::error::{Refused, SpoolError};
-pub(crate) use self::lost::{Lost, Tally};
 
 use self::listing::Listing;
+use self::lost::{Lost, Tally};
 use self::name::Name;
 use crate::base::sync::lock;
 use crate::config::{Protocol, Signal as AnySignal};
+use crate::export::account::{Account, State};
+use crate::export::self_metrics::Reason as Dropped;
 use crate::record::{clock, ids};
 
 /// Where a spool is and how much it may hold.
@@ -99,6 +101,8 @@ pub(crate) struct Entry<'a> {
     /// How many spans or records it holds.
     pub(crate) items: u64,
     pub(crate) bytes: &'a [u8],
+    /// Where they are pending until they are on disk, and where it is counted what becomes of them there.
+    pub(crate) account: &'a Arc<Account>,
 }
 
 /// An open spool. Its methods may wait for the disk; it can be shared among threads.
@@ -118,9 +122,16 @@ struct Inner {
     /// Apart from the others and never held for long: what was lost can be asked for while a disk hangs.
     lost: Mutex<Lost>,
     /// What this spool has put there and nobody has dealt with, by the numbers in the names.
-    ours: Mutex<BTreeMap<u32, (Signal, u64)>>,
+    ours: Mutex<BTreeMap<u32, Kept>>,
     /// What all files took when the directory was last looked at.
     bytes: AtomicU64,
+}
+
+/// A request that this spool has put there.
+struct Kept {
+    signal: Signal,
+    items: u64,
+    account: Arc<Account>,
 }
 
 /// The time of day, in nanoseconds since 1970.
@@ -207,11 +218,6 @@ impl Spool {
     pub(crate) fn bytes(&self) -> u64 {
         self.inner.bytes.load(Relaxed)
     }
-
-    /// What this spool lost since it was opened. Does not wait for the disk.
-    pub(crate) fn lost(&self) -> Lost {
-        *lock(&self.inner.lost)
-    }
 }
 
 impl fmt::Debug for Spool {
@@ -261,22 +267,27 @@ impl Inner {
         *lock(&self.lost) += *lost;
     }
 
-    fn remember(&self, name: &Name) {
-        if name.writer == self.writer {
-            lock(&self.ours).insert(name.number, (name.signal, name.items));
-        }
+    fn remember(&self, name: &Name, account: Arc<Account>) {
+        let kept = Kept { signal: name.signal, items: name.items, account };
+        lock(&self.ours).insert(name.number, kept);
     }
 
-    /// Nobody has to look for a file any more. Whether anybody had to.
-    fn forget(&self, name: &Name) -> bool {
-        name.writer == self.writer && lock(&self.ours).remove(&name.number).is_some()
+    /// Nobody has to look for a file any more. Gives its account, if this spool put it there and has not missed it.
+    fn forget(&self, name: &Name) -> Option<Arc<Account>> {
+        let mut ours = lock(&self.ours);
+        // Anybody can rename a file: only what was put there counts.
+        let is_it = |kept: &Kept| (kept.signal, kept.items) == (name.signal, name.items);
+        ours.get(&name.number).filter(|kept| name.writer == self.writer && is_it(kept))?;
+        ours.remove(&name.number).map(|kept| kept.account)
     }
 
     /// Counts the items of a file that was removed, unless it was missed before.
     fn count(&self, name: &Name, tally: &mut Tally) {
-        let items = if name.writer == self.writer { &mut tally.ours } else { &mut tally.others };
-        if self.forget(name) || name.writer != self.writer {
-            items.add(name.signal, name.items);
+        if let Some(account) = self.forget(name) {
+            account.pass(name.items, State::Spooled, State::Dropped(Dropped::Spool));
+            tally.ours.add(name.signal, name.items);
+        } else if name.writer != self.writer {
+            tally.others.add(name.signal, name.items);
         }
     }
 
@@ -290,8 +301,11 @@ impl Inner {
         let ours = listing.files.iter().filter(|file| file.name.writer == self.writer);
         let there: BTreeSet<u32> = ours.map(|file| file.name.number).collect();
         let mut files = lock(&self.ours);
-        let missing = known.difference(&there).filter_map(|number| files.remove(number)).collect();
+        let missing: Vec<_> = known.difference(&there).filter_map(|number| files.remove(number)).collect();
         drop(files);
+        let lost_on_disk = State::Dropped(Dropped::LostOnDisk);
+        missing.iter().for_each(|kept| kept.account.pass(kept.items, State::Spooled, lost_on_disk));
+        let missing = missing.iter().map(|kept| (kept.signal, kept.items)).collect();
         self.lose(&Lost { missing, ..Lost::default() });
     }
 }

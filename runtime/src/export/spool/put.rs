@@ -1,6 +1,7 @@
 //! How a request gets onto the disk.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::claim::Held;
@@ -9,7 +10,7 @@ use super::format::{self, HEADER};
 use super::limit::largest_file;
 use super::listing::{Listing, in_blocks};
 use super::name::Name;
-use super::{Encoding, Entry, Inner, Lost, Signal, Writing, directory, lock};
+use super::{Encoding, Entry, Inner, Lost, Signal, State, Writing, directory, lock};
 
 /// A clock that is put back by less than this does not change the order of what one process writes.
 const STEP: u64 = 60 * 1_000_000_000;
@@ -17,7 +18,9 @@ const STEP: u64 = 60 * 1_000_000_000;
 impl Inner {
     /// Whether files can be made and locked here. A disk that is full now need not be full later.
     pub(super) fn probe(&self) -> Result<(), SpoolError> {
-        let nothing = Entry { signal: Signal::Traces, encoding: Encoding::Protobuf, items: 0, bytes: &[] };
+        let account = Arc::default();
+        let (signal, encoding) = (Signal::Traces, Encoding::Protobuf);
+        let nothing = Entry { signal, encoding, items: 0, bytes: &[], account: &account };
         match self.create(&mut lock(&self.writing), &nothing) {
             Ok((_, held)) => {
                 held.remove();
@@ -34,7 +37,6 @@ impl Inner {
         self.lose(&lost);
         match name {
             Ok(name) => {
-                self.remember(&name);
                 lock(&self.known).waiting.insert(name);
                 Ok(())
             }
@@ -79,8 +81,13 @@ impl Inner {
             .write(&[&header, entry.bytes])
             .and_then(|()| held.rename(self.path(&name)))
             .and_then(|()| directory::sync(&self.config.directory));
-        if written.is_err() {
-            held.remove();
+        match written {
+            Ok(()) => {
+                // It is still held: nobody can send or remove it before it is counted as being there.
+                entry.account.pass(entry.items, State::Pending, State::Spooled);
+                self.remember(&name, entry.account.clone());
+            }
+            Err(_) => drop(held.remove()),
         }
         written.map(|()| name)
     }

@@ -16,7 +16,7 @@ mod sync;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use super::error::Reason;
@@ -90,8 +90,18 @@ impl Hands {
     }
 }
 
+/// An account with enough pending items for every test.
+fn account() -> &'static Arc<Account> {
+    static ACCOUNT: LazyLock<Arc<Account>> = LazyLock::new(|| {
+        let account = Arc::<Account>::default();
+        account.add(u64::MAX / 4, State::Pending);
+        account
+    });
+    &ACCOUNT
+}
+
 fn traces(items: u64, bytes: &[u8]) -> Entry<'_> {
-    Entry { signal: Signal::Traces, encoding: Encoding::Protobuf, items, bytes }
+    Entry { signal: Signal::Traces, encoding: Encoding::Protobuf, items, bytes, account: account() }
 }
 
 fn logs(items: u64, bytes: &[u8]) -> Entry<'_> {
@@ -116,6 +126,11 @@ struct Figures {
 }
 
 impl Spool {
+    /// What this spool lost since it was opened.
+    fn lost(&self) -> Lost {
+        *lock(&self.inner.lost)
+    }
+
     fn figures(&self) -> Figures {
         let listing = Listing::read(&self.inner.config.directory).unwrap_or_default();
         Figures {
@@ -165,7 +180,7 @@ fn what_is_put_comes_back_as_it_was_the_oldest_first() {
     assert_eq!(figures.items, Items { traces: 3 * 3 + 7, logs: 5 });
 
     let first = next(&spool).unwrap();
-    assert_eq!((&first.bytes[..], first.items, first.ours), (&b"one"[..], 3, true));
+    assert_eq!((&first.bytes[..], first.items, first.account.is_some()), (&b"one"[..], 3, true));
     assert!(spool.inner.age(&first.name) < LONG);
     first.done();
     assert_eq!(drain(&spool), ["two", ""]);
@@ -184,7 +199,7 @@ fn what_is_claimed_is_nobody_elses_until_it_is_given_back() {
     let one = next(&spool).unwrap();
     let two = next(&another).unwrap();
     assert_eq!((&one.bytes[..], &two.bytes[..]), (&b"one"[..], &b"two"[..]));
-    assert_eq!((one.ours, two.ours), (true, false));
+    assert_eq!((one.account.is_some(), two.account.is_some()), (true, false));
     assert!(next(&spool).is_none() && next(&another).is_none());
     one.back();
     drop(two);
@@ -230,7 +245,7 @@ fn a_later_process_finds_what_an_earlier_one_left() {
     scratch.open(PLENTY).put(&traces(2, b"left")).unwrap();
     let spool = scratch.open(PLENTY);
     let left = next(&spool).unwrap();
-    assert_eq!((&left.bytes[..], left.items, left.ours), (&b"left"[..], 2, false));
+    assert_eq!((&left.bytes[..], left.items, left.account.is_some()), (&b"left"[..], 2, false));
 }
 
 #[test]

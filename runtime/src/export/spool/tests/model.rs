@@ -102,7 +102,7 @@ impl Both {
 
         self.model.expire(time);
         let room = self.model.make_room(blocks);
-        let put = self.spool.put(&Entry { signal, encoding, items, bytes: &bytes });
+        let put = self.spool.put(&Entry { signal, encoding, items, bytes: &bytes, account: account() });
         assert_eq!(put.map_err(|refused| refused.reason), room.then_some(()).ok_or(Reason::NoSpace));
         if room {
             self.model.kept.push(Kept { id, signal, encoding, items, time, blocks, claimed: false });

@@ -494,9 +494,9 @@ fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
     let _turn = turn();
     let meters = start(&Metrics { histograms: HistogramAggregation::Exponential, ..Metrics::default() });
     let captured = crate::testing::capture(|| {
-        crate::export::own::sent(
+        crate::export::self_metrics::sent(
             crate::config::Signal::Logs,
-            crate::export::own::Outcome::Ok,
+            crate::export::self_metrics::Outcome::Ok,
             Duration::from_millis(5),
         );
     });
@@ -559,13 +559,13 @@ fn promtool_has_nothing_to_say() {
     let _turn = turn();
     let meters = start(&Metrics::default());
     let captured = crate::testing::capture(|| {
-        crate::export::own::sent(
+        crate::export::self_metrics::sent(
             crate::config::Signal::Traces,
-            crate::export::own::Outcome::Retry,
+            crate::export::self_metrics::Outcome::Retry,
             Duration::from_millis(5),
         );
-        crate::export::own::Teller::default()
-            .tell(crate::export::own::Figures { spool_bytes: Some(3), ..Default::default() });
+        crate::export::self_metrics::SelfMetrics::default()
+            .record(crate::export::self_metrics::Figures { spool_bytes: Some(3), ..Default::default() });
     });
     let meter = global::meter("lib");
     meter.u64_counter("http.server.requests").build().add(1, &[KeyValue::new("http.route", "/")]);

@@ -1,4 +1,4 @@
-//! What the collector's thread does: takes, encodes, hands over, and listens to what it is told.
+//! What the export thread does: it runs the pipelines and obeys commands.
 
 mod account;
 
@@ -8,14 +8,15 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use super::beat::Beat;
-use super::counts::Counts;
+use super::activity::Activity;
 use super::losses::Losses;
 use super::outbox::Pool;
 use super::points::Points;
 #[cfg(feature = "logs")]
-use super::records::Records;
-use super::spans::{Found, Spans};
+use super::records::{RecordContent, Records};
+use super::route::Routes;
+use super::signal_pipeline::{AnyPipeline, Found, Pipeline};
+use super::spans::{Spans, Waiting};
 use super::{Change, Command, Plan, Progress};
 use crate::config::Signal;
 
@@ -35,15 +36,15 @@ const IDLE_LEAST: Duration = Duration::from_millis(100);
 /// The longest time between two readings of metrics that makes sense to a timer.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-pub(super) struct Collection {
+pub(super) struct Pipelines {
     latest: Arc<Mutex<Progress>>,
     pool: Rc<Pool>,
     losses: Losses,
-    beat: Arc<Beat>,
-    spans: Spans,
-    points: Points,
+    activity: Arc<Activity>,
+    spans: Pipeline<Spans>,
+    points: Pipeline<Points>,
     #[cfg(feature = "logs")]
-    records: Records,
+    records: Pipeline<Records>,
 }
 
 /// The last flush.
@@ -53,42 +54,74 @@ struct Last {
     unfinished: bool,
 }
 
-impl Collection {
-    pub(super) fn new(plan: Plan, latest: Arc<Mutex<Progress>>, beat: Arc<Beat>) -> Self {
+impl Pipelines {
+    pub(super) fn new(plan: Plan, latest: Arc<Mutex<Progress>>, activity: Arc<Activity>) -> Self {
         #[cfg_attr(not(feature = "logs"), expect(unused_variables, reason = "there are no logs"))]
         let Plan { resource, redact, memory_limit, log_queue } = plan;
         let pool = Pool::within(memory_limit);
-        Collection {
+        let spans = Pipeline::new(Spans::new(redact.clone()), Waiting::new(&resource), resource.clone(), pool.clone());
+        #[cfg(feature = "logs")]
+        let records = {
+            let source = Records::new(pool.clone(), log_queue);
+            Pipeline::new(source, RecordContent::new(&resource), resource.clone(), pool.clone())
+        };
+        let points = Pipeline::new(Points::new(redact), None, resource, pool.clone());
+        Pipelines {
             latest,
-            pool: pool.clone(),
+            pool,
             losses: Losses::default(),
-            beat,
-            spans: Spans::new(resource.clone(), redact.clone(), pool.clone()),
+            activity,
+            spans,
+            points,
             #[cfg(feature = "logs")]
-            records: Records::new(resource.clone(), pool.clone(), log_queue),
-            points: Points::new(resource, redact, pool),
+            records,
         }
     }
 
-    /// Runs until it is told to end.
-    pub(super) async fn run(mut self, mut told: UnboundedReceiver<Command>) {
+    /// The pipelines of all signals.
+    fn pipelines(&self) -> impl Iterator<Item = &dyn AnyPipeline> {
+        let all: [&dyn AnyPipeline; _] = [
+            &self.spans,
+            &self.points,
+            #[cfg(feature = "logs")]
+            &self.records,
+        ];
+        all.into_iter()
+    }
+
+    fn pipelines_mut(&mut self) -> impl Iterator<Item = &mut dyn AnyPipeline> {
+        let all: [&mut dyn AnyPipeline; _] = [
+            &mut self.spans,
+            &mut self.points,
+            #[cfg(feature = "logs")]
+            &mut self.records,
+        ];
+        all.into_iter()
+    }
+
+    fn routes(&self) -> impl Iterator<Item = &Routes> {
+        self.pipelines().map(AnyPipeline::routes)
+    }
+
+    /// Runs until the shutdown.
+    pub(super) async fn run(mut self, mut commands: UnboundedReceiver<Command>) {
         let mut next_take = tokio::time::Instant::now() + self.pause(Found::Some);
-        let mut collect = ticks(self.points.interval.min(LONGEST));
+        let mut collect = ticks(self.points.delay().min(LONGEST));
         loop {
-            self.beat.beat();
+            self.activity.progress();
             let filling = self.filling();
             tokio::select! {
-                command = told.recv() => match command {
+                command = commands.recv() => match command {
                     Some(Command::Change(change)) => {
-                        let interval = self.points.interval;
+                        let interval = self.points.delay();
                         self.change(*change);
                         next_take = tokio::time::Instant::now() + self.pause(Found::Some);
-                        if self.points.interval != interval {
-                            collect = ticks(self.points.interval.min(LONGEST));
+                        if self.points.delay() != interval {
+                            collect = ticks(self.points.delay().min(LONGEST));
                         }
                     }
                     Some(Command::Answer(answer)) => {
-                        self.points.tell(self.figures());
+                        self.points.source.update(self.figures());
                         // Who asked may have gone; so below.
                         let _ = answer.send(());
                     }
@@ -96,7 +129,7 @@ impl Collection {
                         let _ = answer.send(self.flush(deadline, None).await);
                     }
                     Some(Command::Shutdown(deadline, answer, unfinished)) => {
-                        self.close();
+                        self.pipelines().for_each(AnyPipeline::close);
                         let _ = answer.send(self.flush(deadline, Some(Last { unfinished })).await);
                         return;
                     }
@@ -107,16 +140,15 @@ impl Collection {
                     next_take = tokio::time::Instant::now() + self.pause(found);
                 }
                 () = filling => next_take = tokio::time::Instant::now(),
-                _ = collect.tick(), if self.points.is_on() => self.collect(Duration::MAX),
+                _ = collect.tick(), if self.points.source.is_on() => self.collect(Duration::MAX),
             }
         }
     }
 
     /// How long to wait before taking again, after having found this.
     fn pause(&self, found: Found) -> Duration {
-        let delay = self.spans.delay;
-        #[cfg(feature = "logs")]
-        let delay = delay.min(self.records.delay);
+        let polled = self.pipelines().filter(|pipeline| pipeline.is_polled());
+        let delay = polled.map(AnyPipeline::delay).min().unwrap_or(Duration::MAX);
         let time = match found {
             Found::Nothing => TAKE_IDLE,
             Found::Some => TAKE_EVERY,
@@ -133,7 +165,7 @@ impl Collection {
             Change::Metrics(metrics) => self.points.change(metrics),
             #[cfg(feature = "logs")]
             Change::Logs(logs) => self.records.change(logs),
-            Change::Pause(Signal::Metrics, paused) => self.points.paused = paused,
+            Change::Pause(Signal::Metrics, paused) => self.points.source.paused = paused,
             // Spans and records that were made before are still taken.
             Change::Pause(..) => {}
         }
@@ -142,7 +174,7 @@ impl Collection {
     /// Waits until records that come all at once begin to fill their queue.
     fn filling(&self) -> impl Future<Output = ()> + use<> {
         #[cfg(feature = "logs")]
-        let filling = self.records.filling();
+        let filling = self.records.source.filling();
         #[cfg(not(feature = "logs"))]
         let filling = None::<Arc<tokio::sync::Notify>>;
         async move {
@@ -155,11 +187,7 @@ impl Collection {
 
     /// Whether there is anything to take.
     fn takes(&self) -> bool {
-        #[cfg(feature = "logs")]
-        if self.records.is_on() {
-            return true;
-        }
-        self.spans.is_on()
+        self.pipelines().any(AnyPipeline::is_polled)
     }
 
     /// Takes what has come since the last look.
@@ -167,69 +195,43 @@ impl Collection {
         self.pool.shrink();
         let found = self.take(false);
         self.note();
-        self.losses.tell(&self.figures().dropped);
+        self.losses.report(&self.figures().dropped);
         found
     }
 
     /// Takes what there is.
     fn take(&mut self, urgent: bool) -> Found {
-        let found = self.spans.take(urgent);
-        #[cfg(feature = "logs")]
-        let found = found.max(self.records.take(urgent));
-        found
+        self.pipelines_mut().map(|pipeline| pipeline.take(urgent)).max().unwrap_or(Found::Nothing)
     }
 
     fn collect(&mut self, patience: Duration) {
         self.points.collect(patience, self.figures());
-        self.losses.tell(&self.figures().dropped);
-    }
-
-    /// Nothing new comes in any more.
-    fn close(&self) {
-        self.spans.close();
-        #[cfg(feature = "logs")]
-        self.records.close();
-    }
-
-    fn records(&self) -> Counts {
-        #[cfg(feature = "logs")]
-        return self.records.counts();
-        #[cfg(not(feature = "logs"))]
-        Counts::default()
+        self.losses.report(&self.figures().dropped);
     }
 
     async fn store_rest(&self) {
-        self.spans.store_rest().await;
-        #[cfg(feature = "logs")]
-        self.records.store_rest().await;
+        for routes in self.routes() {
+            routes.store_rest().await;
+        }
     }
 
     /// Looks whether what was put on disk is still there, so that the report does not count what somebody removed.
     async fn verify(&self) {
-        self.spans.verify().await;
-        #[cfg(feature = "logs")]
-        self.records.verify().await;
+        for routes in self.routes() {
+            routes.verify().await;
+        }
     }
 
     async fn settled(&self) {
-        self.spans.settled().await;
-        #[cfg(feature = "logs")]
-        self.records.settled().await;
-    }
-
-    /// Has receivers that were down be tried again at once.
-    fn hurry(&self) {
-        self.spans.hurry();
-        #[cfg(feature = "logs")]
-        self.records.hurry();
-        self.points.hurry();
+        for routes in self.routes() {
+            routes.settled().await;
+        }
     }
 
     async fn emptied(&self) {
-        self.spans.emptied().await;
-        #[cfg(feature = "logs")]
-        self.records.emptied().await;
-        self.points.emptied().await;
+        for routes in self.routes() {
+            routes.emptied().await;
+        }
     }
 
     /// Takes everything, and waits until it is sent.
@@ -256,21 +258,23 @@ impl Collection {
     /// Takes and sends everything, until the deadline.
     async fn flush(&mut self, deadline: Instant, last: Option<Last>) -> Progress {
         self.note();
-        self.hurry();
+        // Receivers that were down are tried again at once.
+        self.routes().for_each(Routes::hurry);
         let left = || deadline.saturating_duration_since(Instant::now());
         // At the end there has to be time to put on disk what cannot be sent, if there is one.
         let stores = last.is_some() && self.disk_bytes().is_some();
         let reserve = if stores { (left() / 4).min(RESERVE) } else { Duration::ZERO };
         // Metrics come last, because they count what became of the rest; unless that takes too long.
         let _ = tokio::time::timeout(left() / 2, self.sent()).await;
-        let open = self.spans.open_names();
+        let open = self.spans.source.open_names();
         if last.is_some_and(|last| last.unfinished) {
             self.spans.take_unfinished();
         }
         // A callback that hangs shall leave time to send them.
         self.collect(left() / 2);
         // Exporters are told of the end also if a receiver keeps us from it.
-        let ends = if last.is_some() { self.spans.end(deadline) } else { Vec::new() };
+        let ends =
+            if last.is_some() { self.routes().flat_map(|routes| routes.end(deadline)).collect() } else { Vec::new() };
         let all = async {
             self.sent().await;
             for ended in ends {
@@ -288,13 +292,13 @@ impl Collection {
         // A disk that hangs must not hold up the answer; a directory is listed in less time than this.
         let _ = tokio::time::timeout(left().clamp(VERIFIES, RESERVE), self.verify()).await;
         if last.is_some() {
-            self.losses.tell_now(&self.figures().dropped);
+            self.losses.report_now(&self.figures().dropped);
         }
         Progress { complete, open, ..self.progress() }
     }
 }
 
-/// Ticks that do not pile up while the collector is busy.
+/// Ticks that do not pile up while the thread is busy.
 fn ticks(every: Duration) -> tokio::time::Interval {
     let every = every.max(Duration::from_millis(1));
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + every, every);

@@ -1,8 +1,8 @@
-//! What telemetry says of itself: how much came, how much went out, what was lost and why.
+//! Metrics about telemetry itself: how much came, how much went out, what was lost and why.
 //!
 //! These are metrics like any other: they are in the catalogue, readers and views treat them as the rest, and each can
-//! be switched off by its name. The collector tells its figures before it reads the metrics, so that nothing is counted
-//! on the way of a span.
+//! be switched off by its name. The export thread records its figures before it reads the metrics, so that
+//! nothing is counted on the path of a span.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(crate) enum Reason {
     NoBlock,
     /// The span ended while its thread was being torn down.
     ThreadExit,
-    /// The queue in front of the collector was full: spans and log records that others made.
+    /// The queue in front of the export thread was full: spans and log records that others made.
     QueueFull,
     /// There was no room among the requests that wait.
     NoRoom,
@@ -119,7 +119,7 @@ tc_metrics! {
     static SPOOL_BYTES: Gauge<(), u64> = "tc_spool_bytes";
 }
 
-/// What the collector knows. Counts are since the process began, by [`Signal`] and [`Reason`] `as usize`.
+/// What the export thread has counted. Counts are since the process began, by [`Signal`] and [`Reason`] `as usize`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figures {
     pub(crate) spans_created: u64,
@@ -135,44 +135,47 @@ pub(crate) struct Figures {
     pub(crate) spool_bytes: Option<u64>,
 }
 
-/// Brings figures to the metrics.
+/// The metrics about telemetry itself, and what they have counted.
 #[derive(Debug, Default)]
-pub(crate) struct Teller {
-    told: Figures,
+pub(crate) struct SelfMetrics {
+    recorded: Figures,
 }
 
-impl Teller {
-    /// Tells what came since the last time, and how things stand.
-    pub(crate) fn tell(&mut self, now: Figures) {
-        let before = std::mem::replace(&mut self.told, now);
-        add(&SPANS_CREATED, now.spans_created, before.spans_created);
+impl SelfMetrics {
+    /// Adds to counters what came since the last time, and sets gauges.
+    pub(crate) fn record(&mut self, now: Figures) {
+        let recorded = &mut self.recorded;
+        // Also if nothing came: a counter that stands at zero says more than none.
+        SPANS_CREATED.add(growth(&mut recorded.spans_created, now.spans_created), ());
+        SPANS_CUT_OFF.add(growth(&mut recorded.spans_cut_off, now.spans_cut_off), ());
+        LINES_DROPPED.add(growth(&mut recorded.lines_dropped, now.lines_dropped), ());
         SPANS_OPEN.set(now.spans_open, ());
         for (signal, exported) in SIGNALS.into_iter().zip([&SPANS_EXPORTED, &POINTS_EXPORTED, &LOGS_EXPORTED]) {
-            add(exported, now.exported[signal as usize], before.exported[signal as usize]);
+            exported.add(growth(&mut recorded.exported[signal as usize], now.exported[signal as usize]), ());
             QUEUE_BYTES.set(now.queue_bytes[signal as usize], (signal,));
             QUEUE_ITEMS.set(now.queue_items[signal as usize], (signal,));
         }
         let unconfirmed = [&SPANS_UNCONFIRMED, &POINTS_UNCONFIRMED, &LOGS_UNCONFIRMED];
-        for (counter, (now, before)) in unconfirmed.into_iter().zip(now.unconfirmed.into_iter().zip(before.unconfirmed))
+        for (counter, (recorded, now)) in
+            unconfirmed.into_iter().zip(recorded.unconfirmed.iter_mut().zip(now.unconfirmed))
         {
+            let more = growth(recorded, now);
             // As long as there are none there is no series.
-            if now > before {
-                add(counter, now, before);
+            if more > 0 {
+                counter.add(more, ());
             }
         }
         for (signal, dropped) in SIGNALS.into_iter().zip([&SPANS_DROPPED, &POINTS_DROPPED, &LOGS_DROPPED]) {
-            let (now, before) = (now.dropped[signal as usize], before.dropped[signal as usize]);
+            let (recorded, now) = (&mut recorded.dropped[signal as usize], now.dropped[signal as usize]);
             for reason in REASONS {
-                let lost = now[reason as usize].saturating_sub(before[reason as usize]);
+                let lost = growth(&mut recorded[reason as usize], now[reason as usize]);
                 // A reason that never was has no series.
                 if lost > 0 {
                     dropped.add(lost, (reason,));
                 }
             }
         }
-        add(&SPANS_CUT_OFF, now.spans_cut_off, before.spans_cut_off);
-        add(&LINES_DROPPED, now.lines_dropped, before.lines_dropped);
-        // Who tells is not stuck.
+        // This thread is not stuck.
         stalled(Duration::ZERO);
         if let Some(bytes) = now.spool_bytes {
             SPOOL_BYTES.set(bytes, ());
@@ -180,9 +183,11 @@ impl Teller {
     }
 }
 
-/// Also if nothing came: a counter that stands at zero says more than none.
-fn add(counter: &'static crate::Counter<()>, now: u64, before: u64) {
-    counter.add(now.saturating_sub(before), ());
+/// Raises `known` to `now`; gives by how much. With several receivers another one may speak for a signal from one moment to the
+/// next, and have lost less: then nothing is added until there is more than was known.
+pub(crate) fn growth(known: &mut u64, now: u64) -> u64 {
+    let before = std::mem::replace(known, now.max(*known));
+    *known - before
 }
 
 /// How long the export thread has been stuck.
@@ -215,7 +220,7 @@ mod tests {
 
     #[test]
     fn figures_become_metrics() {
-        let captured = capture(|| Teller::default().tell(figures()));
+        let captured = capture(|| SelfMetrics::default().record(figures()));
         captured.assert_metrics(
             "
             tc_export_queue_bytes{signal=traces} 100
@@ -245,11 +250,17 @@ mod tests {
         later.spans_created = 15;
         later.exported[0] = 1;
         later.spool_bytes = Some(9);
-        let captured = capture(|| Teller { told: figures() }.tell(later));
+        let captured = capture(|| SelfMetrics { recorded: figures() }.record(later));
         assert_eq!(captured.metric("tc_spans_created_total", &[]), Some(&PointValue::U64(5)));
         assert_eq!(captured.metric("tc_spans_exported_total", &[]), Some(&PointValue::U64(0)));
         assert_eq!(captured.metric("tc_spans_dropped_total", &[("reason", "no_block")]), None);
         assert_eq!(captured.metric("tc_spool_bytes", &[]), Some(&PointValue::U64(9)));
+    }
+
+    #[test]
+    fn growth_is_counted_once() {
+        let mut known = 0;
+        assert_eq!([5, 2, 5, 6].map(|now| growth(&mut known, now)), [5, 0, 0, 1]);
     }
 
     #[test]

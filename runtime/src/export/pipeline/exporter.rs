@@ -4,17 +4,17 @@
 //! affair alone.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::counts::Counts;
-use super::told::{Told, head};
+use super::reported::{Reported, head};
 use crate::base::notice;
 use crate::encode::resource::EncodedResource;
+use crate::export::account::{Account, State};
+use crate::export::self_metrics::Reason;
 use crate::record::finished::FinishedSpan;
 use crate::trace::foreign::ForeignExporter;
 
@@ -31,7 +31,7 @@ pub(crate) struct Plugged {
 pub(super) type Together = Vec<FinishedSpan>;
 
 enum Job {
-    Export(Arc<Together>, Arc<Fate>),
+    Export(Arc<Together>, Arc<Account>),
     /// Bring out what the exporter itself holds.
     Flush(oneshot::Sender<()>),
     /// The same, and end.
@@ -39,27 +39,17 @@ enum Job {
 }
 
 /// The exporter, as those who fill it and ask about it see it.
-pub(super) struct Handed {
+pub(super) struct CustomExporter {
     jobs: mpsc::Sender<Job>,
-    fate: Arc<Fate>,
+    account: Arc<Account>,
     room: u64,
 }
 
-/// What became of spans.
-#[derive(Default)]
-struct Fate {
-    waiting: AtomicU64,
-    exported: AtomicU64,
-    refused: AtomicU64,
-    no_room: AtomicU64,
-}
-
-impl Handed {
+impl CustomExporter {
     /// Starts its thread. Without one all spans count as refused.
     pub(super) fn start(plugged: Plugged, resource: &EncodedResource) -> Self {
         let Plugged { mut exporter, timeout, room } = plugged;
-        let (jobs, told) = mpsc::channel();
-        let fate = Arc::<Fate>::default();
+        let (jobs, receiver) = mpsc::channel();
         let resource = resource.clone();
         let run = move || {
             // What happens here is not to be told to anybody by telemetry.
@@ -71,42 +61,35 @@ impl Handed {
                 notice::say(format_args!("the span exporter panicked when it was told of the resource"));
             }
             match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                Ok(runtime) => Work { exporter, timeout, told: Told::default() }.run(&runtime, &told),
+                Ok(runtime) => Work { exporter, timeout, reported: Reported::default() }.run(&runtime, &receiver),
                 Err(error) => notice::say(format_args!("no runtime for the span exporter: {error}")),
             }
         };
         if let Err(error) = thread::Builder::new().name("tracecast-exporter".to_owned()).spawn(run) {
             notice::say(format_args!("no thread for the span exporter: {error}"));
         }
-        Handed { jobs, fate, room }
+        CustomExporter { jobs, account: Arc::default(), room }
     }
 
     pub(super) fn push(&self, together: &Arc<Together>) {
         let spans = together.len() as u64;
-        if self.fate.waiting.load(Relaxed) + spans > self.room {
-            self.fate.no_room.fetch_add(spans, Relaxed);
-            return;
+        if self.account.counts().pending + spans > self.room {
+            return self.account.add(spans, State::Dropped(Reason::NoRoom));
         }
-        self.fate.waiting.fetch_add(spans, Relaxed);
-        if self.jobs.send(Job::Export(together.clone(), self.fate.clone())).is_err() {
-            self.fate.done(spans, &self.fate.refused);
+        self.account.add(spans, State::Pending);
+        if self.jobs.send(Job::Export(together.clone(), self.account.clone())).is_err() {
+            self.account.pass(spans, State::Pending, State::Dropped(Reason::Refused));
         }
     }
 
     /// The same exporter with counts of its own, for receivers that are new beside it.
-    pub(super) fn another_day(&self) -> Self {
-        Handed { jobs: self.jobs.clone(), fate: Arc::default(), room: self.room }
+    pub(super) fn with_new_account(&self) -> Self {
+        CustomExporter { jobs: self.jobs.clone(), account: Arc::default(), room: self.room }
     }
 
-    pub(super) fn counts(&self) -> Counts {
-        let fate = &self.fate;
-        Counts {
-            waiting: fate.waiting.load(Acquire),
-            exported: fate.exported.load(Relaxed),
-            refused: fate.refused.load(Relaxed),
-            no_room: fate.no_room.load(Relaxed),
-            ..Counts::default()
-        }
+    /// What became of its spans until now.
+    pub(super) fn account(&self) -> &Arc<Account> {
+        &self.account
     }
 
     /// Asks the exporter to bring out all that it was handed; the answer comes when it has.
@@ -125,26 +108,18 @@ impl Handed {
     }
 }
 
-impl Fate {
-    fn done(&self, spans: u64, as_what: &AtomicU64) {
-        as_what.fetch_add(spans, Relaxed);
-        // Whoever sees that none wait sees what became of them.
-        self.waiting.fetch_sub(spans, Release);
-    }
-}
-
 /// What the exporter's thread does.
 struct Work {
     exporter: Box<dyn ForeignExporter>,
     timeout: Duration,
-    told: Told,
+    reported: Reported,
 }
 
 impl Work {
     fn run(mut self, runtime: &tokio::runtime::Runtime, jobs: &mpsc::Receiver<Job>) {
         for job in jobs {
             match job {
-                Job::Export(together, fate) => self.export(runtime, &together, &fate),
+                Job::Export(together, account) => self.export(runtime, &together, &account),
                 Job::Flush(answer) => {
                     self.guarded(|exporter| exporter.flush());
                     let _ = answer.send(());
@@ -159,7 +134,7 @@ impl Work {
         }
     }
 
-    fn export(&mut self, runtime: &tokio::runtime::Runtime, together: &[FinishedSpan], fate: &Fate) {
+    fn export(&mut self, runtime: &tokio::runtime::Runtime, together: &Together, account: &Account) {
         let timeout = self.timeout;
         let exported = self.guarded(|exporter| {
             let export = async {
@@ -170,7 +145,8 @@ impl Work {
             };
             runtime.block_on(export)
         });
-        fate.done(together.len() as u64, if exported { &fate.exported } else { &fate.refused });
+        let state = if exported { State::Exported } else { State::Dropped(Reason::Refused) };
+        account.pass(together.len() as u64, State::Pending, state);
     }
 
     /// Calls the exporter; says whether it did what it was asked for.
@@ -180,7 +156,7 @@ impl Work {
             Ok(Err(cause)) => cause,
             Err(_) => "it panicked".to_owned(),
         };
-        if self.told.is_due(head(&cause), Instant::now()) {
+        if self.reported.is_due(head(&cause), Instant::now()) {
             notice::say(format_args!("the span exporter failed: {cause}"));
         }
         false

@@ -1,32 +1,32 @@
-//! Tells the operator what was lost: how much, and why, once a minute, whatever else is told.
+//! Reports what was lost: how much, and why, once a minute, whatever else is reported.
 
 use std::time::{Duration, Instant};
 
-use super::told::TOLD_EVERY;
+use super::reported::REPORT_EVERY;
 use crate::base::notice;
 use crate::declare::label::Label;
-use crate::export::own::{Dropped, REASONS, Reason};
+use crate::export::self_metrics::{Dropped, REASONS, Reason, growth};
 
 /// The names of what is lost, by signal.
 const ITEMS: [&str; 3] = ["spans", "metric points", "log records"];
 
-/// What was told, and when.
+/// What was reported, and when.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    told: Dropped,
+    reported: Dropped,
     at: Option<Instant>,
 }
 
 impl Losses {
-    /// Tells what was lost since the last time, unless that was less than a minute ago.
-    pub(super) fn tell(&mut self, dropped: &Dropped) {
-        if self.at.is_none_or(|at| at.elapsed() >= TOLD_EVERY) {
-            self.tell_now(dropped);
+    /// Reports what was lost since the last time, unless that was less than a minute ago.
+    pub(super) fn report(&mut self, dropped: &Dropped) {
+        if self.at.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
+            self.report_now(dropped);
         }
     }
 
-    /// Tells what was lost since the last time.
-    pub(super) fn tell_now(&mut self, dropped: &Dropped) {
+    /// Reports what was lost since the last time.
+    pub(super) fn report_now(&mut self, dropped: &Dropped) {
         let lines = self.lines(dropped, Instant::now());
         lines.iter().for_each(|line| notice::say(format_args!("warning: {line}")));
     }
@@ -36,11 +36,10 @@ impl Losses {
         let within = if time.is_zero() { String::new() } else { format!(" within {:.0?}", time) };
         let mut lines = Vec::new();
         for (signal, items) in ITEMS.into_iter().enumerate() {
-            let lost = |reason: &Reason| {
-                let (now, told) = (dropped[signal][*reason as usize], self.told[signal][*reason as usize]);
-                (now.saturating_sub(told), *reason)
+            let lost = |reason: Reason| {
+                (growth(&mut self.reported[signal][reason as usize], dropped[signal][reason as usize]), reason)
             };
-            let lost: Vec<_> = REASONS.iter().map(lost).filter(|(count, _)| *count > 0).collect();
+            let lost: Vec<_> = REASONS.into_iter().map(lost).filter(|(count, _)| *count > 0).collect();
             if !lost.is_empty() {
                 let all: u64 = lost.iter().map(|(count, _)| count).sum();
                 let reasons: Vec<_> =
@@ -49,7 +48,7 @@ impl Losses {
             }
         }
         if !lines.is_empty() {
-            (self.told, self.at) = (*dropped, Some(now));
+            self.at = Some(now);
         }
         lines
     }
@@ -60,29 +59,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn losses_are_told_with_their_reasons_and_counted_once() {
+    fn losses_are_reported_with_their_reasons_and_counted_once() {
         let (mut losses, mut dropped, start) = (Losses::default(), Dropped::default(), Instant::now());
         assert_eq!(losses.lines(&dropped, start), Vec::<String>::new());
         dropped[0][Reason::NoRoom as usize] = 7;
         dropped[0][Reason::NoChunk as usize] = 2;
         dropped[2][Reason::Refused as usize] = 1;
-        let told = losses.lines(&dropped, start);
-        assert_eq!(told, ["dropped 9 spans: 2 no_chunk, 7 no_room", "dropped 1 log records: 1 refused"]);
+        let lines = losses.lines(&dropped, start);
+        assert_eq!(lines, ["dropped 9 spans: 2 no_chunk, 7 no_room", "dropped 1 log records: 1 refused"]);
         dropped[0][Reason::NoRoom as usize] = 10;
-        let told = losses.lines(&dropped, start + Duration::from_secs(60));
-        assert_eq!(told, ["dropped 3 spans within 60s: 3 no_room"]);
+        let lines = losses.lines(&dropped, start + Duration::from_secs(60));
+        assert_eq!(lines, ["dropped 3 spans within 60s: 3 no_room"]);
         assert!(losses.lines(&dropped, start + Duration::from_secs(120)).is_empty());
     }
 
     #[test]
-    fn they_are_told_once_a_minute() {
+    fn they_are_reported_once_a_minute() {
         let (mut losses, mut dropped) = (Losses::default(), Dropped::default());
         for lost in 1..10 {
             dropped[0][Reason::NoRoom as usize] = lost;
-            losses.tell(&dropped);
+            losses.report(&dropped);
         }
-        assert_eq!(losses.told[0][Reason::NoRoom as usize], 1, "the others wait for the next minute");
-        losses.tell_now(&dropped);
-        assert_eq!(losses.told, dropped, "unless it is the last word");
+        assert_eq!(losses.reported[0][Reason::NoRoom as usize], 1, "the others wait for the next minute");
+        losses.report_now(&dropped);
+        assert_eq!(losses.reported, dropped, "unless it is the last word");
     }
 }

@@ -1,32 +1,32 @@
-//! The heartbeat of the export thread, which others can read when that thread is stuck.
+//! Whether the export thread makes progress. Other threads can read it while that thread is stuck.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]
-pub(super) struct Beat {
+pub(super) struct Activity {
     origin: Instant,
-    /// Nanoseconds from `origin` to the last beat; 0 while the thread waits for something to do.
+    /// Nanoseconds from `origin` to the last progress; 0 while the thread waits for something to do.
     at: AtomicU64,
 }
 
-impl Beat {
+impl Activity {
     pub(super) fn new() -> Self {
-        Beat { origin: Instant::now(), at: AtomicU64::new(0) }
+        Activity { origin: Instant::now(), at: AtomicU64::new(0) }
     }
 
-    /// The thread works, and gets on.
-    pub(super) fn beat(&self) {
+    /// The thread works, and makes progress.
+    pub(super) fn progress(&self) {
         let nanos = u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.at.store(nanos.max(1), Relaxed);
     }
 
     /// The thread has nothing to do.
-    pub(super) fn rest(&self) {
+    pub(super) fn idle(&self) {
         self.at.store(0, Relaxed);
     }
 
-    /// How long the thread has been busy without getting on.
+    /// How long the thread has been busy without progress.
     pub(super) fn stalled(&self) -> Duration {
         match self.at.load(Relaxed) {
             0 => Duration::ZERO,

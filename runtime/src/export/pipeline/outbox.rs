@@ -160,13 +160,9 @@ impl Outbox {
         !self.is_empty() && !fits
     }
 
-    /// Takes over what waits in another one that is not used any more.
-    pub(crate) fn adopt(&mut self, other: &mut Outbox) -> u64 {
-        other.back();
-        let waiting = std::mem::take(&mut other.waiting);
-        waiting.iter().for_each(|batch| other.release(batch));
-        // The oldest of them first: it is what gives way first.
-        waiting.into_iter().map(|batch| self.push(batch)).sum()
+    /// Changes how many items it may hold. If it holds more, the oldest make room for the next request.
+    pub(crate) fn set_most_items(&mut self, most_items: u64) {
+        self.most_items = most_items;
     }
 
     fn fits(&self, batch: &Batch) -> bool {
@@ -301,14 +297,24 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_can_be_taken_over() {
+    fn what_was_not_sent_waits_again_in_its_place() {
         let pool = Rc::new(Pool::fixed(800, 800));
-        let (mut old, mut new) = (Outbox::new(pool.clone(), 1_000), Outbox::new(pool.clone(), 1_000));
-        [1, 2].into_iter().for_each(|items| assert_eq!(old.push(batch(10, items)), 0));
-        old.send();
-        assert_eq!(new.adopt(&mut old), 0);
-        assert!(old.is_empty() && old.held() == Amount::default());
-        assert_eq!((new.held(), pool.used.get()), (Amount { bytes: 20, items: 3 }, 20));
-        assert_eq!(new.send().map(|batch| batch.items), Some(1));
+        let mut outbox = Outbox::new(pool.clone(), 1_000);
+        [3, 4].into_iter().for_each(|items| assert_eq!(outbox.push(batch(10, items)), 0));
+        outbox.send();
+        outbox.back();
+        assert_eq!((outbox.held(), pool.used.get()), (Amount { bytes: 20, items: 7 }, 20));
+        assert_eq!(outbox.send().map(|batch| batch.items), Some(3));
+        outbox.sent_but(vec![batch(4, 1), batch(4, 1)]);
+        assert_eq!((outbox.held(), pool.used.get()), (Amount { bytes: 18, items: 6 }, 18));
+        assert_eq!(outbox.send().map(|batch| batch.items), Some(1));
+    }
+
+    #[test]
+    fn a_lower_limit_of_items_holds_from_the_next_request_on() {
+        let mut outbox = outbox(100, 10);
+        [1, 2, 3].into_iter().for_each(|items| assert_eq!(outbox.push(batch(1, items)), 0));
+        outbox.set_most_items(4);
+        assert_eq!((outbox.push(batch(1, 1)), outbox.held().items), (1 + 2, 4));
     }
 }

@@ -2,23 +2,26 @@
 
 use std::sync::PoisonError;
 
-use super::Collection;
+use super::Pipelines;
 use crate::base::notice;
-use crate::export::collector::Progress;
-use crate::export::own::{Figures, Reason};
+use crate::export::pipeline::Progress;
+use crate::export::pipeline::route::Routes;
+use crate::export::pipeline::signal_pipeline::AnyPipeline;
+use crate::export::self_metrics::{Figures, Reason};
 
-impl Collection {
+impl Pipelines {
     /// Notes how things stand, for those who cannot wait for an answer.
     pub(super) fn note(&self) {
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = self.progress();
     }
 
     pub(super) fn progress(&self) -> Progress {
-        let made = self.spans.made();
+        let made = self.spans.source.made();
+        let [spans, points, records] = self.by_signal(|pipeline| pipeline.counts());
         Progress {
-            spans: self.spans.counts(),
-            points: self.points.counts(),
-            records: self.records(),
+            spans,
+            points,
+            records,
             ended: made.ended(),
             dropped: made.dropped(),
             buffered: made.buffered(),
@@ -29,28 +32,20 @@ impl Collection {
 
     /// What there is to say about all of it.
     pub(super) fn figures(&self) -> Figures {
-        let made = self.spans.made();
-        let counts = [self.spans.counts(), self.points.counts(), self.records()];
+        let made = self.spans.source.made();
+        let counts = self.by_signal(|pipeline| pipeline.counts());
         let mut figures = Figures {
             spans_created: made.ended() + made.ours.open,
             spans_open: made.ours.open,
             exported: counts.map(|counts| counts.exported),
             unconfirmed: counts.map(|counts| counts.unconfirmed),
-            queue_items: counts.map(|counts| counts.waiting),
+            dropped: counts.map(|counts| counts.dropped),
+            queue_items: counts.map(|counts| counts.pending),
             spool_bytes: self.disk_bytes(),
             spans_cut_off: made.ours.cut_off,
             lines_dropped: notice::lost_lines(),
-            queue_bytes: [self.spans.bytes(), self.points.bytes(), self.record_bytes()],
-            ..Figures::default()
+            queue_bytes: self.by_signal(|pipeline| pipeline.bytes()),
         };
-        for (dropped, counts) in figures.dropped.iter_mut().zip(counts) {
-            dropped[Reason::QueueFull as usize] = counts.queue_full;
-            dropped[Reason::NoRoom as usize] = counts.no_room;
-            dropped[Reason::Refused as usize] = counts.refused;
-            dropped[Reason::Rejected as usize] = counts.rejected;
-            dropped[Reason::Spool as usize] = counts.spool_lost;
-            dropped[Reason::LostOnDisk as usize] = counts.lost_on_disk;
-        }
         let spans = &mut figures.dropped[0];
         spans[Reason::NoChunk as usize] = made.ours.dropped.no_chunk;
         spans[Reason::NoBlock as usize] = made.ours.dropped.no_block;
@@ -59,18 +54,15 @@ impl Collection {
         figures
     }
 
-    /// One directory serves both signals, so either knows.
+    /// One directory serves all signals, so any of them knows.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
-        let bytes = self.spans.disk_bytes();
-        #[cfg(feature = "logs")]
-        let bytes = bytes.max(self.records.disk_bytes());
-        bytes
+        self.routes().filter_map(Routes::disk_bytes).max()
     }
 
-    fn record_bytes(&self) -> u64 {
-        #[cfg(feature = "logs")]
-        return self.records.bytes();
-        #[cfg(not(feature = "logs"))]
-        0
+    /// A figure of each pipeline, by its signal `as usize`.
+    fn by_signal<T: Default>(&self, figure: impl Fn(&dyn AnyPipeline) -> T) -> [T; 3] {
+        let mut figures = <[T; 3]>::default();
+        self.pipelines().for_each(|pipeline| figures[pipeline.signal() as usize] = figure(pipeline));
+        figures
     }
 }

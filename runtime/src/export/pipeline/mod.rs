@@ -1,24 +1,30 @@
-//! The collector: one thread that takes spans, metrics and log records out of memory and brings them to their receivers.
+//! The export thread: takes spans, metrics and log records out of memory and sends them to their receivers.
 //!
-//! It has a runtime of its own, so that it works under any runtime of the program and under none, and nobody who flushes
-//! or shuts down can keep it from working. The program's threads never wait for it but where they ask to.
+//! ```text
+//!  Source ──> Batcher ──> Routes ──> ExportQueue ──> transport
+//!                              │          └────────> spool
+//!                              ├───> CustomExporter, on a thread of its own
+//!                              └───> console
+//! ```
+//! A `Pipeline` is this for one signal. The thread has a runtime of its own, so that it works under any runtime of the program
+//! and under none, and a thread that flushes or shuts down cannot block it. Other threads wait for it only where they ask to.
 
-mod beat;
-mod counts;
+mod activity;
 mod disk;
+mod export_queue;
 mod exporter;
-mod lane;
 mod losses;
 mod outbox;
 mod points;
 #[cfg(feature = "logs")]
 mod records;
+mod reported;
+mod route;
 mod run;
+mod signal_pipeline;
 mod size;
 mod spans;
 mod split;
-mod told;
-mod way;
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
@@ -26,22 +32,22 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::UnboundedSender;
 
-pub(crate) use self::counts::Counts;
 pub(crate) use self::disk::Disk;
+pub(crate) use self::export_queue::OtlpReceiver;
 pub(crate) use self::exporter::Plugged;
-pub(crate) use self::points::{Metrics, Source};
-#[cfg(feature = "logs")]
-pub(crate) use self::records::LogsChange;
-pub(crate) use self::spans::Traces;
-pub(crate) use self::way::Receiver;
+pub(crate) use self::points::Readings;
+pub(crate) use self::route::Receiver;
+pub(crate) use self::signal_pipeline::Setup;
 
-use self::beat::Beat;
-use self::run::Collection;
+use self::activity::Activity;
+use self::run::Pipelines;
 use crate::config::Signal;
 use crate::config::redact::Redact;
 use crate::encode::resource::EncodedResource;
+use crate::export::account::Counts;
+use crate::trace::recording::Recording;
 
-/// What holds for as long as the collector runs.
+/// What does not change while the export thread runs.
 pub(crate) struct Plan {
     pub(crate) resource: EncodedResource,
     pub(crate) redact: Option<Redact>,
@@ -51,26 +57,24 @@ pub(crate) struct Plan {
     pub(crate) log_queue: usize,
 }
 
-/// What the collector shall do from now on with a signal.
+/// A change of what the export thread does with a signal.
 pub(crate) enum Change {
-    Traces(Traces),
-    Metrics(Metrics),
+    Traces(Setup<Recording>),
+    Metrics(Setup<Readings>),
     #[cfg(feature = "logs")]
-    Logs(LogsChange),
-    /// Stops taking a signal out of memory, or goes on with it.
+    Logs(Setup<Arc<crate::logs::Logs>>),
+    /// Pauses or resumes a signal.
     Pause(Signal, bool),
 }
 
-/// What the collector is told.
+/// Commands to the export thread.
 enum Command {
-    /// Work differently.
     Change(Box<Change>),
-    /// Say that all that was said before is done, after having told what was counted.
+    /// Answer when all earlier commands are done, and the metrics about telemetry are up to date.
     Answer(mpsc::Sender<()>),
-    /// Bring everything out until then, and say how far it came.
+    /// Export everything until the deadline, and answer with what became of it.
     Flush(Instant, mpsc::Sender<Progress>),
-    /// The same, and end.
-    /// Whether spans that are open are sent as unfinished.
+    /// The same, and end. The flag: whether open spans are exported as unfinished.
     Shutdown(Instant, mpsc::Sender<Progress>, bool),
 }
 
@@ -93,54 +97,54 @@ pub(crate) struct Progress {
     pub(crate) complete: bool,
 }
 
-/// The running collector.
-pub(crate) struct Collector {
+/// The running export thread.
+pub(crate) struct ExportThread {
     commands: UnboundedSender<Command>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// How things stood a moment ago, should it not answer.
+    /// What it last noted, for when it does not answer.
     latest: Arc<Mutex<Progress>>,
-    beat: Arc<Beat>,
+    activity: Arc<Activity>,
 }
 
-impl Collector {
-    /// Starts it, with nothing to do yet.
+impl ExportThread {
+    /// Starts the thread. Changes give it something to do.
     ///
     /// # Errors
     /// If the system gives no thread, or the runtime cannot start.
     pub(crate) fn start(plan: Plan) -> std::io::Result<Self> {
-        let (commands, told) = tokio::sync::mpsc::unbounded_channel();
+        let (commands, receiver) = tokio::sync::mpsc::unbounded_channel();
         let latest = Arc::<Mutex<Progress>>::default();
         let noted = latest.clone();
-        let beat = Arc::new(Beat::new());
-        let beating = beat.clone();
+        let activity = Arc::new(Activity::new());
+        let on_thread = activity.clone();
         let (started, has_started) = mpsc::channel();
         // The runtime is made on its thread: dropping it inside of another one, should anything fail here, would panic.
         let run = move || {
-            let runtime = match runtime(&beating) {
+            let runtime = match runtime(&on_thread) {
                 Ok(runtime) => runtime,
                 Err(error) => return drop(started.send(Err(error))),
             };
             let _ = started.send(Ok(()));
-            // What happens here is not to be told to anybody by telemetry.
+            // Telemetry does not record what happens here.
             let _suppressed = crate::base::suppress::suppressed();
             let local = tokio::task::LocalSet::new();
-            local.block_on(&runtime, Collection::new(plan, noted, beating.clone()).run(told));
+            local.block_on(&runtime, Pipelines::new(plan, noted, on_thread.clone()).run(receiver));
             // Connections may still be opening names or files on other threads; nobody waits for those.
             runtime.shutdown_background();
-            beating.rest();
+            on_thread.idle();
         };
         let thread = thread::Builder::new().name("tracecast".to_owned()).spawn(run)?;
-        has_started.recv().unwrap_or_else(|_| Err(std::io::Error::other("the collector ended at once")))?;
-        Ok(Collector { commands, thread: Mutex::new(Some(thread)), latest, beat })
+        has_started.recv().unwrap_or_else(|_| Err(std::io::Error::other("the export thread ended at once")))?;
+        Ok(ExportThread { commands, thread: Mutex::new(Some(thread)), latest, activity })
     }
 
-    /// Has it work differently from now on.
+    /// Applies a change.
     pub(crate) fn change(&self, change: Change) {
         // It ends with its guard only, which is who calls this.
         let _ = self.commands.send(Command::Change(Box::new(change)));
     }
 
-    /// Waits until it works as it was told to, and has told what it counted; not for long, should it be busy.
+    /// Waits until all earlier changes are in force and the metrics about telemetry are up to date; a second at most.
     pub(crate) fn settle(&self) {
         let (answer, answered) = mpsc::channel();
         if self.commands.send(Command::Answer(answer)).is_ok() {
@@ -148,12 +152,12 @@ impl Collector {
         }
     }
 
-    /// How long the thread has been stuck in something.
+    /// How long the thread has been without progress.
     pub(crate) fn stalled(&self) -> Duration {
-        self.beat.stalled()
+        self.activity.stalled()
     }
 
-    /// Brings everything out, or as much as can be within `timeout`.
+    /// Exports everything, or as much as possible within `timeout`.
     pub(crate) fn flush(&self, timeout: Duration) -> Progress {
         self.ask(timeout, Command::Flush).0
     }
@@ -165,7 +169,7 @@ impl Collector {
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && has_answered
         {
-            // It has said its last word. One that is stuck in somebody's code ends by itself, or not.
+            // It has answered. One that is stuck in somebody's code ends by itself, or not.
             let _ = thread.join();
         }
         progress
@@ -189,14 +193,14 @@ impl Collector {
     }
 }
 
-/// The runtime of the export thread. Its beat rests while the thread is parked.
-fn runtime(beat: &Arc<Beat>) -> std::io::Result<tokio::runtime::Runtime> {
-    let (parked, unparked) = (beat.clone(), beat.clone());
+/// The runtime of the export thread. It is idle while the thread is parked.
+fn runtime(activity: &Arc<Activity>) -> std::io::Result<tokio::runtime::Runtime> {
+    let (parked, unparked) = (activity.clone(), activity.clone());
     tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .enable_time()
-        .on_thread_park(move || parked.rest())
-        .on_thread_unpark(move || unparked.beat())
+        .on_thread_park(move || parked.idle())
+        .on_thread_unpark(move || unparked.progress())
         .build()
 }
 

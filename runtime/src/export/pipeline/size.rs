@@ -1,7 +1,5 @@
 //! How large a request may be.
 
-use std::cell::Cell;
-
 /// Requests stay below this, unless one item alone is larger: backends refuse 4 MiB and more.
 const MOST_BYTES: usize = 3 << 20;
 /// Requests are not made smaller than this.
@@ -25,32 +23,32 @@ pub(super) fn longest_request(limit: usize) -> usize {
 /// The largest request that one backend is sent: halved when it finds one too large, and doubled after a while.
 pub(super) struct Size {
     most: usize,
-    now: Cell<usize>,
-    accepted: Cell<u32>,
+    now: usize,
+    accepted: u32,
 }
 
 impl Size {
     pub(super) fn new(most: usize) -> Self {
-        Size { most, now: Cell::new(most), accepted: Cell::new(0) }
+        Size { most, now: most, accepted: 0 }
     }
 
     pub(super) fn now(&self) -> usize {
-        self.now.get()
+        self.now
     }
 
     /// The backend found a request of so many bytes too large. Gives the size for the next ones.
-    pub(super) fn halve(&self, bytes: usize) -> usize {
-        self.accepted.set(0);
-        self.now.set((bytes.min(self.now()) / 2).max(LEAST_BYTES));
-        self.now()
+    pub(super) fn halve(&mut self, bytes: usize) -> usize {
+        self.accepted = 0;
+        self.now = (bytes.min(self.now) / 2).max(LEAST_BYTES);
+        self.now
     }
 
     /// The backend accepted a request.
-    pub(super) fn accepted(&self) {
-        self.accepted.set(self.accepted.get() + 1);
-        if self.accepted.get() >= GROWS_AFTER {
-            self.accepted.set(0);
-            self.now.set(self.now().saturating_mul(2).min(self.most));
+    pub(super) fn accepted(&mut self) {
+        self.accepted += 1;
+        if self.accepted >= GROWS_AFTER {
+            self.accepted = 0;
+            self.now = self.now.saturating_mul(2).min(self.most);
         }
     }
 }
@@ -61,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_refusal_halves_the_size_and_success_restores_it() {
-        let size = Size::new(1 << 20);
+        let mut size = Size::new(1 << 20);
         assert_eq!([size.halve(1 << 20), size.halve(100 << 10), size.halve(1_000)], [1 << 19, 50 << 10, LEAST_BYTES]);
         let mut requests = 0;
         while size.now() < 1 << 20 {

@@ -1,0 +1,165 @@
+//! What became of spans, points and log records.
+//!
+//! An item that was handed to a route is in exactly one [`State`], and an [`Account`] counts the items in each. A change of
+//! state takes items out of one count and adds them to another under one lock. So no count can fall below zero, and the
+//! counts add up to what was handed over at every moment, not only when nothing moves.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::self_metrics::{REASONS, Reason};
+
+/// The state of an item. It begins as `Pending`; `Exported`, `Unconfirmed` and `Dropped` are final.
+///
+/// ```text
+///  Pending ──> Exported, Unconfirmed, Dropped(NoRoom, Refused, Rejected)
+///     │
+///     └──> Spooled ──> Exported, Unconfirmed, Dropped(Refused, Rejected, Spool, LostOnDisk)
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum State {
+    /// In memory: it waits, is being sent, or is being written to disk.
+    Pending,
+    /// On disk. It stays so while it is read and sent from there.
+    Spooled,
+    /// The receiver accepted it.
+    Exported,
+    /// The response was a success, but not one of OTLP: nobody knows whether a receiver has it.
+    Unconfirmed,
+    /// It is lost.
+    Dropped(Reason),
+}
+
+/// How many items are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) pending: u64,
+    pub(crate) spooled: u64,
+    pub(crate) exported: u64,
+    pub(crate) unconfirmed: u64,
+    /// By [`Reason`] `as usize`.
+    pub(crate) dropped: [u64; REASONS.len()],
+    /// Items of earlier processes that the receiver accepted. They are in none of the other counts.
+    pub(crate) replayed: u64,
+}
+
+impl Counts {
+    /// Adds items to a state.
+    pub(crate) fn add(&mut self, items: u64, state: State) {
+        *self.of(state) += items;
+    }
+
+    /// All that is lost.
+    pub(crate) fn lost(&self) -> u64 {
+        self.dropped.iter().sum()
+    }
+
+    /// Whether items can still change their state.
+    pub(crate) fn is_final(&self) -> bool {
+        self.pending == 0 && self.spooled == 0
+    }
+
+    fn of(&mut self, state: State) -> &mut u64 {
+        match state {
+            State::Pending => &mut self.pending,
+            State::Spooled => &mut self.spooled,
+            State::Exported => &mut self.exported,
+            State::Unconfirmed => &mut self.unconfirmed,
+            State::Dropped(reason) => &mut self.dropped[reason as usize],
+        }
+    }
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Counts) {
+        self.pending += other.pending;
+        self.spooled += other.spooled;
+        self.exported += other.exported;
+        self.unconfirmed += other.unconfirmed;
+        self.dropped.iter_mut().zip(other.dropped).for_each(|(sum, more)| *sum += more);
+        self.replayed += other.replayed;
+    }
+}
+
+impl std::iter::Sum for Counts {
+    fn sum<I: Iterator<Item = Counts>>(all: I) -> Counts {
+        all.fold(Counts::default(), |mut sum, counts| {
+            sum += counts;
+            sum
+        })
+    }
+}
+
+/// The states of the items that one route was handed. Files in the spool keep the account of the route that wrote them, so
+/// that whoever sends or removes one changes the same counts. The lock is never held for long.
+#[derive(Debug, Default)]
+pub(crate) struct Account(Mutex<Counts>);
+
+impl Account {
+    /// Takes on new items.
+    pub(crate) fn add(&self, items: u64, state: State) {
+        self.lock().add(items, state);
+    }
+
+    /// Changes the state of items that are in state `from`.
+    pub(crate) fn pass(&self, items: u64, from: State, to: State) {
+        let mut counts = self.lock();
+        *counts.of(from) -= items;
+        counts.add(items, to);
+    }
+
+    /// Changes the state of items that are in state `from` to those that `to` counts.
+    pub(crate) fn settle(&self, from: State, to: &Counts) {
+        let mut counts = self.lock();
+        *counts.of(from) -= to.exported + to.unconfirmed + to.lost();
+        *counts += *to;
+    }
+
+    /// Counts items of earlier processes that the receiver accepted.
+    pub(crate) fn add_replayed(&self, items: u64) {
+        self.lock().replayed += items;
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        *self.lock()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_item_is_in_one_state() {
+        let account = Account::default();
+        account.add(10, State::Pending);
+        account.pass(6, State::Pending, State::Spooled);
+        account.pass(1, State::Pending, State::Dropped(Reason::NoRoom));
+        let mut answered = Counts::default();
+        answered.add(3, State::Exported);
+        answered.add(1, State::Dropped(Reason::Rejected));
+        account.settle(State::Spooled, &answered);
+        let counts = account.counts();
+        assert_eq!((counts.pending, counts.spooled, counts.exported, counts.lost()), (3, 2, 3, 2));
+        assert!(!counts.is_final());
+    }
+
+    #[test]
+    fn a_reader_never_sees_an_item_twice_or_not_at_all() {
+        let account = Account::default();
+        account.add(100, State::Pending);
+        std::thread::scope(|scope| {
+            scope.spawn(|| (0..100).for_each(|_| account.pass(1, State::Pending, State::Spooled)));
+            scope.spawn(|| {
+                while account.counts().pending > 0 {
+                    let counts = account.counts();
+                    assert_eq!(counts.pending + counts.spooled, 100);
+                }
+            });
+        });
+        assert_eq!(account.counts().spooled, 100);
+    }
+}

@@ -1,0 +1,196 @@
+//! One request on its way: sent, in parts if need be, and counted by what the receiver says.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::time::Instant;
+
+use super::Queue;
+use super::worker::{Event, Stop, Stopped, Worker};
+use crate::export::account::{Counts, State};
+use crate::export::pipeline::outbox::Batch;
+use crate::export::pipeline::reported::head;
+use crate::export::pipeline::size::{LEAST_BYTES, Size};
+use crate::export::pipeline::split::split;
+use crate::export::self_metrics::{self, Outcome, Reason};
+use crate::export::spool::Claimed;
+use crate::export::transport::{Probe, Sent, Transport};
+
+/// A request that is to be sent.
+pub(super) enum Work {
+    /// From memory.
+    Live(Batch),
+    /// From disk.
+    Stored(Claimed),
+}
+
+impl Work {
+    pub(super) fn batch(&self) -> Batch {
+        match self {
+            Work::Live(batch) => batch.clone(),
+            Work::Stored(claimed) => Batch { bytes: claimed.bytes.clone(), items: claimed.items },
+        }
+    }
+}
+
+/// Why a request has to be sent again, and when.
+pub(super) struct Retry {
+    pub(super) after: Option<Duration>,
+    pub(super) cause: String,
+    pub(super) probe: Probe,
+}
+
+/// How the delivery of a request ended.
+pub(super) enum Ended {
+    /// The receiver has answered for all of it.
+    Answered,
+    /// Something is left of it, which waits again.
+    Retry(Retry),
+    /// A command stopped the worker; the rest of the request waits again.
+    Stopped(Stopped),
+}
+
+impl Worker {
+    /// Sends a request, in parts if the receiver finds it too large, up to the first part that has to wait. Notes what became
+    /// of it; the rest of it waits again.
+    pub(super) async fn deliver(&mut self, transport: &mut Transport, work: Work) -> Ended {
+        let (stored, longest) = (matches!(work, Work::Stored(_)), self.queue.borrow().size.now());
+        let mut parts = VecDeque::from(split(work.batch(), self.form, longest));
+        let (mut counts, mut ended) = (Counts::default(), Ended::Answered);
+        let mut finish = None;
+        while let Some(part) = parts.pop_front() {
+            let began = Instant::now();
+            let sent = match self.attempt(transport, part.bytes.clone(), stored, &mut finish).await {
+                Ok(sent) => sent,
+                Err(stopped) => {
+                    parts.push_front(part);
+                    ended = Ended::Stopped(stopped);
+                    break;
+                }
+            };
+            self_metrics::sent(self.signal, outcome(&sent), began.elapsed());
+            if let Some(problem) = transport.files_problem() {
+                self.failures.complain("files", &format!("{problem}; using the previous certificates"));
+            }
+            match sent {
+                Sent::Accepted { rejected, message } => {
+                    self.accepted(part.items, rejected, &message.unwrap_or_default(), &mut counts);
+                }
+                Sent::Unconfirmed { cause } => {
+                    self.failures.complain("unconfirmed", &cause);
+                    counts.add(part.items, State::Unconfirmed);
+                }
+                Sent::TooLarge { cause } => {
+                    let smaller = self.halved(part, &cause);
+                    match &smaller[..] {
+                        [whole] => self.refused(whole.items, &cause, &mut counts),
+                        _ => smaller.into_iter().rev().for_each(|part| parts.push_front(part)),
+                    }
+                }
+                Sent::Refused { cause } => self.refused(part.items, &cause, &mut counts),
+                Sent::Retry { after, cause, probe } => {
+                    parts.push_front(part);
+                    ended = Ended::Retry(Retry { after, cause, probe });
+                    break;
+                }
+            }
+        }
+        self.settle(work, &counts, parts.into()).await;
+        finish.map_or(ended, Ended::Stopped)
+    }
+
+    /// Sends a request once. Where this is to find out whether the receiver is back, what comes meanwhile goes to disk. An error,
+    /// if a command stops the worker at once; sets `finish`, if it shall stop after this request.
+    async fn attempt(
+        &mut self,
+        transport: &mut Transport,
+        bytes: Bytes,
+        stored: bool,
+        finish: &mut Option<Stopped>,
+    ) -> Result<Sent, Stopped> {
+        let send = transport.send(bytes);
+        tokio::pin!(send);
+        loop {
+            tokio::select! {
+                biased;
+                sent = &mut send => return Ok(sent),
+                event = self.inbox.next(), if finish.is_none() => match event {
+                    Event::Look if stored && self.queue.borrow().is_failing => self.store_all().await,
+                    Event::Look | Event::Hurry => {}
+                    Event::Stop((Stop::Finish, answer)) => *finish = Some((Stop::Finish, answer)),
+                    Event::Stop(stopped) => return Err(stopped),
+                }
+            }
+        }
+    }
+
+    /// The receiver took a part, or most of it.
+    fn accepted(&mut self, items: u64, rejected: u64, message: &str, counts: &mut Counts) {
+        self.failures.recovered();
+        self.queue.borrow_mut().accepted();
+        let rejected = rejected.min(items);
+        if rejected > 0 {
+            self.failures.complain("rejected", &format!("the receiver rejected {rejected} of {items}: {message}"));
+        } else if !message.is_empty() {
+            self.failures.complain("accepted", &format!("the receiver accepted {items} items and says: {message}"));
+        }
+        counts.add(items - rejected, State::Exported);
+        counts.add(rejected, State::Dropped(Reason::Rejected));
+    }
+
+    /// The receiver will never take a part.
+    fn refused(&mut self, items: u64, cause: &str, counts: &mut Counts) {
+        self.failures.complain(&format!("refused: {}", head(cause)), &format!("{items} items are lost: {cause}"));
+        counts.add(items, State::Dropped(Reason::Refused));
+    }
+
+    /// The receiver found a part too large: makes smaller ones of it, unless it is small already.
+    fn halved(&mut self, part: Batch, cause: &str) -> Vec<Batch> {
+        let bytes = part.bytes.len();
+        if bytes <= LEAST_BYTES {
+            return vec![part];
+        }
+        let longest = self.queue.borrow_mut().size.halve(bytes);
+        let text = format!("a request of {bytes} bytes is too large, sending at most {longest}: {cause}");
+        self.failures.complain("too large", &text);
+        split(part, self.form, longest)
+    }
+
+    /// Notes what became of a request. What is left of it waits again.
+    async fn settle(&mut self, work: Work, counts: &Counts, rest: Vec<Batch>) {
+        match (work, &self.disk) {
+            // What was sent of a file is sent again with the rest of it, and counted then.
+            (Work::Stored(claimed), Some(disk)) if !rest.is_empty() => disk.back(claimed),
+            (Work::Stored(claimed), Some(disk)) => disk.done(claimed, counts, &self.account).await,
+            _ => {
+                self.account.settle(State::Pending, counts);
+                self.queue.borrow_mut().outbox.sent_but(rest);
+            }
+        }
+    }
+}
+
+impl Queue {
+    /// The receiver works.
+    fn accepted(&mut self) {
+        self.is_failing = false;
+        self.size.accepted();
+    }
+
+    /// Another receiver may work, and accept larger requests.
+    pub(super) fn forget_receiver(&mut self) {
+        self.is_failing = false;
+        self.size = Size::new(self.outbox.longest_request());
+    }
+}
+
+fn outcome(sent: &Sent) -> Outcome {
+    match sent {
+        Sent::Accepted { rejected: 0, .. } => Outcome::Ok,
+        Sent::Accepted { .. } => Outcome::Partial,
+        Sent::Refused { .. } | Sent::TooLarge { .. } => Outcome::Refused,
+        Sent::Unconfirmed { .. } => Outcome::Unconfirmed,
+        Sent::Retry { .. } => Outcome::Retry,
+    }
+}

@@ -1,0 +1,120 @@
+//! Metrics on their way from memory to requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::outbox::packed;
+use super::route::{Forms, Routes};
+use super::signal_pipeline::{Batcher, Content, Found, Pipeline, Source};
+use crate::config::Signal;
+use crate::config::redact::Redact;
+use crate::encode::json;
+use crate::encode::metrics::metrics_request;
+use crate::encode::resource::EncodedResource;
+use crate::encode::views::Views;
+use crate::export::self_metrics::{Figures, SelfMetrics};
+use crate::meter::reader::Reader;
+use crate::meter::snapshot::Snapshot;
+
+/// Everything that has metrics to read.
+pub(crate) struct Readings {
+    pub(crate) reader: Reader,
+    pub(crate) views: Arc<Views>,
+    /// Raw instruments of OpenTelemetry.
+    #[cfg(feature = "otel")]
+    pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
+}
+
+impl Readings {
+    /// All metrics, with no more patience for their callbacks than given.
+    fn snapshot(&mut self, patience: Duration) -> Snapshot {
+        // Half of it for our callbacks, half for those of others.
+        let patience = patience / 2;
+        let mut snapshot = self.reader.snapshot_within(patience);
+        self.views.apply(&mut snapshot);
+        #[cfg(feature = "otel")]
+        {
+            snapshot.foreign = self.meters.as_ref().map(|meters| meters.collect(patience)).unwrap_or_default();
+        }
+        snapshot
+    }
+}
+
+/// Metrics are not taken as they come, but read in intervals.
+pub(super) struct Points {
+    redact: Option<Redact>,
+    readings: Option<Readings>,
+    self_metrics: SelfMetrics,
+    pub(super) paused: bool,
+}
+
+impl Points {
+    pub(super) fn new(redact: Option<Redact>) -> Self {
+        Points { redact, readings: None, self_metrics: SelfMetrics::default(), paused: false }
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.readings.is_some() && !self.paused
+    }
+
+    /// Updates the metrics about telemetry itself.
+    pub(super) fn update(&mut self, figures: Figures) {
+        if self.is_on() {
+            self.self_metrics.record(figures);
+        }
+    }
+}
+
+impl Source for Points {
+    const SIGNAL: Signal = Signal::Metrics;
+    type Feed = Readings;
+    type Content = Option<Snapshot>;
+
+    fn start(&mut self, readings: Readings) {
+        self.readings = Some(readings);
+        // All figures count from the start of the export thread.
+        self.self_metrics = SelfMetrics::default();
+    }
+
+    fn is_polled(&self) -> bool {
+        false
+    }
+
+    fn take(&mut self, _: &Routes, _: &mut Batcher<Option<Snapshot>>) -> Found {
+        Found::Nothing
+    }
+}
+
+impl Pipeline<Points> {
+    /// Reads the metrics, with no more patience for their callbacks than given.
+    pub(super) fn collect(&mut self, patience: Duration, figures: Figures) {
+        let Points { redact, readings, self_metrics, paused } = &mut self.source;
+        let Some(readings) = readings.as_mut().filter(|_| !*paused) else { return };
+        self_metrics.record(figures);
+        let mut snapshot = readings.snapshot(patience);
+        redact.iter().for_each(|redact| redact.metrics(&mut snapshot));
+        let points = snapshot.points();
+        if points > 0 {
+            self.batcher.send(&self.routes, points, Some(snapshot));
+        }
+    }
+}
+
+impl Content for Option<Snapshot> {
+    fn want(&mut self, _: bool, _: bool) {}
+
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Routes) {
+        let Some(snapshot) = self.take() else { return };
+        routes.push(&Forms {
+            items,
+            protobuf: &|| packed(metrics_request(resource, &snapshot)),
+            json: &|| packed(json::metrics_request(resource, &snapshot)),
+            text: &|| snapshot.to_string(),
+            spans: None,
+        });
+    }
+}
