@@ -4,8 +4,10 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+type Predicate<T> = dyn Fn(&T) -> bool + Send + Sync;
+
 /// A function of the application that says whether a call is traced, by its path or its request.
-pub(crate) struct Filter<T: ?Sized>(Option<Arc<dyn Fn(&T) -> bool + Send + Sync>>);
+pub(crate) struct Filter<T: ?Sized>(Option<Arc<Predicate<T>>>);
 
 impl<T: ?Sized> Filter<T> {
     pub(crate) fn set(&mut self, filter: impl Fn(&T) -> bool + Send + Sync + 'static) {

@@ -33,7 +33,10 @@ where
     type Output = Result<Response<Body>, E>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        let answer = |response: Response<B>, call| watch(response.map(body), call);
+        let answer = |response: Response<B>, call| match call {
+            Some(call) => watch(response.map(body), call),
+            None => response.map(body),
+        };
         match &self.call {
             // Where telemetry is off this is all of it, so that it costs next to nothing.
             None => return self.project().inner.poll(task).map_ok(|response| response.map(body)),
@@ -67,8 +70,7 @@ fn internal() -> Status {
 }
 
 /// Follows a response to its end. If that is known by now, nobody may ever poll the body.
-fn watch(response: Response<Body>, call: Option<Call>) -> Response<Body> {
-    let Some(mut call) = call else { return response };
+fn watch(response: Response<Body>, mut call: Call) -> Response<Body> {
     let http = response.status();
     if call.is_told() {
         let ended = || response.body().is_end_stream().then(|| status::of_http(http));
@@ -135,7 +137,7 @@ mod tests {
         for status in [Status::not_found("x"), Status::new(Code::Ok, "")] {
             let mut call = None;
             Call::answer_panics(&mut call);
-            let response = watch(status.into_http(), call);
+            let response = watch(status.into_http(), call.unwrap());
             assert!(response.body().is_end_stream());
         }
     }
