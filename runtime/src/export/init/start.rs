@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use super::error::InitError;
 use crate::base::notice;
-use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal};
+use crate::config::{self, Batch, Config, Destination, Otlp, Signal};
 use crate::encode::views::Views;
 use crate::export::collector::{Change, Disk, Metrics, Plan, Plugged, Receiver, Source, Traces};
 use crate::export::resource;
 use crate::export::spool::{self, Encoding, Spool, SpoolConfig};
-use crate::export::transport::{Target, Transport};
+use crate::export::transport::Transport;
 use crate::meter::metering::{Metering, MeteringConfig, MeteringError};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
@@ -108,7 +108,9 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
     let mut receiver = |destination: &Destination| match destination {
         Destination::Console => Ok(Receiver::Console(config.console)),
         Destination::Otlp(otlp) => {
-            let transport = Transport::new(&target(otlp, timeout), signal);
+            // An attempt takes no longer than what was said of one, and no longer than what was said of the whole export. How
+            // often it is repeated is up to the memory: requests for a receiver that is down are not given up because of time.
+            let transport = Transport::new(&Otlp { timeout: otlp.timeout.min(timeout), ..(**otlp).clone() }, signal);
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
             let what = format!("{} to {}", signal.name(), otlp.endpoint);
             let disk = spool
@@ -129,19 +131,6 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
 
 fn of_batch(batch: &Batch) -> (Option<u32>, Duration) {
     (batch.queue, batch.timeout)
-}
-
-/// An attempt takes no longer than what was said of one, and no longer than what was said of the whole export. How often it
-/// is repeated is up to the memory: what waits for a receiver that is down is not given up because of the time.
-fn target(otlp: &Otlp, timeout: Duration) -> Target {
-    Target {
-        protocol: otlp.protocol,
-        url: otlp.endpoint.url(),
-        headers: otlp.headers.clone(),
-        gzip: otlp.compression == Compression::Gzip,
-        timeout: otlp.timeout.min(timeout),
-        tls: otlp.tls.clone(),
-    }
 }
 
 /// The exporters that the program brought along.
