@@ -43,8 +43,8 @@ pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
 pub use self::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, Interop, LogLimits, LogLines,
-    Logs, Metrics, Resource, Spool, TemporalityPreference, Traces,
+    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, LogLimits, LogLines, Logs,
+    Metrics, Resource, Spool, TemporalityPreference, Traces,
 };
 pub use self::problem::{ConfigError, Problem, Severity};
 pub use self::short::{Telemetry, TelemetrySection, TelemetryTls};
@@ -54,6 +54,7 @@ pub use crate::declare::attribute::AttributeValue;
 use crate::declare::filter::Filter;
 pub use crate::meter::exemplar::Exemplars;
 pub use crate::propagate::format::Propagator;
+pub use crate::record::bridge::Interop;
 
 use self::origin::Origins;
 

@@ -117,27 +117,6 @@ pub struct Logs {
     pub lines: Option<LogLines>,
 }
 
-/// How far the OpenTelemetry API and ours know of each other, where the feature `otel` is on.
-///
-/// ```
-/// use tracecast::config::{Config, Interop};
-///
-/// assert_eq!(Config::new().interop, Interop::Boundaries);
-/// assert_eq!(Config::new().with_interop(Interop::Full).interop, Interop::Full);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Interop {
-    /// Not at all: the program's own provider stays the global one.
-    Off,
-    /// Our provider is the global one. OpenTelemetry's current context is that of our client, server, producer and consumer
-    /// spans while they are entered.
-    #[default]
-    Boundaries,
-    /// It is that of all our spans. It costs some hundred instructions a span.
-    Full,
-}
-
 /// Where spans and log records wait on disk that cannot be sent.
 ///
 /// ```

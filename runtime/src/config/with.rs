@@ -6,12 +6,13 @@ use std::time::Duration;
 use super::level::LogFilter;
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
-use super::parts::{ConsoleFormat, Exporter, Interop, LogLines, Spool};
+use super::parts::{ConsoleFormat, Exporter, LogLines, Spool};
 use super::{Config, Endpoint};
 use crate::base::secret::{Masked, Secret};
 use crate::declare::attribute::AttributeValue;
 use crate::declare::filter::Filter;
 use crate::propagate::format::Propagator;
+use crate::record::bridge::Interop;
 use crate::record::limits::Limits;
 use crate::record::sampling::Sampler;
 
