@@ -335,9 +335,10 @@ fn reading_the_same_again_changes_nothing() {
     let _turn = TURN.lock().unwrap();
     let receiver = Receiver::start();
     let section = format!(r#"{{"service_name": "store", "otlp_endpoint": "{}"}}"#, receiver.endpoint());
-    let mut config = Config::from_env().with_telemetry(serde_json::from_str(&section).unwrap());
-    config.traces.batch.size = 256;
-    let telemetry = config.init().unwrap();
+    let config = Config::from_env().with_telemetry(serde_json::from_str(&section).unwrap());
+    let mut batch = config.traces.batch;
+    batch.size = 256;
+    let telemetry = config.with_span_batch(batch).init().unwrap();
     load("one");
     telemetry.set_filter("Cache=off".parse().unwrap());
     let reloaded = telemetry.reload().unwrap();

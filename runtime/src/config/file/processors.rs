@@ -10,10 +10,10 @@ use crate::config::values::{self, count};
 
 pub(super) fn tracer_provider(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
-    let mut batch = reading.config.traces.batch;
+    let mut batch = reading.config.settings.traces.batch;
     let exporters = processors(reading, &mut map, &mut batch);
-    reading.config.traces.exporters = Some(exporters);
-    reading.config.traces.batch = batch;
+    reading.config.settings.traces.exporters = Some(exporters);
+    reading.config.settings.traces.batch = batch;
     reading.came_from("traces.exporters", at);
     if let Some(at) = map.get("limits") {
         span_limits(reading, &at);
@@ -21,7 +21,7 @@ pub(super) fn tracer_provider(reading: &mut Reading, at: &At<'_>) {
     if let Some(at) = map.get("sampler")
         && let Some(sampler) = sampler::read(reading, &at)
     {
-        reading.config.traces.sampler = sampler;
+        reading.config.settings.traces.sampler = sampler;
         reading.came_from("traces.sampler", &at);
     }
     map.unsupported(reading, "id_generator");
@@ -31,10 +31,10 @@ pub(super) fn tracer_provider(reading: &mut Reading, at: &At<'_>) {
 
 pub(super) fn logger_provider(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
-    let mut batch = reading.config.logs.batch;
+    let mut batch = reading.config.settings.logs.batch;
     let exporters = processors(reading, &mut map, &mut batch);
-    reading.config.logs.exporters = Some(exporters);
-    reading.config.logs.batch = batch;
+    reading.config.settings.logs.exporters = Some(exporters);
+    reading.config.settings.logs.batch = batch;
     reading.came_from("logs.exporters", at);
     if let Some(at) = map.get("limits") {
         let mut map = reading.map(&at);
@@ -106,33 +106,33 @@ fn span_limits(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
     common_span_limits(reading, &mut map);
     let setting = "traces.limits";
-    reading.set(setting, map.get("event_count_limit"), count, |config, limit| config.traces.limits.events = limit);
-    reading.set(setting, map.get("link_count_limit"), count, |config, limit| config.traces.limits.links = limit);
-    reading.set(setting, map.get("event_attribute_count_limit"), count, |config, limit| {
-        config.traces.limits.attributes_per_event = limit;
+    reading.set(setting, map.get("event_count_limit"), count, |settings, limit| settings.traces.limits.events = limit);
+    reading.set(setting, map.get("link_count_limit"), count, |settings, limit| settings.traces.limits.links = limit);
+    reading.set(setting, map.get("event_attribute_count_limit"), count, |settings, limit| {
+        settings.traces.limits.attributes_per_event = limit;
     });
-    reading.set(setting, map.get("link_attribute_count_limit"), count, |config, limit| {
-        config.traces.attributes_per_link = Some(limit);
+    reading.set(setting, map.get("link_attribute_count_limit"), count, |settings, limit| {
+        settings.traces.attributes_per_link = Some(limit);
     });
     map.finish(reading, Unknown::Refused);
 }
 
 fn common_span_limits(reading: &mut Reading, map: &mut Map<'_>) {
     let setting = "traces.limits";
-    reading.set(setting, map.get("attribute_value_length_limit"), count, |config, limit| {
-        config.traces.limits.value_bytes = limit;
+    reading.set(setting, map.get("attribute_value_length_limit"), count, |settings, limit| {
+        settings.traces.limits.value_bytes = limit;
     });
-    reading.set(setting, map.get("attribute_count_limit"), count, |config, limit| {
-        config.traces.limits.attributes = limit;
+    reading.set(setting, map.get("attribute_count_limit"), count, |settings, limit| {
+        settings.traces.limits.attributes = limit;
     });
 }
 
 fn log_limits(reading: &mut Reading, map: &mut Map<'_>) {
     let setting = "logs.limits";
-    reading.set(setting, map.get("attribute_value_length_limit"), count, |config, limit| {
-        config.logs.limits.value_bytes = limit;
+    reading.set(setting, map.get("attribute_value_length_limit"), count, |settings, limit| {
+        settings.logs.limits.value_bytes = limit;
     });
-    reading.set(setting, map.get("attribute_count_limit"), count, |config, limit| {
-        config.logs.limits.attributes = limit;
+    reading.set(setting, map.get("attribute_count_limit"), count, |settings, limit| {
+        settings.logs.limits.attributes = limit;
     });
 }

@@ -1,22 +1,22 @@
 //! Walking a document: where one is, what was found, what was wrong with it.
 
 use crate::base::secret::Masked;
-use crate::config::Config;
 use crate::config::origin::Origin;
 use crate::config::problem::{Problem, Severity, Wrong};
 use crate::config::values::Parsed;
 use crate::config::yaml::{Kind, Node};
+use crate::config::{Config, Settings};
 
 /// A value, and the path to it.
 #[derive(Clone)]
-pub(super) struct At<'a> {
+pub(in crate::config) struct At<'a> {
     pub(super) path: String,
     pub(super) node: &'a Node,
 }
 
 /// The configuration so far, and everything that was wrong.
 #[derive(Default)]
-pub(super) struct Reading {
+pub(in crate::config) struct Reading {
     pub(super) config: Config,
     pub(super) problems: Vec<Problem>,
 }
@@ -155,13 +155,24 @@ impl Reading {
         setting: &'static str,
         at: Option<At<'_>>,
         parse: impl FnOnce(&str) -> Parsed<T>,
-        put: impl FnOnce(&mut Config, T),
+        put: impl FnOnce(&mut Settings, T),
     ) {
-        let Some(at) = at else { return };
-        if let Some(value) = self.value(Some(at.clone()), parse) {
-            put(&mut self.config, value);
+        if let Some(at) = at
+            && self.put(&at, parse, put)
+        {
             self.came_from(setting, &at);
         }
+    }
+
+    /// Puts a single value into the settings, unless it is wrong.
+    pub(in crate::config) fn put<T>(
+        &mut self,
+        at: &At<'_>,
+        parse: impl FnOnce(&str) -> Parsed<T>,
+        put: impl FnOnce(&mut Settings, T),
+    ) -> bool {
+        let value = self.value(Some(at.clone()), parse);
+        value.map(|value| put(&mut self.config.settings, value)).is_some()
     }
 
     pub(super) fn came_from(&mut self, setting: &'static str, at: &At<'_>) {

@@ -4,19 +4,21 @@ mod fields;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::layers::Layer;
 use super::level::LogFilter;
 use super::origin::Origin;
-use super::otlp::{Address, Compression, Protocol, TlsFiles};
-use super::parts::{Exporter, LogLines};
+use super::otlp::{Address, Compression, Protocol};
+use super::parts::{Exporter, LogLines, setting_of};
 use super::problem::{Severity, Wrong};
+use super::table::settings;
 use super::values;
-use super::{Config, Endpoint, Spool};
+use super::{Config, Endpoint};
 use crate::base::secret::{Masked, Secret};
 use crate::declare::attribute::AttributeValue;
 use crate::declare::filter::Filter;
-use crate::record::sampling::Sampler;
 
 /// What an application's own configuration says about telemetry. All of it is optional; what is not known is refused.
 ///
@@ -174,103 +176,77 @@ impl Config {
         if self.declarative {
             return self;
         }
-        self.take_process(&telemetry);
-        self.take_signals(&telemetry);
-        self.take_otlp(telemetry);
-        self
+        self.check(&telemetry);
+        self.with(Layer::Section(Arc::new(telemetry)))
     }
 
-    fn take_process(&mut self, telemetry: &Telemetry) {
-        self.fill("enabled", telemetry.enabled, |config, enabled| config.enabled = Some(enabled));
-        self.fill("debug", telemetry.debug, |config, debug| config.debug = debug);
-        self.fill("strict", telemetry.strict, |config, strict| config.strict = strict);
-        self.fill("memory_limit", telemetry.memory_limit, |config, bytes| config.memory_limit = bytes);
-        self.fill("filter", telemetry.filter.clone(), |config, filter| config.filter = filter.into());
-        self.fill("log_filter", telemetry.log_level.clone(), |config, filter| config.log_filter = filter.into());
-        for (setting, name, text) in
-            [("service_name", "service.name", &telemetry.service_name), ("role", "tc.role", &telemetry.role)]
-        {
-            self.fill(setting, text.clone(), |config, text| {
-                config.resource.set(name, Masked::from(AttributeValue::Str(text)));
-            });
+    /// Sets what nobody has said before.
+    pub(super) fn fill(&mut self, telemetry: &Telemetry) {
+        if self.declarative {
+            return;
         }
-        for (name, value) in &telemetry.resource_attributes {
-            if self.resource.get(name).is_none() {
-                self.resource.set(name, Masked::from(value.clone()));
+        for setting in settings().filter(|setting| setting.section.is_some()) {
+            if *self.origins.of(setting.name) == Origin::Default
+                && setting.section.is_some_and(|section| section(self, telemetry))
+            {
+                self.origins.set(setting.name, Origin::Section);
             }
         }
-    }
-
-    fn take_signals(&mut self, telemetry: &Telemetry) {
-        let exporters = |on: bool| if on { vec![Exporter::Otlp(Box::default())] } else { Vec::new() };
-        self.fill("traces.exporters", telemetry.traces.map(exporters), |config, exporters| {
-            config.traces.exporters = Some(exporters);
-        });
-        self.fill("metrics.exporters", telemetry.metrics.map(exporters), |config, exporters| {
-            config.metrics.exporters = Some(exporters);
-        });
-        self.fill("logs.exporters", telemetry.logs.map(exporters), |config, exporters| {
-            config.logs.exporters = Some(exporters);
-        });
-        self.fill("traces.sampler", telemetry.sampling_ratio, |config, ratio| {
-            config.traces.sampler = Sampler::Ratio(ratio);
-        });
-        self.fill("spool", telemetry.spool_dir.clone(), |config, directory| config.spool = Some(Spool::new(directory)));
-        self.fill("logs.lines", telemetry.log_format, |config, lines| config.logs.lines = Some(lines));
-        self.fill("metrics.interval", telemetry.metric_interval_ms, |config, interval| {
-            config.metrics.interval = interval;
-        });
-    }
-
-    fn take_otlp(&mut self, telemetry: Telemetry) {
-        let Telemetry { otlp_endpoint, protocol, compression, timeout_ms, headers, tls, .. } = telemetry;
-        self.fill("otlp.endpoint", otlp_endpoint, |config, endpoint| {
-            config.otlp.address = Some(Address::Base(endpoint.into()));
-        });
-        self.fill("otlp.protocol", protocol, |config, protocol| config.otlp.protocol = Some(protocol));
-        self.fill("otlp.compression", compression, |config, compression| config.otlp.compression = Some(compression));
-        self.fill("otlp.timeout", timeout_ms, |config, timeout| config.otlp.timeout = Some(timeout));
-        if !headers.is_empty() {
-            let headers = self.sendable(headers);
-            self.fill("otlp.headers", Some(headers), |config, headers| config.otlp.headers = Some(headers));
-        }
-        let TelemetryTls { ca_file, cert_file, key_file } = tls;
-        self.fill("otlp.tls.ca", ca_file, |config, file| config.otlp.tls.ca = Some(file.into()));
-        if cert_file.is_some() != key_file.is_some() {
-            let wrong = Wrong::new("has half of a client certificate", "both `cert_file` and `key_file`");
-            let problem = wrong.using("none").at_place("telemetry.tls", Severity::Warning);
-            self.problems.push(problem);
-        }
-        self.fill("otlp.tls.client_certificate", cert_file.zip(key_file), |config, (certificate, key)| {
-            let ca = config.otlp.tls.ca.take();
-            config.otlp.tls =
-                TlsFiles { ca, client_certificate: Some(certificate.into()), client_key: Some(key.into()) };
-            config.origins.set("otlp.tls.client_key", Origin::Section);
-        });
-    }
-
-    /// The headers that HTTP can carry; the others are reported.
-    fn sendable(&mut self, headers: BTreeMap<String, Secret>) -> Vec<(String, Secret)> {
-        let mut all = Vec::new();
-        for (name, value) in headers {
-            match values::header(&name, value.reveal().to_owned()) {
-                Some(header) => all.push(header),
-                None => {
-                    let wrong = Wrong::new("is not a header", "a name and a value that HTTP can carry");
-                    let problem =
-                        wrong.at_place(format!("telemetry.headers.{}", name.escape_debug()), Severity::Warning);
-                    self.problems.push(problem);
+        // Attributes of the resource are settings one by one.
+        for (name, value) in &telemetry.resource_attributes {
+            if self.resource.get(name).is_none() {
+                self.settings.resource.set(name, Masked::from(value.clone()));
+                let setting = setting_of(name).unwrap_or("resource");
+                if *self.origins.of(setting) == Origin::Default {
+                    self.origins.set(setting, Origin::Section);
                 }
             }
         }
-        all
     }
 
-    /// Sets what nobody said.
-    fn fill<T>(&mut self, setting: &'static str, value: Option<T>, put: impl FnOnce(&mut Config, T)) {
-        if let (Some(value), Origin::Default) = (value, self.origins.of(setting)) {
-            put(self, value);
-            self.origins.set(setting, Origin::Section);
+    pub(super) fn fill_attribute(&mut self, name: &str, text: Option<&String>) -> bool {
+        let value = text.map(|text| Masked::from(AttributeValue::Str(text.clone())));
+        value.map(|value| self.settings.resource.set(name, value)).is_some()
+    }
+
+    /// Reports what serde could not see.
+    fn check(&mut self, telemetry: &Telemetry) {
+        for (name, _) in telemetry.headers.iter().filter(|(name, value)| header(name, value).is_none()) {
+            let wrong = Wrong::new("is not a header", "a name and a value that HTTP can carry");
+            let place = format!("telemetry.headers.{}", name.escape_debug());
+            self.problems.push(wrong.at_place(place, Severity::Warning));
         }
+        if telemetry.tls.cert_file.is_some() != telemetry.tls.key_file.is_some() {
+            let wrong = Wrong::new("has half of a client certificate", "both `cert_file` and `key_file`");
+            self.problems.push(wrong.using("none").at_place("telemetry.tls", Severity::Warning));
+        }
+    }
+}
+
+pub(super) fn exporters(on: bool) -> Vec<Exporter> {
+    if on { vec![Exporter::Otlp(Box::default())] } else { Vec::new() }
+}
+
+impl Telemetry {
+    pub(super) fn address(&self) -> Option<Address> {
+        self.otlp_endpoint.clone().map(|endpoint| Address::Base(endpoint.into()))
+    }
+
+    /// The headers that HTTP can carry.
+    pub(super) fn sendable_headers(&self) -> Option<Vec<(String, Secret)>> {
+        let sendable = self.headers.iter().filter_map(|(name, value)| header(name, value));
+        (!self.headers.is_empty()).then(|| sendable.collect())
+    }
+}
+
+fn header(name: &str, value: &Secret) -> Option<(String, Secret)> {
+    values::header(name, value.reveal().to_owned())
+}
+
+impl TelemetryTls {
+    /// The client certificate and its key, if both are there.
+    pub(super) fn client(&self) -> Option<(Masked<PathBuf>, Masked<PathBuf>)> {
+        let files = self.cert_file.clone().zip(self.key_file.clone());
+        files.map(|(certificate, key)| (certificate.into(), key.into()))
     }
 }
