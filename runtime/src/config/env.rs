@@ -24,14 +24,19 @@ pub(super) fn read(lookup: Lookup<'_>) -> Config {
     if let Some(path) = variables.text("OTEL_CONFIG_FILE") {
         variables.config = from_named_file(&path, lookup);
     }
-    let is_file = variables.config.declarative;
+    let (is_file, mut done) = (variables.config.declarative, Vec::new());
     for setting in settings() {
         for Variable { name, read } in setting.variables.iter().filter(|v| !is_file || !v.name.starts_with("OTEL_")) {
-            if let Some(text) = variables.text(name)
-                && read(&mut variables, name, &text)
-            {
+            let Some(text) = variables.text(name) else { continue };
+            let problems = variables.config.problems.len();
+            if read(&mut variables, name, &text) {
                 variables.config.origins.set(setting.name, Origin::Variable(name));
             }
+            // A variable of two settings is reported once.
+            if done.contains(name) {
+                variables.config.problems.truncate(problems);
+            }
+            done.push(*name);
         }
     }
     variables.config
@@ -80,12 +85,8 @@ impl Variables<'_> {
         value.map(|value| put(&mut self.config.settings, value)).is_some()
     }
 
-    /// Two settings may be read from one variable, which is reported once.
     fn complain(&mut self, name: &str, text: &str, wrong: Wrong) {
-        let problem = wrong.at(name, &Masked::from(text.to_owned()), Severity::Warning);
-        if !self.config.problems.contains(&problem) {
-            self.config.problems.push(problem);
-        }
+        self.config.problems.push(wrong.at(name, &Masked::from(text.to_owned()), Severity::Warning));
     }
 
     pub(super) fn attribute(&mut self, attribute: &str, text: &str) -> bool {

@@ -1,6 +1,6 @@
 //! All settings. A row names a setting, its place in [`Settings`], the variables, the key of the application's section and
-//! our key of the file from which it is read, and says when a change of it takes effect. The table drives the environment,
-//! the section, our part of the file, origins, `reload` and the book.
+//! the paths of the file from which it is read, and says when a change of it takes effect. The table drives the environment,
+//! the section, single values of the file, origins, `reload` and the book.
 
 #![expect(clippy::needless_update, reason = "some rows have all sources")]
 
@@ -40,8 +40,8 @@ pub(super) struct Setting {
     pub(super) variables: &'static [Variable],
     /// Sets it as the section says, if the section says anything about it.
     pub(super) section: Option<fn(&mut Config, &Telemetry) -> bool>,
-    /// Its key below `distribution.tracecast`, and what sets it to the value there.
-    pub(super) file: Option<(&'static str, FromFile)>,
+    /// Single values of the file. What has lists and choices in it is read by code.
+    pub(super) file: &'static [InFile],
 }
 
 impl Setting {
@@ -51,14 +51,25 @@ impl Setting {
     }
 }
 
-/// Sets what a value of the file says; `false` if it says nothing that could be understood.
-type FromFile = fn(&mut Reading, &At<'_>) -> bool;
-
 /// A variable of a setting.
 pub(super) struct Variable {
     pub(super) name: &'static str,
     /// Sets what the text says; `false` if the setting does not come from this variable then.
     pub(super) read: fn(&mut Variables<'_>, &'static str, &str) -> bool,
+}
+
+/// A value of the file.
+pub(super) struct InFile {
+    path: &'static str,
+    /// Sets what the value says; `false` if it could not be understood.
+    pub(super) read: fn(&mut Reading, &At<'_>) -> bool,
+}
+
+impl InFile {
+    /// The path of the map that it is in, and its key there.
+    pub(super) fn place(&self) -> (&'static str, &'static str) {
+        self.path.rsplit_once('.').unwrap_or(("", self.path))
+    }
 }
 
 /// Whether two values differ.
@@ -104,13 +115,12 @@ macro_rules! section {
     };
 }
 
-/// `(key, parse)` sets the field; `(key, via f)` is a function of its own.
+/// The same of a value of the file.
 macro_rules! file {
-    ($field:tt ($key:literal, via $read:expr)) => {
-        ($key, $read)
-    };
-    ($field:tt ($key:literal, $parse:expr)) => {
-        ($key, |reading, at| reading.put(at, $parse, |settings, value| place!(settings, $field) = value.into()))
+    ($field:tt (via $read:expr)) => { $read };
+    ($field:tt ($parse:expr => $($part:ident).+)) => { file!(($($part).+) ($parse)) };
+    ($field:tt ($parse:expr)) => {
+        |reading, at| reading.put(at, $parse, |settings, value| place!(settings, $field) = value.into())
     };
 }
 
@@ -119,7 +129,9 @@ macro_rules! source {
         &[$(Variable { name: $variable, read: read!($field $how) }),*]
     };
     (section $field:tt $how:tt) => { Some(section!($field $how)) };
-    (file $field:tt $how:tt) => { Some(file!($field $how)) };
+    (file $field:tt [$($path:expr => $how:tt),* $(,)?]) => {
+        &[$(InFile { path: $path, read: file!($field $how) }),*]
+    };
 }
 
 macro_rules! setting {
@@ -145,30 +157,34 @@ const NOWHERE: Setting = Setting {
     copy: |_, _| {},
     variables: &[],
     section: None,
-    file: None,
+    file: &[],
 };
 
 /// What concerns all signals. Two attributes of the resource are settings of their own.
 const GENERAL: [Setting; 16] = [
     setting!("enabled", AsExporters, (enabled),
         variables: ["OTEL_ENABLED" => (values::switch), "OTEL_SDK_DISABLED" => (via env::sdk_disabled)],
-        section: (|section| section.enabled)),
+        section: (|section| section.enabled),
+        file: ["disabled" => (|text| values::truth(text).map(|disabled| disabled.then_some(false)))]),
     setting!("propagators", Later, (propagators), variables: ["OTEL_PROPAGATORS" => (via env::propagators)]),
-    setting!("own_level", Now, (own_level), variables: ["OTEL_LOG_LEVEL" => (Level::parse)]),
+    setting!("own_level", Now, (own_level),
+        variables: ["OTEL_LOG_LEVEL" => (Level::parse)], file: ["log_level" => (Level::parse_severity)]),
     setting!("semconv", Later, (semconv), variables: ["OTEL_SEMCONV_STABILITY_OPT_IN" => (values::names)]),
     setting!("interop", Later, (interop)),
     setting!("debug", AsExporters, (debug),
-        variables: ["TC_OTEL_DEBUG" => (values::switch)], section: (|section| section.debug), file: ("debug", values::truth)),
+        variables: ["TC_OTEL_DEBUG" => (values::switch)], section: (|section| section.debug),
+        file: ["distribution.tracecast.debug" => (values::truth)]),
     setting!("console", Later, (console),
-        variables: ["TC_CONSOLE_FORMAT" => (values::console)], file: ("console_format", values::console)),
+        variables: ["TC_CONSOLE_FORMAT" => (values::console)], file: ["distribution.tracecast.console_format" => (values::console)]),
     setting!("logs.lines", Later, (logs.lines),
         variables: ["TC_LOG_FORMAT" => (values::log_lines)], section: (|section| section.log_format),
-        file: ("log_format", values::log_lines)),
+        file: ["distribution.tracecast.log_format" => (values::log_lines)]),
     setting!("strict", Never, (strict),
-        variables: ["TC_STRICT" => (values::switch)], section: (|section| section.strict), file: ("strict", values::truth)),
+        variables: ["TC_STRICT" => (values::switch)], section: (|section| section.strict),
+        file: ["distribution.tracecast.strict" => (values::truth)]),
     setting!("memory_limit", Later, (memory_limit),
         variables: ["TC_MEMORY_LIMIT" => (values::bytes)], section: (|section| section.memory_limit),
-        file: ("memory_limit", values::bytes)),
+        file: ["distribution.tracecast.memory_limit" => (values::bytes)]),
     setting!("spool", Later, (spool),
         variables: [
             "TC_SPOOL_DIR" => (via env::spool_directory),
@@ -179,7 +195,8 @@ const GENERAL: [Setting; 16] = [
                 variables.spool_bound(name, text, values::interval, |spool, age| spool.max_age = age)
             }),
         ],
-        section: (|section| section.spool_dir.as_ref().map(Spool::new)), file: ("spool", via file::spool)),
+        section: (|section| section.spool_dir.as_ref().map(Spool::new)),
+        file: ["distribution.tracecast.spool" => (via file::spool)]),
     Setting {
         name: "resource",
         when: When::Later,
@@ -210,13 +227,15 @@ const GENERAL: [Setting; 16] = [
         copy: |to, from| to.resource.set("tc.role", from.resource.get("tc.role").cloned().unwrap().into()),
         variables: &[Variable { name: "TC_ROLE", read: |variables, _, text| variables.attribute("tc.role", text) }],
         section: Some(|config, telemetry| config.fill_attribute("tc.role", telemetry.role.as_ref())),
-        file: Some(("role", file::role)),
+        file: &[InFile { path: "distribution.tracecast.role", read: file::role }],
     },
     setting!("filter", Now, (filter),
-        variables: ["TC_FILTER" => (values::filter)], section: (|section| section.filter.clone()), file: ("filter", via file::filter)),
+        variables: ["TC_FILTER" => (values::filter)], section: (|section| section.filter.clone()),
+        file: ["distribution.tracecast.filter" => (via file::filter)]),
     setting!("log_filter", Now, (log_filter),
         variables: ["LOG_LEVEL" => (via env::log_filter), "RUST_LOG" => (via env::log_filter)],
-        section: (|section| section.log_level.clone()), file: ("log_filter", via file::log_filter)),
+        section: (|section| section.log_level.clone()),
+        file: ["distribution.tracecast.log_filter" => (via file::log_filter)]),
 ];
 
 /// OTLP of all signals or of one. The protocol comes first, because it decides which endpoints are valid.
@@ -327,6 +346,15 @@ const SIGNALS: [Setting; 16] = [
         "OTEL_SPAN_LINK_COUNT_LIMIT" => (count => traces.limits.links),
         "OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT" => (count => traces.limits.attributes_per_event),
         "OTEL_LINK_ATTRIBUTE_COUNT_LIMIT" => (count => traces.attributes_per_link),
+    ], file: [
+        "attribute_limits.attribute_value_length_limit" => (count => traces.limits.value_bytes),
+        "attribute_limits.attribute_count_limit" => (count => traces.limits.attributes),
+        "tracer_provider.limits.attribute_value_length_limit" => (count => traces.limits.value_bytes),
+        "tracer_provider.limits.attribute_count_limit" => (count => traces.limits.attributes),
+        "tracer_provider.limits.event_count_limit" => (count => traces.limits.events),
+        "tracer_provider.limits.link_count_limit" => (count => traces.limits.links),
+        "tracer_provider.limits.event_attribute_count_limit" => (count => traces.limits.attributes_per_event),
+        "tracer_provider.limits.link_attribute_count_limit" => (count => traces.attributes_per_link),
     ]),
     setting!("traces.attributes_per_link", Now, (traces.attributes_per_link)),
     batch!("traces.batch", traces, "BSP"),
@@ -340,7 +368,8 @@ const SIGNALS: [Setting; 16] = [
     setting!("metrics.histograms", Later, (metrics.histograms),
         variables: ["OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION" => (values::histograms)]),
     setting!("metrics.exemplars", Later, (metrics.exemplars),
-        variables: ["OTEL_METRICS_EXEMPLAR_FILTER" => (values::exemplars)]),
+        variables: ["OTEL_METRICS_EXEMPLAR_FILTER" => (values::exemplars)],
+        file: ["meter_provider.exemplar_filter" => (values::exemplars)]),
     setting!("metrics.cardinality", Later, (metrics.cardinality)),
     setting!("metrics.views", Later, (metrics.views)),
     exporters!("logs.exporters", logs, "OTEL_LOGS_EXPORTER"),
@@ -349,6 +378,11 @@ const SIGNALS: [Setting; 16] = [
         "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT" => (count => logs.limits.value_bytes),
         "OTEL_LOGRECORD_ATTRIBUTE_COUNT_LIMIT" => (count => logs.limits.attributes),
         "OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT" => (count => logs.limits.value_bytes),
+    ], file: [
+        "attribute_limits.attribute_value_length_limit" => (count => logs.limits.value_bytes),
+        "attribute_limits.attribute_count_limit" => (count => logs.limits.attributes),
+        "logger_provider.limits.attribute_value_length_limit" => (count => logs.limits.value_bytes),
+        "logger_provider.limits.attribute_count_limit" => (count => logs.limits.attributes),
     ]),
     batch!("logs.batch", logs, "BLRP"),
 ];

@@ -233,6 +233,51 @@ fn each_variable_changes_its_setting_and_no_other() {
     }
 }
 
+/// A file with something in a map of it.
+fn file(map: &str, content: &str) -> Config {
+    let mut text = content.to_owned();
+    for key in map.rsplit('.').filter(|key| !key.is_empty()) {
+        let required = match key {
+            "tracer_provider" | "logger_provider" => "processors: [], ",
+            "meter_provider" => "readers: [], ",
+            _ => "",
+        };
+        text = format!("{key}: {{{required}{text}}}");
+    }
+    Config::from_yaml(&format!("file_format: '1.0'\n{text}"), |_| None)
+        .unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn each_value_of_the_file_changes_its_setting_and_no_other() {
+    for setting in settings() {
+        for (map, key) in setting.file.iter().map(|value| value.place()) {
+            let value = match key {
+                "log_level" | "log_filter" => "debug",
+                "console_format" | "log_format" => "json",
+                "memory_limit" => "2MiB",
+                "spool" => "{directory: /spool, max_bytes: 2MiB, max_age: 9}",
+                "role" => "daemon",
+                "filter" => "Store=off",
+                "exemplar_filter" => "always_off",
+                _ if key.ends_with("_limit") => "9",
+                _ => "true",
+            };
+            let (without, with) = (file(map, ""), file(map, &format!("{key}: {value}")));
+            assert_eq!(with.problems(), [], "{key}");
+            let expected = match (map, key) {
+                ("attribute_limits", _) => vec!["traces.limits", "logs.limits"],
+                (_, "link_attribute_count_limit") => vec!["traces.attributes_per_link"],
+                _ => vec![setting.name],
+            };
+            assert_eq!(differing(&without, &with), expected, "{key}");
+            assert_eq!(differing(&without, &without.read_again(with.clone())), expected, "{key}");
+            assert_eq!(differing(&with, &with.read_again(with.clone())), [""; 0], "{key}");
+            assert!(matches!(with.origin(setting.name), Origin::File(path) if path.ends_with(key)), "{key}");
+        }
+    }
+}
+
 #[test]
 fn origins_have_names_of_settings() {
     let all: Vec<_> = settings().flat_map(|setting| setting.variables).map(|v| (v.name, value_of(v.name).0)).collect();

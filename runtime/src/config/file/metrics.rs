@@ -31,8 +31,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     let (exemplars, otlp) = (metrics.exemplars, std::mem::take(&mut metrics.otlp));
     *metrics = Metrics { exporters, otlp, interval, timeout, temporality, histograms, exemplars, cardinality, views };
     reading.came_from("metrics.exporters", at);
-    let filter = map.get("exemplar_filter");
-    reading.set("metrics.exemplars", filter, values::exemplars, |settings, filter| settings.metrics.exemplars = filter);
+    reading.settings(&mut map, "meter_provider");
     map.unsupported(reading, "view_matching_mode/development");
     map.unsupported(reading, "meter_configurator/development");
     map.finish(reading, Unknown::Refused);

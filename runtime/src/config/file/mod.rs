@@ -17,9 +17,8 @@ use std::path::{Path, PathBuf};
 
 use self::reading::Unknown;
 pub(super) use self::reading::{At, Reading};
-use super::level::{Level, LogFilter};
+use super::level::LogFilter;
 use super::problem::{ConfigError, Problem, Severity, Wrong};
-use super::table::settings;
 use super::values;
 use super::{Config, Spool, yaml};
 use crate::declare::attribute::AttributeValue;
@@ -87,9 +86,7 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     }
     // What is in development is understood as far as it is known, whether the file allows it or not.
     map.present("stability");
-    let disabled = map.get("disabled");
-    reading.set("enabled", disabled, values::truth, |settings, disabled| settings.enabled = disabled.then_some(false));
-    reading.set("own_level", map.get("log_level"), Level::parse_severity, |settings, level| settings.own_level = level);
+    reading.settings(&mut map, "");
     if let Some(at) = map.get("resource") {
         resource::read(reading, &at);
     }
@@ -98,7 +95,7 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     }
     // General limits come first, so that those of a signal replace them.
     if let Some(at) = map.get("attribute_limits") {
-        processors::attribute_limits(reading, &at);
+        reading.map_of_settings(&at, "attribute_limits");
     }
     if let Some(at) = map.get("tracer_provider") {
         processors::tracer_provider(reading, &at);
@@ -149,14 +146,7 @@ fn distribution(reading: &mut Reading, at: &At<'_>) {
     // Those of other distributions are their business.
     let Some(at) = map.get("tracecast") else { return };
     let mut map = reading.map(&at);
-    for setting in settings() {
-        if let Some((key, read)) = setting.file
-            && let Some(at) = map.get(key)
-            && read(reading, &at)
-        {
-            reading.came_from(setting.name, &at);
-        }
-    }
+    reading.settings(&mut map, "distribution.tracecast");
     map.finish(reading, Unknown::Refused);
 }
 

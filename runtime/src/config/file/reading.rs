@@ -3,6 +3,7 @@
 use crate::base::secret::Masked;
 use crate::config::origin::Origin;
 use crate::config::problem::{Problem, Severity, Wrong};
+use crate::config::table::settings;
 use crate::config::values::Parsed;
 use crate::config::yaml::{Kind, Node};
 use crate::config::{Config, Settings};
@@ -46,7 +47,9 @@ impl<'a> Map<'a> {
 
     /// A value that may be null: its key alone says something.
     pub(super) fn present(&mut self, key: &'static str) -> Option<At<'a>> {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         let (given, node) = self.entries.iter().find(|(given, _)| is_named(given, key))?;
         Some(At { path: joined(&self.path, given), node })
     }
@@ -149,19 +152,31 @@ impl Reading {
         parse(&text).map_err(|wrong| self.wrong(&at, wrong)).ok()
     }
 
-    /// A single value that becomes a setting.
-    pub(super) fn set<T>(
-        &mut self,
-        setting: &'static str,
-        at: Option<At<'_>>,
-        parse: impl FnOnce(&str) -> Parsed<T>,
-        put: impl FnOnce(&mut Settings, T),
-    ) {
-        if let Some(at) = at
-            && self.put(&at, parse, put)
-        {
-            self.came_from(setting, &at);
+    /// The settings that are single values of a map, as the table has them.
+    pub(super) fn settings(&mut self, map: &mut Map<'_>, path: &str) {
+        let mut read = Vec::new();
+        for setting in settings() {
+            for value in setting.file {
+                let (parent, key) = value.place();
+                let Some(at) = (parent == path).then(|| map.get(key)).flatten() else { continue };
+                let problems = self.problems.len();
+                if (value.read)(self, &at) {
+                    self.came_from(setting.name, &at);
+                }
+                // A value of two settings is reported once.
+                if read.contains(&key) {
+                    self.problems.truncate(problems);
+                }
+                read.push(key);
+            }
         }
+    }
+
+    /// A map of such settings and nothing else.
+    pub(super) fn map_of_settings(&mut self, at: &At<'_>, path: &str) {
+        let mut map = self.map(at);
+        self.settings(&mut map, path);
+        map.finish(self, Unknown::Refused);
     }
 
     /// Puts a single value into the settings, unless it is wrong.

@@ -185,9 +185,10 @@ impl Config {
         if self.declarative {
             return;
         }
-        for setting in settings().filter(|setting| setting.section.is_some()) {
-            if *self.origins.of(setting.name) == Origin::Default
-                && setting.section.is_some_and(|section| section(self, telemetry))
+        for setting in settings() {
+            if let Some(section) = setting.section
+                && *self.origins.of(setting.name) == Origin::Default
+                && section(self, telemetry)
             {
                 self.origins.set(setting.name, Origin::Section);
             }
