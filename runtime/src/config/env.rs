@@ -1,16 +1,15 @@
-//! The `OTEL_*` variables, and ours, as the table of settings has them.
+//! How variables become settings: `OTEL_*`, and ours.
 //!
 //! An empty variable is one that is not set. A wrong one is ignored, and reported with what it accepts.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::level::LogFilter;
 use super::origin::Origin;
 use super::parts::{Batch, Exporter};
-use super::problem::{ConfigError, Severity, Wrong};
-use super::table::{Variable, settings};
+use super::problem::{Severity, Wrong};
 use super::values::{self, Parsed, positive};
-use super::{Config, Propagator, Settings, Spool, file};
+use super::{Config, Propagator, Settings, Spool};
 use crate::base::secret::Masked;
 use crate::declare::attribute::AttributeValue;
 use crate::record::sampling::Sampler;
@@ -18,51 +17,15 @@ use crate::record::sampling::Sampler;
 /// The value of a variable.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Reads all variables, or the file that one of them names. Beside a file only those hold that are not OpenTelemetry's.
-pub(super) fn read(lookup: Lookup<'_>) -> Config {
-    let mut variables = Variables { lookup, config: Config::default() };
-    if let Some(path) = variables.text("OTEL_CONFIG_FILE") {
-        variables.config = from_named_file(&path, lookup);
-    }
-    let (is_file, mut done) = (variables.config.declarative, Vec::new());
-    for setting in settings() {
-        for Variable { name, read } in setting.variables.iter().filter(|v| !is_file || !v.name.starts_with("OTEL_")) {
-            let Some(text) = variables.text(name) else { continue };
-            let problems = variables.config.problems.len();
-            if read(&mut variables, name, &text) {
-                variables.config.origins.set(setting.name, Origin::Variable(name));
-            }
-            // A variable of two settings is reported once.
-            if done.contains(name) {
-                variables.config.problems.truncate(problems);
-            }
-            done.push(*name);
-        }
-    }
-    variables.config
-}
-
-fn from_named_file(path: &str, lookup: Lookup<'_>) -> Config {
-    match file::read(Path::new(path), lookup) {
-        Ok(config) => config,
-        Err(ConfigError { problems }) => {
-            let mut config = Config { declarative: true, problems, ..Config::default() };
-            config.settings.enabled = Some(false);
-            config.origins.set("enabled", Origin::Variable("OTEL_CONFIG_FILE"));
-            config
-        }
-    }
-}
-
 /// What was read so far.
 pub(super) struct Variables<'a> {
-    lookup: Lookup<'a>,
+    pub(super) lookup: Lookup<'a>,
     pub(super) config: Config,
 }
 
 impl Variables<'_> {
     /// A variable that is set to something.
-    fn text(&self, name: &str) -> Option<String> {
+    pub(super) fn text(&self, name: &str) -> Option<String> {
         let text = (self.lookup)(name)?;
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())

@@ -8,9 +8,12 @@ use std::sync::Arc;
 
 use super::Config;
 use super::origin::Origin;
+use super::parts::setting_of;
 use super::short::Telemetry;
+use super::table::settings;
 #[cfg(all(not(target_family = "wasm"), not(loom)))]
-use super::{Signal, table};
+use super::{Signal, table::When};
+use crate::base::secret::Masked;
 
 /// What was said at once.
 #[derive(Clone)]
@@ -40,6 +43,51 @@ impl fmt::Debug for Layer {
 }
 
 impl Config {
+    /// Takes what the application's own configuration says, where no variable and no earlier call said otherwise. Beside a
+    /// file in OpenTelemetry's format it has no effect, because such a file says everything.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Telemetry};
+    ///
+    /// let telemetry: Telemetry = serde_json::from_str(r#"{"service_name": "store", "role": "daemon"}"#)?;
+    /// let config = Config::new().with_role("client").with_telemetry(telemetry);
+    /// assert_eq!((config.service_name(), config.role()), (Some("store"), Some("client")));
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
+        if self.declarative {
+            return self;
+        }
+        self.check(&telemetry);
+        self.with(Layer::Section(Arc::new(telemetry)))
+    }
+
+    /// Sets what nobody has said before.
+    fn fill(&mut self, telemetry: &Telemetry) {
+        if self.declarative {
+            return;
+        }
+        for setting in settings() {
+            if let Some(section) = setting.section
+                && *self.origins.of(setting.name) == Origin::Default
+                && section(self, telemetry)
+            {
+                self.origins.set(setting.name, Origin::Section);
+            }
+        }
+        // Attributes of the resource are settings one by one.
+        for (name, value) in &telemetry.resource_attributes {
+            if self.resource.get(name).is_none() {
+                self.settings.resource.set(name, Masked::from(value.clone()));
+                let setting = setting_of(name).unwrap_or("resource");
+                if *self.origins.of(setting) == Origin::Default {
+                    self.origins.set(setting, Origin::Section);
+                }
+            }
+        }
+    }
+
     /// Changes a setting, whatever was said about it before.
     pub(super) fn set(self, setting: &'static str, make: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
         self.with(Layer::Code(Change { setting, replaces: true, make: Arc::new(make) }))
@@ -85,11 +133,9 @@ impl Config {
     /// Settings that are different in another configuration: those that can be changed at run time, and those that cannot.
     #[cfg(all(not(target_family = "wasm"), not(loom)))]
     pub(crate) fn differences(&self, other: &Config) -> (Vec<&'static str>, Vec<&'static str>) {
-        use table::When;
-
         let exporters = |config: &Config| Signal::ALL.map(|signal| config.destinations(signal));
         let named = |when: When| {
-            let of_kind = table::settings().filter(move |setting| setting.when == when);
+            let of_kind = settings().filter(move |setting| setting.when == when);
             of_kind.filter(|setting| (setting.differs)(self, other)).map(|setting| setting.name)
         };
         let changed = (exporters(self) != exporters(other)).then_some("exporters");

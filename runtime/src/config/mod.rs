@@ -28,6 +28,7 @@ mod problem;
 #[cfg(all(not(target_family = "wasm"), not(loom)))]
 pub(crate) mod redact;
 mod short;
+mod sources;
 mod table;
 #[cfg(all(test, not(loom), not(target_family = "wasm")))]
 mod tests;
@@ -222,7 +223,7 @@ impl Config {
     /// assert_eq!(config.service_name(), Some("store"));
     /// ```
     pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Self {
-        env::read(&lookup)
+        sources::variables(&lookup)
     }
 
     /// What a file says, in the declarative configuration of OpenTelemetry. `${VAR}` in it is taken from the environment;
@@ -239,7 +240,7 @@ impl Config {
     /// If the file cannot be read or holds something wrong; all of it is told at once.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
-        let config = file::read(path, &variable)?;
+        let config = sources::file(path, &variable)?;
         Ok(Config { source: Source::File(path.to_owned()), ..config })
     }
 
@@ -256,7 +257,7 @@ impl Config {
     /// # Errors
     /// If the text holds something wrong; all of it is told at once.
     pub fn from_yaml(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        file::parse(text, &lookup)
+        sources::yaml(text, &lookup)
     }
 
     /// What was wrong with the settings, in the order in which it was found.

@@ -136,6 +136,63 @@ fn what_code_said_stays_whatever_the_source_says() {
     }
 }
 
+#[test]
+fn code_can_change_every_setting() {
+    let of_all = || {
+        let endpoint = || "http://other:4318".parse().unwrap();
+        let config =
+            Config::new().with_endpoint(endpoint()).with_protocol(Protocol::Grpc).with_tls(TlsFiles::default());
+        let config = config.with_header("k", Secret::new("v")).with_compression(Compression::Gzip).with_insecure(true);
+        let config = config.with_timeout(Duration::from_secs(3));
+        Signal::ALL.into_iter().fold(config, |config, signal| {
+            config.with_otlp_of(signal, otlp()).with_exporters(signal, vec![Exporter::Console])
+        })
+    };
+    let Settings { traces, metrics, logs, spool, .. } = other();
+    let config = of_all()
+        .with_enabled(true)
+        .with_debug(true)
+        .with_console(ConsoleFormat::Json)
+        .with_strict(true)
+        .with_service_name("other")
+        .with_role("other")
+        .with_resource_attribute("a", "b")
+        .with_schema_url("other")
+        .with_interop(Interop::Off)
+        .with_propagators(vec![Propagator::B3])
+        .with_log_filter("debug".parse().unwrap())
+        .with_own_level(Level::Trace)
+        .with_semconv(["http"])
+        .with_filter("Store=off".parse().unwrap())
+        .with_memory_limit(1 << 20)
+        .with_spool(spool)
+        .with_sampler(traces.sampler)
+        .with_limits(traces.limits)
+        .with_attributes_per_link(3)
+        .with_span_batch(traces.batch)
+        .with_metric_interval(metrics.interval)
+        .with_metric_timeout(metrics.timeout)
+        .with_temporality(metrics.temporality)
+        .with_histograms(metrics.histograms)
+        .with_exemplars(metrics.exemplars)
+        .with_cardinality(metrics.cardinality)
+        .with_view(View::default())
+        .with_log_limits(logs.limits)
+        .with_log_batch(logs.batch)
+        .with_log_lines(LogLines::Json);
+    let by_others = settings().map(|setting| setting.name).filter(|name| *config.origin(name) != Origin::Code);
+    assert_eq!(by_others.collect::<Vec<_>>(), [""; 0]);
+    let everything = settings().fold(Config::default(), |mut source, setting| {
+        (setting.copy)(&mut source.settings, &other());
+        source
+    });
+    for source in [Config::default(), everything] {
+        let again = config.read_again(source);
+        assert!(settings().all(|setting| *again.origin(setting.name) == Origin::Code));
+    }
+    assert_eq!(differing(&config, &config.read_again(Config::default())), [""; 0]);
+}
+
 const EVERYTHING: &str = r#"{
     "enabled": true, "debug": true, "strict": true, "service_name": "store", "role": "daemon",
     "resource_attributes": {"a": "b"}, "otlp_endpoint": "http://collector:4318", "protocol": "http/json",

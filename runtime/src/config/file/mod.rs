@@ -16,7 +16,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use self::reading::Unknown;
-pub(super) use self::reading::{At, Reading};
+pub(super) use self::reading::{At, FromTable, Map, Reading};
 use super::level::LogFilter;
 use super::problem::{ConfigError, Problem, Severity, Wrong};
 use super::values;
@@ -30,7 +30,7 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 const MAX_BYTES: usize = 4 << 20;
 
 /// Reads a file.
-pub(super) fn read(path: &Path, lookup: Lookup<'_>) -> Result<Config, ConfigError> {
+pub(super) fn read(path: &Path, lookup: Lookup<'_>, from_table: FromTable) -> Result<Config, ConfigError> {
     let text = text_of(path).map_err(|error| {
         let wrong = Wrong::new(format!("cannot be read: {error}"), "a YAML file with the configuration");
         ConfigError { problems: vec![wrong.at_place(path.display().to_string(), Severity::Error)] }
@@ -40,7 +40,7 @@ pub(super) fn read(path: &Path, lookup: Lookup<'_>) -> Result<Config, ConfigErro
             problem.file = Some(path.display().to_string());
         }
     };
-    match parse(&text, lookup) {
+    match parse(&text, lookup, from_table) {
         Ok(mut config) => {
             name(&mut config.problems);
             Ok(config)
@@ -60,17 +60,17 @@ fn text_of(path: &Path) -> std::io::Result<String> {
 }
 
 /// Reads the text of a file.
-pub(super) fn parse(text: &str, lookup: Lookup<'_>) -> Result<Config, ConfigError> {
+pub(super) fn parse(text: &str, lookup: Lookup<'_>, from_table: FromTable) -> Result<Config, ConfigError> {
     if text.len() > MAX_BYTES {
         let wrong = Wrong::new("is too large", "at most 4 MiB");
         return Err(ConfigError { problems: vec![wrong.at_place("file", Severity::Error)] });
     }
     let root = yaml::parse(text, lookup).map_err(|problem| ConfigError { problems: vec![*problem] })?;
-    let mut reading = Reading::default();
+    let mut reading = Reading { from_table, config: Config::default(), problems: Vec::new() };
     // The schema has a file without propagators propagate nothing.
     reading.config.settings.propagators.clear();
     document(&mut reading, &At { path: String::new(), node: &root });
-    let Reading { mut config, problems } = reading;
+    let Reading { mut config, problems, .. } = reading;
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
         return Err(ConfigError { problems });
     }

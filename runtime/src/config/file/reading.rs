@@ -3,7 +3,6 @@
 use crate::base::secret::Masked;
 use crate::config::origin::Origin;
 use crate::config::problem::{Problem, Severity, Wrong};
-use crate::config::table::settings;
 use crate::config::values::Parsed;
 use crate::config::yaml::{Kind, Node};
 use crate::config::{Config, Settings};
@@ -15,11 +14,15 @@ pub(in crate::config) struct At<'a> {
     pub(super) node: &'a Node,
 }
 
+/// Reads the settings that are single values of the map at a path. It is handed in, because the table names functions of
+/// this module.
+pub(in crate::config) type FromTable = fn(&mut Reading, &mut Map<'_>, &str);
+
 /// The configuration so far, and everything that was wrong.
-#[derive(Default)]
 pub(in crate::config) struct Reading {
+    pub(super) from_table: FromTable,
     pub(super) config: Config,
-    pub(super) problems: Vec<Problem>,
+    pub(in crate::config) problems: Vec<Problem>,
 }
 
 /// Whether a map may hold what we do not know.
@@ -32,7 +35,7 @@ pub(super) enum Unknown {
 }
 
 /// A map that is being read. What was not asked for by the end is unknown.
-pub(super) struct Map<'a> {
+pub(in crate::config) struct Map<'a> {
     path: String,
     line: usize,
     entries: &'a [(String, Node)],
@@ -41,7 +44,7 @@ pub(super) struct Map<'a> {
 
 impl<'a> Map<'a> {
     /// A value, unless it is missing or null.
-    pub(super) fn get(&mut self, key: &'static str) -> Option<At<'a>> {
+    pub(in crate::config) fn get(&mut self, key: &'static str) -> Option<At<'a>> {
         self.present(key).filter(|at| !matches!(*at.node.kind, Kind::Null))
     }
 
@@ -154,22 +157,7 @@ impl Reading {
 
     /// The settings that are single values of a map, as the table has them.
     pub(super) fn settings(&mut self, map: &mut Map<'_>, path: &str) {
-        let mut read = Vec::new();
-        for setting in settings() {
-            for value in setting.file {
-                let (parent, key) = value.place();
-                let Some(at) = (parent == path).then(|| map.get(key)).flatten() else { continue };
-                let problems = self.problems.len();
-                if (value.read)(self, &at) {
-                    self.came_from(setting.name, &at);
-                }
-                // A value of two settings is reported once.
-                if read.contains(&key) {
-                    self.problems.truncate(problems);
-                }
-                read.push(key);
-            }
-        }
+        (self.from_table)(self, map, path);
     }
 
     /// A map of such settings and nothing else.
@@ -190,7 +178,7 @@ impl Reading {
         value.map(|value| put(&mut self.config.settings, value)).is_some()
     }
 
-    pub(super) fn came_from(&mut self, setting: &'static str, at: &At<'_>) {
+    pub(in crate::config) fn came_from(&mut self, setting: &'static str, at: &At<'_>) {
         self.config.origins.set(setting, Origin::File(at.path.clone()));
     }
 

@@ -4,16 +4,12 @@ mod fields;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::layers::Layer;
 use super::level::LogFilter;
-use super::origin::Origin;
 use super::otlp::{Address, Compression, Protocol};
-use super::parts::{Exporter, LogLines, setting_of};
+use super::parts::{Exporter, LogLines};
 use super::problem::{Severity, Wrong};
-use super::table::settings;
 use super::values;
 use super::{Config, Endpoint};
 use crate::base::secret::{Masked, Secret};
@@ -160,58 +156,13 @@ impl From<Document> for TelemetrySection {
 }
 
 impl Config {
-    /// Takes what the application's own configuration says, where no variable and no earlier call said otherwise. Beside a
-    /// file in OpenTelemetry's format it has no effect, because such a file says everything.
-    ///
-    /// ```
-    /// use tracecast::config::{Config, Telemetry};
-    ///
-    /// let telemetry: Telemetry = serde_json::from_str(r#"{"service_name": "store", "role": "daemon"}"#)?;
-    /// let config = Config::new().with_role("client").with_telemetry(telemetry);
-    /// assert_eq!((config.service_name(), config.role()), (Some("store"), Some("client")));
-    /// # Ok::<(), serde_json::Error>(())
-    /// ```
-    #[must_use]
-    pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
-        if self.declarative {
-            return self;
-        }
-        self.check(&telemetry);
-        self.with(Layer::Section(Arc::new(telemetry)))
-    }
-
-    /// Sets what nobody has said before.
-    pub(super) fn fill(&mut self, telemetry: &Telemetry) {
-        if self.declarative {
-            return;
-        }
-        for setting in settings() {
-            if let Some(section) = setting.section
-                && *self.origins.of(setting.name) == Origin::Default
-                && section(self, telemetry)
-            {
-                self.origins.set(setting.name, Origin::Section);
-            }
-        }
-        // Attributes of the resource are settings one by one.
-        for (name, value) in &telemetry.resource_attributes {
-            if self.resource.get(name).is_none() {
-                self.settings.resource.set(name, Masked::from(value.clone()));
-                let setting = setting_of(name).unwrap_or("resource");
-                if *self.origins.of(setting) == Origin::Default {
-                    self.origins.set(setting, Origin::Section);
-                }
-            }
-        }
-    }
-
     pub(super) fn fill_attribute(&mut self, name: &str, text: Option<&String>) -> bool {
         let value = text.map(|text| Masked::from(AttributeValue::Str(text.clone())));
         value.map(|value| self.settings.resource.set(name, value)).is_some()
     }
 
     /// Reports what serde could not see.
-    fn check(&mut self, telemetry: &Telemetry) {
+    pub(super) fn check(&mut self, telemetry: &Telemetry) {
         for (name, _) in telemetry.headers.iter().filter(|(name, value)| header(name, value).is_none()) {
             let wrong = Wrong::new("is not a header", "a name and a value that HTTP can carry");
             let place = format!("telemetry.headers.{}", name.escape_debug());
