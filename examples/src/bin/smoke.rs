@@ -134,14 +134,14 @@ impl std::fmt::Display for Outcome {
 
 /// Sends one of each, by the configuration as it is, but for what would keep them from being sent now.
 fn make_and_send(patience: Duration) -> Result<ExitCode, Box<dyn Error>> {
-    let mut config = Config::from_env()
+    let config = Config::from_env()
         .with_sampler(Sampler::AlwaysOn)
         .with_filter(Filter::default())
         .with_metric_interval(Duration::from_secs(3600))
         .with_log_lines(LogLines::None)
-        .with_log_filter("info".parse()?);
-    config.own_level = Level::Warn;
-    config.spool = None;
+        .with_log_filter("info".parse()?)
+        .with_own_level(Level::Warn)
+        .with_spool(None);
     let telemetry = config.init()?;
     send();
     let report = telemetry.shutdown(patience);

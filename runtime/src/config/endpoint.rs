@@ -104,25 +104,29 @@ impl Endpoint {
         Endpoint { path: String::new(), query: None, ..self }
     }
 
-    /// The whole address with user info and query, for the wire alone.
-    pub(crate) fn url(&self) -> String {
-        let user_info = self.user_info.as_ref().map(|user_info| format!("{}@", user_info.reveal())).unwrap_or_default();
-        let query = self.query.as_ref().map(|query| format!("?{}", query.reveal())).unwrap_or_default();
-        format!("{}{query}", self.origin_and_path(&user_info))
+    /// Host and port as they go into a request.
+    pub(crate) fn authority(&self) -> String {
+        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
+        format!("{}{port}", self.host)
     }
 
-    fn origin_and_path(&self, user_info: &str) -> String {
-        let scheme = self.scheme.map(|scheme| format!("{}://", scheme.text())).unwrap_or_default();
-        let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
-        format!("{scheme}{user_info}{}{port}{}", self.host, self.path)
+    /// User and password, for the wire alone.
+    pub(crate) fn user_info(&self) -> Option<&Secret> {
+        self.user_info.as_ref()
+    }
+
+    /// The query, for the wire alone.
+    pub(crate) fn query(&self) -> Option<&Secret> {
+        self.query.as_ref()
     }
 }
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = self.scheme.map(|scheme| format!("{}://", scheme.text())).unwrap_or_default();
         let user_info = if self.user_info.is_some() { "[secret]@" } else { "" };
         let query = if self.query.is_some() { "?[secret]" } else { "" };
-        write!(f, "{}{query}", self.origin_and_path(user_info))
+        write!(f, "{scheme}{user_info}{}{}{query}", self.authority(), self.path)
     }
 }
 
@@ -224,7 +228,9 @@ mod tests {
         let endpoint = parse("https://user:hunter2@[::1]:4318/a/b?key=hunter2").unwrap();
         assert_eq!((endpoint.host(), endpoint.port(), endpoint.path()), ("::1", Some(4318), "/a/b"));
         assert_eq!(endpoint.is_tls(), Some(true));
-        assert_eq!(endpoint.url(), "https://user:hunter2@[::1]:4318/a/b?key=hunter2");
+        assert_eq!(endpoint.authority(), "[::1]:4318");
+        let secrets = [endpoint.user_info(), endpoint.query()].map(|secret| secret.unwrap().reveal());
+        assert_eq!(secrets, ["user:hunter2", "key=hunter2"]);
         assert_eq!(format!("{endpoint} {endpoint:?}").matches("hunter2").count(), 0);
         assert_eq!(endpoint.to_string(), "https://[secret]@[::1]:4318/a/b?[secret]");
         assert_eq!(parse("collector:4317").unwrap().is_tls(), None);
@@ -234,11 +240,15 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         let cases = [
+            ("", "has no host"),
             ("ftp://x", "has a scheme other than http and https"),
+            ("unix:///run/collector", "has a scheme other than http and https"),
             ("http://", "has no host"),
             ("http://:80", "has no host"),
             ("http://x:99999", "has no valid port"),
             ("http://x:0", "has no valid port"),
+            ("http://x:port/", "has no valid port"),
+            ("http://ann:secret@/", "has no host"),
             ("http://x:", "has no valid port"),
             ("http://a:b:80", "has no valid host"),
             ("http://a b", "holds white space"),

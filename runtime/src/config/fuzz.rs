@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::problem::Problem;
 use super::yaml::{self, Kind, Node};
-use super::{ConfigError, file};
+use super::{ConfigError, sources};
 use crate::base::fuzz::{Random, assert_linear, mutated, run, within};
 
 /// The limits of the reader.
@@ -406,7 +406,7 @@ fn configuration_file() {
     };
     run("configuration file", &DOCUMENTS, make, |input| {
         let text = String::from_utf8_lossy(input);
-        let parsed = within(EXPANDED_BYTES + text.len() * BYTES_PER_BYTE, || file::parse(&text, &lookup));
+        let parsed = within(EXPANDED_BYTES + text.len() * BYTES_PER_BYTE, || sources::yaml(&text, &lookup));
         let is_read = parsed.is_ok();
         let problems = match parsed {
             Ok(config) => {

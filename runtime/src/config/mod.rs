@@ -12,13 +12,12 @@
 //! # Ok::<(), tracecast::config::EndpointError>(())
 //! ```
 
-#[cfg(all(not(target_family = "wasm"), not(loom)))]
-mod again;
 mod endpoint;
 mod env;
 mod file;
 #[cfg(all(test, not(loom), not(miri)))]
 mod fuzz;
+mod layers;
 mod level;
 mod origin;
 mod otlp;
@@ -29,22 +28,25 @@ mod problem;
 #[cfg(all(not(target_family = "wasm"), not(loom)))]
 pub(crate) mod redact;
 mod short;
+mod sources;
+mod table;
+#[cfg(all(test, not(loom), not(target_family = "wasm")))]
+mod tests;
 mod values;
 mod views;
 mod with;
 mod yaml;
 
-use std::fmt;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
 pub use self::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, Interop, LogLimits, LogLines,
-    Logs, Metrics, Resource, Spool, TemporalityPreference, Traces,
+    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, LogLimits, LogLines, Logs,
+    Metrics, Resource, Spool, TemporalityPreference, Traces,
 };
 pub use self::problem::{ConfigError, Problem, Severity};
 pub use self::short::{Telemetry, TelemetrySection, TelemetryTls};
@@ -54,10 +56,14 @@ use crate::declare::filter::Filter;
 pub use crate::declare::value::OwnedValue as AttributeValue;
 pub use crate::meter::exemplar::Exemplars;
 pub use crate::propagate::format::Propagator;
+pub use crate::record::bridge::Interop;
 
+use self::layers::Layer;
 use self::origin::Origins;
+use self::parts::setting_of;
 
-/// All settings. What was not said has its default; nothing is on by default.
+/// All settings, to be changed by `with_…` methods and to be read like fields: it dereferences to [`Settings`]. What was
+/// not said has its default; nothing is on by default.
 ///
 /// ```
 /// use tracecast::config::{Config, Protocol, Signal};
@@ -67,11 +73,49 @@ use self::origin::Origins;
 ///     .with_endpoint("http://collector:4317".parse()?)
 ///     .with_protocol(Protocol::Grpc);
 /// assert!(config.is_on(Signal::Traces));
+/// assert_eq!(config.otlp.protocol, Some(Protocol::Grpc));
 /// # Ok::<(), tracecast::config::EndpointError>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    settings: Settings,
+    origins: Origins,
+    /// What was said on top of what the source says.
+    layers: Vec<Layer>,
+    problems: Vec<Problem>,
+    /// A file in OpenTelemetry's format said everything, also by what it left out.
+    declarative: bool,
+    /// From where it can be read again.
+    pub(crate) source: Source,
+    /// How long the panic hook may take, if there is one.
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    pub(crate) panic_hook: Option<std::time::Duration>,
+    pub(crate) unfinished_spans: bool,
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    pub(crate) redact: Option<crate::config::redact::Redact>,
+    #[cfg(all(not(target_family = "wasm"), not(loom)))]
+    pub(crate) plugged: plugged::PluggedExporters,
+}
+
+impl Deref for Config {
+    type Target = Settings;
+
+    fn deref(&self) -> &Settings {
+        &self.settings
+    }
+}
+
+/// The settings of a [`Config`], to be read.
+///
+/// ```
+/// use tracecast::config::Config;
+///
+/// let config = Config::new().with_memory_limit(16 << 20);
+/// assert_eq!(config.memory_limit, 16 << 20);
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Config {
+pub struct Settings {
     /// On or off, if somebody said so. Off beats every exporter; on gives each signal that has none the default one.
     pub enabled: Option<bool>,
     /// Shows every signal on the console too, unless it is off.
@@ -106,36 +150,6 @@ pub struct Config {
     pub metrics: Metrics,
     /// Logs.
     pub logs: Logs,
-    origins: Origins,
-    /// What code changed that cannot simply be copied.
-    code: Changes,
-    problems: Vec<Problem>,
-    /// A file in OpenTelemetry's format said everything, also by what it left out.
-    declarative: bool,
-    /// From where it can be read again, and what it said there, before code changed it.
-    pub(crate) source: Source,
-    as_read: Option<Box<Config>>,
-    /// How long the panic hook may take, if there is one.
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
-    pub(crate) panic_hook: Option<std::time::Duration>,
-    pub(crate) unfinished_spans: bool,
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
-    pub(crate) redact: Option<crate::config::redact::Redact>,
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
-    pub(crate) plugged: plugged::PluggedExporters,
-}
-
-/// A change that code made.
-type Change = Arc<dyn Fn(&mut Config) + Send + Sync>;
-
-/// Changes that code made, to be made again.
-#[derive(Clone, Default)]
-struct Changes(Vec<Change>);
-
-impl fmt::Debug for Changes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} changes", self.0.len())
-    }
 }
 
 /// From where a configuration can be read again.
@@ -150,9 +164,9 @@ pub(crate) enum Source {
     File(PathBuf),
 }
 
-impl Default for Config {
+impl Default for Settings {
     fn default() -> Self {
-        Config {
+        Settings {
             enabled: None,
             debug: false,
             console: ConsoleFormat::default(),
@@ -170,19 +184,6 @@ impl Default for Config {
             traces: Traces::default(),
             metrics: Metrics::default(),
             logs: Logs::default(),
-            origins: Origins::default(),
-            code: Changes::default(),
-            problems: Vec::new(),
-            declarative: false,
-            source: Source::default(),
-            as_read: None,
-            #[cfg(all(not(target_family = "wasm"), not(loom)))]
-            panic_hook: None,
-            unfinished_spans: false,
-            #[cfg(all(not(target_family = "wasm"), not(loom)))]
-            redact: None,
-            #[cfg(all(not(target_family = "wasm"), not(loom)))]
-            plugged: plugged::PluggedExporters::default(),
         }
     }
 }
@@ -210,9 +211,7 @@ impl Config {
     /// assert_eq!(config.service_name(), Some("store"));
     /// ```
     pub fn from_env() -> Self {
-        let config =
-            Config::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()));
-        config.read_from(Source::Variables)
+        Config { source: Source::Variables, ..Config::from_variables(variable) }
     }
 
     /// What variables say that are not the process's own.
@@ -224,7 +223,7 @@ impl Config {
     /// assert_eq!(config.service_name(), Some("store"));
     /// ```
     pub fn from_variables(lookup: impl Fn(&str) -> Option<String>) -> Self {
-        env::read(&lookup)
+        sources::variables(&lookup)
     }
 
     /// What a file says, in the declarative configuration of OpenTelemetry. `${VAR}` in it is taken from the environment;
@@ -241,8 +240,8 @@ impl Config {
     /// If the file cannot be read or holds something wrong; all of it is told at once.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
-        let lookup = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
-        file::read(path, &lookup).map(|config| config.read_from(Source::File(path.to_owned())))
+        let config = sources::file(path, &variable)?;
+        Ok(Config { source: Source::File(path.to_owned()), ..config })
     }
 
     /// What a text says, in the declarative configuration of OpenTelemetry, with variables that are not the process's own.
@@ -258,13 +257,7 @@ impl Config {
     /// # Errors
     /// If the text holds something wrong; all of it is told at once.
     pub fn from_yaml(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
-        file::parse(text, &lookup)
-    }
-
-    /// Remembers what its source says, before code changes it.
-    fn read_from(self, source: Source) -> Config {
-        let as_read = Some(Box::new(Config { source: source.clone(), ..self.clone() }));
-        Config { source, as_read, ..self }
+        sources::yaml(text, &lookup)
     }
 
     /// What was wrong with the settings, in the order in which it was found.
@@ -373,12 +366,23 @@ impl Config {
         all
     }
 
+    /// Notes where those attributes of the resource came from that are settings of their own.
+    fn attributes_came_from(&mut self, origin: &Origin) {
+        let named = self.settings.resource.attributes.iter().filter_map(|(name, _)| setting_of(name));
+        named.for_each(|setting| self.origins.set(setting, origin.clone()));
+    }
+
     fn resource_text(&self, name: &str) -> Option<&str> {
         match self.resource.get(name) {
             Some(AttributeValue::Str(text)) => Some(text),
             _ => None,
         }
     }
+}
+
+/// A variable of the process.
+fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
 fn destination(exporter: &Exporter, resolved: &dyn Fn(&OtlpSettings) -> Destination) -> Destination {

@@ -194,10 +194,11 @@ impl Address {
 ///
 /// ```
 /// use std::time::Duration;
-/// use tracecast::config::Config;
+/// use tracecast::config::{Config, OtlpSettings, Signal};
 ///
-/// let mut config = Config::new().with_timeout(Duration::from_secs(5));
-/// config.logs.otlp.timeout = Some(Duration::from_secs(2)); // log records alone
+/// let mut of_logs = OtlpSettings::default();
+/// of_logs.timeout = Some(Duration::from_secs(2)); // log records alone
+/// let config = Config::new().with_timeout(Duration::from_secs(5)).with_otlp_of(Signal::Logs, of_logs);
 /// assert_eq!(config.otlp.timeout, Some(Duration::from_secs(5)));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -21,9 +21,8 @@ pub(super) const NO_LIMIT: Duration = Duration::from_secs(3600);
 /// ```
 /// use tracecast::config::Config;
 ///
-/// let mut config = Config::new();
-/// config.traces.batch.size = 256;
-/// config.traces.attributes_per_link = Some(16);
+/// let config = Config::new().with_attributes_per_link(16);
+/// assert_eq!((config.traces.attributes_per_link, config.traces.batch.size), (Some(16), 512));
 /// ```
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -48,8 +47,7 @@ pub struct Traces {
 /// use std::time::Duration;
 /// use tracecast::config::{Config, TemporalityPreference};
 ///
-/// let mut config = Config::new();
-/// config.metrics.temporality = TemporalityPreference::Delta;
+/// let config = Config::new().with_temporality(TemporalityPreference::Delta);
 /// assert_eq!(config.metrics.interval, Duration::from_secs(60));
 /// ```
 #[derive(Clone, Debug)]
@@ -97,9 +95,7 @@ impl Default for Metrics {
 /// use std::time::Duration;
 /// use tracecast::config::Config;
 ///
-/// let mut config = Config::new();
-/// config.logs.limits.value_bytes = 1024;
-/// assert_eq!(config.logs.batch.delay, Duration::from_secs(1));
+/// assert_eq!(Config::new().logs.batch.delay, Duration::from_secs(1));
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -117,34 +113,13 @@ pub struct Logs {
     pub lines: Option<LogLines>,
 }
 
-/// How far the OpenTelemetry API and ours know of each other, where the feature `otel` is on.
-///
-/// ```
-/// use tracecast::config::{Config, Interop};
-///
-/// assert_eq!(Config::new().interop, Interop::Boundaries);
-/// assert_eq!(Config::new().with_interop(Interop::Full).interop, Interop::Full);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Interop {
-    /// Not at all: the program's own provider stays the global one.
-    Off,
-    /// Our provider is the global one. OpenTelemetry's current context is that of our client, server, producer and consumer
-    /// spans while they are entered.
-    #[default]
-    Boundaries,
-    /// It is that of all our spans. It costs some hundred instructions a span.
-    Full,
-}
-
 /// Where spans and log records wait on disk that cannot be sent.
 ///
 /// ```
 /// use tracecast::config::{Config, Spool};
 ///
 /// let config = Config::new().with_spool(Spool::new("/var/lib/store/telemetry").with_max_bytes(16 << 20));
-/// assert_eq!(config.spool.map(|spool| spool.max_bytes), Some(16 << 20));
+/// assert_eq!(config.spool.as_ref().map(|spool| spool.max_bytes), Some(16 << 20));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -311,10 +286,11 @@ impl Default for Batch {
 /// What one log record may hold.
 ///
 /// ```
-/// use tracecast::config::Config;
+/// use tracecast::config::{Config, LogLimits};
 ///
-/// let mut config = Config::new();
-/// config.logs.limits.attributes = 32;
+/// let mut limits = LogLimits::default();
+/// limits.attributes = 32;
+/// let config = Config::new().with_log_limits(limits);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -337,9 +313,8 @@ impl Default for LogLimits {
 /// ```
 /// use tracecast::config::{Config, TemporalityPreference};
 ///
-/// let mut config = Config::new();
-/// assert_eq!(config.metrics.temporality, TemporalityPreference::Cumulative);
-/// config.metrics.temporality = TemporalityPreference::Delta;
+/// assert_eq!(Config::new().metrics.temporality, TemporalityPreference::Cumulative);
+/// let config = Config::new().with_temporality(TemporalityPreference::Delta);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -369,9 +344,8 @@ impl From<TemporalityPreference> for Temporality {
 /// ```
 /// use tracecast::config::{Config, HistogramAggregation};
 ///
-/// let mut config = Config::new();
-/// assert_eq!(config.metrics.histograms, HistogramAggregation::ExplicitBuckets);
-/// config.metrics.histograms = HistogramAggregation::Exponential;
+/// assert_eq!(Config::new().metrics.histograms, HistogramAggregation::ExplicitBuckets);
+/// let config = Config::new().with_histograms(HistogramAggregation::Exponential);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -386,11 +360,11 @@ pub enum HistogramAggregation {
 /// How many series raw OpenTelemetry instruments may have; `None` is the default for all, or the SDK's 2,000.
 ///
 /// ```
-/// use tracecast::config::Config;
+/// use tracecast::config::{CardinalityLimits, Config};
 ///
-/// let mut config = Config::new();
-/// config.metrics.cardinality.default = Some(500);
-/// config.metrics.cardinality.histogram = Some(100);
+/// let mut limits = CardinalityLimits::default();
+/// (limits.default, limits.histogram) = (Some(500), Some(100));
+/// let config = Config::new().with_cardinality(limits);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each field is the limit of the kind that it is named after")]
@@ -438,12 +412,28 @@ impl Resource {
         self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| &**value)
     }
 
+    /// All of it but the attributes that are settings of their own.
+    pub(super) fn others(&self) -> Resource {
+        let mut others = self.clone();
+        others.attributes.retain(|(name, _)| setting_of(name).is_none());
+        others
+    }
+
     /// Sets an attribute, instead of an earlier one with its name.
     pub(super) fn set(&mut self, name: &str, value: Masked<OwnedValue>) {
         match self.attributes.iter_mut().find(|(given, _)| given == name) {
             Some((_, old)) => *old = value,
             None => self.attributes.push((name.to_owned(), value)),
         }
+    }
+}
+
+/// The setting that an attribute of the resource is by itself.
+pub(super) fn setting_of(attribute: &str) -> Option<&'static str> {
+    match attribute {
+        "service.name" => Some("service_name"),
+        "tc.role" => Some("role"),
+        _ => None,
     }
 }
 

@@ -1,13 +1,14 @@
 //! Texts of variables and files, made into values. Each says what it accepts.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::endpoint::{self, Endpoint};
 use super::otlp::{Compression, Protocol};
-use super::parts::{ConsoleFormat, HistogramAggregation, LogLines, NO_LIMIT, TemporalityPreference};
+use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogLines, NO_LIMIT, TemporalityPreference};
 use super::problem::Wrong;
 use crate::base::percent::decoded;
-use crate::base::secret::Secret;
+use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::meter::exemplar::Exemplars;
 use crate::propagate::format::Propagator;
@@ -36,6 +37,36 @@ pub(super) fn switch(text: &str) -> Parsed<bool> {
 pub(super) fn standard_switch(text: &str) -> Parsed<bool> {
     let names = [("true", true), ("false", false)];
     one_of(text, &names, "is not a switch", "true or false").map_err(|wrong| wrong.using("false"))
+}
+
+/// A truth value of YAML's core schema.
+pub(super) fn truth(text: &str) -> Parsed<bool> {
+    match text {
+        "true" | "True" | "TRUE" => Ok(true),
+        "false" | "False" | "FALSE" => Ok(false),
+        _ => Err(Wrong::new("is not a truth value", "true or false")),
+    }
+}
+
+/// Names separated by commas.
+pub(super) fn names(text: &str) -> Parsed<Vec<Masked<String>>> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
+    Ok(names.map(|name| Masked::from(name.to_owned())).collect())
+}
+
+pub(super) fn path(text: &str) -> Parsed<Masked<PathBuf>> {
+    Ok(Masked::from(PathBuf::from(text)))
+}
+
+/// An exporter, or `none`.
+pub(super) fn exporter(name: &str) -> Parsed<Option<Exporter>> {
+    match name.to_ascii_lowercase().as_str() {
+        "otlp" => Ok(Some(Exporter::Otlp(Box::default()))),
+        // The name that `console` had before.
+        "console" | "logging" => Ok(Some(Exporter::Console)),
+        "none" => Ok(None),
+        _ => Err(Wrong::new("is not an exporter that Tracecast has", "otlp, console or none")),
+    }
 }
 
 pub(super) fn log_lines(text: &str) -> Parsed<LogLines> {

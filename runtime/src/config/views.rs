@@ -10,8 +10,7 @@ use crate::base::secret::Masked;
 /// let mut view = View::default();
 /// view.selector.instrument_name = Some("http.client.*".to_owned().into());
 /// view.stream.aggregation = Some(Aggregation::Drop);
-/// let mut config = Config::new();
-/// config.metrics.views.push(view);
+/// let config = Config::new().with_view(view);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]

@@ -1,17 +1,23 @@
 //! What code says. It has the last word.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use super::level::LogFilter;
+use super::level::{Level, LogFilter};
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
-use super::parts::{ConsoleFormat, Exporter, Interop, LogLines, Spool};
-use super::{Config, Endpoint};
+use super::parts::{
+    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogLimits, LogLines, Spool,
+    TemporalityPreference, setting_of,
+};
+use super::table::settings;
+use super::views::View;
+use super::{Config, Endpoint, Settings};
 use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
+use crate::meter::exemplar::Exemplars;
 use crate::propagate::format::Propagator;
+use crate::record::bridge::Interop;
 use crate::record::limits::Limits;
 use crate::record::sampling::Sampler;
 
@@ -23,9 +29,8 @@ impl Config {
     /// assert!(Config::new().with_enabled(true).is_on(Signal::Metrics));
     /// ```
     #[must_use]
-    pub fn with_enabled(mut self, enabled: bool) -> Self {
-        self.enabled = Some(enabled);
-        self.said("enabled")
+    pub fn with_enabled(self, enabled: bool) -> Self {
+        self.set("enabled", move |config| config.settings.enabled = Some(enabled))
     }
 
     /// Shows every signal on the console too.
@@ -36,9 +41,8 @@ impl Config {
     /// assert_eq!(config.destinations(Signal::Logs), [Destination::Console]);
     /// ```
     #[must_use]
-    pub fn with_debug(mut self, debug: bool) -> Self {
-        self.debug = debug;
-        self.said("debug")
+    pub fn with_debug(self, debug: bool) -> Self {
+        self.set("debug", move |config| config.settings.debug = debug)
     }
 
     /// Makes a problem fail the start.
@@ -48,9 +52,8 @@ impl Config {
     /// assert!(Config::new().with_strict(true).strict);
     /// ```
     #[must_use]
-    pub fn with_strict(mut self, strict: bool) -> Self {
-        self.strict = strict;
-        self.said("strict")
+    pub fn with_strict(self, strict: bool) -> Self {
+        self.set("strict", move |config| config.settings.strict = strict)
     }
 
     /// Names the service.
@@ -61,7 +64,7 @@ impl Config {
     /// ```
     #[must_use]
     pub fn with_service_name(self, name: impl Into<String>) -> Self {
-        self.with_resource_attribute("service.name", name.into()).said("service_name")
+        self.with_resource_attribute("service.name", name.into())
     }
 
     /// Says what this process is among those of the product: `daemon`, `global_store`, `client`.
@@ -72,7 +75,7 @@ impl Config {
     /// ```
     #[must_use]
     pub fn with_role(self, role: impl Into<String>) -> Self {
-        self.with_resource_attribute("tc.role", role.into()).said("role")
+        self.with_resource_attribute("tc.role", role.into())
     }
 
     /// Adds an attribute of the resource.
@@ -83,9 +86,23 @@ impl Config {
     /// assert_eq!(config.resource.get("tc.shard"), Some(&AttributeValue::from(7)));
     /// ```
     #[must_use]
-    pub fn with_resource_attribute(mut self, name: &str, value: impl Into<OwnedValue>) -> Self {
-        self.resource.set(name, Masked::from(value.into()));
-        self.said("resource")
+    pub fn with_resource_attribute(self, name: &str, value: impl Into<OwnedValue>) -> Self {
+        let (attribute, value) = (name.to_owned(), Masked::from(value.into()));
+        let setting = setting_of(name).unwrap_or("resource");
+        self.change(setting, move |config| config.settings.resource.set(&attribute, value.clone()))
+    }
+
+    /// Names the schema of the resource's attributes.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_schema_url("https://opentelemetry.io/schemas/1.37.0");
+    /// assert!(config.resource.schema_url.is_some());
+    /// ```
+    #[must_use]
+    pub fn with_schema_url(self, url: impl Into<String>) -> Self {
+        let url = url.into();
+        self.change("resource", move |config| config.settings.resource.schema_url = Some(url.clone().into()))
     }
 
     /// Sends all signals to one receiver, instead of those that were named for single signals. Over HTTP each adds its
@@ -100,11 +117,9 @@ impl Config {
     #[must_use]
     pub fn with_endpoint(self, endpoint: Endpoint) -> Self {
         self.change("otlp.endpoint", move |config| {
-            for signal in Signal::ALL {
-                config.otlp_of(signal).address = None;
-            }
-            config.each_otlp(|otlp| otlp.address = None);
-            config.otlp.address = Some(Address::Base(endpoint.clone().into()));
+            config.settings.everywhere(|otlp| otlp.address = None);
+            ENDPOINTS.into_iter().for_each(|setting| config.origins.set(setting, Origin::Default));
+            config.settings.otlp.address = Some(Address::Base(endpoint.clone().into()));
         })
     }
 
@@ -118,13 +133,8 @@ impl Config {
     /// ```
     #[must_use]
     pub fn with_endpoint_of(self, signal: Signal, endpoint: Endpoint) -> Self {
-        let setting = match signal {
-            Signal::Traces => "traces.otlp.endpoint",
-            Signal::Metrics => "metrics.otlp.endpoint",
-            Signal::Logs => "logs.otlp.endpoint",
-        };
-        self.change(setting, move |config| {
-            config.otlp_of(signal).address = Some(Address::Exact(endpoint.clone().into()));
+        self.change(of(signal, ENDPOINTS), move |config| {
+            config.settings.otlp_of(signal).address = Some(Address::Exact(endpoint.clone().into()));
         })
     }
 
@@ -136,7 +146,7 @@ impl Config {
     /// ```
     #[must_use]
     pub fn with_protocol(self, protocol: Protocol) -> Self {
-        self.change("otlp.protocol", move |config| config.everywhere(|otlp| otlp.protocol = Some(protocol)))
+        self.change("otlp.protocol", move |config| config.settings.everywhere(|otlp| otlp.protocol = Some(protocol)))
     }
 
     /// Adds a header to each request of all signals. Its value is never shown.
@@ -151,8 +161,8 @@ impl Config {
         let name = name.to_ascii_lowercase();
         self.change("otlp.headers", move |config| {
             // Signals and exporters without headers of their own take those of all signals.
-            config.otlp.headers.get_or_insert_default();
-            config.everywhere(|otlp| {
+            config.settings.otlp.headers.get_or_insert_default();
+            config.settings.everywhere(|otlp| {
                 if let Some(headers) = &mut otlp.headers {
                     headers.retain(|(given, _)| *given != name);
                     headers.push((name.clone(), value.clone()));
@@ -170,7 +180,11 @@ impl Config {
     /// ```
     #[must_use]
     pub fn with_tls(self, tls: TlsFiles) -> Self {
-        self.change("otlp.tls", move |config| config.everywhere(|otlp| otlp.tls = tls.clone()))
+        self.change("otlp.tls.ca", move |config| {
+            config.settings.everywhere(|otlp| otlp.tls = tls.clone());
+            config.origins.set("otlp.tls.client_certificate", Origin::Code);
+            config.origins.set("otlp.tls.client_key", Origin::Code);
+        })
     }
 
     /// Chooses the compression of all signals.
@@ -182,7 +196,9 @@ impl Config {
     /// ```
     #[must_use]
     pub fn with_compression(self, compression: Compression) -> Self {
-        self.change("otlp.compression", move |config| config.everywhere(|otlp| otlp.compression = Some(compression)))
+        self.change("otlp.compression", move |config| {
+            config.settings.everywhere(|otlp| otlp.compression = Some(compression))
+        })
     }
 
     /// Limits the time that one request of any signal may take.
@@ -195,7 +211,40 @@ impl Config {
     /// ```
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        self.change("otlp.timeout", move |config| config.everywhere(|otlp| otlp.timeout = Some(timeout)))
+        self.change("otlp.timeout", move |config| config.settings.everywhere(|otlp| otlp.timeout = Some(timeout)))
+    }
+
+    /// Speaks without TLS to endpoints of all signals that name no scheme.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Destination, Signal};
+    /// let config = Config::new().with_endpoint("collector:4317".parse()?).with_insecure(true);
+    /// let all = config.destinations(Signal::Traces);
+    /// assert!(matches!(&all[..], [Destination::Otlp(otlp)] if otlp.endpoint.is_tls() == Some(false)));
+    /// # Ok::<(), tracecast::config::EndpointError>(())
+    /// ```
+    #[must_use]
+    pub fn with_insecure(self, insecure: bool) -> Self {
+        self.change("otlp.insecure", move |config| config.settings.everywhere(|otlp| otlp.insecure = Some(insecure)))
+    }
+
+    /// Sets OTLP of one signal. What is left out is taken from the settings of all signals.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::config::{Config, OtlpSettings, Signal};
+    /// let mut of_logs = OtlpSettings::default();
+    /// of_logs.timeout = Some(Duration::from_secs(2));
+    /// let config = Config::new().with_timeout(Duration::from_secs(5)).with_otlp_of(Signal::Logs, of_logs);
+    /// assert_eq!(config.logs.otlp.timeout, Some(Duration::from_secs(2)));
+    /// ```
+    #[must_use]
+    pub fn with_otlp_of(self, signal: Signal, otlp: OtlpSettings) -> Self {
+        self.change(of(signal, ENDPOINTS), move |config| {
+            config.settings.otlp_of(signal).clone_from(&otlp);
+            let of_signal = settings().filter(|setting| setting.is_otlp_of(signal));
+            of_signal.for_each(|setting| config.origins.set(setting.name, Origin::Code));
+        })
     }
 
     /// Chooses the exporters of one signal; none means off.
@@ -208,15 +257,9 @@ impl Config {
     /// assert!(!config.is_on(Signal::Logs));
     /// ```
     #[must_use]
-    pub fn with_exporters(mut self, signal: Signal, exporters: Vec<Exporter>) -> Self {
-        let setting = match signal {
-            Signal::Traces => (&mut self.traces.exporters, "traces.exporters"),
-            Signal::Metrics => (&mut self.metrics.exporters, "metrics.exporters"),
-            Signal::Logs => (&mut self.logs.exporters, "logs.exporters"),
-        };
-        *setting.0 = Some(exporters);
-        let name = setting.1;
-        self.said(name)
+    pub fn with_exporters(self, signal: Signal, exporters: Vec<Exporter>) -> Self {
+        let setting = of(signal, ["traces.exporters", "metrics.exporters", "logs.exporters"]);
+        self.set(setting, move |config| *config.settings.exporters_of(signal) = Some(exporters.clone()))
     }
 
     /// Chooses which roots are recorded.
@@ -227,9 +270,8 @@ impl Config {
     /// assert!(matches!(config.traces.sampler, Sampler::Ratio(0.1)));
     /// ```
     #[must_use]
-    pub fn with_sampler(mut self, sampler: Sampler) -> Self {
-        self.traces.sampler = sampler;
-        self.said("traces.sampler")
+    pub fn with_sampler(self, sampler: Sampler) -> Self {
+        self.set("traces.sampler", move |config| config.settings.traces.sampler.clone_from(&sampler))
     }
 
     /// Limits what one span may hold.
@@ -240,9 +282,34 @@ impl Config {
     /// assert_eq!(Config::new().with_limits(limits).traces.limits.attributes, 32);
     /// ```
     #[must_use]
-    pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.traces.limits = limits;
-        self.said("traces.limits")
+    pub fn with_limits(self, limits: Limits) -> Self {
+        self.set("traces.limits", move |config| config.settings.traces.limits = limits)
+    }
+
+    /// Limits the attributes of one link.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_attributes_per_link(16);
+    /// assert_eq!(config.traces.attributes_per_link, Some(16));
+    /// ```
+    #[must_use]
+    pub fn with_attributes_per_link(self, limit: u32) -> Self {
+        self.set("traces.attributes_per_link", move |config| config.settings.traces.attributes_per_link = Some(limit))
+    }
+
+    /// Chooses how spans are put together into requests.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let config = Config::from_env();
+    /// let mut batch = config.traces.batch;
+    /// batch.size = 256;
+    /// assert_eq!(config.with_span_batch(batch).traces.batch.size, 256);
+    /// ```
+    #[must_use]
+    pub fn with_span_batch(self, batch: Batch) -> Self {
+        self.set("traces.batch", move |config| config.settings.traces.batch = batch)
     }
 
     /// Chooses the time between two exports of metrics.
@@ -254,9 +321,83 @@ impl Config {
     /// assert_eq!(config.metrics.interval, Duration::from_secs(15));
     /// ```
     #[must_use]
-    pub fn with_metric_interval(mut self, interval: Duration) -> Self {
-        self.metrics.interval = interval;
-        self.said("metrics.interval")
+    pub fn with_metric_interval(self, interval: Duration) -> Self {
+        self.set("metrics.interval", move |config| config.settings.metrics.interval = interval)
+    }
+
+    /// Limits the time that one request with metrics may take.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_metric_timeout(Duration::from_secs(5));
+    /// assert_eq!(config.metrics.timeout, Duration::from_secs(5));
+    /// ```
+    #[must_use]
+    pub fn with_metric_timeout(self, timeout: Duration) -> Self {
+        self.set("metrics.timeout", move |config| config.settings.metrics.timeout = timeout)
+    }
+
+    /// Chooses whether points count from the beginning or from the last export.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, TemporalityPreference};
+    /// let config = Config::new().with_temporality(TemporalityPreference::Delta);
+    /// assert_eq!(config.metrics.temporality, TemporalityPreference::Delta);
+    /// ```
+    #[must_use]
+    pub fn with_temporality(self, temporality: TemporalityPreference) -> Self {
+        self.set("metrics.temporality", move |config| config.settings.metrics.temporality = temporality)
+    }
+
+    /// Chooses the shape of histograms that do not name their own.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, HistogramAggregation};
+    /// let config = Config::new().with_histograms(HistogramAggregation::Exponential);
+    /// assert_eq!(config.metrics.histograms, HistogramAggregation::Exponential);
+    /// ```
+    #[must_use]
+    pub fn with_histograms(self, histograms: HistogramAggregation) -> Self {
+        self.set("metrics.histograms", move |config| config.settings.metrics.histograms = histograms)
+    }
+
+    /// Chooses which measurements become exemplars.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Exemplars};
+    /// assert_eq!(Config::new().with_exemplars(Exemplars::Off).metrics.exemplars, Exemplars::Off);
+    /// ```
+    #[must_use]
+    pub fn with_exemplars(self, exemplars: Exemplars) -> Self {
+        self.set("metrics.exemplars", move |config| config.settings.metrics.exemplars = exemplars)
+    }
+
+    /// Limits the series of raw OpenTelemetry instruments.
+    ///
+    /// ```
+    /// # use tracecast::config::{CardinalityLimits, Config};
+    /// let mut limits = CardinalityLimits::default();
+    /// limits.histogram = Some(100);
+    /// assert_eq!(Config::new().with_cardinality(limits).metrics.cardinality, limits);
+    /// ```
+    #[must_use]
+    pub fn with_cardinality(self, limits: CardinalityLimits) -> Self {
+        self.set("metrics.cardinality", move |config| config.settings.metrics.cardinality = limits)
+    }
+
+    /// Adds a view, which changes streams of metrics.
+    ///
+    /// ```
+    /// # use tracecast::config::{Aggregation, Config, View};
+    /// let mut view = View::default();
+    /// view.selector.instrument_name = Some("http.client.*".to_owned().into());
+    /// view.stream.aggregation = Some(Aggregation::Drop);
+    /// assert_eq!(Config::new().with_view(view).metrics.views.len(), 1);
+    /// ```
+    #[must_use]
+    pub fn with_view(self, view: View) -> Self {
+        self.change("metrics.views", move |config| config.settings.metrics.views.push(view.clone()))
     }
 
     /// Chooses how far the OpenTelemetry API and ours know of each other. Without the feature `otel` they do not.
@@ -266,9 +407,8 @@ impl Config {
     /// assert_eq!(Config::new().with_interop(Interop::Off).interop, Interop::Off);
     /// ```
     #[must_use]
-    pub fn with_interop(mut self, interop: Interop) -> Self {
-        self.interop = interop;
-        self.said("interop")
+    pub fn with_interop(self, interop: Interop) -> Self {
+        self.set("interop", move |config| config.settings.interop = interop)
     }
 
     /// Chooses the formats in which context travels.
@@ -279,9 +419,20 @@ impl Config {
     /// assert_eq!(config.propagators, [Propagator::B3Multi]);
     /// ```
     #[must_use]
-    pub fn with_propagators(mut self, propagators: Vec<Propagator>) -> Self {
-        self.propagators = propagators;
-        self.said("propagators")
+    pub fn with_propagators(self, propagators: Vec<Propagator>) -> Self {
+        self.set("propagators", move |config| config.settings.propagators.clone_from(&propagators))
+    }
+
+    /// Names semantic conventions to use before they are the default.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_semconv(["rpc"]).semconv.len(), 1);
+    /// ```
+    #[must_use]
+    pub fn with_semconv<T: Into<String>>(self, names: impl IntoIterator<Item = T>) -> Self {
+        let names: Vec<Masked<String>> = names.into_iter().map(|name| Masked::from(name.into())).collect();
+        self.set("semconv", move |config| config.settings.semconv.clone_from(&names))
     }
 
     /// Chooses which components make spans.
@@ -293,9 +444,8 @@ impl Config {
     /// # Ok::<(), tracecast::FilterError>(())
     /// ```
     #[must_use]
-    pub fn with_filter(mut self, filter: Filter) -> Self {
-        self.filter = filter.into();
-        self.said("filter")
+    pub fn with_filter(self, filter: Filter) -> Self {
+        self.set("filter", move |config| config.settings.filter = filter.clone().into())
     }
 
     /// Chooses which log events are written.
@@ -307,9 +457,8 @@ impl Config {
     /// # Ok::<(), tracecast::config::LogFilterError>(())
     /// ```
     #[must_use]
-    pub fn with_log_filter(mut self, filter: LogFilter) -> Self {
-        self.log_filter = filter.into();
-        self.said("log_filter")
+    pub fn with_log_filter(self, filter: LogFilter) -> Self {
+        self.set("log_filter", move |config| config.settings.log_filter = filter.clone().into())
     }
 
     /// Chooses how log events are written as lines to standard error.
@@ -319,9 +468,46 @@ impl Config {
     /// assert_eq!(Config::new().with_log_lines(LogLines::Text).logs.lines, Some(LogLines::Text));
     /// ```
     #[must_use]
-    pub fn with_log_lines(mut self, lines: LogLines) -> Self {
-        self.logs.lines = Some(lines);
-        self.said("logs.lines")
+    pub fn with_log_lines(self, lines: LogLines) -> Self {
+        self.set("logs.lines", move |config| config.settings.logs.lines = Some(lines))
+    }
+
+    /// Limits what one log record may hold.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, LogLimits};
+    /// let mut limits = LogLimits::default();
+    /// limits.value_bytes = 1024;
+    /// assert_eq!(Config::new().with_log_limits(limits).logs.limits, limits);
+    /// ```
+    #[must_use]
+    pub fn with_log_limits(self, limits: LogLimits) -> Self {
+        self.set("logs.limits", move |config| config.settings.logs.limits = limits)
+    }
+
+    /// Chooses how log records are put together into requests.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let config = Config::from_env();
+    /// let mut batch = config.logs.batch;
+    /// batch.size = 256;
+    /// assert_eq!(config.with_log_batch(batch).logs.batch.size, 256);
+    /// ```
+    #[must_use]
+    pub fn with_log_batch(self, batch: Batch) -> Self {
+        self.set("logs.batch", move |config| config.settings.logs.batch = batch)
+    }
+
+    /// Chooses how much Tracecast says about itself.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Level};
+    /// assert_eq!(Config::new().with_own_level(Level::Warn).own_level, Level::Warn);
+    /// ```
+    #[must_use]
+    pub fn with_own_level(self, level: Level) -> Self {
+        self.set("own_level", move |config| config.settings.own_level = level)
     }
 
     /// Chooses how the console shows telemetry.
@@ -331,9 +517,8 @@ impl Config {
     /// assert_eq!(Config::new().with_console(ConsoleFormat::Json).console, ConsoleFormat::Json);
     /// ```
     #[must_use]
-    pub fn with_console(mut self, format: ConsoleFormat) -> Self {
-        self.console = format;
-        self.said("console")
+    pub fn with_console(self, format: ConsoleFormat) -> Self {
+        self.set("console", move |config| config.settings.console = format)
     }
 
     /// Installs a panic hook that brings out pending telemetry when a panic ends the process, within a second.
@@ -365,9 +550,8 @@ impl Config {
     /// # drop(config);
     /// ```
     #[must_use]
-    pub fn with_unfinished_spans(mut self) -> Self {
-        self.unfinished_spans = true;
-        self.said("unfinished_spans")
+    pub fn with_unfinished_spans(self) -> Self {
+        self.set("unfinished_spans", |config| config.unfinished_spans = true)
     }
 
     /// As [`Config::with_panic_hook`], and sets how long it may take.
@@ -379,9 +563,8 @@ impl Config {
     /// ```
     #[cfg(all(not(target_family = "wasm"), not(loom)))]
     #[must_use]
-    pub fn with_panic_hook_within(mut self, timeout: Duration) -> Self {
-        self.panic_hook = Some(timeout);
-        self.said("panic_hook")
+    pub fn with_panic_hook_within(self, timeout: Duration) -> Self {
+        self.set("panic_hook", move |config| config.panic_hook = Some(timeout))
     }
 
     /// Has a function see every text before it leaves the process or is written to disk: values of attributes and labels,
@@ -400,21 +583,22 @@ impl Config {
     /// ```
     #[cfg(all(not(target_family = "wasm"), not(loom)))]
     #[must_use]
-    pub fn with_redaction(mut self, hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
-        self.redact = Some(crate::config::redact::Redact::new(hook));
-        self.said("redaction")
+    pub fn with_redaction(self, hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
+        let redact = crate::config::redact::Redact::new(hook);
+        self.set("redaction", move |config| config.redact = Some(redact.clone()))
     }
 
-    /// Has spans and log records that cannot be sent wait on disk, also for the next start of the program.
+    /// Has spans and log records that cannot be sent wait on disk, also for the next start of the program; `None` has them
+    /// wait in memory only.
     ///
     /// ```
     /// # use tracecast::config::{Config, Spool};
     /// assert!(Config::new().with_spool(Spool::new("/var/lib/store/telemetry")).spool.is_some());
     /// ```
     #[must_use]
-    pub fn with_spool(mut self, spool: Spool) -> Self {
-        self.spool = Some(spool);
-        self.said("spool")
+    pub fn with_spool(self, spool: impl Into<Option<Spool>>) -> Self {
+        let spool = spool.into();
+        self.set("spool", move |config| config.settings.spool.clone_from(&spool))
     }
 
     /// Limits the bytes that all buffers may take together.
@@ -424,28 +608,31 @@ impl Config {
     /// assert_eq!(Config::new().with_memory_limit(16 << 20).memory_limit, 16 << 20);
     /// ```
     #[must_use]
-    pub fn with_memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
-        self.said("memory_limit")
+    pub fn with_memory_limit(self, bytes: usize) -> Self {
+        self.set("memory_limit", move |config| config.settings.memory_limit = bytes)
     }
+}
 
-    /// Makes a change that is made again to a file that is read again.
-    fn change(mut self, setting: &'static str, change: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
-        change(&mut self);
-        self.code.0.push(Arc::new(change));
-        self.said(setting)
-    }
+const ENDPOINTS: [&str; 3] = ["traces.otlp.endpoint", "metrics.otlp.endpoint", "logs.otlp.endpoint"];
 
-    fn said(mut self, setting: &'static str) -> Self {
-        self.origins.set(setting, Origin::Code);
-        self
-    }
+fn of<T: Copy>(signal: Signal, all: [T; 3]) -> T {
+    all[signal as usize]
+}
 
-    pub(super) fn otlp_of(&mut self, signal: Signal) -> &mut OtlpSettings {
+impl Settings {
+    fn otlp_of(&mut self, signal: Signal) -> &mut OtlpSettings {
         match signal {
             Signal::Traces => &mut self.traces.otlp,
             Signal::Metrics => &mut self.metrics.otlp,
             Signal::Logs => &mut self.logs.otlp,
+        }
+    }
+
+    fn exporters_of(&mut self, signal: Signal) -> &mut Option<Vec<Exporter>> {
+        match signal {
+            Signal::Traces => &mut self.traces.exporters,
+            Signal::Metrics => &mut self.metrics.exporters,
+            Signal::Logs => &mut self.logs.exporters,
         }
     }
 
@@ -454,16 +641,10 @@ impl Config {
         change(&mut self.otlp);
         for signal in Signal::ALL {
             change(self.otlp_of(signal));
-        }
-        self.each_otlp(change);
-    }
-
-    /// Changes what was said about OTLP for each exporter.
-    fn each_otlp(&mut self, mut change: impl FnMut(&mut OtlpSettings)) {
-        let all = [&mut self.traces.exporters, &mut self.metrics.exporters, &mut self.logs.exporters];
-        for exporter in all.into_iter().flatten().flatten() {
-            if let Exporter::Otlp(settings) = exporter {
-                change(settings);
+            for exporter in self.exporters_of(signal).iter_mut().flatten() {
+                if let Exporter::Otlp(settings) = exporter {
+                    change(settings);
+                }
             }
         }
     }

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::suppress::suppress;
 use crate::config::redact::Redact;
-use crate::config::{LogFilter, LogLimits};
+use crate::config::{LogFilter, LogLimits, LogLines};
 use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::logs::LogBatch;
 use crate::encode::resource::EncodedResource;
-use crate::logs::{Lines, Logs, LogsConfig, RecordsConfig, installed, start};
+use crate::logs::{Logs, LogsConfig, RecordsConfig, installed, start};
 
 pub use crate::logs::LogRecord;
 
@@ -87,11 +87,11 @@ impl Door {
         let logs = start(LogsConfig {
             service: "tested".to_owned(),
             filter: filter_of(options.filter),
-            lines: Some(match options {
-                Options { stderr: true, .. } => Lines::Auto,
-                Options { text: true, .. } => Lines::Text,
-                _ => Lines::Json,
-            }),
+            lines: match options {
+                Options { stderr: true, .. } => LogLines::Auto,
+                Options { text: true, .. } => LogLines::Text,
+                _ => LogLines::Json,
+            },
             sink: if options.stderr { None } else { Some(Box::new(lines.clone())) },
             limits,
             records: Some(RecordsConfig { queue_bytes }),

@@ -8,7 +8,7 @@ use super::entry::{Entry, Field, Text};
 use super::escape;
 use super::time::Rfc3339;
 use crate::base::notice;
-use crate::config::{Level, LogLimits};
+use crate::config::{Level, LogLimits, LogLines};
 use crate::declare::value::OwnedValue;
 use crate::record::clock;
 
@@ -25,17 +25,6 @@ const OURS: [&str; 10] = [
     "fields",
     "dropped_fields",
 ];
-
-/// How lines look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Lines {
-    /// One JSON object a line.
-    Json,
-    /// Text for people.
-    Text,
-    /// Text on a terminal, else JSON.
-    Auto,
-}
 
 /// Where lines go instead of standard error.
 pub(crate) type Sink = Box<dyn io::Write + Send>;
@@ -55,16 +44,18 @@ enum Form {
 }
 
 impl Writer {
-    pub(super) fn new(lines: Lines, service: &str, sink: Option<Sink>) -> Self {
+    /// Nothing if there are to be no lines.
+    pub(super) fn new(lines: LogLines, service: &str, sink: Option<Sink>) -> Option<Self> {
         let is_terminal = sink.is_none() && io::stderr().is_terminal();
         let form = match lines {
-            Lines::Json => Form::Json,
-            Lines::Auto if !is_terminal => Form::Json,
-            Lines::Text | Lines::Auto => Form::Text { colours: is_terminal && !is_plain_wanted() },
+            LogLines::None => return None,
+            LogLines::Json => Form::Json,
+            LogLines::Auto if !is_terminal => Form::Json,
+            LogLines::Text | LogLines::Auto => Form::Text { colours: is_terminal && !is_plain_wanted() },
         };
         let mut quoted = String::new();
         escape::json(&mut quoted, service);
-        Writer { form, service: quoted, sink: sink.map(Mutex::new) }
+        Some(Writer { form, service: quoted, sink: sink.map(Mutex::new) })
     }
 
     /// Writes a line, made in `line`.
@@ -89,10 +80,10 @@ impl Writer {
     }
 }
 
-/// Makes lines of notices that look like log lines.
-pub(crate) fn notices(lines: Lines, service: &str) -> notice::Format {
-    let writer = Writer::new(lines, service, None);
-    Arc::new(move |level, text| {
+/// Makes lines of notices that look like log lines, if there are any.
+pub(crate) fn notices(lines: LogLines, service: &str) -> Option<notice::Format> {
+    let writer = Writer::new(lines, service, None)?;
+    Some(Arc::new(move |level, text| {
         let level = match level {
             notice::ERROR => Level::Error,
             notice::WARN => Level::Warn,
@@ -105,7 +96,7 @@ pub(crate) fn notices(lines: Lines, service: &str) -> notice::Format {
         let mut line = String::new();
         writer.make(&mut line, &entry);
         line
-    })
+    }))
 }
 
 /// Whether the user wants no colours: <https://no-color.org>.
@@ -237,8 +228,9 @@ mod tests {
     #[test]
     fn where_nobody_looks_lines_are_json() {
         // Whatever the test's standard error is, a sink is no terminal.
-        let form = |lines| Writer::new(lines, "s", Some(Box::new(io::sink()))).form;
-        assert_eq!(form(Lines::Auto), Form::Json);
-        assert_eq!(form(Lines::Text), Form::Text { colours: false });
+        let form = |lines| Writer::new(lines, "s", Some(Box::new(io::sink()))).map(|writer| writer.form);
+        assert_eq!(form(LogLines::Auto), Some(Form::Json));
+        assert_eq!(form(LogLines::Text), Some(Form::Text { colours: false }));
+        assert_eq!(form(LogLines::None), None);
     }
 }

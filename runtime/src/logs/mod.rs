@@ -56,7 +56,7 @@ use tokio::sync::Notify;
 use tracing_core::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
-pub(crate) use self::line::{Lines, Sink, notices};
+pub(crate) use self::line::{Sink, notices};
 pub(crate) use self::own::installed;
 pub(crate) use self::queue::LogCounts;
 #[doc(hidden)]
@@ -66,7 +66,7 @@ use self::inside::{Inside, Outputs};
 use self::line::Writer;
 use self::queue::Queue;
 use crate::config::redact::Redact;
-use crate::config::{LogFilter, LogLimits};
+use crate::config::{LogFilter, LogLimits, LogLines};
 use crate::trace::fork;
 
 /// A layer for a subscriber of your own. It hands events to telemetry for as long as that runs with logs switched on.
@@ -114,12 +114,11 @@ impl<S: Subscriber> Layer<S> for LogLayer {
 }
 
 /// How logs are handled.
-#[derive(Default)]
 pub(crate) struct LogsConfig {
     pub(crate) service: String,
     pub(crate) filter: LogFilter,
     /// Whether there are lines, and how they look.
-    pub(crate) lines: Option<Lines>,
+    pub(crate) lines: LogLines,
     /// Where lines go instead of standard error.
     pub(crate) sink: Option<Sink>,
     /// What one line or record may hold.
@@ -150,7 +149,7 @@ pub(crate) struct Logs {
 pub(crate) fn start(config: LogsConfig) -> Logs {
     let LogsConfig { service, filter, lines, sink, limits, records, redact, install } = config;
     let outputs = Arc::new(Outputs {
-        lines: lines.map(|lines| Writer::new(lines, &service, sink)),
+        lines: Writer::new(lines, &service, sink),
         queue: records.map(|records| Queue::new(records.queue_bytes)),
         paused: AtomicBool::new(false),
         limits,

@@ -44,24 +44,37 @@ pub(crate) struct Bridge {
     pub(crate) remove: fn(height: u32, owner: usize),
 }
 
-/// How much the other side is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How far the OpenTelemetry API and ours know of each other, where the feature `otel` is on.
+///
+/// ```
+/// # #[cfg(feature = "otlp")] {
+/// use tracecast::config::{Config, Interop};
+///
+/// assert_eq!(Config::new().interop, Interop::Boundaries);
+/// assert_eq!(Config::new().with_interop(Interop::Full).interop, Interop::Full);
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(not(feature = "otlp"), expect(unreachable_pub, reason = "the configuration shows it"))]
+#[non_exhaustive]
 #[repr(u8)]
-pub(crate) enum Mode {
-    /// Nothing, and it is not asked.
+pub enum Interop {
+    /// Not at all: the program's own provider stays the global one.
     Off,
-    /// Spans that are about a call to or from elsewhere are current there too.
+    /// Our provider is the global one. OpenTelemetry's current context is that of our client, server, producer and consumer
+    /// spans while they are entered.
+    #[default]
     Boundaries,
-    /// All spans are.
+    /// It is that of all our spans. It costs some hundred instructions a span.
     Full,
 }
 
 static BRIDGE: OnceLock<Bridge> = OnceLock::new();
-static MODE: AtomicU8 = AtomicU8::new(Mode::Off as u8);
+static MODE: AtomicU8 = AtomicU8::new(Interop::Off as u8);
 
 /// Follows the other API from now on, or no longer. There is one in a process.
 #[cfg(feature = "otel")]
-pub(crate) fn set(bridge: Bridge, mode: Mode) {
+pub(crate) fn set(bridge: Bridge, mode: Interop) {
     // The functions are the same each time.
     let _ = BRIDGE.set(bridge);
     MODE.store(mode as u8, Relaxed);
@@ -69,12 +82,12 @@ pub(crate) fn set(bridge: Bridge, mode: Mode) {
 
 /// Not followed any more. For a forked child as well: a store.
 pub(crate) fn off() {
-    MODE.store(Mode::Off as u8, Relaxed);
+    MODE.store(Interop::Off as u8, Relaxed);
 }
 
 #[inline(always)]
 pub(crate) fn is_on() -> bool {
-    cfg!(feature = "otel") && MODE.load(Relaxed) != Mode::Off as u8
+    cfg!(feature = "otel") && MODE.load(Relaxed) != Interop::Off as u8
 }
 
 fn bridge() -> Option<&'static Bridge> {
@@ -87,7 +100,7 @@ fn bridge() -> Option<&'static Bridge> {
 pub(crate) fn is_unchanged(parent: BlockRef, kind: Kind) -> bool {
     parent.has(ENTERED)
         && kind == Kind::Internal
-        && MODE.load(Relaxed) == Mode::Boundaries as u8
+        && MODE.load(Relaxed) == Interop::Boundaries as u8
         && current_id() == parent.seen.get()
 }
 
@@ -117,7 +130,7 @@ pub(crate) fn gone(mut entered: Option<BlockRef>) {
 
 /// Whether a span of this kind is current on the other side too.
 pub(crate) fn attaches(kind: Kind) -> bool {
-    is_on() && (kind != Kind::Internal || MODE.load(Relaxed) == Mode::Full as u8)
+    is_on() && (kind != Kind::Internal || MODE.load(Relaxed) == Interop::Full as u8)
 }
 
 /// The flags of a block for a span of this kind; a context is as internal as can be.

@@ -489,7 +489,7 @@ fn those_of_the_spool() {
     spool().iter().for_each(check);
     let alone = config(&[("TC_SPOOL_MAX_BYTES", "2MiB")]);
     let expected = "TC_SPOOL_MAX_BYTES: `2MiB` has no spool to go with; expected TC_SPOOL_DIR beside it";
-    assert_eq!((alone.problems()[0].to_string().as_str(), alone.spool), (expected, None));
+    assert_eq!((alone.problems()[0].to_string().as_str(), alone.spool.as_ref()), (expected, None));
 }
 
 #[test]

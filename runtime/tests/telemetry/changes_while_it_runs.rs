@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, any_value};
+use prost::Message;
 use tracecast::config::{Config, ConsoleFormat, Exporter, Signal};
 use tracecast::prelude::*;
 use tracecast::{Guard, InternedKey, Report, Sampler};
@@ -330,9 +333,10 @@ fn reading_the_same_again_changes_nothing() {
     let _turn = turn();
     let receiver = Receiver::start();
     let section = format!(r#"{{"service_name": "store", "otlp_endpoint": "{}"}}"#, receiver.endpoint::<String>());
-    let mut config = Config::from_env().with_telemetry(serde_json::from_str(&section).unwrap());
-    config.traces.batch.size = 256;
-    let telemetry = config.init().unwrap();
+    let config = Config::from_env().with_telemetry(serde_json::from_str(&section).unwrap());
+    let mut batch = config.traces.batch;
+    batch.size = 256;
+    let telemetry = config.with_span_batch(batch).init().unwrap();
     load("one");
     telemetry.set_filter("Cache=off".parse().unwrap());
     let reloaded = telemetry.reload().unwrap();
@@ -341,6 +345,137 @@ fn reading_the_same_again_changes_nothing() {
     look();
     assert!(telemetry.shutdown(LONG).complete);
     assert_eq!(receiver.span_names().len(), 2);
+}
+
+/// A file, of which a test changes one thing at a time.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    to: &'a Receiver,
+    ratio: f64,
+    bytes: u32,
+    size: u32,
+    interval: u32,
+    name: &'a str,
+    filter: &'a str,
+    log_filter: &'a str,
+}
+
+impl Said<'_> {
+    fn yaml(&self) -> String {
+        let Said { to, ratio, bytes, size, interval, name, filter, log_filter } = *self;
+        let to = to.address;
+        format!(
+            "file_format: '1.0'
+resource: {{attributes: [{{name: service.name, value: {name}}}]}}
+tracer_provider:
+  sampler: {{trace_id_ratio_based: {{ratio: {ratio}}}}}
+  limits: {{attribute_value_length_limit: {bytes}}}
+  processors:
+    - batch:
+        schedule_delay: 3600000
+        max_export_batch_size: {size}
+        exporter: {{otlp_http: {{endpoint: 'http://{to}/v1/traces'}}}}
+meter_provider:
+  readers: [{{periodic: {{interval: {interval}, exporter: {{otlp_http: {{endpoint: 'http://{to}/v1/metrics'}}}}}}}}]
+distribution: {{tracecast: {{filter: '{filter}', log_filter: {log_filter}}}}}
+"
+        )
+    }
+}
+
+/// What is seen of five calls from outside: which receiver got spans, how many of each name, the bytes of a text, the most
+/// spans of a request, and the name of the service.
+#[derive(Clone, Debug, PartialEq)]
+struct Seen {
+    by: [bool; 2],
+    names: [usize; 2],
+    bytes: usize,
+    most: usize,
+    service: String,
+}
+
+fn seen(telemetry: &Guard, receivers: [&Receiver; 2]) -> Seen {
+    let before = receivers.map(|receiver| receiver.at("/v1/traces").len());
+    (0..4).for_each(|_| load("0123456789"));
+    look();
+    flush(telemetry);
+    let mut seen = Seen { by: [false; 2], names: [0; 2], bytes: 0, most: 0, service: String::new() };
+    for (at, receiver) in receivers.into_iter().enumerate() {
+        for request in &receiver.at("/v1/traces")[before[at]..] {
+            let decoded = ExportTraceServiceRequest::decode(&request.body[..]).unwrap();
+            let [resource] = &decoded.resource_spans[..] else { panic!("{decoded:?}") };
+            let attributes = resource.resource.iter().flat_map(|resource| &resource.attributes);
+            let text = |value: &Option<AnyValue>| match value.as_ref().and_then(|value| value.value.clone()) {
+                Some(any_value::Value::StringValue(text)) => text,
+                _ => String::new(),
+            };
+            let service = attributes.clone().find(|attribute| attribute.key == "service.name").unwrap();
+            seen.service = text(&service.value);
+            let spans: Vec<_> = resource.scope_spans.iter().flat_map(|scope| &scope.spans).collect();
+            (seen.by[at], seen.most) = (true, seen.most.max(spans.len()));
+            for span in spans {
+                seen.names[usize::from(span.name == "Cache/Look")] += 1;
+                let prompt = span.attributes.iter().find(|attribute| attribute.key == "tc.test.prompt");
+                seen.bytes = prompt.map_or(seen.bytes, |prompt| text(&prompt.value).len());
+            }
+        }
+    }
+    seen
+}
+
+#[test]
+fn one_setting_that_is_read_again_changes_and_nothing_else() {
+    let _turn = turn();
+    let (first, second, folder) = (Receiver::start(), Receiver::start(), Folder::new("one"));
+    let path = folder.0.join("telemetry.yaml");
+    let base = Said {
+        to: &first,
+        ratio: 1.0,
+        bytes: 8,
+        size: 100,
+        interval: 3_600_000,
+        name: "store",
+        filter: "",
+        log_filter: "info",
+    };
+    std::fs::write(&path, base.yaml()).unwrap();
+    let telemetry = Config::from_file(&path).unwrap().init().unwrap();
+    let look = || seen(&telemetry, [&first, &second]);
+    let usual = Seen { by: [true, false], names: [4, 1], bytes: 8, most: 5, service: "store".to_owned() };
+    assert_eq!(look(), usual);
+    let nothing = Seen { by: [false; 2], names: [0; 2], bytes: 0, most: 0, service: String::new() };
+    let cases = [
+        (base, None, usual.clone()),
+        (Said { ratio: 0.0, ..base }, Some("traces.sampler"), nothing),
+        (Said { bytes: 3, ..base }, Some("traces.limits"), Seen { bytes: 3, ..usual.clone() }),
+        (Said { size: 2, ..base }, Some("traces.batch"), Seen { most: 2, ..usual.clone() }),
+        (Said { filter: "Cache=off", ..base }, Some("filter"), Seen { names: [4, 0], most: 4, ..usual.clone() }),
+        (Said { to: &second, ..base }, Some("exporters"), Seen { by: [false, true], ..usual.clone() }),
+        (Said { log_filter: "debug", ..base }, Some("log_filter"), usual.clone()),
+        (Said { interval: 10, ..base }, Some("metrics.interval"), usual.clone()),
+        (Said { name: "other", ..base }, None, usual.clone()),
+    ];
+    for (said, changed, expected) in cases {
+        std::fs::write(&path, said.yaml()).unwrap();
+        let reloaded = telemetry.reload().unwrap();
+        let after_restart = Some("service_name").filter(|_| said.name != base.name);
+        assert_eq!(
+            (reloaded.changed, reloaded.after_restart),
+            (Vec::from_iter(changed), Vec::from_iter(after_restart))
+        );
+        assert_eq!(look(), expected, "{changed:?}");
+        if said.interval != base.interval {
+            let (before, began) = (first.at("/v1/metrics").len(), std::time::Instant::now());
+            while first.at("/v1/metrics").len() < before + 2 {
+                assert!(began.elapsed() < LONG, "metrics are not sent by themselves");
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        // And once more, back to where it was.
+        std::fs::write(&path, base.yaml()).unwrap();
+        assert_eq!(telemetry.reload().unwrap().changed, Vec::from_iter(changed));
+        assert_eq!(look(), usual, "{changed:?}");
+    }
 }
 
 #[test]

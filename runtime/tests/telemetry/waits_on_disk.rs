@@ -132,8 +132,7 @@ fn files_that_somebody_removed_are_not_on_disk() {
 fn a_directory_that_cannot_be_used_is_one_warning() {
     let _turn = turn();
     let receiver = Receiver::start();
-    let mut config = config(&receiver, &Folder::new("none"));
-    config.spool = Some(Spool::new("/dev/null/spool"));
+    let config = config(&receiver, &Folder::new("none")).with_spool(Spool::new("/dev/null/spool"));
     let telemetry = config.init().unwrap();
     load();
     assert_eq!(telemetry.shutdown(LONG).spans_exported, 1);

@@ -12,7 +12,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use serde_json::json;
-use tracecast::config::{AttributeValue, Config};
+use tracecast::config::{AttributeValue, Config, LogLimits};
 use tracecast::{Buckets, Dimension, Guard, Limits, MetricMeta};
 
 use self::made::{Attributes, Between, array, attributes, double, flag, int, made, now, text, watched};
@@ -77,7 +77,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// As the environment says, with limits that are easily met and nothing that depends on the time.
 fn configured() -> Result<Config, Box<dyn Error>> {
-    let mut config = Config::from_env()
+    let mut log_limits = LogLimits::default();
+    (log_limits.attributes, log_limits.value_bytes) = (LOG_ATTRIBUTES, LIMITS.value_bytes);
+    let config = Config::from_env()
         .with_strict(true)
         .with_limits(LIMITS)
         .with_metric_interval(Duration::from_secs(3600))
@@ -89,9 +91,8 @@ fn configured() -> Result<Config, Box<dyn Error>> {
         .with_resource_attribute("tc.texts", AttributeValue::StrArray(vec!["a".into(), String::new()]))
         .with_resource_attribute("tc.ints", AttributeValue::I64Array(vec![0, -1]))
         .with_resource_attribute("tc.doubles", AttributeValue::F64Array(vec![0.5, -0.0]))
-        .with_resource_attribute("tc.flags", AttributeValue::BoolArray(vec![true, false]));
-    config.logs.limits.attributes = LOG_ATTRIBUTES;
-    config.logs.limits.value_bytes = LIMITS.value_bytes;
+        .with_resource_attribute("tc.flags", AttributeValue::BoolArray(vec![true, false]))
+        .with_log_limits(log_limits);
     Ok(config)
 }
 

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::reading::{At, Map, Reading, Unknown};
-use super::truth;
 use crate::base::secret::{Masked, Secret};
 use crate::config::otlp::{Address, OtlpSettings, Protocol, TlsFiles};
 use crate::config::parts::Exporter;
@@ -75,7 +74,7 @@ fn tls(reading: &mut Reading, at: &At<'_>, protocol: Protocol) -> (TlsFiles, Opt
     let ca = file(reading, "ca_file");
     let client_key = file(reading, "key_file");
     let client_certificate = file(reading, "cert_file");
-    let insecure = if protocol == Protocol::Grpc { reading.value(map.get("insecure"), truth) } else { None };
+    let insecure = if protocol == Protocol::Grpc { reading.value(map.get("insecure"), values::truth) } else { None };
     if client_key.is_some() != client_certificate.is_some() {
         reading.wrong(at, Wrong::new("has half of a client certificate", "both `cert_file` and `key_file`"));
     }

@@ -26,13 +26,12 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     }
     let Periodic { interval, timeout, temporality, histograms, cardinality } = first.unwrap_or_default();
     let views = views::read(reading, map.get("views"));
-    let metrics = &mut reading.config.metrics;
+    let metrics = &mut reading.config.settings.metrics;
     let exporters = Some(exporters);
     let (exemplars, otlp) = (metrics.exemplars, std::mem::take(&mut metrics.otlp));
     *metrics = Metrics { exporters, otlp, interval, timeout, temporality, histograms, exemplars, cardinality, views };
     reading.came_from("metrics.exporters", at);
-    let filter = map.get("exemplar_filter");
-    reading.set("metrics.exemplars", filter, values::exemplars, |config, filter| config.metrics.exemplars = filter);
+    reading.settings(&mut map, "meter_provider");
     map.unsupported(reading, "view_matching_mode/development");
     map.unsupported(reading, "meter_configurator/development");
     map.finish(reading, Unknown::Refused);

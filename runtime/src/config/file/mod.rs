@@ -15,8 +15,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use self::reading::{At, Reading, Unknown};
-use super::level::{Level, LogFilter};
+use self::reading::Unknown;
+pub(super) use self::reading::{At, FromTable, Map, Reading};
+use super::level::LogFilter;
 use super::problem::{ConfigError, Problem, Severity, Wrong};
 use super::values;
 use super::{Config, Spool, yaml};
@@ -29,7 +30,7 @@ type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 const MAX_BYTES: usize = 4 << 20;
 
 /// Reads a file.
-pub(super) fn read(path: &Path, lookup: Lookup<'_>) -> Result<Config, ConfigError> {
+pub(super) fn read(path: &Path, lookup: Lookup<'_>, from_table: FromTable) -> Result<Config, ConfigError> {
     let text = text_of(path).map_err(|error| {
         let wrong = Wrong::new(format!("cannot be read: {error}"), "a YAML file with the configuration");
         ConfigError { problems: vec![wrong.at_place(path.display().to_string(), Severity::Error)] }
@@ -39,7 +40,7 @@ pub(super) fn read(path: &Path, lookup: Lookup<'_>) -> Result<Config, ConfigErro
             problem.file = Some(path.display().to_string());
         }
     };
-    match parse(&text, lookup) {
+    match parse(&text, lookup, from_table) {
         Ok(mut config) => {
             name(&mut config.problems);
             Ok(config)
@@ -59,17 +60,17 @@ fn text_of(path: &Path) -> std::io::Result<String> {
 }
 
 /// Reads the text of a file.
-pub(super) fn parse(text: &str, lookup: Lookup<'_>) -> Result<Config, ConfigError> {
+pub(super) fn parse(text: &str, lookup: Lookup<'_>, from_table: FromTable) -> Result<Config, ConfigError> {
     if text.len() > MAX_BYTES {
         let wrong = Wrong::new("is too large", "at most 4 MiB");
         return Err(ConfigError { problems: vec![wrong.at_place("file", Severity::Error)] });
     }
     let root = yaml::parse(text, lookup).map_err(|problem| ConfigError { problems: vec![*problem] })?;
-    let mut reading = Reading::default();
+    let mut reading = Reading { from_table, config: Config::default(), problems: Vec::new() };
     // The schema has a file without propagators propagate nothing.
-    reading.config.propagators.clear();
+    reading.config.settings.propagators.clear();
     document(&mut reading, &At { path: String::new(), node: &root });
-    let Reading { mut config, problems } = reading;
+    let Reading { mut config, problems, .. } = reading;
     if problems.iter().any(|problem| problem.severity == Severity::Error) {
         return Err(ConfigError { problems });
     }
@@ -85,9 +86,7 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     }
     // What is in development is understood as far as it is known, whether the file allows it or not.
     map.present("stability");
-    let disabled = map.get("disabled");
-    reading.set("enabled", disabled, truth, |config, disabled| config.enabled = disabled.then_some(false));
-    reading.set("own_level", map.get("log_level"), Level::parse_severity, |config, level| config.own_level = level);
+    reading.settings(&mut map, "");
     if let Some(at) = map.get("resource") {
         resource::read(reading, &at);
     }
@@ -96,7 +95,7 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     }
     // General limits come first, so that those of a signal replace them.
     if let Some(at) = map.get("attribute_limits") {
-        processors::attribute_limits(reading, &at);
+        reading.map_of_settings(&at, "attribute_limits");
     }
     if let Some(at) = map.get("tracer_provider") {
         processors::tracer_provider(reading, &at);
@@ -136,7 +135,7 @@ fn instrumentation(reading: &mut Reading, at: &At<'_>) {
     if let Some(text) = reading.text(Some(list.clone())) {
         let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
         let masked = |name: &str| text.clone().map(|_| name.to_owned());
-        reading.config.semconv = names.map(masked).collect();
+        reading.config.settings.semconv = names.map(masked).collect();
         reading.came_from("semconv", &list);
     }
 }
@@ -147,62 +146,43 @@ fn distribution(reading: &mut Reading, at: &At<'_>) {
     // Those of other distributions are their business.
     let Some(at) = map.get("tracecast") else { return };
     let mut map = reading.map(&at);
-    reading.set("debug", map.get("debug"), truth, |config, debug| config.debug = debug);
-    reading.set("console", map.get("console_format"), values::console, |config, format| config.console = format);
-    reading.set("logs.lines", map.get("log_format"), values::log_lines, |config, lines| {
-        config.logs.lines = Some(lines);
-    });
-    reading.set("strict", map.get("strict"), truth, |config, strict| config.strict = strict);
-    reading.set("memory_limit", map.get("memory_limit"), values::bytes, |config, bytes| config.memory_limit = bytes);
-    if let Some(at) = map.get("spool") {
-        spool(reading, &at);
-    }
-    if let Some(at) = map.get("role")
-        && let Some(role) = reading.text(Some(at.clone()))
-    {
-        reading.config.resource.set("tc.role", role.map(OwnedValue::from));
-        reading.came_from("role", &at);
-    }
-    if let Some(at) = map.get("filter")
-        && let Some(text) = reading.text(Some(at.clone()))
-    {
-        reading.set("filter", Some(at), values::filter, |config, filter| config.filter = text.map(|_| filter));
-    }
-    if let Some(at) = map.get("log_filter")
-        && let Some(text) = reading.text(Some(at.clone()))
-    {
-        let (filter, wrong) = LogFilter::read(&text);
-        wrong.into_iter().for_each(|wrong| reading.wrong(&at, wrong));
-        reading.config.log_filter = text.map(|_| filter.unwrap_or_default());
-        reading.came_from("log_filter", &at);
-    }
+    reading.settings(&mut map, "distribution.tracecast");
     map.finish(reading, Unknown::Refused);
 }
 
-/// Where what cannot be sent waits on disk.
-fn spool(reading: &mut Reading, at: &At<'_>) {
+pub(super) fn role(reading: &mut Reading, at: &At<'_>) -> bool {
+    let role = reading.text(Some(at.clone()));
+    role.map(|role| reading.config.settings.resource.set("tc.role", role.map(OwnedValue::from))).is_some()
+}
+
+/// The filter is as visible as its text.
+pub(super) fn filter(reading: &mut Reading, at: &At<'_>) -> bool {
+    let Some(text) = reading.text(Some(at.clone())) else { return false };
+    reading.put(at, values::filter, |settings, filter| settings.filter = text.map(|_| filter))
+}
+
+pub(super) fn log_filter(reading: &mut Reading, at: &At<'_>) -> bool {
+    let Some(text) = reading.text(Some(at.clone())) else { return false };
+    let (filter, wrong) = LogFilter::read(&text);
+    wrong.into_iter().for_each(|wrong| reading.wrong(at, wrong));
+    reading.config.settings.log_filter = text.map(|_| filter.unwrap_or_default());
+    true
+}
+
+/// Where requests that cannot be sent wait on disk.
+pub(super) fn spool(reading: &mut Reading, at: &At<'_>) -> bool {
     let mut map = reading.map(at);
     let directory = map.required(reading, "directory", "the path of a directory");
-    if let Some(text) = reading.text(directory) {
-        let mut spool = Spool::new("");
-        spool.directory = text.map(PathBuf::from);
-        reading.config.spool = Some(spool);
-        reading.came_from("spool", at);
-    }
-    reading.set("spool", map.get("max_bytes"), values::bytes, |config, bytes| {
-        config.spool.iter_mut().for_each(|spool| spool.max_bytes = bytes as u64);
-    });
-    reading.set("spool", map.get("max_age"), values::interval, |config, age| {
-        config.spool.iter_mut().for_each(|spool| spool.max_age = age);
-    });
+    let directory = reading.text(directory);
+    let (bytes, age) = (map.get("max_bytes"), map.get("max_age"));
+    let (bytes, age) = (reading.value(bytes, values::bytes), reading.value(age, values::interval));
     map.finish(reading, Unknown::Refused);
-}
-
-/// A truth value of YAML's core schema.
-fn truth(text: &str) -> values::Parsed<bool> {
-    match text {
-        "true" | "True" | "TRUE" => Ok(true),
-        "false" | "False" | "FALSE" => Ok(false),
-        _ => Err(Wrong::new("is not a truth value", "true or false")),
-    }
+    let Some(directory) = directory else { return false };
+    let default = Spool::new("");
+    reading.config.settings.spool = Some(Spool {
+        directory: directory.map(PathBuf::from),
+        max_bytes: bytes.map_or(default.max_bytes, |bytes| bytes as u64),
+        max_age: age.unwrap_or(default.max_age),
+    });
+    true
 }

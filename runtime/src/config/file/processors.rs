@@ -6,22 +6,22 @@ use super::reading::{At, Map, Reading, Unknown};
 use super::{exporter, sampler};
 use crate::config::parts::{Batch, Exporter};
 use crate::config::problem::{Severity, Wrong};
-use crate::config::values::{self, count};
+use crate::config::values;
 
 pub(super) fn tracer_provider(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
-    let mut batch = reading.config.traces.batch;
+    let mut batch = reading.config.settings.traces.batch;
     let exporters = processors(reading, &mut map, &mut batch);
-    reading.config.traces.exporters = Some(exporters);
-    reading.config.traces.batch = batch;
+    reading.config.settings.traces.exporters = Some(exporters);
+    reading.config.settings.traces.batch = batch;
     reading.came_from("traces.exporters", at);
     if let Some(at) = map.get("limits") {
-        span_limits(reading, &at);
+        reading.map_of_settings(&at, "tracer_provider.limits");
     }
     if let Some(at) = map.get("sampler")
         && let Some(sampler) = sampler::read(reading, &at)
     {
-        reading.config.traces.sampler = sampler;
+        reading.config.settings.traces.sampler = sampler;
         reading.came_from("traces.sampler", &at);
     }
     map.unsupported(reading, "id_generator");
@@ -31,28 +31,15 @@ pub(super) fn tracer_provider(reading: &mut Reading, at: &At<'_>) {
 
 pub(super) fn logger_provider(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
-    let mut batch = reading.config.logs.batch;
+    let mut batch = reading.config.settings.logs.batch;
     let exporters = processors(reading, &mut map, &mut batch);
-    reading.config.logs.exporters = Some(exporters);
-    reading.config.logs.batch = batch;
+    reading.config.settings.logs.exporters = Some(exporters);
+    reading.config.settings.logs.batch = batch;
     reading.came_from("logs.exporters", at);
     if let Some(at) = map.get("limits") {
-        let mut map = reading.map(&at);
-        log_limits(reading, &mut map);
-        map.finish(reading, Unknown::Refused);
+        reading.map_of_settings(&at, "logger_provider.limits");
     }
     map.unsupported(reading, "logger_configurator/development");
-    map.finish(reading, Unknown::Refused);
-}
-
-/// Limits of all signals.
-pub(super) fn attribute_limits(reading: &mut Reading, at: &At<'_>) {
-    let mut map = reading.map(at);
-    common_span_limits(reading, &mut map);
-    // The same keys once more: mistakes in them were reported above.
-    let before = reading.problems.len();
-    log_limits(reading, &mut map);
-    reading.problems.truncate(before);
     map.finish(reading, Unknown::Refused);
 }
 
@@ -100,39 +87,4 @@ fn processor(reading: &mut Reading, at: &At<'_>, simple: bool, batch: &mut Batch
     let at = map.required(reading, "exporter", "an exporter, `otlp_http`, `otlp_grpc` or `console`");
     map.finish(reading, Unknown::Refused);
     exporter::read(reading, &at?)
-}
-
-fn span_limits(reading: &mut Reading, at: &At<'_>) {
-    let mut map = reading.map(at);
-    common_span_limits(reading, &mut map);
-    let setting = "traces.limits";
-    reading.set(setting, map.get("event_count_limit"), count, |config, limit| config.traces.limits.events = limit);
-    reading.set(setting, map.get("link_count_limit"), count, |config, limit| config.traces.limits.links = limit);
-    reading.set(setting, map.get("event_attribute_count_limit"), count, |config, limit| {
-        config.traces.limits.attributes_per_event = limit;
-    });
-    reading.set(setting, map.get("link_attribute_count_limit"), count, |config, limit| {
-        config.traces.attributes_per_link = Some(limit);
-    });
-    map.finish(reading, Unknown::Refused);
-}
-
-fn common_span_limits(reading: &mut Reading, map: &mut Map<'_>) {
-    let setting = "traces.limits";
-    reading.set(setting, map.get("attribute_value_length_limit"), count, |config, limit| {
-        config.traces.limits.value_bytes = limit;
-    });
-    reading.set(setting, map.get("attribute_count_limit"), count, |config, limit| {
-        config.traces.limits.attributes = limit;
-    });
-}
-
-fn log_limits(reading: &mut Reading, map: &mut Map<'_>) {
-    let setting = "logs.limits";
-    reading.set(setting, map.get("attribute_value_length_limit"), count, |config, limit| {
-        config.logs.limits.value_bytes = limit;
-    });
-    reading.set(setting, map.get("attribute_count_limit"), count, |config, limit| {
-        config.logs.limits.attributes = limit;
-    });
 }

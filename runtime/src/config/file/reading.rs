@@ -1,24 +1,28 @@
 //! Walking a document: where one is, what was found, what was wrong with it.
 
 use crate::base::secret::Masked;
-use crate::config::Config;
 use crate::config::origin::Origin;
 use crate::config::problem::{Problem, Severity, Wrong};
 use crate::config::values::Parsed;
 use crate::config::yaml::{Kind, Node};
+use crate::config::{Config, Settings};
 
 /// A value, and the path to it.
 #[derive(Clone)]
-pub(super) struct At<'a> {
+pub(in crate::config) struct At<'a> {
     pub(super) path: String,
     pub(super) node: &'a Node,
 }
 
+/// Reads the settings that are single values of the map at a path. It is handed in, because the table names functions of
+/// this module.
+pub(in crate::config) type FromTable = fn(&mut Reading, &mut Map<'_>, &str);
+
 /// The configuration so far, and everything that was wrong.
-#[derive(Default)]
-pub(super) struct Reading {
+pub(in crate::config) struct Reading {
+    pub(super) from_table: FromTable,
     pub(super) config: Config,
-    pub(super) problems: Vec<Problem>,
+    pub(in crate::config) problems: Vec<Problem>,
 }
 
 /// Whether a map may hold what we do not know.
@@ -31,7 +35,7 @@ pub(super) enum Unknown {
 }
 
 /// A map that is being read. What was not asked for by the end is unknown.
-pub(super) struct Map<'a> {
+pub(in crate::config) struct Map<'a> {
     path: String,
     line: usize,
     entries: &'a [(String, Node)],
@@ -40,13 +44,15 @@ pub(super) struct Map<'a> {
 
 impl<'a> Map<'a> {
     /// A value, unless it is missing or null.
-    pub(super) fn get(&mut self, key: &'static str) -> Option<At<'a>> {
+    pub(in crate::config) fn get(&mut self, key: &'static str) -> Option<At<'a>> {
         self.present(key).filter(|at| !matches!(*at.node.kind, Kind::Null))
     }
 
     /// A value that may be null: its key alone says something.
     pub(super) fn present(&mut self, key: &'static str) -> Option<At<'a>> {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         let (given, node) = self.entries.iter().find(|(given, _)| is_named(given, key))?;
         Some(At { path: joined(&self.path, given), node })
     }
@@ -149,22 +155,30 @@ impl Reading {
         parse(&text).map_err(|wrong| self.wrong(&at, wrong)).ok()
     }
 
-    /// A single value that becomes a setting.
-    pub(super) fn set<T>(
-        &mut self,
-        setting: &'static str,
-        at: Option<At<'_>>,
-        parse: impl FnOnce(&str) -> Parsed<T>,
-        put: impl FnOnce(&mut Config, T),
-    ) {
-        let Some(at) = at else { return };
-        if let Some(value) = self.value(Some(at.clone()), parse) {
-            put(&mut self.config, value);
-            self.came_from(setting, &at);
-        }
+    /// The settings that are single values of a map, as the table has them.
+    pub(super) fn settings(&mut self, map: &mut Map<'_>, path: &str) {
+        (self.from_table)(self, map, path);
     }
 
-    pub(super) fn came_from(&mut self, setting: &'static str, at: &At<'_>) {
+    /// A map of such settings and nothing else.
+    pub(super) fn map_of_settings(&mut self, at: &At<'_>, path: &str) {
+        let mut map = self.map(at);
+        self.settings(&mut map, path);
+        map.finish(self, Unknown::Refused);
+    }
+
+    /// Puts a single value into the settings, unless it is wrong.
+    pub(in crate::config) fn put<T>(
+        &mut self,
+        at: &At<'_>,
+        parse: impl FnOnce(&str) -> Parsed<T>,
+        put: impl FnOnce(&mut Settings, T),
+    ) -> bool {
+        let value = self.value(Some(at.clone()), parse);
+        value.map(|value| put(&mut self.config.settings, value)).is_some()
+    }
+
+    pub(in crate::config) fn came_from(&mut self, setting: &'static str, at: &At<'_>) {
         self.config.origins.set(setting, Origin::File(at.path.clone()));
     }
 

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use super::reading::{At, Reading, Unknown};
-use super::truth;
 use crate::base::secret::Masked;
+use crate::config::origin::Origin;
 use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, Parsed};
 use crate::declare::value::OwnedValue;
@@ -16,20 +16,18 @@ pub(super) fn read(reading: &mut Reading, at: &At<'_>) {
     if let Some(text) = reading.text(list.clone()) {
         for (name, value) in reading.value(list, values::resource_attributes).unwrap_or_default() {
             let value = text.clone().map(|_| OwnedValue::from(value));
-            reading.config.resource.set(&name, value);
+            reading.config.settings.resource.set(&name, value);
         }
     }
     for item in reading.list(single) {
         attribute(reading, &item);
     }
-    reading.config.resource.schema_url = reading.text(map.get("schema_url"));
+    reading.config.settings.resource.schema_url = reading.text(map.get("schema_url"));
     // Service, host, process and container are always detected, so that naming them changes nothing.
     map.present("detection/development");
     map.finish(reading, Unknown::Refused);
     reading.came_from("resource", at);
-    if reading.config.service_name().is_some() {
-        reading.came_from("service_name", at);
-    }
+    reading.config.attributes_came_from(&Origin::File(at.path.clone()));
 }
 
 fn attribute(reading: &mut Reading, at: &At<'_>) {
@@ -41,7 +39,7 @@ fn attribute(reading: &mut Reading, at: &At<'_>) {
     map.finish(reading, Unknown::Refused);
     let (Some(name), Some(value)) = (name, value) else { return };
     if let Some(value) = value_of(reading, &value, kind) {
-        reading.config.resource.set(&name, value);
+        reading.config.settings.resource.set(&name, value);
     }
 }
 
@@ -75,7 +73,7 @@ fn value_of(reading: &mut Reading, at: &At<'_>, kind: Kind) -> Option<Masked<Own
 
 fn single(text: &str, kind: &str) -> Parsed<OwnedValue> {
     match kind {
-        "bool" => truth(text).map(OwnedValue::Bool),
+        "bool" => values::truth(text).map(OwnedValue::Bool),
         "int" => text.parse().map(OwnedValue::I64).map_err(|_| Wrong::new("is not a whole number", "a whole number")),
         "double" => text.parse().map(OwnedValue::F64).map_err(|_| Wrong::new("is not a number", "a number")),
         _ => Ok(OwnedValue::from(text)),
@@ -119,8 +117,8 @@ pub(super) fn propagator(reading: &mut Reading, at: &At<'_>) {
         wrong.into_iter().for_each(|wrong| reading.report(&at, wrong, Severity::Warning));
     }
     for propagator in all {
-        if !reading.config.propagators.contains(&propagator) {
-            reading.config.propagators.push(propagator);
+        if !reading.config.settings.propagators.contains(&propagator) {
+            reading.config.settings.propagators.push(propagator);
         }
     }
     map.finish(reading, Unknown::Refused);

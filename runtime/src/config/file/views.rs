@@ -1,7 +1,6 @@
 //! Views in a file.
 
 use super::reading::{At, Map, Reading, Unknown};
-use super::truth;
 use crate::base::secret::Masked;
 use crate::config::problem::Wrong;
 use crate::config::values::{self, Parsed, positive};
@@ -106,7 +105,7 @@ fn explicit(reading: &mut Reading, map: &mut Map<'_>) -> Aggregation {
     {
         reading.wrong(at, Wrong::new("does not ascend", "numbers, each greater than the one before"));
     }
-    let record_min_max = reading.value(map.get("record_min_max"), truth).unwrap_or(true);
+    let record_min_max = reading.value(map.get("record_min_max"), values::truth).unwrap_or(true);
     Aggregation::ExplicitBuckets { boundaries: at.is_some().then_some(boundaries), record_min_max }
 }
 
@@ -122,7 +121,7 @@ fn exponential(reading: &mut Reading, map: &mut Map<'_>) -> Aggregation {
     Aggregation::Exponential {
         max_scale: reading.value(map.get("max_scale"), scale).unwrap_or(20),
         max_size: reading.value(map.get("max_size"), size).unwrap_or(160),
-        record_min_max: reading.value(map.get("record_min_max"), truth).unwrap_or(true),
+        record_min_max: reading.value(map.get("record_min_max"), values::truth).unwrap_or(true),
     }
 }
 

@@ -7,16 +7,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::level::LogFilter;
-use super::origin::Origin;
-use super::otlp::{Address, Compression, Protocol, TlsFiles};
+use super::otlp::{Address, Compression, Protocol};
 use super::parts::{Exporter, LogLines};
 use super::problem::{Severity, Wrong};
 use super::values;
-use super::{Config, Endpoint, Spool};
+use super::{Config, Endpoint};
 use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
-use crate::record::sampling::Sampler;
 
 /// What an application's own configuration says about telemetry. All of it is optional; what is not known is refused.
 ///
@@ -158,119 +156,49 @@ impl From<Document> for TelemetrySection {
 }
 
 impl Config {
-    /// Takes what the application's own configuration says, where no variable and no earlier call said otherwise. Beside a
-    /// file in OpenTelemetry's format it has no effect, because such a file says everything.
-    ///
-    /// ```
-    /// use tracecast::config::{Config, Telemetry};
-    ///
-    /// let telemetry: Telemetry = serde_json::from_str(r#"{"service_name": "store", "role": "daemon"}"#)?;
-    /// let config = Config::new().with_role("client").with_telemetry(telemetry);
-    /// assert_eq!((config.service_name(), config.role()), (Some("store"), Some("client")));
-    /// # Ok::<(), serde_json::Error>(())
-    /// ```
-    #[must_use]
-    pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
-        if self.declarative {
-            return self;
-        }
-        self.take_process(&telemetry);
-        self.take_signals(&telemetry);
-        self.take_otlp(telemetry);
-        self
+    pub(super) fn fill_attribute(&mut self, name: &str, text: Option<&String>) -> bool {
+        let value = text.map(|text| Masked::from(OwnedValue::from(text.clone())));
+        value.map(|value| self.settings.resource.set(name, value)).is_some()
     }
 
-    fn take_process(&mut self, telemetry: &Telemetry) {
-        self.fill("enabled", telemetry.enabled, |config, enabled| config.enabled = Some(enabled));
-        self.fill("debug", telemetry.debug, |config, debug| config.debug = debug);
-        self.fill("strict", telemetry.strict, |config, strict| config.strict = strict);
-        self.fill("memory_limit", telemetry.memory_limit, |config, bytes| config.memory_limit = bytes);
-        self.fill("filter", telemetry.filter.clone(), |config, filter| config.filter = filter.into());
-        self.fill("log_filter", telemetry.log_level.clone(), |config, filter| config.log_filter = filter.into());
-        for (setting, name, text) in
-            [("service_name", "service.name", &telemetry.service_name), ("role", "tc.role", &telemetry.role)]
-        {
-            self.fill(setting, text.clone(), |config, text| {
-                config.resource.set(name, Masked::from(OwnedValue::from(text)));
-            });
+    /// Reports what serde could not see.
+    pub(super) fn check(&mut self, telemetry: &Telemetry) {
+        for (name, _) in telemetry.headers.iter().filter(|(name, value)| header(name, value).is_none()) {
+            let wrong = Wrong::new("is not a header", "a name and a value that HTTP can carry");
+            let place = format!("telemetry.headers.{}", name.escape_debug());
+            self.problems.push(wrong.at_place(place, Severity::Warning));
         }
-        for (name, value) in &telemetry.resource_attributes {
-            if self.resource.get(name).is_none() {
-                self.resource.set(name, Masked::from(value.clone()));
-            }
-        }
-    }
-
-    fn take_signals(&mut self, telemetry: &Telemetry) {
-        let exporters = |on: bool| if on { vec![Exporter::Otlp(Box::default())] } else { Vec::new() };
-        self.fill("traces.exporters", telemetry.traces.map(exporters), |config, exporters| {
-            config.traces.exporters = Some(exporters);
-        });
-        self.fill("metrics.exporters", telemetry.metrics.map(exporters), |config, exporters| {
-            config.metrics.exporters = Some(exporters);
-        });
-        self.fill("logs.exporters", telemetry.logs.map(exporters), |config, exporters| {
-            config.logs.exporters = Some(exporters);
-        });
-        self.fill("traces.sampler", telemetry.sampling_ratio, |config, ratio| {
-            config.traces.sampler = Sampler::Ratio(ratio);
-        });
-        self.fill("spool", telemetry.spool_dir.clone(), |config, directory| config.spool = Some(Spool::new(directory)));
-        self.fill("logs.lines", telemetry.log_format, |config, lines| config.logs.lines = Some(lines));
-        self.fill("metrics.interval", telemetry.metric_interval_ms, |config, interval| {
-            config.metrics.interval = interval;
-        });
-    }
-
-    fn take_otlp(&mut self, telemetry: Telemetry) {
-        let Telemetry { otlp_endpoint, protocol, compression, timeout_ms, headers, tls, .. } = telemetry;
-        self.fill("otlp.endpoint", otlp_endpoint, |config, endpoint| {
-            config.otlp.address = Some(Address::Base(endpoint.into()));
-        });
-        self.fill("otlp.protocol", protocol, |config, protocol| config.otlp.protocol = Some(protocol));
-        self.fill("otlp.compression", compression, |config, compression| config.otlp.compression = Some(compression));
-        self.fill("otlp.timeout", timeout_ms, |config, timeout| config.otlp.timeout = Some(timeout));
-        if !headers.is_empty() {
-            let headers = self.sendable(headers);
-            self.fill("otlp.headers", Some(headers), |config, headers| config.otlp.headers = Some(headers));
-        }
-        let TelemetryTls { ca_file, cert_file, key_file } = tls;
-        self.fill("otlp.tls.ca", ca_file, |config, file| config.otlp.tls.ca = Some(file.into()));
-        if cert_file.is_some() != key_file.is_some() {
+        if telemetry.tls.cert_file.is_some() != telemetry.tls.key_file.is_some() {
             let wrong = Wrong::new("has half of a client certificate", "both `cert_file` and `key_file`");
-            let problem = wrong.using("none").at_place("telemetry.tls", Severity::Warning);
-            self.problems.push(problem);
+            self.problems.push(wrong.using("none").at_place("telemetry.tls", Severity::Warning));
         }
-        self.fill("otlp.tls.client_certificate", cert_file.zip(key_file), |config, (certificate, key)| {
-            let ca = config.otlp.tls.ca.take();
-            config.otlp.tls =
-                TlsFiles { ca, client_certificate: Some(certificate.into()), client_key: Some(key.into()) };
-            config.origins.set("otlp.tls.client_key", Origin::Section);
-        });
+    }
+}
+
+pub(super) fn exporters(on: bool) -> Vec<Exporter> {
+    if on { vec![Exporter::Otlp(Box::default())] } else { Vec::new() }
+}
+
+impl Telemetry {
+    pub(super) fn address(&self) -> Option<Address> {
+        self.otlp_endpoint.clone().map(|endpoint| Address::Base(endpoint.into()))
     }
 
-    /// The headers that HTTP can carry; the others are reported.
-    fn sendable(&mut self, headers: BTreeMap<String, Secret>) -> Vec<(String, Secret)> {
-        let mut all = Vec::new();
-        for (name, value) in headers {
-            match values::header(&name, value.reveal().to_owned()) {
-                Some(header) => all.push(header),
-                None => {
-                    let wrong = Wrong::new("is not a header", "a name and a value that HTTP can carry");
-                    let problem =
-                        wrong.at_place(format!("telemetry.headers.{}", name.escape_debug()), Severity::Warning);
-                    self.problems.push(problem);
-                }
-            }
-        }
-        all
+    /// The headers that HTTP can carry.
+    pub(super) fn sendable_headers(&self) -> Option<Vec<(String, Secret)>> {
+        let sendable = self.headers.iter().filter_map(|(name, value)| header(name, value));
+        (!self.headers.is_empty()).then(|| sendable.collect())
     }
+}
 
-    /// Sets what nobody said.
-    fn fill<T>(&mut self, setting: &'static str, value: Option<T>, put: impl FnOnce(&mut Config, T)) {
-        if let (Some(value), Origin::Default) = (value, self.origins.of(setting)) {
-            put(self, value);
-            self.origins.set(setting, Origin::Section);
-        }
+fn header(name: &str, value: &Secret) -> Option<(String, Secret)> {
+    values::header(name, value.reveal().to_owned())
+}
+
+impl TelemetryTls {
+    /// The client certificate and its key, if both are there.
+    pub(super) fn client(&self) -> Option<(Masked<PathBuf>, Masked<PathBuf>)> {
+        let files = self.cert_file.clone().zip(self.key_file.clone());
+        files.map(|(certificate, key)| (certificate.into(), key.into()))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::Keys;
+use crate::config::ViewStream;
 use crate::declare::metric::MetricKind;
 use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue};
 #[cfg(feature = "otel")]
@@ -13,9 +13,9 @@ use crate::meter::snapshot::{ForeignMetric, ForeignPoint};
 const MOST_BUCKETS: usize = 160;
 
 /// Leaves out labels of a metric of ours.
-pub(crate) fn merge_ours(metric: &mut MetricPoints, keys: &Keys) {
+pub(crate) fn merge_ours(metric: &mut MetricPoints, view: &ViewStream) {
     for point in &mut metric.points {
-        point.labels.retain(|(name, _)| keys.keep(name));
+        point.labels.retain(|(name, _)| view.keeps(name));
     }
     let points = std::mem::take(&mut metric.points);
     metric.points = merged(points, metric.meta.kind, |point: &Point| point.labels.clone(), |point| &mut point.value);
@@ -23,10 +23,10 @@ pub(crate) fn merge_ours(metric: &mut MetricPoints, keys: &Keys) {
 
 /// The same for a raw instrument.
 #[cfg(feature = "otel")]
-pub(crate) fn merge_foreign(metric: &mut ForeignMetric, keys: &Keys) {
+pub(crate) fn merge_foreign(metric: &mut ForeignMetric, view: &ViewStream) {
     for point in &mut metric.points {
         // The mark of series above the limit is not an attribute that anybody recorded.
-        point.attributes.retain(|(name, _)| name == "otel.metric.overflow" || keys.keep(name));
+        point.attributes.retain(|(name, _)| name == "otel.metric.overflow" || view.keeps(name));
     }
     let key = |point: &ForeignPoint| {
         let mut texts: Vec<_> = point

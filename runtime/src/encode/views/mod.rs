@@ -13,7 +13,8 @@ pub(crate) use self::merge::merge_foreign;
 pub(crate) use self::merge::merge_ours;
 
 use self::pattern::{fits, fits_ignoring_case, is_pattern};
-use crate::config::{Aggregation, InstrumentType, View as Configured, ViewSelector};
+use crate::base::secret::Masked;
+use crate::config::{Aggregation, InstrumentType, View, ViewSelector, ViewStream};
 use crate::declare::cells::Metric;
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
 use crate::declare::registry;
@@ -23,27 +24,6 @@ use crate::meter::snapshot::{MetricPoints, PointValue, Snapshot};
 /// All views of a configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Views(Vec<View>);
-
-/// One of them.
-#[derive(Clone, Debug)]
-pub(crate) struct View {
-    selector: ViewSelector,
-    pub(crate) name: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) aggregation: Option<Aggregation>,
-    /// Of raw instruments; the series of ours are bounded by their declarations.
-    #[cfg(feature = "otel")]
-    pub(crate) cardinality_limit: Option<u32>,
-    pub(crate) keys: Keys,
-}
-
-/// Which attributes stay.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Keys {
-    /// `None` for all.
-    included: Option<Vec<String>>,
-    excluded: Vec<String>,
-}
 
 /// What a view looks at.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +38,13 @@ pub(crate) struct Subject<'a> {
 
 impl Views {
     /// The views, and what there is to say about those that cannot have the effect they ask for.
-    pub(crate) fn new(configured: &[Configured]) -> (Self, Vec<String>) {
+    pub(crate) fn new(configured: &[View]) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         let mut views = Vec::new();
         for (at, configured) in configured.iter().enumerate() {
-            let mut view = View::of(configured);
-            if view.name.is_some() && view.selects_several() {
-                view.name = None;
+            let mut view = configured.clone();
+            if view.stream.name.is_some() && view.selects_several() {
+                view.stream.name = None;
                 warnings.push(format!(
                     "view {}: one name for several instruments would mix them up, so they keep theirs; a view that \
                      gives a name has to select one instrument, by its name without `*` and `?`",
@@ -106,7 +86,7 @@ impl Views {
                 [] => snapshot.metrics.push(metric),
                 _ => {
                     let streams = fitting.into_iter().filter(|view| !view.drops());
-                    snapshot.metrics.extend(streams.map(|view| view.stream(metric.clone())));
+                    snapshot.metrics.extend(streams.map(|view| view.stream.of(metric.clone())));
                 }
             }
         }
@@ -119,20 +99,6 @@ impl Views {
 }
 
 impl View {
-    fn of(configured: &Configured) -> Self {
-        let texts = |texts: &[crate::base::secret::Masked<String>]| texts.iter().map(|text| (**text).clone()).collect();
-        let stream = &configured.stream;
-        View {
-            selector: configured.selector.clone(),
-            name: stream.name.as_deref().cloned(),
-            description: stream.description.as_deref().cloned(),
-            aggregation: stream.aggregation.clone(),
-            #[cfg(feature = "otel")]
-            cardinality_limit: stream.cardinality_limit,
-            keys: Keys { included: stream.included.as_deref().map(texts), excluded: texts(&stream.excluded) },
-        }
-    }
-
     /// All that it names has to fit.
     pub(crate) fn fits(&self, subject: &Subject<'_>) -> bool {
         let ViewSelector { instrument_name, instrument_type, unit, meter_name, meter_version, meter_schema_url } =
@@ -150,33 +116,12 @@ impl View {
     }
 
     fn drops(&self) -> bool {
-        self.aggregation == Some(Aggregation::Drop)
-    }
-
-    /// What it makes of a metric of ours.
-    fn stream(&self, mut metric: MetricPoints) -> MetricPoints {
-        if let Some(name) = &self.name {
-            metric.name = Cow::Owned(name.clone());
-        }
-        if let Some(description) = &self.description {
-            metric.description = Cow::Owned(description.clone());
-        }
-        if !self.keys.keep_all() {
-            merge_ours(&mut metric, &self.keys);
-        }
-        if let Some(
-            Aggregation::ExplicitBuckets { record_min_max: false, .. }
-            | Aggregation::Exponential { record_min_max: false, .. },
-        ) = self.aggregation
-        {
-            metric.points.iter_mut().for_each(|point| forget_extremes(&mut point.value));
-        }
-        metric
+        self.stream.aggregation == Some(Aggregation::Drop)
     }
 
     /// What it asks of our metrics and cannot have.
     fn without_effect(&self) -> Option<String> {
-        let aggregation = self.aggregation.as_ref()?;
+        let aggregation = self.stream.aggregation.as_ref()?;
         let subjects = registry::metrics().map(Metric::meta).filter(|meta| self.fits(&Subject::of(meta)));
         let mut names: Vec<_> = subjects.filter(|meta| !is_as_declared(meta, aggregation)).map(|m| m.name).collect();
         names.sort_unstable();
@@ -212,22 +157,44 @@ fn forget_extremes(value: &mut PointValue) {
     }
 }
 
-impl Keys {
-    pub(crate) fn keep(&self, key: &str) -> bool {
-        let among = |patterns: &[String]| patterns.iter().any(|pattern| fits(pattern, key));
+impl ViewStream {
+    /// What it makes of a metric of ours.
+    fn of(&self, mut metric: MetricPoints) -> MetricPoints {
+        if let Some(name) = &self.name {
+            metric.name = Cow::Owned((**name).clone());
+        }
+        if let Some(description) = &self.description {
+            metric.description = Cow::Owned((**description).clone());
+        }
+        if !self.keeps_all() {
+            merge_ours(&mut metric, self);
+        }
+        if let Some(
+            Aggregation::ExplicitBuckets { record_min_max: false, .. }
+            | Aggregation::Exponential { record_min_max: false, .. },
+        ) = self.aggregation
+        {
+            metric.points.iter_mut().for_each(|point| forget_extremes(&mut point.value));
+        }
+        metric
+    }
+
+    /// Whether an attribute stays.
+    pub(crate) fn keeps(&self, key: &str) -> bool {
+        let among = |patterns: &[Masked<String>]| patterns.iter().any(|pattern| fits(pattern, key));
         self.included.as_deref().is_none_or(among) && !among(&self.excluded)
     }
 
-    pub(crate) fn keep_all(&self) -> bool {
+    pub(crate) fn keeps_all(&self) -> bool {
         self.included.is_none() && self.excluded.is_empty()
     }
 
     /// The keys one by one, if that is how they are said.
     #[cfg(feature = "otel")]
-    pub(crate) fn exact(&self) -> Option<Vec<String>> {
+    pub(crate) fn exact_keys(&self) -> Option<impl Iterator<Item = String>> {
         let included = self.included.as_ref()?;
         let plain = self.excluded.is_empty() && !included.iter().any(|key| is_pattern(key));
-        plain.then(|| included.clone())
+        plain.then(|| included.iter().map(|key| (**key).clone()))
     }
 }
 

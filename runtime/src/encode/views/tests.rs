@@ -18,9 +18,9 @@ tc_metrics! {
     static TIMES: Histogram<(source,)> = "tc_viewed_times_seconds" { exponential };
 }
 
-fn view(name: &str, stream: ViewStream) -> Configured {
+fn view(name: &str, stream: ViewStream) -> View {
     let selector = ViewSelector { instrument_name: Some(name.to_owned().into()), ..ViewSelector::default() };
-    Configured { selector, stream }
+    View { selector, stream }
 }
 
 fn texts(texts: &[&str]) -> Vec<crate::base::secret::Masked<String>> {
@@ -28,7 +28,7 @@ fn texts(texts: &[&str]) -> Vec<crate::base::secret::Masked<String>> {
 }
 
 /// What views make of a measurement of each metric.
-fn viewed(views: &[Configured]) -> Snapshot {
+fn viewed(views: &[View]) -> Snapshot {
     let captured = capture(|| {
         for (from, at) in [(SourceType::Disk, 1_u64), (SourceType::Remote, 2), (SourceType::Disk, 3)] {
             COUNTED.add(at, (from, at));
@@ -49,7 +49,7 @@ fn viewed(views: &[Configured]) -> Snapshot {
     snapshot
 }
 
-fn warnings(view: Configured) -> Vec<String> {
+fn warnings(view: View) -> Vec<String> {
     Views::new(&[view]).1
 }
 
@@ -180,7 +180,7 @@ fn what_a_view_cannot_have_is_told() {
 #[test]
 fn a_view_of_another_meter_or_kind_leaves_ours_alone() {
     let all = viewed(&[]).to_string();
-    let other = |selector| Configured { selector, stream: DROP };
+    let other = |selector| View { selector, stream: DROP };
     let text = |text: &str| Some(text.to_owned().into());
     for selector in [
         ViewSelector { meter_name: text("lib"), ..ViewSelector::default() },

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use super::error::InitError;
 use crate::base::notice;
-use crate::config::{self, Batch, Compression, Config, Destination, Otlp, Signal};
+#[cfg(feature = "logs")]
+use crate::config::LogLines;
+use crate::config::{Batch, Config, Destination, Otlp, Signal};
 use crate::encode::views::Views;
 use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Readings, Receiver, Setup};
 use crate::export::resource;
-use crate::export::spool::{self, Encoding, Spool, SpoolConfig};
-use crate::export::transport::{Target, Transport};
+use crate::export::spool::{self, Encoding, Spool};
+use crate::export::transport::Transport;
 use crate::meter::metering::{Metering, MeteringConfig, MeteringError};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
@@ -71,11 +73,11 @@ pub(super) fn prepare(config: &Config) {
 
 /// Opens the spool. Without one that works telemetry starts all the same.
 pub(super) fn open_spool(config: &Config) -> Option<Spool> {
-    let config::Spool { directory, max_bytes, max_age, .. } = config.spool.as_ref()?;
-    let opened = Spool::open(SpoolConfig { directory: (**directory).clone(), bytes: *max_bytes, age: *max_age });
-    match opened {
+    let settings = config.spool.clone()?;
+    let is_hidden = settings.directory.is_hidden();
+    match Spool::open(settings) {
         Ok(spool) => Some(spool),
-        Err(error) if directory.is_hidden() => {
+        Err(error) if is_hidden => {
             notice::say(format_args!(
                 "warning: nothing is kept on disk: the spool directory cannot be used: {}",
                 error.text
@@ -108,7 +110,9 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
     let mut receiver = |destination: &Destination| match destination {
         Destination::Console => Ok(Receiver::Console(config.console)),
         Destination::Otlp(otlp) => {
-            let transport = Transport::new(&target(otlp, timeout), signal);
+            // An attempt takes no longer than what was said of one, and no longer than what was said of the whole export. How
+            // often it is repeated is up to the memory: requests for a receiver that is down are not given up because of time.
+            let transport = Transport::new(&Otlp { timeout: otlp.timeout.min(timeout), ..(**otlp).clone() }, signal);
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
             let what = format!("{} to {}", signal.name(), otlp.endpoint);
             let disk =
@@ -122,19 +126,6 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
 
 fn of_batch(batch: &Batch) -> (Option<u32>, Duration) {
     (batch.queue, batch.timeout)
-}
-
-/// An attempt takes no longer than what was said of one, and no longer than what was said of the whole export. How often it
-/// is repeated is up to the memory: what waits for a receiver that is down is not given up because of the time.
-fn target(otlp: &Otlp, timeout: Duration) -> Target {
-    Target {
-        protocol: otlp.protocol,
-        url: otlp.endpoint.url(),
-        headers: otlp.headers.clone(),
-        gzip: otlp.compression == Compression::Gzip,
-        timeout: otlp.timeout.min(timeout),
-        tls: otlp.tls.clone(),
-    }
 }
 
 /// The exporters that the program brought along.
@@ -157,29 +148,23 @@ pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>
     Ok(Change::Traces(Setup { feed: recording, receivers, size, delay }))
 }
 
-/// How log lines look, if there are any.
+/// How log lines look.
 #[cfg(feature = "logs")]
-fn lines(config: &Config) -> Option<crate::logs::Lines> {
-    use crate::config::{LogLines, Origin};
-    use crate::logs::Lines;
+fn lines(config: &Config) -> LogLines {
+    use crate::config::Origin;
 
     let asked_for =
         matches!(config.origin("log_filter"), Origin::Variable("LOG_LEVEL") | Origin::Code | Origin::Section);
     // A program with a subscriber of its own has lines of its own.
     let is_implied =
         crate::logs::foreign_subscriber().is_none() && (asked_for || !config.destinations(Signal::Logs).is_empty());
-    match config.logs.lines.or(is_implied.then_some(LogLines::Auto)) {
-        None | Some(LogLines::None) => None,
-        Some(LogLines::Auto) => Some(Lines::Auto),
-        Some(LogLines::Json) => Some(Lines::Json),
-        Some(LogLines::Text) => Some(Lines::Text),
-    }
+    config.logs.lines.unwrap_or(if is_implied { LogLines::Auto } else { LogLines::None })
 }
 
 /// Has notices look like log lines, if there are any.
 pub(super) fn format_notices(config: &Config) {
     #[cfg(feature = "logs")]
-    notice::set_format(lines(config).map(|lines| crate::logs::notices(lines, &resource::service_name(config))));
+    notice::set_format(crate::logs::notices(lines(config), &resource::service_name(config)));
     #[cfg(not(feature = "logs"))]
     let _ = config;
 }
@@ -197,7 +182,7 @@ pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
     }
     let records =
         (!destinations.is_empty()).then(|| RecordsConfig { queue_bytes: Shares(config.memory_limit).records() });
-    if lines.is_none() && records.is_none() {
+    if lines == LogLines::None && records.is_none() {
         return None;
     }
     Some(Arc::new(crate::logs::start(LogsConfig {
@@ -236,7 +221,7 @@ impl Meter {
             metering,
             views: Arc::new(views),
             #[cfg(feature = "otel")]
-            meters: (config.interop != config::Interop::Off)
+            meters: (config.interop != crate::config::Interop::Off)
                 .then(|| Arc::new(crate::interop::otel::metrics::Meters::start(&config.metrics))),
         })
     }

@@ -21,7 +21,7 @@ impl Inner {
         listing.temporary.retain(|file| !self.remove(file));
         self.set_strange_aside(listing, lost);
         self.bring_back_from_the_future(&mut listing.files);
-        listing.files.retain(|file| self.age(&file.name) <= self.config.age || !self.expired(file, lost));
+        listing.files.retain(|file| self.age(&file.name) <= self.config.max_age || !self.expired(file, lost));
         self.keep_few_bad(listing);
         self.make_room(listing, more, lost)
     }
@@ -61,7 +61,7 @@ impl Inner {
     }
 
     fn keep_few_bad(&self, listing: &mut Listing) {
-        let most = self.config.bytes / BAD_PART;
+        let most = self.config.max_bytes / BAD_PART;
         let mut bytes: u64 = listing.bad.iter().map(|file| file.bytes).sum();
         let mut number = listing.bad.len();
         listing.bad.retain(|file| {
@@ -78,12 +78,12 @@ impl Inner {
     fn make_room(&self, listing: &mut Listing, more: u64, lost: &mut Lost) -> bool {
         let mut bytes = listing.bytes().saturating_add(more);
         listing.bad.retain(|file| {
-            let gone = bytes > self.config.bytes && self.remove(file);
+            let gone = bytes > self.config.max_bytes && self.remove(file);
             bytes -= if gone { file.bytes } else { 0 };
             !gone
         });
         listing.files.retain(|file| {
-            if bytes <= self.config.bytes {
+            if bytes <= self.config.max_bytes {
                 return true;
             }
             let path = self.path(&file.name);
@@ -96,7 +96,7 @@ impl Inner {
             bytes -= if gone { file.bytes } else { 0 };
             !gone
         });
-        bytes <= self.config.bytes
+        bytes <= self.config.max_bytes
     }
 
     /// Removes a file that nobody works on. Whether it is gone, by whomever.

@@ -106,12 +106,12 @@ impl Claimed {
     pub(super) fn take(spool: &Arc<Inner>, name: Name) -> Option<Claimed> {
         let mut held = Held::take(spool.path(&name))?;
         let mut lost = Lost::default();
-        let bytes = if spool.age(&name) > spool.config.age {
+        let bytes = if spool.age(&name) > spool.config.max_age {
             spool.expire(&name, held, &mut lost);
             None
         } else {
             // What the disk does not give now it may give later.
-            match held.read(&name, spool.config.bytes).ok()? {
+            match held.read(&name, spool.config.max_bytes).ok()? {
                 Some(bytes) => Some((bytes, held)),
                 None => {
                     spool.set_aside(Some(&name), held, &mut lost);

@@ -43,21 +43,10 @@ use self::listing::Listing;
 use self::lost::{Lost, Tally};
 use self::name::Name;
 use crate::base::sync::lock;
-use crate::config::{Protocol, Signal as AnySignal};
+use crate::config::{self, Protocol, Signal as AnySignal};
 use crate::export::account::{Account, State};
 use crate::export::self_metrics::Reason as Dropped;
 use crate::record::{clock, ids};
-
-/// Where a spool is and how much it may hold.
-#[derive(Clone, Debug)]
-pub(crate) struct SpoolConfig {
-    /// A directory of its own. It is made if it is not there. In one that is not this user's alone, a directory in it is used.
-    pub(crate) directory: PathBuf,
-    /// How much all files of all processes may take, in whole blocks of 4 KiB each. The oldest give way.
-    pub(crate) bytes: u64,
-    /// How old a request may become.
-    pub(crate) age: Duration,
-}
 
 /// What may be spooled. Metrics are not: the next points say what the lost ones said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -112,7 +101,7 @@ pub(crate) struct Spool {
 }
 
 struct Inner {
-    config: SpoolConfig,
+    config: config::Spool,
     /// What the names of its files have in common, and no others'.
     writer: u64,
     clock: Clock,
@@ -161,14 +150,14 @@ impl Spool {
     ///
     /// # Errors
     /// If the directory cannot hold a spool. The text names it and says what is needed.
-    pub(crate) fn open(config: SpoolConfig) -> Result<Spool, SpoolError> {
+    pub(crate) fn open(config: config::Spool) -> Result<Spool, SpoolError> {
         Spool::with_clock(config, Box::new(clock::unix_now))
     }
 
-    fn with_clock(mut config: SpoolConfig, clock: Clock) -> Result<Spool, SpoolError> {
-        config.directory = directory::prepare(&config.directory)?;
+    fn with_clock(config: config::Spool, clock: Clock) -> Result<Spool, SpoolError> {
+        let directory = directory::prepare(&config.directory)?;
         let inner = Inner {
-            config,
+            config: config::Spool { directory: config.directory.map(|_| directory), ..config },
             writer: ids::random(),
             clock,
             writing: Mutex::default(),

@@ -46,8 +46,8 @@ impl Inner {
 
     fn make_room_and_write(&self, entry: &Entry<'_>, lost: &mut Lost) -> Result<Name, (Reason, String)> {
         let bytes = in_file(entry);
-        let most = self.config.bytes.min(largest_file());
-        if in_blocks(bytes) > self.config.bytes || bytes > most {
+        let most = self.config.max_bytes.min(largest_file());
+        if in_blocks(bytes) > self.config.max_bytes || bytes > most {
             return Err((Reason::TooLarge, format!("a request of {bytes} bytes is too large for a spool of {most}")));
         }
         let mut writing = lock(&self.writing);

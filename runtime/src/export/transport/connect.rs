@@ -10,9 +10,10 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-use super::address::Address;
+use super::address;
 use super::failure::{Failure, innermost};
 use super::tls::Tls;
+use crate::config::Endpoint;
 
 /// A connection to the receiver.
 pub(super) enum Stream {
@@ -29,8 +30,8 @@ pub(super) struct Connector {
 }
 
 impl Connector {
-    pub(super) fn new(address: &Address, tls: Option<Tls>, timeout: Duration) -> Self {
-        Connector { host: address.host.clone(), port: address.port, tls, timeout }
+    pub(super) fn new(endpoint: &Endpoint, tls: Option<Tls>, timeout: Duration) -> Self {
+        Connector { host: endpoint.host().to_owned(), port: address::port(endpoint), tls, timeout }
     }
 
     pub(super) fn check_files(&mut self) -> Result<(), String> {

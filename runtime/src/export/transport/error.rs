@@ -5,8 +5,8 @@ use std::fmt;
 /// Why nothing can be sent to a target. It shows neither user info nor a header's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TargetError {
-    /// What is wrong with the URL.
-    Url(&'static str),
+    /// The endpoint has a character that no URL has.
+    Url,
     /// The header at this place, from 1, has a name that cannot be one. It is not shown: who forgets the `=` between name
     /// and value has the value in it.
     HeaderName(usize),
@@ -21,8 +21,8 @@ pub(crate) enum TargetError {
 impl fmt::Display for TargetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TargetError::Url(what) => {
-                write!(f, "the endpoint {what}; expected `http://host:port/path` or `https://host:port/path`")
+            TargetError::Url => {
+                f.write_str("the endpoint is not a URL; expected `http://host:port/path` or `https://host:port/path`")
             }
             TargetError::HeaderName(place) => {
                 write!(f, "header {place} has a name that cannot be sent; expected letters, digits and `-`")

@@ -18,7 +18,6 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::ANSWER_BYTES;
-use super::address::Address;
 use super::answer::{self, Form};
 use super::connect::{Connector, Stream};
 use super::error::TargetError;
@@ -64,7 +63,7 @@ struct Connection {
 
 impl Client {
     pub(super) fn new(
-        address: &Address,
+        uri: Uri,
         signal: Signal,
         mut headers: HeaderMap,
         gzip: bool,
@@ -86,9 +85,9 @@ impl Client {
             Signal::Metrics => "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
             Signal::Logs => "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
         };
-        let mut parts = Parts::from(address.origin.clone());
+        let mut parts = Parts::from(uri);
         parts.path_and_query = Some(PathAndQuery::from_static(path));
-        let uri = Uri::from_parts(parts).map_err(|_| TargetError::Url("is not a URL"))?;
+        let uri = Uri::from_parts(parts).map_err(|_| TargetError::Url)?;
         Ok(Client { uri, headers, gzip, connection: None })
     }
 

@@ -3,10 +3,10 @@
 use hyper::HeaderMap;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
 
-use super::address::Address;
+use super::address;
 use super::error::TargetError;
-use super::target::Target;
 use crate::base::secret::Secret;
+use crate::config::Otlp;
 
 const AGENT: &str = concat!("OTel-OTLP-Exporter-Rust/", env!("CARGO_PKG_VERSION"));
 
@@ -26,7 +26,7 @@ const RESERVED: [&str; 11] = [
 ];
 
 /// The user's headers, and ours where the user has none of that name.
-pub(super) fn build(target: &Target, address: &Address) -> Result<HeaderMap, TargetError> {
+pub(super) fn build(target: &Otlp) -> Result<HeaderMap, TargetError> {
     let mut headers = HeaderMap::new();
     for (place, (name, secret)) in (1..).zip(&target.headers) {
         let parsed = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| TargetError::HeaderName(place))?;
@@ -36,7 +36,7 @@ pub(super) fn build(target: &Target, address: &Address) -> Result<HeaderMap, Tar
         let value = value(secret).ok_or_else(|| TargetError::HeaderValue(parsed.to_string()))?;
         headers.append(parsed, value);
     }
-    if let Some(authorization) = address.authorization.as_ref().and_then(value) {
+    if let Some(authorization) = address::authorization(&target.endpoint).as_ref().and_then(value) {
         headers.entry(AUTHORIZATION).or_insert(authorization);
     }
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
@@ -54,20 +54,19 @@ fn value(secret: &Secret) -> Option<HeaderValue> {
 mod tests {
     use std::time::Duration;
 
-    use super::super::address;
     use super::*;
-    use crate::config::{Protocol, TlsFiles};
+    use crate::config::{Compression, Endpoint, Protocol, TlsFiles};
 
     fn check(url: &str, headers: &[(&str, &str)], expected: &str) {
-        let target = Target {
+        let target = Otlp {
             protocol: Protocol::Grpc,
-            url: url.into(),
+            endpoint: url.parse::<Endpoint>().unwrap().into(),
             headers: headers.iter().map(|(name, value)| (name.to_string(), Secret::new(*value))).collect(),
-            gzip: false,
+            compression: Compression::None,
             timeout: Duration::ZERO,
             tls: TlsFiles::default(),
         };
-        let printed = match build(&target, &address::parse(url).unwrap()) {
+        let printed = match build(&target) {
             Ok(headers) => {
                 assert!(!format!("{headers:?}{target:?}").contains("sesame"));
                 let print = |(name, value): (&HeaderName, &HeaderValue)| {

@@ -13,7 +13,6 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::ANSWER_BYTES;
-use super::address::Address;
 use super::answer::{self, Form};
 use super::connect::{Connector, Stream};
 use super::failure::Failure;
@@ -41,18 +40,19 @@ struct Connection {
 }
 
 impl Client {
-    pub(super) fn new(address: &Address, protocol: Protocol, mut headers: HeaderMap, gzip: bool) -> Self {
+    pub(super) fn new(uri: &Uri, protocol: Protocol, mut headers: HeaderMap, gzip: bool) -> Self {
         let json = protocol == Protocol::HttpJson;
         let media = if json { "application/json" } else { "application/x-protobuf" };
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
         if gzip {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
-        if let Ok(host) = HeaderValue::from_str(&address.authority) {
+        if let Some(Ok(host)) = uri.authority().map(|authority| HeaderValue::from_str(authority.as_str())) {
             headers.insert(HOST, host);
         }
+        let path = uri.path_and_query().cloned().map(Uri::from).unwrap_or_default();
         let form = if json { Form::Json } else { Form::Protobuf };
-        Client { path: Uri::from(address.path.clone()), headers, form, gzip, connection: None }
+        Client { path, headers, form, gzip, connection: None }
     }
 
     /// A request without items.

@@ -19,7 +19,6 @@ pub(crate) mod proto;
 mod redact;
 mod sent;
 mod status;
-mod target;
 mod tasks;
 mod tls;
 
@@ -37,9 +36,8 @@ use self::redact::Redact;
 pub(crate) use self::backoff::Backoff;
 pub(crate) use self::error::TargetError;
 pub(crate) use self::sent::{Probe, Sent};
-pub(crate) use self::target::Target;
 
-use crate::config::{Protocol, Signal};
+use crate::config::{Compression, Otlp, Protocol, Signal};
 
 /// The longest answer that is read; a receiver has little to say.
 const ANSWER_BYTES: usize = 64 * 1024;
@@ -63,20 +61,20 @@ enum Wire {
 }
 
 impl Transport {
-    /// Prepares to send to the target. It neither connects nor reads a file, and needs no runtime.
-    pub(crate) fn new(target: &Target, signal: Signal) -> Result<Self, TargetError> {
-        let address = address::parse(&target.url)?;
-        let headers = headers::build(target, &address)?;
-        let tls = if address.tls { Some(tls::Tls::new(target)?) } else { None };
+    /// Prepares to send to the target. A timeout of zero means no limit. It neither connects nor reads a file, and needs no runtime.
+    pub(crate) fn new(target: &Otlp, signal: Signal) -> Result<Self, TargetError> {
+        let uri = address::uri(&target.endpoint)?;
+        let (headers, gzip) = (headers::build(target)?, target.compression == Compression::Gzip);
+        let tls = if address::is_tls(&target.endpoint) { Some(tls::Tls::new(target)?) } else { None };
         let timeout = if target.timeout.is_zero() { Duration::MAX } else { target.timeout };
         let wire = match target.protocol {
-            Protocol::Grpc => Wire::Grpc(Box::new(grpc::Client::new(&address, signal, headers, target.gzip, timeout)?)),
-            protocol => Wire::Http(Box::new(http::Client::new(&address, protocol, headers, target.gzip))),
+            Protocol::Grpc => Wire::Grpc(Box::new(grpc::Client::new(uri, signal, headers, gzip, timeout)?)),
+            protocol => Wire::Http(Box::new(http::Client::new(&uri, protocol, headers, gzip))),
         };
         Ok(Transport {
             wire,
-            connector: Box::new(Connector::new(&address, tls, timeout)),
-            redact: Redact::new(target, &address),
+            connector: Box::new(Connector::new(&target.endpoint, tls, timeout)),
+            redact: Redact::new(target),
             timeout,
             unfinished: false,
         })

@@ -1,8 +1,8 @@
 //! Keeps secrets out of texts that a receiver wrote, which may repeat what it was sent.
 
-use super::address::Address;
-use super::target::Target;
+use super::address;
 use crate::base::secret::Secret;
+use crate::config::Otlp;
 
 /// Shorter values are no secrets, and words of the text would be lost with them.
 const SHORTEST: usize = 4;
@@ -14,8 +14,9 @@ const LONGEST: usize = 300;
 pub(super) struct Redact(Vec<Secret>);
 
 impl Redact {
-    pub(super) fn new(target: &Target, address: &Address) -> Self {
-        let values = target.headers.iter().map(|(_, value)| value).chain(&address.secrets);
+    pub(super) fn new(target: &Otlp) -> Self {
+        let of_endpoint = address::secrets(&target.endpoint);
+        let values = target.headers.iter().map(|(_, value)| value).chain(&of_endpoint);
         let mut secrets: Vec<Secret> = Vec::new();
         for value in values.filter(|value| value.reveal().len() >= SHORTEST) {
             secrets.push(value.clone());
@@ -52,24 +53,23 @@ impl Redact {
 mod tests {
     use std::time::Duration;
 
-    use super::super::address;
     use super::*;
-    use crate::config::{Protocol, TlsFiles};
+    use crate::config::{Compression, Endpoint, Protocol, TlsFiles};
 
     fn check(text: &str, expected: &str) {
-        let target = Target {
+        let target = Otlp {
             protocol: Protocol::HttpProtobuf,
-            url: "http://ann:hun%40ter2@host/?key=querykey".into(),
+            endpoint: "http://ann:hun%40ter2@host/?key=querykey".parse::<Endpoint>().unwrap().into(),
             headers: vec![
                 ("authorization".into(), Secret::new("Bearer sesame")),
                 ("x-flag".into(), Secret::new("1")),
                 ("x-long".into(), Secret::new("sesame-and-more")),
             ],
-            gzip: false,
+            compression: Compression::None,
             timeout: Duration::ZERO,
             tls: TlsFiles::default(),
         };
-        let redact = Redact::new(&target, &address::parse(&target.url).unwrap());
+        let redact = Redact::new(&target);
         assert_eq!(redact.apply(text), expected);
     }
 

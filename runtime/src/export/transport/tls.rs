@@ -11,9 +11,8 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::error::TargetError;
-use super::target::Target;
 use crate::base::secret::Masked;
-use crate::config::{Protocol, TlsFiles};
+use crate::config::{Otlp, Protocol, TlsFiles};
 
 /// Whom to trust and who we are. The last files that could be read stay in use while new ones cannot.
 pub(super) struct Tls {
@@ -29,7 +28,7 @@ pub(super) struct Tls {
 type Stamp = Option<(SystemTime, u64)>;
 
 impl Tls {
-    pub(super) fn new(target: &Target) -> Result<Self, TargetError> {
+    pub(super) fn new(target: &Otlp) -> Result<Self, TargetError> {
         let files = target.tls.clone();
         if files.client_certificate.is_some() != files.client_key.is_some() {
             return Err(TargetError::HalfClientCertificate);

@@ -32,16 +32,11 @@ pub use self::tracer::{TracecastTracer, TracecastTracerProvider, provider};
 use self::propagation::Propagation;
 pub use crate::config::Interop;
 use crate::config::Propagator;
-use crate::record::bridge::{self, Mode};
+use crate::record::bridge;
 
 /// Makes our provider the global one, and the propagators. Spans are kept once `foreign::start` was called.
 pub(crate) fn install(interop: Interop, propagators: &[Propagator]) {
-    let mode = match interop {
-        Interop::Off => return,
-        Interop::Boundaries => Mode::Boundaries,
-        Interop::Full => Mode::Full,
-    };
-    bridge::set(current::BRIDGE, mode);
+    bridge::set(current::BRIDGE, interop);
     global::set_tracer_provider(provider());
     global::set_text_map_propagator(Propagation::new(propagators));
 }

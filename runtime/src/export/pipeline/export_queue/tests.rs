@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::*;
-use crate::export::spool::{self, Encoding, Spool, SpoolConfig};
-use crate::export::transport::Target;
+use crate::config::{self, Compression, Endpoint, Otlp, TlsFiles};
+use crate::export::spool::{self, Encoding, Spool};
 use crate::record::ids;
 
 /// A receiver that tells of each request, and answers it after some time, if at all.
@@ -44,13 +44,13 @@ impl Backend {
 
     fn queue(&self, pool: &Rc<Pool>, disk: Option<&Disk>, old: Option<&ExportQueue>) -> ExportQueue {
         let protocol = Protocol::HttpProtobuf;
-        let target = Target {
+        let target = Otlp {
             protocol,
-            url: self.url.clone(),
+            endpoint: self.url.parse::<Endpoint>().unwrap().into(),
             headers: Vec::new(),
-            gzip: false,
+            tls: TlsFiles::default(),
+            compression: Compression::None,
             timeout: Duration::from_secs(60),
-            tls: Default::default(),
         };
         let transport = Box::new(Transport::new(&target, Signal::Traces).unwrap());
         let (what, disk) = ("traces to a test".to_owned(), disk.cloned());
@@ -99,7 +99,7 @@ impl Scratch {
     }
 
     fn disk(&self) -> Disk {
-        let config = SpoolConfig { directory: self.0.clone(), bytes: 1 << 20, age: Duration::from_secs(3_600) };
+        let config = config::Spool::new(&self.0);
         Disk::new(Spool::open(config).unwrap(), spool::Signal::Traces, Encoding::Protobuf)
     }
 }

@@ -70,7 +70,7 @@ fn a_smaller_bound_holds_from_the_start() {
 #[test]
 fn what_is_too_old_goes_and_is_counted_once() {
     let (scratch, hands) = (Scratch::new(), Hands::new());
-    let config = SpoolConfig { age: Duration::from_secs(10), ..scratch.config(PLENTY) };
+    let config = Settings { max_age: Duration::from_secs(10), ..scratch.config(PLENTY) };
     let spool = hands.open(config.clone());
     spool.put(&traces(1, b"one")).unwrap();
     spool.put(&logs(2, b"two")).unwrap();
@@ -92,7 +92,7 @@ fn what_is_too_old_goes_and_is_counted_once() {
 #[test]
 fn what_becomes_too_old_while_it_waits_is_not_handed_out() {
     let (scratch, hands) = (Scratch::new(), Hands::new());
-    let spool = hands.open(SpoolConfig { age: Duration::from_secs(10), ..scratch.config(PLENTY) });
+    let spool = hands.open(Settings { max_age: Duration::from_secs(10), ..scratch.config(PLENTY) });
     spool.put(&traces(1, b"one")).unwrap();
     spool.put(&traces(2, b"two")).unwrap();
     next(&spool).unwrap().back();

@@ -24,7 +24,7 @@ fn a_small_step_back_does_not_change_the_order() {
 #[test]
 fn files_from_the_future_count_as_written_now() {
     let (scratch, hands) = (Scratch::new(), Hands::new());
-    let config = SpoolConfig { age: Duration::from_secs(3600), ..scratch.config(PLENTY) };
+    let config = Settings { max_age: Duration::from_secs(3600), ..scratch.config(PLENTY) };
     let ahead = hands.open(config.clone());
     ahead.put(&traces(1, b"one")).unwrap();
     ahead.put(&traces(1, b"two")).unwrap();

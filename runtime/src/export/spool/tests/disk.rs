@@ -22,7 +22,7 @@ fn has_temporary(directory: &Path) -> bool {
 
 /// What holds on a disk that is smaller than the spool may be, and that can then no longer be written to.
 fn use_small_disk(directory: PathBuf) {
-    let config = SpoolConfig { directory: directory.clone(), bytes: PLENTY, age: LONG };
+    let config = Settings { directory: directory.clone().into(), max_bytes: PLENTY, max_age: LONG };
     let spool = Spool::open(config.clone()).unwrap();
     let (kept, refused) = fill(&spool);
     assert_eq!((refused.reason, spool.lost()), (Reason::NoSpace, Lost::default()), "{refused}");
@@ -78,7 +78,8 @@ fn a_full_disk_and_a_read_only_one_refuse_and_keep_what_they_have() {
 #[test]
 fn a_limit_on_the_length_of_files_refuses_and_does_not_end_the_process() {
     if let Some((_, directory)) = role() {
-        let spool = Spool::open(SpoolConfig { directory: directory.clone(), bytes: PLENTY, age: LONG }).unwrap();
+        let spool =
+            Spool::open(Settings { directory: directory.clone().into(), max_bytes: PLENTY, max_age: LONG }).unwrap();
         let limit = libc::rlimit { rlim_cur: 8192, rlim_max: 8192 };
         // SAFETY: the pointer is to a structure of the type that the call reads.
         assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &raw const limit) }, 0);

@@ -22,6 +22,7 @@ use std::time::Duration;
 use super::error::Reason;
 use super::lost::Items;
 use super::*;
+use crate::config::Spool as Settings;
 
 /// More than any test needs.
 const PLENTY: u64 = 1 << 30;
@@ -42,8 +43,8 @@ impl Scratch {
         self.0.join("spool")
     }
 
-    fn config(&self, bytes: u64) -> SpoolConfig {
-        SpoolConfig { directory: self.directory(), bytes, age: LONG }
+    fn config(&self, bytes: u64) -> Settings {
+        Settings { directory: self.directory().into(), max_bytes: bytes, max_age: LONG }
     }
 
     fn open(&self, bytes: u64) -> Spool {
@@ -84,7 +85,7 @@ impl Hands {
         self.0.fetch_add(nanos, Relaxed);
     }
 
-    fn open(&self, config: SpoolConfig) -> Spool {
+    fn open(&self, config: Settings) -> Spool {
         let hands = self.clone();
         Spool::with_clock(config, Box::new(move || hands.0.load(Relaxed))).unwrap()
     }

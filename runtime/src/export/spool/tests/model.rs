@@ -68,7 +68,7 @@ impl Both {
     }
 
     fn open(scratch: &Scratch, hands: &Hands) -> Spool {
-        hands.open(SpoolConfig { age: Duration::from_nanos(AGE), ..scratch.config(BYTES) })
+        hands.open(Settings { max_age: Duration::from_nanos(AGE), ..scratch.config(BYTES) })
     }
 
     fn now(&self) -> u64 {

@@ -16,7 +16,7 @@ fn set_mode(path: &Path, mode: u32) {
 #[cfg(unix)]
 fn directory_and_files_are_for_their_user_alone() {
     let scratch = Scratch::new();
-    let config = SpoolConfig { directory: scratch.0.join("a/b"), ..scratch.config(PLENTY) };
+    let config = Settings { directory: scratch.0.join("a/b").into(), ..scratch.config(PLENTY) };
     let spool = Spool::open(config.clone()).unwrap();
     spool.put(&traces(1, b"one")).unwrap();
     assert_eq!(mode(&config.directory), 0o700);
@@ -112,7 +112,7 @@ fn links_to_the_directory_are_followed_if_root_or_this_user_made_them() {
     let link = scratch.0.join("link");
     fs::create_dir(scratch.directory()).unwrap();
     std::os::unix::fs::symlink(scratch.directory(), &link).unwrap();
-    let open = |directory: PathBuf| Spool::open(SpoolConfig { directory, ..scratch.config(PLENTY) });
+    let open = |directory: PathBuf| Spool::open(Settings { directory: directory.into(), ..scratch.config(PLENTY) });
     open(link.clone()).unwrap().put(&traces(1, b"one")).unwrap();
     assert_eq!(drain(&scratch.open(PLENTY)), ["one"]);
     if is_root() {
@@ -144,10 +144,10 @@ fn a_file_of_another_user_is_not_sent() {
 fn what_is_no_directory_is_named() {
     let scratch = Scratch::new();
     fs::write(scratch.directory(), "a file").unwrap();
-    let inside = SpoolConfig { directory: scratch.directory().join("spool"), ..scratch.config(PLENTY) };
+    let inside = Settings { directory: scratch.directory().join("spool").into(), ..scratch.config(PLENTY) };
     for config in [scratch.config(PLENTY), inside] {
         let error = Spool::open(config.clone()).unwrap_err();
-        assert_eq!(error.directory, config.directory);
+        assert_eq!(error.directory, *config.directory);
         assert!(error.to_string().contains("can read and write"), "{error}");
     }
     assert_eq!(fs::read(scratch.directory()).unwrap(), b"a file");

@@ -10,7 +10,7 @@ use super::*;
 const LARGEST: u64 = 4 * 4096;
 
 fn open(directory: PathBuf, bytes: u64) -> Spool {
-    Spool::open(SpoolConfig { directory, bytes, age: LONG }).unwrap()
+    Spool::open(Settings { directory: directory.into(), max_bytes: bytes, max_age: LONG }).unwrap()
 }
 
 /// A request with a text of its own at its start.

@@ -35,7 +35,8 @@ fn step(code: u32, skip: u8, value: u32) -> libc::sock_filter {
 /// `later` is how many descriptors are taken between the first free one and the one whose sync shall fail.
 fn check(test: &str, later: u32) {
     if let Some((_, directory)) = role() {
-        let spool = Spool::open(SpoolConfig { directory: directory.clone(), bytes: PLENTY, age: LONG }).unwrap();
+        let spool =
+            Spool::open(Settings { directory: directory.clone().into(), max_bytes: PLENTY, max_age: LONG }).unwrap();
         spool.put(&traces(1, b"before")).unwrap();
         let free = fs::File::open("/dev/null").unwrap().as_raw_fd();
         fail_sync_of(free as u32 + later);

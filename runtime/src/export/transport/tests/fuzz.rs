@@ -11,11 +11,11 @@ use prost::Message;
 use super::super::answer::{self, Form, Partial};
 use super::super::hint::{retry_after, retry_info};
 use super::super::status::http_retries;
-use super::super::{Sent, proto};
+use super::super::{Sent, address, proto};
 use super::server::{Reply, Script, Server};
 use super::{printed, target, transport};
 use crate::base::fuzz::{Random, assert_linear, mutated, run, within};
-use crate::config::Protocol;
+use crate::config::{Endpoint, Protocol};
 
 const HOUR: Duration = Duration::from_secs(3600);
 /// What a body may cost: each of its bytes may become the three of U+FFFD, in texts that are made of texts.
@@ -226,12 +226,20 @@ fn endpoints() {
         |random| mutated(random, &seeds, &words),
         |input| {
             let text = String::from_utf8_lossy(input);
-            let parsed = within(FIXED_BYTES + 100 * input.len(), || super::super::address::parse(&text));
-            let Ok(address) = parsed else { return false };
-            assert!(address.port > 0 && !address.host.is_empty());
-            let again = super::super::address::parse(&address.shown)
-                .unwrap_or_else(|error| panic!("{}: {error}", address.shown));
-            assert_eq!((again.host, again.port, again.shown), (address.host, address.port, address.shown));
+            let parsed = within(FIXED_BYTES + 100 * input.len(), || text.parse::<Endpoint>());
+            let Ok(endpoint) = parsed else { return false };
+            assert!(address::port(&endpoint) > 0 && !endpoint.host().is_empty());
+            for secret in address::secrets(&endpoint).iter().filter(|secret| secret.reveal() == "sesame") {
+                assert!(!format!("{endpoint}{endpoint:?}").contains(secret.reveal()));
+            }
+            // What goes into a request is read as the same by the parser of others and by ours.
+            let Ok(uri) = within(FIXED_BYTES + 100 * input.len(), || address::uri(&endpoint)) else { return false };
+            let again: Endpoint = uri.to_string().parse().unwrap_or_else(|error| panic!("{uri}: {error}"));
+            for host in [uri.host().unwrap().trim_matches(['[', ']']), again.host()] {
+                assert_eq!(host, endpoint.host());
+            }
+            assert_eq!((uri.port_u16(), again.port()), (endpoint.port(), endpoint.port()));
+            assert_eq!(again.path().trim_start_matches('/'), endpoint.path().trim_start_matches('/'));
             true
         },
     );

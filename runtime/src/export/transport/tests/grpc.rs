@@ -180,7 +180,8 @@ async fn gzip_goes_both_ways() {
     let text = "spans ".repeat(20);
     let partial = [&[0x0a, 4 + text.len() as u8, 0x08, 5, 0x12, text.len() as u8], text.as_bytes()].concat();
     for gzip in [false, true] {
-        let target = Target { gzip, ..target(Protocol::Grpc, server.url()) };
+        let compression = if gzip { Compression::Gzip } else { Compression::None };
+        let target = Otlp { compression, ..target(Protocol::Grpc, server.url()) };
         let sent = transport(&target).send(partial.clone()).await;
         assert_eq!(sent, Sent::Accepted { rejected: 5, message: Some(text.trim().to_owned()) });
     }

@@ -23,8 +23,8 @@ async fn check(reply: Reply, expected: &str) {
 #[tokio::test]
 async fn a_request_carries_path_type_headers_and_body() {
     let (server, script) = serve(Reply::http(200)).await;
-    let mut target = target(Protocol::HttpProtobuf, format!("{}?q=1", server.url()));
-    target.url = target.url.replace("//", "//ann:pass@");
+    let url = format!("{}?q=1", server.url()).replace("//", "//ann:pass@");
+    let target = target(Protocol::HttpProtobuf, url);
     assert_eq!(transport(&target).send(b"spans".to_vec()).await, accepted());
     let request = script.request();
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("none");
@@ -53,7 +53,7 @@ async fn json_is_named_and_its_partial_success_read() {
 async fn gzip_is_named_and_can_be_read() {
     let (server, script) = serve(Reply::http(200)).await;
     let spans = b"spans ".repeat(10_000);
-    let target = Target { gzip: true, ..target(Protocol::HttpProtobuf, server.url()) };
+    let target = Otlp { compression: Compression::Gzip, ..target(Protocol::HttpProtobuf, server.url()) };
     assert_eq!(transport(&target).send(spans.clone()).await, accepted());
     let request = script.request();
     assert_eq!(request.headers()["content-encoding"], "gzip");

@@ -10,19 +10,21 @@ mod tls;
 
 use std::time::Duration;
 
-use super::{Sent, Target, Transport};
+use super::{Sent, Transport};
 use crate::base::secret::Secret;
-use crate::config::{Protocol, Signal, TlsFiles};
+use crate::config::{Compression, Endpoint, Otlp, Protocol, Signal, TlsFiles};
 
 /// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn target(protocol: Protocol, url: String) -> Target {
+fn target(protocol: Protocol, url: String) -> Otlp {
     let headers = vec![("x-key".to_owned(), Secret::new("sesame"))];
-    Target { protocol, url, headers, gzip: false, timeout: PATIENCE, tls: TlsFiles::default() }
+    let endpoint = url.parse::<Endpoint>().unwrap().into();
+    let (tls, compression) = (TlsFiles::default(), Compression::None);
+    Otlp { protocol, endpoint, headers, tls, compression, timeout: PATIENCE }
 }
 
-fn transport(target: &Target) -> Transport {
+fn transport(target: &Otlp) -> Transport {
     Transport::new(target, Signal::Traces).unwrap()
 }
 

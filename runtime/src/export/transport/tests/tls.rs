@@ -96,11 +96,11 @@ impl Drop for Authority {
     }
 }
 
-fn secure(protocol: Protocol, server: &Server, tls: TlsFiles) -> Target {
-    Target { tls, ..target(protocol, format!("https://127.0.0.1:{}/v1/traces", server.port)) }
+fn secure(protocol: Protocol, server: &Server, tls: TlsFiles) -> Otlp {
+    Otlp { tls, ..target(protocol, format!("https://127.0.0.1:{}/v1/traces", server.port)) }
 }
 
-async fn send(target: &Target) -> String {
+async fn send(target: &Otlp) -> String {
     printed(&transport(target).send(b"spans".to_vec()).await)
 }
 
@@ -180,7 +180,7 @@ async fn a_file_that_changed_is_read_again() {
 fn a_wrong_file_is_named() {
     let ours = Authority::new();
     let check = |files: TlsFiles, expected: &str| {
-        let target = Target { tls: files, ..target(Protocol::Grpc, "https://localhost".to_owned()) };
+        let target = Otlp { tls: files, ..target(Protocol::Grpc, "https://localhost".to_owned()) };
         let found = match Transport::new(&target, Signal::Logs) {
             Ok(mut transport) => transport.check_files().unwrap_err(),
             Err(error) => error.to_string(),
@@ -203,6 +203,6 @@ fn a_wrong_file_is_named() {
     let pair = |key| TlsFiles { client_certificate: client_certificate.clone(), client_key: key, ..ours.files() };
     check(pair(text.clone()), "text.pem` cannot be read as a private key; expected PEM");
     check(pair(other_key), "client.pem` does not go with its key: ");
-    let target = Target { tls: pair(client_key), ..target(Protocol::Grpc, "https://localhost".to_owned()) };
+    let target = Otlp { tls: pair(client_key), ..target(Protocol::Grpc, "https://localhost".to_owned()) };
     assert_eq!(transport(&target).check_files(), Ok(()));
 }

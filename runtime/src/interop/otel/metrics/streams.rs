@@ -10,9 +10,9 @@ use opentelemetry_sdk::metrics::{
 
 use super::provider::names_bounds;
 use crate::base::notice;
-use crate::config::{Aggregation, CardinalityLimits, HistogramAggregation, InstrumentType, Metrics};
+use crate::config::{Aggregation, CardinalityLimits, HistogramAggregation, InstrumentType, Metrics, ViewStream};
 use crate::declare::scope::ForeignScope;
-use crate::encode::views::{Keys, Subject, View, Views, merge_foreign};
+use crate::encode::views::{Subject, Views, merge_foreign};
 use crate::meter::snapshot::ForeignMetric;
 
 /// The bounds of the specification, for histograms that name none.
@@ -24,8 +24,8 @@ pub(super) struct Streams {
     views: Views,
     histograms: HistogramAggregation,
     limits: CardinalityLimits,
-    /// Attributes that stay, of streams for which the SDK cannot be told.
-    keys: Mutex<HashMap<Place, Keys>>,
+    /// Streams of which the SDK cannot be told which attributes stay.
+    reduced: Mutex<HashMap<Place, ViewStream>>,
 }
 
 /// A scope's name and version, and the name of a stream in small letters.
@@ -35,7 +35,7 @@ impl Streams {
     pub(super) fn new(config: &Metrics) -> Self {
         // What is wrong with them is told by who applies them to our metrics.
         let (views, _) = Views::new(&config.views);
-        Streams { views, histograms: config.histograms, limits: config.cardinality, keys: Mutex::default() }
+        Streams { views, histograms: config.histograms, limits: config.cardinality, reduced: Mutex::default() }
     }
 
     /// Each view by itself, and one for what none of them fits.
@@ -43,7 +43,7 @@ impl Streams {
         for view in self.views.iter() {
             let (view, streams) = (view.clone(), self.clone());
             builder = builder.with_view(move |instrument: &Instrument| {
-                view.fits(&subject(instrument)).then(|| streams.by_view(&view, instrument)).flatten()
+                view.fits(&subject(instrument)).then(|| streams.by_view(&view.stream, instrument)).flatten()
             });
         }
         let streams = self.clone();
@@ -54,21 +54,21 @@ impl Streams {
         })
     }
 
-    fn by_view(&self, view: &View, instrument: &Instrument) -> Option<Stream> {
+    fn by_view(&self, view: &ViewStream, instrument: &Instrument) -> Option<Stream> {
         let mut builder = Stream::builder();
         if let Some(name) = &view.name {
-            builder = builder.with_name(name.clone());
+            builder = builder.with_name((**name).clone());
         }
         if let Some(description) = &view.description {
-            builder = builder.with_description(description.clone());
+            builder = builder.with_description((**description).clone());
         }
-        match view.keys.exact() {
-            Some(keys) => builder = builder.with_allowed_attribute_keys(keys.into_iter().map(Key::from)),
-            None if view.keys.keep_all() => {}
+        match view.exact_keys() {
+            Some(keys) => builder = builder.with_allowed_attribute_keys(keys.map(Key::from)),
+            None if view.keeps_all() => {}
             None => {
-                let name = view.name.as_deref().unwrap_or(instrument.name());
-                let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-                keys.insert(place(instrument.scope(), name), view.keys.clone());
+                let name = view.name.as_deref().map_or(instrument.name(), String::as_str);
+                let mut reduced = self.reduced.lock().unwrap_or_else(PoisonError::into_inner);
+                reduced.insert(place(instrument.scope(), name), view.clone());
             }
         }
         self.made(instrument, view.aggregation.as_ref(), view.cardinality_limit, builder)
@@ -137,9 +137,9 @@ impl Streams {
     pub(super) fn finish(&self, metric: &mut ForeignMetric) {
         let ForeignScope { name, version, .. } = &*metric.scope;
         let place = (name.clone(), version.clone(), metric.name.to_ascii_lowercase());
-        let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
-        if let Some(keys) = keys {
-            merge_foreign(metric, &keys);
+        let view = self.reduced.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
+        if let Some(view) = view {
+            merge_foreign(metric, &view);
         }
     }
 }

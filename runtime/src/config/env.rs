@@ -1,0 +1,216 @@
+//! How variables become settings: `OTEL_*`, and ours.
+//!
+//! An empty variable is one that is not set. A wrong one is ignored, and reported with what it accepts.
+
+use std::path::PathBuf;
+
+use super::level::LogFilter;
+use super::origin::Origin;
+use super::parts::{Batch, Exporter};
+use super::problem::{Severity, Wrong};
+use super::values::{self, Parsed, positive};
+use super::{Config, Propagator, Settings, Spool};
+use crate::base::secret::Masked;
+use crate::declare::value::OwnedValue;
+use crate::record::sampling::Sampler;
+
+/// The value of a variable.
+pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// What was read so far.
+pub(super) struct Variables<'a> {
+    pub(super) lookup: Lookup<'a>,
+    pub(super) config: Config,
+}
+
+impl Variables<'_> {
+    /// A variable that is set to something.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        let text = (self.lookup)(name)?;
+        let text = text.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// A text as a value; a wrong one is reported.
+    fn parsed<T>(&mut self, name: &str, text: &str, parse: impl FnOnce(&str) -> Parsed<T>) -> Option<T> {
+        parse(text).map_err(|wrong| self.complain(name, text, wrong)).ok()
+    }
+
+    /// Puts a text into the settings, unless it is wrong.
+    pub(super) fn put<T>(
+        &mut self,
+        name: &str,
+        text: &str,
+        parse: impl FnOnce(&str) -> Parsed<T>,
+        put: impl FnOnce(&mut Settings, T),
+    ) -> bool {
+        let value = self.parsed(name, text, parse);
+        value.map(|value| put(&mut self.config.settings, value)).is_some()
+    }
+
+    fn complain(&mut self, name: &str, text: &str, wrong: Wrong) {
+        self.config.problems.push(wrong.at(name, &Masked::from(text.to_owned()), Severity::Warning));
+    }
+
+    pub(super) fn attribute(&mut self, attribute: &str, text: &str) -> bool {
+        self.config.settings.resource.set(attribute, Masked::from(OwnedValue::from(text.to_owned())));
+        true
+    }
+
+    /// A bound of the spool, which means nothing without one. The spool comes from its directory's variable.
+    pub(super) fn spool_bound<T>(
+        &mut self,
+        name: &str,
+        text: &str,
+        parse: impl FnOnce(&str) -> Parsed<T>,
+        put: impl FnOnce(&mut Spool, T),
+    ) -> bool {
+        let Some(value) = self.parsed(name, text, parse) else { return false };
+        match &mut self.config.settings.spool {
+            Some(spool) => put(spool, value),
+            None => self.complain(name, text, Wrong::new("has no spool to go with", "TC_SPOOL_DIR beside it")),
+        }
+        false
+    }
+
+    /// A client certificate or its key. Neither has a meaning without the other.
+    pub(super) fn client_file(
+        &mut self,
+        name: &str,
+        text: &str,
+        place: fn(&mut Settings) -> &mut Option<Masked<PathBuf>>,
+    ) -> bool {
+        let tls = &self.config.otlp.tls;
+        let (other, known) = match name.strip_suffix("KEY") {
+            Some(start) => (format!("{start}CERTIFICATE"), &tls.client_certificate),
+            None => (name.replace("CLIENT_CERTIFICATE", "CLIENT_KEY"), &tls.client_key),
+        };
+        if known.is_none() && self.text(&other).is_none() {
+            let wrong = Wrong::new("stands alone", format!("{other} beside it")).using("no client certificate");
+            self.complain(name, text, wrong);
+            return false;
+        }
+        self.put(name, text, values::path, |settings, path| *place(settings) = Some(path))
+    }
+
+    /// A list: those that are wrong are left out, and if nothing is left, the variable is as good as not set.
+    pub(super) fn exporters(
+        &mut self,
+        name: &str,
+        text: &str,
+        place: fn(&mut Settings) -> &mut Option<Vec<Exporter>>,
+    ) -> bool {
+        let (mut exporters, mut understood) = (Vec::new(), false);
+        for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
+            match values::exporter(item) {
+                Ok(Some(exporter)) if !exporters.contains(&exporter) => exporters.push(exporter),
+                Ok(_) => {}
+                Err(wrong) => {
+                    self.complain(name, text, wrong.part(item));
+                    continue;
+                }
+            }
+            understood = true;
+        }
+        if understood {
+            *place(&mut self.config.settings) = Some(exporters);
+        }
+        understood
+    }
+
+    /// A small queue is no mistake; the default size of a batch follows it.
+    pub(super) fn queue(&mut self, name: &str, text: &str, batch: fn(&mut Settings) -> &mut Batch) -> bool {
+        self.put(name, text, positive, |settings, queue| {
+            let batch = batch(settings);
+            (batch.queue, batch.size) = (Some(queue), batch.size.min(queue));
+        })
+    }
+
+    pub(super) fn batch_size(&mut self, name: &str, text: &str, batch: fn(&mut Settings) -> &mut Batch) -> bool {
+        let Some(size) = self.parsed(name, text, positive) else { return false };
+        let queue = batch(&mut self.config.settings).queue.filter(|queue| *queue < size);
+        if let Some(queue) = queue {
+            let queue_name = name.replace("MAX_EXPORT_BATCH_SIZE", "MAX_QUEUE_SIZE");
+            let wrong = Wrong::new("is more than the queue holds", format!("at most {queue}, as {queue_name} says"));
+            self.complain(name, text, wrong.using(queue.to_string()));
+        }
+        batch(&mut self.config.settings).size = queue.unwrap_or(size);
+        true
+    }
+}
+
+/// The directory of the spool. Bounds that a file sets stay.
+pub(super) fn spool_directory(variables: &mut Variables<'_>, _: &'static str, text: &str) -> bool {
+    let spool = variables.config.settings.spool.get_or_insert_with(|| Spool::new(""));
+    spool.directory = PathBuf::from(text).into();
+    true
+}
+
+/// An explicit off beats an explicit on.
+pub(super) fn sdk_disabled(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
+    let is_off = variables.parsed(name, text, values::standard_switch) == Some(true);
+    let is_new = is_off && variables.config.enabled != Some(false);
+    if is_new {
+        variables.config.settings.enabled = Some(false);
+    }
+    is_new
+}
+
+/// The variables of single attributes beat those among all.
+pub(super) fn resource_attributes(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
+    let Some(attributes) = variables.parsed(name, text, values::resource_attributes) else { return false };
+    for (attribute, value) in attributes {
+        variables.attribute(&attribute, &value);
+    }
+    variables.config.attributes_came_from(&Origin::Variable(name));
+    true
+}
+
+pub(super) fn propagators(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
+    let (propagators, wrong) = values::propagators(text);
+    // All of them wrong is not the same as none.
+    let understood = !propagators.is_empty() || wrong.is_empty();
+    if understood {
+        variables.config.settings.propagators = propagators;
+    }
+    let used = variables.config.propagators.iter().copied().map(propagator_name).collect::<Vec<_>>().join(",");
+    for wrong in wrong {
+        variables.complain(name, text, wrong.using(used.clone()));
+    }
+    understood
+}
+
+fn propagator_name(propagator: Propagator) -> &'static str {
+    match propagator {
+        Propagator::TraceContext => "tracecontext",
+        Propagator::Baggage => "baggage",
+        Propagator::B3 => "b3",
+        Propagator::B3Multi => "b3multi",
+    }
+}
+
+/// Directives, of which `LOG_LEVEL` has the last word if any of its own could be understood.
+pub(super) fn log_filter(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
+    if *variables.config.origin("log_filter") == Origin::Variable("LOG_LEVEL") {
+        return false;
+    }
+    let (filter, wrong) = LogFilter::read(text);
+    for wrong in wrong {
+        variables.complain(name, text, wrong);
+    }
+    let Some(filter) = filter else { return false };
+    variables.config.settings.log_filter = filter.into();
+    true
+}
+
+/// The ratio of a sampler that has one. The sampler comes from its own variable.
+pub(super) fn sampler_argument(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
+    if matches!(variables.config.traces.sampler, Sampler::Ratio(_)) {
+        let ratio = |text: &str| values::ratio(text).map_err(|wrong| wrong.using("1"));
+        variables.put(name, text, ratio, |settings, ratio| settings.traces.sampler = Sampler::Ratio(ratio));
+    } else if variables.text("OTEL_TRACES_SAMPLER").is_none() {
+        let wrong = Wrong::new("has no sampler to go with", "OTEL_TRACES_SAMPLER=parentbased_traceidratio beside it");
+        variables.complain(name, text, wrong.using("parentbased_always_on"));
+    }
+    false
+}

@@ -1,0 +1,76 @@
+//! Reads the sources of a configuration by the table of settings.
+
+use std::path::Path;
+
+use super::Config;
+use super::env::{Lookup, Variables};
+use super::file::{self, Map, Reading};
+use super::origin::Origin;
+use super::problem::ConfigError;
+use super::table::{Variable, settings};
+
+/// Reads a file.
+pub(super) fn file(path: &Path, lookup: Lookup<'_>) -> Result<Config, ConfigError> {
+    file::read(path, lookup, from_table)
+}
+
+/// Reads the text of a file.
+pub(super) fn yaml(text: &str, lookup: Lookup<'_>) -> Result<Config, ConfigError> {
+    file::parse(text, lookup, from_table)
+}
+
+/// Reads all variables, or the file that one of them names. Beside a file only those hold that are not OpenTelemetry's.
+pub(super) fn variables(lookup: Lookup<'_>) -> Config {
+    let mut variables = Variables { lookup, config: Config::default() };
+    if let Some(path) = variables.text("OTEL_CONFIG_FILE") {
+        variables.config = from_named_file(&path, lookup);
+    }
+    let (is_file, mut done) = (variables.config.declarative, Vec::new());
+    for setting in settings() {
+        for Variable { name, read } in setting.variables.iter().filter(|v| !is_file || !v.name.starts_with("OTEL_")) {
+            let Some(text) = variables.text(name) else { continue };
+            let problems = variables.config.problems.len();
+            if read(&mut variables, name, &text) {
+                variables.config.origins.set(setting.name, Origin::Variable(name));
+            }
+            // A variable of two settings is reported once.
+            if done.contains(name) {
+                variables.config.problems.truncate(problems);
+            }
+            done.push(*name);
+        }
+    }
+    variables.config
+}
+
+fn from_named_file(path: &str, lookup: Lookup<'_>) -> Config {
+    match file(Path::new(path), lookup) {
+        Ok(config) => config,
+        Err(ConfigError { problems }) => {
+            let mut config = Config { declarative: true, problems, ..Config::default() };
+            config.settings.enabled = Some(false);
+            config.origins.set("enabled", Origin::Variable("OTEL_CONFIG_FILE"));
+            config
+        }
+    }
+}
+
+/// Reads the single values of a map of the file.
+fn from_table(reading: &mut Reading, map: &mut Map<'_>, path: &str) {
+    let mut read = Vec::new();
+    for setting in settings() {
+        for value in setting.file {
+            let (parent, key) = value.place();
+            let Some(at) = (parent == path).then(|| map.get(key)).flatten() else { continue };
+            let problems = reading.problems.len();
+            if (value.read)(reading, &at) {
+                reading.came_from(setting.name, &at);
+            }
+            // A value of two settings is reported once.
+            if read.contains(&key) {
+                reading.problems.truncate(problems);
+            }
+            read.push(key);
+        }
+    }
+}

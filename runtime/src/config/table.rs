@@ -1,0 +1,395 @@
+//! All settings. A row names a setting, its place in [`Settings`], the variables, the key of the application's section and
+//! the paths of the file from which it is read, and says when a change of it takes effect. The table drives the environment,
+//! the section, single values of the file, origins, `reload` and the book.
+
+#![expect(clippy::needless_update, reason = "some rows have all sources")]
+
+use super::env::{self, Variables};
+use super::file::{self, At, Reading};
+use super::level::Level;
+use super::otlp::Address;
+use super::short::{self, Telemetry};
+use super::values::{self, count};
+use super::{Config, Settings, Signal, Spool};
+use crate::base::secret::Masked;
+use crate::record::sampling::Sampler;
+
+/// When a change of a setting takes effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    /// At once.
+    Now,
+    /// At once, as a part of the destinations of signals, which are compared as a whole.
+    AsExporters,
+    /// With the next start.
+    Later,
+    /// It concerns the reading of the configuration itself.
+    Never,
+}
+
+/// A setting.
+#[cfg_attr(any(target_family = "wasm", loom), expect(dead_code, reason = "without export nothing is read again"))]
+pub(super) struct Setting {
+    /// As in [`Config::origin`].
+    pub(super) name: &'static str,
+    pub(super) when: When,
+    pub(super) differs: fn(&Settings, &Settings) -> bool,
+    #[cfg(test)]
+    pub(super) copy: fn(&mut Settings, &Settings),
+    /// A later one replaces what an earlier one has set.
+    pub(super) variables: &'static [Variable],
+    /// Sets it as the section says, if the section says anything about it.
+    pub(super) section: Option<fn(&mut Config, &Telemetry) -> bool>,
+    /// Single values of the file. What has lists and choices in it is read by code.
+    pub(super) file: &'static [InFile],
+}
+
+impl Setting {
+    /// Whether it is about OTLP of this signal alone.
+    pub(super) fn is_otlp_of(&self, signal: Signal) -> bool {
+        self.name.strip_prefix(signal.name()).is_some_and(|rest| rest.starts_with(".otlp."))
+    }
+}
+
+/// A variable of a setting.
+pub(super) struct Variable {
+    pub(super) name: &'static str,
+    /// Sets what the text says; `false` if the setting does not come from this variable then.
+    pub(super) read: fn(&mut Variables<'_>, &'static str, &str) -> bool,
+}
+
+/// A value of the file.
+pub(super) struct InFile {
+    path: &'static str,
+    /// Sets what the value says; `false` if it could not be understood.
+    pub(super) read: fn(&mut Reading, &At<'_>) -> bool,
+}
+
+impl InFile {
+    /// The path of the map that it is in, and its key there.
+    pub(super) fn place(&self) -> (&'static str, &'static str) {
+        self.path.rsplit_once('.').unwrap_or(("", self.path))
+    }
+}
+
+/// Whether two values differ.
+trait Compared {
+    fn differs(&self, other: &Self) -> bool;
+}
+
+impl<T: PartialEq> Compared for T {
+    fn differs(&self, other: &Self) -> bool {
+        self != other
+    }
+}
+
+/// A custom sampler is compared by its name.
+impl Compared for Sampler {
+    fn differs(&self, other: &Self) -> bool {
+        format!("{self:?}") != format!("{other:?}")
+    }
+}
+
+/// A field of the settings.
+macro_rules! place {
+    ($settings:expr, ($($field:ident).+)) => { $settings.$($field).+ };
+}
+
+/// `(parse)` sets the field, `(parse => other.field)` a part of it; `(via f)` is a function of its own.
+macro_rules! read {
+    ($field:tt (via $read:expr)) => { $read };
+    ($field:tt ($parse:expr => $($part:ident).+)) => { read!(($($part).+) ($parse)) };
+    ($field:tt ($parse:expr)) => {
+        |variables, name, text| variables.put(name, text, $parse, |settings, value| place!(settings, $field) = value.into())
+    };
+}
+
+/// Sets the field to what a function finds in the section.
+macro_rules! section {
+    ($field:tt ($given:expr)) => {
+        |config, telemetry| {
+            let given: fn(&Telemetry) -> Option<_> = $given;
+            let value = given(telemetry);
+            value.map(|value| place!(config.settings, $field) = value.into()).is_some()
+        }
+    };
+}
+
+/// The same of a value of the file.
+macro_rules! file {
+    ($field:tt (via $read:expr)) => { $read };
+    ($field:tt ($parse:expr => $($part:ident).+)) => { file!(($($part).+) ($parse)) };
+    ($field:tt ($parse:expr)) => {
+        |reading, at| reading.put(at, $parse, |settings, value| place!(settings, $field) = value.into())
+    };
+}
+
+macro_rules! source {
+    (variables $field:tt [$($variable:expr => $how:tt),* $(,)?]) => {
+        &[$(Variable { name: $variable, read: read!($field $how) }),*]
+    };
+    (section $field:tt $how:tt) => { Some(section!($field $how)) };
+    (file $field:tt [$($path:expr => $how:tt),* $(,)?]) => {
+        &[$(InFile { path: $path, read: file!($field $how) }),*]
+    };
+}
+
+macro_rules! setting {
+    ($name:expr, $when:ident, $field:tt $(, $source:ident: $how:tt)* $(,)?) => {
+        Setting {
+            name: $name,
+            when: When::$when,
+            differs: |one, other| place!(one, $field).differs(&place!(other, $field)),
+            #[cfg(test)]
+            copy: |to, from| place!(to, $field).clone_from(&place!(from, $field)),
+            $($source: source!($source $field $how),)*
+            ..NOWHERE
+        }
+    };
+}
+
+/// A setting that is read from nowhere.
+const NOWHERE: Setting = Setting {
+    name: "",
+    when: When::Never,
+    differs: |_, _| false,
+    #[cfg(test)]
+    copy: |_, _| {},
+    variables: &[],
+    section: None,
+    file: &[],
+};
+
+/// What concerns all signals. Two attributes of the resource are settings of their own.
+const GENERAL: [Setting; 16] = [
+    setting!("enabled", AsExporters, (enabled),
+        variables: ["OTEL_ENABLED" => (values::switch), "OTEL_SDK_DISABLED" => (via env::sdk_disabled)],
+        section: (|section| section.enabled),
+        file: ["disabled" => (|text| values::truth(text).map(|disabled| disabled.then_some(false)))]),
+    setting!("propagators", Later, (propagators), variables: ["OTEL_PROPAGATORS" => (via env::propagators)]),
+    setting!("own_level", Now, (own_level),
+        variables: ["OTEL_LOG_LEVEL" => (Level::parse)], file: ["log_level" => (Level::parse_severity)]),
+    setting!("semconv", Later, (semconv), variables: ["OTEL_SEMCONV_STABILITY_OPT_IN" => (values::names)]),
+    setting!("interop", Later, (interop)),
+    setting!("debug", AsExporters, (debug),
+        variables: ["TC_OTEL_DEBUG" => (values::switch)], section: (|section| section.debug),
+        file: ["distribution.tracecast.debug" => (values::truth)]),
+    setting!("console", Later, (console),
+        variables: ["TC_CONSOLE_FORMAT" => (values::console)], file: ["distribution.tracecast.console_format" => (values::console)]),
+    setting!("logs.lines", Later, (logs.lines),
+        variables: ["TC_LOG_FORMAT" => (values::log_lines)], section: (|section| section.log_format),
+        file: ["distribution.tracecast.log_format" => (values::log_lines)]),
+    setting!("strict", Never, (strict),
+        variables: ["TC_STRICT" => (values::switch)], section: (|section| section.strict),
+        file: ["distribution.tracecast.strict" => (values::truth)]),
+    setting!("memory_limit", Later, (memory_limit),
+        variables: ["TC_MEMORY_LIMIT" => (values::bytes)], section: (|section| section.memory_limit),
+        file: ["distribution.tracecast.memory_limit" => (values::bytes)]),
+    setting!("spool", Later, (spool),
+        variables: [
+            "TC_SPOOL_DIR" => (via env::spool_directory),
+            "TC_SPOOL_MAX_BYTES" => (via |variables, name, text| {
+                variables.spool_bound(name, text, values::bytes, |spool, bytes| spool.max_bytes = bytes as u64)
+            }),
+            "TC_SPOOL_MAX_AGE_MS" => (via |variables, name, text| {
+                variables.spool_bound(name, text, values::interval, |spool, age| spool.max_age = age)
+            }),
+        ],
+        section: (|section| section.spool_dir.as_ref().map(Spool::new)),
+        file: ["distribution.tracecast.spool" => (via file::spool)]),
+    Setting {
+        name: "resource",
+        when: When::Later,
+        differs: |one, other| one.resource.others() != other.resource.others(),
+        #[cfg(test)]
+        copy: |to, from| to.resource = from.resource.others(),
+        variables: &[Variable { name: "OTEL_RESOURCE_ATTRIBUTES", read: env::resource_attributes }],
+        ..NOWHERE
+    },
+    Setting {
+        name: "service_name",
+        when: When::Later,
+        differs: |one, other| one.resource.get("service.name") != other.resource.get("service.name"),
+        #[cfg(test)]
+        copy: |to, from| to.resource.set("service.name", from.resource.get("service.name").cloned().unwrap().into()),
+        variables: &[Variable {
+            name: "OTEL_SERVICE_NAME",
+            read: |variables, _, text| variables.attribute("service.name", text),
+        }],
+        section: Some(|config, telemetry| config.fill_attribute("service.name", telemetry.service_name.as_ref())),
+        ..NOWHERE
+    },
+    Setting {
+        name: "role",
+        when: When::Later,
+        differs: |one, other| one.resource.get("tc.role") != other.resource.get("tc.role"),
+        #[cfg(test)]
+        copy: |to, from| to.resource.set("tc.role", from.resource.get("tc.role").cloned().unwrap().into()),
+        variables: &[Variable { name: "TC_ROLE", read: |variables, _, text| variables.attribute("tc.role", text) }],
+        section: Some(|config, telemetry| config.fill_attribute("tc.role", telemetry.role.as_ref())),
+        file: &[InFile { path: "distribution.tracecast.role", read: file::role }],
+    },
+    setting!("filter", Now, (filter),
+        variables: ["TC_FILTER" => (values::filter)], section: (|section| section.filter.clone()),
+        file: ["distribution.tracecast.filter" => (via file::filter)]),
+    setting!("log_filter", Now, (log_filter),
+        variables: ["LOG_LEVEL" => (via env::log_filter), "RUST_LOG" => (via env::log_filter)],
+        section: (|section| section.log_level.clone()),
+        file: ["distribution.tracecast.log_filter" => (via file::log_filter)]),
+];
+
+/// OTLP of all signals or of one. The protocol comes first, because it decides which endpoints are valid.
+macro_rules! otlp {
+    ($scope:literal, $variables:literal, ($($otlp:ident).+), $address:path) => {[
+        setting!(concat!($scope, "otlp.protocol"), AsExporters, ($($otlp).+.protocol),
+            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "PROTOCOL") => (values::protocol)]),
+        setting!(concat!($scope, "otlp.endpoint"), AsExporters, ($($otlp).+.address),
+            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "ENDPOINT") => (via |variables, name, text| {
+                let named = variables.config.$($otlp).+.protocol.or(variables.config.otlp.protocol);
+                variables.put(name, text, |text| values::endpoint(text, named), |settings, endpoint| {
+                    settings.$($otlp).+.address = Some($address(endpoint.into()));
+                })
+            })]),
+        setting!(concat!($scope, "otlp.headers"), AsExporters, ($($otlp).+.headers),
+            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "HEADERS") => (values::headers)]),
+        setting!(concat!($scope, "otlp.tls.ca"), AsExporters, ($($otlp).+.tls.ca),
+            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "CERTIFICATE") => (values::path)]),
+        setting!(concat!($scope, "otlp.tls.client_certificate"), AsExporters, ($($otlp).+.tls.client_certificate),
+            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "CLIENT_CERTIFICATE") => (via |variables, name, text| {
+                variables.client_file(name, text, |settings| &mut settings.$($otlp).+.tls.client_certificate)
+            })]),
+        setting!(concat!($scope, "otlp.tls.client_key"), AsExporters, ($($otlp).+.tls.client_key),
+            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "CLIENT_KEY") => (via |variables, name, text| {
+                variables.client_file(name, text, |settings| &mut settings.$($otlp).+.tls.client_key)
+            })]),
+        setting!(concat!($scope, "otlp.compression"), AsExporters, ($($otlp).+.compression),
+            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "COMPRESSION") => (values::compression)]),
+        setting!(concat!($scope, "otlp.timeout"), AsExporters, ($($otlp).+.timeout),
+            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "TIMEOUT") => (values::timeout)]),
+        setting!(concat!($scope, "otlp.insecure"), AsExporters, ($($otlp).+.insecure),
+            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "INSECURE") => (values::standard_switch)]),
+    ]};
+}
+
+/// Of all signals. Only these are in the section.
+const OTLP: [Setting; 9] = {
+    let [protocol, endpoint, headers, ca, certificate, key, compression, timeout, insecure] =
+        otlp!("", "", (otlp), Address::Base);
+    [
+        Setting { section: Some(section!((otlp.protocol)(|section| section.protocol))), ..protocol },
+        Setting { section: Some(section!((otlp.address)(Telemetry::address))), ..endpoint },
+        Setting { section: Some(section!((otlp.headers)(Telemetry::sendable_headers))), ..headers },
+        Setting {
+            section: Some(section!((otlp.tls.ca)(|section| section.tls.ca_file.clone().map(Masked::from)))),
+            ..ca
+        },
+        Setting {
+            section: Some(section!((otlp.tls.client_certificate)(|section| section
+                .tls
+                .client()
+                .map(|client| client.0)))),
+            ..certificate
+        },
+        Setting {
+            section: Some(section!((otlp.tls.client_key)(|section| section.tls.client().map(|client| client.1)))),
+            ..key
+        },
+        Setting { section: Some(section!((otlp.compression)(|section| section.compression))), ..compression },
+        Setting { section: Some(section!((otlp.timeout)(|section| section.timeout_ms))), ..timeout },
+        insecure,
+    ]
+};
+const OTLP_TRACES: [Setting; 9] = otlp!("traces.", "TRACES_", (traces.otlp), Address::Exact);
+const OTLP_METRICS: [Setting; 9] = otlp!("metrics.", "METRICS_", (metrics.otlp), Address::Exact);
+const OTLP_LOGS: [Setting; 9] = otlp!("logs.", "LOGS_", (logs.otlp), Address::Exact);
+
+macro_rules! exporters {
+    ($name:literal, $signal:ident, $variable:literal) => {
+        setting!($name, AsExporters, ($signal.exporters),
+            variables: [$variable => (via |variables, name, text| {
+                variables.exporters(name, text, |settings| &mut settings.$signal.exporters)
+            })],
+            section: (|section| section.$signal.map(short::exporters)))
+    };
+}
+
+macro_rules! batch {
+    ($name:literal, $signal:ident, $processor:literal) => {
+        setting!($name, Now, ($signal.batch), variables: [
+            concat!("OTEL_", $processor, "_SCHEDULE_DELAY") => (values::milliseconds => $signal.batch.delay),
+            concat!("OTEL_", $processor, "_EXPORT_TIMEOUT") => (values::timeout => $signal.batch.timeout),
+            concat!("OTEL_", $processor, "_MAX_QUEUE_SIZE") => (via |variables, name, text| {
+                variables.queue(name, text, |settings| &mut settings.$signal.batch)
+            }),
+            concat!("OTEL_", $processor, "_MAX_EXPORT_BATCH_SIZE") => (via |variables, name, text| {
+                variables.batch_size(name, text, |settings| &mut settings.$signal.batch)
+            }),
+        ])
+    };
+}
+
+/// Of single signals. A limit of a signal comes after the one of all signals, which it replaces.
+const SIGNALS: [Setting; 16] = [
+    exporters!("traces.exporters", traces, "OTEL_TRACES_EXPORTER"),
+    setting!("traces.sampler", Now, (traces.sampler),
+        variables: [
+            "OTEL_TRACES_SAMPLER" => (values::sampler),
+            "OTEL_TRACES_SAMPLER_ARG" => (via env::sampler_argument),
+        ],
+        section: (|section| section.sampling_ratio.map(Sampler::Ratio))),
+    setting!("traces.limits", Now, (traces.limits), variables: [
+        "OTEL_ATTRIBUTE_COUNT_LIMIT" => (count => traces.limits.attributes),
+        "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT" => (count => traces.limits.value_bytes),
+        "OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT" => (count => traces.limits.attributes),
+        "OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT" => (count => traces.limits.value_bytes),
+        "OTEL_SPAN_EVENT_COUNT_LIMIT" => (count => traces.limits.events),
+        "OTEL_SPAN_LINK_COUNT_LIMIT" => (count => traces.limits.links),
+        "OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT" => (count => traces.limits.attributes_per_event),
+        "OTEL_LINK_ATTRIBUTE_COUNT_LIMIT" => (count => traces.attributes_per_link),
+    ], file: [
+        "attribute_limits.attribute_value_length_limit" => (count => traces.limits.value_bytes),
+        "attribute_limits.attribute_count_limit" => (count => traces.limits.attributes),
+        "tracer_provider.limits.attribute_value_length_limit" => (count => traces.limits.value_bytes),
+        "tracer_provider.limits.attribute_count_limit" => (count => traces.limits.attributes),
+        "tracer_provider.limits.event_count_limit" => (count => traces.limits.events),
+        "tracer_provider.limits.link_count_limit" => (count => traces.limits.links),
+        "tracer_provider.limits.event_attribute_count_limit" => (count => traces.limits.attributes_per_event),
+        "tracer_provider.limits.link_attribute_count_limit" => (count => traces.attributes_per_link),
+    ]),
+    setting!("traces.attributes_per_link", Now, (traces.attributes_per_link)),
+    batch!("traces.batch", traces, "BSP"),
+    exporters!("metrics.exporters", metrics, "OTEL_METRICS_EXPORTER"),
+    setting!("metrics.interval", Now, (metrics.interval),
+        variables: ["OTEL_METRIC_EXPORT_INTERVAL" => (values::interval)], section: (|section| section.metric_interval_ms)),
+    setting!("metrics.timeout", Now, (metrics.timeout),
+        variables: ["OTEL_METRIC_EXPORT_TIMEOUT" => (values::timeout)]),
+    setting!("metrics.temporality", Later, (metrics.temporality),
+        variables: ["OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE" => (values::temporality)]),
+    setting!("metrics.histograms", Later, (metrics.histograms),
+        variables: ["OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION" => (values::histograms)]),
+    setting!("metrics.exemplars", Later, (metrics.exemplars),
+        variables: ["OTEL_METRICS_EXEMPLAR_FILTER" => (values::exemplars)],
+        file: ["meter_provider.exemplar_filter" => (values::exemplars)]),
+    setting!("metrics.cardinality", Later, (metrics.cardinality)),
+    setting!("metrics.views", Later, (metrics.views)),
+    exporters!("logs.exporters", logs, "OTEL_LOGS_EXPORTER"),
+    setting!("logs.limits", Later, (logs.limits), variables: [
+        "OTEL_ATTRIBUTE_COUNT_LIMIT" => (count => logs.limits.attributes),
+        "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT" => (count => logs.limits.value_bytes),
+        "OTEL_LOGRECORD_ATTRIBUTE_COUNT_LIMIT" => (count => logs.limits.attributes),
+        "OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT" => (count => logs.limits.value_bytes),
+    ], file: [
+        "attribute_limits.attribute_value_length_limit" => (count => logs.limits.value_bytes),
+        "attribute_limits.attribute_count_limit" => (count => logs.limits.attributes),
+        "logger_provider.limits.attribute_value_length_limit" => (count => logs.limits.value_bytes),
+        "logger_provider.limits.attribute_count_limit" => (count => logs.limits.attributes),
+    ]),
+    batch!("logs.batch", logs, "BLRP"),
+];
+
+const TABLE: [&[Setting]; 6] = [&GENERAL, &OTLP, &OTLP_TRACES, &OTLP_METRICS, &OTLP_LOGS, &SIGNALS];
+
+/// All settings.
+pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {
+    TABLE.into_iter().flatten()
+}
