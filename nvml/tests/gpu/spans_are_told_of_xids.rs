@@ -23,7 +23,7 @@ fn an_xid_during_the_work_is_an_event_of_its_span() {
     });
     let span = captured.span("Worker/Run");
     assert_eq!(captured.outline().trim(), "Worker/Run");
-    let numbers: Vec<_> = span.events.iter().map(|event| (event.name, number(event, "tc.gpu.xid"))).collect();
+    let numbers: Vec<_> = span.events.iter().map(|event| (&*event.name, number(event, "tc.gpu.xid"))).collect();
     assert_eq!(numbers, [("gpu.xid", Some(79.0)), ("gpu.xid", Some(4711.0))]);
     for event in &span.events {
         let time = number(event, "tc.gpu.xid.timestamp_seconds").unwrap();

@@ -54,7 +54,7 @@ pub(crate) const METER_CAPTURE: u8 = 32;
 /// fn get() {}
 ///
 /// let captured = tracecast::testing::capture(get);
-/// let callsite = captured.span("Store/Get").callsite;
+/// let callsite = captured.span("Store/Get").callsite.expect("one of our spans");
 /// assert_eq!(callsite.name(), "Store/Get");
 /// println!("{}:{} of {} {}", callsite.file(), callsite.line(), callsite.crate_name(), callsite.crate_version());
 /// ```

@@ -207,7 +207,7 @@ impl Current {
 /// }
 ///
 /// let captured = tracecast::testing::capture(get);
-/// assert_eq!(captured.span("Store/Get").events[0].attributes[0].key.name, "tc.size.bytes");
+/// assert_eq!(captured.span("Store/Get").events[0].attributes[0].key, "tc.size.bytes");
 /// ```
 pub struct EventAttributes {
     staged: Option<Staged>,

@@ -207,6 +207,33 @@ fn a_hook_sees_every_text() {
 }
 
 #[test]
+fn a_hook_serves_receivers_of_both_forms() {
+    let _turn = TURN.lock().unwrap();
+    let receivers = [Receiver::start(), Receiver::start()];
+    let protocols = [tracecast::config::Protocol::HttpProtobuf, tracecast::config::Protocol::HttpJson];
+    let exporters = receivers.iter().zip(protocols).map(|(receiver, protocol)| {
+        let mut settings = tracecast::config::OtlpSettings::default();
+        settings.address = Some(tracecast::config::Address::Base(receiver.endpoint().into()));
+        settings.protocol = Some(protocol);
+        Exporter::Otlp(Box::new(settings))
+    });
+    let telemetry = Config::new()
+        .with_exporters(Signal::Traces, exporters.collect())
+        .with_redaction(|_, text| text.contains("hunter2").then(|| "[removed]".to_owned()))
+        .init()
+        .unwrap();
+    load("hunter2 is my password");
+    load("kept");
+    assert_eq!(flush(&telemetry).spans_exported, 2);
+    for receiver in &receivers {
+        let bodies = receiver.all();
+        let text: String = bodies.iter().map(|request| String::from_utf8_lossy(&request.body).into_owned()).collect();
+        assert!(!text.contains("hunter2") && text.contains("[removed]") && text.contains("kept"), "{text}");
+        assert_eq!(text.matches("Store/Load").count(), 2, "{text}");
+    }
+}
+
+#[test]
 fn with_several_receivers_the_slowest_counts() {
     let _turn = turn();
     let (well, sick) = (Receiver::start(), Receiver::start());
