@@ -3,8 +3,9 @@
 use crate::declare::attribute::AttributeValue;
 use crate::declare::label::LabelText;
 use crate::declare::metric::MetricKind;
-use crate::encode::attribute::{self, Scalar};
-use crate::encode::resource::{EncodedResource, write_attribute};
+use crate::encode::attribute::Scalar;
+use crate::encode::message::{Message, attribute};
+use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
 use crate::meter::snapshot::{
     ExemplarPoint, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, MetricPoints, Point,
@@ -12,22 +13,29 @@ use crate::meter::snapshot::{
 };
 
 /// `AGGREGATION_TEMPORALITY_DELTA` and its other.
-const DELTA: u8 = 1;
-const CUMULATIVE: u8 = 2;
+const DELTA: u32 = 1;
+const CUMULATIVE: u32 = 2;
 
-/// An `ExportMetricsServiceRequest` with all points of a snapshot.
+/// An `ExportMetricsServiceRequest` with all points of a snapshot, as protocol buffers.
 pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
-    let mut wire = Wire::default();
-    let mut request = resource.begin(&mut wire);
-    ours(snapshot).for_each(|stream| write_metric(&mut wire, &stream));
-    for (scope, metrics) in foreign(snapshot) {
-        request.next_scope(&mut wire);
-        wire.nested(1, |wire| write_scope(wire, scope));
-        metrics.iter().map(Stream::of_foreign).for_each(|stream| write_metric(&mut wire, &stream));
-        scope.schema_url.iter().for_each(|url| wire.text(3, url));
-    }
-    request.end(&mut wire);
-    wire.bytes
+    request::<Wire>(resource, snapshot)
+}
+
+/// The same in either form.
+pub(crate) fn request<M: Message>(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
+    resource.request(["resourceMetrics", "scopeMetrics"], Vec::new(), |m: &mut M| {
+        m.long_element(2, |m| {
+            resource::own_scope(m);
+            metrics(m, ours(snapshot));
+        });
+        for (scope, of_scope) in foreign(snapshot) {
+            m.long_element(2, |m| {
+                resource::scope(m, &scope.name, scope.version.as_deref(), &scope.attributes);
+                metrics(m, of_scope.iter().map(Stream::of_foreign));
+                scope.schema_url.iter().for_each(|url| m.string(3, "schemaUrl", url));
+            });
+        }
+    })
 }
 
 /// Metrics that are worth sending: one that only refused measurements has no points.
@@ -49,7 +57,7 @@ pub(crate) struct Stream<'a> {
     pub(crate) description: &'a str,
     pub(crate) unit: &'a str,
     pub(crate) form: Form,
-    pub(crate) temporality: u8,
+    pub(crate) temporality: u32,
     pub(crate) monotonic: bool,
     pub(crate) times: Times,
     points: Points<'a>,
@@ -88,12 +96,12 @@ impl Form {
     }
 
     /// The field of a metric that holds it.
-    fn field(self) -> u8 {
+    fn field(self) -> (u8, &'static str) {
         match self {
-            Form::Gauge => 5,
-            Form::Sum => 7,
-            Form::Histogram => 9,
-            Form::Exponential => 10,
+            Form::Gauge => (5, "gauge"),
+            Form::Sum => (7, "sum"),
+            Form::Histogram => (9, "histogram"),
+            Form::Exponential => (10, "exponentialHistogram"),
         }
     }
 }
@@ -150,133 +158,103 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// The value of a sum or gauge.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Number {
-    Int(i64),
-    Double(f64),
+fn metrics<'a>(m: &mut impl Message, streams: impl Iterator<Item = Stream<'a>>) {
+    m.list("metrics", |m| streams.for_each(|stream| m.long_element(2, |m| metric(m, &stream))));
 }
 
-impl Number {
-    /// `None` for a distribution. A count that OTLP's integers cannot hold is the nearest fraction.
-    pub(crate) fn of(value: &PointValue) -> Option<Self> {
-        Some(match value {
-            PointValue::U64(number) => match i64::try_from(*number) {
-                Ok(number) => Number::Int(number),
-                Err(_) => Number::Double(*number as f64),
-            },
-            PointValue::I64(number) => Number::Int(*number),
-            PointValue::F64(number) => Number::Double(*number),
-            PointValue::Histogram(_) | PointValue::Exponential(_) => return None,
-        })
-    }
-}
-
-fn write_scope(wire: &mut Wire, scope: &ForeignScope) {
-    wire.text_unless_empty(1, &scope.name);
-    scope.version.iter().for_each(|version| wire.text(2, version));
-    write_attributes(wire, 3, &scope.attributes);
-}
-
-fn write_metric(wire: &mut Wire, stream: &Stream<'_>) {
-    let metric = wire.open_long(2);
-    wire.text(1, stream.name);
-    wire.text_unless_empty(2, stream.description);
-    wire.text_unless_empty(3, stream.unit);
-    let data = wire.open_long(stream.form.field());
-    stream.for_each(|labels, value| write_point(wire, labels, value, stream.times));
-    if stream.form != Form::Gauge {
-        wire.number(2, u64::from(stream.temporality));
-    }
-    if stream.form == Form::Sum {
-        wire.number(3, u64::from(stream.monotonic));
-    }
-    wire.close(data);
-    wire.close(metric);
-}
-
-fn write_point(wire: &mut Wire, labels: Labels<'_>, value: &PointValue, times: Times) {
-    wire.nested(1, |wire| {
-        if let Some(start) = times.start {
-            wire.fixed(2, start);
-        }
-        wire.fixed(3, times.end);
-        match value {
-            PointValue::Histogram(value) => {
-                write_labels(wire, 9, labels);
-                write_histogram(wire, value);
-            }
-            PointValue::Exponential(value) => {
-                write_labels(wire, 1, labels);
-                write_exponential(wire, value);
-            }
-            PointValue::U64(_) | PointValue::I64(_) | PointValue::F64(_) => {
-                write_labels(wire, 7, labels);
-                write_number(wire, Number::of(value));
-            }
-        }
-    });
-}
-
-fn write_labels(wire: &mut Wire, field: u8, labels: Labels<'_>) {
-    match labels {
-        Labels::Ours(labels) => {
-            labels.iter().for_each(|(name, text)| attribute::field(wire, field, name, Scalar::Str(text)));
-        }
-        Labels::Foreign(attributes) => write_attributes(wire, field, attributes),
-    }
-}
-
-fn write_attributes(wire: &mut Wire, field: u8, attributes: &[(String, AttributeValue)]) {
-    attributes.iter().for_each(|(key, value)| write_attribute(wire, field, key, value));
-}
-
-fn write_number(wire: &mut Wire, number: Option<Number>) {
-    match number {
-        Some(Number::Double(number)) => wire.double(4, number),
-        Some(Number::Int(number)) => wire.fixed(6, number as u64),
-        None => {}
-    }
-}
-
-fn write_histogram(wire: &mut Wire, point: &HistogramPoint) {
-    wire.fixed(4, point.count);
-    wire.double(5, point.sum);
-    wire.all_fixed(6, point.counts.iter().copied());
-    wire.all_fixed(7, point.bounds.iter().map(|bound| bound.to_bits()));
-    point.exemplars.iter().for_each(|exemplar| write_exemplar(wire, 8, exemplar));
-    point.min.into_iter().for_each(|min| wire.double(11, min));
-    point.max.into_iter().for_each(|max| wire.double(12, max));
-}
-
-fn write_exponential(wire: &mut Wire, point: &ExponentialPoint) {
-    wire.fixed(4, point.count);
-    wire.double(5, point.sum);
-    wire.signed(6, point.scale);
-    wire.fixed(7, point.zero_count);
-    wire.nested(8, |wire| {
-        wire.signed(1, point.offset);
-        wire.all_varint(2, &point.counts);
-    });
-    if let Some(negative) = &point.negative {
-        wire.nested(9, |wire| {
-            wire.signed(1, negative.offset);
-            wire.all_varint(2, &negative.counts);
+fn metric(m: &mut impl Message, stream: &Stream<'_>) {
+    m.string(1, "name", stream.name);
+    m.string_unless_empty(2, "description", stream.description);
+    m.string_unless_empty(3, "unit", stream.unit);
+    let (field, name) = stream.form.field();
+    m.long_message(field, name, |m| {
+        m.list("dataPoints", |m| {
+            stream.for_each(|labels, value| m.element(1, |m| point(m, labels, value, stream.times)));
         });
-    }
-    point.exemplars.iter().for_each(|exemplar| write_exemplar(wire, 11, exemplar));
-    point.min.into_iter().for_each(|min| wire.double(12, min));
-    point.max.into_iter().for_each(|max| wire.double(13, max));
-    wire.double(14, point.zero_threshold);
-}
-
-fn write_exemplar(wire: &mut Wire, field: u8, exemplar: &ExemplarPoint) {
-    wire.nested(field, |wire| {
-        wire.fixed(2, exemplar.time_unix_nanos);
-        wire.double(3, exemplar.value);
-        if exemplar.trace_id.0 != 0 && exemplar.span_id.0 != 0 {
-            wire.field_of_bytes(4, &exemplar.span_id.0.to_be_bytes());
-            wire.field_of_bytes(5, &exemplar.trace_id.0.to_be_bytes());
+        if stream.form != Form::Gauge {
+            m.uint32(2, "aggregationTemporality", stream.temporality);
+        }
+        if stream.form == Form::Sum {
+            m.boolean(3, "isMonotonic", stream.monotonic);
         }
     });
+}
+
+fn point(m: &mut impl Message, labels: Labels<'_>, value: &PointValue, times: Times) {
+    if let Some(start) = times.start {
+        m.fixed64(2, "startTimeUnixNano", start);
+    }
+    m.fixed64(3, "timeUnixNano", times.end);
+    match value {
+        PointValue::Histogram(value) => {
+            attributes(m, 9, labels);
+            histogram(m, value);
+        }
+        PointValue::Exponential(value) => {
+            attributes(m, 1, labels);
+            exponential(m, value);
+        }
+        PointValue::U64(value) => {
+            attributes(m, 7, labels);
+            match i64::try_from(*value) {
+                Ok(value) => m.sfixed64(6, "asInt", value),
+                // The nearest fraction, as OTLP's integers cannot hold it.
+                Err(_) => m.double(4, "asDouble", *value as f64),
+            }
+        }
+        PointValue::I64(value) => {
+            attributes(m, 7, labels);
+            m.sfixed64(6, "asInt", *value);
+        }
+        PointValue::F64(value) => {
+            attributes(m, 7, labels);
+            m.double(4, "asDouble", *value);
+        }
+    }
+}
+
+fn attributes(m: &mut impl Message, field: u8, labels: Labels<'_>) {
+    m.list("attributes", |m| match labels {
+        Labels::Ours(labels) => labels.iter().for_each(|(name, text)| m.key_value(field, name, Scalar::Str(text))),
+        Labels::Foreign(attributes) => attributes.iter().for_each(|(key, value)| attribute(m, field, key, value)),
+    });
+}
+
+fn histogram(m: &mut impl Message, point: &HistogramPoint) {
+    m.fixed64(4, "count", point.count);
+    m.double(5, "sum", point.sum);
+    m.packed_fixed64(6, "bucketCounts", &point.counts);
+    m.packed_double(7, "explicitBounds", point.bounds);
+    m.messages(8, "exemplars", &point.exemplars, exemplar);
+    point.min.into_iter().for_each(|min| m.double(11, "min", min));
+    point.max.into_iter().for_each(|max| m.double(12, "max", max));
+}
+
+fn exponential(m: &mut impl Message, point: &ExponentialPoint) {
+    m.fixed64(4, "count", point.count);
+    m.double(5, "sum", point.sum);
+    m.sint32(6, "scale", point.scale);
+    m.fixed64(7, "zeroCount", point.zero_count);
+    m.message(8, "positive", |m| buckets(m, point.offset, &point.counts));
+    if let Some(negative) = &point.negative {
+        m.message(9, "negative", |m| buckets(m, negative.offset, &negative.counts));
+    }
+    m.messages(11, "exemplars", &point.exemplars, exemplar);
+    point.min.into_iter().for_each(|min| m.double(12, "min", min));
+    point.max.into_iter().for_each(|max| m.double(13, "max", max));
+    m.double(14, "zeroThreshold", point.zero_threshold);
+}
+
+fn buckets(m: &mut impl Message, offset: i32, counts: &[u64]) {
+    m.sint32(1, "offset", offset);
+    m.packed_uint64(2, "bucketCounts", counts);
+}
+
+fn exemplar(m: &mut impl Message, exemplar: &ExemplarPoint) {
+    m.fixed64(2, "timeUnixNano", exemplar.time_unix_nanos);
+    m.double(3, "asDouble", exemplar.value);
+    if exemplar.trace_id.0 != 0 && exemplar.span_id.0 != 0 {
+        m.id(4, "spanId", &exemplar.span_id.0.to_be_bytes());
+        m.id(5, "traceId", &exemplar.trace_id.0.to_be_bytes());
+    }
 }
