@@ -203,7 +203,7 @@ mod tests {
         other.debug = true;
         other.console = ConsoleFormat::Json;
         other.strict = true;
-        other.resource.set("service.name", crate::config::AttributeValue::Str("other".to_owned()).into());
+        other.resource.set("service.name", crate::declare::value::OwnedValue::from("other".to_owned()).into());
         other.interop = if other.interop == Interop::Off { Interop::Boundaries } else { Interop::Off };
         other.propagators = vec![Propagator::B3];
         other.log_filter = "debug".parse::<crate::config::LogFilter>().unwrap().into();
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(differing(&running, &next), [""; 0]);
         // Also beside attributes that a source sets.
         let mut attributes = Config::default();
-        attributes.resource.set("env", crate::config::AttributeValue::Str("prod".to_owned()).into());
+        attributes.resource.set("env", crate::declare::value::OwnedValue::from("prod".to_owned()).into());
         attributes.origins.set("resource", Origin::Variable("OTEL_RESOURCE_ATTRIBUTES"));
         let section: Telemetry = serde_json::from_str(r#"{"service_name": "store"}"#).unwrap();
         let beside = read(attributes.clone()).with_telemetry(section);

@@ -50,8 +50,8 @@ pub use self::problem::{ConfigError, Problem, Severity};
 pub use self::short::{Telemetry, TelemetrySection, TelemetryTls};
 pub use self::views::{Aggregation, InstrumentType, View, ViewSelector, ViewStream};
 pub use crate::base::secret::{Masked, Secret};
-pub use crate::declare::attribute::AttributeValue;
 use crate::declare::filter::Filter;
+pub use crate::declare::value::OwnedValue as AttributeValue;
 pub use crate::meter::exemplar::Exemplars;
 pub use crate::propagate::format::Propagator;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::otlp::{Otlp, OtlpSettings};
 use super::views::View;
 use crate::base::secret::Masked;
-use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
 use crate::meter::exemplar::Exemplars;
 use crate::meter::snapshot::Temporality;
 use crate::record::limits::Limits;
@@ -419,7 +419,7 @@ pub struct CardinalityLimits {
 #[non_exhaustive]
 pub struct Resource {
     /// Names and values; each name stands once.
-    pub attributes: Vec<(String, Masked<AttributeValue>)>,
+    pub attributes: Vec<(String, Masked<OwnedValue>)>,
     /// The schema of the attributes.
     pub schema_url: Option<Masked<String>>,
 }
@@ -434,12 +434,12 @@ impl Resource {
     /// assert_eq!(config.resource.get("tc.role"), Some(&AttributeValue::from("daemon")));
     /// assert_eq!(config.resource.get("host.name"), None);
     /// ```
-    pub fn get(&self, name: &str) -> Option<&AttributeValue> {
+    pub fn get(&self, name: &str) -> Option<&OwnedValue> {
         self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| &**value)
     }
 
     /// Sets an attribute, instead of an earlier one with its name.
-    pub(super) fn set(&mut self, name: &str, value: Masked<AttributeValue>) {
+    pub(super) fn set(&mut self, name: &str, value: Masked<OwnedValue>) {
         match self.attributes.iter_mut().find(|(given, _)| given == name) {
             Some((_, old)) => *old = value,
             None => self.attributes.push((name.to_owned(), value)),

@@ -5,7 +5,6 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use crate::declare::attribute::AttributeValue;
 use crate::declare::value::OwnedValue;
 use crate::meter::snapshot::Snapshot;
 use crate::record::finished::{Attribute, FinishedSpan};
@@ -40,13 +39,7 @@ impl Redact {
     }
 
     fn attributes(&self, attributes: &mut [Attribute]) {
-        for Attribute { key, value } in attributes {
-            if let OwnedValue::Str(text) = value
-                && let Some(other) = self.instead(key.name, text)
-            {
-                *text = Cow::Owned(other);
-            }
-        }
+        attributes.iter_mut().for_each(|Attribute { key, value }| self.attribute(key.name, value));
     }
 
     /// Changes the texts of labels. Those that become the same stay series of their own.
@@ -66,17 +59,8 @@ impl Redact {
     }
 
     /// Changes the texts of an attribute.
-    pub(crate) fn attribute(&self, name: &str, value: &mut AttributeValue) {
-        let change = |text: &mut String| {
-            if let Some(other) = self.instead(name, text) {
-                *text = other;
-            }
-        };
-        match value {
-            AttributeValue::Str(text) => change(text),
-            AttributeValue::StrArray(texts) => texts.iter_mut().for_each(change),
-            _ => {}
-        }
+    pub(crate) fn attribute(&self, name: &str, value: &mut OwnedValue) {
+        value.change_texts(|text| self.instead(name, text));
     }
 }
 

@@ -9,8 +9,8 @@ use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles
 use super::parts::{ConsoleFormat, Exporter, Interop, LogLines, Spool};
 use super::{Config, Endpoint};
 use crate::base::secret::{Masked, Secret};
-use crate::declare::attribute::AttributeValue;
 use crate::declare::filter::Filter;
+use crate::declare::value::OwnedValue;
 use crate::propagate::format::Propagator;
 use crate::record::limits::Limits;
 use crate::record::sampling::Sampler;
@@ -83,7 +83,7 @@ impl Config {
     /// assert_eq!(config.resource.get("tc.shard"), Some(&AttributeValue::from(7)));
     /// ```
     #[must_use]
-    pub fn with_resource_attribute(mut self, name: &str, value: impl Into<AttributeValue>) -> Self {
+    pub fn with_resource_attribute(mut self, name: &str, value: impl Into<OwnedValue>) -> Self {
         self.resource.set(name, Masked::from(value.into()));
         self.said("resource")
     }

@@ -6,8 +6,6 @@
 //! that are asked. It uses `base` only.
 
 pub(crate) mod amount;
-#[cfg(feature = "otlp")]
-pub(crate) mod attribute;
 pub(crate) mod callsite;
 pub(crate) mod cells;
 pub(crate) mod filter;

@@ -1,7 +1,7 @@
 //! What an attribute may hold, and which Rust types may be given for a key.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
@@ -35,15 +35,25 @@ pub enum Value<'a> {
     Static(&'static str),
     /// The ordinal of a label's value.
     Label(usize),
+    /// A list of texts. Spans and log records of third parties have lists; our own spans do not record them yet.
+    StrArray(&'a [String]),
+    /// A list of signed numbers.
+    I64Array(&'a [i64]),
+    /// A list of floating-point numbers.
+    F64Array(&'a [f64]),
+    /// A list of flags.
+    BoolArray(&'a [bool]),
 }
 
-/// A value of a finished span.
+/// The value of an attribute: of a finished span, of a log record, of the resource, or of telemetry that third parties made.
+/// It prints as text, a list as JSON.
 ///
 /// ```
 /// use tracecast::OwnedValue;
 ///
 /// assert_eq!(OwnedValue::U64(7).to_string(), "7");
 /// assert_eq!(OwnedValue::from("llama").to_string(), "llama");
+/// assert_eq!(OwnedValue::StrArray(vec!["a".into(), "b".into()]).to_string(), r#"["a","b"]"#);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -58,6 +68,82 @@ pub enum OwnedValue {
     F64(f64),
     /// Text, of a string or of a label.
     Str(Cow<'static, str>),
+    /// A list of texts.
+    StrArray(Vec<String>),
+    /// A list of signed numbers.
+    I64Array(Vec<i64>),
+    /// A list of floating-point numbers.
+    F64Array(Vec<f64>),
+    /// A list of flags.
+    BoolArray(Vec<bool>),
+}
+
+impl Value<'_> {
+    /// The same, owned; `None` for what is absent, and for a label, whose text only its key knows.
+    pub(crate) fn into_owned(self) -> Option<OwnedValue> {
+        Some(match self {
+            Value::Bool(flag) => OwnedValue::Bool(flag),
+            Value::I64(number) => OwnedValue::I64(number),
+            Value::U64(number) => OwnedValue::U64(number),
+            Value::F64(number) => OwnedValue::F64(number),
+            Value::Str(text) => OwnedValue::from(text),
+            Value::Static(text) => OwnedValue::Str(Cow::Borrowed(text)),
+            Value::StrArray(texts) => OwnedValue::StrArray(texts.to_vec()),
+            Value::I64Array(numbers) => OwnedValue::I64Array(numbers.to_vec()),
+            Value::F64Array(numbers) => OwnedValue::F64Array(numbers.to_vec()),
+            Value::BoolArray(flags) => OwnedValue::BoolArray(flags.to_vec()),
+            Value::Absent | Value::Label(_) => return None,
+        })
+    }
+}
+
+#[cfg(feature = "otlp")]
+impl OwnedValue {
+    /// The same, borrowed.
+    pub(crate) fn as_value(&self) -> Value<'_> {
+        match self {
+            OwnedValue::Bool(flag) => Value::Bool(*flag),
+            OwnedValue::I64(number) => Value::I64(*number),
+            OwnedValue::U64(number) => Value::U64(*number),
+            OwnedValue::F64(number) => Value::F64(*number),
+            OwnedValue::Str(text) => Value::Str(text),
+            OwnedValue::StrArray(texts) => Value::StrArray(texts),
+            OwnedValue::I64Array(numbers) => Value::I64Array(numbers),
+            OwnedValue::F64Array(numbers) => Value::F64Array(numbers),
+            OwnedValue::BoolArray(flags) => Value::BoolArray(flags),
+        }
+    }
+
+    /// Puts other texts where `instead`, given a text, has one.
+    pub(crate) fn change_texts(&mut self, instead: impl Fn(&str) -> Option<String>) {
+        match self {
+            OwnedValue::Str(text) => {
+                if let Some(other) = instead(text) {
+                    *text = Cow::Owned(other);
+                }
+            }
+            OwnedValue::StrArray(texts) => {
+                for text in texts {
+                    if let Some(other) = instead(text) {
+                        *text = other;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Bytes that it takes besides itself.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match self {
+            OwnedValue::Str(Cow::Owned(text)) => text.len(),
+            OwnedValue::StrArray(texts) => texts.iter().map(|text| size_of::<String>() + text.len()).sum(),
+            OwnedValue::I64Array(numbers) => size_of_val(&numbers[..]),
+            OwnedValue::F64Array(numbers) => size_of_val(&numbers[..]),
+            OwnedValue::BoolArray(flags) => flags.len(),
+            _ => 0,
+        }
+    }
 }
 
 impl fmt::Display for OwnedValue {
@@ -68,14 +154,60 @@ impl fmt::Display for OwnedValue {
             OwnedValue::U64(value) => value.fmt(f),
             OwnedValue::F64(value) => value.fmt(f),
             OwnedValue::Str(value) => value.fmt(f),
+            OwnedValue::StrArray(texts) => list(f, texts, |f, text| quoted(f, text)),
+            OwnedValue::I64Array(numbers) => list(f, numbers, |f, number| number.fmt(f)),
+            OwnedValue::F64Array(numbers) => list(f, numbers, |f, number| number.fmt(f)),
+            OwnedValue::BoolArray(flags) => list(f, flags, |f, flag| flag.fmt(f)),
         }
     }
 }
 
-impl From<&str> for OwnedValue {
-    fn from(text: &str) -> Self {
-        OwnedValue::Str(Cow::Owned(text.to_owned()))
+fn list<T>(
+    f: &mut fmt::Formatter<'_>,
+    elements: &[T],
+    element: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    f.write_str("[")?;
+    for (at, one) in elements.iter().enumerate() {
+        f.write_str(if at == 0 { "" } else { "," })?;
+        element(f, one)?;
     }
+    f.write_str("]")
+}
+
+/// A text as JSON has it.
+fn quoted(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    f.write_char('"')?;
+    for character in text.chars() {
+        match character {
+            '"' => f.write_str("\\\""),
+            '\\' => f.write_str("\\\\"),
+            '\n' => f.write_str("\\n"),
+            '\r' => f.write_str("\\r"),
+            '\t' => f.write_str("\\t"),
+            control if control.is_control() => write!(f, "\\u{:04x}", u32::from(control)),
+            other => f.write_char(other),
+        }?;
+    }
+    f.write_char('"')
+}
+
+macro_rules! owned_from {
+    ($($source:ty => |$value:ident| $converted:expr;)+) => {$(
+        impl From<$source> for OwnedValue {
+            fn from($value: $source) -> Self {
+                $converted
+            }
+        }
+    )+};
+}
+
+owned_from! {
+    &str => |text| OwnedValue::Str(Cow::Owned(text.to_owned()));
+    String => |text| OwnedValue::Str(Cow::Owned(text));
+    i64 => |number| OwnedValue::I64(number);
+    f64 => |number| OwnedValue::F64(number);
+    bool => |flag| OwnedValue::Bool(flag);
 }
 
 /// Types that can be recorded under a key whose type is `T`.
@@ -343,6 +475,22 @@ mod tests {
         assert_eq!(cut("añb", 2), "a");
         assert_eq!(cut("añb", 3), "añ");
         assert_eq!(cut("ab", 9), "ab");
+    }
+
+    #[test]
+    fn values_print_as_text_and_arrays_as_json() {
+        for (value, expected) in [
+            ("a b".into(), "a b"),
+            (OwnedValue::I64(-7), "-7"),
+            (OwnedValue::F64(0.5), "0.5"),
+            (OwnedValue::Bool(true), "true"),
+            (OwnedValue::StrArray(vec!["a\"b".into(), "c\nd\\\u{1}".into()]), r#"["a\"b","c\nd\\\u0001"]"#),
+            (OwnedValue::I64Array(vec![1, -2]), "[1,-2]"),
+            (OwnedValue::F64Array(vec![0.5]), "[0.5]"),
+            (OwnedValue::BoolArray(Vec::new()), "[]"),
+        ] {
+            assert_eq!(value.to_string(), expected);
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::encode::resource::{Request, write_attribute};
+use crate::encode::attribute;
+use crate::encode::resource::Request;
 use crate::encode::span::{FLAG_HAS_IS_REMOTE, FLAG_IS_REMOTE, FLAG_SAMPLED, STATUS_ERROR};
 use crate::encode::wire::Wire;
 use crate::trace::foreign::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named};
@@ -109,7 +110,7 @@ fn write_link(wire: &mut Wire, link: &ForeignLink) {
 }
 
 fn attributes(wire: &mut Wire, field: u8, attributes: &[Named]) {
-    attributes.iter().for_each(|(key, value)| write_attribute(wire, field, key, value));
+    attributes.iter().for_each(|(key, value)| attribute::field(wire, field, key, value.as_value()));
 }
 
 fn count(wire: &mut Wire, field: u8, count: u32) {

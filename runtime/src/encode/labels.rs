@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::declare::key::KeyMeta;
-use crate::encode::attribute::{Scalar, key_value};
+use crate::declare::value::Value;
+use crate::encode::attribute::key_value;
 use crate::encode::wire::Wire;
 
 /// Values that are kept; of more than that, the later ones are encoded each time.
@@ -41,7 +42,7 @@ impl Labels {
     #[cold]
     fn write_new(&mut self, wire: &mut Wire, tag: u8, key: &'static KeyMeta, id: (usize, usize)) -> usize {
         let (text, before) = (key.label_text(id.1), wire.len());
-        key_value(wire, tag, key.name, Scalar::Str(&text));
+        key_value(wire, tag, key.name, Value::Str(&text));
         if self.known.len() < MOST {
             let start = self.bytes.len();
             self.bytes.extend_from_slice(&wire.bytes[before..]);

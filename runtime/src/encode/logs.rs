@@ -3,7 +3,7 @@
 //! Records of one target are one scope: OpenTelemetry has the name of a logger there. So each target has a buffer of its
 //! own, and the buffers follow each other in the request.
 
-use crate::encode::attribute::{Scalar, with_owned};
+use crate::declare::value::Value;
 use crate::encode::message::{Message, any_value};
 use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
@@ -86,11 +86,11 @@ fn log_record(m: &mut impl Message, record: &LogRecord) {
     m.uint32(2, "severityNumber", u32::from(record.severity()));
     m.string_unless_empty(3, "severityText", record.severity_text());
     if !record.body.is_empty() {
-        m.message(5, "body", |m| any_value(m, Scalar::Str(&record.body)));
+        m.message(5, "body", |m| any_value(m, Value::Str(&record.body)));
     }
     m.list("attributes", |m| {
         for (name, value) in &record.attributes {
-            with_owned(value, |value| m.key_value(6, name, value));
+            m.key_value(6, name, value.as_value());
         }
     });
     if record.dropped_attributes > 0 {

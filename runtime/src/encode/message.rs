@@ -4,8 +4,8 @@
 //! methods are named after the types of protocol buffers. They write what they are given: a description itself leaves out
 //! the fields that have no value.
 
-use crate::declare::attribute::AttributeValue;
-use crate::encode::attribute::{self, Scalar};
+use crate::declare::value::{OwnedValue, Value};
+use crate::encode::attribute::{self, with_unsigned};
 use crate::encode::wire::Wire;
 
 /// The message that is being written, in one of its two forms.
@@ -82,7 +82,7 @@ pub(crate) trait Message: Default {
     }
 
     /// A `KeyValue` in a list.
-    fn key_value(&mut self, field: u8, key: &str, value: Scalar<'_>) {
+    fn key_value(&mut self, field: u8, key: &str, value: Value<'_>) {
         self.element(field, |m| {
             m.string(1, "key", key);
             m.message(2, "value", |m| any_value(m, value));
@@ -91,29 +91,28 @@ pub(crate) trait Message: Default {
 }
 
 /// The fields of an `AnyValue`.
-pub(crate) fn any_value(m: &mut impl Message, value: Scalar<'_>) {
+pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
     match value {
-        Scalar::Str(text) => m.string(1, "stringValue", text),
-        Scalar::Bool(flag) => m.boolean(2, "boolValue", flag),
-        Scalar::I64(number) => m.int64(3, "intValue", number),
-        Scalar::F64(number) => m.double(4, "doubleValue", number),
+        Value::Str(text) | Value::Static(text) => m.string(1, "stringValue", text),
+        Value::Bool(flag) => m.boolean(2, "boolValue", flag),
+        Value::I64(number) => m.int64(3, "intValue", number),
+        Value::U64(number) => with_unsigned(number, |value| any_value(m, value)),
+        Value::F64(number) => m.double(4, "doubleValue", number),
+        Value::StrArray(texts) => array(m, texts.iter().map(|text| Value::Str(text))),
+        Value::I64Array(numbers) => array(m, numbers.iter().copied().map(Value::I64)),
+        Value::F64Array(numbers) => array(m, numbers.iter().copied().map(Value::F64)),
+        Value::BoolArray(flags) => array(m, flags.iter().copied().map(Value::Bool)),
+        Value::Absent | Value::Label(_) => {}
     }
 }
 
-/// A `KeyValue` in a list, whose value may be an array.
-pub(crate) fn attribute(m: &mut impl Message, field: u8, key: &str, value: &AttributeValue) {
-    match value.scalars() {
-        Ok(scalar) => m.key_value(field, key, scalar),
-        Err(scalars) => m.element(field, |m| {
-            m.string(1, "key", key);
-            m.message(2, "value", |m| m.message(5, "arrayValue", |m| m.messages(1, "values", scalars, any_value)));
-        }),
-    }
+fn array<'a>(m: &mut impl Message, values: impl Iterator<Item = Value<'a>>) {
+    m.message(5, "arrayValue", |m| m.messages(1, "values", values, any_value));
 }
 
 /// A field of attributes.
-pub(crate) fn attributes(m: &mut impl Message, field: u8, attributes: &[(String, AttributeValue)]) {
-    m.list("attributes", |m| attributes.iter().for_each(|(key, value)| attribute(m, field, key, value)));
+pub(crate) fn attributes(m: &mut impl Message, field: u8, attributes: &[(String, OwnedValue)]) {
+    m.list("attributes", |m| attributes.iter().for_each(|(key, value)| m.key_value(field, key, value.as_value())));
 }
 
 /// Protocol buffers.
@@ -211,7 +210,7 @@ impl Message for Wire {
         self.push(&written.bytes);
     }
 
-    fn key_value(&mut self, field: u8, key: &str, value: Scalar<'_>) {
+    fn key_value(&mut self, field: u8, key: &str, value: Value<'_>) {
         attribute::field(self, field, key, value);
     }
 }

@@ -1,10 +1,9 @@
 //! Metrics as one OTLP request: ours, and those of raw OpenTelemetry instruments, by scope.
 
-use crate::declare::attribute::AttributeValue;
 use crate::declare::label::LabelText;
 use crate::declare::metric::MetricKind;
-use crate::encode::attribute::Scalar;
-use crate::encode::message::{Message, attribute};
+use crate::declare::value::{OwnedValue, Value};
+use crate::encode::message::Message;
 use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
 use crate::meter::snapshot::{
@@ -73,7 +72,7 @@ enum Points<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Labels<'a> {
     Ours(&'a [(&'static str, LabelText)]),
-    Foreign(&'a [(String, AttributeValue)]),
+    Foreign(&'a [(String, OwnedValue)]),
 }
 
 /// The form that a metric takes in OTLP.
@@ -215,8 +214,10 @@ fn point(m: &mut impl Message, labels: Labels<'_>, value: &PointValue, times: Ti
 
 fn attributes(m: &mut impl Message, field: u8, labels: Labels<'_>) {
     m.list("attributes", |m| match labels {
-        Labels::Ours(labels) => labels.iter().for_each(|(name, text)| m.key_value(field, name, Scalar::Str(text))),
-        Labels::Foreign(attributes) => attributes.iter().for_each(|(key, value)| attribute(m, field, key, value)),
+        Labels::Ours(labels) => labels.iter().for_each(|(name, text)| m.key_value(field, name, Value::Str(text))),
+        Labels::Foreign(attributes) => {
+            attributes.iter().for_each(|(key, value)| m.key_value(field, key, value.as_value()));
+        }
     });
 }
 

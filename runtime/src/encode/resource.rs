@@ -1,6 +1,6 @@
 //! The resource, encoded once, and what every request begins with: the resource and our scope.
 
-use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
 use crate::encode::message::{self, Message};
 use crate::encode::wire::{Opened, Wire};
 
@@ -11,14 +11,14 @@ pub(crate) const SCOPE_VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What describes this process, in the form in which requests hold it.
 #[derive(Clone, Debug)]
 pub(crate) struct EncodedResource {
-    pub(crate) attributes: Vec<(String, AttributeValue)>,
+    pub(crate) attributes: Vec<(String, OwnedValue)>,
     pub(crate) schema_url: Option<String>,
     /// The fields of a request's resource but its scopes.
     pub(crate) bytes: Vec<u8>,
 }
 
 impl EncodedResource {
-    pub(crate) fn new(attributes: &[(String, AttributeValue)]) -> Self {
+    pub(crate) fn new(attributes: &[(String, OwnedValue)]) -> Self {
         EncodedResource { attributes: attributes.to_vec(), schema_url: None, bytes: Vec::new() }.encoded()
     }
 
@@ -94,7 +94,7 @@ impl Request {
 }
 
 /// The scope of a `ScopeSpans`, `ScopeMetrics` or `ScopeLogs`.
-pub(crate) fn scope(m: &mut impl Message, name: &str, version: Option<&str>, attributes: &[(String, AttributeValue)]) {
+pub(crate) fn scope(m: &mut impl Message, name: &str, version: Option<&str>, attributes: &[(String, OwnedValue)]) {
     m.message(1, "scope", |m| {
         m.string_unless_empty(1, "name", name);
         version.into_iter().for_each(|version| m.string(2, "version", version));
@@ -105,11 +105,6 @@ pub(crate) fn scope(m: &mut impl Message, name: &str, version: Option<&str>, att
 /// The scope of what is ours.
 pub(crate) fn own_scope(m: &mut impl Message) {
     scope(m, SCOPE_NAME, Some(SCOPE_VERSION), &[]);
-}
-
-/// Writes a field that is a `KeyValue`.
-pub(crate) fn write_attribute(wire: &mut Wire, field: u8, key: &str, value: &AttributeValue) {
-    message::attribute(wire, field, key, value);
 }
 
 #[cfg(all(test, not(loom)))]
@@ -131,21 +126,18 @@ mod tests {
             |values: Vec<Value>| Value::ArrayValue(ArrayValue { values: values.into_iter().map(any).collect() });
         let texts = ["a", "", "ü"];
         let cases = [
-            (AttributeValue::Str("daemon".into()), Value::StringValue("daemon".into())),
-            (AttributeValue::I64(-7), Value::IntValue(-7)),
-            (AttributeValue::F64(0.25), Value::DoubleValue(0.25)),
-            (AttributeValue::Bool(true), Value::BoolValue(true)),
+            (OwnedValue::Str("daemon".into()), Value::StringValue("daemon".into())),
+            (OwnedValue::I64(-7), Value::IntValue(-7)),
+            (OwnedValue::F64(0.25), Value::DoubleValue(0.25)),
+            (OwnedValue::Bool(true), Value::BoolValue(true)),
             (
-                AttributeValue::StrArray(texts.map(String::from).to_vec()),
+                OwnedValue::StrArray(texts.map(String::from).to_vec()),
                 array(texts.map(|text| Value::StringValue(text.into())).to_vec()),
             ),
-            (AttributeValue::I64Array(vec![0, -1]), array(vec![Value::IntValue(0), Value::IntValue(-1)])),
-            (AttributeValue::F64Array(vec![0.0, 2.5]), array(vec![Value::DoubleValue(0.0), Value::DoubleValue(2.5)])),
-            (
-                AttributeValue::BoolArray(vec![false, true]),
-                array(vec![Value::BoolValue(false), Value::BoolValue(true)]),
-            ),
-            (AttributeValue::StrArray(Vec::new()), array(Vec::new())),
+            (OwnedValue::I64Array(vec![0, -1]), array(vec![Value::IntValue(0), Value::IntValue(-1)])),
+            (OwnedValue::F64Array(vec![0.0, 2.5]), array(vec![Value::DoubleValue(0.0), Value::DoubleValue(2.5)])),
+            (OwnedValue::BoolArray(vec![false, true]), array(vec![Value::BoolValue(false), Value::BoolValue(true)])),
+            (OwnedValue::StrArray(Vec::new()), array(Vec::new())),
         ];
         let attributes: Vec<_> =
             cases.iter().enumerate().map(|(at, (value, _))| (format!("k{at}"), value.clone())).collect();

@@ -2,7 +2,8 @@
 
 use crate::declare::callsite::Kind;
 use crate::declare::key::KeyMeta;
-use crate::encode::attribute::{Scalar, key_value};
+use crate::declare::value::Value;
+use crate::encode::attribute::key_value;
 use crate::encode::labels::Labels;
 use crate::encode::wire::{Opened, Wire};
 use crate::record::finished::{FinishedSpan, Outcome};
@@ -136,10 +137,10 @@ impl SpanWriter {
 
     /// Writes an attribute of the span, or of the event that was begun.
     #[inline]
-    pub(crate) fn attribute(&mut self, name: &'static str, value: Scalar<'_>) {
+    pub(crate) fn attribute(&mut self, name: &'static str, value: Value<'_>) {
         let start = self.wire.len();
         key_value(&mut self.wire, self.tag, name, value);
-        let text = if let Scalar::Str(text) = value { text.len() } else { NO_TEXT };
+        let text = if let Value::Str(text) = value { text.len() } else { NO_TEXT };
         self.note(name, start, text);
     }
 
@@ -152,7 +153,7 @@ impl SpanWriter {
     }
 
     /// Writes an attribute if there is none of this name.
-    pub(crate) fn attribute_unless_there(&mut self, name: &'static str, value: Scalar<'_>) {
+    pub(crate) fn attribute_unless_there(&mut self, name: &'static str, value: Value<'_>) {
         if self.find(name).is_none() {
             self.attribute(name, value);
         }
@@ -229,7 +230,7 @@ impl SpanWriter {
             }
         }
         if outcome == Outcome::Cancelled {
-            self.attribute_unless_there(OUTCOME_KEY, Scalar::Str(outcome.as_str()));
+            self.attribute_unless_there(OUTCOME_KEY, Value::Str(outcome.as_str()));
         }
         if outcome.is_error() {
             let message = self.find(MESSAGE_KEY).map(|at| self.written[at]).filter(|message| message.text != NO_TEXT);

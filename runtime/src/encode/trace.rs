@@ -6,7 +6,6 @@
 use crate::declare::key::{Key, KeyMeta, ValueType};
 use crate::declare::keys::uncertain_times;
 use crate::declare::value::{Value, cut};
-use crate::encode::attribute::{Scalar, with_owned, with_unsigned};
 use crate::encode::foreign::Scopes;
 use crate::encode::resource::{EncodedResource, Request};
 use crate::encode::span::{Head, SpanWriter};
@@ -89,11 +88,11 @@ impl TraceBatch {
             let (shared, state) = record.shared();
             self.writer.trace_state(state);
             for (key, value) in shared {
-                with_owned(value, |value| self.writer.attribute_unless_there(key.name, value));
+                self.writer.attribute_unless_there(key.name, value.as_value());
             }
         }
         if record.has_uncertain_times(converter) {
-            self.writer.attribute(uncertain_times::META.name, Scalar::Bool(true));
+            self.writer.attribute(uncertain_times::META.name, Value::Bool(true));
         }
         let name = name.unwrap_or(callsite.name());
         self.writer.end(span, name, record.outcome(), record.dropped());
@@ -106,12 +105,12 @@ impl TraceBatch {
         let span = writer.begin(&Head::of(finished));
         writer.trace_state(&finished.trace_state);
         for attribute in &finished.attributes {
-            with_owned(&attribute.value, |value| writer.attribute(attribute.key.name, value));
+            writer.attribute(attribute.key.name, attribute.value.as_value());
         }
         for event in &finished.events {
             let opened = writer.begin_event(event.unix_nanos, event.name);
             for attribute in &event.attributes {
-                with_owned(&attribute.value, |value| writer.attribute(attribute.key.name, value));
+                writer.attribute(attribute.key.name, attribute.value.as_value());
             }
             writer.end_event(opened);
         }
@@ -155,17 +154,13 @@ fn items(writer: &mut SpanWriter, record: &Record<'_>, converter: &Converter) ->
 fn attribute(writer: &mut SpanWriter, key: &'static KeyMeta, value: Value<'_>) {
     match value {
         Value::Absent => {}
-        Value::Bool(flag) => writer.attribute(key.name, Scalar::Bool(flag)),
-        Value::I64(number) => writer.attribute(key.name, Scalar::I64(number)),
-        Value::U64(number) => with_unsigned(number, |value| writer.attribute(key.name, value)),
-        Value::F64(number) => writer.attribute(key.name, Scalar::F64(number)),
-        Value::Str(text) => writer.attribute(key.name, Scalar::Str(text)),
         // Text that is copied was cut when it was; this was not looked at until now.
-        Value::Static(text) => writer.attribute(key.name, Scalar::Str(cut(text, limits::value_bytes()))),
+        Value::Static(text) => writer.attribute(key.name, Value::Str(cut(text, limits::value_bytes()))),
         // A `bool` is a label wherever a label is asked for, and a flag elsewhere.
         Value::Label(ordinal) if key.value_type == ValueType::Bool => {
-            writer.attribute(key.name, Scalar::Bool(ordinal != 0));
+            writer.attribute(key.name, Value::Bool(ordinal != 0));
         }
         Value::Label(ordinal) => writer.label(key, ordinal),
+        value => writer.attribute(key.name, value),
     }
 }

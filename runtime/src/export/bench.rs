@@ -1,6 +1,6 @@
 //! The encoder, for the benches and for tests of whole requests. Not public API: it changes without notice.
 
-use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
 use crate::encode::{json, metrics};
@@ -21,9 +21,9 @@ impl Encoder {
     /// An encoder for a service of this name.
     pub fn new(service_name: &str) -> Self {
         let attributes = [
-            ("service.name".to_owned(), AttributeValue::Str(service_name.to_owned())),
-            ("process.pid".to_owned(), AttributeValue::I64(7)),
-            ("process.command_args".to_owned(), AttributeValue::StrArray(vec!["a".to_owned(), "b".to_owned()])),
+            ("service.name".to_owned(), OwnedValue::from(service_name)),
+            ("process.pid".to_owned(), OwnedValue::I64(7)),
+            ("process.command_args".to_owned(), OwnedValue::StrArray(vec!["a".to_owned(), "b".to_owned()])),
         ];
         let resource = EncodedResource::new(&attributes).with_schema_url("https://opentelemetry.io/schemas/1.42.0");
         Encoder { batch: TraceBatch::new(&resource), resource }

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::suppress::suppress;
 use crate::config::redact::Redact;
-use crate::config::{AttributeValue, LogFilter, LogLimits};
+use crate::config::{LogFilter, LogLimits};
+use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::logs::LogBatch;
 use crate::encode::resource::EncodedResource;
@@ -147,7 +148,7 @@ pub fn suppressed<R>(f: impl FnOnce() -> R) -> R {
 
 /// Requests with these records: protocol buffers, made twice by one batch, and JSON.
 pub fn requests(records: &[LogRecord]) -> (Vec<u8>, Vec<u8>) {
-    let attributes = [("service.name".to_owned(), AttributeValue::Str("tested".to_owned()))];
+    let attributes = [("service.name".to_owned(), OwnedValue::from("tested"))];
     let resource = EncodedResource::new(&attributes).with_schema_url("https://opentelemetry.io/schemas/1.42.0");
     let mut batch = <LogBatch>::new(&resource);
     // The first request must leave nothing behind for the second.

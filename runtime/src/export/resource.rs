@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use crate::config::{AttributeValue, Config};
+use crate::config::Config;
+use crate::declare::value::OwnedValue;
 use crate::encode::resource::EncodedResource;
 use crate::record::ids;
 
@@ -15,7 +16,7 @@ struct Surroundings<'a> {
     executable: Option<String>,
 }
 
-type Attributes = Vec<(&'static str, AttributeValue)>;
+type Attributes = Vec<(&'static str, OwnedValue)>;
 
 /// What is said about the process: what was configured, and what can be found out besides.
 pub(crate) fn describe(config: &Config) -> EncodedResource {
@@ -26,7 +27,7 @@ pub(crate) fn describe(config: &Config) -> EncodedResource {
         executable: executable(),
     };
     let configured = config.resource.attributes.iter();
-    let mut attributes: Vec<(String, AttributeValue)> =
+    let mut attributes: Vec<(String, OwnedValue)> =
         configured.map(|(name, value)| (name.clone(), (**value).clone())).collect();
     if config.service_name().is_none() {
         attributes.push(("service.name".to_owned(), fallback_service_name(&around).into()));
@@ -56,10 +57,10 @@ pub(crate) fn service_name(config: &Config) -> String {
 /// The attributes of this process, without the name of its service.
 fn detect(around: &Surroundings<'_>) -> Attributes {
     let mut attributes = sdk();
-    attributes.push(("service.instance.id", AttributeValue::Str(random_uuid())));
+    attributes.push(("service.instance.id", OwnedValue::from(random_uuid())));
     attributes.extend(process(around));
     attributes.extend(host(around));
-    attributes.extend(container(around).map(|id| ("container.id", AttributeValue::Str(id))));
+    attributes.extend(container(around).map(|id| ("container.id", OwnedValue::from(id))));
     attributes.extend(kubernetes(around));
     attributes
 }
@@ -79,7 +80,7 @@ fn executable() -> Option<String> {
 }
 
 fn sdk() -> Attributes {
-    let text = |text: &str| AttributeValue::Str(text.to_owned());
+    let text = |text: &str| OwnedValue::from(text);
     vec![
         ("telemetry.sdk.name", text("tracecast")),
         ("telemetry.sdk.language", text("rust")),
@@ -88,23 +89,23 @@ fn sdk() -> Attributes {
 }
 
 fn process(around: &Surroundings<'_>) -> Attributes {
-    let mut attributes = vec![("process.pid", AttributeValue::I64(i64::from(std::process::id())))];
-    attributes.extend(around.executable.clone().map(|name| ("process.executable.name", AttributeValue::Str(name))));
+    let mut attributes = vec![("process.pid", OwnedValue::I64(i64::from(std::process::id())))];
+    attributes.extend(around.executable.clone().map(|name| ("process.executable.name", OwnedValue::from(name))));
     attributes
 }
 
 fn host(around: &Surroundings<'_>) -> Attributes {
     let name = (around.file)("/proc/sys/kernel/hostname").or_else(|| (around.variable)("HOSTNAME"));
     let mut attributes: Attributes = named("host.name", name);
-    attributes.push(("host.arch", AttributeValue::Str(architecture(std::env::consts::ARCH).to_owned())));
-    attributes.push(("os.type", AttributeValue::Str(system(std::env::consts::OS).to_owned())));
+    attributes.push(("host.arch", OwnedValue::from(architecture(std::env::consts::ARCH))));
+    attributes.push(("os.type", OwnedValue::from(system(std::env::consts::OS))));
     attributes
 }
 
 /// An attribute, if its value is not empty.
 fn named(key: &'static str, value: Option<String>) -> Attributes {
     let value = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-    value.map(|value| (key, AttributeValue::Str(value))).into_iter().collect()
+    value.map(|value| (key, OwnedValue::from(value))).into_iter().collect()
 }
 
 /// Rust's name of an architecture, as the semantic conventions spell it.
@@ -199,8 +200,8 @@ mod tests {
             executable: Some("daemon".to_owned()),
         };
         detect(&around).into_iter().find(|(known, _)| *known == key).map(|(_, value)| match value {
-            AttributeValue::Str(text) => text,
-            AttributeValue::I64(number) => number.to_string(),
+            OwnedValue::Str(text) => text.into_owned(),
+            OwnedValue::I64(number) => number.to_string(),
             other => panic!("{other:?}"),
         })
     }

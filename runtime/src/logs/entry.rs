@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::config::redact::{self, Redact};
 use crate::config::{Level, LogLimits};
-use crate::declare::value::{OwnedValue, cut};
+use crate::declare::value::{OwnedValue, Value, cut};
 use crate::trace::context::Context;
 
 /// How much more than it may keep of a text is formatted for the redaction hook: a secret that is cut in two would pass it.
@@ -27,23 +27,11 @@ pub(super) enum Text {
     Own(Range<usize>),
 }
 
-/// The value of a field.
+/// The value of a field: a text, or anything else.
 #[derive(Clone, Debug)]
 pub(super) enum Field {
-    Bool(bool),
-    I64(i64),
-    U64(u64),
-    F64(f64),
     Text(Text),
-}
-
-/// A value as it is read.
-pub(super) enum Read<'a> {
-    Bool(bool),
-    I64(i64),
-    U64(u64),
-    F64(f64),
-    Str(&'a str),
+    Plain(OwnedValue),
 }
 
 /// One event.
@@ -109,13 +97,11 @@ impl Entry {
         }
     }
 
+    /// The value as it can be kept.
     pub(super) fn owned_value(&self, field: &Field) -> OwnedValue {
         match field {
-            Field::Bool(flag) => OwnedValue::Bool(*flag),
-            Field::I64(number) => OwnedValue::I64(*number),
-            Field::U64(number) => OwnedValue::U64(*number),
-            Field::F64(number) => OwnedValue::F64(*number),
             Field::Text(text) => OwnedValue::Str(self.owned(text)),
+            Field::Plain(value) => value.clone(),
         }
     }
 
@@ -149,16 +135,14 @@ impl Entry {
         };
     }
 
-    /// A field that is a number, a flag or a text.
-    pub(super) fn set(&mut self, name: Text, read: Read<'_>) {
-        let field = match read {
-            Read::Bool(flag) => Field::Bool(flag),
-            Read::I64(number) => Field::I64(number),
-            Read::U64(number) => Field::U64(number),
-            Read::F64(number) => Field::F64(number),
-            Read::Str(text) => Field::Text(self.named(&name, |entry, name| entry.value(name, text))),
-        };
-        self.put(name, field);
+    /// A field that is a value.
+    pub(super) fn set(&mut self, name: Text, value: Value<'_>) {
+        if let Value::Str(text) = value {
+            let text = self.named(&name, |entry, name| entry.value(name, text));
+            self.put(name, Field::Text(text));
+        } else if let Some(value) = value.into_owned() {
+            self.put(name, Field::Plain(value));
+        }
     }
 
     /// A field that is formatted.

@@ -6,10 +6,11 @@ use std::fmt::Debug;
 use tracing_core::field::{Field, Visit};
 use tracing_core::{Event, Metadata};
 
-use super::entry::{Chain, Entry, Read, Text};
+use super::entry::{Chain, Entry, Text};
 use super::inside;
 use super::logger::Delivery;
 use crate::config::Level;
+use crate::declare::value::Value;
 
 pub(super) fn level_of(level: &tracing_core::Level) -> Level {
     match *level {
@@ -49,16 +50,14 @@ pub(super) fn handle(event: &Event<'_>) {
 struct Fields<'a>(&'a mut Entry);
 
 impl Fields<'_> {
-    fn set(&mut self, field: &Field, read: Read<'_>) {
+    fn set(&mut self, field: &Field, value: Value<'_>) {
         if field.name() != "message" {
-            return self.0.set(name_of(field), read);
+            return self.0.set(name_of(field), value);
         }
-        match read {
-            Read::Bool(flag) => self.0.set_message(format_args!("{flag}")),
-            Read::I64(number) => self.0.set_message(format_args!("{number}")),
-            Read::U64(number) => self.0.set_message(format_args!("{number}")),
-            Read::F64(number) => self.0.set_message(format_args!("{number}")),
-            Read::Str(text) => self.0.set_message(format_args!("{text}")),
+        if let Value::Str(text) = value {
+            self.0.set_message(format_args!("{text}"));
+        } else if let Some(value) = value.into_owned() {
+            self.0.set_message(format_args!("{value}"));
         }
     }
 
@@ -78,35 +77,35 @@ fn name_of(field: &Field) -> Text {
 
 impl Visit for Fields<'_> {
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.set(field, Read::Bool(value));
+        self.set(field, Value::Bool(value));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.set(field, Read::I64(value));
+        self.set(field, Value::I64(value));
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.set(field, Read::U64(value));
+        self.set(field, Value::U64(value));
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.set(field, Read::F64(value));
+        self.set(field, Value::F64(value));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.set(field, Read::Str(value));
+        self.set(field, Value::Str(value));
     }
 
     fn record_i128(&mut self, field: &Field, value: i128) {
         match i64::try_from(value) {
-            Ok(value) => self.set(field, Read::I64(value)),
+            Ok(value) => self.set(field, Value::I64(value)),
             Err(_) => self.set_formatted(field, format_args!("{value}")),
         }
     }
 
     fn record_u128(&mut self, field: &Field, value: u128) {
         match u64::try_from(value) {
-            Ok(value) => self.set(field, Read::U64(value)),
+            Ok(value) => self.set(field, Value::U64(value)),
             Err(_) => self.set_formatted(field, format_args!("{value}")),
         }
     }

@@ -9,6 +9,7 @@ use super::escape;
 use super::time::Rfc3339;
 use crate::base::notice;
 use crate::config::{Level, LogLimits};
+use crate::declare::value::OwnedValue;
 use crate::record::clock;
 
 /// Members that are ours. A field of one of these names stands in the object `fields`.
@@ -166,14 +167,14 @@ fn member(line: &mut String, entry: &Entry, name: &str, field: &Field) {
     escape::json(line, name);
     line.push(':');
     match field {
-        Field::Bool(flag) => put(line, flag),
-        Field::I64(number) => put(line, number),
-        Field::U64(number) => put(line, number),
-        // The shortest digits that give the number back. JSON has no infinity and no NaN; they are text.
-        Field::F64(number) if number.is_finite() => put(line, format_args!("{number:?}")),
-        Field::F64(number) if number.is_nan() => line.push_str("\"NaN\""),
-        Field::F64(number) => line.push_str(if *number > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }),
         Field::Text(text) => escape::json(line, entry.text(text)),
+        // The shortest digits that give the number back. JSON has no infinity and no NaN; they are text.
+        Field::Plain(OwnedValue::F64(number)) if number.is_finite() => put(line, format_args!("{number:?}")),
+        Field::Plain(OwnedValue::F64(number)) if number.is_nan() => line.push_str("\"NaN\""),
+        Field::Plain(OwnedValue::F64(number)) => {
+            line.push_str(if *number > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" });
+        }
+        Field::Plain(value) => put(line, value),
     }
 }
 
@@ -199,11 +200,9 @@ fn text(line: &mut String, entry: &Entry, colours: bool) {
         escape::word(line, entry.text(name));
         put(line, format_args!("={reset}"));
         match field {
-            Field::Bool(flag) => put(line, flag),
-            Field::I64(number) => put(line, number),
-            Field::U64(number) => put(line, number),
-            Field::F64(number) => put(line, format_args!("{number:?}")),
             Field::Text(text) => escape::word(line, entry.text(text)),
+            Field::Plain(OwnedValue::F64(number)) => put(line, format_args!("{number:?}")),
+            Field::Plain(value) => put(line, value),
         }
     }
     if entry.dropped > 0 {

@@ -2,11 +2,12 @@
 
 use std::cell::Cell;
 
-use log::kv::{self, Key, Value, VisitSource, VisitValue};
+use log::kv::{self, Key, VisitSource, VisitValue};
 
-use super::entry::{Entry, Read, Text};
+use super::entry::{Entry, Text};
 use super::inside;
 use crate::config::Level;
+use crate::declare::value::Value;
 
 thread_local! {
     /// The last event of `tracing` on this thread, or the record that `tracing` made of it.
@@ -104,7 +105,7 @@ fn level_of(level: log::Level) -> Level {
 struct Fields<'a>(&'a mut Entry);
 
 impl<'kvs> VisitSource<'kvs> for Fields<'_> {
-    fn visit_pair(&mut self, key: Key<'kvs>, value: Value<'kvs>) -> Result<(), kv::Error> {
+    fn visit_pair(&mut self, key: Key<'kvs>, value: kv::Value<'kvs>) -> Result<(), kv::Error> {
         let name = self.0.copy(key.as_str());
         value.visit(Field(self.0, name))
     }
@@ -114,14 +115,14 @@ impl<'kvs> VisitSource<'kvs> for Fields<'_> {
 struct Field<'a>(&'a mut Entry, Text);
 
 impl Field<'_> {
-    fn set(&mut self, read: Read<'_>) -> Result<(), kv::Error> {
-        self.0.set(self.1.clone(), read);
+    fn set(&mut self, value: Value<'_>) -> Result<(), kv::Error> {
+        self.0.set(self.1.clone(), value);
         Ok(())
     }
 }
 
 impl<'v> VisitValue<'v> for Field<'_> {
-    fn visit_any(&mut self, value: Value<'_>) -> Result<(), kv::Error> {
+    fn visit_any(&mut self, value: kv::Value<'_>) -> Result<(), kv::Error> {
         self.0.set_formatted(self.1.clone(), format_args!("{value}"));
         Ok(())
     }
@@ -131,22 +132,22 @@ impl<'v> VisitValue<'v> for Field<'_> {
     }
 
     fn visit_bool(&mut self, value: bool) -> Result<(), kv::Error> {
-        self.set(Read::Bool(value))
+        self.set(Value::Bool(value))
     }
 
     fn visit_i64(&mut self, value: i64) -> Result<(), kv::Error> {
-        self.set(Read::I64(value))
+        self.set(Value::I64(value))
     }
 
     fn visit_u64(&mut self, value: u64) -> Result<(), kv::Error> {
-        self.set(Read::U64(value))
+        self.set(Value::U64(value))
     }
 
     fn visit_f64(&mut self, value: f64) -> Result<(), kv::Error> {
-        self.set(Read::F64(value))
+        self.set(Value::F64(value))
     }
 
     fn visit_str(&mut self, value: &str) -> Result<(), kv::Error> {
-        self.set(Read::Str(value))
+        self.set(Value::Str(value))
     }
 }

@@ -76,8 +76,7 @@ impl LogRecord {
     pub(crate) fn bytes(&self) -> usize {
         let text = |text: &Cow<'static, str>| if matches!(text, Cow::Owned(_)) { text.len() } else { 0 };
         let attribute = |(name, value): &(Cow<'static, str>, OwnedValue)| {
-            let value = if let OwnedValue::Str(value) = value { text(value) } else { 0 };
-            size_of::<(Cow<'static, str>, OwnedValue)>() + text(name) + value
+            size_of::<(Cow<'static, str>, OwnedValue)>() + text(name) + value.heap_bytes()
         };
         let attributes: usize = self.attributes.iter().map(attribute).sum();
         size_of::<LogRecord>() + text(&self.target) + text(&self.body) + attributes

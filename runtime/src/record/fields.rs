@@ -59,6 +59,7 @@ pub(crate) fn attribute_at(block: BlockRef, filled: Filled, key: &'static KeyMet
         Value::Label(ordinal) => number_at(block, filled, key, TAG_LABEL, ordinal as u64),
         Value::Static(text) => static_at(block, filled, key, text),
         Value::Str(text) => text_at(block, filled, key, text),
+        Value::StrArray(_) | Value::I64Array(_) | Value::F64Array(_) | Value::BoolArray(_) => filled,
     }
 }
 
@@ -174,7 +175,10 @@ impl<'a> Encoded<'a> {
     fn new(key: &'static KeyMeta, value: Value<'a>) -> Option<Self> {
         let pair = |tag, second| [keyed(key, tag), second, Word::bits(0)];
         let (head, heads, bytes): (_, _, &[u8]) = match value {
-            Value::Absent => return None,
+            // Records have no form for lists.
+            Value::Absent | Value::StrArray(_) | Value::I64Array(_) | Value::F64Array(_) | Value::BoolArray(_) => {
+                return None;
+            }
             Value::U64(number) => (pair(TAG_U64, Word::bits(number)), 2, &[]),
             Value::I64(number) => (pair(TAG_I64, Word::bits(number as u64)), 2, &[]),
             Value::F64(number) => (pair(TAG_F64, Word::bits(number.to_bits())), 2, &[]),

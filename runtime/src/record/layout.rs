@@ -241,17 +241,12 @@ fn insert(attributes: &mut Vec<Attribute>, key: &'static KeyMeta, value: OwnedVa
 }
 
 pub(crate) fn owned(key: &'static KeyMeta, value: Value<'_>) -> Option<OwnedValue> {
-    Some(match value {
-        Value::Absent => return None,
-        Value::Bool(value) => OwnedValue::Bool(value),
-        Value::I64(value) => OwnedValue::I64(value),
-        Value::U64(value) => OwnedValue::U64(value),
-        Value::F64(value) => OwnedValue::F64(value),
-        Value::Str(text) => OwnedValue::Str(Cow::Owned(text.to_owned())),
+    match value {
         // Text that is copied was cut when it was; this was not looked at until now.
-        Value::Static(text) => OwnedValue::Str(Cow::Borrowed(cut(text, limits::value_bytes()))),
+        Value::Static(text) => Value::Static(cut(text, limits::value_bytes())).into_owned(),
         // A `bool` is a label wherever a label is asked for, and a flag elsewhere.
-        Value::Label(ordinal) if key.value_type == ValueType::Bool => OwnedValue::Bool(ordinal != 0),
-        Value::Label(ordinal) => OwnedValue::Str(key.label_text(ordinal)),
-    })
+        Value::Label(ordinal) if key.value_type == ValueType::Bool => Some(OwnedValue::Bool(ordinal != 0)),
+        Value::Label(ordinal) => Some(OwnedValue::Str(key.label_text(ordinal))),
+        value => value.into_owned(),
+    }
 }

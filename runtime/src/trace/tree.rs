@@ -148,32 +148,22 @@ fn print_below(text: &mut String, nodes: &[Node<'_>], node: &Node<'_>, depth: us
 
 fn attributes(attributes: &[Attribute]) -> String {
     let mut text = String::new();
-    for attribute in attributes {
-        match &attribute.value {
-            OwnedValue::Str(value) => push_text(&mut text, attribute.key.name, value),
-            value => push(&mut text, attribute.key.name, value),
-        }
-    }
+    attributes.iter().for_each(|attribute| push_value(&mut text, attribute.key.name, &attribute.value));
     text
 }
 
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 fn foreign_attributes(attributes: &[Named]) -> String {
-    use crate::declare::attribute::AttributeValue as Value;
     let mut text = String::new();
-    for (name, value) in attributes {
-        match value {
-            Value::Str(value) => push_text(&mut text, name, value),
-            Value::I64(number) => push(&mut text, name, number),
-            Value::F64(number) => push(&mut text, name, number),
-            Value::Bool(flag) => push(&mut text, name, flag),
-            Value::StrArray(texts) => push(&mut text, name, format_args!("{texts:?}")),
-            Value::I64Array(numbers) => push(&mut text, name, format_args!("{numbers:?}")),
-            Value::F64Array(numbers) => push(&mut text, name, format_args!("{numbers:?}")),
-            Value::BoolArray(flags) => push(&mut text, name, format_args!("{flags:?}")),
-        }
-    }
+    attributes.iter().for_each(|(name, value)| push_value(&mut text, name, value));
     text
+}
+
+fn push_value(text: &mut String, name: &str, value: &OwnedValue) {
+    match value {
+        OwnedValue::Str(value) => push_text(text, name, value),
+        value => push(text, name, value),
+    }
 }
 
 fn push_text(text: &mut String, name: &str, value: &str) {

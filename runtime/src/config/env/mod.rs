@@ -14,7 +14,7 @@ use super::problem::{ConfigError, Severity, Wrong};
 use super::values::{self, Parsed};
 use super::{Config, Propagator, Spool};
 use crate::base::secret::Masked;
-use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
 
 /// The value of a variable.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -115,7 +115,7 @@ impl Variables<'_> {
         self.spool_bound("TC_SPOOL_MAX_BYTES", values::bytes, |spool, bytes| spool.max_bytes = bytes as u64);
         self.spool_bound("TC_SPOOL_MAX_AGE_MS", values::interval, |spool, age| spool.max_age = age);
         if let Some(role) = self.text("TC_ROLE") {
-            self.config.resource.set("tc.role", Masked::from(AttributeValue::Str(role)));
+            self.config.resource.set("tc.role", Masked::from(OwnedValue::from(role)));
             self.came_from("role", "TC_ROLE");
         }
         if !self.log_filter("LOG_LEVEL") {
@@ -159,14 +159,14 @@ impl Variables<'_> {
     fn resource(&mut self) {
         self.set("resource", "OTEL_RESOURCE_ATTRIBUTES", values::resource_attributes, |config, attributes| {
             for (name, value) in attributes {
-                config.resource.set(&name, Masked::from(AttributeValue::Str(value)));
+                config.resource.set(&name, Masked::from(OwnedValue::from(value)));
             }
         });
         if self.config.service_name().is_some() {
             self.came_from("service_name", "OTEL_RESOURCE_ATTRIBUTES");
         }
         if let Some(name) = self.text("OTEL_SERVICE_NAME") {
-            self.config.resource.set("service.name", Masked::from(AttributeValue::Str(name)));
+            self.config.resource.set("service.name", Masked::from(OwnedValue::from(name)));
             self.came_from("service_name", "OTEL_SERVICE_NAME");
         }
     }

@@ -20,7 +20,7 @@ use super::level::{Level, LogFilter};
 use super::problem::{ConfigError, Problem, Severity, Wrong};
 use super::values;
 use super::{Config, Spool, yaml};
-use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
 
 /// The value of a variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
@@ -160,7 +160,7 @@ fn distribution(reading: &mut Reading, at: &At<'_>) {
     if let Some(at) = map.get("role")
         && let Some(role) = reading.text(Some(at.clone()))
     {
-        reading.config.resource.set("tc.role", role.map(AttributeValue::Str));
+        reading.config.resource.set("tc.role", role.map(OwnedValue::from));
         reading.came_from("role", &at);
     }
     if let Some(at) = map.get("filter")

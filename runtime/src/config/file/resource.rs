@@ -1,11 +1,13 @@
 //! `resource` and `propagator` in a file.
 
+use std::borrow::Cow;
+
 use super::reading::{At, Reading, Unknown};
 use super::truth;
 use crate::base::secret::Masked;
 use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, Parsed};
-use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
 
 /// Entries of `attributes` beat those of `attributes_list`.
 pub(super) fn read(reading: &mut Reading, at: &At<'_>) {
@@ -13,7 +15,7 @@ pub(super) fn read(reading: &mut Reading, at: &At<'_>) {
     let (single, list) = (map.get("attributes"), map.get("attributes_list"));
     if let Some(text) = reading.text(list.clone()) {
         for (name, value) in reading.value(list, values::resource_attributes).unwrap_or_default() {
-            let value = text.clone().map(|_| AttributeValue::Str(value));
+            let value = text.clone().map(|_| OwnedValue::from(value));
             reading.config.resource.set(&name, value);
         }
     }
@@ -57,7 +59,7 @@ fn kind_of(text: &str) -> Parsed<Kind> {
     known.map(|single| Kind { single, array }).ok_or_else(|| Wrong::new("is not a type of attributes", accepted))
 }
 
-fn value_of(reading: &mut Reading, at: &At<'_>, kind: Kind) -> Option<Masked<AttributeValue>> {
+fn value_of(reading: &mut Reading, at: &At<'_>, kind: Kind) -> Option<Masked<OwnedValue>> {
     if !kind.array {
         let text = reading.text(Some(at.clone()))?;
         let value = reading.value(Some(at.clone()), |text| single(text, kind.single))?;
@@ -71,31 +73,29 @@ fn value_of(reading: &mut Reading, at: &At<'_>, kind: Kind) -> Option<Masked<Att
     Some(Masked::new(array(values, kind.single), hidden))
 }
 
-fn single(text: &str, kind: &str) -> Parsed<AttributeValue> {
+fn single(text: &str, kind: &str) -> Parsed<OwnedValue> {
     match kind {
-        "bool" => truth(text).map(AttributeValue::Bool),
-        "int" => {
-            text.parse().map(AttributeValue::I64).map_err(|_| Wrong::new("is not a whole number", "a whole number"))
-        }
-        "double" => text.parse().map(AttributeValue::F64).map_err(|_| Wrong::new("is not a number", "a number")),
-        _ => Ok(AttributeValue::Str(text.to_owned())),
+        "bool" => truth(text).map(OwnedValue::Bool),
+        "int" => text.parse().map(OwnedValue::I64).map_err(|_| Wrong::new("is not a whole number", "a whole number")),
+        "double" => text.parse().map(OwnedValue::F64).map_err(|_| Wrong::new("is not a number", "a number")),
+        _ => Ok(OwnedValue::from(text)),
     }
 }
 
 /// All values are of the one kind.
-fn array(values: Vec<AttributeValue>, kind: &str) -> AttributeValue {
+fn array(values: Vec<OwnedValue>, kind: &str) -> OwnedValue {
     macro_rules! all {
         ($variant:ident) => {
             values
                 .into_iter()
-                .filter_map(|value| if let AttributeValue::$variant(value) = value { Some(value) } else { None })
+                .filter_map(|value| if let OwnedValue::$variant(value) = value { Some(value) } else { None })
         };
     }
     match kind {
-        "bool" => AttributeValue::BoolArray(all!(Bool).collect()),
-        "int" => AttributeValue::I64Array(all!(I64).collect()),
-        "double" => AttributeValue::F64Array(all!(F64).collect()),
-        _ => AttributeValue::StrArray(all!(Str).collect()),
+        "bool" => OwnedValue::BoolArray(all!(Bool).collect()),
+        "int" => OwnedValue::I64Array(all!(I64).collect()),
+        "double" => OwnedValue::F64Array(all!(F64).collect()),
+        _ => OwnedValue::StrArray(all!(Str).map(Cow::into_owned).collect()),
     }
 }
 

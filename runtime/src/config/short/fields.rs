@@ -12,19 +12,19 @@ use crate::config::otlp::{Compression, Protocol};
 use crate::config::parts::LogLines;
 use crate::config::problem::Wrong;
 use crate::config::values::{self, Parsed};
-use crate::declare::attribute::AttributeValue;
 use crate::declare::filter::Filter;
+use crate::declare::value::OwnedValue;
 
 /// A text of any kind; files write numbers without quotes.
 struct AnyText(String);
 
 impl<'de> Deserialize<'de> for AnyText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match AttributeValue::deserialize(deserializer)? {
-            AttributeValue::Str(text) => Ok(AnyText(text)),
-            AttributeValue::I64(number) => Ok(AnyText(number.to_string())),
-            AttributeValue::F64(number) => Ok(AnyText(number.to_string())),
-            AttributeValue::Bool(truth) => Ok(AnyText(truth.to_string())),
+        match OwnedValue::deserialize(deserializer)? {
+            OwnedValue::Str(text) => Ok(AnyText(text.into_owned())),
+            OwnedValue::I64(number) => Ok(AnyText(number.to_string())),
+            OwnedValue::F64(number) => Ok(AnyText(number.to_string())),
+            OwnedValue::Bool(truth) => Ok(AnyText(truth.to_string())),
             _ => Err(D::Error::custom("a list stands where a text is expected")),
         }
     }
@@ -43,7 +43,7 @@ impl<'de> Deserialize<'de> for Endpoint {
     }
 }
 
-impl<'de> Deserialize<'de> for AttributeValue {
+impl<'de> Deserialize<'de> for OwnedValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(AnyValue)
     }
@@ -52,30 +52,30 @@ impl<'de> Deserialize<'de> for AttributeValue {
 struct AnyValue;
 
 impl Visitor<'_> for AnyValue {
-    type Value = AttributeValue;
+    type Value = OwnedValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a text, a number or a truth value")
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<AttributeValue, E> {
-        Ok(AttributeValue::Str(text.to_owned()))
+    fn visit_str<E: Error>(self, text: &str) -> Result<OwnedValue, E> {
+        Ok(OwnedValue::from(text))
     }
 
-    fn visit_bool<E: Error>(self, truth: bool) -> Result<AttributeValue, E> {
-        Ok(AttributeValue::Bool(truth))
+    fn visit_bool<E: Error>(self, truth: bool) -> Result<OwnedValue, E> {
+        Ok(OwnedValue::Bool(truth))
     }
 
-    fn visit_i64<E: Error>(self, number: i64) -> Result<AttributeValue, E> {
-        Ok(AttributeValue::I64(number))
+    fn visit_i64<E: Error>(self, number: i64) -> Result<OwnedValue, E> {
+        Ok(OwnedValue::I64(number))
     }
 
-    fn visit_u64<E: Error>(self, number: u64) -> Result<AttributeValue, E> {
-        Ok(i64::try_from(number).map_or_else(|_| AttributeValue::Str(number.to_string()), AttributeValue::I64))
+    fn visit_u64<E: Error>(self, number: u64) -> Result<OwnedValue, E> {
+        Ok(i64::try_from(number).map_or_else(|_| OwnedValue::from(number.to_string()), OwnedValue::I64))
     }
 
-    fn visit_f64<E: Error>(self, number: f64) -> Result<AttributeValue, E> {
-        Ok(AttributeValue::F64(number))
+    fn visit_f64<E: Error>(self, number: f64) -> Result<OwnedValue, E> {
+        Ok(OwnedValue::F64(number))
     }
 }
 

@@ -14,8 +14,8 @@ use super::problem::{Severity, Wrong};
 use super::values;
 use super::{Config, Endpoint, Spool};
 use crate::base::secret::{Masked, Secret};
-use crate::declare::attribute::AttributeValue;
 use crate::declare::filter::Filter;
+use crate::declare::value::OwnedValue;
 use crate::record::sampling::Sampler;
 
 /// What an application's own configuration says about telemetry. All of it is optional; what is not known is refused.
@@ -54,7 +54,7 @@ pub struct Telemetry {
     /// What this process is among those of the product.
     pub role: Option<String>,
     /// Attributes of the resource: texts, numbers and truth values.
-    pub resource_attributes: BTreeMap<String, AttributeValue>,
+    pub resource_attributes: BTreeMap<String, OwnedValue>,
     /// Where all signals go; over HTTP each adds its own path.
     #[serde(deserialize_with = "fields::endpoint")]
     pub otlp_endpoint: Option<Endpoint>,
@@ -191,7 +191,7 @@ impl Config {
             [("service_name", "service.name", &telemetry.service_name), ("role", "tc.role", &telemetry.role)]
         {
             self.fill(setting, text.clone(), |config, text| {
-                config.resource.set(name, Masked::from(AttributeValue::Str(text)));
+                config.resource.set(name, Masked::from(OwnedValue::from(text)));
             });
         }
         for (name, value) in &telemetry.resource_attributes {

@@ -1,7 +1,7 @@
 //! Spans that are not ours, as OTLP/JSON.
 
 use super::writer::Json;
-use super::{any_attribute, array_of_scope};
+use super::{array_of_scope, attribute};
 use crate::encode::foreign::{STATUS_OK, flags};
 use crate::encode::span::STATUS_ERROR;
 use crate::trace::foreign::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named};
@@ -83,5 +83,5 @@ fn write_link(json: &mut Json, link: &ForeignLink) {
 }
 
 fn attributes(json: &mut Json, attributes: &[Named]) {
-    json.array("attributes", |json| attributes.iter().for_each(|(key, value)| any_attribute(json, key, value)));
+    json.array("attributes", |json| attributes.iter().for_each(|(key, value)| attribute(json, key, value.as_value())));
 }

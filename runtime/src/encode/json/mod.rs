@@ -12,11 +12,10 @@ mod writer;
 pub(crate) use self::trace::trace_request;
 
 use self::writer::Json;
-use crate::declare::attribute::AttributeValue;
-use crate::encode::attribute::Scalar;
+use crate::declare::value::Value;
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 use crate::encode::logs::LogBatch;
-use crate::encode::message::{self, Message};
+use crate::encode::message::Message;
 use crate::encode::metrics;
 use crate::encode::resource::{self, EncodedResource};
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
@@ -54,10 +53,6 @@ fn array_of_scope(json: &mut Json, name: &str, scope: impl FnOnce(&mut Json), it
     json.array(name, items);
 }
 
-fn any_attribute(json: &mut Json, key: &str, value: &AttributeValue) {
-    message::attribute(json, 0, key, value);
-}
-
-fn attribute(json: &mut Json, key: &str, value: Scalar<'_>) {
+fn attribute(json: &mut Json, key: &str, value: Value<'_>) {
     json.key_value(0, key, value);
 }

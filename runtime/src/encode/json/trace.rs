@@ -2,8 +2,7 @@
 
 use super::writer::Json;
 use super::{attribute, foreign, own_scope, request_of_scopes};
-use crate::declare::value::OwnedValue;
-use crate::encode::attribute::{Scalar, with_owned};
+use crate::declare::value::{OwnedValue, Value};
 use crate::encode::resource::EncodedResource;
 use crate::encode::span::{Head, MESSAGE_KEY, OUTCOME_KEY, STATUS_ERROR, link_flags, status_message};
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
@@ -33,7 +32,7 @@ fn write_span(json: &mut Json, span: &FinishedSpan) {
     json.array("attributes", |json| {
         attributes(json, &span.attributes);
         if span.outcome == Outcome::Cancelled && span.attribute(OUTCOME_KEY).is_none() {
-            attribute(json, OUTCOME_KEY, Scalar::Str(span.outcome.as_str()));
+            attribute(json, OUTCOME_KEY, Value::Str(span.outcome.as_str()));
         }
     });
     json.number("droppedAttributesCount", span.dropped_attributes);
@@ -57,7 +56,7 @@ fn write_status(json: &mut Json, span: &FinishedSpan) {
 
 fn attributes(json: &mut Json, attributes: &[Attribute]) {
     for given in attributes {
-        with_owned(&given.value, |value| attribute(json, given.key.name, value));
+        attribute(json, given.key.name, given.value.as_value());
     }
 }
 

@@ -7,7 +7,7 @@ use super::Keys;
 use crate::declare::metric::MetricKind;
 use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue};
 #[cfg(feature = "otel")]
-use crate::meter::snapshot::{ForeignMetric, ForeignPoint, printed};
+use crate::meter::snapshot::{ForeignMetric, ForeignPoint};
 
 /// Buckets on one side of zero, as the specification of OpenTelemetry has it.
 const MOST_BUCKETS: usize = 160;
@@ -32,7 +32,7 @@ pub(crate) fn merge_foreign(metric: &mut ForeignMetric, keys: &Keys) {
         let mut texts: Vec<_> = point
             .attributes
             .iter()
-            .map(|(name, value)| (name.clone(), std::mem::discriminant(value), printed(value)))
+            .map(|(name, value)| (name.clone(), std::mem::discriminant(value), value.to_string()))
             .collect();
         texts.sort_by(|one, other| one.0.cmp(&other.0));
         texts

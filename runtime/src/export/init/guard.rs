@@ -11,9 +11,10 @@ use super::report::Report;
 use super::start::{self, Meter};
 use super::tell_problems;
 use crate::base::notice;
-use crate::config::{AttributeValue, Config, ConfigError, Problem, Severity, Signal, Source};
+use crate::config::{Config, ConfigError, Problem, Severity, Signal, Source};
 use crate::declare::filter::Filter;
 use crate::declare::switch;
+use crate::declare::value::OwnedValue;
 use crate::export::collector::{Change, Collector, Receiver};
 use crate::export::own;
 use crate::export::spool::Spool;
@@ -54,7 +55,7 @@ struct Running {
     config: Config,
     collector: Option<Arc<Collector>>,
     /// The attributes of the process, as they are sent.
-    resource: Vec<(String, AttributeValue)>,
+    resource: Vec<(String, OwnedValue)>,
     spool: Option<Spool>,
     meter: Option<Meter>,
     /// Reads metrics for those who are scraped.

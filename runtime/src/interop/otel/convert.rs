@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use opentelemetry::trace::{SpanContext, SpanKind, Status, TraceState};
 use opentelemetry::{Array, InstrumentationScope, KeyValue, SpanId, StringValue, TraceFlags, TraceId, Value};
 
-use crate::config::AttributeValue;
 use crate::declare::callsite::Kind;
+use crate::declare::value::OwnedValue;
 use crate::record::bridge::Place;
 use crate::record::{clock, ids};
 use crate::trace::context::Context;
@@ -89,18 +89,18 @@ pub(super) fn named(attribute: KeyValue) -> Named {
     (Cow::Owned(attribute.key.into()), value(attribute.value))
 }
 
-fn value(value: Value) -> AttributeValue {
+pub(super) fn value(value: Value) -> OwnedValue {
     match value {
-        Value::Bool(flag) => AttributeValue::Bool(flag),
-        Value::I64(number) => AttributeValue::I64(number),
-        Value::F64(number) => AttributeValue::F64(number),
-        Value::String(text) => AttributeValue::Str(text.into()),
-        Value::Array(Array::Bool(flags)) => AttributeValue::BoolArray(flags),
-        Value::Array(Array::I64(numbers)) => AttributeValue::I64Array(numbers),
-        Value::Array(Array::F64(numbers)) => AttributeValue::F64Array(numbers),
-        Value::Array(Array::String(texts)) => AttributeValue::StrArray(texts.into_iter().map(String::from).collect()),
+        Value::Bool(flag) => OwnedValue::Bool(flag),
+        Value::I64(number) => OwnedValue::I64(number),
+        Value::F64(number) => OwnedValue::F64(number),
+        Value::String(text) => OwnedValue::from(String::from(text)),
+        Value::Array(Array::Bool(flags)) => OwnedValue::BoolArray(flags),
+        Value::Array(Array::I64(numbers)) => OwnedValue::I64Array(numbers),
+        Value::Array(Array::F64(numbers)) => OwnedValue::F64Array(numbers),
+        Value::Array(Array::String(texts)) => OwnedValue::StrArray(texts.into_iter().map(String::from).collect()),
         // Kinds of values that come later are shown as they print.
-        other => AttributeValue::Str(other.to_string()),
+        other => OwnedValue::from(other.to_string()),
     }
 }
 
@@ -108,18 +108,20 @@ pub(super) fn their_attribute((name, value): &Named) -> KeyValue {
     KeyValue::new(name.clone(), their_value(value))
 }
 
-pub(super) fn their_value(value: &AttributeValue) -> Value {
+pub(super) fn their_value(value: &OwnedValue) -> Value {
     match value {
-        AttributeValue::Str(text) => Value::String(text.clone().into()),
-        AttributeValue::I64(number) => Value::I64(*number),
-        AttributeValue::F64(number) => Value::F64(*number),
-        AttributeValue::Bool(flag) => Value::Bool(*flag),
-        AttributeValue::StrArray(texts) => {
+        OwnedValue::Str(text) => Value::String(text.clone().into()),
+        OwnedValue::I64(number) => Value::I64(*number),
+        OwnedValue::F64(number) => Value::F64(*number),
+        OwnedValue::Bool(flag) => Value::Bool(*flag),
+        // A number that they cannot hold is text, as on the wire.
+        OwnedValue::U64(number) => i64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::I64),
+        OwnedValue::StrArray(texts) => {
             Value::Array(Array::String(texts.iter().cloned().map(StringValue::from).collect()))
         }
-        AttributeValue::I64Array(numbers) => Value::Array(Array::I64(numbers.clone())),
-        AttributeValue::F64Array(numbers) => Value::Array(Array::F64(numbers.clone())),
-        AttributeValue::BoolArray(flags) => Value::Array(Array::Bool(flags.clone())),
+        OwnedValue::I64Array(numbers) => Value::Array(Array::I64(numbers.clone())),
+        OwnedValue::F64Array(numbers) => Value::Array(Array::F64(numbers.clone())),
+        OwnedValue::BoolArray(flags) => Value::Array(Array::Bool(flags.clone())),
     }
 }
 

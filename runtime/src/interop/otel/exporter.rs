@@ -4,13 +4,13 @@ use std::time::{Duration, SystemTime};
 
 use opentelemetry::context::FutureExt as _;
 use opentelemetry::trace::{Event, Link, SpanContext, Status, TraceState};
-use opentelemetry::{Context as Theirs, InstrumentationScope, KeyValue, SpanId, TraceId, Value};
+use opentelemetry::{Context as Theirs, InstrumentationScope, KeyValue, SpanId, TraceId};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter, SpanLinks};
 
 use super::convert;
-use crate::config::{AttributeValue, Config};
+use crate::config::Config;
 use crate::declare::value::OwnedValue;
 use crate::encode::resource::{SCOPE_NAME, SCOPE_VERSION};
 use crate::encode::span::{MESSAGE_KEY, OUTCOME_KEY, status_message};
@@ -58,7 +58,7 @@ struct Plugged<E> {
 }
 
 impl<E: SpanExporter> ForeignExporter for Plugged<E> {
-    fn set_resource(&mut self, attributes: &[(String, AttributeValue)], schema_url: Option<&str>) {
+    fn set_resource(&mut self, attributes: &[(String, OwnedValue)], schema_url: Option<&str>) {
         let attributes =
             attributes.iter().map(|(name, value)| KeyValue::new(name.clone(), convert::their_value(value)));
         let resource = match schema_url {
@@ -132,15 +132,10 @@ fn own_status(span: &FinishedSpan) -> Status {
 }
 
 fn own_attributes(attributes: &[Attribute]) -> Vec<KeyValue> {
-    let value = |value: &OwnedValue| match value {
-        OwnedValue::Bool(flag) => Value::Bool(*flag),
-        OwnedValue::I64(number) => Value::I64(*number),
-        // A number that they cannot hold is text, as on the wire.
-        OwnedValue::U64(number) => i64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::I64),
-        OwnedValue::F64(number) => Value::F64(*number),
-        OwnedValue::Str(text) => Value::String(text.clone().into()),
-    };
-    attributes.iter().map(|attribute| KeyValue::new(attribute.key.name, value(&attribute.value))).collect()
+    attributes
+        .iter()
+        .map(|attribute| KeyValue::new(attribute.key.name, convert::their_value(&attribute.value)))
+        .collect()
 }
 
 /// One of the API's own.

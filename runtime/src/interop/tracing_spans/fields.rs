@@ -7,8 +7,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use tracing_core::field::{Field, Visit};
 
-use crate::config::AttributeValue;
 use crate::declare::callsite::Kind;
+use crate::declare::value::OwnedValue;
 use crate::trace::foreign::{ForeignSpan, ForeignStatus, Named};
 
 /// What the fields say.
@@ -60,11 +60,11 @@ impl Fields {
             "otel.status_code" => self.failed = failed(&text).or(self.failed),
             "otel.status_description" | "otel.status_message" => self.description = Some(text),
             "message" => self.message = Some(text),
-            _ => self.value(field, AttributeValue::Str(text)),
+            _ => self.value(field, OwnedValue::from(text)),
         }
     }
 
-    fn value(&mut self, field: &Field, value: AttributeValue) {
+    fn value(&mut self, field: &Field, value: OwnedValue) {
         self.attributes.push((Cow::Borrowed(field.name()), value));
     }
 }
@@ -82,11 +82,11 @@ fn failed(text: &str) -> Option<bool> {
 
 impl Visit for Fields {
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.value(field, AttributeValue::Bool(value));
+        self.value(field, OwnedValue::Bool(value));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.value(field, AttributeValue::I64(value));
+        self.value(field, OwnedValue::I64(value));
     }
 
     /// A number that OTLP cannot hold is text.
@@ -98,7 +98,7 @@ impl Visit for Fields {
     }
 
     fn record_f64(&mut self, field: &Field, value: f64) {
-        self.value(field, AttributeValue::F64(value));
+        self.value(field, OwnedValue::F64(value));
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {

@@ -13,8 +13,8 @@ use tracing_subscriber::registry::LookupSpan;
 use super::entered;
 use super::fields::Fields;
 use crate::base::suppress;
-use crate::config::AttributeValue;
 use crate::declare::callsite::Kind;
+use crate::declare::value::OwnedValue;
 use crate::record::clock;
 use crate::trace::context::Context;
 use crate::trace::foreign::{self, ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, Named};
@@ -103,10 +103,10 @@ impl Open {
 
 /// Where it comes from.
 fn place(metadata: &'static Metadata<'static>) -> Vec<Named> {
-    let text = |name, text: &str| (Cow::Borrowed(name), AttributeValue::Str(text.to_owned()));
+    let text = |name, text: &str| (Cow::Borrowed(name), OwnedValue::from(text));
     let target = Some(text("target", metadata.target()));
     let file = metadata.file().map(|file| text("code.file.path", file));
-    let line = metadata.line().map(|line| (Cow::Borrowed("code.line.number"), AttributeValue::I64(i64::from(line))));
+    let line = metadata.line().map(|line| (Cow::Borrowed("code.line.number"), OwnedValue::I64(i64::from(line))));
     [target, file, line].into_iter().flatten().collect()
 }
 
@@ -161,7 +161,7 @@ where
         let Some(span) = context.event_span(event).filter(|span| is_recorded(&context, &span.id())) else { return };
         let mut fields = Fields::read(|fields| event.record(fields));
         let metadata = event.metadata();
-        let text = |name, text: &str| (Cow::Borrowed(name), AttributeValue::Str(text.to_owned()));
+        let text = |name, text: &str| (Cow::Borrowed(name), OwnedValue::from(text));
         let mut attributes = vec![text("level", metadata.level().as_str()), text("target", metadata.target())];
         attributes.append(&mut fields.attributes);
         let name = fields.message.map_or(Cow::Borrowed(metadata.name()), Cow::Owned);

@@ -153,13 +153,13 @@ mod foreign {
     //! Metrics of raw OpenTelemetry instruments, and what is known of the process.
 
     use super::{Families, joined, label_name, translated, write_point};
-    use crate::declare::attribute::AttributeValue;
     use crate::declare::metric::MetricKind;
-    use crate::meter::snapshot::{ForeignMetric, ForeignScope, PointValue, Snapshot, printed};
+    use crate::declare::value::OwnedValue;
+    use crate::meter::snapshot::{ForeignMetric, ForeignScope, PointValue, Snapshot};
 
     impl Snapshot {
         /// The same text with the resource in front, as the metric `target_info`.
-        pub(crate) fn to_prometheus_about(&self, resource: &[(String, AttributeValue)]) -> String {
+        pub(crate) fn to_prometheus_about(&self, resource: &[(String, OwnedValue)]) -> String {
             let mut families = Families::default();
             let help = "What is known of the process.";
             if let Some(family) = families.family("target_info", MetricKind::Gauge, help, "target_info") {
@@ -179,8 +179,8 @@ mod foreign {
         }
     }
 
-    fn texts(attributes: &[(String, AttributeValue)]) -> impl Iterator<Item = (String, String)> {
-        attributes.iter().map(|(name, value)| (label_name(name), printed(value)))
+    fn texts(attributes: &[(String, OwnedValue)]) -> impl Iterator<Item = (String, String)> {
+        attributes.iter().map(|(name, value)| (label_name(name), value.to_string()))
     }
 
     /// Whose a series is: two libraries may have instruments of the same name.
@@ -189,7 +189,7 @@ mod foreign {
         let given = given.into_iter().chain([("schema_url", scope.schema_url.as_ref())]);
         let own = given.filter_map(|(name, text)| Some((format!("otel_scope_{name}"), text?.clone())));
         own.chain(
-            scope.attributes.iter().map(|(name, value)| (label_name(&format!("otel_scope_{name}")), printed(value))),
+            scope.attributes.iter().map(|(name, value)| (label_name(&format!("otel_scope_{name}")), value.to_string())),
         )
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{PointValue, Snapshot, Temporality, write_line};
-use crate::declare::attribute::AttributeValue;
 use crate::declare::metric::MetricKind;
+use crate::declare::value::OwnedValue;
 
 /// The points of one raw OpenTelemetry instrument, or of one stream that a view made of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +42,7 @@ pub struct ForeignScope {
     /// The schema of its names.
     pub schema_url: Option<String>,
     /// What else it says.
-    pub attributes: Vec<(String, AttributeValue)>,
+    pub attributes: Vec<(String, OwnedValue)>,
 }
 
 /// One series at one moment.
@@ -50,7 +50,7 @@ pub struct ForeignScope {
 #[non_exhaustive]
 pub struct ForeignPoint {
     /// Its attributes. Series above the limit are together in one that has `otel.metric.overflow`.
-    pub attributes: Vec<(String, AttributeValue)>,
+    pub attributes: Vec<(String, OwnedValue)>,
     /// Its value.
     pub value: PointValue,
 }
@@ -74,73 +74,18 @@ impl ForeignMetric {
         let has = |point: &&ForeignPoint| {
             point.attributes.len() == attributes.len()
                 && attributes.iter().all(|(name, text)| {
-                    point.attributes.iter().any(|(key, value)| key == name && printed(value) == *text)
+                    point.attributes.iter().any(|(key, value)| key == name && value.to_string() == *text)
                 })
         };
         self.points.iter().find(has).map(|point| &point.value)
     }
 }
 
-/// The value of an attribute as text, arrays as JSON.
-pub(crate) fn printed(value: &AttributeValue) -> String {
-    fn array<T>(items: &[T], item: impl Fn(&T) -> String) -> String {
-        format!("[{}]", items.iter().map(item).collect::<Vec<_>>().join(","))
-    }
-    match value {
-        AttributeValue::Str(text) => text.clone(),
-        AttributeValue::I64(number) => number.to_string(),
-        AttributeValue::F64(number) => number.to_string(),
-        AttributeValue::Bool(flag) => flag.to_string(),
-        AttributeValue::StrArray(texts) => array(texts, |text| quoted(text)),
-        AttributeValue::I64Array(numbers) => array(numbers, i64::to_string),
-        AttributeValue::F64Array(numbers) => array(numbers, f64::to_string),
-        AttributeValue::BoolArray(flags) => array(flags, bool::to_string),
-    }
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for c in text.chars() {
-        match c {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            c if c.is_control() => quoted.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => quoted.push(c),
-        }
-    }
-    quoted.push('"');
-    quoted
-}
-
 impl fmt::Display for ForeignMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.points.iter().try_for_each(|point| {
-            let texts: Vec<_> = point.attributes.iter().map(|(name, value)| (name, printed(value))).collect();
+            let texts: Vec<_> = point.attributes.iter().map(|(name, value)| (name, value.to_string())).collect();
             write_line(f, &self.name, &texts, &point.value)
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_print_as_text_and_arrays_as_json() {
-        for (value, expected) in [
-            (AttributeValue::Str("a b".into()), "a b"),
-            (AttributeValue::I64(-7), "-7"),
-            (AttributeValue::F64(0.5), "0.5"),
-            (AttributeValue::Bool(true), "true"),
-            (AttributeValue::StrArray(vec!["a\"b".into(), "c\nd\\".into()]), r#"["a\"b","c\nd\\"]"#),
-            (AttributeValue::I64Array(vec![1, -2]), "[1,-2]"),
-            (AttributeValue::F64Array(vec![0.5]), "[0.5]"),
-            (AttributeValue::BoolArray(Vec::new()), "[]"),
-        ] {
-            assert_eq!(printed(&value), expected);
-        }
     }
 }

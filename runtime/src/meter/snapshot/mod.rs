@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 #[cfg(feature = "otlp")]
-pub(crate) use self::foreign::printed;
 #[cfg(feature = "otlp")]
 pub use self::foreign::{ForeignMetric, ForeignPoint, ForeignScope};
 

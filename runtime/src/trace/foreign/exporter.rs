@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use super::ForeignSpan;
-use crate::declare::attribute::AttributeValue;
+use crate::declare::value::OwnedValue;
 use crate::record::finished::FinishedSpan;
 
 /// What became of the spans that were handed over; an error says why they are lost.
@@ -16,7 +16,7 @@ pub(crate) type Exported<'a> = Pin<Box<dyn Future<Output = Result<(), String>> +
 /// Its code is the user's: it may panic and it may hang, so whoever calls it catches the one and limits the other.
 pub(crate) trait ForeignExporter: Send {
     /// Says what describes the process. Called once, before anything is exported.
-    fn set_resource(&mut self, attributes: &[(String, AttributeValue)], schema_url: Option<&str>);
+    fn set_resource(&mut self, attributes: &[(String, OwnedValue)], schema_url: Option<&str>);
 
     /// Brings spans out. Trying again is the exporter's own affair.
     fn export(&mut self, spans: &[FinishedSpan], foreign: &[ForeignSpan]) -> Exported<'_>;

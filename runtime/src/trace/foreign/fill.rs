@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::span::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named, texts_of};
+use super::span::{ForeignEvent, ForeignLink, ForeignScope, ForeignSpan, ForeignStatus, Named};
 use crate::declare::callsite::Kind;
 use crate::declare::value::cut;
 use crate::record::ids::{SpanId, TraceId};
@@ -78,7 +78,7 @@ fn limit_attributes(attributes: &mut Vec<Named>, dropped: &mut u32, limit: u32) 
 /// A name stands once: a later value takes the place of an earlier one.
 fn insert(attributes: &mut Vec<Named>, dropped: &mut u32, limit: u32, (name, mut value): Named) {
     let bytes = limits::value_bytes();
-    texts_of(&mut value, |text| text.truncate(cut(text, bytes).len()));
+    value.change_texts(|text| (text.len() > bytes).then(|| cut(text, bytes).to_owned()));
     if let Some((_, known)) = attributes.iter_mut().find(|(known, _)| *known == name) {
         *known = value;
     } else if attributes.len() < limit as usize {

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::declare::attribute::AttributeValue;
 use crate::declare::callsite::Kind;
+use crate::declare::value::OwnedValue;
 use crate::record::ids::{SpanId, TraceId};
 
 /// The name of an attribute and its value.
-pub(crate) type Named = (Cow<'static, str>, AttributeValue);
+pub(crate) type Named = (Cow<'static, str>, OwnedValue);
 
 /// Who made a span.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,11 +91,7 @@ impl ForeignSpan {
         let of_events = self.events.iter_mut().map(|event| &mut event.attributes);
         let of_links = self.links.iter_mut().map(|link| &mut link.attributes);
         for (name, value) in [&mut self.attributes].into_iter().chain(of_events).chain(of_links).flatten() {
-            texts_of(value, |text| {
-                if let Some(other) = instead(name, text) {
-                    *text = other;
-                }
-            });
+            value.change_texts(|text| instead(name, text));
         }
     }
 
@@ -116,21 +112,5 @@ impl ForeignSpan {
 }
 
 fn attribute_bytes(attributes: &[Named]) -> usize {
-    let value = |value: &AttributeValue| match value {
-        AttributeValue::Str(text) => text.len(),
-        AttributeValue::StrArray(texts) => texts.iter().map(|text| size_of::<String>() + text.len()).sum(),
-        AttributeValue::I64Array(numbers) => numbers.len() * 8,
-        AttributeValue::F64Array(numbers) => numbers.len() * 8,
-        AttributeValue::BoolArray(flags) => flags.len(),
-        AttributeValue::I64(_) | AttributeValue::F64(_) | AttributeValue::Bool(_) => 0,
-    };
-    attributes.iter().map(|(name, given)| size_of::<Named>() + name.len() + value(given)).sum()
-}
-
-pub(super) fn texts_of(value: &mut AttributeValue, change: impl FnMut(&mut String)) {
-    match value {
-        AttributeValue::Str(text) => [text].into_iter().for_each(change),
-        AttributeValue::StrArray(texts) => texts.iter_mut().for_each(change),
-        _ => {}
-    }
+    attributes.iter().map(|(name, value)| size_of::<Named>() + name.len() + value.heap_bytes()).sum()
 }

@@ -9,8 +9,8 @@ use opentelemetry_proto::tonic::trace::v1::{ScopeSpans, Span, Status, span};
 use prost::Message;
 
 use super::*;
-use crate::declare::attribute::AttributeValue;
 use crate::declare::callsite::Kind;
+use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
@@ -49,16 +49,16 @@ impl Random {
         (0..self.below(4)).map(|_| make(self)).collect()
     }
 
-    fn value(&mut self) -> AttributeValue {
+    fn value(&mut self) -> OwnedValue {
         match self.below(8) {
-            0 => AttributeValue::Str(self.text()),
-            1 => AttributeValue::I64(self.next() as i64),
-            2 => AttributeValue::F64(self.double()),
-            3 => AttributeValue::Bool(self.one_in(2)),
-            4 => AttributeValue::StrArray(self.several(Random::text)),
-            5 => AttributeValue::I64Array(self.several(|random| random.next() as i64)),
-            6 => AttributeValue::F64Array(self.several(Random::double)),
-            _ => AttributeValue::BoolArray(self.several(|random| random.one_in(2))),
+            0 => OwnedValue::from(self.text()),
+            1 => OwnedValue::I64(self.next() as i64),
+            2 => OwnedValue::F64(self.double()),
+            3 => OwnedValue::Bool(self.one_in(2)),
+            4 => OwnedValue::StrArray(self.several(Random::text)),
+            5 => OwnedValue::I64Array(self.several(|random| random.next() as i64)),
+            6 => OwnedValue::F64Array(self.several(Random::double)),
+            _ => OwnedValue::BoolArray(self.several(|random| random.one_in(2))),
         }
     }
 
@@ -122,27 +122,28 @@ pub(crate) fn scopes() -> Vec<Arc<ForeignScope>> {
         name: "full".into(),
         version: Some("1.2".into()),
         schema_url: Some("https://example.org/schema".into()),
-        attributes: vec![("of.scope".into(), AttributeValue::StrArray(vec!["a".into(), String::new()]))],
+        attributes: vec![("of.scope".into(), OwnedValue::StrArray(vec!["a".into(), String::new()]))],
     };
     let bare = ForeignScope { name: "bare".into(), ..ForeignScope::default() };
     // The same again, in another place.
     vec![Arc::new(full.clone()), Arc::new(bare), Arc::new(full)]
 }
 
-fn any(value: &AttributeValue) -> AnyValue {
+fn any(value: &OwnedValue) -> AnyValue {
     use any_value::Value::{ArrayValue as Array, BoolValue, DoubleValue, IntValue, StringValue};
     let one = |value| AnyValue { value: Some(value) };
     let array =
         |values: Vec<any_value::Value>| one(Array(ArrayValue { values: values.into_iter().map(one).collect() }));
     match value {
-        AttributeValue::Str(text) => one(StringValue(text.clone())),
-        AttributeValue::I64(number) => one(IntValue(*number)),
-        AttributeValue::F64(number) => one(DoubleValue(*number)),
-        AttributeValue::Bool(flag) => one(BoolValue(*flag)),
-        AttributeValue::StrArray(texts) => array(texts.iter().cloned().map(StringValue).collect()),
-        AttributeValue::I64Array(numbers) => array(numbers.iter().copied().map(IntValue).collect()),
-        AttributeValue::F64Array(numbers) => array(numbers.iter().copied().map(DoubleValue).collect()),
-        AttributeValue::BoolArray(flags) => array(flags.iter().copied().map(BoolValue).collect()),
+        OwnedValue::Str(text) => one(StringValue(text.to_string())),
+        OwnedValue::I64(number) => one(IntValue(*number)),
+        OwnedValue::U64(number) => one(IntValue(i64::try_from(*number).expect("a number that fits"))),
+        OwnedValue::F64(number) => one(DoubleValue(*number)),
+        OwnedValue::Bool(flag) => one(BoolValue(*flag)),
+        OwnedValue::StrArray(texts) => array(texts.iter().cloned().map(StringValue).collect()),
+        OwnedValue::I64Array(numbers) => array(numbers.iter().copied().map(IntValue).collect()),
+        OwnedValue::F64Array(numbers) => array(numbers.iter().copied().map(DoubleValue).collect()),
+        OwnedValue::BoolArray(flags) => array(flags.iter().copied().map(BoolValue).collect()),
     }
 }
 
@@ -254,13 +255,13 @@ fn a_request_without_others_has_our_scope_alone() {
 fn a_name_stands_once_and_limits_are_counted() {
     let mut span = ForeignSpan::new(Arc::default(), "limits".into(), Kind::Internal);
     for at in 0..130 {
-        span.set((Cow::Owned(format!("key.{at}")), AttributeValue::I64(at)));
+        span.set((Cow::Owned(format!("key.{at}")), OwnedValue::I64(at)));
         span.event(ForeignEvent { name: "e".into(), unix_nanos: 0, attributes: Vec::new(), dropped_attributes: 0 });
     }
-    span.set(("key.0".into(), AttributeValue::Str("é".repeat(4_000))));
+    span.set(("key.0".into(), OwnedValue::from("é".repeat(4_000))));
     assert_eq!((span.attributes.len(), span.dropped_attributes), (128, 2));
     assert_eq!((span.events.len(), span.dropped_events), (128, 2));
-    let AttributeValue::Str(text) = &span.attributes[0].1 else { panic!("{:?}", span.attributes[0]) };
+    let OwnedValue::Str(text) = &span.attributes[0].1 else { panic!("{:?}", span.attributes[0]) };
     assert_eq!(text.len(), 4096);
 }
 
@@ -284,8 +285,8 @@ fn every_text_can_be_changed() {
     let mut span = Random(3).span(&scopes());
     span.status = ForeignStatus::Error("secret".into());
     span.attributes = vec![
-        ("one".into(), AttributeValue::Str("secret".into())),
-        ("many".into(), AttributeValue::StrArray(vec!["secret".into(), "not".into()])),
+        ("one".into(), OwnedValue::Str("secret".into())),
+        ("many".into(), OwnedValue::StrArray(vec!["secret".into(), "not".into()])),
     ];
     span.events = vec![ForeignEvent { attributes: span.attributes.clone(), ..Random(4).event() }];
     span.links = vec![ForeignLink { attributes: span.attributes.clone(), ..Random(4).link() }];

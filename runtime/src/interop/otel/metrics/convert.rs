@@ -3,15 +3,15 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use opentelemetry::{Array, InstrumentationScope, KeyValue, Value};
+use opentelemetry::{InstrumentationScope, KeyValue};
 use opentelemetry_sdk::metrics::Temporality as SdkTemporality;
 use opentelemetry_sdk::metrics::data::{
     AggregatedMetrics, ExponentialBucket, ExponentialHistogramDataPoint, HistogramDataPoint, Metric, MetricData,
     ResourceMetrics,
 };
 
-use crate::config::AttributeValue;
 use crate::declare::metric::MetricKind;
+use crate::declare::value::OwnedValue;
 use crate::meter::snapshot::{
     ExponentialBuckets, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, PointValue,
     Temporality,
@@ -159,24 +159,8 @@ fn nanos(time: SystemTime) -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn attributes<'a>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(String, AttributeValue)> {
-    from.map(|attribute| (attribute.key.to_string(), value(&attribute.value))).collect()
-}
-
-fn value(value: &Value) -> AttributeValue {
-    match value {
-        Value::Bool(flag) => AttributeValue::Bool(*flag),
-        Value::I64(number) => AttributeValue::I64(*number),
-        Value::F64(number) => AttributeValue::F64(*number),
-        Value::String(text) => AttributeValue::Str(text.to_string()),
-        Value::Array(Array::Bool(flags)) => AttributeValue::BoolArray(flags.clone()),
-        Value::Array(Array::I64(numbers)) => AttributeValue::I64Array(numbers.clone()),
-        Value::Array(Array::F64(numbers)) => AttributeValue::F64Array(numbers.clone()),
-        Value::Array(Array::String(texts)) => {
-            AttributeValue::StrArray(texts.iter().map(|text| text.to_string()).collect())
-        }
-        other => AttributeValue::Str(other.to_string()),
-    }
+fn attributes<'a>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(String, OwnedValue)> {
+    from.map(|attribute| (attribute.key.to_string(), super::super::convert::value(attribute.value.clone()))).collect()
 }
 
 /// What instruments count in.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::declare::metric::MetricKind;
-use crate::meter::snapshot::{ForeignMetric, ForeignPoint, PointValue, Temporality, printed};
+use crate::meter::snapshot::{ForeignMetric, ForeignPoint, PointValue, Temporality};
 
 /// For how many exports a series is remembered that is not observed.
 const REMEMBERED: u64 = 16;
@@ -54,7 +54,7 @@ impl Deltas {
 }
 
 fn key(point: &ForeignPoint) -> Vec<(String, String)> {
-    let mut key: Vec<_> = point.attributes.iter().map(|(name, value)| (name.clone(), printed(value))).collect();
+    let mut key: Vec<_> = point.attributes.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
     key.sort();
     key
 }

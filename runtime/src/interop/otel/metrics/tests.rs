@@ -12,10 +12,9 @@ use opentelemetry_sdk::metrics::{Aggregation as SdkAggregation, Instrument, Manu
 use prost::Message as _;
 
 use super::*;
-use crate::config::{
-    Aggregation, AttributeValue, HistogramAggregation, InstrumentType, View, ViewSelector, ViewStream,
-};
+use crate::config::{Aggregation, HistogramAggregation, InstrumentType, View, ViewSelector, ViewStream};
 use crate::declare::metric::MetricKind;
+use crate::declare::value::OwnedValue;
 use crate::encode::resource::EncodedResource;
 use crate::encode::{json, metrics as encode};
 use crate::meter::snapshot::{ForeignMetric, PointValue, Snapshot, Temporality as Ours};
@@ -401,9 +400,7 @@ fn what_exceeds_the_limit_is_together_and_marked() {
     assert_eq!(value(&metrics, "many", &[("otel.metric.overflow", "true")]), PointValue::U64(7));
     let overflow = find(&metrics, "many").points.iter().flat_map(|point| &point.attributes);
     assert!(
-        overflow
-            .into_iter()
-            .any(|(name, value)| name == "otel.metric.overflow" && *value == AttributeValue::Bool(true))
+        overflow.into_iter().any(|(name, value)| name == "otel.metric.overflow" && *value == OwnedValue::Bool(true))
     );
 }
 
@@ -529,7 +526,7 @@ fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
         meter.u64_gauge("target.info").build().record(1, &[]);
     }
     let snapshot = Snapshot { metrics: captured.metrics, ..snapshot(meters.scrape(PATIENCE)) };
-    let resource = [("service.name".to_owned(), AttributeValue::Str("daemon \"7\"".into()))];
+    let resource = [("service.name".to_owned(), OwnedValue::Str("daemon \"7\"".into()))];
     let text = snapshot.to_prometheus_about(&resource);
     for line in [
         "target_info{service_name=\"daemon \\\"7\\\"\"} 1",
@@ -576,7 +573,7 @@ fn promtool_has_nothing_to_say() {
     meter.i64_up_down_counter("http.server.active_requests").build().add(1, &[]);
     meter.f64_gauge("system.cpu.utilization").with_unit("1").build().record(0.5, &[]);
     let snapshot = Snapshot { metrics: captured.metrics, ..snapshot(meters.scrape(PATIENCE)) };
-    let text = snapshot.to_prometheus_about(&[("service.name".to_owned(), AttributeValue::Str("daemon".into()))]);
+    let text = snapshot.to_prometheus_about(&[("service.name".to_owned(), OwnedValue::Str("daemon".into()))]);
     assert!(
         text.contains("http_server_request_duration_seconds_bucket{otel_scope_name=\"lib\",le=\"5\"} 1\n"),
         "{text}"
