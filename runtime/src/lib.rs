@@ -146,6 +146,7 @@ pub use crate::declare::key::{Key, KeyKind, KeyMeta, KeyOf, LabelKey, ValueType}
 pub use crate::declare::label::{ClosedLabel, Index, Label};
 pub use crate::declare::metric::{Buckets, Dimension, LabelSet, LabelValues, MetricKind, MetricMeta, NumberType};
 pub use crate::declare::observe::Observation;
+pub use crate::declare::scope::ForeignScope;
 pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub use crate::export::init::{Guard, InitError, NoExporter, ReloadError, Reloaded, Report, init, try_init};
@@ -158,9 +159,6 @@ pub use crate::meter::snapshot::{
     ExemplarPoint, ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot,
     Temporality,
 };
-#[cfg(feature = "otlp")]
-#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
-pub use crate::meter::snapshot::{ForeignMetric, ForeignPoint, ForeignScope};
 pub use crate::propagate::carrier::Carrier;
 pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 pub use crate::record::ids::{SpanId, TraceId};

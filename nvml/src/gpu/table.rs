@@ -170,7 +170,7 @@ mod tests {
             PointValue::F64(value) => value,
             ref other => panic!("{other:?}"),
         };
-        (metric.name.to_string(), metric.meta.unit, value)
+        (metric.name.to_string(), metric.meta.unwrap().unit, value)
     }
 
     #[test]

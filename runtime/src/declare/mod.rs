@@ -17,6 +17,7 @@ pub(crate) mod meter;
 pub(crate) mod metric;
 pub(crate) mod observe;
 pub(crate) mod registry;
+pub(crate) mod scope;
 pub(crate) mod sections;
 pub(crate) mod switch;
 pub(crate) mod value;

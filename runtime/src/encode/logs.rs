@@ -4,7 +4,7 @@
 //! own, and the buffers follow each other in the request.
 
 use crate::declare::value::Value;
-use crate::encode::message::{Message, any_value};
+use crate::encode::message::{self, Message, any_value};
 use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
 use crate::logs::LogRecord;
@@ -88,11 +88,7 @@ fn log_record(m: &mut impl Message, record: &LogRecord) {
     if !record.body.is_empty() {
         m.message(5, "body", |m| any_value(m, Value::Str(&record.body)));
     }
-    m.list("attributes", |m| {
-        for (name, value) in &record.attributes {
-            m.key_value(6, name, value.as_value());
-        }
-    });
+    message::attributes(m, 6, &record.attributes);
     if record.dropped_attributes > 0 {
         m.uint32(7, "droppedAttributesCount", record.dropped_attributes);
     }

@@ -111,8 +111,10 @@ fn array<'a>(m: &mut impl Message, values: impl Iterator<Item = Value<'a>>) {
 }
 
 /// A field of attributes.
-pub(crate) fn attributes(m: &mut impl Message, field: u8, attributes: &[(String, OwnedValue)]) {
-    m.list("attributes", |m| attributes.iter().for_each(|(key, value)| m.key_value(field, key, value.as_value())));
+pub(crate) fn attributes<K: AsRef<str>>(m: &mut impl Message, field: u8, attributes: &[(K, OwnedValue)]) {
+    m.list("attributes", |m| {
+        attributes.iter().for_each(|(key, value)| m.key_value(field, key.as_ref(), value.as_value()));
+    });
 }
 
 /// Protocol buffers.

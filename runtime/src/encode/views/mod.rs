@@ -8,9 +8,7 @@ mod pattern;
 
 use std::borrow::Cow;
 
-#[cfg(feature = "otel")]
-pub(crate) use self::merge::merge_foreign;
-pub(crate) use self::merge::merge_ours;
+pub(crate) use self::merge::leave_out;
 
 use self::pattern::{fits, fits_ignoring_case, is_pattern};
 use crate::config::{Aggregation, InstrumentType, View as Configured, ViewSelector};
@@ -95,13 +93,13 @@ impl Views {
         names
     }
 
-    /// Changes our metrics; those of raw instruments were changed where they were made.
+    /// Changes our metrics. Those of raw instruments were changed where they were made.
     pub(crate) fn apply(&self, snapshot: &mut Snapshot) {
         if self.0.is_empty() {
             return;
         }
         for metric in std::mem::take(&mut snapshot.metrics) {
-            let fitting: Vec<_> = self.fitting(metric.meta).collect();
+            let fitting: Vec<_> = metric.meta.into_iter().flat_map(|meta| self.fitting(meta)).collect();
             match fitting[..] {
                 [] => snapshot.metrics.push(metric),
                 _ => {
@@ -162,7 +160,7 @@ impl View {
             metric.description = Cow::Owned(description.clone());
         }
         if !self.keys.keep_all() {
-            merge_ours(&mut metric, &self.keys);
+            leave_out(&mut metric, &self.keys);
         }
         if let Some(
             Aggregation::ExplicitBuckets { record_min_max: false, .. }

@@ -11,14 +11,14 @@ use opentelemetry_sdk::metrics::data::{
 };
 
 use crate::declare::metric::MetricKind;
+use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
 use crate::meter::snapshot::{
-    ExponentialBuckets, ExponentialPoint, ForeignMetric, ForeignPoint, ForeignScope, HistogramPoint, PointValue,
-    Temporality,
+    ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Temporality,
 };
 
 /// All metrics, by scope.
-pub(super) fn metrics(read: &ResourceMetrics) -> Vec<ForeignMetric> {
+pub(super) fn metrics(read: &ResourceMetrics) -> Vec<MetricPoints> {
     let mut scopes: Vec<_> = read.scope_metrics().collect();
     // The SDK has them in no order.
     scopes.sort_by_key(|scope| (scope.scope().name().to_owned(), scope.scope().version().map(str::to_owned)));
@@ -38,22 +38,24 @@ fn scope(scope: &InstrumentationScope) -> ForeignScope {
     }
 }
 
-fn metric(scope: &Arc<ForeignScope>, metric: &Metric) -> ForeignMetric {
+fn metric(scope: &Arc<ForeignScope>, metric: &Metric) -> MetricPoints {
     let data = match metric.data() {
         AggregatedMetrics::F64(data) => Data::of(data),
         AggregatedMetrics::U64(data) => Data::of(data),
         AggregatedMetrics::I64(data) => Data::of(data),
     };
-    ForeignMetric {
-        scope: scope.clone(),
-        name: metric.name().to_owned(),
-        description: metric.description().to_owned(),
-        unit: metric.unit().to_owned(),
+    MetricPoints {
+        meta: None,
+        scope: Some(scope.clone()),
+        name: metric.name().to_owned().into(),
+        description: metric.description().to_owned().into(),
+        unit: metric.unit().to_owned().into(),
         kind: data.kind,
         temporality: data.temporality,
         start_unix_nanos: data.start.map(nanos),
         time_unix_nanos: nanos(data.time),
         points: data.points,
+        refused: 0,
     }
 }
 
@@ -62,7 +64,7 @@ struct Data {
     temporality: Temporality,
     start: Option<SystemTime>,
     time: SystemTime,
-    points: Vec<ForeignPoint>,
+    points: Vec<Point>,
 }
 
 impl Data {
@@ -100,8 +102,8 @@ impl Data {
     }
 }
 
-fn point<'a>(from: impl Iterator<Item = &'a KeyValue>, value: PointValue) -> ForeignPoint {
-    ForeignPoint { attributes: attributes(from), value }
+fn point<'a>(from: impl Iterator<Item = &'a KeyValue>, value: PointValue) -> Point {
+    Point { labels: attributes(from), value }
 }
 
 fn histogram<T: Number>(point: &HistogramDataPoint<T>) -> PointValue {
@@ -159,8 +161,9 @@ fn nanos(time: SystemTime) -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn attributes<'a>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(String, OwnedValue)> {
-    from.map(|attribute| (attribute.key.to_string(), super::super::convert::value(attribute.value.clone()))).collect()
+fn attributes<'a, K: From<String>>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(K, OwnedValue)> {
+    from.map(|attribute| (attribute.key.to_string().into(), super::super::convert::value(attribute.value.clone())))
+        .collect()
 }
 
 /// What instruments count in.

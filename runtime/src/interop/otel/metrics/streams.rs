@@ -11,8 +11,8 @@ use opentelemetry_sdk::metrics::{
 use super::provider::names_bounds;
 use crate::base::notice;
 use crate::config::{Aggregation, CardinalityLimits, HistogramAggregation, InstrumentType, Metrics};
-use crate::encode::views::{Keys, Subject, View, Views, merge_foreign};
-use crate::meter::snapshot::{ForeignMetric, ForeignScope};
+use crate::encode::views::{Keys, Subject, View, Views, leave_out};
+use crate::meter::snapshot::MetricPoints;
 
 /// The bounds of the specification, for histograms that name none.
 const DEFAULT_BOUNDS: [f64; 15] =
@@ -133,12 +133,12 @@ impl Streams {
     }
 
     /// Leaves out what the SDK could not be told to.
-    pub(super) fn finish(&self, metric: &mut ForeignMetric) {
-        let ForeignScope { name, version, .. } = &*metric.scope;
-        let place = (name.clone(), version.clone(), metric.name.to_ascii_lowercase());
+    pub(super) fn finish(&self, metric: &mut MetricPoints) {
+        let Some(scope) = &metric.scope else { return };
+        let place = (scope.name.clone(), scope.version.clone(), metric.name.to_ascii_lowercase());
         let keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
         if let Some(keys) = keys {
-            merge_foreign(metric, &keys);
+            leave_out(metric, &keys);
         }
     }
 }
