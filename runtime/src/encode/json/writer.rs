@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Write};
 
+use crate::base::escape;
 use crate::encode::message::Message;
 
 /// JSON in the making. Commas are put where they belong.
@@ -91,19 +92,8 @@ impl Json {
     }
 
     fn quoted(&mut self, text: &str) {
-        self.text.push('"');
-        for character in text.chars() {
-            match character {
-                '"' => self.text.push_str("\\\""),
-                '\\' => self.text.push_str("\\\\"),
-                '\n' => self.text.push_str("\\n"),
-                '\r' => self.text.push_str("\\r"),
-                '\t' => self.text.push_str("\\t"),
-                control if control < ' ' => self.put(format_args!("\\u{:04x}", u32::from(control))),
-                other => self.text.push(other),
-            }
-        }
-        self.text.push('"');
+        // Writing to a string does not fail.
+        let _ = escape::json(&mut self.text, text, |character| character < ' ');
     }
 
     /// A comma, unless this is the first of its object or array, or the value behind a name.
