@@ -162,9 +162,6 @@ pub use crate::meter::snapshot::{
     ExemplarPoint, ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot,
     Temporality,
 };
-#[cfg(feature = "otlp")]
-#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
-pub use crate::meter::snapshot::{ForeignMetric, ForeignPoint};
 pub use crate::propagate::carrier::Carrier;
 pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
 pub use crate::record::ids::{SpanId, TraceId};

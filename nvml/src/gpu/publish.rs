@@ -230,11 +230,11 @@ mod tests {
     fn series(captured: &Captured, name: &str, last: &str) -> (&'static str, f64) {
         let metric = captured.metrics.iter().find(|metric| metric.name == name);
         let metric = metric.unwrap_or_else(|| panic!("no {name}: {captured:?}"));
-        let is_wanted = |point: &&Point| point.labels.last().is_some_and(|(_, text)| text == last);
+        let is_wanted = |point: &&Point| point.labels.last().is_some_and(|(_, text)| text.to_string() == last);
         let [point] = metric.points.iter().filter(is_wanted).collect::<Vec<_>>()[..] else { panic!("{captured:?}") };
         match point.value {
-            PointValue::U64(value) => (metric.meta.unit, value as f64),
-            PointValue::F64(value) => (metric.meta.unit, value),
+            PointValue::U64(value) => (metric.meta.unwrap().unit, value as f64),
+            PointValue::F64(value) => (metric.meta.unwrap().unit, value),
             ref other => panic!("{other:?}"),
         }
     }

@@ -40,7 +40,7 @@ fn values_have_the_names_units_and_labels_of_the_conventions() {
     check("hw.power", None, 250.5);
     check("hw.errors", Some(("error.type", "uncorrected")), 0.0);
     assert!(hw(&snapshot, "hw.energy", None).is_some());
-    let unit = |name| snapshot.metric(name).unwrap().meta.unit;
+    let unit = |name| snapshot.metric(name).unwrap().unit.clone();
     let units = ["hw.gpu.utilization", "hw.gpu.memory.usage", "hw.temperature", "hw.power", "hw.energy", "hw.errors"];
     assert_eq!(units.map(unit), ["1", "By", "Cel", "W", "J", "{error}"]);
     for name in ["tc_gpu_up", "tc_gpu_utilization_percent", "tc_gpu_power_watts", "tc_gpu_energy_joules_total"] {

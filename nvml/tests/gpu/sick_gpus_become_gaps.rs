@@ -88,7 +88,7 @@ fn the_end_does_not_wait_for_a_call_that_hangs_and_shows_nothing_that_it_brings(
     // It waits for 50 ms by design; the call would take an hour.
     assert!(took < Duration::from_secs(10));
     let gauges = |now: &tracecast::Snapshot| {
-        let gauge = |metric: &&tracecast::MetricPoints| matches!(metric.meta.kind, tracecast::MetricKind::Gauge);
+        let gauge = |metric: &&tracecast::MetricPoints| matches!(metric.kind, tracecast::MetricKind::Gauge);
         now.metrics.iter().filter(gauge).map(|metric| metric.points.len()).sum::<usize>()
     };
     assert_eq!(gauges(&bench.watched.snapshot()), 0);

@@ -80,7 +80,7 @@ fn snapshot(names: Names) -> Snapshot {
 }
 
 fn unit(snapshot: &Snapshot, name: &str) -> Option<String> {
-    Some(snapshot.metric(name)?.meta.unit.to_string())
+    Some(snapshot.metric(name)?.unit.to_string())
 }
 
 #[test]

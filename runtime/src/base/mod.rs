@@ -1,8 +1,9 @@
-//! Memory, atomics, bounded tables and output to standard error: what all other rooms build on.
+//! Memory, atomics, bounded tables, escaped text and output to standard error: what all other rooms build on.
 //!
 //! It uses no other room and knows neither spans nor metrics. Memory is reserved once and bounded, and a notice never makes
 //! its caller wait.
 
+pub(crate) mod escape;
 #[cfg(all(test, not(loom), not(miri)))]
 pub(crate) mod fuzz;
 pub(crate) mod life;

@@ -36,18 +36,8 @@ impl Redact {
 
     /// Changes the texts of labels. Those that become the same stay series of their own.
     pub(crate) fn metrics(&self, snapshot: &mut Snapshot) {
-        for (name, text) in
-            snapshot.metrics.iter_mut().flat_map(|metric| &mut metric.points).flat_map(|p| &mut p.labels)
-        {
-            if let Some(other) = self.instead(name, text) {
-                *text = Cow::Owned(other);
-            }
-        }
-        for (name, value) in
-            snapshot.foreign.iter_mut().flat_map(|metric| &mut metric.points).flat_map(|p| &mut p.attributes)
-        {
-            self.attribute(name, value);
-        }
+        let points = snapshot.metrics.iter_mut().flat_map(|metric| &mut metric.points);
+        points.flat_map(|point| &mut point.labels).for_each(|(name, value)| self.attribute(name, value));
     }
 
     /// Changes the texts of an attribute.

@@ -1,10 +1,11 @@
 //! What an attribute may hold, and which Rust types may be given for a key.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 
+use crate::base::escape;
 use crate::declare::interned::{Interned, InternedKey};
 use crate::declare::label::{Index, Label};
 
@@ -154,7 +155,7 @@ impl fmt::Display for OwnedValue {
             OwnedValue::U64(value) => value.fmt(f),
             OwnedValue::F64(value) => value.fmt(f),
             OwnedValue::Str(value) => value.fmt(f),
-            OwnedValue::StrArray(texts) => list(f, texts, |f, text| quoted(f, text)),
+            OwnedValue::StrArray(texts) => list(f, texts, |f, text| escape::json(f, text, char::is_control)),
             OwnedValue::I64Array(numbers) => list(f, numbers, |f, number| number.fmt(f)),
             OwnedValue::F64Array(numbers) => list(f, numbers, |f, number| number.fmt(f)),
             OwnedValue::BoolArray(flags) => list(f, flags, |f, flag| flag.fmt(f)),
@@ -173,23 +174,6 @@ fn list<T>(
         element(f, one)?;
     }
     f.write_str("]")
-}
-
-/// A text as JSON has it.
-fn quoted(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    f.write_char('"')?;
-    for character in text.chars() {
-        match character {
-            '"' => f.write_str("\\\""),
-            '\\' => f.write_str("\\\\"),
-            '\n' => f.write_str("\\n"),
-            '\r' => f.write_str("\\r"),
-            '\t' => f.write_str("\\t"),
-            control if control.is_control() => write!(f, "\\u{:04x}", u32::from(control)),
-            other => f.write_char(other),
-        }?;
-    }
-    f.write_char('"')
 }
 
 macro_rules! owned_from {

@@ -1,6 +1,7 @@
 //! Attributes as OTLP has them: a key and a value that says its type.
 
 use crate::declare::value::{Value, formatted};
+use crate::encode::message::any_value;
 use crate::encode::wire::{Wire, put_varint};
 
 /// Writes a field that is a `KeyValue`. If the value is a text, it is the last that is written. Who calls it knows what a label
@@ -65,26 +66,6 @@ fn any_key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
         wire.nested(2, |wire| any_value(wire, value));
     });
     wire.bytes[start] = tag;
-}
-
-/// Writes an `AnyValue`.
-pub(crate) fn any_value(wire: &mut Wire, value: Value<'_>) {
-    match value {
-        Value::Str(text) | Value::Static(text) => wire.text(1, text),
-        Value::Bool(flag) => wire.push(&[2 << 3, u8::from(flag)]),
-        Value::I64(number) => wire.number(3, number as u64),
-        Value::U64(number) => with_unsigned(number, |value| any_value(wire, value)),
-        Value::F64(number) => wire.double(4, number),
-        Value::StrArray(texts) => array(wire, texts.iter().map(|text| Value::Str(text))),
-        Value::I64Array(numbers) => array(wire, numbers.iter().copied().map(Value::I64)),
-        Value::F64Array(numbers) => array(wire, numbers.iter().copied().map(Value::F64)),
-        Value::BoolArray(flags) => array(wire, flags.iter().copied().map(Value::Bool)),
-        Value::Absent | Value::Label(_) => {}
-    }
-}
-
-fn array<'a>(wire: &mut Wire, values: impl Iterator<Item = Value<'a>>) {
-    wire.nested(5, |wire| values.for_each(|value| wire.nested(1, |wire| any_value(wire, value))));
 }
 
 /// Hands an unsigned number to `f` as OTLP can hold it. One that its integers cannot hold travels as text, as the specification

@@ -4,28 +4,28 @@
 //! own, and the buffers follow each other in the request.
 
 use crate::declare::value::Value;
-use crate::encode::attribute;
-use crate::encode::resource::EncodedResource;
+use crate::encode::message::{self, Message, any_value};
+use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
 use crate::logs::LogRecord;
 
 /// An `ExportLogsServiceRequest` in the making: one resource, a scope for each target, any number of records.
 #[derive(Debug)]
-pub(crate) struct LogBatch {
+pub(crate) struct LogBatch<M = Wire> {
     resource: EncodedResource,
-    scopes: Vec<Scope>,
+    scopes: Vec<Scope<M>>,
     records: usize,
     bytes: usize,
 }
 
 /// The records of one target, each a field of its `ScopeLogs`.
 #[derive(Debug)]
-struct Scope {
+struct Scope<M> {
     target: String,
-    records: Wire,
+    records: M,
 }
 
-impl LogBatch {
+impl<M: Message> LogBatch<M> {
     pub(crate) fn new(resource: &EncodedResource) -> Self {
         LogBatch { resource: resource.clone(), scopes: Vec::new(), records: 0, bytes: 0 }
     }
@@ -49,58 +49,53 @@ impl LogBatch {
         let at = match self.scopes.iter().position(|scope| scope.target == record.target) {
             Some(at) => at,
             None => {
-                self.scopes.push(Scope { target: record.target.to_string(), records: Wire::default() });
+                self.scopes.push(Scope { target: record.target.to_string(), records: M::default() });
                 self.bytes += record.target.len() + SCOPE_BYTES;
                 self.scopes.len() - 1
             }
         };
-        let wire = &mut self.scopes[at].records;
-        let before = wire.len();
-        wire.nested(2, |wire| write_record(wire, record));
-        self.bytes += wire.len() - before;
+        let records = &mut self.scopes[at].records;
+        let before = records.len();
+        records.element(2, |m| log_record(m, record));
+        self.bytes += records.len() - before;
         self.records += 1;
     }
 
     /// The request; the batch begins anew. It is written into `buffer`, which may have been used before.
-    pub(crate) fn take(&mut self, buffer: Vec<u8>) -> Vec<u8> {
-        let mut wire = Wire::reusing(buffer);
-        let resource = wire.open_long(1);
-        wire.push(&self.resource.bytes);
-        for scope in self.scopes.drain(..) {
-            let opened = wire.open_long(2);
-            wire.nested(1, |wire| wire.text_unless_empty(1, &scope.target));
-            wire.push(&scope.records.bytes);
-            wire.close(opened);
-        }
-        wire.close(resource);
+    pub(crate) fn take(&mut self, mut buffer: Vec<u8>) -> Vec<u8> {
+        buffer.clear();
+        buffer.reserve(self.bytes + self.resource.bytes.len());
         (self.records, self.bytes) = (0, 0);
-        wire.bytes
+        let scopes = std::mem::take(&mut self.scopes);
+        self.resource.request(["resourceLogs", "scopeLogs"], buffer, |m: &mut M| {
+            for Scope { target, records } in scopes {
+                m.long_element(2, |m| {
+                    resource::scope(m, &target, None, &[]);
+                    m.list("logRecords", |m| m.elements(&records));
+                });
+            }
+        })
     }
 }
 
 /// What a scope takes besides its name and its records: two tags with their lengths.
 const SCOPE_BYTES: usize = 11;
 
-/// The flags are a fixed number of four bytes, in field 8.
-const FLAGS: u8 = 8 << 3 | 5;
-
-fn write_record(wire: &mut Wire, record: &LogRecord) {
-    wire.fixed(1, record.unix_nanos);
-    wire.number(2, u64::from(record.severity()));
-    wire.text_unless_empty(3, record.severity_text());
+fn log_record(m: &mut impl Message, record: &LogRecord) {
+    m.fixed64(1, "timeUnixNano", record.unix_nanos);
+    m.uint32(2, "severityNumber", u32::from(record.severity()));
+    m.string_unless_empty(3, "severityText", record.severity_text());
     if !record.body.is_empty() {
-        wire.nested(5, |wire| attribute::any_value(wire, Value::Str(&record.body)));
+        m.message(5, "body", |m| any_value(m, Value::Str(&record.body)));
     }
-    for (name, value) in &record.attributes {
-        attribute::field(wire, 6, name, value.as_value());
-    }
+    message::attributes(m, 6, &record.attributes);
     if record.dropped_attributes > 0 {
-        wire.number(7, u64::from(record.dropped_attributes));
+        m.uint32(7, "droppedAttributesCount", record.dropped_attributes);
     }
     if record.trace_id != 0 {
-        wire.push(&[FLAGS, u8::from(record.sampled), 0, 0, 0]);
-        wire.field_of_bytes(9, &record.trace_id.to_be_bytes());
-        wire.field_of_bytes(10, &record.span_id.to_be_bytes());
+        m.fixed32(8, "flags", u32::from(record.sampled));
+        m.id(9, "traceId", &record.trace_id.to_be_bytes());
+        m.id(10, "spanId", &record.span_id.to_be_bytes());
     }
-    wire.fixed(11, record.unix_nanos);
+    m.fixed64(11, "observedTimeUnixNano", record.unix_nanos);
 }

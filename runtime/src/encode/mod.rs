@@ -9,6 +9,7 @@ pub(crate) mod json;
 mod labels;
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod logs;
+pub(crate) mod message;
 pub(crate) mod metrics;
 pub(crate) mod resource;
 pub(crate) mod span;

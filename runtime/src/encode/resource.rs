@@ -1,7 +1,7 @@
 //! The resource, encoded once, and what every request begins with: the resource and our scope.
 
 use crate::declare::value::OwnedValue;
-use crate::encode::attribute;
+use crate::encode::message::{self, Message};
 use crate::encode::wire::{Opened, Wire};
 
 /// The scope of all that we send.
@@ -30,16 +30,36 @@ impl EncodedResource {
 
     fn encoded(mut self) -> Self {
         let mut wire = Wire::default();
-        wire.nested(1, |wire| {
-            for (key, value) in &self.attributes {
-                attribute::field(wire, 1, key, value.as_value());
-            }
-        });
-        if let Some(url) = &self.schema_url {
-            wire.text(3, url);
-        }
+        self.describe(&mut wire);
         self.bytes = wire.bytes;
         self
+    }
+
+    /// The fields of a `ResourceSpans`, `ResourceMetrics` or `ResourceLogs` but its scopes.
+    fn describe(&self, m: &mut impl Message) {
+        m.message(1, "resource", |m| message::attributes(m, 1, &self.attributes));
+        if let Some(url) = &self.schema_url {
+            m.string(3, "schemaUrl", url);
+        }
+    }
+
+    /// A request of spans, of metrics or of logs, of which `scopes` writes the scopes. All three have the same fields;
+    /// `names` are those of the lists of resources and of scopes. It is written into `buffer`.
+    pub(crate) fn request<M: Message>(
+        &self,
+        names: [&str; 2],
+        buffer: Vec<u8>,
+        scopes: impl FnOnce(&mut M),
+    ) -> Vec<u8> {
+        let [resources, of_scopes] = names;
+        M::encode(buffer, |m| {
+            m.list(resources, |m| {
+                m.long_element(1, |m| {
+                    self.describe(m);
+                    m.list(of_scopes, scopes);
+                });
+            });
+        })
     }
 
     /// Begins a request of spans, of metrics or of logs: all three have the same first fields.
@@ -47,10 +67,7 @@ impl EncodedResource {
         let resource = wire.open_long(1);
         wire.push(&self.bytes);
         let scope = wire.open_long(2);
-        wire.nested(1, |wire| {
-            wire.text(1, SCOPE_NAME);
-            wire.text(2, SCOPE_VERSION);
-        });
+        own_scope(wire);
         Request { resource, scope }
     }
 }
@@ -74,6 +91,20 @@ impl Request {
         wire.close(self.scope);
         wire.close(self.resource);
     }
+}
+
+/// The scope of a `ScopeSpans`, `ScopeMetrics` or `ScopeLogs`.
+pub(crate) fn scope(m: &mut impl Message, name: &str, version: Option<&str>, attributes: &[(String, OwnedValue)]) {
+    m.message(1, "scope", |m| {
+        m.string_unless_empty(1, "name", name);
+        version.into_iter().for_each(|version| m.string(2, "version", version));
+        message::attributes(m, 3, attributes);
+    });
+}
+
+/// The scope of what is ours.
+pub(crate) fn own_scope(m: &mut impl Message) {
+    scope(m, SCOPE_NAME, Some(SCOPE_VERSION), &[]);
 }
 
 #[cfg(all(test, not(loom)))]

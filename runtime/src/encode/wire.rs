@@ -101,10 +101,6 @@ impl Wire {
         self.push(&[tag(field, FIXED_64), a, b, c, d, e, f, g, h]);
     }
 
-    pub(crate) fn double(&mut self, field: u8, number: f64) {
-        self.fixed(field, number.to_bits());
-    }
-
     /// Numbers of eight bytes each, one after the other.
     pub(crate) fn all_fixed(&mut self, field: u8, numbers: impl ExactSizeIterator<Item = u64>) {
         if numbers.len() > 0 {

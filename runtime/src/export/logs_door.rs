@@ -150,7 +150,7 @@ pub fn suppressed<R>(f: impl FnOnce() -> R) -> R {
 pub fn requests(records: &[LogRecord]) -> (Vec<u8>, Vec<u8>) {
     let attributes = [("service.name".to_owned(), OwnedValue::from("tested"))];
     let resource = EncodedResource::new(&attributes).with_schema_url("https://opentelemetry.io/schemas/1.42.0");
-    let mut batch = LogBatch::new(&resource);
+    let mut batch = <LogBatch>::new(&resource);
     // The first request must leave nothing behind for the second.
     records.iter().take(3).for_each(|record| batch.add(record));
     let used = batch.take(Vec::new());

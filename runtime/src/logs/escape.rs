@@ -1,6 +1,8 @@
 //! Text in a line: nothing in it ends the line, leaves its quotes, or speaks to a terminal.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
+
+use crate::base::escape;
 
 /// Whether a character is shown as its number: it would end a line, move a cursor, change colours, or turn the direction of
 /// writing so that a line reads as what it is not.
@@ -12,17 +14,13 @@ fn is_hidden(character: char) -> bool {
 
 /// Appends `text` as a JSON string.
 pub(super) fn json(line: &mut String, text: &str) {
-    line.push('"');
-    escape(line, text, true, |line, character| {
-        // What is hidden lies below U+10000, where JSON needs one number only.
-        let _ = write!(line, "\\u{:04x}", u32::from(character));
-    });
-    line.push('"');
+    // Writing to a string does not fail, here and below.
+    let _ = escape::json(line, text, is_hidden);
 }
 
 /// Appends `text` for people: as it is, but for what is hidden.
 pub(super) fn plain(line: &mut String, text: &str) {
-    escape(line, text, false, hidden);
+    let _ = escape::escape(line, text, false, is_hidden, hidden);
 }
 
 /// The same, and in quotes if it would not read as one word.
@@ -32,34 +30,12 @@ pub(super) fn word(line: &mut String, text: &str) {
         return plain(line, text);
     }
     line.push('"');
-    escape(line, text, true, hidden);
+    let _ = escape::escape(line, text, true, is_hidden, hidden);
     line.push('"');
 }
 
-fn hidden(line: &mut String, character: char) {
-    let _ = write!(line, "\\u{{{:x}}}", u32::from(character));
-}
-
-fn escape(line: &mut String, text: &str, is_quoted: bool, hidden: impl Fn(&mut String, char)) {
-    let mut rest = 0;
-    for (at, character) in text.char_indices() {
-        let short = match character {
-            '\n' => Some("\\n"),
-            '\r' => Some("\\r"),
-            '\t' => Some("\\t"),
-            '"' if is_quoted => Some("\\\""),
-            '\\' if is_quoted => Some("\\\\"),
-            other if is_hidden(other) => None,
-            _ => continue,
-        };
-        line.push_str(&text[rest..at]);
-        match short {
-            Some(short) => line.push_str(short),
-            None => hidden(line, character),
-        }
-        rest = at + character.len_utf8();
-    }
-    line.push_str(&text[rest..]);
+fn hidden(line: &mut String, character: char) -> fmt::Result {
+    write!(line, "\\u{{{:x}}}", u32::from(character))
 }
 
 #[cfg(test)]

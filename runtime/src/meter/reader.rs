@@ -85,18 +85,11 @@ impl Reader {
             let used = cells::lock();
             (used.run == self.run).then(|| used.read.clone())
         };
-        let points = used.map(|used| self.read(&used, observed, &converter)).unwrap_or_default();
+        let points = used.map(|used| self.read(&used, observed, &converter, time_unix_nanos)).unwrap_or_default();
         let metrics = points.into_values().filter(|metric| !metric.points.is_empty() || metric.refused > 0).collect();
-        let start_unix_nanos = self.start_of(MetricKind::Counter);
+        let (_, start_unix_nanos) = self.start_of(MetricKind::Counter);
         self.since = time_unix_nanos;
-        Snapshot {
-            temporality: self.temporality,
-            start_unix_nanos,
-            time_unix_nanos,
-            metrics,
-            #[cfg(feature = "otlp")]
-            foreign: Vec::new(),
-        }
+        Snapshot { temporality: self.temporality, start_unix_nanos, time_unix_nanos, metrics }
     }
 
     fn read(
@@ -104,40 +97,49 @@ impl Reader {
         used: &[(&'static Metric, &'static Table)],
         observed: Vec<Observed>,
         converter: &Converter,
+        now: u64,
     ) -> Points {
         let mut points = Points::new();
         for (metric, table) in used {
             let (meta, place) = (metric.meta(), std::ptr::from_ref(*metric).addr());
-            let mut of_metric = MetricPoints::new(meta, self.start_of(meta.kind));
+            let mut of_metric = self.empty(meta, now);
             of_metric.points = self.points(metric, table, converter);
             // Those of the same name and shape share a table, so this is the only one.
             points.insert((meta.name, place), of_metric);
         }
         for Observed { metric, set, value } in observed {
-            let labels = metric.meta().label_texts(set);
+            let labels = metric.meta().labels_of(set);
             let point = value_of(value).map(|value| Point { labels, value });
-            self.of(&mut points, metric).points.extend(point);
+            self.of(&mut points, metric, now).points.extend(point);
         }
         for metric in registry::metrics().filter(|metric| metric.refused() > 0) {
-            self.of(&mut points, metric).refused += metric.refused();
+            self.of(&mut points, metric, now).refused += metric.refused();
         }
         points
     }
 
     /// The points of a metric, which may be declared in several places.
-    fn of<'a>(&self, points: &'a mut Points, metric: &'static Metric) -> &'a mut MetricPoints {
+    fn of<'a>(&self, points: &'a mut Points, metric: &'static Metric, now: u64) -> &'a mut MetricPoints {
         let meta = metric.meta();
-        let start_unix_nanos = self.start_of(meta.kind);
-        let at = points.range((meta.name, 0)..=(meta.name, usize::MAX)).find(|(_, known)| known.meta.same_shape(meta));
+        let same = |known: &MetricPoints| known.meta.is_some_and(|known| known.same_shape(meta));
+        let at = points.range((meta.name, 0)..=(meta.name, usize::MAX)).find(|(_, known)| same(known));
         let at = at.map_or((meta.name, std::ptr::from_ref(metric).addr()), |(at, _)| *at);
-        points.entry(at).or_insert_with(|| MetricPoints::new(meta, start_unix_nanos))
+        points.entry(at).or_insert_with(|| self.empty(meta, now))
     }
 
-    /// What a metric of this kind counts from.
-    fn start_of(&self, kind: MetricKind) -> u64 {
+    /// A metric without points yet.
+    fn empty(&self, meta: &'static MetricMeta, now: u64) -> MetricPoints {
+        let (temporality, start) = self.start_of(meta.kind);
+        MetricPoints::new(meta, temporality, start, now)
+    }
+
+    /// What a metric of this kind counts from, and since when.
+    fn start_of(&self, kind: MetricKind) -> (Temporality, u64) {
         match (self.temporality, kind) {
-            (Temporality::Delta | Temporality::LowMemory, MetricKind::Counter | MetricKind::Histogram) => self.since,
-            _ => self.run_start,
+            (Temporality::Delta | Temporality::LowMemory, MetricKind::Counter | MetricKind::Histogram) => {
+                (Temporality::Delta, self.since)
+            }
+            _ => (Temporality::Cumulative, self.run_start),
         }
     }
 
@@ -171,7 +173,7 @@ impl Reader {
                     distribution(meta, *total, cumulative, exemplars)
                 }
             };
-            points.push(Point { labels: meta.label_texts(set), value });
+            points.push(Point { labels: meta.labels_of(set), value });
         }
         known.held = held;
         points
@@ -250,7 +252,7 @@ fn gauges(metric: &'static Metric, table: &Table) -> Vec<Point> {
 /// The points of single numbers. They are large and mostly empty, so they are written where they stay: one loop for each
 /// type of number, into room for all of them.
 fn numbers<T: Copy>(meta: &MetricMeta, values: &[(usize, T)], value: impl Fn(T) -> PointValue) -> Vec<Point> {
-    let point = |(set, number): &(usize, T)| Point { labels: meta.label_texts(*set), value: value(*number) };
+    let point = |(set, number): &(usize, T)| Point { labels: meta.labels_of(*set), value: value(*number) };
     values.iter().map(point).collect()
 }
 
@@ -264,8 +266,7 @@ fn up_downs(metric: &'static Metric, table: &Table) -> Vec<Point> {
         let difference = |(up, down): (u64, u64)| PointValue::I64((up.wrapping_sub(down) << 1) as i64 >> 1);
         metric.movements(table).into_iter().map(|pair| pair.map(difference)).collect()
     };
-    let point =
-        |(set, value): (usize, Option<PointValue>)| Some(Point { value: value?, labels: meta.label_texts(set) });
+    let point = |(set, value): (usize, Option<PointValue>)| Some(Point { value: value?, labels: meta.labels_of(set) });
     values.into_iter().enumerate().filter_map(point).collect()
 }
 

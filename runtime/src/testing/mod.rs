@@ -256,7 +256,7 @@ impl<R> Captured<R> {
     /// assert_eq!(calls.map(|value| value.as_f64()), Some(1.0));
     /// ```
     pub fn metric(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
-        self.metrics.iter().find(|metric| metric.meta.name == name)?.value(labels)
+        self.metrics.iter().find(|metric| metric.name == name)?.value(labels)
     }
 
     /// The points of its metrics: `name{label=text, ..} value`, a line for each; of a distribution only its count.

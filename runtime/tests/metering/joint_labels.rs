@@ -57,7 +57,7 @@ fn a_label_of_two_parts_is_two_attributes() {
         "tc_calls_total{rpc.service=loader, rpc.method=load, tc.device.id=4} 2\n",
     ];
     assert_eq!(snapshot.to_string(), expected.concat());
-    assert_eq!(snapshot.metric("tc_calls_total").unwrap().meta.sets(), 4 * 17);
+    assert_eq!(snapshot.metric("tc_calls_total").unwrap().meta.unwrap().sets(), 4 * 17);
     let text = snapshot.to_prometheus();
     let line = r#"tc_calls_total{rpc_service="store",rpc_method="put",tc_device_id="3"} 1"#;
     assert!(text.lines().any(|found| found == line), "{text}");

@@ -69,8 +69,8 @@ impl Random {
 }
 
 fn key_values(point: &Point) -> Vec<KeyValue> {
-    let key_value = |(name, text): &(&'static str, std::borrow::Cow<'static, str>)| KeyValue {
-        key: (*name).to_owned(),
+    let key_value = |(name, text): &(std::borrow::Cow<'static, str>, tracecast::OwnedValue)| KeyValue {
+        key: name.to_string(),
         value: Some(AnyValue { value: Some(any_value::Value::StringValue(text.to_string())) }),
         ..KeyValue::default()
     };
@@ -90,10 +90,10 @@ fn exemplars(points: &[ExemplarPoint]) -> Vec<Exemplar> {
 
 /// What OTLP says of a metric, by hand.
 fn expected(snapshot: &Snapshot, metric: &MetricPoints) -> Metric {
-    let name = metric.meta.name;
+    let name = &*metric.name;
     let shrinks = name == "tc_level";
     let temporality = if snapshot.temporality != Temporality::Cumulative && !shrinks { 1 } else { 2 };
-    let (start, time) = (metric.start_unix_nanos, snapshot.time_unix_nanos);
+    let (start, time) = (metric.start_unix_nanos.unwrap_or(0), snapshot.time_unix_nanos);
     let numbers = |start| metric.points.iter().map(|point| number(point, start, time)).collect();
     let data = match name {
         "tc_counted_total" | "tc_energy_joules_total" | "tc_level" => {

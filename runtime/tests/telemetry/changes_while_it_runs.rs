@@ -208,12 +208,13 @@ fn a_hook_sees_every_text() {
 
 #[test]
 fn a_hook_serves_receivers_of_both_forms() {
-    let _turn = TURN.lock().unwrap();
+    let _turn = turn();
     let receivers = [Receiver::start(), Receiver::start()];
     let protocols = [tracecast::config::Protocol::HttpProtobuf, tracecast::config::Protocol::HttpJson];
     let exporters = receivers.iter().zip(protocols).map(|(receiver, protocol)| {
         let mut settings = tracecast::config::OtlpSettings::default();
-        settings.address = Some(tracecast::config::Address::Base(receiver.endpoint().into()));
+        settings.address =
+            Some(tracecast::config::Address::Base(receiver.endpoint::<tracecast::config::Endpoint>().into()));
         settings.protocol = Some(protocol);
         Exporter::Otlp(Box::new(settings))
     });

@@ -5,10 +5,12 @@ mod labels;
 mod mistake;
 mod prometheus;
 
+use std::borrow::Cow;
 use std::panic::Location;
 
 use crate::declare::key::KeyMeta;
 use crate::declare::label::LabelText;
+use crate::declare::value::OwnedValue;
 
 pub use self::labels::{LabelSet, LabelValues, Labels, OrNone};
 pub(crate) use self::labels::{appended, ordinal};
@@ -338,8 +340,9 @@ impl MetricMeta {
         self.sets().saturating_mul(self.series_per_set())
     }
 
-    /// The texts of the label set with this index, by name. It is asked for each series at each collection.
-    pub(crate) fn label_texts(&self, index: usize) -> Vec<(&'static str, LabelText)> {
+    /// The labels of the set with this index, by name. It is asked for each series at each collection.
+    pub(crate) fn labels_of(&self, index: usize) -> Vec<(Cow<'static, str>, OwnedValue)> {
+        let label = |(name, text): (&'static str, LabelText)| (Cow::Borrowed(name), OwnedValue::Str(text));
         let more = usize::from(!self.outcomes.is_empty()) + usize::from(!self.error_types.is_empty());
         let mut labels = Vec::with_capacity(self.labels.len() + more);
         let (mut sets, mut rest) = (self.sets(), index);
@@ -348,8 +351,8 @@ impl MetricMeta {
             let ordinal = rest / sets;
             rest %= sets;
             match dimension.texts {
-                Texts::Key(key) if key.is_joint() => labels.extend(key.attributes(ordinal)),
-                _ => labels.push((dimension.name, dimension.text(ordinal))),
+                Texts::Key(key) if key.is_joint() => labels.extend(key.attributes(ordinal).map(label)),
+                _ => labels.push(label((dimension.name, dimension.text(ordinal)))),
             }
         }
         labels

@@ -2,6 +2,9 @@
 
 use std::fmt::{Display, Write};
 
+use crate::base::escape;
+use crate::encode::message::Message;
+
 /// JSON in the making. Commas are put where they belong.
 #[derive(Debug, Default)]
 pub(super) struct Json {
@@ -9,10 +12,6 @@ pub(super) struct Json {
 }
 
 impl Json {
-    pub(super) fn into_bytes(self) -> Vec<u8> {
-        self.text.into_bytes()
-    }
-
     /// An object as a value of its own: in an array, after a name, or as the whole.
     pub(super) fn object(&mut self, members: impl FnOnce(&mut Json)) {
         self.separate();
@@ -63,28 +62,11 @@ impl Json {
         self.member(name, |json| json.put(number));
     }
 
-    pub(super) fn flag(&mut self, name: &str, flag: bool) {
-        self.member(name, |json| json.put(flag));
-    }
-
-    pub(super) fn double(&mut self, name: &str, number: f64) {
-        self.member(name, |json| json.double_value(number));
-    }
-
-    pub(super) fn longs(&mut self, name: &str, numbers: &[u64]) {
+    fn numbers<T: Copy>(&mut self, name: &str, numbers: &[T], write: impl Fn(&mut Json, T)) {
         self.array(name, |json| {
             for number in numbers {
                 json.separate();
-                json.plain_value(number);
-            }
-        });
-    }
-
-    pub(super) fn doubles(&mut self, name: &str, numbers: &[f64]) {
-        self.array(name, |json| {
-            for number in numbers {
-                json.separate();
-                json.double_value(*number);
+                write(json, *number);
             }
         });
     }
@@ -110,25 +92,117 @@ impl Json {
     }
 
     fn quoted(&mut self, text: &str) {
-        self.text.push('"');
-        for character in text.chars() {
-            match character {
-                '"' => self.text.push_str("\\\""),
-                '\\' => self.text.push_str("\\\\"),
-                '\n' => self.text.push_str("\\n"),
-                '\r' => self.text.push_str("\\r"),
-                '\t' => self.text.push_str("\\t"),
-                control if control < ' ' => self.put(format_args!("\\u{:04x}", u32::from(control))),
-                other => self.text.push(other),
-            }
-        }
-        self.text.push('"');
+        // Writing to a string does not fail.
+        let _ = escape::json(&mut self.text, text, |character| character < ' ');
     }
 
     /// A comma, unless this is the first of its object or array, or the value behind a name.
     fn separate(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with(['{', '[', ':']) {
             self.text.push(',');
+        }
+    }
+}
+
+/// OTLP/JSON has names instead of the numbers of fields.
+impl Message for Json {
+    fn encode(mut buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8> {
+        buffer.clear();
+        let mut json = Json { text: String::from_utf8(buffer).unwrap_or_default() };
+        json.object(write);
+        json.text.into_bytes()
+    }
+
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    fn string(&mut self, _: u8, name: &str, text: &str) {
+        self.text(name, text);
+    }
+
+    fn boolean(&mut self, _: u8, name: &str, flag: bool) {
+        self.member(name, |json| json.put(flag));
+    }
+
+    fn uint32(&mut self, _: u8, name: &str, number: u32) {
+        self.number(name, number);
+    }
+
+    fn sint32(&mut self, _: u8, name: &str, number: i32) {
+        self.number(name, number);
+    }
+
+    fn int64(&mut self, _: u8, name: &str, number: i64) {
+        self.plain(name, number);
+    }
+
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn fixed32(&mut self, _: u8, name: &str, number: u32) {
+        self.number(name, number);
+    }
+
+    fn fixed64(&mut self, _: u8, name: &str, number: u64) {
+        self.plain(name, number);
+    }
+
+    fn sfixed64(&mut self, _: u8, name: &str, number: i64) {
+        self.plain(name, number);
+    }
+
+    fn double(&mut self, _: u8, name: &str, number: f64) {
+        self.member(name, |json| json.double_value(number));
+    }
+
+    fn id(&mut self, _: u8, name: &str, bytes: &[u8]) {
+        self.member(name, |json| {
+            json.text.push('"');
+            for byte in bytes {
+                let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
+                json.text.extend([digit(byte >> 4), digit(*byte)]);
+            }
+            json.text.push('"');
+        });
+    }
+
+    fn packed_uint64(&mut self, _: u8, name: &str, numbers: &[u64]) {
+        self.numbers(name, numbers, Json::plain_value);
+    }
+
+    fn packed_fixed64(&mut self, _: u8, name: &str, numbers: &[u64]) {
+        self.numbers(name, numbers, Json::plain_value);
+    }
+
+    fn packed_double(&mut self, _: u8, name: &str, numbers: &[f64]) {
+        self.numbers(name, numbers, Json::double_value);
+    }
+
+    fn message(&mut self, _: u8, name: &str, write: impl FnOnce(&mut Self)) {
+        self.member(name, |json| json.object(write));
+    }
+
+    fn long_message(&mut self, field: u8, name: &str, write: impl FnOnce(&mut Self)) {
+        self.message(field, name, write);
+    }
+
+    fn list(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
+        self.array(name, write);
+    }
+
+    fn element(&mut self, _: u8, write: impl FnOnce(&mut Self)) {
+        self.object(write);
+    }
+
+    fn long_element(&mut self, _: u8, write: impl FnOnce(&mut Self)) {
+        self.object(write);
+    }
+
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn elements(&mut self, written: &Self) {
+        if !written.text.is_empty() {
+            self.separate();
+            self.text.push_str(&written.text);
         }
     }
 }
@@ -161,9 +235,9 @@ mod tests {
     #[test]
     fn doubles_are_short_and_exact() {
         let numbers = [0.0, -0.0, 1.0, 0.1, 1e300, 5e-324, -123.456];
-        check(|json| json.doubles("d", &numbers), r#"{"d":[0.0,-0.0,1.0,0.1,1e300,5e-324,-123.456]}"#);
+        check(|json| json.packed_double(0, "d", &numbers), r#"{"d":[0.0,-0.0,1.0,0.1,1e300,5e-324,-123.456]}"#);
         let special = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
-        check(|json| json.doubles("d", &special), r#"{"d":["NaN","Infinity","-Infinity"]}"#);
+        check(|json| json.packed_double(0, "d", &special), r#"{"d":["NaN","Infinity","-Infinity"]}"#);
     }
 
     #[test]
@@ -171,8 +245,8 @@ mod tests {
         let write = |json: &mut Json| {
             json.array("a", |json| (0..2).for_each(|_| json.object(|_| ())));
             json.array("b", |_| ());
-            json.member("c", |json| json.object(|json| json.flag("d", true)));
-            json.longs("e", &[1, u64::MAX]);
+            json.member("c", |json| json.object(|json| json.boolean(0, "d", true)));
+            json.packed_fixed64(0, "e", &[1, u64::MAX]);
             json.number("f", -3_i32);
         };
         check(write, r#"{"a":[{},{}],"b":[],"c":{"d":true},"e":["1","18446744073709551615"],"f":-3}"#);

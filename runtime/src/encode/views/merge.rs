@@ -1,68 +1,29 @@
 //! Series that differ only in attributes which a view leaves out become one.
 
 use std::collections::HashMap;
-use std::hash::Hash;
 
 use crate::config::ViewStream;
 use crate::declare::metric::MetricKind;
 use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue};
-#[cfg(feature = "otel")]
-use crate::meter::snapshot::{ForeignMetric, ForeignPoint};
 
 /// Buckets on one side of zero, as the specification of OpenTelemetry has it.
 const MOST_BUCKETS: usize = 160;
 
-/// Leaves out labels of a metric of ours.
-pub(crate) fn merge_ours(metric: &mut MetricPoints, view: &ViewStream) {
-    for point in &mut metric.points {
-        point.labels.retain(|(name, _)| view.keeps(name));
-    }
-    let points = std::mem::take(&mut metric.points);
-    metric.points = merged(points, metric.meta.kind, |point: &Point| point.labels.clone(), |point| &mut point.value);
-}
-
-/// The same for a raw instrument.
-#[cfg(feature = "otel")]
-pub(crate) fn merge_foreign(metric: &mut ForeignMetric, view: &ViewStream) {
-    for point in &mut metric.points {
+/// Leaves out the labels that a view does not keep. The first of the points that become the same stands for all.
+pub(crate) fn leave_out(metric: &mut MetricPoints, view: &ViewStream) {
+    let mut places = HashMap::new();
+    let mut kept: Vec<Point> = Vec::new();
+    for mut point in std::mem::take(&mut metric.points) {
         // The mark of series above the limit is not an attribute that anybody recorded.
-        point.attributes.retain(|(name, _)| name == "otel.metric.overflow" || view.keeps(name));
-    }
-    let key = |point: &ForeignPoint| {
-        let mut texts: Vec<_> = point
-            .attributes
-            .iter()
-            .map(|(name, value)| (name.clone(), std::mem::discriminant(value), value.to_string()))
-            .collect();
-        texts.sort_by(|one, other| one.0.cmp(&other.0));
-        texts
-    };
-    let points = std::mem::take(&mut metric.points);
-    metric.points = merged(points, metric.kind, key, |point| &mut point.value);
-}
-
-/// Points in their order; of those with the same key the first stands for all.
-fn merged<P, K: Hash + Eq>(
-    points: Vec<P>,
-    kind: MetricKind,
-    key: impl Fn(&P) -> K,
-    value: impl Fn(&mut P) -> &mut PointValue,
-) -> Vec<P> {
-    let mut places: HashMap<K, usize> = HashMap::new();
-    let mut kept: Vec<P> = Vec::new();
-    for mut point in points {
-        let place = *places.entry(key(&point)).or_insert(kept.len());
+        point.labels.retain(|(name, _)| name == "otel.metric.overflow" || view.keeps(name));
+        let place = *places.entry(point.series()).or_insert(kept.len());
         match kept.get_mut(place) {
             None => kept.push(point),
-            Some(first) => {
-                let more = value(&mut point);
-                let more = std::mem::replace(more, PointValue::U64(0));
-                let first = value(first);
-                if kind == MetricKind::Gauge { *first = more } else { add(first, more) }
-            }
+            Some(first) if metric.kind == MetricKind::Gauge => first.value = point.value,
+            Some(first) => add(&mut first.value, point.value),
         }
     }
-    kept
+    metric.points = kept;
 }
 
 fn add(to: &mut PointValue, more: PointValue) {

@@ -8,9 +8,7 @@ mod pattern;
 
 use std::borrow::Cow;
 
-#[cfg(feature = "otel")]
-pub(crate) use self::merge::merge_foreign;
-pub(crate) use self::merge::merge_ours;
+pub(crate) use self::merge::leave_out;
 
 use self::pattern::{fits, fits_ignoring_case, is_pattern};
 use crate::base::secret::Masked;
@@ -75,13 +73,13 @@ impl Views {
         names
     }
 
-    /// Changes our metrics; those of raw instruments were changed where they were made.
+    /// Changes our metrics. Those of raw instruments were changed where they were made.
     pub(crate) fn apply(&self, snapshot: &mut Snapshot) {
         if self.0.is_empty() {
             return;
         }
         for metric in std::mem::take(&mut snapshot.metrics) {
-            let fitting: Vec<_> = self.fitting(metric.meta).collect();
+            let fitting: Vec<_> = metric.meta.into_iter().flat_map(|meta| self.fitting(meta)).collect();
             match fitting[..] {
                 [] => snapshot.metrics.push(metric),
                 _ => {
@@ -167,7 +165,7 @@ impl ViewStream {
             metric.description = Cow::Owned((**description).clone());
         }
         if !self.keeps_all() {
-            merge_ours(&mut metric, self);
+            leave_out(&mut metric, self);
         }
         if let Some(
             Aggregation::ExplicitBuckets { record_min_max: false, .. }

@@ -43,7 +43,6 @@ fn viewed(views: &[View]) -> Snapshot {
         start_unix_nanos: 1,
         time_unix_nanos: 2,
         metrics: captured.metrics,
-        foreign: Vec::new(),
     };
     Views::new(views).0.apply(&mut snapshot);
     snapshot
@@ -98,7 +97,7 @@ fn a_metric_has_another_name_and_description() {
     let snapshot = viewed(&[view("tc_viewed_level", stream)]);
     assert!(snapshot.metric("tc_viewed_level").is_none());
     let level = snapshot.metric("level.of.things").unwrap();
-    assert_eq!((&*level.description, level.meta.name), ("New.", "tc_viewed_level"));
+    assert_eq!((&*level.description, level.meta.unwrap().name), ("New.", "tc_viewed_level"));
     assert!(level.to_string().starts_with("level.of.things{tc.source.type=remote} -2\n"), "{level}");
     let text = snapshot.to_prometheus();
     assert!(text.contains("# HELP level_of_things New.\n# TYPE level_of_things gauge\n"), "{text}");

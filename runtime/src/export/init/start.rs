@@ -241,9 +241,7 @@ impl Meter {
         let mut snapshot = reader.snapshot();
         self.views.apply(&mut snapshot);
         #[cfg(feature = "otel")]
-        {
-            snapshot.foreign = self.meters.as_ref().map(|meters| meters.scrape(PATIENCE)).unwrap_or_default();
-        }
+        self.meters.iter().for_each(|meters| snapshot.metrics.extend(meters.scrape(PATIENCE)));
         snapshot
     }
 }

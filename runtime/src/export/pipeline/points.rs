@@ -33,9 +33,7 @@ impl Readings {
         let mut snapshot = self.reader.snapshot_within(patience);
         self.views.apply(&mut snapshot);
         #[cfg(feature = "otel")]
-        {
-            snapshot.foreign = self.meters.as_ref().map(|meters| meters.collect(patience)).unwrap_or_default();
-        }
+        self.meters.iter().for_each(|meters| snapshot.metrics.extend(meters.collect(patience)));
         snapshot
     }
 }

@@ -25,7 +25,7 @@ use self::provider::{Off, Provider};
 use self::streams::Streams;
 use crate::base::notice;
 use crate::config::{Metrics, TemporalityPreference};
-use crate::meter::snapshot::ForeignMetric;
+use crate::meter::snapshot::MetricPoints;
 
 /// As for our own observable gauges: what has not answered by then is a gap.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -68,7 +68,7 @@ impl Meters {
     }
 
     /// All points for an export, with no more patience for callbacks than given.
-    pub(crate) fn collect(&self, patience: Duration) -> Vec<ForeignMetric> {
+    pub(crate) fn collect(&self, patience: Duration) -> Vec<MetricPoints> {
         let mut metrics = self.read(&self.export, patience);
         if let Some(deltas) = &self.deltas {
             deltas.lock().unwrap_or_else(PoisonError::into_inner).apply(&mut metrics);
@@ -77,11 +77,11 @@ impl Meters {
     }
 
     /// All points since the beginning, for those who are scraped. Exports do not notice.
-    pub(crate) fn scrape(&self, patience: Duration) -> Vec<ForeignMetric> {
+    pub(crate) fn scrape(&self, patience: Duration) -> Vec<MetricPoints> {
         self.read(self.scrape.as_ref().unwrap_or(&self.export), patience)
     }
 
-    fn read(&self, reader: &ManualReader, patience: Duration) -> Vec<ForeignMetric> {
+    fn read(&self, reader: &ManualReader, patience: Duration) -> Vec<MetricPoints> {
         let answers = self.callbacks.ask(patience.min(self.patience));
         let mut read = ResourceMetrics::default();
         let collected = callbacks::with(answers, || catch_unwind(AssertUnwindSafe(|| reader.collect(&mut read))));

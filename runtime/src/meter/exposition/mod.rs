@@ -7,6 +7,8 @@ mod families;
 
 use self::families::{Families, Family};
 use crate::declare::metric::{MetricKind, label_name, plain, translate};
+use crate::declare::scope::ForeignScope;
+use crate::declare::value::OwnedValue;
 use crate::meter::snapshot::{ExponentialPoint, HistogramPoint, MetricPoints, PointValue, Snapshot};
 
 /// Labels with their values.
@@ -39,22 +41,45 @@ impl Snapshot {
         families.into_text()
     }
 
-    fn write(&self, families: &mut Families) {
-        for metric in self.metrics.iter().filter(|metric| !metric.points.is_empty()) {
-            write_ours(families, metric);
+    /// The same text with the resource in front, as the metric `target_info`.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn to_prometheus_about(&self, resource: &[(String, OwnedValue)]) -> String {
+        let mut families = Families::default();
+        let help = "What is known of the process.";
+        if let Some(family) = families.family("target_info", MetricKind::Gauge, help, "target_info") {
+            write_point(family, joined(texts(resource)), &PointValue::U64(1));
         }
-        #[cfg(feature = "otlp")]
-        self.foreign.iter().for_each(|metric| foreign::write(families, metric));
+        self.write(&mut families);
+        families.into_text()
+    }
+
+    fn write(&self, families: &mut Families) {
+        let with_points = self.metrics.iter().filter(|metric| !metric.points.is_empty());
+        with_points.for_each(|metric| write_metric(families, metric));
     }
 }
 
-fn write_ours(families: &mut Families, metric: &MetricPoints) {
-    let name = translated(&metric.name, metric.meta.unit, metric.meta.kind);
-    let Some(family) = families.family(&name, metric.meta.kind, &metric.description, &metric.name) else { return };
+fn write_metric(families: &mut Families, metric: &MetricPoints) {
+    let name = translated(&metric.name, &metric.unit, metric.kind);
+    let Some(family) = families.family(&name, metric.kind, &metric.description, &metric.name) else { return };
     for point in &metric.points {
-        let labels = point.labels.iter().map(|(name, text)| (label_name(name), text.to_string()));
+        let labels = texts(&point.labels).chain(metric.scope.iter().flat_map(|scope| of_scope(scope)));
         write_point(family, joined(labels), &point.value);
     }
+}
+
+fn texts<K: AsRef<str>>(labels: &[(K, OwnedValue)]) -> impl Iterator<Item = (String, String)> {
+    labels.iter().map(|(name, value)| (label_name(name.as_ref()), value.to_string()))
+}
+
+/// Whose a series of a raw instrument is: two libraries may have instruments of the same name.
+fn of_scope(scope: &ForeignScope) -> impl Iterator<Item = (String, String)> {
+    let given = [("name", Some(&scope.name)), ("version", scope.version.as_ref())];
+    let given = given.into_iter().chain([("schema_url", scope.schema_url.as_ref())]);
+    let own = given.filter_map(|(name, text)| Some((format!("otel_scope_{name}"), text?.clone())));
+    own.chain(
+        scope.attributes.iter().map(|(name, value)| (label_name(&format!("otel_scope_{name}")), value.to_string())),
+    )
 }
 
 /// A name that Prometheus takes.
@@ -145,53 +170,6 @@ fn number(number: f64) -> String {
         f64::INFINITY => "+Inf".to_owned(),
         f64::NEG_INFINITY => "-Inf".to_owned(),
         number => number.to_string(),
-    }
-}
-
-#[cfg(feature = "otlp")]
-mod foreign {
-    //! Metrics of raw OpenTelemetry instruments, and what is known of the process.
-
-    use super::{Families, joined, label_name, translated, write_point};
-    use crate::declare::metric::MetricKind;
-    use crate::declare::scope::ForeignScope;
-    use crate::declare::value::OwnedValue;
-    use crate::meter::snapshot::{ForeignMetric, PointValue, Snapshot};
-
-    impl Snapshot {
-        /// The same text with the resource in front, as the metric `target_info`.
-        pub(crate) fn to_prometheus_about(&self, resource: &[(String, OwnedValue)]) -> String {
-            let mut families = Families::default();
-            let help = "What is known of the process.";
-            if let Some(family) = families.family("target_info", MetricKind::Gauge, help, "target_info") {
-                write_point(family, joined(texts(resource)), &PointValue::U64(1));
-            }
-            self.write(&mut families);
-            families.into_text()
-        }
-    }
-
-    pub(super) fn write(families: &mut Families, metric: &ForeignMetric) {
-        let name = translated(&metric.name, &metric.unit, metric.kind);
-        let Some(family) = families.family(&name, metric.kind, &metric.description, &metric.name) else { return };
-        for point in &metric.points {
-            let labels = texts(&point.attributes).chain(of_scope(&metric.scope));
-            write_point(family, joined(labels), &point.value);
-        }
-    }
-
-    fn texts(attributes: &[(String, OwnedValue)]) -> impl Iterator<Item = (String, String)> {
-        attributes.iter().map(|(name, value)| (label_name(name), value.to_string()))
-    }
-
-    /// Whose a series is: two libraries may have instruments of the same name.
-    fn of_scope(scope: &ForeignScope) -> impl Iterator<Item = (String, String)> {
-        let given = [("name", Some(&scope.name)), ("version", scope.version.as_ref())];
-        let given = given.into_iter().chain([("schema_url", scope.schema_url.as_ref())]);
-        let own = given.filter_map(|(name, text)| Some((format!("otel_scope_{name}"), text?.clone())));
-        own.chain(
-            scope.attributes.iter().map(|(name, value)| (label_name(&format!("otel_scope_{name}")), value.to_string())),
-        )
     }
 }
 

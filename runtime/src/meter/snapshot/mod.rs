@@ -1,20 +1,17 @@
-//! Metrics as they are read: points with the texts of their labels.
-
-#[cfg(feature = "otlp")]
-mod foreign;
+//! Metrics as they are read, ours and those of raw OpenTelemetry instruments: points with their labels, as plain data.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-
 #[cfg(feature = "otlp")]
-#[cfg(feature = "otlp")]
-pub use self::foreign::{ForeignMetric, ForeignPoint};
+use std::mem::Discriminant;
+use std::sync::Arc;
 
 use crate::declare::amount::{Amount, Measurement};
 use crate::declare::cells::{Exemplar, Total, exponential, histogram};
-use crate::declare::label::LabelText;
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
+use crate::declare::scope::ForeignScope;
+use crate::declare::value::OwnedValue;
 use crate::record::clock::Converter;
 use crate::record::ids::{SpanId, TraceId};
 
@@ -62,14 +59,11 @@ pub struct Snapshot {
     pub start_unix_nanos: u64,
     /// When this was taken.
     pub time_unix_nanos: u64,
-    /// Metrics that have points, or that refused some, by name.
+    /// Metrics that have points, or that refused some: ours by name, then those of raw OpenTelemetry instruments by scope.
     pub metrics: Vec<MetricPoints>,
-    /// Metrics of raw OpenTelemetry instruments, those of one scope together.
-    #[cfg(feature = "otlp")]
-    pub foreign: Vec<ForeignMetric>,
 }
 
-/// The points of one metric.
+/// The points of one metric: of ours, of a raw OpenTelemetry instrument, or of a stream that a view made of it.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -87,14 +81,24 @@ pub struct Snapshot {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MetricPoints {
-    /// Its declaration.
-    pub meta: &'static MetricMeta,
+    /// Its declaration, if it is one of ours.
+    pub meta: Option<&'static MetricMeta>,
+    /// Whose it is, if it is a raw OpenTelemetry instrument.
+    pub scope: Option<Arc<ForeignScope>>,
     /// Its name: the declared one, unless a view gave it another.
     pub name: Cow<'static, str>,
     /// What it means: as declared, unless a view says otherwise.
     pub description: Cow<'static, str>,
-    /// What it counts from, as nanoseconds since 1970: in a delta, sums that can shrink count from the beginning.
-    pub start_unix_nanos: u64,
+    /// Its unit, in UCUM, or nothing.
+    pub unit: Cow<'static, str>,
+    /// What it measures. A sum of a raw instrument that only grows is a counter.
+    pub kind: MetricKind,
+    /// What it counts from: never [`Temporality::LowMemory`]. Sums that can shrink are always cumulative.
+    pub temporality: Temporality,
+    /// When it began to count, as nanoseconds since 1970. Gauges of ours have none.
+    pub start_unix_nanos: Option<u64>,
+    /// When it was read.
+    pub time_unix_nanos: u64,
     /// A point for each set of labels that was used.
     pub points: Vec<Point>,
     /// Measurements that were refused since the process began: no number, infinite, negative where that means nothing.
@@ -114,13 +118,14 @@ pub struct MetricPoints {
 ///
 /// let captured = tracecast::testing::capture(|| READ.add(2, (SourceType::Disk,)));
 /// let point = &captured.metrics[0].points[0];
-/// assert_eq!(point.labels, [("tc.source.type", "disk".into())]);
+/// assert_eq!(point.labels, [("tc.source.type".into(), "disk".into())]);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Point {
-    /// Its labels, by name.
-    pub labels: Vec<(&'static str, LabelText)>,
+    /// Its labels, by name: texts for a metric of ours, anything for a raw instrument. Series of a raw instrument above its
+    /// limit are together in one that has `otel.metric.overflow`.
+    pub labels: Vec<(Cow<'static, str>, OwnedValue)>,
     /// Its value.
     pub value: PointValue,
 }
@@ -282,7 +287,7 @@ pub struct ExemplarPoint {
 const MOST_BUCKETS: usize = 160;
 
 impl Snapshot {
-    /// The points of the metric with this name.
+    /// The points of the metric with this name; of several the first.
     ///
     /// ```standalone_crate
     /// use tracecast::{Metering, MeteringConfig, Temporality};
@@ -306,24 +311,62 @@ impl Snapshot {
     pub fn value(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
         self.metric(name)?.value(labels)
     }
+
+    /// How many points there are.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn points(&self) -> u64 {
+        self.metrics.iter().map(|metric| metric.points.len() as u64).sum()
+    }
 }
 
 impl MetricPoints {
     /// A metric as it was declared, without points yet.
-    pub(crate) fn new(meta: &'static MetricMeta, start_unix_nanos: u64) -> Self {
-        let (name, description) = (Cow::Borrowed(meta.name), Cow::Borrowed(meta.description));
-        MetricPoints { meta, name, description, start_unix_nanos, points: Vec::new(), refused: 0 }
+    pub(crate) fn new(meta: &'static MetricMeta, temporality: Temporality, start: u64, time_unix_nanos: u64) -> Self {
+        MetricPoints {
+            meta: Some(meta),
+            scope: None,
+            name: Cow::Borrowed(meta.name),
+            description: Cow::Borrowed(meta.description),
+            unit: Cow::Borrowed(meta.unit),
+            kind: meta.kind,
+            temporality,
+            start_unix_nanos: (meta.kind != MetricKind::Gauge).then_some(start),
+            time_unix_nanos,
+            points: Vec::new(),
+            refused: 0,
+        }
     }
 
-    /// The value of the point with these labels, in any order.
+    /// The value of the point with these labels, in any order, each as it prints.
     pub fn value(&self, labels: &[(&str, &str)]) -> Option<&PointValue> {
+        let is = |value: &OwnedValue, text: &str| match value {
+            OwnedValue::Str(value) => value == text,
+            value => value.to_string() == text,
+        };
         let has = |point: &&Point| {
             point.labels.len() == labels.len()
                 && labels
                     .iter()
-                    .all(|(name, text)| point.labels.iter().any(|(key, value)| key == name && value == text))
+                    .all(|(name, text)| point.labels.iter().any(|(key, value)| key == name && is(value, text)))
         };
         self.points.iter().find(has).map(|point| &point.value)
+    }
+}
+
+/// What tells a series from others of its metric: names, types and texts of its labels.
+#[cfg(feature = "otlp")]
+pub(crate) type Series = Vec<(Cow<'static, str>, Discriminant<OwnedValue>, String)>;
+
+#[cfg(feature = "otlp")]
+impl Point {
+    /// Its series, whatever the order of its labels.
+    pub(crate) fn series(&self) -> Series {
+        let label = |(name, value): &(Cow<'static, str>, OwnedValue)| {
+            (name.clone(), std::mem::discriminant(value), value.to_string())
+        };
+        let mut labels: Vec<_> = self.labels.iter().map(label).collect();
+        labels.sort_by(|one, other| one.0.cmp(&other.0));
+        labels
     }
 }
 
@@ -402,13 +445,16 @@ pub(crate) fn of_measurements(measurements: &[Measurement]) -> Vec<MetricPoints>
     }
     let points = |meta: &'static MetricMeta, sets: BTreeMap<usize, Vec<Amount>>| {
         let point = |(set, amounts): (usize, Vec<Amount>)| {
-            Some(Point { labels: meta.label_texts(set), value: of_amounts(meta, &amounts)? })
+            Some(Point { labels: meta.labels_of(set), value: of_amounts(meta, &amounts)? })
         };
         sets.into_iter().filter_map(point).collect()
     };
     series
         .into_values()
-        .map(|(meta, sets)| MetricPoints { points: points(meta, sets), ..MetricPoints::new(meta, 0) })
+        .map(|(meta, sets)| MetricPoints {
+            points: points(meta, sets),
+            ..MetricPoints::new(meta, Temporality::Cumulative, 0, 0)
+        })
         .collect()
 }
 
@@ -449,36 +495,26 @@ fn of_amounts(meta: &MetricMeta, amounts: &[Amount]) -> Option<PointValue> {
 /// One line per series: `name{label=text, ..} value`; of a distribution only how many values it has.
 impl fmt::Display for MetricPoints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.points.iter().try_for_each(|point| write_line(f, &self.name, &point.labels, &point.value))
+        for Point { labels, value } in &self.points {
+            let labels: Vec<_> = labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            f.write_str(&self.name)?;
+            if !labels.is_empty() {
+                write!(f, "{{{}}}", labels.join(", "))?;
+            }
+            match value {
+                PointValue::U64(value) => writeln!(f, " {value}"),
+                PointValue::I64(value) => writeln!(f, " {value}"),
+                PointValue::F64(value) => writeln!(f, " {value}"),
+                PointValue::Histogram(HistogramPoint { count, .. })
+                | PointValue::Exponential(ExponentialPoint { count, .. }) => writeln!(f, " count={count}"),
+            }?;
+        }
+        Ok(())
     }
 }
 
-fn write_line(
-    f: &mut fmt::Formatter<'_>,
-    name: &str,
-    labels: &[(impl fmt::Display, impl fmt::Display)],
-    value: &PointValue,
-) -> fmt::Result {
-    let labels: Vec<_> = labels.iter().map(|(name, text)| format!("{name}={text}")).collect();
-    f.write_str(name)?;
-    if !labels.is_empty() {
-        write!(f, "{{{}}}", labels.join(", "))?;
-    }
-    match value {
-        PointValue::U64(value) => writeln!(f, " {value}"),
-        PointValue::I64(value) => writeln!(f, " {value}"),
-        PointValue::F64(value) => writeln!(f, " {value}"),
-        PointValue::Histogram(HistogramPoint { count, .. })
-        | PointValue::Exponential(ExponentialPoint { count, .. }) => writeln!(f, " count={count}"),
-    }
-}
-
-/// First ours, then those of raw OpenTelemetry instruments.
 impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.metrics.iter().try_for_each(|metric| metric.fmt(f))?;
-        #[cfg(feature = "otlp")]
-        self.foreign.iter().try_for_each(|metric| metric.fmt(f))?;
-        Ok(())
+        self.metrics.iter().try_for_each(|metric| metric.fmt(f))
     }
 }

@@ -15,12 +15,12 @@ use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
 use crate::interop::otel::convert;
 use crate::meter::snapshot::{
-    ExponentialBuckets, ExponentialPoint, ForeignMetric, ForeignPoint, HistogramPoint, PointValue, Temporality,
+    ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Temporality,
 };
 use crate::record::clock::unix_nanos;
 
 /// All metrics, by scope.
-pub(super) fn metrics(read: &ResourceMetrics) -> Vec<ForeignMetric> {
+pub(super) fn metrics(read: &ResourceMetrics) -> Vec<MetricPoints> {
     let mut scopes: Vec<_> = read.scope_metrics().collect();
     // The SDK has them in no order.
     scopes.sort_by_key(|scope| (scope.scope().name().to_owned(), scope.scope().version().map(str::to_owned)));
@@ -31,22 +31,24 @@ pub(super) fn metrics(read: &ResourceMetrics) -> Vec<ForeignMetric> {
     scopes.iter().flat_map(of_scope).collect()
 }
 
-fn metric(scope: &Arc<ForeignScope>, metric: &Metric) -> ForeignMetric {
+fn metric(scope: &Arc<ForeignScope>, metric: &Metric) -> MetricPoints {
     let data = match metric.data() {
         AggregatedMetrics::F64(data) => Data::of(data),
         AggregatedMetrics::U64(data) => Data::of(data),
         AggregatedMetrics::I64(data) => Data::of(data),
     };
-    ForeignMetric {
-        scope: scope.clone(),
-        name: metric.name().to_owned(),
-        description: metric.description().to_owned(),
-        unit: metric.unit().to_owned(),
+    MetricPoints {
+        meta: None,
+        scope: Some(scope.clone()),
+        name: metric.name().to_owned().into(),
+        description: metric.description().to_owned().into(),
+        unit: metric.unit().to_owned().into(),
         kind: data.kind,
         temporality: data.temporality,
         start_unix_nanos: data.start.map(unix_nanos),
         time_unix_nanos: unix_nanos(data.time),
         points: data.points,
+        refused: 0,
     }
 }
 
@@ -55,7 +57,7 @@ struct Data {
     temporality: Temporality,
     start: Option<SystemTime>,
     time: SystemTime,
-    points: Vec<ForeignPoint>,
+    points: Vec<Point>,
 }
 
 impl Data {
@@ -93,8 +95,8 @@ impl Data {
     }
 }
 
-fn point<'a>(from: impl Iterator<Item = &'a KeyValue>, value: PointValue) -> ForeignPoint {
-    ForeignPoint { attributes: attributes(from), value }
+fn point<'a>(from: impl Iterator<Item = &'a KeyValue>, value: PointValue) -> Point {
+    Point { labels: attributes(from), value }
 }
 
 fn histogram<T: Number>(point: &HistogramDataPoint<T>) -> PointValue {
@@ -147,8 +149,8 @@ fn temporality(temporality: SdkTemporality) -> Temporality {
     if temporality == SdkTemporality::Delta { Temporality::Delta } else { Temporality::Cumulative }
 }
 
-fn attributes<'a>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(String, OwnedValue)> {
-    from.map(|attribute| (attribute.key.to_string(), convert::value(attribute.value.clone()))).collect()
+fn attributes<'a, K: From<String>>(from: impl Iterator<Item = &'a KeyValue>) -> Vec<(K, OwnedValue)> {
+    from.map(|attribute| (attribute.key.to_string().into(), convert::value(attribute.value.clone()))).collect()
 }
 
 /// What instruments count in.

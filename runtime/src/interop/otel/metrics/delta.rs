@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use crate::declare::metric::MetricKind;
-use crate::meter::snapshot::{ForeignMetric, ForeignPoint, PointValue, Temporality};
+use crate::meter::snapshot::{MetricPoints, PointValue, Series, Temporality};
 
 /// For how many exports a series is remembered that is not observed.
 const REMEMBERED: u64 = 16;
@@ -22,7 +22,7 @@ pub(super) struct Deltas {
 struct Stream {
     /// When it was exported.
     time: Option<u64>,
-    series: HashMap<Vec<(String, String)>, Shown>,
+    series: HashMap<Series, Shown>,
 }
 
 struct Shown {
@@ -32,31 +32,26 @@ struct Shown {
 
 impl Deltas {
     /// Makes deltas of all sums that only grow and are not deltas yet: those of observed counters.
-    pub(super) fn apply(&mut self, metrics: &mut [ForeignMetric]) {
+    pub(super) fn apply(&mut self, metrics: &mut [MetricPoints]) {
         self.round += 1;
-        let observed = |metric: &&mut ForeignMetric| {
+        let observed = |metric: &&mut MetricPoints| {
             metric.kind == MetricKind::Counter && metric.temporality == Temporality::Cumulative
         };
         for metric in metrics.iter_mut().filter(observed) {
-            let place = (metric.scope.name.clone(), metric.scope.version.clone(), metric.name.clone());
+            let Some(scope) = &metric.scope else { continue };
+            let place = (scope.name.clone(), scope.version.clone(), metric.name.to_string());
             let stream = self.streams.entry(place).or_default();
             metric.temporality = Temporality::Delta;
             metric.start_unix_nanos = stream.time.or(metric.start_unix_nanos);
             stream.time = Some(metric.time_unix_nanos);
             for point in &mut metric.points {
                 let now = point.value.clone();
-                let before = stream.series.insert(key(point), Shown { value: now.clone(), round: self.round });
+                let before = stream.series.insert(point.series(), Shown { value: now.clone(), round: self.round });
                 point.value = since(now, before.map(|shown| shown.value));
             }
             stream.series.retain(|_, shown| shown.round + REMEMBERED > self.round);
         }
     }
-}
-
-fn key(point: &ForeignPoint) -> Vec<(String, String)> {
-    let mut key: Vec<_> = point.attributes.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
-    key.sort();
-    key
 }
 
 fn since(now: PointValue, before: Option<PointValue>) -> PointValue {

@@ -11,9 +11,8 @@ use opentelemetry_sdk::metrics::{
 use super::provider::names_bounds;
 use crate::base::notice;
 use crate::config::{Aggregation, CardinalityLimits, HistogramAggregation, InstrumentType, Metrics, ViewStream};
-use crate::declare::scope::ForeignScope;
-use crate::encode::views::{Subject, Views, merge_foreign};
-use crate::meter::snapshot::ForeignMetric;
+use crate::encode::views::{Subject, Views, leave_out};
+use crate::meter::snapshot::MetricPoints;
 
 /// The bounds of the specification, for histograms that name none.
 const DEFAULT_BOUNDS: [f64; 15] =
@@ -134,12 +133,12 @@ impl Streams {
     }
 
     /// Leaves out what the SDK could not be told to.
-    pub(super) fn finish(&self, metric: &mut ForeignMetric) {
-        let ForeignScope { name, version, .. } = &*metric.scope;
-        let place = (name.clone(), version.clone(), metric.name.to_ascii_lowercase());
+    pub(super) fn finish(&self, metric: &mut MetricPoints) {
+        let Some(scope) = &metric.scope else { return };
+        let place = (scope.name.clone(), scope.version.clone(), metric.name.to_ascii_lowercase());
         let view = self.reduced.lock().unwrap_or_else(PoisonError::into_inner).get(&place).cloned();
         if let Some(view) = view {
-            merge_foreign(metric, &view);
+            leave_out(metric, &view);
         }
     }
 }

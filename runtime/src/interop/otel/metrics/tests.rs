@@ -17,7 +17,7 @@ use crate::declare::metric::MetricKind;
 use crate::declare::value::OwnedValue;
 use crate::encode::resource::EncodedResource;
 use crate::encode::{json, metrics as encode};
-use crate::meter::snapshot::{ForeignMetric, PointValue, Snapshot, Temporality as Ours};
+use crate::meter::snapshot::{MetricPoints, PointValue, Snapshot, Temporality as Ours};
 
 /// The global provider is one for all tests.
 fn turn() -> MutexGuard<'static, ()> {
@@ -34,23 +34,23 @@ fn start(config: &Metrics) -> Meters {
     meters
 }
 
-fn find<'a>(metrics: &'a [ForeignMetric], name: &str) -> &'a ForeignMetric {
+fn find<'a>(metrics: &'a [MetricPoints], name: &str) -> &'a MetricPoints {
     metrics.iter().find(|metric| metric.name == name).unwrap_or_else(|| panic!("no `{name}` in {metrics:?}"))
 }
 
-fn value(metrics: &[ForeignMetric], name: &str, attributes: &[(&str, &str)]) -> PointValue {
+fn value(metrics: &[MetricPoints], name: &str, attributes: &[(&str, &str)]) -> PointValue {
     let metric = find(metrics, name);
     metric.value(attributes).unwrap_or_else(|| panic!("no {attributes:?} in {metric}")).clone()
 }
 
-fn snapshot(foreign: Vec<ForeignMetric>) -> Snapshot {
+fn snapshot(metrics: Vec<MetricPoints>) -> Snapshot {
     let (start_unix_nanos, time_unix_nanos) = (1, 2);
-    Snapshot { temporality: Ours::Cumulative, start_unix_nanos, time_unix_nanos, metrics: Vec::new(), foreign }
+    Snapshot { temporality: Ours::Cumulative, start_unix_nanos, time_unix_nanos, metrics }
 }
 
 /// What is sent, read back by a decoder of others: as protobuf and as JSON, without the scope that is ours.
-fn sent(foreign: Vec<ForeignMetric>) -> [Vec<ScopeMetrics>; 2] {
-    let (resource, snapshot) = (EncodedResource::new(&[]), snapshot(foreign));
+fn sent(metrics: Vec<MetricPoints>) -> [Vec<ScopeMetrics>; 2] {
+    let (resource, snapshot) = (EncodedResource::new(&[]), snapshot(metrics));
     let protobuf = encode::metrics_request(&resource, &snapshot);
     let protobuf = ExportMetricsServiceRequest::decode(&protobuf[..]).unwrap();
     let json: ExportMetricsServiceRequest =
@@ -232,7 +232,7 @@ fn global_instruments_count_until_telemetry_stops() {
     assert_eq!((calls.kind, calls.temporality), (MetricKind::Counter, Ours::Cumulative));
     assert!(calls.start_unix_nanos.unwrap() <= calls.time_unix_nanos);
     meters.stop();
-    assert_eq!(meters.collect(PATIENCE), []);
+    assert!(meters.collect(PATIENCE).is_empty());
     let provider = global::meter_provider();
     provider.meter("lib").u64_counter("calls").build().add(1, &[]);
     let asked = Arc::new(AtomicBool::new(false));
@@ -240,7 +240,7 @@ fn global_instruments_count_until_telemetry_stops() {
     provider.meter("lib").u64_observable_gauge("late").with_callback(move |_| ask.store(true, SeqCst)).build();
     drop(meters);
     let again = start(&Metrics::default());
-    assert_eq!(again.collect(PATIENCE), [], "nothing is left of the first ones");
+    assert!(again.collect(PATIENCE).is_empty(), "nothing is left of the first ones");
     assert!(!asked.load(SeqCst));
 }
 
@@ -337,7 +337,7 @@ fn a_callback_that_panics_or_hangs_keeps_nobody_from_anything() {
         .build();
     meter.u64_observable_gauge("works").with_callback(|observer| observer.observe(1, &[])).build();
     let counter = meter.u64_counter("calls").build();
-    let has = |metrics: &[ForeignMetric], name: &str| metrics.iter().any(|metric| metric.name == name);
+    let has = |metrics: &[MetricPoints], name: &str| metrics.iter().any(|metric| metric.name == name);
     let until = |name: &str, patience: Duration| {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -377,8 +377,8 @@ fn who_has_all_the_time_in_the_world_still_does_not_wait_for_ever() {
         let _ = released.lock().unwrap_or_else(PoisonError::into_inner).recv();
     };
     global::meter("lib").u64_observable_gauge("hangs").with_callback(hang).build();
-    assert_eq!(meters.collect(Duration::MAX), []);
-    assert_eq!(meters.scrape(Duration::MAX), []);
+    assert!(meters.collect(Duration::MAX).is_empty());
+    assert!(meters.scrape(Duration::MAX).is_empty());
     drop(release);
 }
 
@@ -398,7 +398,7 @@ fn what_exceeds_the_limit_is_together_and_marked() {
     assert_eq!(find(&metrics, "many").points.len(), 3);
     assert_eq!(find(&metrics, "many.sizes").points.len(), 8);
     assert_eq!(value(&metrics, "many", &[("otel.metric.overflow", "true")]), PointValue::U64(7));
-    let overflow = find(&metrics, "many").points.iter().flat_map(|point| &point.attributes);
+    let overflow = find(&metrics, "many").points.iter().flat_map(|point| &point.labels);
     assert!(
         overflow.into_iter().any(|(name, value)| name == "otel.metric.overflow" && *value == OwnedValue::Bool(true))
     );
@@ -461,7 +461,7 @@ fn views_change_raw_instruments() {
     assert!(!metrics.iter().any(|metric| metric.name == "dropped.calls" || metric.name == "named"));
     assert_eq!(metrics.iter().filter(|metric| metric.name == "level").count(), 1);
     assert_eq!(
-        (find(&metrics, "level").scope.name.as_str(), value(&metrics, "level", &[])),
+        (find(&metrics, "level").scope.as_ref().unwrap().name.as_str(), value(&metrics, "level", &[])),
         ("other", PointValue::I64(4))
     );
     assert_eq!(find(&metrics, "renamed").description, "New.");
@@ -525,7 +525,7 @@ fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
         meter.u64_counter("target.info").build().add(1, &[]);
         meter.u64_gauge("target.info").build().record(1, &[]);
     }
-    let snapshot = Snapshot { metrics: captured.metrics, ..snapshot(meters.scrape(PATIENCE)) };
+    let snapshot = snapshot([captured.metrics, meters.scrape(PATIENCE)].concat());
     let resource = [("service.name".to_owned(), OwnedValue::Str("daemon \"7\"".into()))];
     let text = snapshot.to_prometheus_about(&resource);
     for line in [
@@ -572,7 +572,7 @@ fn promtool_has_nothing_to_say() {
     meter.f64_histogram("http.server.request.duration").with_unit("s").build().record(0.2, &[]);
     meter.i64_up_down_counter("http.server.active_requests").build().add(1, &[]);
     meter.f64_gauge("system.cpu.utilization").with_unit("1").build().record(0.5, &[]);
-    let snapshot = Snapshot { metrics: captured.metrics, ..snapshot(meters.scrape(PATIENCE)) };
+    let snapshot = snapshot([captured.metrics, meters.scrape(PATIENCE)].concat());
     let text = snapshot.to_prometheus_about(&[("service.name".to_owned(), OwnedValue::Str("daemon".into()))]);
     assert!(
         text.contains("http_server_request_duration_seconds_bucket{otel_scope_name=\"lib\",le=\"5\"} 1\n"),

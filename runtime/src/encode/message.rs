@@ -1,0 +1,218 @@
+//! OTLP messages, described once for both of their forms: protocol buffers and JSON.
+//!
+//! A function that describes a message calls a method for each field, with the field's number and its name in JSON. The
+//! methods are named after the types of protocol buffers. They write what they are given: a description itself leaves out
+//! the fields that have no value.
+
+use crate::declare::value::{OwnedValue, Value};
+use crate::encode::attribute::{self, with_unsigned};
+use crate::encode::wire::Wire;
+
+/// The message that is being written, in one of its two forms.
+pub(crate) trait Message: Default {
+    /// A whole message. It is written into `buffer`, which may have been used before.
+    fn encode(buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8>;
+
+    /// Bytes that were written.
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn len(&self) -> usize;
+
+    fn string(&mut self, field: u8, name: &str, text: &str);
+
+    fn string_unless_empty(&mut self, field: u8, name: &str, text: &str) {
+        if !text.is_empty() {
+            self.string(field, name, text);
+        }
+    }
+
+    fn boolean(&mut self, field: u8, name: &str, flag: bool);
+
+    /// An enum, too.
+    fn uint32(&mut self, field: u8, name: &str, number: u32);
+
+    fn sint32(&mut self, field: u8, name: &str, number: i32);
+
+    fn int64(&mut self, field: u8, name: &str, number: i64);
+
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn fixed32(&mut self, field: u8, name: &str, number: u32);
+
+    fn fixed64(&mut self, field: u8, name: &str, number: u64);
+
+    fn sfixed64(&mut self, field: u8, name: &str, number: i64);
+
+    fn double(&mut self, field: u8, name: &str, number: f64);
+
+    /// The bytes of a trace's or a span's id.
+    fn id(&mut self, field: u8, name: &str, bytes: &[u8]);
+
+    fn packed_uint64(&mut self, field: u8, name: &str, numbers: &[u64]);
+
+    fn packed_fixed64(&mut self, field: u8, name: &str, numbers: &[u64]);
+
+    fn packed_double(&mut self, field: u8, name: &str, numbers: &[f64]);
+
+    fn message(&mut self, field: u8, name: &str, write: impl FnOnce(&mut Self));
+
+    /// A message that is likely to have more than 16 KiB.
+    fn long_message(&mut self, field: u8, name: &str, write: impl FnOnce(&mut Self));
+
+    /// A repeated field, whose elements `write` writes.
+    fn list(&mut self, name: &str, write: impl FnOnce(&mut Self));
+
+    /// A message in a list.
+    fn element(&mut self, field: u8, write: impl FnOnce(&mut Self));
+
+    /// A message in a list that is likely to have more than 16 KiB.
+    fn long_element(&mut self, field: u8, write: impl FnOnce(&mut Self));
+
+    /// Elements of a list that were written before.
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn elements(&mut self, written: &Self);
+
+    /// A repeated field with a message for each item.
+    fn messages<T>(
+        &mut self,
+        field: u8,
+        name: &str,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Self, T),
+    ) {
+        self.list(name, |m| items.into_iter().for_each(|item| m.element(field, |m| write(m, item))));
+    }
+
+    /// A `KeyValue` in a list.
+    fn key_value(&mut self, field: u8, key: &str, value: Value<'_>) {
+        self.element(field, |m| {
+            m.string(1, "key", key);
+            m.message(2, "value", |m| any_value(m, value));
+        });
+    }
+}
+
+/// The fields of an `AnyValue`.
+pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
+    match value {
+        Value::Str(text) | Value::Static(text) => m.string(1, "stringValue", text),
+        Value::Bool(flag) => m.boolean(2, "boolValue", flag),
+        Value::I64(number) => m.int64(3, "intValue", number),
+        Value::U64(number) => with_unsigned(number, |value| any_value(m, value)),
+        Value::F64(number) => m.double(4, "doubleValue", number),
+        Value::StrArray(texts) => array(m, texts.iter().map(|text| Value::Str(text))),
+        Value::I64Array(numbers) => array(m, numbers.iter().copied().map(Value::I64)),
+        Value::F64Array(numbers) => array(m, numbers.iter().copied().map(Value::F64)),
+        Value::BoolArray(flags) => array(m, flags.iter().copied().map(Value::Bool)),
+        Value::Absent | Value::Label(_) => {}
+    }
+}
+
+fn array<'a>(m: &mut impl Message, values: impl Iterator<Item = Value<'a>>) {
+    m.message(5, "arrayValue", |m| m.messages(1, "values", values, any_value));
+}
+
+/// A field of attributes.
+pub(crate) fn attributes<K: AsRef<str>>(m: &mut impl Message, field: u8, attributes: &[(K, OwnedValue)]) {
+    m.list("attributes", |m| {
+        attributes.iter().for_each(|(key, value)| m.key_value(field, key.as_ref(), value.as_value()));
+    });
+}
+
+/// Protocol buffers.
+impl Message for Wire {
+    fn encode(buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8> {
+        let mut wire = Wire::reusing(buffer);
+        write(&mut wire);
+        wire.bytes
+    }
+
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    fn string(&mut self, field: u8, _: &str, text: &str) {
+        self.text(field, text);
+    }
+
+    fn boolean(&mut self, field: u8, _: &str, flag: bool) {
+        self.number(field, u64::from(flag));
+    }
+
+    fn uint32(&mut self, field: u8, _: &str, number: u32) {
+        self.number(field, u64::from(number));
+    }
+
+    fn sint32(&mut self, field: u8, _: &str, number: i32) {
+        self.signed(field, number);
+    }
+
+    fn int64(&mut self, field: u8, _: &str, number: i64) {
+        self.number(field, number as u64);
+    }
+
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn fixed32(&mut self, field: u8, _: &str, number: u32) {
+        // The flags of a span are field 16, whose tag has two bytes.
+        self.varint(u64::from(field) << 3 | 5);
+        self.push(&number.to_le_bytes());
+    }
+
+    fn fixed64(&mut self, field: u8, _: &str, number: u64) {
+        self.fixed(field, number);
+    }
+
+    fn sfixed64(&mut self, field: u8, _: &str, number: i64) {
+        self.fixed(field, number as u64);
+    }
+
+    fn double(&mut self, field: u8, _: &str, number: f64) {
+        self.fixed(field, number.to_bits());
+    }
+
+    fn id(&mut self, field: u8, _: &str, bytes: &[u8]) {
+        self.field_of_bytes(field, bytes);
+    }
+
+    fn packed_uint64(&mut self, field: u8, _: &str, numbers: &[u64]) {
+        self.all_varint(field, numbers);
+    }
+
+    fn packed_fixed64(&mut self, field: u8, _: &str, numbers: &[u64]) {
+        self.all_fixed(field, numbers.iter().copied());
+    }
+
+    fn packed_double(&mut self, field: u8, _: &str, numbers: &[f64]) {
+        self.all_fixed(field, numbers.iter().map(|number| number.to_bits()));
+    }
+
+    fn message(&mut self, field: u8, _: &str, write: impl FnOnce(&mut Self)) {
+        self.nested(field, write);
+    }
+
+    fn long_message(&mut self, field: u8, _: &str, write: impl FnOnce(&mut Self)) {
+        self.long_element(field, write);
+    }
+
+    fn list(&mut self, _: &str, write: impl FnOnce(&mut Self)) {
+        write(self);
+    }
+
+    fn element(&mut self, field: u8, write: impl FnOnce(&mut Self)) {
+        self.nested(field, write);
+    }
+
+    fn long_element(&mut self, field: u8, write: impl FnOnce(&mut Self)) {
+        let opened = self.open_long(field);
+        write(self);
+        self.close(opened);
+    }
+
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn elements(&mut self, written: &Self) {
+        self.push(&written.bytes);
+    }
+
+    fn key_value(&mut self, field: u8, key: &str, value: Value<'_>) {
+        attribute::field(self, field, key, value);
+    }
+}
