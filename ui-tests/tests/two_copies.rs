@@ -50,6 +50,8 @@ fn changed_copy(workspace: &Path, folder: PathBuf, version: &str) -> PathBuf {
         ("runtime/src/declare/cells/mod.rs", before(declared, "    state: AtomicI8,\n")),
         ("runtime/src/declare/cells/mod.rs", before(given, "            state: AtomicI8::new(")),
     ];
+    // A file that was moved since the last run must not stay beside its successor.
+    let _ = std::fs::remove_dir_all(&folder);
     for file in ["Cargo.toml", "macros", "runtime/Cargo.toml", "runtime/src"] {
         copy(workspace, &folder, Path::new(file), &changes);
     }

@@ -118,7 +118,10 @@ fn the_catalogue_is_printed_and_compared() {
 
     let (code, _, errors) = compare("{}", &[]);
     assert_eq!(code, Some(2), "{errors}");
-    assert!(errors.ends_with(": not a catalogue: `tracecast_catalogue` is missing\n"), "{errors}");
+    assert!(
+        errors.ends_with(": not a catalogue: missing field `tracecast_catalogue` at line 1 column 2\n"),
+        "{errors}"
+    );
     std::fs::remove_file(&file).unwrap();
     let gone = smoke(&[], &["--telemetry-catalogue-compare", file.to_str().unwrap()]);
     assert_eq!(gone.status.code(), Some(2));
