@@ -1,7 +1,8 @@
 //! What a receiver says: how much it rejected, and why.
 
+use serde::Deserialize;
+
 use super::proto::{self, Value};
-use crate::encode::json::scan;
 
 /// The form of an answer's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub(super) fn partial(form: Form, body: &[u8]) -> Option<Partial> {
     match form {
         _ if body.is_empty() => Some(Partial::default()),
         Form::Protobuf if proto::is_message(body) => Some(partial_protobuf(body)),
-        Form::Json => std::str::from_utf8(body).ok().filter(|text| scan::members(text).is_some()).map(partial_json),
+        Form::Json => partial_json(body),
         Form::Protobuf | Form::Text | Form::Other => None,
     }
 }
@@ -50,7 +51,7 @@ pub(super) fn reason(form: Form, body: &[u8]) -> Option<String> {
         Form::Protobuf if proto::is_message(body) => {
             String::from_utf8_lossy(proto::bytes(body, 2).unwrap_or_default()).into_owned()
         }
-        Form::Json => json_string(&String::from_utf8_lossy(body), "message")?,
+        Form::Json => serde_json::from_slice::<Refusal>(body).ok()?.reason()?,
         Form::Text => String::from_utf8_lossy(body).into_owned(),
         Form::Protobuf | Form::Other => return None,
     };
@@ -73,55 +74,64 @@ fn partial_protobuf(body: &[u8]) -> Partial {
     partial
 }
 
-fn partial_json(body: &str) -> Partial {
-    let rejected = ["rejectedSpans", "rejectedDataPoints", "rejectedLogRecords"]
-        .into_iter()
-        .find_map(|key| json_number(body, key))
-        .unwrap_or(0);
-    Partial { rejected, message: json_string(body, "errorMessage").filter(|message| !message.is_empty()) }
+/// The same as JSON. Fields that are not known are passed over.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Response {
+    partial_success: Option<PartialSuccess>,
 }
 
-/// A number, bare or in quotes, as 64-bit integers are.
-fn json_number(body: &str, key: &str) -> Option<u64> {
-    let value = json_value(body, key)?.trim_start_matches('"');
-    let end = value.find(|character: char| !character.is_ascii_digit()).unwrap_or(value.len());
-    value[..end].parse().ok()
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct PartialSuccess {
+    #[serde(alias = "rejectedSpans", alias = "rejectedDataPoints", alias = "rejectedLogRecords")]
+    rejected: Integer,
+    error_message: String,
 }
 
-fn json_string(body: &str, key: &str) -> Option<String> {
-    let mut characters = json_value(body, key)?.strip_prefix('"')?.chars();
-    let mut text = String::new();
-    loop {
-        match characters.next()? {
-            '"' => return Some(text),
-            '\\' => text.push(unescaped(&mut characters)?),
-            character => text.push(character),
+/// A number, bare or in quotes, as JSON has integers of 64 bits.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Integer {
+    Unsigned(u64),
+    Signed(i64),
+    Text(String),
+}
+
+impl Default for Integer {
+    fn default() -> Self {
+        Integer::Unsigned(0)
+    }
+}
+
+impl Integer {
+    /// Fewer than none is none.
+    fn get(&self) -> Option<u64> {
+        match self {
+            Integer::Unsigned(number) => Some(*number),
+            Integer::Signed(number) => Some(u64::try_from(*number).unwrap_or(0)),
+            Integer::Text(text) => text.parse().ok(),
         }
     }
 }
 
-fn unescaped(characters: &mut std::str::Chars<'_>) -> Option<char> {
-    Some(match characters.next()? {
-        'n' => '\n',
-        't' => '\t',
-        'r' => '\r',
-        'b' | 'f' => ' ',
-        'u' => {
-            let digits = characters.as_str().get(..4)?;
-            let code = u32::from_str_radix(digits, 16).ok()?;
-            *characters = characters.as_str()[4..].chars();
-            // Half of a surrogate pair; a message for people can do without the character.
-            char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
-        }
-        character => character,
-    })
+fn partial_json(body: &[u8]) -> Option<Partial> {
+    let PartialSuccess { rejected, error_message } =
+        serde_json::from_slice::<Response>(body).ok()?.partial_success.unwrap_or_default();
+    Some(Partial { rejected: rejected.get()?, message: Some(error_message).filter(|message| !message.is_empty()) })
 }
 
-/// What follows a key of any object in the text. A quote inside a string is escaped, so a key is not found in one.
-fn json_value<'a>(body: &'a str, key: &str) -> Option<&'a str> {
-    let quoted = format!("\"{key}\"");
-    body.match_indices(&quoted)
-        .find_map(|(at, _)| body[at + quoted.len()..].trim_start().strip_prefix(':').map(str::trim_start))
+/// A `google.rpc.Status`, or one inside of an `error`, as gateways write it.
+#[derive(Deserialize)]
+struct Refusal {
+    message: Option<String>,
+    error: Option<Box<Refusal>>,
+}
+
+impl Refusal {
+    fn reason(self) -> Option<String> {
+        self.message.or_else(|| self.error.and_then(|error| error.reason()))
+    }
 }
 
 #[cfg(test)]
@@ -157,12 +167,13 @@ mod tests {
         );
         check(
             Form::Json,
-            br#"{"partialSuccess":{"errorMessage":"\u00e9\n\ud83d \"rejectedSpans\":\"9\""}}"#,
+            br#"{"partialSuccess":{"errorMessage":"\u00e9\n\ud83d\ude00 \"rejectedSpans\":\"9\""}}"#,
             0,
-            Some("é\n\u{fffd} \"rejectedSpans\":\"9\""),
+            Some("é\n😀 \"rejectedSpans\":\"9\""),
         );
-        check(Form::Json, br#"{"rejectedLogRecords":-4,"errorMessage":""}"#, 0, None);
-        check(Form::Json, "{\"errorMessage\":\"\\uéééé\"}".as_bytes(), 0, None);
+        check(Form::Json, br#"{"partialSuccess":null}"#, 0, None);
+        check(Form::Json, br#"{"partialSuccess":{"rejectedLogRecords":-4,"errorMessage":""}}"#, 0, None);
+        check(Form::Json, br#"{"partialSuccess":{"later":[{}],"rejectedSpans":18446744073709551615}}"#, u64::MAX, None);
     }
 
     #[test]
@@ -175,6 +186,11 @@ mod tests {
             (Form::Json, b"<html>"),
             (Form::Json, br#"{"partialSuccess":{"rejectedSpans":1"#),
             (Form::Json, b"{\"errorMessage\":\"\\u00"),
+            // No JSON: half of a surrogate pair, and digits that are none.
+            (Form::Json, br#"{"partialSuccess":{"errorMessage":"\ud83d "}}"#),
+            (Form::Json, "{\"errorMessage\":\"\\uéééé\"}".as_bytes()),
+            (Form::Json, br#"{"partialSuccess":{"rejectedSpans":"many"}}"#),
+            (Form::Json, br#"{"partialSuccess":7}"#),
         ] {
             assert_eq!(partial(form, body), None, "{}", String::from_utf8_lossy(body));
         }
@@ -188,7 +204,9 @@ mod tests {
         check(Form::Protobuf, b"<html>", None);
         check(Form::Protobuf, b"", None);
         check(Form::Json, br#"{"code":3,"message":"bad"}"#, Some("bad"));
+        check(Form::Json, br#"{"error":{"code":429,"message":"slower"}}"#, Some("slower"));
         check(Form::Json, b"{}", None);
+        check(Form::Json, b"{", None);
         check(Form::Text, b"bad\n", Some("bad\n"));
         check(Form::Other, b"<html>", None);
     }
