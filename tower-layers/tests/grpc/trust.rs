@@ -12,6 +12,8 @@ mod keys {
     tracecast::tc_keys! {
         /// Who pays.
         pub id tenant: str = "tc.tenant.id";
+        /// What it belongs to; it travels.
+        pub id run: str = "tc.run.id" { baggage };
     }
 }
 
@@ -132,6 +134,29 @@ fn baggage_goes_to_allowed_servers_only() {
             let (_recording, mut world) = (record(), World::new().await.calling(&layer));
             let seen = world.unary("context").in_context(&caller("01")).await.unwrap();
             assert_eq!((seen.contains("baggage: "), seen.contains(TRACE)), (expected, true), "{layer:?} {seen}");
+        }
+    });
+}
+
+#[tc_span("Trust/Shares", share(keys::run = "seven"))]
+async fn shares<F: Future>(work: F) -> F::Output {
+    work.await
+}
+
+#[test]
+fn shared_keys_go_to_allowed_servers_only() {
+    alone(async || {
+        let restricted = GrpcClientLayer::new().with_baggage_to(["store.internal"]);
+        for (layer, expected) in [
+            (GrpcClientLayer::new(), true),
+            (restricted.clone().with_server("store.internal", 50051), true),
+            (restricted.with_server("partner.example", 50051), false),
+            (GrpcClientLayer::new().without_baggage(), false),
+        ] {
+            let (_recording, mut world) = (record(), World::new().await.calling(&layer));
+            let seen = shares(world.unary("context")).await.unwrap();
+            assert_eq!(seen.contains("tc.run.id=seven"), expected, "{layer:?} {seen}");
+            assert!(seen.contains("traceparent: "), "{seen}");
         }
     });
 }
