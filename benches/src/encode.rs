@@ -86,8 +86,10 @@ pub fn report(quick: bool, report: &mut Report) {
         section.row([encoded.name.to_owned(), best, median, counted, bytes.to_string(), plain]);
     }
     let spans = CONTENDERS.len() as u64 * SPANS;
-    section
-        .note(format!("{} allocations in {spans} spans, in a buffer that is large enough.", allocations(&mut encoders)));
+    section.note(format!(
+        "{} allocations in {spans} spans, in a buffer that is large enough.",
+        allocations(&mut encoders)
+    ));
     report.add(section);
 }
 
