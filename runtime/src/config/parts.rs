@@ -29,7 +29,7 @@ pub(super) const NO_LIMIT: Duration = Duration::from_secs(3600);
 pub struct Traces {
     /// Where spans go. `None` if nothing was said, empty if they shall go nowhere.
     pub exporters: Option<Vec<Exporter>>,
-    /// OTLP for this signal; what it leaves out is taken from [`Config::otlp`](super::Config::otlp).
+    /// OTLP for this signal; what it leaves out is taken from [`Settings::otlp`](super::Settings::otlp).
     pub otlp: OtlpSettings,
     /// Which roots are recorded. Children always do as their parent, also a remote one.
     pub sampler: Sampler,
@@ -55,7 +55,7 @@ pub struct Traces {
 pub struct Metrics {
     /// Where points go. `None` if nothing was said, empty if they shall go nowhere.
     pub exporters: Option<Vec<Exporter>>,
-    /// OTLP for this signal; what it leaves out is taken from [`Config::otlp`](super::Config::otlp).
+    /// OTLP for this signal; what it leaves out is taken from [`Settings::otlp`](super::Settings::otlp).
     pub otlp: OtlpSettings,
     /// Time between two exports.
     pub interval: Duration,
@@ -102,7 +102,7 @@ impl Default for Metrics {
 pub struct Logs {
     /// Where log records go. `None` if nothing was said, empty if they shall go nowhere.
     pub exporters: Option<Vec<Exporter>>,
-    /// OTLP for this signal; what it leaves out is taken from [`Config::otlp`](super::Config::otlp).
+    /// OTLP for this signal; what it leaves out is taken from [`Settings::otlp`](super::Settings::otlp).
     pub otlp: OtlpSettings,
     /// What one record may hold.
     pub limits: LogLimits,
