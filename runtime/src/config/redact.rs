@@ -1,6 +1,5 @@
 //! The hook that sees every text before it leaves the process.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -54,10 +53,10 @@ impl fmt::Debug for Redact {
 
 /// The text that shall leave the process under `name`.
 #[cfg(any(feature = "logs", test))]
-pub(crate) fn apply<'a>(redact: &Option<Redact>, name: &str, text: &'a str) -> Cow<'a, str> {
+pub(crate) fn apply<'a>(redact: &Option<Redact>, name: &str, text: &'a str) -> std::borrow::Cow<'a, str> {
     match redact.as_ref().and_then(|redact| redact.instead(name, text)) {
-        Some(other) => Cow::Owned(other),
-        None => Cow::Borrowed(text),
+        Some(other) => std::borrow::Cow::Owned(other),
+        None => std::borrow::Cow::Borrowed(text),
     }
 }
 
