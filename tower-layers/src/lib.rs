@@ -86,12 +86,12 @@ mod hosts;
 #[cfg(feature = "http")]
 #[cfg_attr(docsrs, doc(cfg(feature = "http")))]
 pub mod http;
-pub mod layer;
 mod learnt;
 mod origin;
 mod place;
 mod response;
 mod side;
+mod trace_layer;
 mod trust;
 mod work;
 
@@ -105,6 +105,19 @@ pub use crate::headers::{HttpHeaders, HttpHeadersMut};
 #[cfg(feature = "http")]
 pub use crate::http::{HttpClient, HttpClientLayer, HttpServer, HttpServerLayer};
 pub use crate::trust::Peer;
+
+/// The layers' types, which both protocols and both sides of a call share.
+///
+/// [`GrpcServerLayer`], [`GrpcClientLayer`] and those of HTTP are [`TraceLayer`](layer::TraceLayer)s, and the services that they
+/// make are [`Traced`](layer::Traced). Methods of these types are for all layers, all servers or all clients, or for one protocol.
+pub mod layer {
+    pub use crate::grpc::settings::GrpcCalls;
+    #[cfg(feature = "http")]
+    pub use crate::http::settings::HttpRequests;
+    pub use crate::response::{ResponseBody, ResponseFuture};
+    pub use crate::trace_layer::{ClientSide, LayerSide, ServerSide, TraceLayer, Traced};
+    pub use crate::work::Protocol;
+}
 
 /// A channel whose calls are spans.
 ///

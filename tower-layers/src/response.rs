@@ -10,8 +10,7 @@ use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 use tower_service::Service;
 
-use crate::layer::Protocol;
-use crate::work::Ongoing;
+use crate::work::{Ongoing, Protocol};
 
 pin_project! {
     /// A call whose response is awaited.
@@ -151,7 +150,7 @@ impl<B: fmt::Debug, P: Protocol> fmt::Debug for ResponseBody<B, P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::layer::GrpcCalls;
+    use crate::grpc::settings::GrpcCalls;
     use bytes::Bytes;
     use http_body_util::{BodyExt as _, Full};
 

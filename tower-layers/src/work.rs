@@ -30,6 +30,12 @@ pub trait Ongoing {
     fn fail(&mut self, error: &dyn Any);
 }
 
+/// A protocol: [`GrpcCalls`](crate::layer::GrpcCalls) or `HttpRequests`.
+pub trait Protocol {
+    #[doc(hidden)]
+    type Call: Ongoing;
+}
+
 /// What is the same of all calls: what is current in one, and what is told of it when it has ended.
 pub(crate) struct Work<R> {
     pub(crate) place: Place,

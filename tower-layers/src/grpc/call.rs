@@ -22,10 +22,11 @@ use crate::grpc::method::{METHODS, Method};
 use crate::grpc::metrics::Measured;
 use crate::grpc::request::RequestBody;
 use crate::grpc::segment::Segments;
+use crate::grpc::settings::GrpcCalls;
 use crate::grpc::status;
 use crate::place::Place;
 use crate::side::Side;
-use crate::work::{Ongoing, Work};
+use crate::work::{Ongoing, Protocol, Work};
 
 /// What is known of a call from its beginning on, for when its status is known.
 pub(crate) struct Record {
@@ -202,6 +203,10 @@ impl Call {
         }
         span.end_with(outcome);
     }
+}
+
+impl Protocol for GrpcCalls {
+    type Call = Call;
 }
 
 impl Ongoing for Call {

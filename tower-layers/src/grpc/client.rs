@@ -18,10 +18,10 @@ use crate::grpc::response::ResponseFuture;
 use crate::grpc::segment::Segments;
 use crate::grpc::settings::GrpcCalls;
 use crate::grpc::start;
-use crate::layer::{ClientSide, Settings, TraceLayer, Traced};
 use crate::origin::Origin;
 use crate::place::Place;
 use crate::side::Side;
+use crate::trace_layer::{ClientSide, Settings, TraceLayer, Traced};
 
 /// Makes a span of each call, below the current one, and sends its context along.
 ///

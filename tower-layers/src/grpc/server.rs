@@ -21,10 +21,10 @@ use crate::grpc::segment::Segments;
 use crate::grpc::settings::GrpcCalls;
 use crate::grpc::start;
 use crate::headers::{self, Carried};
-use crate::layer::{ServerSide, Settings, TraceLayer, Traced};
 use crate::origin::Origin;
 use crate::place::Place;
 use crate::side::Side;
+use crate::trace_layer::{ServerSide, Settings, TraceLayer, Traced};
 use crate::trust;
 
 /// Makes a span of each call that is served, below the caller's.

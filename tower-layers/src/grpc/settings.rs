@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::filter::Filter;
 use crate::grpc::descriptor::{self, DescriptorError};
 use crate::grpc::method::METHODS;
-use crate::layer::{LayerSide, TraceLayer};
+use crate::trace_layer::{LayerSide, TraceLayer};
 
 /// The protocol of layers for gRPC. It holds what only its layers are told.
 #[derive(Clone, Debug, Default)]

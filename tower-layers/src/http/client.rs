@@ -16,11 +16,11 @@ use super::metrics;
 use super::protocol::Protocol;
 use super::response::{ResponseBody, ResponseFuture};
 use super::settings::HttpRequests;
-use crate::layer::{ClientSide, Settings, TraceLayer, Traced};
 use crate::learnt::OTHER;
 use crate::origin::Origin;
 use crate::place::Place;
 use crate::side::Side;
+use crate::trace_layer::{ClientSide, Settings, TraceLayer, Traced};
 
 /// Makes a span of each request, below the current one, and sends its context along.
 ///

@@ -18,6 +18,7 @@ use super::method::Verb;
 use super::metrics::Measured;
 use super::protocol::Protocol;
 use super::set::{Set, Target};
+use super::settings::HttpRequests;
 use crate::deadline::Deadline;
 use crate::place::Place;
 use crate::side::Side;
@@ -116,6 +117,10 @@ impl Exchange {
         };
         self.end(ending);
     }
+}
+
+impl crate::work::Protocol for HttpRequests {
+    type Call = Exchange;
 }
 
 impl Ongoing for Exchange {

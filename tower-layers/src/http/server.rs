@@ -17,10 +17,10 @@ use super::protocol::Protocol;
 use super::response::{ResponseBody, ResponseFuture};
 use super::settings::HttpRequests;
 use crate::headers;
-use crate::layer::{ServerSide, Settings, TraceLayer, Traced};
 use crate::origin::Origin;
 use crate::place::Place;
 use crate::side::Side;
+use crate::trace_layer::{ServerSide, Settings, TraceLayer, Traced};
 
 /// Makes a span of each request that is served, below the caller's.
 ///

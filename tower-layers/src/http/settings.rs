@@ -9,8 +9,8 @@ use http::Request;
 
 use super::failure::Errors;
 use crate::filter::Filter;
-use crate::layer::{LayerSide, TraceLayer};
 use crate::side::Side;
+use crate::trace_layer::{LayerSide, TraceLayer};
 
 type Route = dyn Fn(&Request<()>) -> Option<&str> + Send + Sync;
 

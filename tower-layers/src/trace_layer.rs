@@ -1,8 +1,4 @@
-//! The layers' types, which both protocols and both sides of a call share.
-//!
-//! [`GrpcServerLayer`](crate::GrpcServerLayer), [`GrpcClientLayer`](crate::GrpcClientLayer) and those of HTTP are
-//! [`TraceLayer`]s, and the services that they make are [`Traced`]. Methods in this module are for all layers, all servers or
-//! all clients; the others are for one protocol.
+//! The layer and the service, which both protocols and both sides of a call share. Public as `layer`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +7,10 @@ use tower_layer::Layer;
 use tracecast::{Key, KeyOf, Sampler};
 
 use crate::baggage::Baggage;
-pub use crate::grpc::settings::GrpcCalls;
-#[cfg(feature = "http")]
-pub use crate::http::settings::HttpRequests;
-pub use crate::response::{ResponseBody, ResponseFuture};
 use crate::side::Side;
 use crate::trust::{Peer, Policy};
-use crate::work::Ongoing;
 
-/// Makes a span of each call: `P` is the protocol, [`GrpcCalls`] or `HttpRequests`, and `E` the side, [`ServerSide`] or
+/// Makes a span of each call: `P` is the protocol, [`GrpcCalls`](crate::layer::GrpcCalls) or `HttpRequests`, and `E` the side, [`ServerSide`] or
 /// [`ClientSide`].
 ///
 /// ```
@@ -66,21 +57,6 @@ pub struct ServerSide {
 #[derive(Clone, Debug, Default)]
 pub struct ClientSide {
     pub(crate) baggage: Baggage,
-}
-
-/// A protocol: [`GrpcCalls`] or `HttpRequests`.
-pub trait Protocol {
-    #[doc(hidden)]
-    type Call: Ongoing;
-}
-
-impl Protocol for GrpcCalls {
-    type Call = crate::grpc::call::Call;
-}
-
-#[cfg(feature = "http")]
-impl Protocol for HttpRequests {
-    type Call = crate::http::exchange::Exchange;
 }
 
 /// A side of a call: [`ServerSide`] or [`ClientSide`].
