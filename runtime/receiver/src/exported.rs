@@ -5,11 +5,11 @@ use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequ
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value::Value};
 use opentelemetry_proto::tonic::logs::v1::LogRecord;
-use opentelemetry_proto::tonic::metrics::v1::Metric;
+use opentelemetry_proto::tonic::metrics::v1::{Metric, metric, number_data_point};
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 
-use crate::Request;
+use crate::{Receiver, Request};
 
 /// All that came.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,34 @@ pub struct Exported {
     pub metrics: Vec<Metric>,
     /// Log records of all requests.
     pub logs: Vec<LogRecord>,
+}
+
+impl Receiver {
+    /// All that came as protobuf, in its order.
+    pub fn exported(&self) -> Exported {
+        Exported::of(&self.all())
+    }
+
+    /// All spans that came as protobuf, in their order.
+    pub fn spans(&self) -> Vec<Span> {
+        Exported::of(&self.at("/v1/traces")).spans
+    }
+
+    /// Their names.
+    pub fn span_names(&self) -> Vec<String> {
+        self.spans().into_iter().map(|span| span.name).collect()
+    }
+
+    /// The value of a counter without labels, in the last request that had it.
+    pub fn last_sum(&self, name: &str) -> Option<i64> {
+        let metrics = Exported::of(&self.at("/v1/metrics")).metrics;
+        let metric = metrics.into_iter().rfind(|metric| metric.name == name)?;
+        let Some(metric::Data::Sum(sum)) = metric.data else { return None };
+        match sum.data_points[0].value? {
+            number_data_point::Value::AsInt(value) => Some(value),
+            number_data_point::Value::AsDouble(_) => None,
+        }
+    }
 }
 
 impl Exported {

@@ -7,11 +7,6 @@ use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use opentelemetry_proto::tonic::metrics::v1::{metric, number_data_point};
-use opentelemetry_proto::tonic::trace::v1::Span;
-
-use crate::Exported;
-
 /// What came in one request.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -96,32 +91,6 @@ impl Receiver {
     /// The same at one path.
     pub fn at(&self, path: &str) -> Vec<Request> {
         self.all().into_iter().filter(|request| request.path == path).collect()
-    }
-
-    /// All that came as protobuf, in its order.
-    pub fn exported(&self) -> Exported {
-        Exported::of(&self.all())
-    }
-
-    /// All spans that came as protobuf, in their order.
-    pub fn spans(&self) -> Vec<Span> {
-        Exported::of(&self.at("/v1/traces")).spans
-    }
-
-    /// Their names.
-    pub fn span_names(&self) -> Vec<String> {
-        self.spans().into_iter().map(|span| span.name).collect()
-    }
-
-    /// The value of a counter without labels, in the last request that had it.
-    pub fn last_sum(&self, name: &str) -> Option<i64> {
-        let metrics = Exported::of(&self.at("/v1/metrics")).metrics;
-        let metric = metrics.into_iter().rfind(|metric| metric.name == name)?;
-        let Some(metric::Data::Sum(sum)) = metric.data else { return None };
-        match sum.data_points[0].value? {
-            number_data_point::Value::AsInt(value) => Some(value),
-            number_data_point::Value::AsDouble(_) => None,
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Attributes as OTLP has them: a key and a value that says its type.
 
-use crate::declare::value::{Value, formatted};
+use crate::declare::value::Value;
 use crate::encode::message::any_value;
 use crate::encode::wire::{Wire, put_varint};
 
@@ -68,15 +68,6 @@ fn any_key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     wire.bytes[start] = tag;
 }
 
-/// Hands an unsigned number to `f` as OTLP can hold it. One that its integers cannot hold travels as text, as the specification
-/// of OpenTelemetry has it: cut to the largest integer it would be a wrong number that looks like a right one.
-pub(crate) fn with_unsigned<R>(number: u64, f: impl FnOnce(Value<'_>) -> R) -> R {
-    match i64::try_from(number) {
-        Ok(number) => f(Value::I64(number)),
-        Err(_) => formatted(&number, |digits| f(Value::Str(digits))),
-    }
-}
-
 /// Writes a field that is a `KeyValue`, where nothing hurries.
 #[inline(never)]
 pub(crate) fn field(wire: &mut Wire, field: u8, key: &str, value: Value<'_>) {
@@ -119,7 +110,7 @@ mod tests {
     #[test]
     fn a_number_too_large_for_an_integer_is_text() {
         let text = |number| {
-            with_unsigned(number, |value| match value {
+            crate::encode::message::with_unsigned(number, |value| match value {
                 Value::Str(text) => Some(text.to_owned()),
                 _ => None,
             })

@@ -4,9 +4,7 @@
 //! methods are named after the types of protocol buffers. They write what they are given: a description itself leaves out
 //! the fields that have no value.
 
-use crate::declare::value::{OwnedValue, Value};
-use crate::encode::attribute::{self, with_unsigned};
-use crate::encode::wire::Wire;
+use crate::declare::value::{OwnedValue, Value, formatted};
 
 /// The message that is being written, in one of its two forms.
 pub(crate) trait Message: Default {
@@ -117,102 +115,11 @@ pub(crate) fn attributes<K: AsRef<str>>(m: &mut impl Message, field: u8, attribu
     });
 }
 
-/// Protocol buffers.
-impl Message for Wire {
-    fn encode(buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8> {
-        let mut wire = Wire::reusing(buffer);
-        write(&mut wire);
-        wire.bytes
-    }
-
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
-    fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    fn string(&mut self, field: u8, _: &str, text: &str) {
-        self.text(field, text);
-    }
-
-    fn boolean(&mut self, field: u8, _: &str, flag: bool) {
-        self.number(field, u64::from(flag));
-    }
-
-    fn uint32(&mut self, field: u8, _: &str, number: u32) {
-        self.number(field, u64::from(number));
-    }
-
-    fn sint32(&mut self, field: u8, _: &str, number: i32) {
-        self.signed(field, number);
-    }
-
-    fn int64(&mut self, field: u8, _: &str, number: i64) {
-        self.number(field, number as u64);
-    }
-
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
-    fn fixed32(&mut self, field: u8, _: &str, number: u32) {
-        // The flags of a span are field 16, whose tag has two bytes.
-        self.varint(u64::from(field) << 3 | 5);
-        self.push(&number.to_le_bytes());
-    }
-
-    fn fixed64(&mut self, field: u8, _: &str, number: u64) {
-        self.fixed(field, number);
-    }
-
-    fn sfixed64(&mut self, field: u8, _: &str, number: i64) {
-        self.fixed(field, number as u64);
-    }
-
-    fn double(&mut self, field: u8, _: &str, number: f64) {
-        self.fixed(field, number.to_bits());
-    }
-
-    fn id(&mut self, field: u8, _: &str, bytes: &[u8]) {
-        self.field_of_bytes(field, bytes);
-    }
-
-    fn packed_uint64(&mut self, field: u8, _: &str, numbers: &[u64]) {
-        self.all_varint(field, numbers);
-    }
-
-    fn packed_fixed64(&mut self, field: u8, _: &str, numbers: &[u64]) {
-        self.all_fixed(field, numbers.iter().copied());
-    }
-
-    fn packed_double(&mut self, field: u8, _: &str, numbers: &[f64]) {
-        self.all_fixed(field, numbers.iter().map(|number| number.to_bits()));
-    }
-
-    fn message(&mut self, field: u8, _: &str, write: impl FnOnce(&mut Self)) {
-        self.nested(field, write);
-    }
-
-    fn long_message(&mut self, field: u8, _: &str, write: impl FnOnce(&mut Self)) {
-        self.long_element(field, write);
-    }
-
-    fn list(&mut self, _: &str, write: impl FnOnce(&mut Self)) {
-        write(self);
-    }
-
-    fn element(&mut self, field: u8, write: impl FnOnce(&mut Self)) {
-        self.nested(field, write);
-    }
-
-    fn long_element(&mut self, field: u8, write: impl FnOnce(&mut Self)) {
-        let opened = self.open_long(field);
-        write(self);
-        self.close(opened);
-    }
-
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
-    fn elements(&mut self, written: &Self) {
-        self.push(&written.bytes);
-    }
-
-    fn key_value(&mut self, field: u8, key: &str, value: Value<'_>) {
-        attribute::field(self, field, key, value);
+/// Hands an unsigned number to `f` as OTLP can hold it. One that its integers cannot hold travels as text, as the specification
+/// of OpenTelemetry has it: cut to the largest integer it would be a wrong number that looks like a right one.
+pub(crate) fn with_unsigned<R>(number: u64, f: impl FnOnce(Value<'_>) -> R) -> R {
+    match i64::try_from(number) {
+        Ok(number) => f(Value::I64(number)),
+        Err(_) => formatted(&number, |digits| f(Value::Str(digits))),
     }
 }

@@ -11,6 +11,7 @@ mod labels;
 pub(crate) mod logs;
 pub(crate) mod message;
 pub(crate) mod metrics;
+mod protobuf;
 pub(crate) mod resource;
 pub(crate) mod span;
 pub(crate) mod trace;

@@ -1,55 +1,19 @@
 //! One request on its way: sent, in parts if need be, and counted by what the receiver says.
 
 use std::collections::VecDeque;
-use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::Instant;
 
 use super::Queue;
-use super::worker::{Event, Stop, Stopped, Worker};
+use super::worker::{Ended, Event, Retry, Stop, Stopped, Work, Worker};
 use crate::export::account::{Counts, State};
 use crate::export::pipeline::outbox::Batch;
 use crate::export::pipeline::reported::head;
 use crate::export::pipeline::size::{LEAST_BYTES, Size};
 use crate::export::pipeline::split::split;
 use crate::export::self_metrics::{self, Outcome, Reason};
-use crate::export::spool::Claimed;
-use crate::export::transport::{Probe, Sent, Transport};
-
-/// A request that is to be sent.
-pub(super) enum Work {
-    /// From memory.
-    Live(Batch),
-    /// From disk.
-    Stored(Claimed),
-}
-
-impl Work {
-    pub(super) fn batch(&self) -> Batch {
-        match self {
-            Work::Live(batch) => batch.clone(),
-            Work::Stored(claimed) => Batch { bytes: claimed.bytes.clone(), items: claimed.items },
-        }
-    }
-}
-
-/// Why a request has to be sent again, and when.
-pub(super) struct Retry {
-    pub(super) after: Option<Duration>,
-    pub(super) cause: String,
-    pub(super) probe: Probe,
-}
-
-/// How the delivery of a request ended.
-pub(super) enum Ended {
-    /// The receiver has answered for all of it.
-    Answered,
-    /// Something is left of it, which waits again.
-    Retry(Retry),
-    /// A command stopped the worker; the rest of the request waits again.
-    Stopped(Stopped),
-}
+use crate::export::transport::{Sent, Transport};
 
 impl Worker {
     /// Sends a request, in parts if the receiver finds it too large, up to the first part that has to wait. Notes what became

@@ -10,12 +10,13 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::Queue;
-use super::deliver::{Ended, Retry, Work};
 use super::failures::Failures;
 use crate::config::Signal;
 use crate::export::account::Account;
 use crate::export::pipeline::disk::Disk;
+use crate::export::pipeline::outbox::Batch;
 use crate::export::pipeline::split::Form;
+use crate::export::spool::Claimed;
 use crate::export::transport::{Backoff, Probe, Transport};
 use crate::record::ids;
 
@@ -28,6 +29,40 @@ const PROBE_EVERY: Duration = Duration::from_millis(500);
 const REPLAY_EVERY: Duration = Duration::from_millis(100);
 /// How often to look whether another process has left something there.
 const LOOK_EVERY: Duration = Duration::from_secs(20);
+
+/// A request that is to be sent.
+pub(super) enum Work {
+    /// From memory.
+    Live(Batch),
+    /// From disk.
+    Stored(Claimed),
+}
+
+impl Work {
+    pub(super) fn batch(&self) -> Batch {
+        match self {
+            Work::Live(batch) => batch.clone(),
+            Work::Stored(claimed) => Batch { bytes: claimed.bytes.clone(), items: claimed.items },
+        }
+    }
+}
+
+/// Why a request has to be sent again, and when.
+pub(super) struct Retry {
+    pub(super) after: Option<Duration>,
+    pub(super) cause: String,
+    pub(super) probe: Probe,
+}
+
+/// How the delivery of a request ended.
+pub(super) enum Ended {
+    /// The receiver has answered for all of it.
+    Answered,
+    /// Something is left of it, which waits again.
+    Retry(Retry),
+    /// A command stopped the worker; the rest of the request waits again.
+    Stopped(Stopped),
+}
 
 /// Commands to a worker.
 pub(super) enum Command {
