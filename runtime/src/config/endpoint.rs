@@ -205,11 +205,12 @@ fn host_and_port_of(text: &str) -> Result<(&str, Option<u16>), &'static str> {
         Some(colon) => (&text[..after_address + colon], Some(&text[after_address + colon + 1..])),
         None => (text, None),
     };
-    let bracketed = host.starts_with('[') && host.ends_with(']');
-    if host.is_empty() || host == "[]" {
+    let address = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    if address.unwrap_or(host).is_empty() {
         return Err("has no host");
     }
-    if !bracketed && host.contains([':', '[', ']', '\\']) {
+    // Only an address in brackets has colons.
+    if address.is_none() && host.contains(':') || address.unwrap_or(host).contains(['[', ']', '\\']) {
         return Err("has no valid host");
     }
     let port = match port {
@@ -251,6 +252,8 @@ mod tests {
             ("http://ann:secret@/", "has no host"),
             ("http://x:", "has no valid port"),
             ("http://a:b:80", "has no valid host"),
+            ("http://[[]:80", "has no valid host"),
+            ("http://[]:80", "has no host"),
             ("http://a b", "holds white space"),
             ("http://a#b", "has a fragment"),
         ];

@@ -211,7 +211,8 @@ fn retry_after_headers() {
 
 #[test]
 fn endpoints() {
-    let seeds: [&[u8]; 6] = [
+    let seeds: [&[u8]; 7] = [
+        b"http://ann:b@[[]:4317/",
         b"http://localhost:4318/v1/traces",
         b"https://user:p%40ss@[::1]:4317/a?token=sesame&b=%zz",
         b"HTTP://h",
