@@ -198,8 +198,17 @@ impl<T: Learnt, const GROUPS: usize> Items<T, GROUPS> {
     }
 }
 
+/// The longest prefix of `text` that has at most `limit` bytes and ends between two characters.
+pub(crate) fn cut(text: &str, limit: usize) -> &str {
+    let mut end = text.len().min(limit);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 fn make<T: Learnt>(group: usize, text: &str, is_kept: bool) -> Arc<T> {
-    let text = text[..text.floor_char_boundary(T::LONGEST + 1)].into();
+    let text = cut(text, T::LONGEST + 1).into();
     Arc::new(T::new(Entry { group, text, is_kept, known: AtomicU32::new(0) }))
 }
 

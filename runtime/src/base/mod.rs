@@ -18,3 +18,8 @@ pub(crate) mod suppress;
 pub(crate) mod sync;
 pub(crate) mod table;
 pub(crate) mod word;
+
+/// Marks the branch that calls it as unlikely, as `std::hint::cold_path` of Rust 1.95 does.
+#[cold]
+#[inline]
+pub(crate) fn cold_path() {}

@@ -5,10 +5,14 @@ pub(crate) fn decoded(text: &str, plus: u8) -> (Vec<u8>, bool) {
     let (mut bytes, mut is_right) = (Vec::with_capacity(text.len()), true);
     let mut rest = text.as_bytes();
     while let [first, after @ ..] = rest {
-        let (byte, after) = match (first, after) {
-            (b'%', [high, low, after @ ..]) if let Some(byte) = byte(*high, *low) => (byte, after),
-            (b'+', _) => (plus, after),
-            _ => {
+        let encoded = match after {
+            [high, low, after @ ..] if *first == b'%' => byte(*high, *low).map(|byte| (byte, after)),
+            _ => None,
+        };
+        let (byte, after) = match (encoded, first) {
+            (Some(encoded), _) => encoded,
+            (None, b'+') => (plus, after),
+            (None, _) => {
                 is_right &= *first != b'%';
                 (*first, after)
             }

@@ -24,13 +24,13 @@ impl Catalogue {
         writeln!(text, "## Spans\n\n| span | kind | keys | declared at |\n|---|---|---|---|")?;
         for span in &self.spans {
             let keys: Vec<_> = span.declared_keys().iter().map(|key| key.name).collect();
-            let place = format_args!("{}:{}", span.file(), span.line());
+            let place = format!("{}:{}", span.file(), span.line());
             writeln!(text, "| `{}` | {:?} | {} | {place} |", span.name(), span.kind(), keys.join(", "))?;
         }
         writeln!(text, "\n## Keys\n\n| key | kind | values | meaning | declared at |\n|---|---|---|---|---|")?;
         for key in &self.keys {
             let values = key.cardinality.map_or_else(|| format!("{:?}", key.value_type), |values| values.to_string());
-            let place = format_args!("{}:{}", key.location.file(), key.location.line());
+            let place = format!("{}:{}", key.location.file(), key.location.line());
             writeln!(text, "| `{}` | {:?} | {values} | {} | {place} |", key.name, key.kind, key.description.trim())?;
         }
         writeln!(
@@ -38,7 +38,7 @@ impl Catalogue {
             "\n## Metrics\n\n| metric | shape | series at most | bytes per thread | bytes at most | meaning | declared at |\n|---|---|---|---|---|---|---|"
         )?;
         for metric in &self.metrics {
-            let place = format_args!("{}:{}", metric.location.file(), metric.location.line());
+            let place = format!("{}:{}", metric.location.file(), metric.location.line());
             let (series, per_thread, bytes) = (metric.series(), metric.bytes_per_thread(), metric.bytes());
             let (name, shape, meaning) = (metric.name, shape(metric), metric.description.trim());
             writeln!(text, "| `{name}` | {shape} | {series} | {per_thread} | {bytes} | {meaning} | {place} |")?;

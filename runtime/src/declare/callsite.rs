@@ -148,7 +148,7 @@ impl Callsite {
         if self.state.load(Relaxed) == 0 {
             false
         } else {
-            std::hint::cold_path();
+            crate::base::cold_path();
             true
         }
     }

@@ -5,7 +5,7 @@
 //! Where there are no such sections (wasm, miri) callsites register on first use and keys are found through them.
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
 use crate::declare::callsite::Callsite;
 use crate::declare::cells::Metric;
@@ -13,7 +13,10 @@ use crate::declare::key::KeyMeta;
 use crate::declare::sections::{self, Head, KEYS, Owner, SPANS, Source, bounds};
 
 /// This copy of the crate.
-static OWNER: Owner = Owner::new([size_of::<Callsite>(), size_of::<KeyMeta>(), size_of::<Metric>()]);
+static OWNER: Owner =
+    Owner { sizes: [size_of::<Callsite>(), size_of::<KeyMeta>(), size_of::<Metric>()], unique: &raw const UNIQUE };
+
+static UNIQUE: AtomicU8 = AtomicU8::new(0);
 
 static HEAD: Head = Head { owner: Some(&OWNER) };
 
@@ -120,7 +123,7 @@ unsafe fn own_statics<T: 'static>(
             };
             let (this, owner) = (at, head.owner?);
             at = at.wrapping_add(owner.sizes[section]);
-            if ptr::eq(owner, &OWNER) {
+            if ptr::eq(owner.unique, OWNER.unique) {
                 // SAFETY: this copy of the crate has declared it, as a `T`.
                 return Some(unsafe { &*this.cast::<T>() });
             }
@@ -148,7 +151,8 @@ mod tests {
         second: Callsite,
     }
 
-    static OTHER_OWNER: Owner = Owner::new([size_of::<Other>(); 3]);
+    static OTHER_OWNER: Owner = Owner { sizes: [size_of::<Other>(); 3], unique: &raw const OTHER };
+    static OTHER: AtomicU8 = AtomicU8::new(0);
     static OTHER_SOURCE: Source = Source::new(Some(&OTHER_OWNER), "other", "0.1.1");
     static SECTION: Section = Section {
         first: callsite("Store/Get\nstore\n1.2.3", 9),

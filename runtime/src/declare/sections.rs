@@ -30,27 +30,27 @@ pub(crate) struct Head {
     pub(crate) owner: Option<&'static Owner>,
 }
 
-/// One copy of this crate. Two of them differ by their addresses.
+/// One copy of this crate. Two of them differ by `unique`, so no linker merges them.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Owner {
     /// The size of the statics in each section.
     pub(crate) sizes: [usize; SECTIONS],
-    /// Makes it writable memory: linkers may merge equal constants, but never this.
-    _unique: AtomicU8,
+    /// The address of a writable static of the copy: linkers may merge equal constants, but never this. A pointer and not the
+    /// static itself, because constants refer to owners, and before Rust 1.90 they may not refer to what can change.
+    pub(crate) unique: *const AtomicU8,
 }
+
+// SAFETY: nothing reads or writes through the pointer.
+unsafe impl Send for Owner {}
+// SAFETY: as above.
+unsafe impl Sync for Owner {}
 
 /// Indices of [`Owner::sizes`].
 pub(crate) const SPANS: usize = 0;
 pub(crate) const KEYS: usize = 1;
 pub(crate) const METRICS: usize = 2;
 const SECTIONS: usize = 3;
-
-impl Owner {
-    pub(crate) const fn new(sizes: [usize; SECTIONS]) -> Self {
-        Owner { sizes, _unique: AtomicU8::new(0) }
-    }
-}
 
 impl Source {
     /// The crate and file at the place of the call.
@@ -101,10 +101,14 @@ macro_rules! __in_no_section {
     ($section:ident $($item:tt)*) => { $($item)* };
 }
 
-// For each format of object files: `in_section` puts a static into a section, `bounds` gives the ends of one, and `LINKED` is
-// whether there are sections at all. Where there are none, statics register on first use.
-cfg_select! {
-    all(not(miri), any(
+// One of these modules for each format of object files: `in_section` puts a static into a section, `bounds` gives the ends of
+// one, and `LINKED` is whether there are sections at all. Where there are none, statics register on first use.
+pub use self::format::in_section;
+pub(crate) use self::format::{LINKED, bounds};
+
+#[cfg(all(
+    not(miri),
+    any(
         target_os = "linux",
         target_os = "android",
         target_os = "freebsd",
@@ -112,71 +116,92 @@ cfg_select! {
         target_os = "openbsd",
         target_os = "illumos",
         target_vendor = "apple",
-    )) => {
-        #[cfg(not(target_vendor = "apple"))]
-        pub use crate::__in_elf_section as in_section;
-        #[cfg(target_vendor = "apple")]
-        pub use crate::__in_mach_section as in_section;
-        pub(crate) const LINKED: bool = true;
+    )
+))]
+mod format {
+    #[cfg(not(target_vendor = "apple"))]
+    pub use crate::__in_elf_section as in_section;
+    #[cfg(target_vendor = "apple")]
+    pub use crate::__in_mach_section as in_section;
+    pub(crate) const LINKED: bool = true;
 
-        macro_rules! bounds {
-            (spans: $type:ty) => {
-                bounds!($type, "tc1_spans", "__start_tc1_spans", "__stop_tc1_spans",
-                    "__DATA,tc1_spans", "\x01section$start$__DATA$tc1_spans", "\x01section$end$__DATA$tc1_spans")
-            };
-            (keys: $type:ty) => {
-                bounds!($type, "tc1_keys", "__start_tc1_keys", "__stop_tc1_keys",
-                    "__DATA,tc1_keys", "\x01section$start$__DATA$tc1_keys", "\x01section$end$__DATA$tc1_keys")
-            };
-            (metrics: $type:ty) => {
-                bounds!($type, "tc1_metrics", "__start_tc1_metrics", "__stop_tc1_metrics",
-                    "__DATA,tc1_metrics", "\x01section$start$__DATA$tc1_metrics", "\x01section$end$__DATA$tc1_metrics")
-            };
-            ($type:ty, $elf:literal, $start:literal, $stop:literal, $mach:literal, $mach_start:literal, $mach_stop:literal) => {{
-                // Symbols that the linker defines.
-                unsafe extern "C" {
-                    #[cfg_attr(target_vendor = "apple", link_name = $mach_start)]
-                    #[cfg_attr(not(target_vendor = "apple"), link_name = $start)]
-                    static START: [u8; 0];
-                    #[cfg_attr(target_vendor = "apple", link_name = $mach_stop)]
-                    #[cfg_attr(not(target_vendor = "apple"), link_name = $stop)]
-                    static STOP: [u8; 0];
-                }
-                // An empty element, so that the section and its symbols exist in a program that declares nothing.
-                #[used]
-                #[cfg_attr(target_vendor = "apple", unsafe(link_section = $mach))]
-                #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = $elf))]
-                static EMPTY: [$type; 0] = [];
-                ((&raw const START).cast(), (&raw const STOP).cast())
-            }};
-        }
+    macro_rules! bounds {
+        (spans: $type:ty) => {
+            bounds!($type, "tc1_spans", "__start_tc1_spans", "__stop_tc1_spans",
+                "__DATA,tc1_spans", "\x01section$start$__DATA$tc1_spans", "\x01section$end$__DATA$tc1_spans")
+        };
+        (keys: $type:ty) => {
+            bounds!($type, "tc1_keys", "__start_tc1_keys", "__stop_tc1_keys",
+                "__DATA,tc1_keys", "\x01section$start$__DATA$tc1_keys", "\x01section$end$__DATA$tc1_keys")
+        };
+        (metrics: $type:ty) => {
+            bounds!($type, "tc1_metrics", "__start_tc1_metrics", "__stop_tc1_metrics",
+                "__DATA,tc1_metrics", "\x01section$start$__DATA$tc1_metrics", "\x01section$end$__DATA$tc1_metrics")
+        };
+        ($type:ty, $elf:literal, $start:literal, $stop:literal, $mach:literal, $mach_start:literal, $mach_stop:literal) => {{
+            // Symbols that the linker defines.
+            unsafe extern "C" {
+                #[cfg_attr(target_vendor = "apple", link_name = $mach_start)]
+                #[cfg_attr(not(target_vendor = "apple"), link_name = $start)]
+                static START: [u8; 0];
+                #[cfg_attr(target_vendor = "apple", link_name = $mach_stop)]
+                #[cfg_attr(not(target_vendor = "apple"), link_name = $stop)]
+                static STOP: [u8; 0];
+            }
+            // An empty element, so that the section and its symbols exist in a program that declares nothing.
+            #[used]
+            #[cfg_attr(target_vendor = "apple", unsafe(link_section = $mach))]
+            #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = $elf))]
+            static EMPTY: [$type; 0] = [];
+            ((&raw const START).cast(), (&raw const STOP).cast())
+        }};
     }
-    all(not(miri), windows) => {
-        pub use crate::__in_coff_section as in_section;
-        pub(crate) const LINKED: bool = true;
 
-        macro_rules! bounds {
-            (spans: $type:ty) => { bounds!($type, ".tc1s$a", ".tc1s$c") };
-            (keys: $type:ty) => { bounds!($type, ".tc1k$a", ".tc1k$c") };
-            (metrics: $type:ty) => { bounds!($type, ".tc1m$a", ".tc1m$c") };
-            ($type:ty, $first:literal, $last:literal) => {{
-                // They sort first and last.
-                #[unsafe(link_section = $first)]
-                static START: [$type; 0] = [];
-                #[unsafe(link_section = $last)]
-                static STOP: [$type; 0] = [];
-                ((&raw const START).cast(), (&raw const STOP).cast())
-            }};
-        }
-    }
-    _ => {
-        pub use crate::__in_no_section as in_section;
-        pub(crate) const LINKED: bool = false;
-
-        macro_rules! bounds {
-            ($section:ident: $type:ty) => { (std::ptr::null(), std::ptr::null()) };
-        }
-    }
+    pub(crate) use bounds;
 }
 
-pub(crate) use bounds;
+#[cfg(all(not(miri), windows))]
+mod format {
+    pub use crate::__in_coff_section as in_section;
+    pub(crate) const LINKED: bool = true;
+
+    macro_rules! bounds {
+        (spans: $type:ty) => { bounds!($type, ".tc1s$a", ".tc1s$c") };
+        (keys: $type:ty) => { bounds!($type, ".tc1k$a", ".tc1k$c") };
+        (metrics: $type:ty) => { bounds!($type, ".tc1m$a", ".tc1m$c") };
+        ($type:ty, $first:literal, $last:literal) => {{
+            // They sort first and last.
+            #[unsafe(link_section = $first)]
+            static START: [$type; 0] = [];
+            #[unsafe(link_section = $last)]
+            static STOP: [$type; 0] = [];
+            ((&raw const START).cast(), (&raw const STOP).cast())
+        }};
+    }
+
+    pub(crate) use bounds;
+}
+
+#[cfg(any(
+    miri,
+    not(any(
+        windows,
+        target_os = "linux",
+        target_os = "android",
+        target_os = "freebsd",
+        target_os = "netbsd",
+        target_os = "openbsd",
+        target_os = "illumos",
+        target_vendor = "apple",
+    ))
+))]
+mod format {
+    pub use crate::__in_no_section as in_section;
+    pub(crate) const LINKED: bool = false;
+
+    macro_rules! bounds {
+        ($section:ident: $type:ty) => { (std::ptr::null(), std::ptr::null()) };
+    }
+
+    pub(crate) use bounds;
+}

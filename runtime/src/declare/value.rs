@@ -447,7 +447,11 @@ pub(crate) fn cut(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;
     }
-    &text[..text.floor_char_boundary(limit)]
+    let mut end = limit;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 #[cfg(test)]

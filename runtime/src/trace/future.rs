@@ -278,11 +278,11 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Future for Instrumented<F, O,
         // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; the rest is never pinned.
         let this = unsafe { self.get_unchecked_mut() };
         if let Some(span) = this.carried.span {
-            std::hint::cold_path();
+            crate::base::cold_path();
             return this.poll_in_span(span, task);
         }
         if !this.carried.metrics.is_none() {
-            std::hint::cold_path();
+            crate::base::cold_path();
             return this.poll_measured(task);
         }
         // SAFETY: it lies in `self`, which is pinned.

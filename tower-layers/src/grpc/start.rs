@@ -8,6 +8,7 @@ use tracecast::keys::rpc;
 use crate::grpc::keys;
 use crate::grpc::label::System;
 use crate::grpc::method::Method;
+use crate::learnt::cut;
 use crate::origin::Origin;
 use crate::side::Side;
 
@@ -44,9 +45,7 @@ pub(crate) fn server_of(uri: &Uri) -> Option<(&str, Option<u16>)> {
     if host.starts_with('[') || host.ends_with(']') {
         host = host.trim_start_matches('[').trim_end_matches(']');
     }
-    if host.len() > HOST {
-        host = &host[..host.floor_char_boundary(HOST)];
-    }
+    host = cut(host, HOST);
     (!host.is_empty()).then_some((host, port))
 }
 

@@ -11,7 +11,7 @@ const REDACTED: &str = "REDACTED";
 
 /// The start of a text that may be endless.
 pub(crate) fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(LONGEST)]
+    crate::learnt::cut(text, LONGEST)
 }
 
 /// A query whose keys are kept. What is no `key=value` may be a secret as a whole.

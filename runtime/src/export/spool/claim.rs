@@ -1,6 +1,6 @@
 //! Files that somebody works on, and requests that are being sent.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use bytes::Bytes;
 use super::format::{self, HEADER};
 use super::listing::in_blocks;
 use super::name::Name;
-use super::{Account, Inner, Lost, directory, lock};
+use super::{Account, Inner, Lost, directory, file_lock, lock};
 
 /// A file whose lock this process holds, and which was in its place when it got it. Nobody else removes or renames it.
 pub(super) struct Held {
@@ -27,7 +27,7 @@ impl Held {
     }
 
     pub(super) fn lock(file: File, path: PathBuf) -> Option<Self> {
-        file.try_lock().ok()?;
+        file_lock::try_lock(&file).ok().filter(|is_ours| *is_ours)?;
         // Who had it before may have removed it between the two steps. Names are never used again.
         path.symlink_metadata().ok()?;
         Some(Held { file, path })
@@ -37,10 +37,10 @@ impl Held {
     /// will be, and its name with it.
     pub(super) fn create(path: PathBuf) -> io::Result<Option<Self>> {
         let file = directory::create(&path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(path.symlink_metadata().is_ok().then_some(Held { file, path })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(cause)) => {
+        match file_lock::try_lock(&file) {
+            Ok(true) => Ok(path.symlink_metadata().is_ok().then_some(Held { file, path })),
+            Ok(false) => Ok(None),
+            Err(cause) => {
                 let _ = fs::remove_file(path);
                 Err(io::Error::new(cause.kind(), format!("files cannot be locked there: {cause}")))
             }
@@ -84,7 +84,7 @@ impl Held {
 impl Drop for Held {
     fn drop(&mut self) {
         // Closing is not enough where a child of this process has a copy.
-        let _ = self.file.unlock();
+        file_lock::unlock(&self.file);
     }
 }
 
@@ -136,7 +136,7 @@ impl Claimed {
             lock(&self.spool.known).handled.insert(self.name);
         } else {
             let less = |bytes: u64| bytes.saturating_sub(in_blocks(self.name.bytes));
-            self.spool.bytes.update(Relaxed, Relaxed, less);
+            let _ = self.spool.bytes.fetch_update(Relaxed, Relaxed, |bytes| Some(less(bytes)));
         }
     }
 

@@ -17,6 +17,7 @@ mod bounds;
 mod claim;
 mod directory;
 mod error;
+mod file_lock;
 mod format;
 mod limit;
 mod listing;

@@ -39,8 +39,7 @@ impl Failures {
     pub(super) fn recovered(&mut self) {
         let (since, was_reported) = (self.since.take(), std::mem::take(&mut self.was_reported));
         if let Some(since) = since.filter(|_| was_reported) {
-            let text = format_args!("{}: works again, after {:.1?}", self.what, since.elapsed());
-            notice::at(notice::INFO, text);
+            notice::at(notice::INFO, format_args!("{}: works again, after {:.1?}", self.what, since.elapsed()));
         }
     }
 }

@@ -80,8 +80,8 @@ impl Pipelines {
 
     /// The pipelines of all signals.
     fn pipelines(&self) -> impl Iterator<Item = &dyn AnyPipeline> {
-        let all: [&dyn AnyPipeline; _] = [
-            &self.spans,
+        let all = [
+            &self.spans as &dyn AnyPipeline,
             &self.points,
             #[cfg(feature = "logs")]
             &self.records,
@@ -90,8 +90,8 @@ impl Pipelines {
     }
 
     fn pipelines_mut(&mut self) -> impl Iterator<Item = &mut dyn AnyPipeline> {
-        let all: [&mut dyn AnyPipeline; _] = [
-            &mut self.spans,
+        let all = [
+            &mut self.spans as &mut dyn AnyPipeline,
             &mut self.points,
             #[cfg(feature = "logs")]
             &mut self.records,
