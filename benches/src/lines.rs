@@ -7,7 +7,7 @@ use std::fs::OpenOptions;
 use std::os::fd::AsRawFd as _;
 use std::time::Instant;
 
-use tracecast::config::{Config, LogLines};
+use tracecast::config::{Config, LogFormat};
 use tracing::Dispatch;
 use tracing::dispatcher::with_default;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -23,7 +23,7 @@ const ROUNDS: usize = 400;
 pub fn report(report: &mut Report) {
     let telemetry = Config::new()
         .with_log_filter("info".parse().expect("a filter"))
-        .with_log_lines(LogLines::Json)
+        .with_log_format(LogFormat::Json)
         .init()
         .expect("telemetry starts");
     let ours = Dispatch::new(tracing_subscriber::registry().with(tracecast::logs::layer()));

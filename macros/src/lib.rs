@@ -53,7 +53,7 @@ pub fn __metrics(input: TokenStream) -> TokenStream {
     metrics::declare(input.into()).into()
 }
 
-/// Implementation of `tracecast::label_for!`, which passes its own path first.
+/// Implementation of `tracecast::tc_label_for!`, which passes its own path first.
 #[doc(hidden)]
 #[proc_macro]
 pub fn __label_for(input: TokenStream) -> TokenStream {

@@ -140,7 +140,7 @@ pub use crate::propagate::{conventions, propagation};
 pub use crate::catalogue::{Catalogue, Conflict, catalogue};
 #[cfg(feature = "otlp")]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
-pub use crate::catalogue::{Comparison, Listing, ListingError};
+pub use crate::catalogue::{Comparison, CatalogueData, CatalogueDataError};
 pub use crate::declare::amount::IntoAmount;
 pub use crate::declare::callsite::{Callsite, Kind};
 pub use crate::declare::filter::{Filter, FilterError};

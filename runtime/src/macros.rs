@@ -47,7 +47,7 @@
 /// | `no_message` | of an error, record `error.type` and not `error.message` |
 /// | `db(system = .., collection = .., operation = ..)` | a database call: named `<collection>.<operation>`, kind client, `db.*` attributes; also `namespace`, `query` |
 /// | `needs_parent` | makes no root: background polling stays untraced |
-/// | `announce = "30s"` | while the span is open, a linked marker `…/open` says so every 30 s |
+/// | `heartbeat = "30s"` | while the span is open, a linked marker `…/open` says so every 30 s |
 /// | `crate = path` | where to find this crate, if it is re-exported |
 ///
 /// # Outcome
@@ -252,7 +252,7 @@ macro_rules! tc_keys {
 /// ```
 ///
 /// Options are those of [`tc_span`](macro@crate::tc_span) that do not need a function: `kind`, `attrs`, `share`,
-/// `parent`, `links`, `needs_parent`, `announce`. For an async block, give the scope to
+/// `parent`, `links`, `needs_parent`, `heartbeat`. For an async block, give the scope to
 /// [`in_span`](crate::FutureExt::in_span): a guard that is held across an `await` does not follow the task.
 #[macro_export]
 macro_rules! tc_scope {
@@ -266,7 +266,7 @@ macro_rules! tc_scope {
 /// ```
 /// use tracecast::prelude::*;
 ///
-/// tracecast::label_for! {
+/// tracecast::tc_label_for! {
 ///     /// What kind of I/O error it was.
 ///     pub struct IoKind for std::io::ErrorKind {
 ///         NotFound => "not_found",
@@ -290,7 +290,7 @@ macro_rules! tc_scope {
 /// # }
 /// ```
 #[macro_export]
-macro_rules! label_for {
+macro_rules! tc_label_for {
     ($($tokens:tt)*) => {
         $crate::__private::__label_for! { crate = $crate; $($tokens)* }
     };

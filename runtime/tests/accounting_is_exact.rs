@@ -40,8 +40,8 @@ fn with_two_chunks_for_eight_threads_and_a_slow_reader_the_law_holds() {
         // The first half runs without a reader: two chunks cannot hold it.
         half.wait();
         let midway = recording.accounting();
-        assert!(midway.dropped.no_chunk > 0, "{midway:?}");
-        assert_eq!(midway.dropped.no_block, 0, "{midway:?}");
+        assert!(midway.dropped.span_buffer_full > 0, "{midway:?}");
+        assert_eq!(midway.dropped.too_many_open_spans, 0, "{midway:?}");
         // The second half races with one.
         for _ in 0..50 {
             seen.fetch_add(recording.drain().len() as u64, Relaxed);

@@ -19,7 +19,7 @@ fn spans_without_a_block_are_counted_and_transparent() {
     level(10);
     let spans = recording.drain();
     let accounting = recording.accounting();
-    assert_eq!((spans.len(), accounting.dropped.no_block), (4, 6), "{accounting:?}");
+    assert_eq!((spans.len(), accounting.dropped.too_many_open_spans), (4, 6), "{accounting:?}");
     assert_eq!((accounting.ended, accounting.open, accounting.taken), (10, 0, 4), "{accounting:?}");
     assert_eq!(spans.iter().filter(|span| span.parent_span_id.is_none()).count(), 1);
 

@@ -81,7 +81,7 @@ fn blocks_come_back_however_many_spans_end_elsewhere() {
     run_elsewhere(rounds, || Box::pin(large("x".repeat(1000))));
     recording.drain();
     let after = recording.accounting();
-    assert_eq!(after.dropped.no_block, before.dropped.no_block, "{after:?}");
+    assert_eq!(after.dropped.too_many_open_spans, before.dropped.too_many_open_spans, "{after:?}");
     assert_eq!(after.open, before.open);
 }
 
@@ -104,7 +104,7 @@ fn blocks_come_back_to_a_thread_that_made_them_before() {
         recording.drain();
     }
     let after = recording.accounting();
-    assert_eq!(after.dropped.no_block, before.dropped.no_block, "{after:?}");
+    assert_eq!(after.dropped.too_many_open_spans, before.dropped.too_many_open_spans, "{after:?}");
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_thread_that_recursed_deeply_returns_its_surplus_blocks() {
     // The other thread is alive and idle.
     nested(BLOCKS - 100);
     let after = recording.accounting();
-    assert_eq!(after.dropped.no_block, before.dropped.no_block, "{after:?}");
+    assert_eq!(after.dropped.too_many_open_spans, before.dropped.too_many_open_spans, "{after:?}");
     finish.send(()).unwrap();
     thread.join().unwrap();
 }

@@ -29,7 +29,7 @@
 //! | `tc.rpc.response.messages`, `tc.rpc.response.bytes` | the same of the response |
 //! | `server.address`, `server.port` | who is called, as the request says, or the client [was told](GrpcClientLayer::with_server) |
 //! | `network.peer.address`, `network.peer.port` | who called, on the server |
-//! | `tc.rpc.segment` | which part of a stream that [rolled over](GrpcServerLayer::with_roll_over) |
+//! | `tc.rpc.segment` | which part of a stream that [rolled over](GrpcServerLayer::with_max_span_duration) |
 //!
 //! With `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` they are `rpc.system.name`, `rpc.method` with its service as
 //! `store.v1.Store/Get`, and `rpc.response.status_code` with the name of the status; with `rpc/dup` both are there, and

@@ -46,7 +46,7 @@ pub fn report(quick: bool, report: &mut Report) {
         "{} spans were dropped. There are {processors} processors: no more threads than that ran at once. The shared number is \
          the control: if it does not get slower with the second thread, they did not run side by side, and the other columns \
          say nothing.",
-        dropped.no_chunk + dropped.no_block + dropped.thread_exit
+        dropped.span_buffer_full + dropped.too_many_open_spans + dropped.thread_exit
     ));
     report.add(section);
 }

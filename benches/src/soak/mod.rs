@@ -8,7 +8,7 @@ mod flapping;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use tracecast::config::{Config, LogLines};
+use tracecast::config::{Config, LogFormat};
 use tracecast::prelude::*;
 
 use self::account::Account;
@@ -40,7 +40,7 @@ pub fn run(seconds: u64) {
     let config = Config::new()
         .with_endpoint(backend.url().parse().expect("an address"))
         .with_metric_interval(Duration::from_secs(5))
-        .with_log_lines(LogLines::None);
+        .with_log_format(LogFormat::None);
     let limit = config.memory_limit as u64;
     println!(
         "{} spans a second for {seconds} s, memory limit {} MiB; the backend is up {PHASE:?}, then down {PHASE:?}",

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::process::{Command, ExitCode, Output};
 use std::time::Duration;
 
-use tracecast::config::{Config, Destination, Level, LogLines, Signal};
+use tracecast::config::{Config, Destination, Level, LogFormat, Signal};
 use tracecast::prelude::*;
 use tracecast::{Catalogue, Filter, Report, Sampler};
 
@@ -138,9 +138,9 @@ fn make_and_send(patience: Duration) -> Result<ExitCode, Box<dyn Error>> {
         .with_sampler(Sampler::AlwaysOn)
         .with_filter(Filter::default())
         .with_metric_interval(Duration::from_secs(3600))
-        .with_log_lines(LogLines::None)
+        .with_log_format(LogFormat::None)
         .with_log_filter("info".parse()?)
-        .with_own_level(Level::Warn)
+        .with_diagnostics_level(Level::Warn)
         .with_spool(None);
     let telemetry = config.init()?;
     send();

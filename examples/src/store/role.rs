@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio_stream::wrappers::TcpListenerStream;
 use tonic::transport::Server;
 use tracecast::Guard;
-use tracecast::config::{Config, LogLines};
+use tracecast::config::{Config, LogFormat};
 use tracecast::shutdown::Shutdown;
 use tracecast_tower::GrpcServerLayer;
 
@@ -30,7 +30,7 @@ pub(crate) fn telemetry(service: &str, instance: &str, role: &str) -> Result<Gua
         .with_role(role)
         .with_resource_attribute("service.instance.id", instance)
         .with_metric_interval(Duration::from_millis(500))
-        .with_log_lines(LogLines::None);
+        .with_log_format(LogFormat::None);
     Ok(config.init()?)
 }
 

@@ -1,4 +1,4 @@
-//! The checked input of `label_for!`: a label type of the user's for an enum of another crate.
+//! The checked input of `tc_label_for!`: a label type of the user's for an enum of another crate.
 //!
 //! `pub struct Name for path::Enum { Variant => "value", A | B => "both", _ => "other" }`
 

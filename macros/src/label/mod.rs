@@ -1,4 +1,4 @@
-//! `#[derive(TcLabel)]` and `label_for!`: closed sets of values, of an enum of the user's or of another crate.
+//! `#[derive(TcLabel)]` and `tc_label_for!`: closed sets of values, of an enum of the user's or of another crate.
 
 mod derived;
 mod expand;
@@ -24,7 +24,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     tokens
 }
 
-/// The inside of `label_for!`, behind `crate = path;`.
+/// The inside of `tc_label_for!`, behind `crate = path;`.
 pub(crate) fn foreign(input: TokenStream) -> TokenStream {
     let (krate, input) = Krate::split(input);
     match foreign::parse(input) {

@@ -8,7 +8,7 @@ fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
         .of_kind(::tracecast::__private::Kind::Client).keys(& [< __TcAttr0 as
         ::tracecast::__private::Key > ::META, < __TcAttr1 as ::tracecast::__private::Key
         > ::META, < __TcResult0 as ::tracecast::__private::Key > ::META])
-        .announce(30u32);
+        .heartbeat(30u32);
     }
     ::tracecast::__private::run_begun(
         &__TC_CALLSITE,

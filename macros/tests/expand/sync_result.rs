@@ -3,7 +3,7 @@
     kind = client,
     attrs(keys::artifact = id, keys::source = source),
     result(keys::bytes = |replica| replica.len()),
-    announce = "30s"
+    heartbeat = "30s"
 )]
 fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
     let replica = fetch(id)?;

@@ -16,7 +16,7 @@ use crate::declare::registry;
 
 pub use self::conflict::Conflict;
 #[cfg(feature = "otlp")]
-pub use self::listing::{Comparison, Listing, ListingError};
+pub use self::listing::{Comparison, CatalogueData, CatalogueDataError};
 
 /// Lists what was linked into this program.
 ///

@@ -45,7 +45,7 @@ pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
 pub use self::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, LogLimits, LogLines, Logs,
+    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, LogLimits, LogFormat, Logs,
     Metrics, Resource, Spool, TemporalityPreference, Traces,
 };
 pub use self::problem::{ConfigError, Problem, Severity};
@@ -133,7 +133,7 @@ pub struct Settings {
     /// Which log events are written.
     pub log_filter: Masked<LogFilter>,
     /// How much Tracecast says about itself.
-    pub own_level: Level,
+    pub diagnostics_level: Level,
     /// Semantic conventions to use before they are the default, such as `http` or `database/dup`.
     pub semconv: Vec<Masked<String>>,
     /// Which components make spans.
@@ -175,7 +175,7 @@ impl Default for Settings {
             interop: Interop::default(),
             propagators: vec![Propagator::TraceContext, Propagator::Baggage],
             log_filter: Masked::default(),
-            own_level: Level::default(),
+            diagnostics_level: Level::default(),
             semconv: Vec::new(),
             filter: Masked::default(),
             memory_limit: 64 << 20,

@@ -11,7 +11,7 @@ use crate::base::secret::{Masked, Secret};
 /// ```
 /// use tracecast::config::{Config, Signal};
 ///
-/// let config = Config::new().with_endpoint_of(Signal::Traces, "http://collector:4318/v1/traces".parse()?);
+/// let config = Config::new().with_signal_endpoint(Signal::Traces, "http://collector:4318/v1/traces".parse()?);
 /// assert!(config.is_on(Signal::Traces));
 /// assert!(!config.is_on(Signal::Metrics));
 /// # Ok::<(), tracecast::config::EndpointError>(())

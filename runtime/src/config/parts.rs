@@ -108,9 +108,9 @@ pub struct Logs {
     pub limits: LogLimits,
     /// How records are put together into requests.
     pub batch: Batch,
-    /// How events are written as lines to standard error. `None` if nothing was said: then as [`LogLines::Auto`] if log
+    /// How events are written as lines to standard error. `None` if nothing was said: then as [`LogFormat::Auto`] if log
     /// records are exported or a level was set, and not at all otherwise.
-    pub lines: Option<LogLines>,
+    pub lines: Option<LogFormat>,
 }
 
 /// Where spans and log records wait on disk that cannot be sent.
@@ -175,14 +175,14 @@ impl Spool {
 /// How log events are written as lines.
 ///
 /// ```
-/// use tracecast::config::{Config, LogLines};
+/// use tracecast::config::{Config, LogFormat};
 ///
-/// let config = Config::new().with_log_lines(LogLines::Json);
-/// assert_eq!(config.logs.lines, Some(LogLines::Json));
+/// let config = Config::new().with_log_format(LogFormat::Json);
+/// assert_eq!(config.logs.lines, Some(LogFormat::Json));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum LogLines {
+pub enum LogFormat {
     /// As text on a terminal, as JSON elsewhere.
     Auto,
     /// One JSON object per line.

@@ -39,7 +39,7 @@ fn other() -> Settings {
         interop: Interop::Off,
         propagators: vec![Propagator::B3],
         log_filter: "debug".parse::<LogFilter>().unwrap().into(),
-        own_level: Level::Trace,
+        diagnostics_level: Level::Trace,
         semconv: vec!["http".to_owned().into()],
         filter: "Store=off".parse::<Filter>().unwrap().into(),
         memory_limit: 1 << 20,
@@ -69,7 +69,7 @@ fn other() -> Settings {
             otlp: otlp(),
             limits: LogLimits { attributes: 3, value_bytes: 3 },
             batch,
-            lines: Some(LogLines::Json),
+            lines: Some(LogFormat::Json),
         },
     }
 }
@@ -161,7 +161,7 @@ fn code_can_change_every_setting() {
         .with_interop(Interop::Off)
         .with_propagators(vec![Propagator::B3])
         .with_log_filter("debug".parse().unwrap())
-        .with_own_level(Level::Trace)
+        .with_diagnostics_level(Level::Trace)
         .with_semconv(["http"])
         .with_filter("Store=off".parse().unwrap())
         .with_memory_limit(1 << 20)
@@ -179,7 +179,7 @@ fn code_can_change_every_setting() {
         .with_view(View::default())
         .with_log_limits(logs.limits)
         .with_log_batch(logs.batch)
-        .with_log_lines(LogLines::Json);
+        .with_log_format(LogFormat::Json);
     let by_others = settings().map(|setting| setting.name).filter(|name| *config.origin(name) != Origin::Code);
     assert_eq!(by_others.collect::<Vec<_>>(), [""; 0]);
     let everything = settings().fold(Config::default(), |mut source, setting| {
@@ -240,7 +240,7 @@ fn value_of(name: &str) -> (&'static str, &[(&'static str, &'static str)]) {
         "OTEL_TRACES_SAMPLER_ARG" => ("0.5", &[("OTEL_TRACES_SAMPLER", "traceidratio")]),
         "OTEL_METRICS_EXEMPLAR_FILTER" => ("always_off", &[]),
         "TC_CONSOLE_FORMAT" | "TC_LOG_FORMAT" => ("json", &[]),
-        "TC_FILTER" => ("Store=off", &[]),
+        "TC_SPAN_FILTER" => ("Store=off", &[]),
         "TC_MEMORY_LIMIT" => ("2MiB", &[]),
         "TC_SPOOL_DIR" => ("/spool", &[]),
         "TC_SPOOL_MAX_BYTES" => ("2MiB", &[("TC_SPOOL_DIR", "/spool")]),

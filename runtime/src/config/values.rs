@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::endpoint::{self, Endpoint};
 use super::otlp::{Compression, Protocol};
-use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogLines, NO_LIMIT, TemporalityPreference};
+use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogFormat, NO_LIMIT, TemporalityPreference};
 use super::problem::Wrong;
 use crate::base::percent::decoded;
 use crate::base::secret::{Masked, Secret};
@@ -69,9 +69,9 @@ pub(super) fn exporter(name: &str) -> Parsed<Option<Exporter>> {
     }
 }
 
-pub(super) fn log_lines(text: &str) -> Parsed<LogLines> {
+pub(super) fn log_lines(text: &str) -> Parsed<LogFormat> {
     let names =
-        [("auto", LogLines::Auto), ("json", LogLines::Json), ("text", LogLines::Text), ("none", LogLines::None)];
+        [("auto", LogFormat::Auto), ("json", LogFormat::Json), ("text", LogFormat::Text), ("none", LogFormat::None)];
     one_of(text, &names, "is not a format of log lines", "auto, json, text or none")
 }
 

@@ -6,7 +6,7 @@ use super::level::{Level, LogFilter};
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
 use super::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogLimits, LogLines, Spool,
+    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogLimits, LogFormat, Spool,
     TemporalityPreference, setting_of,
 };
 use super::table::settings;
@@ -127,12 +127,12 @@ impl Config {
     ///
     /// ```
     /// # use tracecast::config::{Config, Signal};
-    /// let config = Config::new().with_endpoint_of(Signal::Metrics, "http://metrics:4318/v1/metrics".parse()?);
+    /// let config = Config::new().with_signal_endpoint(Signal::Metrics, "http://metrics:4318/v1/metrics".parse()?);
     /// assert!(config.is_on(Signal::Metrics) && !config.is_on(Signal::Traces));
     /// # Ok::<(), tracecast::config::EndpointError>(())
     /// ```
     #[must_use]
-    pub fn with_endpoint_of(self, signal: Signal, endpoint: Endpoint) -> Self {
+    pub fn with_signal_endpoint(self, signal: Signal, endpoint: Endpoint) -> Self {
         self.change(of(signal, ENDPOINTS), move |config| {
             config.settings.otlp_of(signal).address = Some(Address::Exact(endpoint.clone().into()));
         })
@@ -464,11 +464,11 @@ impl Config {
     /// Chooses how log events are written as lines to standard error.
     ///
     /// ```
-    /// # use tracecast::config::{Config, LogLines};
-    /// assert_eq!(Config::new().with_log_lines(LogLines::Text).logs.lines, Some(LogLines::Text));
+    /// # use tracecast::config::{Config, LogFormat};
+    /// assert_eq!(Config::new().with_log_format(LogFormat::Text).logs.lines, Some(LogFormat::Text));
     /// ```
     #[must_use]
-    pub fn with_log_lines(self, lines: LogLines) -> Self {
+    pub fn with_log_format(self, lines: LogFormat) -> Self {
         self.set("logs.lines", move |config| config.settings.logs.lines = Some(lines))
     }
 
@@ -503,11 +503,11 @@ impl Config {
     ///
     /// ```
     /// # use tracecast::config::{Config, Level};
-    /// assert_eq!(Config::new().with_own_level(Level::Warn).own_level, Level::Warn);
+    /// assert_eq!(Config::new().with_diagnostics_level(Level::Warn).diagnostics_level, Level::Warn);
     /// ```
     #[must_use]
-    pub fn with_own_level(self, level: Level) -> Self {
-        self.set("own_level", move |config| config.settings.own_level = level)
+    pub fn with_diagnostics_level(self, level: Level) -> Self {
+        self.set("diagnostics_level", move |config| config.settings.diagnostics_level = level)
     }
 
     /// Chooses how the console shows telemetry.

@@ -67,8 +67,8 @@ pub struct Callsite {
     kind: Kind,
     /// How long the name in `text` is, or [`ALL`] of it.
     name_bytes: u16,
-    /// The seconds between two announcements, shifted left, and whether it needs a parent.
-    announce_and_needs_parent: u32,
+    /// The seconds between two heartbeats, shifted left, and whether it needs a parent.
+    heartbeat_and_needs_parent: u32,
     place: &'static Location<'static>,
     /// The name, and the name and the version of the crate, each on a line of its own. One text, because the compiler takes
     /// much longer for a reference to a constant that is the same for all callsites of a crate.
@@ -92,7 +92,7 @@ impl Callsite {
             state: AtomicU8::new(if LINKED { 0 } else { NEW }),
             kind: Kind::Internal,
             name_bytes,
-            announce_and_needs_parent: 0,
+            heartbeat_and_needs_parent: 0,
             place: Location::caller(),
             text,
             keys: &[],
@@ -131,14 +131,14 @@ impl Callsite {
     /// Makes no root.
     #[doc(hidden)]
     pub const fn needs_parent(mut self) -> Self {
-        self.announce_and_needs_parent |= 1;
+        self.heartbeat_and_needs_parent |= 1;
         self
     }
 
     /// While a span is open, a marker says so every `seconds`.
     #[doc(hidden)]
-    pub const fn announce(mut self, seconds: u32) -> Self {
-        self.announce_and_needs_parent |= seconds << 1;
+    pub const fn heartbeat(mut self, seconds: u32) -> Self {
+        self.heartbeat_and_needs_parent |= seconds << 1;
         self
     }
 
@@ -213,11 +213,11 @@ impl Callsite {
 
     #[inline]
     pub(crate) fn requires_parent(&self) -> bool {
-        self.announce_and_needs_parent & 1 != 0
+        self.heartbeat_and_needs_parent & 1 != 0
     }
 
     #[inline]
-    pub(crate) fn announce_seconds(&self) -> u32 {
-        self.announce_and_needs_parent >> 1
+    pub(crate) fn heartbeat_seconds(&self) -> u32 {
+        self.heartbeat_and_needs_parent >> 1
     }
 }

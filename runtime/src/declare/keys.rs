@@ -45,7 +45,7 @@ crate::tc_keys! {
     pub label source: SourceType = "tc.source.type";
     /// Where the tensor lies.
     pub label location: Location = "tc.location";
-    /// How long a span that is announced has been open.
+    /// How long a span with a heartbeat has been open.
     pub measure open_seconds: f64 = "tc.open.seconds";
     /// How a span ended that neither failed nor came to its end: `cancelled`, or `unfinished` if it was open at shutdown.
     pub id outcome: str = "tc.outcome";

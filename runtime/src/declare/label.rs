@@ -7,7 +7,7 @@ pub type LabelText = Cow<'static, str>;
 
 /// A type with a known, finite number of values, each with an ordinal and a text.
 ///
-/// Derive it on an enum with `#[derive(TcLabel)]`; use `label_for!` for an enum of another crate.
+/// Derive it on an enum with `#[derive(TcLabel)]`; use `tc_label_for!` for an enum of another crate.
 ///
 /// ```
 /// use tracecast::{Label, TcLabel};
@@ -25,7 +25,7 @@ pub type LabelText = Cow<'static, str>;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a label: its values are not a closed set",
     label = "not a closed set of values",
-    note = "derive `TcLabel` (and `Clone, Copy`) on an enum without fields, or use `bool`, `Index<N>`, `Interned<N>`, or `label_for!` for an enum of another crate",
+    note = "derive `TcLabel` (and `Clone, Copy`) on an enum without fields, or use `bool`, `Index<N>`, `Interned<N>`, or `tc_label_for!` for an enum of another crate",
     note = "an open value, as a name or an id, is declared with `id` instead of `label`: it goes on spans, never on metrics"
 )]
 pub trait Label: Copy {

@@ -211,7 +211,7 @@ owned_from! {
     message = "`{Self}` is not a value for a key of type `{T}`",
     label = "the key takes `{T}`",
     note = "a `str` key takes strings, `format_args!(..)` and `tracecast::display(..)`; a `u64` key any unsigned integer; an `i64` key any integer that fits; an `f64` key `f64` and `f32`",
-    note = "a label key takes its own type: a closed enum with `#[derive(TcLabel)]`, or what `label_for!` was told of"
+    note = "a label key takes its own type: a closed enum with `#[derive(TcLabel)]`, or what `tc_label_for!` was told of"
 )]
 pub trait IntoValue<T: ?Sized> {
     /// Hands the value to `f`, borrowed for as long as `f` runs.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::suppress::suppress;
 use crate::config::redact::Redact;
-use crate::config::{LogFilter, LogLimits, LogLines};
+use crate::config::{LogFilter, LogLimits, LogFormat};
 use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::logs::LogBatch;
@@ -88,9 +88,9 @@ impl Door {
             service: "tested".to_owned(),
             filter: filter_of(options.filter),
             lines: match options {
-                Options { stderr: true, .. } => LogLines::Auto,
-                Options { text: true, .. } => LogLines::Text,
-                _ => LogLines::Json,
+                Options { stderr: true, .. } => LogFormat::Auto,
+                Options { text: true, .. } => LogFormat::Text,
+                _ => LogFormat::Json,
             },
             sink: if options.stderr { None } else { Some(Box::new(lines.clone())) },
             limits,

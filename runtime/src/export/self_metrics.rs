@@ -237,7 +237,7 @@ mod tests {
             tc_metric_points_exported_total 6
             tc_spans_created_total 10
             tc_spans_cut_off_total 0
-            tc_spans_dropped_total{reason=no_block} 2
+            tc_spans_dropped_total{reason=too_many_open_spans} 2
             tc_spans_exported_total 5
             tc_spans_open 3
             ",
@@ -253,7 +253,7 @@ mod tests {
         let captured = capture(|| SelfMetrics { recorded: figures() }.record(later));
         assert_eq!(captured.metric("tc_spans_created_total", &[]), Some(&PointValue::U64(5)));
         assert_eq!(captured.metric("tc_spans_exported_total", &[]), Some(&PointValue::U64(0)));
-        assert_eq!(captured.metric("tc_spans_dropped_total", &[("reason", "no_block")]), None);
+        assert_eq!(captured.metric("tc_spans_dropped_total", &[("reason", "too_many_open_spans")]), None);
         assert_eq!(captured.metric("tc_spool_bytes", &[]), Some(&PointValue::U64(9)));
     }
 

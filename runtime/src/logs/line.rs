@@ -8,7 +8,7 @@ use super::entry::{Entry, Field, Text};
 use super::escape;
 use super::time::Rfc3339;
 use crate::base::notice;
-use crate::config::{Level, LogLimits, LogLines};
+use crate::config::{Level, LogLimits, LogFormat};
 use crate::declare::value::OwnedValue;
 use crate::record::clock;
 
@@ -45,13 +45,13 @@ enum Form {
 
 impl Writer {
     /// Nothing if there are to be no lines.
-    pub(super) fn new(lines: LogLines, service: &str, sink: Option<Sink>) -> Option<Self> {
+    pub(super) fn new(lines: LogFormat, service: &str, sink: Option<Sink>) -> Option<Self> {
         let is_terminal = sink.is_none() && io::stderr().is_terminal();
         let form = match lines {
-            LogLines::None => return None,
-            LogLines::Json => Form::Json,
-            LogLines::Auto if !is_terminal => Form::Json,
-            LogLines::Text | LogLines::Auto => Form::Text { colours: is_terminal && !is_plain_wanted() },
+            LogFormat::None => return None,
+            LogFormat::Json => Form::Json,
+            LogFormat::Auto if !is_terminal => Form::Json,
+            LogFormat::Text | LogFormat::Auto => Form::Text { colours: is_terminal && !is_plain_wanted() },
         };
         let mut quoted = String::new();
         escape::json(&mut quoted, service);
@@ -81,7 +81,7 @@ impl Writer {
 }
 
 /// Makes lines of notices that look like log lines, if there are any.
-pub(crate) fn notices(lines: LogLines, service: &str) -> Option<notice::Format> {
+pub(crate) fn notices(lines: LogFormat, service: &str) -> Option<notice::Format> {
     let writer = Writer::new(lines, service, None)?;
     Some(Arc::new(move |level, text| {
         let level = match level {
@@ -229,8 +229,8 @@ mod tests {
     fn where_nobody_looks_lines_are_json() {
         // Whatever the test's standard error is, a sink is no terminal.
         let form = |lines| Writer::new(lines, "s", Some(Box::new(io::sink()))).map(|writer| writer.form);
-        assert_eq!(form(LogLines::Auto), Some(Form::Json));
-        assert_eq!(form(LogLines::Text), Some(Form::Text { colours: false }));
-        assert_eq!(form(LogLines::None), None);
+        assert_eq!(form(LogFormat::Auto), Some(Form::Json));
+        assert_eq!(form(LogFormat::Text), Some(Form::Text { colours: false }));
+        assert_eq!(form(LogFormat::None), None);
     }
 }

@@ -66,7 +66,7 @@ use self::inside::{Inside, Outputs};
 use self::line::Writer;
 use self::queue::Queue;
 use crate::config::redact::Redact;
-use crate::config::{LogFilter, LogLimits, LogLines};
+use crate::config::{LogFilter, LogLimits, LogFormat};
 use crate::trace::fork;
 
 /// A layer for a subscriber of your own. It hands events to telemetry for as long as that runs with logs switched on.
@@ -118,7 +118,7 @@ pub(crate) struct LogsConfig {
     pub(crate) service: String,
     pub(crate) filter: LogFilter,
     /// Whether there are lines, and how they look.
-    pub(crate) lines: LogLines,
+    pub(crate) lines: LogFormat,
     /// Where lines go instead of standard error.
     pub(crate) sink: Option<Sink>,
     /// What one line or record may hold.

@@ -107,7 +107,7 @@ impl std::error::Error for MeteringError {}
 /// use tracecast::{Metering, MeteringConfig, UnknownMetric};
 ///
 /// let metering = Metering::start(MeteringConfig::default())?;
-/// assert_eq!(metering.switch("tc_nothing", false), Err(UnknownMetric("tc_nothing".to_owned())));
+/// assert_eq!(metering.set_metric_enabled("tc_nothing", false), Err(UnknownMetric("tc_nothing".to_owned())));
 /// # Ok::<(), tracecast::MeteringError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,14 +176,14 @@ impl Metering {
     /// }
     ///
     /// let metering = Metering::start(MeteringConfig::default())?;
-    /// metering.switch("tc_read_*", false)?;
+    /// metering.set_metric_enabled("tc_read_*", false)?;
     /// assert!(!BYTES.is_on());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If there is none of that name. Where metrics are known only once they are used, the switch is kept for then.
-    pub fn switch(&self, name: &str, on: bool) -> Result<(), UnknownMetric> {
+    pub fn set_metric_enabled(&self, name: &str, on: bool) -> Result<(), UnknownMetric> {
         let known = switch::names_a_metric(name);
         if known || !LINKED {
             switch::switch_metrics(name, on);

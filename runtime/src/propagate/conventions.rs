@@ -7,7 +7,7 @@
 //! use tracecast::conventions::{self, Conventions};
 //!
 //! assert_eq!(conventions::rpc(), Conventions::Old);
-//! assert!(conventions::rpc().old() && !conventions::rpc().new());
+//! assert!(conventions::rpc().old() && !conventions::rpc().stable());
 //! ```
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 /// ```
 /// use tracecast::conventions::Conventions;
 ///
-/// assert!(Conventions::Both.old() && Conventions::Both.new());
+/// assert!(Conventions::Both.old() && Conventions::Both.stable());
 /// assert_eq!(Conventions::default(), Conventions::Old);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Conventions {
     #[default]
     Old = 1,
     /// Those that are to come.
-    New = 2,
+    Stable = 2,
     /// Both, while one moves from one to the other.
     Both = 3,
 }
@@ -39,9 +39,8 @@ impl Conventions {
     }
 
     /// Whether the new names are written.
-    #[expect(clippy::new_ret_no_self, reason = "the opposite of `old`")]
-    pub const fn new(self) -> bool {
-        self as u8 & Conventions::New as u8 != 0
+    pub const fn stable(self) -> bool {
+        self as u8 & Conventions::Stable as u8 != 0
     }
 
     /// What a list such as `http,rpc/dup` says of one area. Both wins over one.
@@ -51,7 +50,7 @@ impl Conventions {
         for entry in list {
             match entry.strip_prefix(area) {
                 Some("/dup") => return Conventions::Both,
-                Some("") => found = Conventions::New,
+                Some("") => found = Conventions::Stable,
                 _ => {}
             }
         }
@@ -66,14 +65,14 @@ static RPC: AtomicU8 = AtomicU8::new(Conventions::Old as u8);
 /// ```
 /// use tracecast::conventions;
 ///
-/// let attribute = if conventions::rpc().new() { "rpc.system.name" } else { "rpc.system" };
+/// let attribute = if conventions::rpc().stable() { "rpc.system.name" } else { "rpc.system" };
 /// assert_eq!(attribute, "rpc.system");
 /// ```
 #[inline]
 pub fn rpc() -> Conventions {
     match RPC.load(Relaxed) {
         1 => Conventions::Old,
-        2 => Conventions::New,
+        2 => Conventions::Stable,
         _ => Conventions::Both,
     }
 }
@@ -83,8 +82,8 @@ pub fn rpc() -> Conventions {
 /// ```
 /// use tracecast::conventions::{self, Conventions};
 ///
-/// conventions::set_rpc(Conventions::New);
-/// assert_eq!(conventions::rpc(), Conventions::New);
+/// conventions::set_rpc(Conventions::Stable);
+/// assert_eq!(conventions::rpc(), Conventions::Stable);
 /// ```
 pub fn set_rpc(conventions: Conventions) {
     RPC.store(conventions as u8, Relaxed);
@@ -100,7 +99,7 @@ mod tests {
             |list: &[&str], expected| assert_eq!(Conventions::of("rpc", list.iter().copied()), expected, "{list:?}");
         check(&[], Conventions::Old);
         check(&["http", "rpcs", "rpc/", "database/dup"], Conventions::Old);
-        check(&["http", "rpc"], Conventions::New);
+        check(&["http", "rpc"], Conventions::Stable);
         check(&["rpc/dup", "rpc"], Conventions::Both);
         check(&["rpc", "rpc/dup"], Conventions::Both);
     }

@@ -39,7 +39,7 @@ pub(crate) const UNIX_TIMES: u32 = 1 << 7;
 pub(crate) const REMOTE_PARENT: u32 = 1 << 8;
 /// The thread was already unwinding when it began.
 pub(crate) const BEGAN_UNWINDING: u32 = 1 << 9;
-/// It stands in the list of announced spans.
+/// It is in the list of spans with a heartbeat.
 pub(crate) const ANNOUNCED: u32 = 1 << 10;
 /// It was told of an error.
 pub(crate) const FAILED: u32 = 1 << 11;
@@ -209,7 +209,7 @@ pub(crate) struct Block {
     /// From the start of a span's clock to its end.
     life: Life,
     index: Cell<u32>,
-    pub(crate) announced: Cell<u32>,
+    pub(crate) heartbeat_slot: Cell<u32>,
     /// Contexts that were attached to the other API when it was entered.
     pub(crate) height: Cell<u32>,
     /// The span that the other API had current when it was entered.

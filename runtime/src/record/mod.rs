@@ -3,7 +3,7 @@
 //! A block has one owner and a chunk one writer, which nobody waits for. The path of a span allocates nothing, takes no lock
 //! and makes no system call. Rooms above open spans through `local` and read records through `recorder`.
 
-pub(crate) mod announce;
+pub(crate) mod heartbeat;
 pub(crate) mod block;
 pub(crate) mod bridge;
 pub(crate) mod chunk;

@@ -250,8 +250,8 @@ impl Recorder {
             cut_off: sum(|counts| &counts.cut_off),
             ended_again: self.ended_again.load(Relaxed),
             dropped: Dropped {
-                no_chunk: dropped[Reason::NoChunk as usize],
-                no_block: dropped[Reason::NoBlock as usize],
+                span_buffer_full: dropped[Reason::NoChunk as usize],
+                too_many_open_spans: dropped[Reason::NoBlock as usize],
                 thread_exit: dropped[Reason::ThreadExit as usize] + lost,
             },
         }
@@ -308,16 +308,16 @@ pub struct Accounting {
 ///
 /// let recording = Recording::start(RecordingConfig::default())?;
 /// let dropped = recording.accounting().dropped;
-/// assert_eq!((dropped.no_chunk, dropped.no_block, dropped.total()), (0, 0, 0));
+/// assert_eq!((dropped.span_buffer_full, dropped.too_many_open_spans, dropped.total()), (0, 0, 0));
 /// # Ok::<(), tracecast::AlreadyRecording>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Dropped {
     /// All chunks were full: the reader is slower than the spans come.
-    pub no_chunk: u64,
+    pub span_buffer_full: u64,
     /// Too many spans were open at once.
-    pub no_block: u64,
+    pub too_many_open_spans: u64,
     /// The span ended while its thread was being torn down.
     pub thread_exit: u64,
 }
@@ -327,14 +327,14 @@ impl Dropped {
     #[cfg(feature = "otlp")]
     pub(crate) fn since(&self, before: &Dropped) -> Dropped {
         Dropped {
-            no_chunk: self.no_chunk - before.no_chunk,
-            no_block: self.no_block - before.no_block,
+            span_buffer_full: self.span_buffer_full - before.span_buffer_full,
+            too_many_open_spans: self.too_many_open_spans - before.too_many_open_spans,
             thread_exit: self.thread_exit - before.thread_exit,
         }
     }
 
     /// All of them.
     pub fn total(&self) -> u64 {
-        self.no_chunk + self.no_block + self.thread_exit
+        self.span_buffer_full + self.too_many_open_spans + self.thread_exit
     }
 }

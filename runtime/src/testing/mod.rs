@@ -22,7 +22,7 @@
 //! ```
 //!
 //! Captures of tests that run at the same time do not see each other: spans go to the capture of the context they are
-//! made in. A task or thread that was given no context makes spans in none; they are listed as strays. Spans that are not
+//! made in. A task or thread that was given no context makes spans in none; they are listed as outside_capture. Spans that are not
 //! ours, of the OpenTelemetry API or of `tracing`, are transparent in a capture: ours below them take the parent above.
 
 use std::fmt;
@@ -87,7 +87,7 @@ pub async fn capture_async<F: Future>(make: impl FnOnce() -> F) -> Captured<F::O
 /// A capture that is going on.
 struct Capture {
     collected: Arc<Collected>,
-    strays: usize,
+    outside_capture: usize,
 }
 
 struct Collected {
@@ -122,7 +122,7 @@ impl Capture {
             spans: Mutex::default(),
             measurements: Mutex::default(),
         });
-        Capture { collected, strays: stray::count() }
+        Capture { collected, outside_capture: stray::count() }
     }
 
     fn context(&self) -> Context {
@@ -135,7 +135,7 @@ impl Capture {
         let measurements = self.collected.measurements.lock().unwrap_or_else(PoisonError::into_inner);
         let metrics = snapshot::of_measurements(&measurements);
         drop(measurements);
-        Captured { value, spans, metrics, strays: stray::since(self.strays) }
+        Captured { value, spans, metrics, outside_capture: stray::since(self.outside_capture) }
     }
 }
 
@@ -168,7 +168,7 @@ pub struct Captured<R = ()> {
     /// The points of its metrics, by name. Callbacks of observable gauges are not called.
     pub metrics: Vec<MetricPoints>,
     /// Spans and metrics that were made meanwhile in no context, by this test or by others that capture nothing.
-    pub strays: Vec<&'static str>,
+    pub outside_capture: Vec<&'static str>,
 }
 
 impl<R> Captured<R> {
@@ -334,9 +334,9 @@ impl<R> Captured<R> {
     fn assert_same(&self, what: &str, actual: &str, expected: &str) {
         let expected = tree::dedent(expected);
         if *actual != expected {
-            let strays =
-                if self.strays.is_empty() { String::new() } else { format!("\nin no context: {:?}", self.strays) };
-            panic!("the {what} differ\n{}{strays}", tree::difference(&expected, actual));
+            let outside_capture =
+                if self.outside_capture.is_empty() { String::new() } else { format!("\nin no context: {:?}", self.outside_capture) };
+            panic!("the {what} differ\n{}{outside_capture}", tree::difference(&expected, actual));
         }
     }
 }

@@ -34,7 +34,7 @@ mod handlers {
     use crate::record::clock::{self, Calibration};
     use crate::record::local::{self, Local};
     use crate::record::sampling::{self, CustomSampler};
-    use crate::record::{announce, bridge, recorder};
+    use crate::record::{heartbeat, bridge, recorder};
     use crate::trace::stray::{self, Strays};
 
     /// That of the spans which are not ours, where there are any.
@@ -107,7 +107,7 @@ mod handlers {
         crate::trace::foreign::off_after_fork();
         cells::abandon();
         observe::abandon();
-        announce::forget_all();
+        heartbeat::forget_all();
         recorder::abandon();
         local::with(Local::forget);
     }

@@ -15,7 +15,7 @@ use crate::declare::keys::open_seconds;
 use crate::declare::keys::outcome;
 use crate::declare::switch;
 use crate::declare::value::OwnedValue;
-use crate::record::announce::{self, OpenSpan};
+use crate::record::heartbeat::{self, OpenSpan};
 #[cfg(feature = "otlp")]
 use crate::record::block::{Head, REMOTE_PARENT, UNIX_TIMES};
 use crate::record::clock::{self, Converter};
@@ -130,7 +130,7 @@ impl Recording {
         Ok(Recording { recorder, closed: AtomicBool::new(false), before })
     }
 
-    /// Takes out all spans that have ended, and a marker for each announced span that is due.
+    /// Takes out all spans that have ended, and a marker for each span whose heartbeat is due.
     ///
     /// ```
     /// use tracecast::{Kind, Recording, RecordingConfig, Span};
@@ -155,7 +155,7 @@ impl Recording {
         let converter = clock::converter();
         let all = self.recorder.drain(go_on, |record| visit(Taken::Record(record, &converter)));
         let now = clock::now();
-        for open in announce::due(now, &converter) {
+        for open in heartbeat::due(now, &converter) {
             visit(Taken::Marker(&marker(&open, now, &converter)));
         }
         all
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
     use crate::declare::callsite::{Callsite, Kind};
 
-    static CALLSITE: Callsite = Callsite::unlinked("Drain/Node", Kind::Internal).announce(30);
+    static CALLSITE: Callsite = Callsite::unlinked("Drain/Node", Kind::Internal).heartbeat(30);
 
     #[test]
     fn a_marker_is_linked_to_the_span_that_is_open() {

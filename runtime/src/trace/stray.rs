@@ -20,11 +20,11 @@ pub(crate) fn lock() -> MutexGuard<'static, Strays> {
 
 #[cold]
 pub(crate) fn note(name: &'static str) {
-    let mut strays = lock();
-    strays.total += 1;
-    strays.last.push_back(name);
-    if strays.last.len() > KEPT {
-        strays.last.pop_front();
+    let mut outside_capture = lock();
+    outside_capture.total += 1;
+    outside_capture.last.push_back(name);
+    if outside_capture.last.len() > KEPT {
+        outside_capture.last.pop_front();
     }
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn count() -> usize {
 
 /// The names of those that came after the first `seen`, as far as they are remembered.
 pub(crate) fn since(seen: usize) -> Vec<&'static str> {
-    let strays = lock();
-    let new = strays.total - seen;
-    strays.last.iter().skip(strays.last.len().saturating_sub(new)).copied().collect()
+    let outside_capture = lock();
+    let new = outside_capture.total - seen;
+    outside_capture.last.iter().skip(outside_capture.last.len().saturating_sub(new)).copied().collect()
 }

@@ -75,7 +75,7 @@ async fn spawned_tasks_keep_their_parent() {
           Context/Child
         ",
     );
-    assert!(captured.strays.is_empty(), "{:?}", captured.strays);
+    assert!(captured.outside_capture.is_empty(), "{:?}", captured.outside_capture);
 }
 
 #[test]

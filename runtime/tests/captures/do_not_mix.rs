@@ -47,7 +47,7 @@ async fn captures_on_one_runtime_see_their_own_spans() {
 fn work_in_no_context_is_a_stray() {
     let captured = capture(|| std::thread::spawn(|| work(1)).join().unwrap());
     assert!(captured.spans.is_empty());
-    assert!(captured.strays.contains(&"Capture/Work"), "{:?}", captured.strays);
+    assert!(captured.outside_capture.contains(&"Capture/Work"), "{:?}", captured.outside_capture);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
-use tracecast::{Label, Listing};
+use tracecast::{Label, CatalogueData};
 
 /// A service and its method, which depend on each other.
 #[derive(Clone, Copy)]
@@ -157,7 +157,7 @@ fn the_text_is_versioned_sorted_and_the_same_each_time() {
 fn it_is_read_back_to_the_same() {
     let listing = tracecast::catalogue().listing();
     let text = listing.to_json();
-    let read = Listing::from_json(&text).unwrap();
+    let read = CatalogueData::from_json(&text).unwrap();
     assert_eq!(read, listing);
     assert_eq!(read.to_json(), text);
 }
@@ -167,7 +167,7 @@ fn what_is_not_a_catalogue_is_refused_by_name() {
     let check = |change: &dyn Fn(&mut Value), expected: &str| {
         let mut all = catalogue();
         change(&mut all);
-        let error = Listing::from_json(&all.to_string()).unwrap_err().to_string();
+        let error = CatalogueData::from_json(&all.to_string()).unwrap_err().to_string();
         let (error, column) = error.rsplit_once(" at line 1 column ").unwrap_or_else(|| panic!("{error} has no place"));
         assert_eq!(error, format!("not a catalogue: {expected}"));
         assert!(column.parse::<usize>().is_ok(), "{column}");
@@ -186,9 +186,9 @@ fn what_is_not_a_catalogue_is_refused_by_name() {
     check(&|all| all["metrics"][0]["kind"] = json!("meter"), kinds);
     let buckets = "`metrics[0].buckets`: expected null, `exponential` or a list of numbers";
     check(&|all| all["metrics"][0]["buckets"] = json!("linear"), buckets);
-    let error = Listing::from_json("{\n").unwrap_err().to_string();
+    let error = CatalogueData::from_json("{\n").unwrap_err().to_string();
     assert_eq!(error, "not a catalogue: EOF while parsing an object at line 2 column 0");
     let mut more = catalogue();
     more["later"] = json!({"of": "another version"});
-    assert!(Listing::from_json(&more.to_string()).is_ok());
+    assert!(CatalogueData::from_json(&more.to_string()).is_ok());
 }

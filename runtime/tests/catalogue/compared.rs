@@ -1,7 +1,7 @@
 //! Two catalogues are compared: what would break those who use the telemetry is told, each way.
 
 use serde_json::{Value, json};
-use tracecast::{Comparison, Listing};
+use tracecast::{Comparison, CatalogueData};
 
 fn before() -> Value {
     let metric = |name: &str, kind: &str, unit: &str, labels: Value, series: u64| {
@@ -26,8 +26,8 @@ fn before() -> Value {
     })
 }
 
-fn read(json: &Value) -> Listing {
-    Listing::from_json(&json.to_string()).unwrap()
+fn read(json: &Value) -> CatalogueData {
+    CatalogueData::from_json(&json.to_string()).unwrap()
 }
 
 fn compared(allowed: u64, change: impl Fn(&mut Value)) -> Comparison {

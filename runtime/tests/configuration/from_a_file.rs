@@ -133,7 +133,7 @@ distribution:
 fn what_a_file_says_of_all_signals() {
     let config = read(EVERYTHING);
     assert_eq!(config.problems(), []);
-    assert_eq!((config.enabled, config.own_level), (None, Level::Warn));
+    assert_eq!((config.enabled, config.diagnostics_level), (None, Level::Warn));
     assert_eq!((config.service_name(), config.role()), (Some("store"), Some("daemon")));
     assert_eq!(config.resource.get("team"), Some(&"a,b".into()));
     assert_eq!(config.resource.get("shards"), Some(&4_i64.into()));

@@ -74,7 +74,7 @@ fn the_complete_example_says_something_of_everything() {
         "memory_limit",
         "metrics.exemplars",
         "metrics.exporters",
-        "own_level",
+        "diagnostics_level",
         "propagators",
         "resource",
         "role",

@@ -44,7 +44,7 @@ fn beside_a_file_other_standard_variables_are_ignored() {
         ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://ignored:4318"),
         ("OTEL_SDK_DISABLED", "true"),
         ("OTEL_TRACES_SAMPLER", "nonsense"),
-        ("TC_FILTER", "Store=off"),
+        ("TC_SPAN_FILTER", "Store=off"),
         ("LOG_LEVEL", "debug"),
     ]);
     assert_eq!(Signal::ALL.map(|signal| read.is_on(signal)), [true, false, false]);

@@ -125,7 +125,7 @@ fn general() -> Vec<Row> {
             ("x", formats),
         ),
         row(
-            "TC_FILTER",
+            "TC_SPAN_FILTER",
             "filter",
             |config| config.filter.allows("Store/Load").to_string(),
             "true",
@@ -199,8 +199,8 @@ fn resource_and_logging() -> Vec<Row> {
         ),
         row(
             "OTEL_LOG_LEVEL",
-            "own_level",
-            |config| format!("{:?}", config.own_level),
+            "diagnostics_level",
+            |config| format!("{:?}", config.diagnostics_level),
             "Info",
             ("DEBUG", "Debug"),
             ("loud", "`loud` is not a log level; expected off, error, warn, info, debug or trace"),
@@ -570,7 +570,7 @@ fn the_file() {
     std::fs::write(&path, "file_format: '1.0'\nlog_level: warn").unwrap();
     let good = config(&[(FILE, path.to_str().unwrap())]);
     std::fs::remove_file(&path).unwrap();
-    assert_eq!((good.problems(), good.origin("own_level").to_string().as_str()), (&[][..], "log_level"));
+    assert_eq!((good.problems(), good.origin("diagnostics_level").to_string().as_str()), (&[][..], "log_level"));
     let wrong = config(&[(FILE, "/nowhere/telemetry.yaml")]);
     assert_eq!((wrong.enabled, wrong.origin("enabled").to_string().as_str()), (Some(false), FILE));
     let [problem] = wrong.problems() else { panic!("{:?}", wrong.problems()) };

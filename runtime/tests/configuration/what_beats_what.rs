@@ -113,7 +113,7 @@ fn code_beats_everything() {
     let read = read.with_exporters(Signal::Logs, vec![Exporter::Console]).with_exporters(Signal::Traces, vec![]);
     assert_eq!(read.destinations(Signal::Logs), [Destination::Console]);
     assert_eq!(on(&read), [false, true, true]);
-    let own = read.with_endpoint_of(Signal::Metrics, "http://m:1/exact".parse().unwrap());
+    let own = read.with_signal_endpoint(Signal::Metrics, "http://m:1/exact".parse().unwrap());
     assert_eq!(otlp(&own, Signal::Metrics).endpoint.to_string(), "http://m:1/exact");
 }
 

@@ -125,9 +125,9 @@ fn make_spans() {
     let made = 2 * SPANS + WARM + 1;
     wait_until("a collector that works again", || telemetry.flush(Duration::from_millis(50)).spans_ended == made);
     let report = telemetry.shutdown(Duration::from_millis(500));
-    let Report { spans_ended, spans_exported, spans_dropped, spans_left, spans_spooled, .. } = report;
+    let Report { spans_ended, spans_exported, spans_dropped, spans_pending, spans_spooled, .. } = report;
     assert_eq!(spans_ended, made, "{report}");
-    assert_eq!(spans_ended, spans_exported + spans_dropped + spans_left + spans_spooled, "{report}");
+    assert_eq!(spans_ended, spans_exported + spans_dropped + spans_pending + spans_spooled, "{report}");
     println!("{report}");
 }
 

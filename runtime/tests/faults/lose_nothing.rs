@@ -82,8 +82,8 @@ impl Case {
 /// Every span is somewhere, and all of them are those that were made.
 #[track_caller]
 fn accounted(report: &Report, made: u64) {
-    let Report { spans_ended, spans_exported, spans_dropped, spans_left, spans_spooled, .. } = *report;
-    assert_eq!(spans_ended, spans_exported + spans_dropped + spans_left + spans_spooled, "{report}");
+    let Report { spans_ended, spans_exported, spans_dropped, spans_pending, spans_spooled, .. } = *report;
+    assert_eq!(spans_ended, spans_exported + spans_dropped + spans_pending + spans_spooled, "{report}");
     assert_eq!(spans_ended, made, "{report}");
 }
 
@@ -116,7 +116,7 @@ fn run(case: Case) -> Duration {
     accounted(&report, made_well);
     println!("in the middle: {report}");
     assert_eq!(report.spans_dropped, 0, "{report}");
-    assert!(report.spans_left + report.spans_spooled > 0, "{report}");
+    assert!(report.spans_pending + report.spans_spooled > 0, "{report}");
 
     receiver.set(Mood::Up);
     let arrived = made_well;
@@ -137,11 +137,11 @@ fn run(case: Case) -> Duration {
     receiver.set(Mood::Up);
     assert_eq!(report.spans_dropped, 0, "{report}");
     if !case.spool {
-        assert!(report.spans_left > 0 && report.spans_spooled == 0, "{report}");
+        assert!(report.spans_pending > 0 && report.spans_spooled == 0, "{report}");
         assert_eq!(receiver.spans().len() as u64, report.spans_exported);
         return took;
     }
-    assert!(report.spans_left == 0 && report.spans_spooled > 0, "{report}");
+    assert!(report.spans_pending == 0 && report.spans_spooled > 0, "{report}");
     arrives_after_a_restart(case, &receiver, &folder, &report);
     took
 }

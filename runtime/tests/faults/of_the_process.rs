@@ -210,7 +210,7 @@ fn a_lost_answer_may_send_spans_twice_and_loses_none() {
         receiver.wait_for(100);
         let report = telemetry.flush(Duration::from_millis(50));
         assert_eq!((report.spans_ended, report.spans_exported), (100, 0), "{report}");
-        assert_eq!(report.spans_left + report.spans_spooled, 100, "{report}");
+        assert_eq!(report.spans_pending + report.spans_spooled, 100, "{report}");
 
         receiver.set(Mood::Up);
         wait_until("an answer", || telemetry.flush(LONG).spans_exported == 100);
@@ -307,7 +307,7 @@ fn a_loss_is_told_whatever_else_was() {
     let text = running.text();
     let told: Vec<_> = text.lines().filter(|line| line.contains("warning: dropped ")).collect();
     let [line] = told[..] else { panic!("once a minute: {text}") };
-    assert!(line.contains(" spans: ") && (line.contains(" no_room") || line.contains(" no_chunk")), "{line}");
+    assert!(line.contains(" spans: ") && (line.contains(" export_queue_full") || line.contains(" span_buffer_full")), "{line}");
 }
 
 /// A backend that refuses large requests gets smaller ones, of what waits in memory, of what is new and of what is on disk.

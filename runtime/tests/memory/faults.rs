@@ -86,8 +86,8 @@ fn check(protocol: Protocol, fault: Mood, spool: bool) {
 
 #[track_caller]
 fn accounted(report: &Report, made: u64) {
-    let Report { spans_ended, spans_exported, spans_dropped, spans_left, spans_spooled, .. } = *report;
-    assert_eq!(spans_ended, spans_exported + spans_dropped + spans_left + spans_spooled, "{report}");
+    let Report { spans_ended, spans_exported, spans_dropped, spans_pending, spans_spooled, .. } = *report;
+    assert_eq!(spans_ended, spans_exported + spans_dropped + spans_pending + spans_spooled, "{report}");
     assert_eq!(spans_ended, made, "{report}");
 }
 
@@ -147,6 +147,6 @@ fn an_end_with_a_full_memory_puts_everything_on_disk() {
         // A quarter of it, and a second at most, is kept for the disk: enough on a busy machine too.
         let report = telemetry.shutdown(Duration::from_secs(4));
         accounted(&report, inherited + 3_000);
-        assert!(report.spans_left == 0 && report.spans_spooled >= 3_000, "{report}");
+        assert!(report.spans_pending == 0 && report.spans_spooled >= 3_000, "{report}");
     }
 }

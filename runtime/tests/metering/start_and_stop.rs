@@ -104,15 +104,15 @@ fn metrics_are_switched_by_name() {
         reader.snapshot().to_string(),
         "tc_start_loads_total{tc.source.type=disk} 1\ntc_start_times_seconds count=1\n"
     );
-    metering.switch("tc_start_loads_total", false).unwrap();
-    metering.switch("tc_start_used_*", true).unwrap();
+    metering.set_metric_enabled("tc_start_loads_total", false).unwrap();
+    metering.set_metric_enabled("tc_start_used_*", true).unwrap();
     touch_all();
     let text = reader.snapshot().to_string();
     assert_eq!(
         text,
         "tc_start_loads_total{tc.source.type=disk} 1\ntc_start_times_seconds count=2\ntc_start_used_bytes{tc.device.id=3} 7\n"
     );
-    let error = metering.switch("tc_start_lods_total", false).unwrap_err();
+    let error = metering.set_metric_enabled("tc_start_lods_total", false).unwrap_err();
     let expected = "no metric is called `tc_start_lods_total`; give a name of the catalogue, or the start of some with `*` behind it";
     assert_eq!(error.to_string(), expected);
 }
@@ -124,11 +124,11 @@ fn one_metric_of_a_function_can_be_off() {
     let mut reader = metering.reader(Temporality::Cumulative);
     // Where metrics are known only once they are used, they have to be used first.
     futures::executor::block_on(work(false));
-    metering.switch("tc_start_works_total", false).unwrap();
+    metering.set_metric_enabled("tc_start_works_total", false).unwrap();
     futures::executor::block_on(work(false));
     let text = reader.snapshot().to_string();
     assert_eq!(text, "tc_start_works_active 0\ntc_start_works_seconds count=2\ntc_start_works_total{outcome=ok} 1\n");
-    metering.switch("tc_start_works_*", false).unwrap();
+    metering.set_metric_enabled("tc_start_works_*", false).unwrap();
     futures::executor::block_on(work(false));
     assert_eq!(reader.snapshot().to_string(), text);
 }
@@ -146,7 +146,7 @@ fn a_call_that_outlives_the_metrics_is_taken_out_of_where_it_was_counted() {
     let mut switched = Box::pin(work(true));
     poll(switched.as_mut());
     assert_eq!(first.snapshot().value("tc_start_works_active", &[]), Some(&PointValue::I64(2)));
-    metering.switch("tc_start_works_active", false).unwrap();
+    metering.set_metric_enabled("tc_start_works_active", false).unwrap();
     drop(switched);
     assert_eq!(first.snapshot().value("tc_start_works_active", &[]), Some(&PointValue::I64(1)));
     drop(metering);
@@ -260,12 +260,12 @@ fn of_several_switches_the_last_one_counts() {
     LOADS.add(0, (SourceType::Disk,));
     TIMES.record(0.0, ());
     let on = || (LOADS.is_on(), TIMES.is_on());
-    metering.switch("tc_start_*", false).unwrap();
+    metering.set_metric_enabled("tc_start_*", false).unwrap();
     assert_eq!(on(), (false, false));
-    metering.switch("tc_start_loads_total", true).unwrap();
+    metering.set_metric_enabled("tc_start_loads_total", true).unwrap();
     assert_eq!(on(), (true, false));
-    metering.switch("tc_start_loads_total", false).unwrap();
-    metering.switch("tc_start_*", true).unwrap();
+    metering.set_metric_enabled("tc_start_loads_total", false).unwrap();
+    metering.set_metric_enabled("tc_start_*", true).unwrap();
     assert_eq!(on(), (true, true));
 }
 

@@ -92,7 +92,7 @@ fn work_without_a_context_is_a_stray() {
         thread::spawn(|| SIZES.record(1_u64, ())).join().unwrap();
     });
     captured.assert_metrics("tc_kit_loads_total{tc.source.type=disk} 1");
-    assert!(captured.strays.contains(&"tc_kit_sizes_bytes"), "{:?}", captured.strays);
+    assert!(captured.outside_capture.contains(&"tc_kit_sizes_bytes"), "{:?}", captured.outside_capture);
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn files_that_variables_name_are_used_and_read_again_when_they_change() {
     *answering.lock().unwrap() = server(&second);
     load();
     let report = telemetry.flush(Duration::from_millis(500));
-    assert_eq!((report.spans_exported, report.spans_left), (1, 1), "the old files are no good any more: {report}");
+    assert_eq!((report.spans_exported, report.spans_pending), (1, 1), "the old files are no good any more: {report}");
     files.write(&second);
     let report = telemetry.shutdown(LONG);
     assert_eq!((report.spans_exported, report.spans_dropped, report.complete), (2, 0, true), "{report}");
@@ -143,7 +143,7 @@ fn a_receiver_that_nobody_trusts_gets_nothing() {
     let telemetry = files.config(address).init().unwrap();
     load();
     let report = telemetry.shutdown(Duration::from_millis(500));
-    assert_eq!((report.spans_exported, report.spans_left), (0, 1), "{report}");
+    assert_eq!((report.spans_exported, report.spans_pending), (0, 1), "{report}");
     assert!(received.try_recv().is_err());
 }
 

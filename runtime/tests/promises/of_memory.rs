@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use tracecast::Report;
-use tracecast::config::{Config, LogLines};
+use tracecast::config::{Config, LogFormat};
 use tracecast::prelude::*;
 
 use crate::child::is_alone;
@@ -48,7 +48,7 @@ fn all_buffers_stay_within_the_limit_while_nobody_takes_anything() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
     let before = resident();
-    let config = Config::new().with_endpoint(endpoint).with_memory_limit(LIMIT).with_log_lines(LogLines::None);
+    let config = Config::new().with_endpoint(endpoint).with_memory_limit(LIMIT).with_log_format(LogFormat::None);
     let telemetry = config.init().unwrap();
     let text = "x".repeat(1000);
     let (mut made, mut most_waiting, mut full, mut peak) = (0_usize, 0.0_f64, false, 0);
@@ -70,8 +70,8 @@ fn all_buffers_stay_within_the_limit_while_nobody_takes_anything() {
     let making = 2 * 512 * (text.len() + 500);
     assert!(most_waiting <= (LIMIT / 8 * 5 + making) as f64, "{most_waiting} bytes of requests");
     let report: Report = telemetry.shutdown(Duration::from_millis(200));
-    assert_eq!(report.spans_ended, report.spans_dropped + report.spans_left, "{report}");
-    assert!(report.spans_dropped > 0 && report.spans_left > 0 && report.spans_exported == 0, "{report}");
+    assert_eq!(report.spans_ended, report.spans_dropped + report.spans_pending, "{report}");
+    assert!(report.spans_dropped > 0 && report.spans_pending > 0 && report.spans_exported == 0, "{report}");
     assert!(report.logs_dropped > 0, "{report}");
     println!("peak {peak}, waiting {most_waiting}, {report}");
 }

@@ -16,7 +16,7 @@ tc_metrics! {
 #[tc_span("Fork/Work")]
 fn work() {}
 
-#[tc_span("Fork/Outer", announce = "1s")]
+#[tc_span("Fork/Outer", heartbeat = "1s")]
 fn fork_deep_inside(inherited: &Recording) -> Option<String> {
     fork_inside(inherited)
 }

@@ -78,25 +78,25 @@ fn signals_off_and_on_again() {
     let receiver = Receiver::start();
     let telemetry = to(&receiver).with_exporters(Signal::Logs, Vec::new()).init().unwrap();
     load("one");
-    telemetry.switch(Signal::Traces, false).unwrap();
+    telemetry.set_enabled(Signal::Traces, false).unwrap();
     load("two");
     assert!(!telemetry.is_on(Signal::Traces) && telemetry.is_on(Signal::Metrics));
-    telemetry.switch(Signal::Traces, true).unwrap();
+    telemetry.set_enabled(Signal::Traces, true).unwrap();
     load("three");
     assert_eq!(flush(&telemetry).spans_exported, 2, "what was recorded before it was switched off is exported");
     assert_eq!(receiver.last_sum("tc_loads_total"), Some(3), "metrics went on");
 
-    telemetry.switch(Signal::Metrics, false).unwrap();
+    telemetry.set_enabled(Signal::Metrics, false).unwrap();
     load("four");
     let before = receiver.at("/v1/metrics").len();
     assert_eq!(flush(&telemetry).spans_exported, 3);
     assert_eq!(receiver.at("/v1/metrics").len(), before, "nothing is sent of a signal that is off");
-    telemetry.switch(Signal::Metrics, true).unwrap();
+    telemetry.set_enabled(Signal::Metrics, true).unwrap();
     load("five");
     flush(&telemetry);
     assert_eq!(receiver.last_sum("tc_loads_total"), Some(4), "it goes on from where it was");
 
-    let error = telemetry.switch(Signal::Logs, true).unwrap_err();
+    let error = telemetry.set_enabled(Signal::Logs, true).unwrap_err();
     assert_eq!(error.to_string(), "logs have no exporter; name one with OTEL_LOGS_EXPORTER or an endpoint");
 }
 
@@ -127,7 +127,7 @@ fn the_file_is_read_again() {
 
     std::fs::write(&path, file(&second, 1.0, "Store=off")).unwrap();
     let reloaded = telemetry.reload().unwrap();
-    assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["exporters", "filter"], vec![]));
+    assert_eq!((reloaded.changed, reloaded.needs_restart), (vec!["exporters", "filter"], vec![]));
     load("two");
     look();
     assert_eq!(flush(&telemetry).spans_exported, 2, "both receivers count");
@@ -151,7 +151,7 @@ fn the_file_is_read_again() {
 
     std::fs::write(&path, "file_format: '1.0'\nresource: {attributes: [{name: a, value: b}]}\n").unwrap();
     let reloaded = telemetry.reload().unwrap();
-    assert_eq!(reloaded.after_restart, ["resource"]);
+    assert_eq!(reloaded.needs_restart, ["resource"]);
     assert!(!telemetry.is_on(Signal::Traces), "without exporters it is off");
     look();
     assert_eq!(flush(&telemetry).spans_exported, 3);
@@ -251,11 +251,11 @@ fn with_several_receivers_the_slowest_counts() {
     let telemetry = config.init().unwrap();
     load("one");
     let report = telemetry.flush(Duration::from_millis(500));
-    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (1, 0, 1), "{report}");
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_pending), (1, 0, 1), "{report}");
     assert_eq!(well.span_names(), ["Store/Load"]);
     sick.set_sick(false);
     let report = telemetry.shutdown(LONG);
-    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (1, 1, 0), "{report}");
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_pending), (1, 1, 0), "{report}");
     assert_eq!(sick.span_names(), ["Store/Load"]);
 }
 
@@ -285,7 +285,7 @@ fn what_waits_goes_to_the_new_receiver() {
     let telemetry = Config::from_file(&path).unwrap().init().unwrap();
     load("one");
     let report = telemetry.flush(Duration::from_millis(300));
-    assert_eq!((report.spans_left, report.complete), (1, false), "{report}");
+    assert_eq!((report.spans_pending, report.complete), (1, false), "{report}");
     std::fs::write(&path, file(&second, 1.0, "")).unwrap();
     telemetry.reload().unwrap();
     load("two");
@@ -309,7 +309,7 @@ fn beside_another_receiver_what_waits_goes_where_it_was_to_go() {
     telemetry.reload().unwrap();
     load("two");
     let report = telemetry.flush(Duration::from_millis(300));
-    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (2, 1, 1), "{report}");
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_pending), (2, 1, 1), "{report}");
     first.set_sick(false);
     let report = telemetry.shutdown(LONG);
     assert_eq!((report.spans_ended, report.spans_exported, report.complete), (2, 2, true), "{report}");
@@ -350,7 +350,7 @@ fn what_code_said_of_exporters_is_said_again() {
     let telemetry = config.with_service_name("store").init().unwrap();
     std::fs::write(&path, file(&receiver, 1.0, "Cache=off")).unwrap();
     let reloaded = telemetry.reload().unwrap();
-    assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["filter"], vec![]));
+    assert_eq!((reloaded.changed, reloaded.needs_restart), (vec!["filter"], vec![]));
     load("one");
     assert!(telemetry.shutdown(LONG).complete);
     assert_eq!(receiver.at("/v1/traces")[0].header("content-type"), "application/json");
@@ -368,7 +368,7 @@ fn reading_the_same_again_changes_nothing() {
     load("one");
     telemetry.set_filter("Cache=off".parse().unwrap());
     let reloaded = telemetry.reload().unwrap();
-    assert_eq!((reloaded.changed, reloaded.after_restart), (vec![], vec![]));
+    assert_eq!((reloaded.changed, reloaded.needs_restart), (vec![], vec![]));
     load("two");
     look();
     assert!(telemetry.shutdown(LONG).complete);
@@ -486,10 +486,10 @@ fn one_setting_that_is_read_again_changes_and_nothing_else() {
     for (said, changed, expected) in cases {
         std::fs::write(&path, said.yaml()).unwrap();
         let reloaded = telemetry.reload().unwrap();
-        let after_restart = Some("service_name").filter(|_| said.name != base.name);
+        let needs_restart = Some("service_name").filter(|_| said.name != base.name);
         assert_eq!(
-            (reloaded.changed, reloaded.after_restart),
-            (Vec::from_iter(changed), Vec::from_iter(after_restart))
+            (reloaded.changed, reloaded.needs_restart),
+            (Vec::from_iter(changed), Vec::from_iter(needs_restart))
         );
         assert_eq!(look(), expected, "{changed:?}");
         if said.interval != base.interval {
@@ -523,7 +523,7 @@ fn a_timeout_that_is_read_again_is_in_force() {
     let telemetry = Config::from_file(&path).unwrap().init().unwrap();
     std::fs::write(&path, yaml(50)).unwrap();
     let reloaded = telemetry.reload().unwrap();
-    assert_eq!((reloaded.changed, reloaded.after_restart), (vec!["traces.batch"], vec![]));
+    assert_eq!((reloaded.changed, reloaded.needs_restart), (vec!["traces.batch"], vec![]));
     load("one");
     telemetry.flush(Duration::ZERO);
     // With the old timeout the second attempt would come after a minute.
@@ -531,7 +531,7 @@ fn a_timeout_that_is_read_again_is_in_force() {
     std::thread::spawn(move || silent.incoming().try_for_each(|attempt| send.send(attempt)));
     let attempts: Vec<_> = (0..2).map(|_| attempts.recv_timeout(LONG)).collect();
     assert!(attempts.iter().all(Result::is_ok), "{attempts:?}");
-    assert_eq!(telemetry.shutdown(Duration::ZERO).spans_left, 1);
+    assert_eq!(telemetry.shutdown(Duration::ZERO).spans_pending, 1);
 }
 
 #[test]
@@ -540,7 +540,7 @@ fn a_receiver_that_is_down_does_not_hold_up_another_signal() {
     let (well, sick) = (Receiver::start(), Receiver::start());
     sick.set_sick(true);
     let config =
-        to(&well).with_endpoint_of(Signal::Metrics, format!("http://{}/v1/metrics", sick.address).parse().unwrap());
+        to(&well).with_signal_endpoint(Signal::Metrics, format!("http://{}/v1/metrics", sick.address).parse().unwrap());
     let telemetry = config.with_memory_limit(4 << 20).with_metric_interval(Duration::from_millis(5)).init().unwrap();
     // Large requests, until those of metrics fill the memory that they may use.
     (0..1500_u32).for_each(|slot| BY_SLOT.add(1, (slot,)));
@@ -556,7 +556,7 @@ fn a_receiver_that_is_down_does_not_hold_up_another_signal() {
     assert_eq!(telemetry.shutdown(Duration::from_millis(500)).spans_dropped, 0);
 }
 
-#[tc_span("Store/Session", announce = "1s")]
+#[tc_span("Store/Session", heartbeat = "1s")]
 fn session() {
     std::thread::sleep(Duration::from_millis(2_300));
 }

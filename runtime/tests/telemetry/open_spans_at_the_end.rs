@@ -35,7 +35,7 @@ fn text(span: &Received, key: &str) -> Option<String> {
 
 fn assert_law(report: &Report) {
     let gone = report.spans_exported + report.spans_dropped + report.spans_unconfirmed;
-    assert_eq!(report.spans_ended, gone + report.spans_left + report.spans_spooled, "{report}");
+    assert_eq!(report.spans_ended, gone + report.spans_pending + report.spans_spooled, "{report}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn spans_of_both_are_one_tree_in_two_scopes() {
     let telemetry = Config::new().with_endpoint(receiver.endpoint()).init().unwrap();
     load();
     let report = telemetry.shutdown(LONG);
-    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (3, 3, 0), "{report}");
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_pending), (3, 3, 0), "{report}");
     let request = receiver.at("/v1/traces").pop().unwrap();
     let request = ExportTraceServiceRequest::decode(&request.body[..]).unwrap();
     let scopes = &request.resource_spans[0].scope_spans;
@@ -87,7 +87,7 @@ fn an_exporter_of_their_sdk_gets_all_spans() {
     assert!(telemetry.is_on(Signal::Traces) && !telemetry.is_on(Signal::Metrics));
     load();
     let report = telemetry.flush(LONG);
-    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (3, 3, 0), "{report}");
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_pending), (3, 3, 0), "{report}");
     let spans = exporter.get_finished_spans().unwrap();
     let names: Vec<_> = spans.iter().map(|span| (&*span.name, span.instrumentation_scope.name())).collect();
     assert!(names.contains(&("Store/Load", "tracecast")) && names.contains(&("query", "driver")), "{names:?}");
@@ -138,9 +138,9 @@ fn traces_that_are_switched_off_are_so_for_both() {
     let _turn = turn();
     let receiver = Receiver::start();
     let telemetry = Config::new().with_endpoint(receiver.endpoint()).init().unwrap();
-    telemetry.switch(Signal::Traces, false).unwrap();
+    telemetry.set_enabled(Signal::Traces, false).unwrap();
     load();
-    telemetry.switch(Signal::Traces, true).unwrap();
+    telemetry.set_enabled(Signal::Traces, true).unwrap();
     load();
     assert_eq!(telemetry.shutdown(LONG).spans_ended, 3);
 }
@@ -169,7 +169,7 @@ fn an_exporter_of_the_program_outlives_a_file_that_is_read_again() {
     telemetry.reload().unwrap();
     load();
     let report = telemetry.flush(LONG);
-    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (9, 9, 0), "{report}");
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_pending), (9, 9, 0), "{report}");
     assert_eq!(exporter.get_finished_spans().unwrap().len(), 9);
     assert_eq!((first.span_names().len(), second.span_names().len()), (3, 3));
     drop(telemetry);

@@ -52,7 +52,7 @@ fn spans_and_metrics_arrive_as_they_were_made() {
     let telemetry = config(&receiver).init().unwrap();
     load(4096);
     let report = telemetry.shutdown(LONG);
-    assert_eq!((report.spans_ended, report.spans_exported, report.spans_left), (2, 2, 0), "{report}");
+    assert_eq!((report.spans_ended, report.spans_exported, report.spans_pending), (2, 2, 0), "{report}");
     assert!(report.complete && report.spans_dropped == 0, "{report}");
 
     let spans = spans(&receiver);
@@ -97,7 +97,7 @@ fn a_receiver_that_is_sick_for_a_while_loses_nothing() {
     (0..2_000).for_each(load);
     let report = telemetry.flush(Duration::from_millis(300));
     assert!(!report.complete && report.spans_exported == 0, "{report}");
-    let before = report.spans_ended - report.spans_left - report.spans_dropped;
+    let before = report.spans_ended - report.spans_pending - report.spans_dropped;
     assert_eq!(before, 0, "all of them are accounted for: {report}");
     receiver.set_sick(false);
     let report = telemetry.shutdown(LONG);
@@ -118,7 +118,7 @@ fn shutdown_keeps_its_deadline_when_nobody_answers() {
     let report = telemetry.shutdown(Duration::from_millis(200));
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
     assert!(!report.complete, "{report}");
-    assert_eq!(report.spans_left, 2, "{report}");
+    assert_eq!(report.spans_pending, 2, "{report}");
 }
 
 #[test]
@@ -242,10 +242,10 @@ fn metric_points_that_wait_are_counted() {
     let telemetry = config(&receiver).init().unwrap();
     load(1);
     let report = telemetry.flush(Duration::from_millis(300));
-    assert!(report.points_left > 0 && report.points_exported == 0 && !report.complete, "{report}");
+    assert!(report.points_pending > 0 && report.points_exported == 0 && !report.complete, "{report}");
     receiver.set_sick(false);
     let report = telemetry.shutdown(LONG);
-    assert!(report.points_left == 0 && report.points_exported > 0 && report.complete, "{report}");
+    assert!(report.points_pending == 0 && report.points_exported > 0 && report.complete, "{report}");
     assert!(report.to_string().contains("metric points exported, 0 dropped, 0 left; "), "{report}");
 }
 

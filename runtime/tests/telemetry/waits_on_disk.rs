@@ -52,11 +52,11 @@ fn what_cannot_be_sent_is_sent_when_the_receiver_is_back() {
     let telemetry = config(&receiver, &folder).init().unwrap();
     (0..1_000).for_each(|_| load());
     let report = telemetry.flush(Duration::from_secs(5));
-    assert_eq!((report.spans_ended, report.spans_spooled, report.spans_left), (1_000, 1_000, 0), "{report}");
+    assert_eq!((report.spans_ended, report.spans_spooled, report.spans_pending), (1_000, 1_000, 0), "{report}");
     receiver.set_sick(false);
     until(|| telemetry.flush(LONG).spans_exported == 1_000);
     let report = telemetry.shutdown(LONG);
-    assert_eq!((report.spans_spooled, report.spans_dropped, report.spans_left), (0, 0, 0), "{report}");
+    assert_eq!((report.spans_spooled, report.spans_dropped, report.spans_pending), (0, 0, 0), "{report}");
     assert_eq!(receiver.span_names().len(), 1_000);
 }
 
@@ -68,7 +68,7 @@ fn what_is_left_at_the_end_is_sent_by_the_next_start() {
     let telemetry = config(&receiver, &folder).init().unwrap();
     (0..700).for_each(|_| load());
     let report = telemetry.shutdown(Duration::from_secs(1));
-    assert_eq!((report.spans_ended, report.spans_spooled, report.spans_left), (700, 700, 0), "{report}");
+    assert_eq!((report.spans_ended, report.spans_spooled, report.spans_pending), (700, 700, 0), "{report}");
     assert!(report.to_string().contains("700 on disk"), "{report}");
 
     receiver.set_sick(false);
@@ -92,7 +92,7 @@ fn a_volume_that_everybody_can_write_to_holds_a_spool() {
     let telemetry = config(&receiver, &folder).init().unwrap();
     (0..70).for_each(|_| load());
     let report = telemetry.shutdown(Duration::from_secs(5));
-    assert_eq!((report.spans_spooled, report.spans_left), (70, 0), "{report}");
+    assert_eq!((report.spans_spooled, report.spans_pending), (70, 0), "{report}");
     let own: Vec<_> = std::fs::read_dir(&folder.0).unwrap().map(|entry| entry.unwrap()).collect();
     assert_eq!(own.iter().map(|own| own.metadata().unwrap().permissions().mode() & 0o777).collect::<Vec<_>>(), [0o700]);
 

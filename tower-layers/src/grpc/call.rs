@@ -261,7 +261,7 @@ fn tell_status(span: &mut Span, code: Code, conventions: Conventions) {
     if conventions.old() {
         span.add(rpc::grpc_status_code, code as i64);
     }
-    if conventions.new() {
+    if conventions.stable() {
         span.add(keys::status_name, StatusName(code));
     }
 }

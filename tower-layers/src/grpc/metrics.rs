@@ -133,7 +133,7 @@ impl Measured {
         if self.conventions.old() {
             metrics.duration.record(seconds, (ServiceMethod(method), code as u32));
         }
-        if self.conventions.new() {
+        if self.conventions.stable() {
             metrics.call_duration.record(seconds, (System::Grpc, method, StatusName(code)));
         }
         if self.active {

@@ -134,7 +134,7 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ServerSide>
     let is_unsampled = caller.parent.is_valid() && !caller.parent.is_sampled();
     if is_unsampled && !metrics::are_on(Side::Server) {
         // Nothing will be told of it, so that nobody has to know what is called.
-        let span = Span::standing_for(&caller.parent, Kind::Server);
+        let span = Span::non_recording(&caller.parent, Kind::Server);
         return Call::at(Place::served(span, caller.parent), Side::Server);
     }
     let method = METHODS.of(Side::Server).find(0, path);

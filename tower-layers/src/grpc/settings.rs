@@ -92,10 +92,10 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
     /// use std::time::Duration;
     /// use tracecast_tower::GrpcServerLayer;
     ///
-    /// let layer = GrpcServerLayer::new().with_roll_over(Duration::from_secs(60));
+    /// let layer = GrpcServerLayer::new().with_max_span_duration(Duration::from_secs(60));
     /// ```
     #[must_use]
-    pub fn with_roll_over(mut self, every: Duration) -> Self {
+    pub fn with_max_span_duration(mut self, every: Duration) -> Self {
         self.change().protocol.roll_over = Some(every);
         self
     }

@@ -29,7 +29,7 @@ fn tell_method(span: &mut Span, method: &Method, conventions: Conventions) {
         span.add(rpc::system, "grpc");
         span.add(rpc::service, method.service());
     }
-    if !conventions.new() {
+    if !conventions.stable() {
         return span.add(rpc::method, method.method());
     }
     span.add(keys::system, System::Grpc);

@@ -89,7 +89,7 @@ fn old_names_are_the_default() {
 #[test]
 fn new_names_take_their_place() {
     alone(async || {
-        let (attributes, series) = told(Conventions::New).await;
+        let (attributes, series) = told(Conventions::Stable).await;
         for attributes in attributes {
             let status = "rpc.response.status_code=DEADLINE_EXCEEDED";
             assert_eq!(attributes, ["rpc.method=test.v1.Echo/Unary", status, "rpc.system.name=grpc"]);

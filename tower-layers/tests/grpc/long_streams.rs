@@ -36,9 +36,9 @@ struct Talk {
 }
 
 async fn talk(every: Duration) -> (World, Talk) {
-    let server = GrpcServerLayer::new().with_roll_over(every);
+    let server = GrpcServerLayer::new().with_max_span_duration(every);
     let world = World::with(server, Server::builder()).await;
-    let mut world = world.calling(&GrpcClientLayer::new().with_roll_over(every));
+    let mut world = world.calling(&GrpcClientLayer::new().with_max_span_duration(every));
     let (send, receive) = mpsc::unbounded_channel();
     send.send("first".to_owned()).unwrap();
     let stream = world.bidi(UnboundedReceiverStream::new(receive)).await.unwrap();
@@ -244,7 +244,7 @@ impl Wake for Tell {
 fn roll_over_once() -> usize {
     let recording = record();
     let waits = tower::service_fn(|_| std::future::pending::<Result<http::Response<Body>, Infallible>>());
-    let mut service = GrpcServerLayer::new().with_roll_over(Duration::from_millis(10)).layer(waits);
+    let mut service = GrpcServerLayer::new().with_max_span_duration(Duration::from_millis(10)).layer(waits);
     let mut call = std::pin::pin!(service.call(http::Request::new(Body::empty())));
     let (tell, told) = channel::sync_channel(8);
     let waker = Waker::from(Arc::new(Tell(tell)));

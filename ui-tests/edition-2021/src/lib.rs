@@ -29,7 +29,7 @@ pub enum Source {
     Remote,
 }
 
-tc::label_for! {
+tc::tc_label_for! {
     /// A label of an enum of another crate.
     pub struct Order for core::cmp::Ordering { Less => "less", _ => "not_less" }
 }

@@ -26,7 +26,7 @@ fn results_are_the_same_and_nothing_is_evaluated_or_captured() {
         assert_eq!(block_on(Store.load("ab")), 2);
     });
     captured.assert_tree("");
-    assert!(captured.strays.is_empty());
+    assert!(captured.outside_capture.is_empty());
     assert_eq!(EVALUATED.load(Relaxed), 0);
 }
 

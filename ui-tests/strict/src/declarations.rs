@@ -27,7 +27,7 @@ pub enum Tier {
     Other,
 }
 
-tracecast::label_for! {
+tracecast::tc_label_for! {
     /// An enum of another crate.
     pub struct Order for core::cmp::Ordering {
         Less => "less",

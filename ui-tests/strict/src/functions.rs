@@ -67,7 +67,7 @@ pub fn no_err<T: Clone + Send>(value: &T) -> Result<u8, Refused<'_, T>> {
     links(Context::current(), parent),
     share(keys::artifact = "shared"),
     needs_parent,
-    announce = "30s"
+    heartbeat = "30s"
 )]
 pub fn options(parent: &Context) {}
 

@@ -61,7 +61,7 @@ impl ::std::fmt::Display for Error {
     }
 }
 
-::tracecast::label_for! {
+::tracecast::tc_label_for! {
     struct Order for ::std::cmp::Ordering {
         Less => "less",
         _ => "other",

@@ -33,7 +33,7 @@ pub(crate) fn quarantine(table: &Table, event: &Event) -> rusqlite::Result<()> {
 }
 
 /// A long session: while it is open, a marker `Drainer/DrainNode/open` says so every second.
-#[tc_span("Drainer/DrainNode", parent = event.carrier.extract(), announce = "1s", attrs(keys::node = &event.node))]
+#[tc_span("Drainer/DrainNode", parent = event.carrier.extract(), heartbeat = "1s", attrs(keys::node = &event.node))]
 pub(crate) fn drain(table: &Table, event: &Event) -> rusqlite::Result<()> {
     thread::sleep(DRAIN);
     current().set(keys::evicted, 3_u64);

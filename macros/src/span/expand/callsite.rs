@@ -24,13 +24,13 @@ pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     let keys = keys(options, site);
     let kind = options.kind_variant().map(|kind| quote_spanned!(site=> .of_kind(#k::Kind::#kind)));
     let needs_parent = options.needs_parent.as_ref().map(|_| quote_spanned!(site=> .needs_parent()));
-    let announce = options.announce.map(|seconds| quote_spanned!(site=> .announce(#seconds)));
+    let heartbeat = options.heartbeat.map(|seconds| quote_spanned!(site=> .heartbeat(#seconds)));
     let meter = telemetry.metrics.as_ref().map(|_| quote_spanned!(site=> .meter(&__TC_METER)));
     let aliases = fields::aliases(options.fields());
     quote_spanned! {site=>
         #aliases
         #k::in_section! { spans
-            static __TC_CALLSITE: #k::Callsite = #new #kind #keys #needs_parent #announce #meter;
+            static __TC_CALLSITE: #k::Callsite = #new #kind #keys #needs_parent #heartbeat #meter;
         }
     }
 }

@@ -18,12 +18,12 @@ const FUNCTION: [&str; 16] = [
     "no_message",
     "db",
     "needs_parent",
-    "announce",
+    "heartbeat",
     "crate",
     "component",
 ];
 const IMPL: [&str; 3] = ["component", "methods", "crate"];
-const SCOPE: [&str; 7] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "announce"];
+const SCOPE: [&str; 7] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "heartbeat"];
 
 /// Options of `tc_metric` alone.
 const METRIC: [&str; 12] = [

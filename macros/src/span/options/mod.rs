@@ -63,7 +63,7 @@ pub(crate) struct Options {
     pub(crate) database: Option<Database>,
     pub(crate) needs_parent: Flag,
     /// Seconds between two markers of a span that stays open.
-    pub(crate) announce: Option<u32>,
+    pub(crate) heartbeat: Option<u32>,
     pub(crate) krate: Krate,
     pub(crate) component: Option<LitStr>,
     /// `methods = pub`: every public method gets a span.

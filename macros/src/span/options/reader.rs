@@ -110,7 +110,7 @@ impl Reader<'_> {
     fn value(&mut self, option: &Ident, text: &str, input: ParseStream) -> syn::Result<()> {
         match text {
             "attrs" | "share" | "result" | "links" | "db" => self.list(option, text, input)?,
-            "kind" | "parent" | "announce" | "crate" | "component" | "methods" => {
+            "kind" | "parent" | "heartbeat" | "crate" | "component" | "methods" => {
                 equals(option, input)?;
                 self.assigned(text, input)?;
             }
@@ -142,7 +142,7 @@ impl Reader<'_> {
         match text {
             "kind" => self.options.kind = Some(kind(input)?),
             "parent" => self.options.parent = Some(input.parse()?),
-            "announce" => self.options.announce = Some(seconds(&expect(input, "a time, as in `announce = \"30s\"`")?)?),
+            "heartbeat" => self.options.heartbeat = Some(seconds(&expect(input, "a time, as in `heartbeat = \"30s\"`")?)?),
             "crate" => self.options.krate = Krate::new(path(input)?.into_token_stream()),
             "component" => {
                 let literal = expect(input, "a name, as in `component = \"StoreDaemon\"`")?;

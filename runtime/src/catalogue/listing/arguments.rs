@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::Listing;
+use super::CatalogueData;
 use crate::catalogue::{Catalogue, catalogue};
 
 const SHOW: &str = "--telemetry-catalogue";
@@ -82,7 +82,7 @@ impl Asked {
             Asked::Compare(file, allowed) => {
                 let file = Path::new(&file);
                 let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-                let before = Listing::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+                let before = CatalogueData::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))?;
                 let comparison = catalogue.listing().compare(&before, allowed);
                 Ok((comparison.to_string(), u8::from(!comparison.passes())))
             }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::format::Word as _;
-use super::{Key, Label, Listing, Metric, Span};
+use super::{Key, Label, CatalogueData, Metric, Span};
 use crate::declare::key::KeyKind;
 
 /// How a listing differs from an earlier one.
@@ -31,10 +31,10 @@ impl Comparison {
     /// series than were allowed.
     ///
     /// ```
-    /// use tracecast::Listing;
+    /// use tracecast::CatalogueData;
     ///
     /// let before = tracecast::catalogue().listing();
-    /// let comparison = Listing::default().compare(&before, 0);
+    /// let comparison = CatalogueData::default().compare(&before, 0);
     /// assert!(!comparison.breaking().is_empty());
     /// ```
     pub fn breaking(&self) -> &[String] {
@@ -44,10 +44,10 @@ impl Comparison {
     /// What is new, or of little matter.
     ///
     /// ```
-    /// use tracecast::Listing;
+    /// use tracecast::CatalogueData;
     ///
     /// let now = tracecast::catalogue().listing();
-    /// assert!(!now.compare(&Listing::default(), u64::MAX).others().is_empty());
+    /// assert!(!now.compare(&CatalogueData::default(), u64::MAX).others().is_empty());
     /// ```
     pub fn others(&self) -> &[String] {
         &self.others
@@ -66,20 +66,20 @@ impl fmt::Display for Comparison {
     }
 }
 
-impl Listing {
+impl CatalogueData {
     /// How this differs from what was `before`. The metrics that grow may have `allowed` series more together; those that
     /// shrink make up for nothing.
     ///
     /// A name that is gone while one like it is new counts as renamed; that breaks what uses it as well.
     ///
     /// ```
-    /// use tracecast::Listing;
+    /// use tracecast::CatalogueData;
     ///
     /// let now = tracecast::catalogue().listing();
-    /// assert!(now.compare(&Listing::default(), u64::MAX).passes()); // all is new, nothing is gone
-    /// assert!(!Listing::default().compare(&now, 0).passes());
+    /// assert!(now.compare(&CatalogueData::default(), u64::MAX).passes()); // all is new, nothing is gone
+    /// assert!(!CatalogueData::default().compare(&now, 0).passes());
     /// ```
-    pub fn compare(&self, before: &Listing, allowed: u64) -> Comparison {
+    pub fn compare(&self, before: &CatalogueData, allowed: u64) -> Comparison {
         let mut found = Found::default();
         found.names("span", &before.spans, &self.spans);
         found.names("key", &before.keys, &self.keys);

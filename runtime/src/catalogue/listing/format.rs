@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Key, Listing, Metric, Span};
+use super::{Key, CatalogueData, Metric, Span};
 use crate::declare::callsite::Kind;
 use crate::declare::key::{KeyKind, ValueType};
 use crate::declare::metric::{MetricKind, NumberType};
@@ -17,29 +17,29 @@ const VERSION: u64 = 1;
 /// Why a text is not a listing.
 ///
 /// ```
-/// use tracecast::Listing;
+/// use tracecast::CatalogueData;
 ///
-/// let error = Listing::from_json("{}").unwrap_err();
+/// let error = CatalogueData::from_json("{}").unwrap_err();
 /// assert!(error.to_string().starts_with("not a catalogue: "));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListingError(String);
+pub struct CatalogueDataError(String);
 
-impl fmt::Display for ListingError {
+impl fmt::Display for CatalogueDataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "not a catalogue: {}", self.0)
     }
 }
 
-impl std::error::Error for ListingError {}
+impl std::error::Error for CatalogueDataError {}
 
-impl Listing {
+impl CatalogueData {
     /// The listing as JSON. The same program always gives the same text.
     ///
     /// ```
-    /// use tracecast::Listing;
+    /// use tracecast::CatalogueData;
     ///
-    /// assert!(Listing::default().to_json().starts_with("{\n  \"tracecast_catalogue\": 1,\n"));
+    /// assert!(CatalogueData::default().to_json().starts_with("{\n  \"tracecast_catalogue\": 1,\n"));
     /// ```
     pub fn to_json(&self) -> String {
         let whole = Whole {
@@ -53,31 +53,31 @@ impl Listing {
         serde_json::to_string_pretty(&whole).unwrap_or_default() + "\n"
     }
 
-    /// Reads what [`Listing::to_json`] wrote. Fields that are not known are passed over.
+    /// Reads what [`CatalogueData::to_json`] wrote. Fields that are not known are passed over.
     ///
     /// ```
-    /// use tracecast::Listing;
+    /// use tracecast::CatalogueData;
     ///
     /// let listing = tracecast::catalogue().listing();
-    /// assert_eq!(Listing::from_json(&listing.to_json()), Ok(listing));
+    /// assert_eq!(CatalogueData::from_json(&listing.to_json()), Ok(listing));
     /// ```
     ///
     /// # Errors
     /// If the text is no JSON, or not that of a catalogue. The error names the place.
-    pub fn from_json(text: &str) -> Result<Self, ListingError> {
+    pub fn from_json(text: &str) -> Result<Self, CatalogueDataError> {
         let mut json = serde_json::Deserializer::from_str(text);
         let Whole { spans, keys, metrics, .. } = serde_path_to_error::deserialize(&mut json).map_err(at_its_path)?;
-        json.end().map_err(|error| ListingError(error.to_string()))?;
-        Ok(Listing { spans: spans.into_owned(), keys: keys.into_owned(), metrics: metrics.into_owned() })
+        json.end().map_err(|error| CatalogueDataError(error.to_string()))?;
+        Ok(CatalogueData { spans: spans.into_owned(), keys: keys.into_owned(), metrics: metrics.into_owned() })
     }
 }
 
 /// Puts the path of the wrong value, as `metrics[0].series`, in front of what is wrong with it.
-fn at_its_path(error: serde_path_to_error::Error<serde_json::Error>) -> ListingError {
+fn at_its_path(error: serde_path_to_error::Error<serde_json::Error>) -> CatalogueDataError {
     let (path, cause) = (error.path().to_string(), error.inner());
     // Outside of all values, and where the text is no JSON, there is no path.
     let names_one = cause.is_data() && path != ".";
-    ListingError(if names_one { format!("`{path}`: {cause}") } else { cause.to_string() })
+    CatalogueDataError(if names_one { format!("`{path}`: {cause}") } else { cause.to_string() })
 }
 
 /// The whole text.
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::catalogue::listing::Bounds;
 
-    fn listing(description: &str, values: u64, bounds: Bounds) -> Listing {
+    fn listing(description: &str, values: u64, bounds: Bounds) -> CatalogueData {
         let metric = Metric {
             name: "tc_load_seconds".to_owned(),
             prometheus: "tc_load_seconds".to_owned(),
@@ -189,7 +189,7 @@ mod tests {
             budget: values,
             description: description.to_owned(),
         };
-        Listing { metrics: vec![metric], ..Listing::default() }
+        CatalogueData { metrics: vec![metric], ..CatalogueData::default() }
     }
 
     #[test]
@@ -197,17 +197,17 @@ mod tests {
         for text in ["", "plain", "\"quoted\" \\ \n\t\r\u{1} ünï 🦀"] {
             let bounds = vec![-1e300, 0.1, 0.3, 1.0 / 3.0, 5e-324, f64::MAX];
             let listing = listing(text, u64::MAX, Bounds::Explicit(bounds));
-            assert_eq!(Listing::from_json(&listing.to_json()), Ok(listing.clone()));
+            assert_eq!(CatalogueData::from_json(&listing.to_json()), Ok(listing.clone()));
             let value: serde_json::Value = serde_json::from_str(&listing.to_json()).unwrap();
             assert_eq!(value["metrics"][0]["description"], text);
-            assert_eq!(Listing::from_json(&value.to_string()), Ok(listing));
+            assert_eq!(CatalogueData::from_json(&value.to_string()), Ok(listing));
         }
     }
 
     #[test]
     fn escapes_are_understood() {
         let json = listing("HERE", 1, Bounds::None).to_json().replace("HERE", r"\u0041\/\ud83e\udd80\b");
-        assert_eq!(Listing::from_json(&json).unwrap().metrics[0].description, "A/🦀\u{8}");
+        assert_eq!(CatalogueData::from_json(&json).unwrap().metrics[0].description, "A/🦀\u{8}");
     }
 
     #[test]
@@ -220,7 +220,7 @@ mod tests {
             ("{a: 1}", "key must be a string at line 1 column 2"),
             ("{\"later\": 1-2}", "expected `,` or `}` at line 1 column 12"),
             ("{\"later\": nul}", "expected ident at line 1 column 14"),
-            (&format!("{}x", Listing::default().to_json()), "trailing characters at line 8 column 1"),
+            (&format!("{}x", CatalogueData::default().to_json()), "trailing characters at line 8 column 1"),
             (r#"{"\x": 1}"#, "invalid escape at line 1 column 4"),
             (r#"{"\ud83e": 1}"#, "unexpected end of hex escape at line 1 column 9"),
             (r#"{"\ud83e\u0041": 1}"#, "lone leading surrogate in hex escape at line 1 column 14"),
@@ -231,7 +231,7 @@ mod tests {
                 "recursion limit exceeded at line 1 column 150",
             ),
         ] {
-            assert_eq!(Listing::from_json(text), Err(ListingError(expected.to_owned())), "{text:.40}");
+            assert_eq!(CatalogueData::from_json(text), Err(CatalogueDataError(expected.to_owned())), "{text:.40}");
         }
     }
 }

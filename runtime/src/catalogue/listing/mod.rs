@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 pub use self::compare::Comparison;
-pub use self::format::ListingError;
+pub use self::format::CatalogueDataError;
 
 use self::format::words;
 use super::Catalogue;
@@ -30,11 +30,11 @@ impl Catalogue {
     /// let listing = tracecast::catalogue().listing();
     /// assert_eq!(listing.to_json(), tracecast::catalogue().to_json());
     /// ```
-    pub fn listing(&self) -> Listing {
-        Listing::of(self)
+    pub fn listing(&self) -> CatalogueData {
+        CatalogueData::of(self)
     }
 
-    /// The catalogue as JSON: the same text for the same program, wherever it was built. [`Listing::from_json`] reads it.
+    /// The catalogue as JSON: the same text for the same program, wherever it was built. [`CatalogueData::from_json`] reads it.
     ///
     /// ```
     /// let json = tracecast::catalogue().to_json();
@@ -59,15 +59,15 @@ impl Catalogue {
 /// version of it.
 ///
 /// ```
-/// use tracecast::Listing;
+/// use tracecast::CatalogueData;
 ///
 /// let listing = tracecast::catalogue().listing();
-/// let read: Listing = Listing::from_json(&listing.to_json())?;
+/// let read: CatalogueData = CatalogueData::from_json(&listing.to_json())?;
 /// assert_eq!(read, listing);
-/// # Ok::<(), tracecast::ListingError>(())
+/// # Ok::<(), tracecast::CatalogueDataError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Listing {
+pub struct CatalogueData {
     spans: Vec<Span>,
     keys: Vec<Key>,
     metrics: Vec<Metric>,
@@ -139,7 +139,7 @@ enum Rule {
     Exponential,
 }
 
-impl Listing {
+impl CatalogueData {
     fn of(catalogue: &Catalogue) -> Self {
         let components = components(catalogue);
         let mut keys: Vec<Key> = catalogue.keys.iter().map(|key| Key::of(key)).collect();
@@ -151,7 +151,7 @@ impl Listing {
         // The same metric, declared twice in other words, is one.
         metrics.sort_by(|a, b| a.name.cmp(&b.name));
         metrics.dedup_by(|b, a| a.same_shape(b));
-        Listing { spans: spans(catalogue), keys, metrics }
+        CatalogueData { spans: spans(catalogue), keys, metrics }
     }
 
     /// How many series all metrics can have together.

@@ -9,7 +9,7 @@ use crate::base::secret::Secret;
 use crate::config::endpoint::Endpoint;
 use crate::config::level::LogFilter;
 use crate::config::otlp::{Compression, Protocol};
-use crate::config::parts::LogLines;
+use crate::config::parts::LogFormat;
 use crate::config::problem::Wrong;
 use crate::config::values::{self, Parsed};
 use crate::declare::filter::Filter;
@@ -108,6 +108,6 @@ fields! {
         (Some(filter), wrong) if wrong.is_empty() => Ok(filter),
         (_, wrong) => Err(wrong.into_iter().next().unwrap_or_else(|| Wrong::new("is empty", "a log level"))),
     };
-    log_lines: LogLines = values::log_lines;
+    log_lines: LogFormat = values::log_lines;
     bytes: usize = values::bytes;
 }

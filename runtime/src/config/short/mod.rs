@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::level::LogFilter;
 use super::otlp::{Address, Compression, Protocol};
-use super::parts::{Exporter, LogLines};
+use super::parts::{Exporter, LogFormat};
 use super::problem::{Severity, Wrong};
 use super::values;
 use super::{Config, Endpoint};
@@ -81,7 +81,7 @@ pub struct Telemetry {
     pub metrics: Option<bool>,
     /// Whether logs are exported.
     pub logs: Option<bool>,
-    /// Which components make spans, as in `TC_FILTER`.
+    /// Which components make spans, as in `TC_SPAN_FILTER`.
     #[serde(deserialize_with = "fields::filter")]
     pub filter: Option<Filter>,
     /// Which log events are written, as in `LOG_LEVEL`.
@@ -89,7 +89,7 @@ pub struct Telemetry {
     pub log_level: Option<LogFilter>,
     /// How log events are written as lines: `auto`, `json`, `text` or `none`.
     #[serde(deserialize_with = "fields::log_lines")]
-    pub log_format: Option<LogLines>,
+    pub log_format: Option<LogFormat>,
     /// A directory in which spans and log records wait that cannot be sent.
     pub spool_dir: Option<PathBuf>,
     /// Memory that all buffers may take together, as in `64MiB`.

@@ -66,7 +66,7 @@ impl std::error::Error for InitError {
 /// use tracecast::config::{Config, Signal};
 ///
 /// let telemetry = Config::new().init()?;
-/// assert_eq!(telemetry.switch(Signal::Traces, true), Err(NoExporter(Signal::Traces)));
+/// assert_eq!(telemetry.set_enabled(Signal::Traces, true), Err(NoExporter(Signal::Traces)));
 /// # Ok::<(), tracecast::InitError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -41,7 +41,7 @@ static RUNNING_IN: AtomicU32 = AtomicU32::new(0);
 /// let telemetry = Config::new().with_service_name("store").init()?;
 /// // .. the program runs ..
 /// let report = telemetry.shutdown(Duration::from_secs(5));
-/// assert_eq!(report.spans_left, 0);
+/// assert_eq!(report.spans_pending, 0);
 /// # Ok::<(), tracecast::InitError>(())
 /// ```
 #[must_use = "telemetry stops when the guard is dropped; bind it to a name in `main`"]
@@ -78,7 +78,7 @@ struct Running {
 /// ```no_run
 /// # let telemetry = tracecast::init();
 /// let reloaded = telemetry.reload()?;
-/// for setting in &reloaded.after_restart {
+/// for setting in &reloaded.needs_restart {
 ///     eprintln!("{setting} changes when the program starts again");
 /// }
 /// # Ok::<(), tracecast::ReloadError>(())
@@ -89,7 +89,7 @@ pub struct Reloaded {
     /// Settings that are different now.
     pub changed: Vec<&'static str>,
     /// Settings that are different in the file, and stay as they were until the program starts again.
-    pub after_restart: Vec<&'static str>,
+    pub needs_restart: Vec<&'static str>,
     /// What was wrong, and was left out.
     pub problems: Vec<Problem>,
 }
@@ -136,7 +136,7 @@ impl Guard {
     /// # use std::time::Duration;
     /// # let telemetry = tracecast::config::Config::new().init()?;
     /// let report = telemetry.flush(Duration::from_secs(1));
-    /// assert_eq!(report.spans_left, 0);
+    /// assert_eq!(report.spans_pending, 0);
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     pub fn flush(&self, timeout: Duration) -> Report {
@@ -210,17 +210,17 @@ impl Guard {
     ///
     /// ```
     /// # let telemetry = tracecast::config::Config::new().init()?;
-    /// let error = telemetry.switch_metric("tc_cache_*", false).unwrap_err();
+    /// let error = telemetry.set_metric_enabled("tc_cache_*", false).unwrap_err();
     /// assert!(error.to_string().contains("tc_cache_*")); // metrics are off as a whole here
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     ///
     /// # Errors
     /// If there is none of that name, or metrics are off as a whole.
-    pub fn switch_metric(&self, name: &str, on: bool) -> Result<(), UnknownMetric> {
+    pub fn set_metric_enabled(&self, name: &str, on: bool) -> Result<(), UnknownMetric> {
         let running = self.lock();
         let meter = running.as_ref().and_then(|running| running.meter.as_ref());
-        meter.ok_or_else(|| UnknownMetric(name.to_owned()))?.metering.switch(name, on)
+        meter.ok_or_else(|| UnknownMetric(name.to_owned()))?.metering.set_metric_enabled(name, on)
     }
 
     /// All metrics since the beginning, ours and raw ones of OpenTelemetry, in the text format of Prometheus: for those who
@@ -284,14 +284,14 @@ impl Guard {
     /// use tracecast::config::{Config, Exporter, Signal};
     ///
     /// let telemetry = Config::new().with_exporters(Signal::Traces, vec![Exporter::Console]).init()?;
-    /// telemetry.switch(Signal::Traces, false)?;
+    /// telemetry.set_enabled(Signal::Traces, false)?;
     /// assert!(!telemetry.is_on(Signal::Traces));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// If the signal has no exporter, so that there is nothing to switch.
-    pub fn switch(&self, signal: Signal, on: bool) -> Result<(), NoExporter> {
+    pub fn set_enabled(&self, signal: Signal, on: bool) -> Result<(), NoExporter> {
         let mut running = self.lock();
         let running = running.as_mut().filter(|running| running.started[signal as usize]).ok_or(NoExporter(signal))?;
         running.off[signal as usize] = !on;
@@ -483,7 +483,7 @@ impl Running {
     }
 
     fn reload(&mut self, fresh: Config) -> Result<Reloaded, InitError> {
-        let (changed, after_restart) = self.config.differences(&fresh);
+        let (changed, needs_restart) = self.config.differences(&fresh);
         let problems = fresh.problems().to_vec();
         if self.spool.is_none() && self.export_thread.is_none() {
             self.spool = start::open_spool(&fresh);
@@ -511,7 +511,7 @@ impl Running {
             notice::INFO,
             format_args!("configuration read again: {}", start::described(&self.config, self.plugged)),
         );
-        Ok(Reloaded { changed, after_restart, problems })
+        Ok(Reloaded { changed, needs_restart, problems })
     }
 
     /// Puts into force what the configuration says of a signal; its receivers, if they are others than before.

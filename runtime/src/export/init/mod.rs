@@ -70,7 +70,7 @@ impl Config {
 
 /// Says what is wrong with a configuration, or fails because of it.
 fn tell_problems(config: &Config) -> Result<(), InitError> {
-    notice::set_level(match config.own_level {
+    notice::set_level(match config.diagnostics_level {
         Level::Off => 0,
         Level::Error => notice::ERROR,
         Level::Warn => notice::WARN,

@@ -15,7 +15,7 @@ use crate::export::pipeline::Progress;
 ///
 /// let report = Config::new().init()?.shutdown(Duration::from_secs(5));
 /// let sent = report.spans_exported + report.spans_unconfirmed;
-/// assert_eq!(report.spans_ended, sent + report.spans_dropped + report.spans_left + report.spans_spooled);
+/// assert_eq!(report.spans_ended, sent + report.spans_dropped + report.spans_pending + report.spans_spooled);
 /// # Ok::<(), tracecast::InitError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Report {
     /// They are not sent again.
     pub spans_unconfirmed: u64,
     /// Spans that were still waiting when the time was up.
-    pub spans_left: u64,
+    pub spans_pending: u64,
     /// Spans that wait on disk for a receiver that works.
     pub spans_spooled: u64,
     /// Sampled spans that are open. They are in none of the other counts, unless they were exported as unfinished: those
@@ -47,7 +47,7 @@ pub struct Report {
     /// Metric points whose answer was not one of OTLP.
     pub points_unconfirmed: u64,
     /// Metric points that were still waiting when the time was up.
-    pub points_left: u64,
+    pub points_pending: u64,
     /// Log records that the receiver took.
     pub logs_exported: u64,
     /// Log records that were lost, for whatever reason.
@@ -55,7 +55,7 @@ pub struct Report {
     /// Log records whose answer was not one of OTLP.
     pub logs_unconfirmed: u64,
     /// Log records that were still waiting when the time was up.
-    pub logs_left: u64,
+    pub logs_pending: u64,
     /// Log records that wait on disk for a receiver that works.
     pub logs_spooled: u64,
     /// Log records of earlier processes that were on disk and that the receiver took.
@@ -66,10 +66,10 @@ pub struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { spans_ended, spans_exported, spans_dropped, spans_left, spans_spooled, .. } = self;
+        let Report { spans_ended, spans_exported, spans_dropped, spans_pending, spans_spooled, .. } = self;
         write!(
             f,
-            "{spans_ended} spans ended = {spans_exported} exported + {spans_dropped} dropped + {spans_left} left"
+            "{spans_ended} spans ended = {spans_exported} exported + {spans_dropped} dropped + {spans_pending} left"
         )?;
         let spooled = |f: &mut fmt::Formatter<'_>, spooled: u64, replayed: u64| {
             if spooled > 0 || replayed > 0 { write!(f, " + {spooled} on disk ({replayed} replayed)") } else { Ok(()) }
@@ -80,11 +80,11 @@ impl fmt::Display for Report {
         unconfirmed(f, " + ", self.spans_unconfirmed)?;
         spooled(f, *spans_spooled, self.spans_replayed)?;
         self.open.fmt(self.spans_open, f)?;
-        let Report { points_exported, points_dropped, points_left, .. } = self;
-        write!(f, "; {points_exported} metric points exported, {points_dropped} dropped, {points_left} left")?;
+        let Report { points_exported, points_dropped, points_pending, .. } = self;
+        write!(f, "; {points_exported} metric points exported, {points_dropped} dropped, {points_pending} left")?;
         unconfirmed(f, ", ", self.points_unconfirmed)?;
-        let Report { logs_exported, logs_dropped, logs_left, .. } = self;
-        write!(f, "; {logs_exported} log records exported, {logs_dropped} dropped, {logs_left} left")?;
+        let Report { logs_exported, logs_dropped, logs_pending, .. } = self;
+        write!(f, "; {logs_exported} log records exported, {logs_dropped} dropped, {logs_pending} left")?;
         unconfirmed(f, ", ", self.logs_unconfirmed)?;
         spooled(f, self.logs_spooled, self.logs_replayed)
     }
@@ -141,7 +141,7 @@ impl Report {
             spans_exported: spans.exported,
             spans_dropped: dropped + spans.lost(),
             spans_unconfirmed: spans.unconfirmed,
-            spans_left: buffered + spans.pending,
+            spans_pending: buffered + spans.pending,
             spans_spooled: spans.spooled,
             spans_open: open.len() as u64,
             open: OpenSpans::of(open),
@@ -149,11 +149,11 @@ impl Report {
             points_exported: points.exported,
             points_dropped: points.lost(),
             points_unconfirmed: points.unconfirmed,
-            points_left: points.pending,
+            points_pending: points.pending,
             logs_exported: records.exported,
             logs_dropped: records.lost(),
             logs_unconfirmed: records.unconfirmed,
-            logs_left: records.pending,
+            logs_pending: records.pending,
             logs_spooled: records.spooled,
             logs_replayed: records.replayed,
             complete: *complete,

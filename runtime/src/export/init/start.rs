@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::error::InitError;
 use crate::base::notice;
 #[cfg(feature = "logs")]
-use crate::config::LogLines;
+use crate::config::LogFormat;
 use crate::config::{Batch, Config, Destination, Otlp, Signal};
 use crate::encode::views::Views;
 use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Readings, Receiver, Setup};
@@ -150,7 +150,7 @@ pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>
 
 /// How log lines look.
 #[cfg(feature = "logs")]
-fn lines(config: &Config) -> LogLines {
+fn lines(config: &Config) -> LogFormat {
     use crate::config::Origin;
 
     let asked_for =
@@ -158,7 +158,7 @@ fn lines(config: &Config) -> LogLines {
     // A program with a subscriber of its own has lines of its own.
     let is_implied =
         crate::logs::foreign_subscriber().is_none() && (asked_for || !config.destinations(Signal::Logs).is_empty());
-    config.logs.lines.unwrap_or(if is_implied { LogLines::Auto } else { LogLines::None })
+    config.logs.lines.unwrap_or(if is_implied { LogFormat::Auto } else { LogFormat::None })
 }
 
 /// Has notices look like log lines, if there are any.
@@ -182,7 +182,7 @@ pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
     }
     let records =
         (!destinations.is_empty()).then(|| RecordsConfig { queue_bytes: Shares(config.memory_limit).records() });
-    if lines == LogLines::None && records.is_none() {
+    if lines == LogFormat::None && records.is_none() {
         return None;
     }
     Some(Arc::new(crate::logs::start(LogsConfig {

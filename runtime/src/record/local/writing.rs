@@ -8,7 +8,7 @@ use super::blocks::take_ext;
 use super::{FULL, Local, count_drop};
 use crate::base::sync::Release;
 use crate::base::word::Word;
-use crate::record::announce;
+use crate::record::heartbeat;
 use crate::record::block::{
     ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_EXT, INCOMPLETE, ORPHANED, REMOTE_PARENT,
     SURPLUS, TAIL_WORDS, UNIX_TIMES,
@@ -115,7 +115,7 @@ impl Local {
         block.close();
         let outcome = if outcome == Outcome::Ok && block.has(FAILED) { Outcome::Error } else { outcome };
         if block.has(ANNOUNCED) {
-            announce::close(&block);
+            heartbeat::close(&block);
         }
         let ext = take_ext(&block);
         if block.has(CAPTURED) {

@@ -1,7 +1,7 @@
 //! Entering and leaving a span on this thread. Nothing here is generic, so that a program has each function once.
 
 use crate::declare::callsite::Callsite;
-use crate::record::announce;
+use crate::record::heartbeat;
 use crate::record::block::{BlockRef, CAPTURED, RECORDING};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 use crate::record::block::{UNIX_TIMES, UNPOLLED};
@@ -53,8 +53,8 @@ pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Cal
     }
     block.start.set(clock::now());
     block.open();
-    if recorded && callsite.announce_seconds() != 0 {
-        announce::open(&block);
+    if recorded && callsite.heartbeat_seconds() != 0 {
+        heartbeat::open(&block);
     }
 }
 

@@ -71,12 +71,12 @@ impl Span {
     ///
     /// # tracecast::propagation::prepare();
     /// let context = Context::current().with_baggage("tenant", "gold")?;
-    /// let mut place = Span::standing_for(&context, Kind::Internal);
+    /// let mut place = Span::non_recording(&context, Kind::Internal);
     /// assert_eq!(place.in_scope(|| current().baggage("tenant")).as_deref(), Some("gold"));
     /// assert!(!place.is_recording());
     /// # Ok::<(), tracecast::BaggageError>(())
     /// ```
-    pub fn standing_for(context: &Context, kind: Kind) -> Self {
+    pub fn non_recording(context: &Context, kind: Kind) -> Self {
         let block = local::with(|local| context::held(local, context, kind));
         block.map_or_else(Span::none, Span::owning)
     }

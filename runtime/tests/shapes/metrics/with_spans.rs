@@ -136,7 +136,7 @@ fn options_of_spans_do_not_reach_metrics() {
     check(orphan, (), "tc_both_orphans_total{outcome=ok} 1", "");
     let captured = capture(|| block_on(adopted(3)));
     captured.assert_metrics("tc_both_adopted_total{tc.device.id=3, outcome=ok} 1");
-    assert_eq!(captured.strays.iter().filter(|name| name.starts_with("tc_both_adopted")).count(), 0);
+    assert_eq!(captured.outside_capture.iter().filter(|name| name.starts_with("tc_both_adopted")).count(), 0);
     let tree = "t.select [client] db.system.name=sqlite db.collection.name=t db.operation.name=select";
     check(|| select("t"), (), "tc_both_selects_total{outcome=ok} 1", tree);
     check(unreported, Err(StoreError::Gone), "tc_both_unreported_total{outcome=ok} 1", "Both/NoErr");

@@ -181,8 +181,8 @@ fn databases() {
 }
 
 #[test]
-fn announced_spans_are_ordinary_until_then() {
-    #[tc_span("Option/Announced", announce = "30s")]
+fn spans_with_a_heartbeat_are_ordinary_until_then() {
+    #[tc_span("Option/Announced", heartbeat = "30s")]
     fn announced() -> u8 {
         1
     }

@@ -20,12 +20,12 @@ fn everything_at_once() {
     check(
         Place::Function,
         r#""A/B", kind = client, attrs(keys::a = &x.y, k::b = f::<A, B>(1, 2),), result(k::c = |r| r.len()), parent = ctx,
-           links(a, b), share(k::d = 1), future, no_message, needs_parent, announce = "30s", crate = a::b"#,
+           links(a, b), share(k::d = 1), future, no_message, needs_parent, heartbeat = "30s", crate = a::b"#,
         &[],
     );
     check(Place::Function, r#"db(system = "pg", collection = c, operation = "get", query = q)"#, &[]);
     check(Place::Impl, r#"component = "Store", methods = pub, crate = crate::telemetry"#, &[]);
-    check(Place::Scope, r#""A/B", kind = server, attrs(k::a = 1), announce = "1h","#, &[]);
+    check(Place::Scope, r#""A/B", kind = server, attrs(k::a = 1), heartbeat = "1h","#, &[]);
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn contradictions() {
 #[test]
 fn bad_values() {
     check(Place::Function, "kind = cleint", &["unknown kind `cleint`; did you mean `client`?"]);
-    check(Place::Function, r#"announce = "30""#, &["`30` is not a time"]);
-    check(Place::Function, r#"announce = "0s""#, &["`0s` is not a time"]);
+    check(Place::Function, r#"heartbeat = "30""#, &["`30` is not a time"]);
+    check(Place::Function, r#"heartbeat = "0s""#, &["`0s` is not a time"]);
     check(Place::Function, "kind", &["`kind` takes a value"]);
     check(Place::Function, "attrs", &["`attrs` takes a list"]);
     check(Place::Function, "future = true", &["`future` takes no value"]);
@@ -77,7 +77,7 @@ fn bad_values() {
     check(Place::Function, "attrs(\"tc.a\" = 1)", &["a key is named by its Rust path"]);
     check(Place::Function, "attrs(tc.a = 1)", &["a key is named by its Rust path"]);
     check(Place::Function, "result(k::a = 1)", &["`result` takes a closure"]);
-    check(Place::Function, "announce = 30", &["expected a time"]);
+    check(Place::Function, "heartbeat = 30", &["expected a time"]);
     check(Place::Function, "crate = \"a\"", &["expected the path"]);
     check(Place::Impl, "component = store", &["expected a name"]);
     check(Place::Function, "db(system = 1, collection = c, operation = d)", &["`system` takes text"]);
@@ -90,7 +90,7 @@ fn bad_values() {
 fn all_mistakes_are_reported() {
     check(
         Place::Function,
-        r#""load", knd = client, attrs(k = ), announce = "x""#,
+        r#""load", knd = client, attrs(k = ), heartbeat = "x""#,
         &["no component", "unknown option `knd`", "", "not a time"],
     );
     check(

@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use self::panel::{Panel, panels};
-use super::{Listing, Metric};
+use super::{CatalogueData, Metric};
 
 /// Columns of a dashboard.
 const WIDTH: u64 = 24;
 const PANEL_HEIGHT: u64 = 8;
 
-impl Listing {
+impl CatalogueData {
     /// A dashboard with this title that Grafana can import: every metric in a panel of its own, in rows by component.
     ///
     /// ```

@@ -1,4 +1,4 @@
-tracecast::label_for! {
+tracecast::tc_label_for! {
     pub enum Order for std::cmp::Ordering { Less => "less", _ => "other" }
 }
 

@@ -1,4 +1,4 @@
-tracecast::label_for! {
+tracecast::tc_label_for! {
     pub struct Order for std::cmp::Ordering { Les => "less", _ => "other" }
 }
 

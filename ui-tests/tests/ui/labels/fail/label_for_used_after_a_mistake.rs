@@ -1,6 +1,6 @@
-use tracecast::{label_for, tc_keys, tc_span};
+use tracecast::{tc_label_for, tc_keys, tc_span};
 
-label_for! {
+tc_label_for! {
     pub struct Order for std::cmp::Ordering { Less => "less", Less => "smaller", _ => "other" }
 }
 

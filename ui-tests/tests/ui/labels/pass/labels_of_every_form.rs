@@ -1,6 +1,6 @@
 //! Renamed values, an `other`, raw identifiers, discriminants, and an enum of another crate.
 
-use tracecast::{ClosedLabel, TcLabel, keys, label_for, tc_keys, tc_span};
+use tracecast::{ClosedLabel, TcLabel, keys, tc_label_for, tc_keys, tc_span};
 
 #[derive(Clone, Copy, TcLabel)]
 #[tc_label(rename_all = "kebab-case")]
@@ -13,7 +13,7 @@ enum Source {
     Unknown,
 }
 
-label_for! {
+tc_label_for! {
     /// How two replicas compare.
     #[derive(Hash)]
     pub struct Order for std::cmp::Ordering { Less | Greater => "different", _ => "equal" }

@@ -1,6 +1,6 @@
 use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Load", announce = 30)]
+#[tc_span("StoreDaemon/Load", heartbeat = 30)]
 fn load() {}
 
 fn main() {

@@ -1,6 +1,6 @@
 use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Load", announce = "3 parsecs")]
+#[tc_span("StoreDaemon/Load", heartbeat = "3 parsecs")]
 fn load() {}
 
 fn main() {

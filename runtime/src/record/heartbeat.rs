@@ -1,4 +1,4 @@
-//! Spans that stay open for long and are to be seen before they end: `announce = "30s"`.
+//! Spans that stay open for long and are to be seen before they end: `heartbeat = "30s"`.
 //!
 //! A fixed list of slots, all atomics: a span takes a free slot when it starts and leaves it when it ends; the reader
 //! looks through them at each drain. A slot's version changes when it is taken and when it is left, so that the reader
@@ -40,7 +40,7 @@ static OPEN: [Slot; SLOTS] = [const {
     }
 }; SLOTS];
 
-/// Enters a span that starts now. If all slots are taken it is not announced; it is recorded at its end all the same.
+/// Enters a span that starts now. If all slots are taken it has no heartbeat; it is recorded at its end all the same.
 #[cold]
 pub(crate) fn open(block: &Block) {
     let first = block.span_id.get() as usize;
@@ -54,7 +54,7 @@ pub(crate) fn open(block: &Block) {
             fence(Release);
             slot.fill(block);
             slot.version.store(version + 3, Release);
-            block.announced.set(at as u32);
+            block.heartbeat_slot.set(at as u32);
             block.raise(ANNOUNCED);
             return;
         }
@@ -65,7 +65,7 @@ pub(crate) fn open(block: &Block) {
 #[cold]
 pub(crate) fn close(block: &Block) {
     block.lower(ANNOUNCED);
-    let slot = &OPEN[block.announced.get() as usize % SLOTS];
+    let slot = &OPEN[block.heartbeat_slot.get() as usize % SLOTS];
     slot.version.store(slot.version.load(Relaxed) + 1, Release);
 }
 
@@ -105,7 +105,7 @@ impl Slot {
     }
 }
 
-/// A span that is open and due to be announced.
+/// A span that is open and due for a heartbeat.
 pub(crate) struct OpenSpan {
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
@@ -134,7 +134,7 @@ pub(crate) fn due(now: u64, converter: &Converter) -> Vec<OpenSpan> {
     for slot in &OPEN {
         let Some(mut span) = slot.read() else { continue };
         span.open_for = Duration::from_nanos(converter.nanos(span.start, now));
-        let intervals = span.open_for.as_secs() / u64::from(span.callsite.announce_seconds().max(1));
+        let intervals = span.open_for.as_secs() / u64::from(span.callsite.heartbeat_seconds().max(1));
         if slot.made.fetch_max(intervals, AcqRel) < intervals && slot.version.load(Relaxed) == span.version {
             due.push(span);
         }
@@ -148,7 +148,7 @@ mod tests {
     use crate::declare::callsite::Kind;
     use crate::record::block::Blocks;
 
-    static EVERY_30_S: Callsite = Callsite::unlinked("Drain/Node", Kind::Internal).announce(30);
+    static EVERY_30_S: Callsite = Callsite::unlinked("Drain/Node", Kind::Internal).heartbeat(30);
     const SECOND: u64 = 1_000_000_000;
 
     fn open_for(seconds: u64) -> Vec<u64> {
