@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use tracecast::{Recording, RecordingConfig};
+use tracecast::testing::{Recording, RecordingConfig};
 
 use crate::report::{Report, Section};
 use crate::work;

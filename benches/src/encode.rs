@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use tracecast::__bench::Encoder;
 use tracecast::prelude::*;
-use tracecast::{Recording, RecordingConfig};
+use tracecast::testing::{Recording, RecordingConfig};
 
 use crate::report::{Report, Section, figure};
 use crate::timed::Timed;

@@ -4,7 +4,8 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 
-use tracecast::{Metering, MeteringConfig, Recording, RecordingConfig, Sampler};
+use tracecast::Sampler;
+use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig};
 
 use crate::report::{Report, Section, of_peer};
 #[cfg(feature = "peers")]
@@ -89,7 +90,7 @@ fn interop(inside: impl FnOnce()) {
 }
 
 fn metered(inside: impl FnOnce()) {
-    let _metering = Metering::start(MeteringConfig::default()).expect("nothing else meters");
+    let _metering = MetricsGuard::start(MetricsConfig::default()).expect("nothing else meters");
     inside();
 }
 

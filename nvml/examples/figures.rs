@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::bitmasks::event::EventTypes;
 use nvml_wrapper::enum_wrappers::device::{Clock, EccCounter, MemoryError, TemperatureSensor};
-use tracecast::{Metering, MeteringConfig, Reader, Temporality};
+use tracecast::Temporality;
+use tracecast::testing::{MetricsConfig, MetricsGuard, Reader};
 use tracecast_nvml::{Config, Names};
 use tracecast_nvml_fake::Fake;
 
@@ -25,7 +26,7 @@ const ROUNDS: u32 = 7;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Where a driver sleeps until there is an event, this looks for one when a wait begins and when it ends.
     let fake = Fake::new(&format!("gpus = {GPUS}; event_pause = 60"))?;
-    let metering = Metering::start(MeteringConfig::default())?;
+    let metering = MetricsGuard::start(MetricsConfig::default())?;
     let mut reader = metering.reader(Temporality::Cumulative);
     let config = Config::default().with_interval(INTERVAL).with_library(fake.library());
     let config = config.with_devices((0..GPUS).map(|index| index.to_string()));

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use tracecast::{Metering, MeteringConfig};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
 use tracecast_nvml::__bench::HostReader;
 use tracecast_nvml::Names;
 
@@ -12,7 +12,7 @@ const TIMES: u32 = 10;
 const ATTEMPTS: u32 = 300;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let _metering = Metering::start(MeteringConfig::default())?;
+    let _metering = MetricsGuard::start(MetricsConfig::default())?;
     let mut reader = HostReader::open(Path::new("/"));
     for (name, read) in HostReader::PARTS {
         println!("{name}: {:?}", each(|| read(&mut reader)));

@@ -140,7 +140,7 @@ pub use crate::propagate::{conventions, propagation};
 pub use crate::catalogue::{Catalogue, Conflict, catalogue};
 #[cfg(feature = "otlp")]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
-pub use crate::catalogue::{Comparison, CatalogueData, CatalogueDataError};
+pub use crate::catalogue::{CatalogueData, CatalogueDataError, Comparison};
 pub use crate::declare::amount::IntoAmount;
 pub use crate::declare::callsite::{Callsite, Kind};
 pub use crate::declare::filter::{Filter, FilterError};
@@ -156,8 +156,7 @@ pub use crate::export::init::{Guard, InitError, NoExporter, ReloadError, Reloade
 pub use crate::macros::*;
 pub use crate::meter::exemplar::Exemplars;
 pub use crate::meter::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
-pub use crate::meter::metering::{Metering, MeteringConfig, MeteringError, UnknownMetric};
-pub use crate::meter::reader::Reader;
+pub use crate::meter::metering::{MetricsError, UnknownMetric};
 pub use crate::meter::snapshot::{
     ExemplarPoint, ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot,
     Temporality,
@@ -166,13 +165,11 @@ pub use crate::propagate::carrier::Carrier;
 pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
 pub use crate::record::ids::{SpanId, TraceId};
 pub use crate::record::limits::Limits;
-pub use crate::record::recorder::{Accounting, Capacity, Dropped};
 pub use crate::record::sampling::{CustomSampler, Root, Sampler};
 pub use crate::trace::builder::{SpanBuilder, SpanName};
 pub use crate::trace::context::{Attached, BaggageError, Context};
 pub use crate::trace::current::{Current, EventAttributes, current};
 pub use crate::trace::error::TcError;
-pub use crate::trace::future::{FutureExt, Instrumented};
-pub use crate::trace::recording::{AlreadyRecording, Recording, RecordingConfig};
+pub use crate::trace::future::{FutureInSpan, Instrumented};
 pub use crate::trace::span::{IntoLinks, IntoParent, Scope, Span};
-pub use crate::trace::stream::{InstrumentedStream, StreamExt};
+pub use crate::trace::stream::{InstrumentedStream, StreamInSpan};

@@ -253,7 +253,7 @@ macro_rules! tc_keys {
 ///
 /// Options are those of [`tc_span`](macro@crate::tc_span) that do not need a function: `kind`, `attrs`, `share`,
 /// `parent`, `links`, `needs_parent`, `heartbeat`. For an async block, give the scope to
-/// [`in_span`](crate::FutureExt::in_span): a guard that is held across an `await` does not follow the task.
+/// [`in_span`](crate::FutureInSpan::in_span): a guard that is held across an `await` does not follow the task.
 #[macro_export]
 macro_rules! tc_scope {
     ($($tokens:tt)*) => {

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tracecast::prelude::*;
-use tracecast::{Accounting, Capacity, Recording, RecordingConfig};
+use tracecast::testing::{Accounting, Capacity, Recording, RecordingConfig};
 
 const THREADS: u64 = 8;
 const CALLS: u64 = if cfg!(miri) { 40 } else { 20_000 };

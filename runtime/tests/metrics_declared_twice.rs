@@ -1,10 +1,11 @@
 //! A metric that is declared twice with different shapes is an error at the start, which names both places.
 //!
-//! Metering cannot start in a process with such a declaration, so this is a program of its own.
+//! MetricsGuard cannot start in a process with such a declaration, so this is a program of its own.
 
+use tracecast::MetricsError;
 use tracecast::keys::{device, source};
 use tracecast::prelude::*;
-use tracecast::{Metering, MeteringConfig, MeteringError};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
 
 tc_metrics! {
     /// Loads, by source.
@@ -27,7 +28,7 @@ fn both_places_are_named_and_nothing_is_switched_on() {
         BY_SOURCE.add(1_u64, (tracecast::keys::SourceType::Disk,));
         elsewhere::BY_DEVICE.add(1_u64, (0_u32,));
     });
-    let error = Metering::start(MeteringConfig::default()).unwrap_err();
+    let error = MetricsGuard::start(MetricsConfig::default()).unwrap_err();
     let [first, second] = [BY_SOURCE.declaration(), elsewhere::BY_DEVICE.declaration()].map(|meta| meta.location);
     assert_eq!(
         error.to_string(),
@@ -37,8 +38,8 @@ fn both_places_are_named_and_nothing_is_switched_on() {
              Counter of U64 in no unit by [tc.device.id(17)] at {second}"
         )
     );
-    assert!(matches!(error, MeteringError::Conflicts(conflicts) if conflicts.len() == 1));
+    assert!(matches!(error, MetricsError::Conflicts(conflicts) if conflicts.len() == 1));
     assert!(!BY_SOURCE.is_on());
     // It says so again, instead of being "on already".
-    assert!(matches!(Metering::start(MeteringConfig::default()), Err(MeteringError::Conflicts(_))));
+    assert!(matches!(MetricsGuard::start(MetricsConfig::default()), Err(MetricsError::Conflicts(_))));
 }

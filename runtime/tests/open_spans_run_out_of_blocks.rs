@@ -2,8 +2,9 @@
 //!
 //! The first recording of a process fixes its capacity, so this is a program of its own.
 
+use tracecast::Span;
 use tracecast::prelude::*;
-use tracecast::{Capacity, Recording, RecordingConfig, Span};
+use tracecast::testing::{Capacity, Recording, RecordingConfig};
 
 #[tc_span("Deep/Level")]
 fn level(depth: u32) {

@@ -7,7 +7,8 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use tracecast::prelude::*;
-use tracecast::{Capacity, Filter, Kind, Recording, RecordingConfig, Span};
+use tracecast::testing::{Capacity, Recording, RecordingConfig};
+use tracecast::{Filter, Kind, Span};
 
 #[tc_span("Elsewhere/Task")]
 async fn task() {

@@ -25,7 +25,7 @@ fn plain() { for f in PLAIN { std::hint::black_box(f(std::hint::black_box(1))); 
 fn main() {
     let (without, off) = (timed(plain, || ()), timed(all, || ()));
     let start = std::time::Instant::now();
-    let recording = tracecast::Recording::start(tracecast::RecordingConfig::default()).unwrap();
+    let recording = tracecast::testing::Recording::start(tracecast::testing::RecordingConfig::default()).unwrap();
     let started = start.elapsed().as_secs_f64() * 1e3;
     let mut read = 0;
     let on = timed(all, || read += recording.drain().len());

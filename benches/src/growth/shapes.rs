@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use tracecast::prelude::*;
-use tracecast::{Recording, RecordingConfig};
+use tracecast::testing::{Recording, RecordingConfig};
 
 use crate::report::{Report, Section};
 use crate::stats::Median;

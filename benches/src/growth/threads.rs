@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::sync::Barrier;
 
-use tracecast::{Metering, MeteringConfig, Recording, RecordingConfig};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig};
 
 use crate::cpu::Thread;
 use crate::peers;
@@ -20,7 +20,7 @@ const MEASUREMENTS: u64 = 2_000;
 const BETWEEN_DRAINS: usize = 640;
 
 pub fn report(quick: bool, report: &mut Report) {
-    let _metering = Metering::start(MeteringConfig::default()).expect("nothing else meters");
+    let _metering = MetricsGuard::start(MetricsConfig::default()).expect("nothing else meters");
     let recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
     let rounds = if quick { 50 } else { 4_000 };
     let columns = [

@@ -7,7 +7,7 @@ mod peers;
 use std::hint::black_box;
 use std::time::Instant;
 
-use tracecast::{Metering, MeteringConfig};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
 
 use crate::chart::{Bar, Chart};
 use crate::report::{Report, Section, figure, of_peer};
@@ -69,7 +69,7 @@ fn round(run: fn()) -> (f64, Instant, Instant) {
 }
 
 pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
-    let _metering = Metering::start(MeteringConfig::default()).expect("nothing else meters");
+    let _metering = MetricsGuard::start(MetricsConfig::default()).expect("nothing else meters");
     let (rounds, together) = if quick { (10, 3) } else { (500, 200) };
     let contenders = contenders();
     let (one, two) = (on_one_thread(&contenders, rounds), on_two_threads(&contenders, together));

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use tracecast::__bench::Encoder;
-use tracecast::{Metering, MeteringConfig, Recording, RecordingConfig};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig};
 
 /// Records until the process ends.
 pub fn recording() -> Recording {
@@ -31,6 +31,6 @@ pub fn drain(buffer: Vec<u8>) -> Vec<u8> {
     black_box(encoder.take(buffer))
 }
 
-pub fn metering() -> Metering {
-    Metering::start(MeteringConfig::default()).expect("nothing else meters")
+pub fn metering() -> MetricsGuard {
+    MetricsGuard::start(MetricsConfig::default()).expect("nothing else meters")
 }

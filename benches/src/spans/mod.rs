@@ -13,7 +13,7 @@ mod tracing;
 pub use library::Phase;
 pub use rounds::run_here;
 
-use ::tracecast::{Recording, RecordingConfig};
+use ::tracecast::testing::{Recording, RecordingConfig};
 
 use crate::alloc;
 use crate::chart::{Bar, Chart};

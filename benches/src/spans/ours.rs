@@ -4,7 +4,8 @@ use std::any::Any;
 use std::hint::black_box;
 
 use tracecast::prelude::*;
-use tracecast::{Recording, RecordingConfig, Sampler};
+use tracecast::Sampler;
+use tracecast::testing::{Recording, RecordingConfig};
 
 use super::library::{Library, Phase};
 use crate::peers;

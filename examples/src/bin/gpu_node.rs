@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use tracecast::{Metering, MeteringConfig, PointValue, Snapshot, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
+use tracecast::{PointValue, Snapshot, Temporality};
 use tracecast_nvml::Config;
 use tracecast_nvml_fake::Fake;
 
@@ -21,7 +22,7 @@ const GAUGES: [(&str, &str); 5] = [
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // In memory, and read here. A service calls `tracecast::init()` instead, and the same gauges are exported.
-    let metering = Metering::start(MeteringConfig::default())?;
+    let metering = MetricsGuard::start(MetricsConfig::default())?;
     let mut reader = metering.reader(Temporality::Cumulative);
     let fake = Fake::new("gpus = 2")?;
     let config = Config::default().with_interval(INTERVAL).with_devices(["0", "1"]).with_host(false);

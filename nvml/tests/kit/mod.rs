@@ -5,7 +5,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tracecast::{Metering, MeteringConfig, PointValue, Reader, Snapshot, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Reader};
+use tracecast::{PointValue, Snapshot, Temporality};
 use tracecast_nvml::{Config, Monitor};
 use tracecast_nvml_fake::Fake;
 
@@ -19,21 +20,21 @@ pub(crate) const LONGEST: Duration = Duration::from_secs(30);
 /// Metrics are on, and read by nobody else.
 pub(crate) struct Watched {
     reader: Reader,
-    metering: Option<Metering>,
+    metering: Option<MetricsGuard>,
     _turn: MutexGuard<'static, ()>,
 }
 
 impl Watched {
     pub(crate) fn new() -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let metering = Metering::start(MeteringConfig::default()).unwrap();
+        let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
         Watched { reader: metering.reader(Temporality::Cumulative), metering: Some(metering), _turn: turn }
     }
 
     /// Switches metrics off and on again; it is still nobody else's turn.
     pub(crate) fn restart(&mut self) {
         drop(self.metering.take());
-        let metering = self.metering.insert(Metering::start(MeteringConfig::default()).unwrap());
+        let metering = self.metering.insert(MetricsGuard::start(MetricsConfig::default()).unwrap());
         self.reader = metering.reader(Temporality::Cumulative);
     }
 

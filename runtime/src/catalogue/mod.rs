@@ -16,7 +16,7 @@ use crate::declare::registry;
 
 pub use self::conflict::Conflict;
 #[cfg(feature = "otlp")]
-pub use self::listing::{Comparison, CatalogueData, CatalogueDataError};
+pub use self::listing::{CatalogueData, CatalogueDataError, Comparison};
 
 /// Lists what was linked into this program.
 ///

@@ -45,7 +45,7 @@ pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
 pub use self::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, LogLimits, LogFormat, Logs,
+    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, LogFormat, LogLimits, Logs,
     Metrics, Resource, Spool, TemporalityPreference, Traces,
 };
 pub use self::problem::{ConfigError, Problem, Severity};

@@ -6,7 +6,7 @@ use super::level::{Level, LogFilter};
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
 use super::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogLimits, LogFormat, Spool,
+    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool,
     TemporalityPreference, setting_of,
 };
 use super::table::settings;

@@ -40,18 +40,19 @@ pub(crate) fn lock() -> MutexGuard<'static, Callbacks> {
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
-/// use tracecast::{Metering, MeteringConfig, Temporality};
+/// use tracecast::Temporality;
+/// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
 /// tc_metrics! {
 ///     /// Jobs that wait.
 ///     static WAITING: ObservableGauge<(), u64> = "tc_jobs_waiting";
 /// }
 ///
-/// let metering = Metering::start(MeteringConfig::default())?;
+/// let metering = MetricsGuard::start(MetricsConfig::default())?;
 /// let _observation = WAITING.observe((), || Some(3));
 /// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
 /// assert_eq!(snapshot.value("tc_jobs_waiting", &[]).unwrap().as_f64(), 3.0);
-/// # Ok::<(), tracecast::MeteringError>(())
+/// # Ok::<(), tracecast::MetricsError>(())
 /// ```
 #[must_use = "the callback is removed when this is dropped"]
 #[derive(Debug)]

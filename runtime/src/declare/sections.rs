@@ -127,16 +127,37 @@ mod format {
 
     macro_rules! bounds {
         (spans: $type:ty) => {
-            bounds!($type, "tc1_spans", "__start_tc1_spans", "__stop_tc1_spans",
-                "__DATA,tc1_spans", "\x01section$start$__DATA$tc1_spans", "\x01section$end$__DATA$tc1_spans")
+            bounds!(
+                $type,
+                "tc1_spans",
+                "__start_tc1_spans",
+                "__stop_tc1_spans",
+                "__DATA,tc1_spans",
+                "\x01section$start$__DATA$tc1_spans",
+                "\x01section$end$__DATA$tc1_spans"
+            )
         };
         (keys: $type:ty) => {
-            bounds!($type, "tc1_keys", "__start_tc1_keys", "__stop_tc1_keys",
-                "__DATA,tc1_keys", "\x01section$start$__DATA$tc1_keys", "\x01section$end$__DATA$tc1_keys")
+            bounds!(
+                $type,
+                "tc1_keys",
+                "__start_tc1_keys",
+                "__stop_tc1_keys",
+                "__DATA,tc1_keys",
+                "\x01section$start$__DATA$tc1_keys",
+                "\x01section$end$__DATA$tc1_keys"
+            )
         };
         (metrics: $type:ty) => {
-            bounds!($type, "tc1_metrics", "__start_tc1_metrics", "__stop_tc1_metrics",
-                "__DATA,tc1_metrics", "\x01section$start$__DATA$tc1_metrics", "\x01section$end$__DATA$tc1_metrics")
+            bounds!(
+                $type,
+                "tc1_metrics",
+                "__start_tc1_metrics",
+                "__stop_tc1_metrics",
+                "__DATA,tc1_metrics",
+                "\x01section$start$__DATA$tc1_metrics",
+                "\x01section$end$__DATA$tc1_metrics"
+            )
         };
         ($type:ty, $elf:literal, $start:literal, $stop:literal, $mach:literal, $mach_start:literal, $mach_stop:literal) => {{
             // Symbols that the linker defines.
@@ -166,9 +187,15 @@ mod format {
     pub(crate) const LINKED: bool = true;
 
     macro_rules! bounds {
-        (spans: $type:ty) => { bounds!($type, ".tc1s$a", ".tc1s$c") };
-        (keys: $type:ty) => { bounds!($type, ".tc1k$a", ".tc1k$c") };
-        (metrics: $type:ty) => { bounds!($type, ".tc1m$a", ".tc1m$c") };
+        (spans: $type:ty) => {
+            bounds!($type, ".tc1s$a", ".tc1s$c")
+        };
+        (keys: $type:ty) => {
+            bounds!($type, ".tc1k$a", ".tc1k$c")
+        };
+        (metrics: $type:ty) => {
+            bounds!($type, ".tc1m$a", ".tc1m$c")
+        };
         ($type:ty, $first:literal, $last:literal) => {{
             // They sort first and last.
             #[unsafe(link_section = $first)]
@@ -200,7 +227,9 @@ mod format {
     pub(crate) const LINKED: bool = false;
 
     macro_rules! bounds {
-        ($section:ident: $type:ty) => { (std::ptr::null(), std::ptr::null()) };
+        ($section:ident: $type:ty) => {
+            (std::ptr::null(), std::ptr::null())
+        };
     }
 
     pub(crate) use bounds;

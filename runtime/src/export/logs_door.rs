@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::base::suppress::suppress;
 use crate::config::redact::Redact;
-use crate::config::{LogFilter, LogLimits, LogFormat};
+use crate::config::{LogFilter, LogFormat, LogLimits};
 use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::logs::LogBatch;

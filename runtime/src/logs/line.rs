@@ -8,7 +8,7 @@ use super::entry::{Entry, Field, Text};
 use super::escape;
 use super::time::Rfc3339;
 use crate::base::notice;
-use crate::config::{Level, LogLimits, LogFormat};
+use crate::config::{Level, LogFormat, LogLimits};
 use crate::declare::value::OwnedValue;
 use crate::record::clock;
 

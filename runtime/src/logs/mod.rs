@@ -66,7 +66,7 @@ use self::inside::{Inside, Outputs};
 use self::line::Writer;
 use self::queue::Queue;
 use crate::config::redact::Redact;
-use crate::config::{LogFilter, LogLimits, LogFormat};
+use crate::config::{LogFilter, LogFormat, LogLimits};
 use crate::trace::fork;
 
 /// A layer for a subscriber of your own. It hands events to telemetry for as long as that runs with logs switched on.

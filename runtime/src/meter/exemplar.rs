@@ -15,9 +15,10 @@ use crate::record::local;
 /// Which measurements become exemplars.
 ///
 /// ```
-/// use tracecast::{Exemplars, MeteringConfig};
+/// use tracecast::Exemplars;
+/// use tracecast::testing::MetricsConfig;
 ///
-/// let config = MeteringConfig { exemplars: Exemplars::Off, ..MeteringConfig::default() };
+/// let config = MetricsConfig { exemplars: Exemplars::Off, ..MetricsConfig::default() };
 /// assert_ne!(config.exemplars, Exemplars::default());
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -20,13 +20,13 @@ use crate::trace::fork;
 ///
 /// ```
 /// use std::time::Duration;
-/// use tracecast::MeteringConfig;
+/// use tracecast::testing::MetricsConfig;
 ///
-/// let config = MeteringConfig { off: vec!["tc_debug_*".to_owned()], ..MeteringConfig::default() };
+/// let config = MetricsConfig { off: vec!["tc_debug_*".to_owned()], ..MetricsConfig::default() };
 /// assert_eq!(config.patience, Duration::from_secs(1));
 /// ```
 #[derive(Clone, Debug)]
-pub struct MeteringConfig {
+pub struct MetricsConfig {
     /// Names of metrics that are switched off; `*` at the end of one stands for anything.
     pub off: Vec<String>,
     /// How long a snapshot waits for the callbacks of observable gauges. What has not answered by then is a gap.
@@ -35,9 +35,9 @@ pub struct MeteringConfig {
     pub exemplars: Exemplars,
 }
 
-impl Default for MeteringConfig {
+impl Default for MetricsConfig {
     fn default() -> Self {
-        MeteringConfig { off: Vec::new(), patience: Duration::from_secs(1), exemplars: Exemplars::default() }
+        MetricsConfig { off: Vec::new(), patience: Duration::from_secs(1), exemplars: Exemplars::default() }
     }
 }
 
@@ -45,22 +45,23 @@ impl Default for MeteringConfig {
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
-/// use tracecast::{Metering, MeteringConfig, Temporality};
+/// use tracecast::Temporality;
+/// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
 /// tc_metrics! {
 ///     /// Bytes read.
 ///     static BYTES: Counter = "tc_read_bytes_total";
 /// }
 ///
-/// let metering = Metering::start(MeteringConfig::default())?;
+/// let metering = MetricsGuard::start(MetricsConfig::default())?;
 /// BYTES.add(7_u64, ());
 /// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
 /// assert_eq!(snapshot.value("tc_read_bytes_total", &[]).unwrap().as_f64(), 7.0);
-/// # Ok::<(), tracecast::MeteringError>(())
+/// # Ok::<(), tracecast::MetricsError>(())
 /// ```
 #[must_use = "metrics are switched off when it is dropped"]
 #[derive(Debug)]
-pub struct Metering {
+pub struct MetricsGuard {
     patience: Duration,
     start_unix_nanos: u64,
     run: u64,
@@ -69,29 +70,30 @@ pub struct Metering {
 /// Why metrics cannot be switched on.
 ///
 /// ```standalone_crate
-/// use tracecast::{Metering, MeteringConfig, MeteringError};
+/// use tracecast::MetricsError;
+/// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
-/// let _metering = Metering::start(MeteringConfig::default())?;
-/// let again = Metering::start(MeteringConfig::default());
-/// assert!(matches!(again, Err(MeteringError::AlreadyMetering)));
-/// # Ok::<(), MeteringError>(())
+/// let _metering = MetricsGuard::start(MetricsConfig::default())?;
+/// let again = MetricsGuard::start(MetricsConfig::default());
+/// assert!(matches!(again, Err(MetricsError::AlreadyMetering)));
+/// # Ok::<(), MetricsError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub enum MeteringError {
+pub enum MetricsError {
     /// They are on already.
     AlreadyMetering,
     /// Some metrics are declared twice, with different shapes.
     Conflicts(Vec<Conflict>),
 }
 
-impl fmt::Display for MeteringError {
+impl fmt::Display for MetricsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MeteringError::AlreadyMetering => {
+            MetricsError::AlreadyMetering => {
                 f.write_str("metrics are on already; they are switched on once in a process")
             }
-            MeteringError::Conflicts(conflicts) => {
+            MetricsError::Conflicts(conflicts) => {
                 let texts: Vec<_> = conflicts.iter().map(Conflict::to_string).collect();
                 f.write_str(&texts.join("; "))
             }
@@ -99,16 +101,17 @@ impl fmt::Display for MeteringError {
     }
 }
 
-impl std::error::Error for MeteringError {}
+impl std::error::Error for MetricsError {}
 
 /// No metric has this name.
 ///
 /// ```standalone_crate
-/// use tracecast::{Metering, MeteringConfig, UnknownMetric};
+/// use tracecast::UnknownMetric;
+/// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
-/// let metering = Metering::start(MeteringConfig::default())?;
+/// let metering = MetricsGuard::start(MetricsConfig::default())?;
 /// assert_eq!(metering.set_metric_enabled("tc_nothing", false), Err(UnknownMetric("tc_nothing".to_owned())));
-/// # Ok::<(), tracecast::MeteringError>(())
+/// # Ok::<(), tracecast::MetricsError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownMetric(pub String);
@@ -125,26 +128,27 @@ impl fmt::Display for UnknownMetric {
 
 impl std::error::Error for UnknownMetric {}
 
-impl Metering {
+impl MetricsGuard {
     /// Switches metrics on. All of them start from nothing.
     ///
     /// ```standalone_crate
-    /// use tracecast::{Metering, MeteringConfig, MeteringError};
+    /// use tracecast::MetricsError;
+    /// use tracecast::testing::{MetricsConfig, MetricsGuard};
     ///
-    /// drop(Metering::start(MeteringConfig::default())?);
-    /// let _again = Metering::start(MeteringConfig::default())?; // from nothing
-    /// # Ok::<(), MeteringError>(())
+    /// drop(MetricsGuard::start(MetricsConfig::default())?);
+    /// let _again = MetricsGuard::start(MetricsConfig::default())?; // from nothing
+    /// # Ok::<(), MetricsError>(())
     /// ```
     ///
     /// # Errors
     /// If they are on already, or if a metric is declared twice with different shapes.
-    pub fn start(config: MeteringConfig) -> Result<Self, MeteringError> {
+    pub fn start(config: MetricsConfig) -> Result<Self, MetricsError> {
         let conflicts = catalogue().conflicts();
         if !conflicts.is_empty() {
-            return Err(MeteringError::Conflicts(conflicts));
+            return Err(MetricsError::Conflicts(conflicts));
         }
         if !switch::claim_metering() {
-            return Err(MeteringError::AlreadyMetering);
+            return Err(MetricsError::AlreadyMetering);
         }
         clock::start();
         fork::watch();
@@ -154,7 +158,7 @@ impl Metering {
         }
         exemplar::set_filter(config.exemplars);
         switch::start_metering(&config.off);
-        Ok(Metering { patience: config.patience, start_unix_nanos: clock::unix_now(), run })
+        Ok(MetricsGuard { patience: config.patience, start_unix_nanos: clock::unix_now(), run })
     }
 
     /// Something that reads all metrics, now and then. Readers do not disturb each other, and go on after the metrics
@@ -168,14 +172,14 @@ impl Metering {
     ///
     /// ```standalone_crate
     /// use tracecast::prelude::*;
-    /// use tracecast::{Metering, MeteringConfig};
+    /// use tracecast::testing::{MetricsConfig, MetricsGuard};
     ///
     /// tc_metrics! {
     ///     /// Bytes read.
     ///     static BYTES: Counter = "tc_read_bytes_total";
     /// }
     ///
-    /// let metering = Metering::start(MeteringConfig::default())?;
+    /// let metering = MetricsGuard::start(MetricsConfig::default())?;
     /// metering.set_metric_enabled("tc_read_*", false)?;
     /// assert!(!BYTES.is_on());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -192,7 +196,7 @@ impl Metering {
     }
 }
 
-impl Drop for Metering {
+impl Drop for MetricsGuard {
     fn drop(&mut self) {
         // Not if this is the parent's, in a forked child.
         if cells::lock().run == self.run {

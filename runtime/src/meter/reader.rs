@@ -16,20 +16,21 @@ use crate::record::clock::{self, Converter};
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
-/// use tracecast::{Metering, MeteringConfig, Temporality};
+/// use tracecast::Temporality;
+/// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
 /// tc_metrics! {
 ///     /// Bytes read.
 ///     static BYTES: Counter = "tc_read_bytes_total";
 /// }
 ///
-/// let metering = Metering::start(MeteringConfig::default())?;
+/// let metering = MetricsGuard::start(MetricsConfig::default())?;
 /// let mut reader = metering.reader(Temporality::Delta);
 /// for bytes in [7_u64, 9] {
 ///     BYTES.add(bytes, ());
 ///     assert_eq!(reader.snapshot().value("tc_read_bytes_total", &[]).unwrap().as_f64(), bytes as f64);
 /// }
-/// # Ok::<(), tracecast::MeteringError>(())
+/// # Ok::<(), tracecast::MetricsError>(())
 /// ```
 #[derive(Debug)]
 pub struct Reader {

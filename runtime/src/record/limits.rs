@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// Limits of a span. Besides them, a whole span has to fit into 16 KiB.
 ///
 /// ```
-/// use tracecast::{Limits, RecordingConfig};
+/// use tracecast::Limits;
+/// use tracecast::testing::RecordingConfig;
 ///
 /// let limits = Limits { value_bytes: 256, ..Limits::default() };
 /// let config = RecordingConfig { limits, ..RecordingConfig::default() };

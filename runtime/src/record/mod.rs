@@ -3,7 +3,6 @@
 //! A block has one owner and a chunk one writer, which nobody waits for. The path of a span allocates nothing, takes no lock
 //! and makes no system call. Rooms above open spans through `local` and read records through `recorder`.
 
-pub(crate) mod heartbeat;
 pub(crate) mod block;
 pub(crate) mod bridge;
 pub(crate) mod chunk;
@@ -11,6 +10,7 @@ pub(crate) mod clock;
 pub(crate) mod ext;
 pub(crate) mod fields;
 pub(crate) mod finished;
+pub(crate) mod heartbeat;
 pub(crate) mod ids;
 pub(crate) mod item;
 pub(crate) mod layout;

@@ -17,7 +17,7 @@ use crate::record::threads::{REASONS, Reason, ThreadCounts, Threads};
 /// How much the recorder may hold. The memory is touched only as it is needed.
 ///
 /// ```
-/// use tracecast::{Capacity, RecordingConfig};
+/// use tracecast::testing::{Capacity, RecordingConfig};
 ///
 /// let capacity = Capacity { chunks: 64, ..Capacity::default() }; // 1 MiB for finished spans
 /// let config = RecordingConfig { capacity, ..RecordingConfig::default() };
@@ -273,13 +273,14 @@ fn for_each_record(mut run: &[Word], mut visit: impl FnMut(Record<'_>)) {
 /// What became of every span of this process. At rest `ended == taken + buffered + dropped.total()`, exactly.
 ///
 /// ```
-/// use tracecast::{Kind, Recording, RecordingConfig, Span};
+/// use tracecast::{Kind, Span};
+/// use tracecast::testing::{Recording, RecordingConfig};
 ///
 /// let recording = Recording::start(RecordingConfig::default())?;
 /// Span::builder("Store/Get", Kind::Internal).start().end();
 /// let accounting = recording.accounting();
 /// assert_eq!((accounting.ended, accounting.buffered, accounting.dropped.total()), (1, 1, 0));
-/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// # Ok::<(), tracecast::testing::AlreadyRecording>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -304,12 +305,12 @@ pub struct Accounting {
 /// Spans that were not kept, by reason.
 ///
 /// ```
-/// use tracecast::{Recording, RecordingConfig};
+/// use tracecast::testing::{Recording, RecordingConfig};
 ///
 /// let recording = Recording::start(RecordingConfig::default())?;
 /// let dropped = recording.accounting().dropped;
 /// assert_eq!((dropped.span_buffer_full, dropped.too_many_open_spans, dropped.total()), (0, 0, 0));
-/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// # Ok::<(), tracecast::testing::AlreadyRecording>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -10,12 +10,13 @@ use crate::record::ids::TraceId;
 /// Decides for each root.
 ///
 /// ```
-/// use tracecast::{Kind, Recording, RecordingConfig, Sampler, Span};
+/// use tracecast::{Kind, Sampler, Span};
+/// use tracecast::testing::{Recording, RecordingConfig};
 ///
 /// let recording = Recording::start(RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() })?;
 /// Span::builder("Store/Get", Kind::Internal).start().end();
 /// assert!(recording.drain().is_empty());
-/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// # Ok::<(), tracecast::testing::AlreadyRecording>(())
 /// ```
 #[derive(Clone, Default)]
 #[non_exhaustive]
@@ -46,7 +47,8 @@ pub type CustomSampler = Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use tracecast::{Kind, Recording, RecordingConfig, Root, Sampler, Span};
+/// use tracecast::{Kind, Root, Sampler, Span};
+/// use tracecast::testing::{Recording, RecordingConfig};
 ///
 /// let sampler = Sampler::Custom(Arc::new(|root: &Root<'_>| root.name != "Health/Check"));
 /// let recording = Recording::start(RecordingConfig { sampler, ..RecordingConfig::default() })?;
@@ -55,7 +57,7 @@ pub type CustomSampler = Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>;
 /// }
 /// let names: Vec<_> = recording.drain().into_iter().map(|span| span.name).collect();
 /// assert_eq!(names, ["Store/Get"]);
-/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// # Ok::<(), tracecast::testing::AlreadyRecording>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]

@@ -22,12 +22,17 @@
 //! ```
 //!
 //! Captures of tests that run at the same time do not see each other: spans go to the capture of the context they are
-//! made in. A task or thread that was given no context makes spans in none; they are listed as outside_capture. Spans that are not
+//! made in. A task or thread that was given no context makes spans in none; `outside_capture` lists them. Spans that are not
 //! ours, of the OpenTelemetry API or of `tracing`, are transparent in a capture: ours below them take the parent above.
 
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
+
+pub use crate::meter::metering::{MetricsConfig, MetricsGuard};
+pub use crate::meter::reader::Reader;
+pub use crate::record::recorder::{Accounting, Capacity, Dropped};
+pub use crate::trace::recording::{AlreadyRecording, Recording, RecordingConfig};
 
 use crate::declare::amount::Measurement;
 use crate::declare::switch;
@@ -38,7 +43,7 @@ use crate::record::finished::FinishedSpan;
 use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
 use crate::trace::context::Context;
 use crate::trace::fork;
-use crate::trace::future::FutureExt;
+use crate::trace::future::FutureInSpan;
 use crate::trace::{stray, tree};
 
 /// Runs `f` and gives what it returned, with all spans that were made in its context and have ended.
@@ -334,8 +339,11 @@ impl<R> Captured<R> {
     fn assert_same(&self, what: &str, actual: &str, expected: &str) {
         let expected = tree::dedent(expected);
         if *actual != expected {
-            let outside_capture =
-                if self.outside_capture.is_empty() { String::new() } else { format!("\nin no context: {:?}", self.outside_capture) };
+            let outside_capture = if self.outside_capture.is_empty() {
+                String::new()
+            } else {
+                format!("\nin no context: {:?}", self.outside_capture)
+            };
             panic!("the {what} differ\n{}{outside_capture}", tree::difference(&expected, actual));
         }
     }

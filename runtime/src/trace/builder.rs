@@ -153,13 +153,14 @@ impl SpanBuilder {
     ///
     /// ```
     /// use tracecast::prelude::*;
-    /// use tracecast::{Kind, Recording, RecordingConfig, Span};
+    /// use tracecast::{Kind, Span};
+    /// use tracecast::testing::{Recording, RecordingConfig};
     ///
     /// let recording = Recording::start(RecordingConfig::default())?;
     /// let _load = tc_scope!("Store/Load");
     /// Span::builder("Store/Sweep", Kind::Internal).as_root().start().end();
     /// assert_eq!(recording.drain()[0].parent_span_id, None);
-    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// # Ok::<(), tracecast::testing::AlreadyRecording>(())
     /// ```
     pub fn as_root(self) -> Self {
         self.with_parent(Context::default())
@@ -169,12 +170,13 @@ impl SpanBuilder {
     /// decided.
     ///
     /// ```
-    /// use tracecast::{Kind, Recording, RecordingConfig, Sampler, Span};
+    /// use tracecast::{Kind, Sampler, Span};
+    /// use tracecast::testing::{Recording, RecordingConfig};
     ///
     /// let recording = Recording::start(RecordingConfig::default())?;
     /// Span::builder("Health/Check", Kind::Server).with_sampler(Sampler::AlwaysOff).start().end();
     /// assert!(recording.drain().is_empty());
-    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// # Ok::<(), tracecast::testing::AlreadyRecording>(())
     /// ```
     pub fn with_sampler(mut self, sampler: Sampler) -> Self {
         self.sampler = Some(sampler);

@@ -34,7 +34,7 @@ mod handlers {
     use crate::record::clock::{self, Calibration};
     use crate::record::local::{self, Local};
     use crate::record::sampling::{self, CustomSampler};
-    use crate::record::{heartbeat, bridge, recorder};
+    use crate::record::{bridge, heartbeat, recorder};
     use crate::trace::stray::{self, Strays};
 
     /// That of the spans which are not ours, where there are any.

@@ -256,6 +256,7 @@ fn begin_plain(callsite: &'static Callsite) -> Carried {
 
 impl<F: Future, O: Observe<F::Output>, M: Metrics> Instrumented<F, O, M> {
     /// Runs `future` with what it carries; `observe` sees its output.
+    #[doc(hidden)]
     #[inline(always)]
     pub fn wrap(carried: Carried<M>, future: F, observe: O) -> Self {
         Instrumented { carried: ManuallyDrop::new(carried), future: ManuallyDrop::new(future), observe }
@@ -264,6 +265,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Instrumented<F, O, M> {
 
 impl<F: Future, H: Fn(&F::Output, &mut Seen<'_>), M: Metrics> Instrumented<F, Probe<H>, M> {
     /// The same where the type of the output has no name: a closure observes it.
+    #[doc(hidden)]
     #[inline(always)]
     pub fn probed(carried: Carried<M>, future: F, observe: H) -> Self {
         Self::wrap(carried, future, Probe(observe))
@@ -405,7 +407,7 @@ impl<F: std::fmt::Debug, O, M: Metrics> std::fmt::Debug for Instrumented<F, O, M
 ///       Store/Write
 /// ");
 /// ```
-pub trait FutureExt: Future + Sized {
+pub trait FutureInSpan: Future + Sized {
     /// Runs the future inside `span`, which ends with it: `work.in_span(tc_scope!("Store/Flush"))`.
     fn in_span(self, span: impl Into<Span>) -> Instrumented<Self> {
         Instrumented::wrap(Carried::of(span.into()), self, ())
@@ -442,4 +444,4 @@ pub trait FutureExt: Future + Sized {
     }
 }
 
-impl<F: Future> FutureExt for F {}
+impl<F: Future> FutureInSpan for F {}

@@ -15,11 +15,11 @@ use crate::declare::keys::open_seconds;
 use crate::declare::keys::outcome;
 use crate::declare::switch;
 use crate::declare::value::OwnedValue;
-use crate::record::heartbeat::{self, OpenSpan};
 #[cfg(feature = "otlp")]
 use crate::record::block::{Head, REMOTE_PARENT, UNIX_TIMES};
 use crate::record::clock::{self, Converter};
 use crate::record::finished::{FinishedSpan, Link};
+use crate::record::heartbeat::{self, OpenSpan};
 use crate::record::ids::{Generator, SpanId, TraceId};
 use crate::record::layout::{Record, attribute};
 use crate::record::limits::{self, Limits};
@@ -30,7 +30,8 @@ use crate::trace::fork;
 /// What to record, and how much of it.
 ///
 /// ```
-/// use tracecast::{RecordingConfig, Sampler};
+/// use tracecast::Sampler;
+/// use tracecast::testing::RecordingConfig;
 ///
 /// let config = RecordingConfig {
 ///     sampler: Sampler::Ratio(0.1),
@@ -56,7 +57,7 @@ pub struct RecordingConfig {
 ///
 /// ```
 /// use tracecast::prelude::*;
-/// use tracecast::{Recording, RecordingConfig};
+/// use tracecast::testing::{Recording, RecordingConfig};
 ///
 /// #[tc_span("Store/Get")]
 /// fn get() {}
@@ -64,7 +65,7 @@ pub struct RecordingConfig {
 /// let recording = Recording::start(RecordingConfig::default())?;
 /// get();
 /// assert_eq!(recording.drain()[0].name, "Store/Get");
-/// # Ok::<(), tracecast::AlreadyRecording>(())
+/// # Ok::<(), tracecast::testing::AlreadyRecording>(())
 /// ```
 #[must_use = "recording stops when it is dropped"]
 pub struct Recording {
@@ -85,7 +86,7 @@ pub(crate) fn prepare(memory: Memory) {
 /// Recording is on already.
 ///
 /// ```
-/// use tracecast::{AlreadyRecording, Recording, RecordingConfig};
+/// use tracecast::testing::{AlreadyRecording, Recording, RecordingConfig};
 ///
 /// let _recording = Recording::start(RecordingConfig::default())?;
 /// assert_eq!(Recording::start(RecordingConfig::default()).err(), Some(AlreadyRecording));
@@ -106,11 +107,11 @@ impl Recording {
     /// Switches recording on.
     ///
     /// ```
-    /// use tracecast::{Recording, RecordingConfig};
+    /// use tracecast::testing::{Recording, RecordingConfig};
     ///
     /// let recording = Recording::start(RecordingConfig::default())?;
     /// assert!(recording.drain().is_empty());
-    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// # Ok::<(), tracecast::testing::AlreadyRecording>(())
     /// ```
     ///
     /// # Errors
@@ -133,13 +134,14 @@ impl Recording {
     /// Takes out all spans that have ended, and a marker for each span whose heartbeat is due.
     ///
     /// ```
-    /// use tracecast::{Kind, Recording, RecordingConfig, Span};
+    /// use tracecast::{Kind, Span};
+    /// use tracecast::testing::{Recording, RecordingConfig};
     ///
     /// let recording = Recording::start(RecordingConfig::default())?;
     /// Span::builder("Store/Get", Kind::Internal).start().end();
     /// assert_eq!(recording.drain().len(), 1);
     /// assert_eq!(recording.drain().len(), 0);
-    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// # Ok::<(), tracecast::testing::AlreadyRecording>(())
     /// ```
     pub fn drain(&self) -> Vec<FinishedSpan> {
         let mut spans = Vec::new();
@@ -196,12 +198,13 @@ impl Recording {
     /// What became of every span until now.
     ///
     /// ```
-    /// use tracecast::{Kind, Recording, RecordingConfig, Span};
+    /// use tracecast::{Kind, Span};
+    /// use tracecast::testing::{Recording, RecordingConfig};
     ///
     /// let recording = Recording::start(RecordingConfig::default())?;
     /// let _open = Span::builder("Store/Get", Kind::Internal).start();
     /// assert_eq!(recording.accounting().open, 1);
-    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// # Ok::<(), tracecast::testing::AlreadyRecording>(())
     /// ```
     pub fn accounting(&self) -> Accounting {
         if self.is_current() { self.recorder.accounting() } else { Accounting::default() }
@@ -221,13 +224,14 @@ impl Recording {
     /// Changes which roots are recorded. Traces that have begun go on as they began.
     ///
     /// ```
-    /// use tracecast::{Kind, Recording, RecordingConfig, Sampler, Span};
+    /// use tracecast::{Kind, Sampler, Span};
+    /// use tracecast::testing::{Recording, RecordingConfig};
     ///
     /// let recording = Recording::start(RecordingConfig::default())?;
     /// recording.set_sampler(&Sampler::AlwaysOff);
     /// Span::builder("Store/Get", Kind::Internal).start().end();
     /// assert!(recording.drain().is_empty());
-    /// # Ok::<(), tracecast::AlreadyRecording>(())
+    /// # Ok::<(), tracecast::testing::AlreadyRecording>(())
     /// ```
     pub fn set_sampler(&self, sampler: &Sampler) {
         sampling::set(sampler);
@@ -237,7 +241,7 @@ impl Recording {
     ///
     /// ```
     /// use tracecast::prelude::*;
-    /// use tracecast::{Recording, RecordingConfig};
+    /// use tracecast::testing::{Recording, RecordingConfig};
     ///
     /// #[tc_span("Store/Heartbeat")]
     /// fn heartbeat() {}

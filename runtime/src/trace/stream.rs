@@ -21,7 +21,7 @@ use crate::trace::span::{End, Span};
 /// use tracecast::prelude::*;
 ///
 /// let captured = tracecast::testing::capture(|| {
-///     let chunks = futures::stream::iter([1, 2]).in_span(tc_scope!("Store/Chunks"));
+///     let chunks = futures::stream::iter([1, 2]).stream_in_span(tc_scope!("Store/Chunks"));
 ///     futures::executor::block_on(futures::StreamExt::count(chunks))
 /// });
 /// assert_eq!(captured.value, 2);
@@ -52,6 +52,7 @@ impl<S: Stream, O: Observe<S::Item>, M: Metrics> InstrumentedStream<S, O, M> {
 
 impl<S: Stream, H: Fn(&S::Item, &mut Seen<'_>), M: Metrics> InstrumentedStream<S, Probe<H>, M> {
     /// Runs `stream` with what it carries; `observe` sees each item.
+    #[doc(hidden)]
     pub fn probed(carried: Carried<M>, stream: S, observe: H) -> Self {
         Self::wrap(carried, stream, Probe(observe))
     }
@@ -144,6 +145,7 @@ where
     H: Fn(&<F::Output as Stream>::Item, &mut Seen<'_>) + Copy,
 {
     /// Runs `future` with what it carries, and then the stream that it gives; `observe` sees each item.
+    #[doc(hidden)]
     pub fn probed(carried: Carried<M>, future: F, observe: H) -> Self {
         let (carried, future) = (ManuallyDrop::new(carried), ManuallyDrop::new(future));
         InstrumentedStreamFuture { carried, future, observe: Probe(observe) }
@@ -184,29 +186,29 @@ impl<F, O, M: Metrics> Drop for InstrumentedStreamFuture<F, O, M> {
 ///
 /// ```
 /// use futures::{executor, stream};
-/// use tracecast::StreamExt as _;
+/// use tracecast::StreamInSpan as _;
 /// use tracecast::{Kind, Span};
 ///
 /// let captured = tracecast::testing::capture(|| {
-///     let chunks = stream::iter([1, 2]).in_span(Span::builder("Store/Stream", Kind::Internal).start());
+///     let chunks = stream::iter([1, 2]).stream_in_span(Span::builder("Store/Stream", Kind::Internal).start());
 ///     executor::block_on(futures::StreamExt::collect::<Vec<_>>(chunks))
 /// });
 /// assert_eq!(captured.value, [1, 2]);
 /// captured.assert_tree("Store/Stream");
 /// ```
-pub trait StreamExt: Stream + Sized {
+pub trait StreamInSpan: Stream + Sized {
     /// Runs the stream inside `span`, which ends with it.
-    fn in_span(self, span: impl Into<Span>) -> InstrumentedStream<Self> {
+    fn stream_in_span(self, span: impl Into<Span>) -> InstrumentedStream<Self> {
         InstrumentedStream::wrap(Carried::of(span.into()), self, ())
     }
 
     /// Runs the stream below the span that is current now, wherever it is polled.
-    fn in_current_span(self) -> InstrumentedStream<Self> {
+    fn stream_in_current_span(self) -> InstrumentedStream<Self> {
         InstrumentedStream::wrap(Carried::context(&Context::current()), self, ())
     }
 }
 
-impl<S: Stream> StreamExt for S {}
+impl<S: Stream> StreamInSpan for S {}
 
 /// Types that can take in what they carry and stay the same type: boxed futures.
 #[diagnostic::on_unimplemented(

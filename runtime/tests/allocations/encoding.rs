@@ -3,8 +3,9 @@
 #![cfg(feature = "otlp")]
 
 use tracecast::__bench::Encoder;
+use tracecast::keys;
 use tracecast::prelude::*;
-use tracecast::{RecordingConfig, keys};
+use tracecast::testing::RecordingConfig;
 
 use crate::counting::ALLOCATIONS;
 use crate::turn::{start_recording, turn};

@@ -1,8 +1,9 @@
 //! After its first use a metric allocates nothing; unused, it takes less than a kilobyte; used, what the catalogue says.
 
+use tracecast::Temporality;
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
-use tracecast::{Metering, MeteringConfig, RecordingConfig, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, RecordingConfig};
 
 use crate::counting::{ALLOCATIONS, BYTES};
 use crate::turn::{start_recording, turn};
@@ -60,7 +61,7 @@ fn use_all() {
 fn nothing_is_allocated_after_the_first_use() {
     let _turn = turn();
     let recording = start_recording(RecordingConfig::default());
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     {
         // In a sampled span, so that exemplars are taken too.
@@ -83,7 +84,7 @@ fn an_unused_metric_of_a_thousand_series_takes_less_than_a_kilobyte() {
     let _turn = turn();
     assert_eq!((WIDE.declaration().series(), WIDE_TIMES.declaration().series()), (1000, 16_000));
     assert!(size_of_val(&WIDE) < 1024 && size_of_val(&WIDE_TIMES) < 1024, "{}", size_of_val(&WIDE));
-    let _metering = Metering::start(MeteringConfig::default()).unwrap();
+    let _metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let before = BYTES.get();
     // Refused, so nothing is prepared for it.
     WIDE_TIMES.record(f64::NAN, (0_u32,));
@@ -93,7 +94,7 @@ fn an_unused_metric_of_a_thousand_series_takes_less_than_a_kilobyte() {
 #[test]
 fn used_series_take_what_the_catalogue_says() {
     let _turn = turn();
-    let _metering = Metering::start(MeteringConfig::default()).unwrap();
+    let _metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let taken = |f: &dyn Fn()| {
         let before = BYTES.get();
         f();

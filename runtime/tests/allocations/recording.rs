@@ -1,7 +1,7 @@
 //! On the way of a recorded span nothing is allocated: not for attributes, not for text, not for events and links.
 
-use tracecast::RecordingConfig;
 use tracecast::prelude::*;
+use tracecast::testing::RecordingConfig;
 
 use crate::counting::ALLOCATIONS;
 use crate::turn::{start_recording, turn};

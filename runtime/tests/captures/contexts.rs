@@ -106,7 +106,7 @@ fn a_stream_runs_in_a_scope() {
     use futures::StreamExt as _;
     let captured = capture(|| {
         let stream = futures::stream::iter(0..2).map(|_| child());
-        let stream = tracecast::StreamExt::in_span(stream, tc_scope!("Context/Stream"));
+        let stream = tracecast::StreamInSpan::stream_in_span(stream, tc_scope!("Context/Stream"));
         futures::executor::block_on(stream.collect::<Vec<_>>());
     });
     captured.assert_outline("Context/Stream\n  Context/Child\n  Context/Child");

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
-use tracecast::{Label, CatalogueData};
+use tracecast::{CatalogueData, Label};
 
 /// A service and its method, which depend on each other.
 #[derive(Clone, Copy)]

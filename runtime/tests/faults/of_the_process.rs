@@ -307,7 +307,10 @@ fn a_loss_is_told_whatever_else_was() {
     let text = running.text();
     let told: Vec<_> = text.lines().filter(|line| line.contains("warning: dropped ")).collect();
     let [line] = told[..] else { panic!("once a minute: {text}") };
-    assert!(line.contains(" spans: ") && (line.contains(" export_queue_full") || line.contains(" span_buffer_full")), "{line}");
+    assert!(
+        line.contains(" spans: ") && (line.contains(" export_queue_full") || line.contains(" span_buffer_full")),
+        "{line}"
+    );
 }
 
 /// A backend that refuses large requests gets smaller ones, of what waits in memory, of what is new and of what is on disk.

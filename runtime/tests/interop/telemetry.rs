@@ -8,7 +8,8 @@ use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::trace::v1::{ScopeSpans, Span};
 use prost::Message;
 use tracecast::__bench::{Encoder, Foreign};
-use tracecast::{Recording, RecordingConfig, Sampler};
+use tracecast::Sampler;
+use tracecast::testing::{Recording, RecordingConfig};
 
 use crate::turn::turn;
 

@@ -7,7 +7,8 @@ use std::fmt;
 use serde_json::{Value, json};
 use tracecast::__logs::{Door, Options};
 use tracecast::prelude::*;
-use tracecast::{Recording, RecordingConfig, Sampler, SpanId, TraceId};
+use tracecast::testing::{Recording, RecordingConfig};
+use tracecast::{Sampler, SpanId, TraceId};
 use tracing::{debug, error, info, trace, warn};
 use tracing_subscriber::layer::SubscriberExt;
 

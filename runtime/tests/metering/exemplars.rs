@@ -1,9 +1,8 @@
 //! Exemplars lead from a bucket to a trace: one per bucket and collection, only of sampled spans unless asked for others.
 
 use tracecast::prelude::*;
-use tracecast::{
-    ExemplarPoint, Exemplars, Metering, MeteringConfig, PointValue, Reader, RecordingConfig, Sampler, Temporality,
-};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Reader, RecordingConfig};
+use tracecast::{ExemplarPoint, Exemplars, PointValue, Sampler, Temporality};
 
 use crate::turn::{start_recording, turn};
 
@@ -41,7 +40,7 @@ fn exemplars(reader: &mut Reader, name: &str) -> Vec<ExemplarPoint> {
 fn each_bucket_takes_one_per_collection() {
     let _turn = turn();
     let recording = start_recording(RecordingConfig::default());
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let (mut reader, mut other) = (metering.reader(Temporality::Cumulative), metering.reader(Temporality::Delta));
     // What other tests left.
     recording.drain();
@@ -68,7 +67,7 @@ fn unsampled_spans_and_no_span_give_none() {
     let _turn = turn();
     let config = RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() };
     let _recording = start_recording(config);
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     load(&[0.05]);
     TIMES.record(0.05, ());
@@ -80,7 +79,7 @@ fn unsampled_spans_and_no_span_give_none() {
 fn exponential_buckets_and_measured_functions_have_them_too() {
     let _turn = turn();
     let recording = start_recording(RecordingConfig::default());
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let (mut reader, mut other) = (metering.reader(Temporality::Cumulative), metering.reader(Temporality::Delta));
     {
         let _scope = tc_scope!("Store/Sizes");
@@ -124,7 +123,7 @@ async fn cancelled() {
 fn calls_that_end_otherwise_are_their_own_exemplars_too() {
     let _turn = turn();
     let recording = start_recording(RecordingConfig::default());
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     assert!(std::panic::catch_unwind(panics).is_err());
     {
         let mut future = std::pin::pin!(cancelled());
@@ -146,7 +145,7 @@ fn calls_that_end_otherwise_are_their_own_exemplars_too() {
 fn a_busy_histogram_tells_one_at_each_collection() {
     let _turn = turn();
     let recording = start_recording(RecordingConfig::default());
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Delta);
     let done = std::sync::atomic::AtomicBool::new(false);
     let rounds = if cfg!(miri) { 3 } else { 100 };
@@ -183,7 +182,7 @@ fn the_filter_says_which_measurements_become_exemplars() {
     ] {
         let recording = start_recording(RecordingConfig { sampler: sampler.clone(), ..RecordingConfig::default() });
         let metering =
-            Metering::start(MeteringConfig { exemplars: exemplars_of, ..MeteringConfig::default() }).unwrap();
+            MetricsGuard::start(MetricsConfig { exemplars: exemplars_of, ..MetricsConfig::default() }).unwrap();
         let mut reader = metering.reader(Temporality::Cumulative);
         load(&[0.05]);
         let inside = exemplars(&mut reader, "tc_exemplars_times_seconds");
@@ -196,7 +195,7 @@ fn the_filter_says_which_measurements_become_exemplars() {
         drop(recording);
     }
     // Whoever starts metrics next has what the default is.
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     TIMES.record(0.05, ());
     assert_eq!(exemplars(&mut metering.reader(Temporality::Cumulative), "tc_exemplars_times_seconds"), []);
 }

@@ -2,7 +2,8 @@
 
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
-use tracecast::{Conflict, Metering, MeteringConfig, MetricKind, PointValue, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
+use tracecast::{Conflict, MetricKind, PointValue, Temporality};
 
 use crate::turn::turn;
 
@@ -116,7 +117,7 @@ fn the_worst_case_is_stated() {
 #[test]
 fn declared_twice_with_the_same_shape_it_is_one_metric() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     REQUESTS.add(1_u64, ());
     elsewhere::REQUESTS.add(2_u64, ());
     elsewhere::LOADS.add(1_u64, (SourceType::Disk,));

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use tracecast::prelude::*;
-use tracecast::{Label, Metering, MeteringConfig, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
+use tracecast::{Label, Temporality};
 
 use crate::turn::turn;
 
@@ -48,7 +49,7 @@ tc_metrics! {
 #[test]
 fn a_label_of_two_parts_is_two_attributes() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     CALLS.add(1, (Method(1), 3_u32));
     CALLS.add(2, (Method(2), 4_u32));
     let snapshot = metering.reader(Temporality::Cumulative).snapshot();

@@ -5,7 +5,8 @@ use std::thread;
 
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
-use tracecast::{Metering, MeteringConfig, PointValue, Reader, Snapshot, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Reader};
+use tracecast::{PointValue, Snapshot, Temporality};
 
 use crate::turn::turn;
 
@@ -86,7 +87,7 @@ fn expected(threads: u64) -> Seen {
 fn snapshots_under_eight_writing_threads_lose_no_increment() {
     let _turn = turn();
     let threads = if cfg!(miri) { 3 } else { 8 };
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let (mut often, mut rarely) = (metering.reader(Temporality::Delta), metering.reader(Temporality::Delta));
     let mut cumulative = metering.reader(Temporality::Cumulative);
     let (mut by_often, mut by_rarely, mut snapshots) = (Seen::default(), Seen::default(), 0);
@@ -125,7 +126,7 @@ fn snapshots_under_eight_writing_threads_lose_no_increment() {
 fn more_threads_than_stripes_and_threads_that_end_lose_nothing() {
     let _turn = turn();
     let (waves, at_once, each) = if cfg!(miri) { (2, 3, 2) } else { (5, 90, 300) };
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let barrier = std::sync::Barrier::new(at_once);
     for _ in 0..waves {
@@ -168,7 +169,7 @@ thread_local! {
 #[test]
 fn a_destructor_of_a_thread_that_ends_still_counts() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     for early in [true, false] {
         thread::spawn(move || {
             // The one that is used first is destroyed last, or the other way round.
@@ -189,7 +190,7 @@ fn a_destructor_of_a_thread_that_ends_still_counts() {
 fn a_level_is_never_below_zero() {
     let _turn = turn();
     let rounds = if cfg!(miri) { 20 } else { 100_000 };
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Delta);
     thread::scope(|scope| {
         let writers: Vec<_> = (0..3)
@@ -220,7 +221,7 @@ fn a_level_is_never_below_zero() {
 #[test]
 fn levels_are_right_at_their_limits() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     for amount in [i64::MAX, -i64::MAX, 5] {
         LEVEL.add(amount, (SourceType::Disk,));
     }

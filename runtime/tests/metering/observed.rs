@@ -4,9 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
+use tracecast::Temporality;
 use tracecast::keys::device;
 use tracecast::prelude::*;
-use tracecast::{Metering, MeteringConfig, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
 
 use crate::turn::turn;
 
@@ -20,7 +21,7 @@ tc_metrics! {
 #[test]
 fn callbacks_are_called_at_each_snapshot() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let level = Arc::new(AtomicU64::new(100));
     let shared = level.clone();
@@ -41,7 +42,7 @@ fn callbacks_are_called_at_each_snapshot() {
 fn one_that_panics_or_gives_no_number_leaves_a_gap() {
     let _turn = turn();
     let patience = Duration::from_secs(60);
-    let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig { patience, ..MetricsConfig::default() }).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let _panics = FREE.observe((0_u32,), || panic!("on purpose"));
     let _nan = POWER.observe((), || Some(f64::NAN));
@@ -56,7 +57,7 @@ fn one_that_panics_or_gives_no_number_leaves_a_gap() {
 fn one_that_hangs_is_left_behind_and_asked_again_when_it_is_back() {
     let _turn = turn();
     let patience = Duration::from_secs(2);
-    let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig { patience, ..MetricsConfig::default() }).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let (release, released) = mpsc::channel::<()>();
     let (released, calls) = (Mutex::new(released), Arc::new(AtomicU64::new(0)));
@@ -83,7 +84,7 @@ fn nothing_is_asked_while_it_is_off() {
     let counted = calls.clone();
     let _observed = FREE.observe((0_u32,), move || Some(counted.fetch_add(1, Relaxed)));
     let metering =
-        Metering::start(MeteringConfig { off: vec!["tc_free_bytes".to_owned()], ..MeteringConfig::default() });
+        MetricsGuard::start(MetricsConfig { off: vec!["tc_free_bytes".to_owned()], ..MetricsConfig::default() });
     let metering = metering.unwrap();
     assert_eq!(metering.reader(Temporality::Cumulative).snapshot().to_string(), "");
     assert_eq!(calls.load(Relaxed), 0);
@@ -95,7 +96,7 @@ fn nothing_is_asked_while_it_is_off() {
 fn slow_ones_do_not_hold_up_the_others() {
     let _turn = turn();
     let patience = Duration::from_secs(2);
-    let metering = Metering::start(MeteringConfig { patience, ..MeteringConfig::default() }).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig { patience, ..MetricsConfig::default() }).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let slow = |device: u32| {
         FREE.observe((device,), move || {
@@ -113,8 +114,8 @@ fn slow_ones_do_not_hold_up_the_others() {
 #[test]
 fn patience_may_be_without_limit() {
     let _turn = turn();
-    let config = MeteringConfig { patience: Duration::MAX, ..MeteringConfig::default() };
-    let metering = Metering::start(config).unwrap();
+    let config = MetricsConfig { patience: Duration::MAX, ..MetricsConfig::default() };
+    let metering = MetricsGuard::start(config).unwrap();
     let _observed = POWER.observe((), || Some(1.0));
     assert_eq!(metering.reader(Temporality::Cumulative).snapshot().to_string(), "tc_power_watts 1\n");
 }
@@ -131,7 +132,7 @@ mod elsewhere {
 #[test]
 fn of_two_declarations_the_newer_callback_counts() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let _first = POWER.observe((), || Some(1.0));
     let _second = elsewhere::POWER.observe((), || Some(2.0));
     assert_eq!(metering.reader(Temporality::Cumulative).snapshot().to_string(), "tc_power_watts 2\n");

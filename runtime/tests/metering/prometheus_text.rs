@@ -1,8 +1,9 @@
 //! The text for those who must be scraped: every kind of metric, as Prometheus reads it.
 
+use tracecast::Temporality;
 use tracecast::keys::{SourceType, source};
 use tracecast::prelude::*;
-use tracecast::{Metering, MeteringConfig, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
 
 use crate::turn::turn;
 
@@ -23,7 +24,7 @@ tc_metrics! {
 #[test]
 fn every_kind_of_metric() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     MOVED.add(5, (SourceType::Disk,));
     ACTIVE.add(-2, ());
     POOL.set(0.25, ());

@@ -2,7 +2,8 @@
 
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
-use tracecast::{Label, Metering, MeteringConfig, MeteringError, PointValue, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
+use tracecast::{Label, MetricsError, PointValue, Temporality};
 
 use crate::turn::turn;
 
@@ -65,7 +66,7 @@ fn touch_all() {
 fn nothing_is_recorded_before_and_after() {
     let _turn = turn();
     touch_all();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     assert_eq!(reader.snapshot().to_string(), "");
     touch_all();
@@ -74,7 +75,7 @@ fn nothing_is_recorded_before_and_after() {
     drop(metering);
     touch_all();
     assert_eq!(reader.snapshot().to_string(), on, "what was recorded can still be read");
-    let again = Metering::start(MeteringConfig::default()).unwrap();
+    let again = MetricsGuard::start(MetricsConfig::default()).unwrap();
     assert_eq!(reader.snapshot().to_string(), "", "a reader of an earlier time");
     assert_eq!(again.reader(Temporality::Cumulative).snapshot().to_string(), "", "all start from nothing");
     LOADS.add(1_u64, (SourceType::Disk,));
@@ -87,17 +88,17 @@ fn nothing_is_recorded_before_and_after() {
 #[test]
 fn it_is_switched_on_once() {
     let _turn = turn();
-    let _metering = Metering::start(MeteringConfig::default()).unwrap();
-    let error = Metering::start(MeteringConfig::default()).unwrap_err();
-    assert!(matches!(error, MeteringError::AlreadyMetering));
+    let _metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
+    let error = MetricsGuard::start(MetricsConfig::default()).unwrap_err();
+    assert!(matches!(error, MetricsError::AlreadyMetering));
     assert_eq!(error.to_string(), "metrics are on already; they are switched on once in a process");
 }
 
 #[test]
 fn metrics_are_switched_by_name() {
     let _turn = turn();
-    let config = MeteringConfig { off: vec!["tc_start_used_*".to_owned()], ..MeteringConfig::default() };
-    let metering = Metering::start(config).unwrap();
+    let config = MetricsConfig { off: vec!["tc_start_used_*".to_owned()], ..MetricsConfig::default() };
+    let metering = MetricsGuard::start(config).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     touch_all();
     assert_eq!(
@@ -120,7 +121,7 @@ fn metrics_are_switched_by_name() {
 #[test]
 fn one_metric_of_a_function_can_be_off() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     // Where metrics are known only once they are used, they have to be used first.
     futures::executor::block_on(work(false));
@@ -139,7 +140,7 @@ fn a_call_that_outlives_the_metrics_is_taken_out_of_where_it_was_counted() {
     let poll = |future: std::pin::Pin<&mut dyn Future<Output = ()>>| {
         assert!(future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop())).is_pending());
     };
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut first = metering.reader(Temporality::Cumulative);
     let mut old = Box::pin(work(true));
     poll(old.as_mut());
@@ -150,7 +151,7 @@ fn a_call_that_outlives_the_metrics_is_taken_out_of_where_it_was_counted() {
     drop(switched);
     assert_eq!(first.snapshot().value("tc_start_works_active", &[]), Some(&PointValue::I64(1)));
     drop(metering);
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut new = Box::pin(work(true));
     poll(new.as_mut());
     drop(old);
@@ -163,7 +164,7 @@ fn a_call_that_outlives_the_metrics_is_taken_out_of_where_it_was_counted() {
 #[test]
 fn what_is_no_number_is_refused_and_counted() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let refused =
         |name: &str| metering.reader(Temporality::Cumulative).snapshot().metric(name).map_or(0, |m| m.refused);
     let before = [
@@ -203,7 +204,7 @@ fn what_is_no_number_is_refused_and_counted() {
 #[test]
 fn a_label_out_of_its_range_is_refused() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     for ordinal in [0, 1, 2, usize::MAX] {
         WRONG.add(1_u64, (Wrong(ordinal),));
     }
@@ -215,7 +216,7 @@ fn a_label_out_of_its_range_is_refused() {
 #[test]
 fn a_gauge_keeps_its_last_value_until_it_is_cleared() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Delta);
     USED.set(5_u64, (0_u32,));
     USED.set(9_u64, (0_u32,));
@@ -231,9 +232,9 @@ fn a_gauge_keeps_its_last_value_until_it_is_cleared() {
 #[test]
 fn histograms_have_buckets_sums_and_extremes() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let (mut all, mut delta) = (metering.reader(Temporality::Cumulative), metering.reader(Temporality::Delta));
-    let point = |reader: &mut tracecast::Reader| match reader.snapshot().value("tc_start_sizes_bytes", &[]) {
+    let point = |reader: &mut tracecast::testing::Reader| match reader.snapshot().value("tc_start_sizes_bytes", &[]) {
         Some(PointValue::Histogram(point)) => Some(point.clone()),
         None => None,
         other => panic!("{other:?}"),
@@ -255,7 +256,7 @@ fn histograms_have_buckets_sums_and_extremes() {
 #[test]
 fn of_several_switches_the_last_one_counts() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     // Where metrics are known only once they are used, they have to be used first.
     LOADS.add(0, (SourceType::Disk,));
     TIMES.record(0.0, ());
@@ -272,7 +273,7 @@ fn of_several_switches_the_last_one_counts() {
 #[test]
 fn literals_are_taken_and_negative_ones_refused() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let refused =
         || metering.reader(Temporality::Cumulative).snapshot().metric("tc_start_loads_total").map_or(0, |m| m.refused);
     LOADS.add(1, (SourceType::Disk,));
@@ -335,7 +336,7 @@ mod twins {
 #[test]
 fn a_label_that_records_while_it_is_compared_hangs_nothing() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     twins::FIRST.add(1, (twins::Busy,));
     twins::elsewhere::SECOND.add(2, (twins::Busy,));
     let snapshot = metering.reader(Temporality::Cumulative).snapshot();
@@ -347,11 +348,11 @@ fn a_label_that_records_while_it_is_compared_hangs_nothing() {
 fn readers_of_an_earlier_run_read_nothing_of_the_next() {
     let _turn = turn();
     let rounds = if cfg!(miri) { 3 } else { 300 };
-    let mut reader = Metering::start(MeteringConfig::default()).unwrap().reader(Temporality::Delta);
+    let mut reader = MetricsGuard::start(MetricsConfig::default()).unwrap().reader(Temporality::Delta);
     std::thread::scope(|scope| {
         let restarts = scope.spawn(|| {
             for _ in 0..rounds {
-                let _metering = Metering::start(MeteringConfig::default()).unwrap();
+                let _metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
                 LOADS.add(1_000_000, (SourceType::Disk,));
             }
         });

@@ -4,8 +4,9 @@ use std::thread;
 
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
+use tracecast::testing::{MetricsConfig, MetricsGuard};
 use tracecast::testing::{capture, capture_async};
-use tracecast::{Metering, MeteringConfig, PointValue, Temporality};
+use tracecast::{PointValue, Temporality};
 
 use crate::turn::turn;
 
@@ -98,7 +99,7 @@ fn work_without_a_context_is_a_stray() {
 #[test]
 fn a_capture_beside_real_metering_keeps_them_apart() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let captured = capture(|| {
         LOADS.add(1_u64, (SourceType::Disk,));
         // In no context: it is the process's.

@@ -7,7 +7,8 @@ use futures::channel::oneshot;
 use futures::executor::block_on;
 use tracecast::keys::artifact;
 use tracecast::prelude::*;
-use tracecast::{Filter, Metering, MeteringConfig, PointValue, Recording, RecordingConfig, Sampler, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig};
+use tracecast::{Filter, PointValue, Sampler, Temporality};
 
 use crate::metered::StoreError;
 use crate::turn::{start_recording, turn};
@@ -28,7 +29,7 @@ const WORKED: &str = "tc_both_later_works_total{outcome=ok} 1\ntc_both_work_seco
     tc_both_works_total{outcome=ok, error.type=none} 1\ntc_both_works_total{outcome=error, error.type=Gone} 1\n";
 
 /// Runs all work, and gives the names of its spans and its metrics.
-fn run(recording: Option<&Recording>, metering: Option<&Metering>) -> (Vec<String>, String) {
+fn run(recording: Option<&Recording>, metering: Option<&MetricsGuard>) -> (Vec<String>, String) {
     assert_eq!((work("ab"), block_on(work_later())), (Ok(()), ()));
     let mut spans = recording.map_or_else(Vec::new, Recording::drain);
     spans.sort_by_key(|span| span.start_unix_nanos);
@@ -42,17 +43,17 @@ fn run(recording: Option<&Recording>, metering: Option<&Metering>) -> (Vec<Strin
 #[test]
 fn metrics_go_on_without_spans() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     assert_eq!(run(None, Some(&metering)), (vec![], WORKED.to_owned()), "nothing is recorded");
     drop(metering);
 
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let filter = "Turns=off".parse::<Filter>().unwrap();
     let recording = start_recording(RecordingConfig { filter, ..RecordingConfig::default() });
     assert_eq!(run(Some(&recording), Some(&metering)), (vec![], WORKED.to_owned()), "the spans are filtered out");
     drop((recording, metering));
 
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let config = RecordingConfig { sampler: Sampler::Ratio(0.0), ..RecordingConfig::default() };
     let recording = start_recording(config);
     assert_eq!(run(Some(&recording), Some(&metering)), (vec![], WORKED.to_owned()), "nothing is sampled");
@@ -65,10 +66,10 @@ fn spans_go_on_without_metrics() {
     let recording = start_recording(RecordingConfig::default());
     assert_eq!(run(Some(&recording), None), (names.clone(), String::new()), "metrics are off");
     let off = vec!["tc_both_*".to_owned()];
-    let metering = Metering::start(MeteringConfig { off, ..MeteringConfig::default() }).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig { off, ..MetricsConfig::default() }).unwrap();
     assert_eq!(run(Some(&recording), Some(&metering)), (names.clone(), String::new()), "each of them is off");
     drop(metering);
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     assert_eq!(run(Some(&recording), Some(&metering)), (names, WORKED.to_owned()), "both are on");
 }
 
@@ -84,7 +85,7 @@ fn poll_once<F: Future + Unpin>(future: &mut F) {
 #[test]
 fn calls_are_in_flight_from_the_first_poll_to_the_end() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let mut active = || reader.snapshot().value("tc_both_waits_active", &[]).map(PointValue::as_f64);
     let ((open, gate), (_closed, other)) = (oneshot::channel(), oneshot::channel());

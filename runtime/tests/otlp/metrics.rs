@@ -10,10 +10,8 @@ use prost::Message;
 use tracecast::__bench::Encoder;
 use tracecast::keys::{SourceType, device, source};
 use tracecast::prelude::*;
-use tracecast::{
-    ExemplarPoint, Exemplars, Metering, MeteringConfig, MetricPoints, Point, PointValue, Reader, RecordingConfig,
-    Snapshot, Temporality,
-};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Reader, RecordingConfig};
+use tracecast::{ExemplarPoint, Exemplars, MetricPoints, Point, PointValue, Snapshot, Temporality};
 
 use crate::turn::{start_recording, turn};
 
@@ -220,7 +218,7 @@ fn full(reader: &mut Reader) -> Snapshot {
 fn every_kind_is_the_same_each_way() {
     let _turn = turn();
     let _recording = start_recording(RecordingConfig::default());
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut readers = [Temporality::Cumulative, Temporality::Delta, Temporality::LowMemory]
         .map(|temporality| metering.reader(temporality));
     let (mut random, mut seen) = (Random(1), 0);
@@ -243,7 +241,7 @@ fn every_kind_is_the_same_each_way() {
 #[test]
 fn extreme_values_are_the_same_each_way() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut snapshot = full(&mut metering.reader(Temporality::Cumulative));
     for point in snapshot.metrics.iter_mut().flat_map(|metric| &mut metric.points) {
         match &mut point.value {
@@ -267,7 +265,7 @@ fn extreme_values_are_the_same_each_way() {
 #[test]
 fn a_metric_without_points_is_not_sent() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut snapshot = full(&mut metering.reader(Temporality::Cumulative));
     snapshot.metrics[2].points.clear();
     check(&snapshot);
@@ -278,7 +276,7 @@ fn a_metric_without_points_is_not_sent() {
 #[test]
 fn exemplars_outside_of_spans_have_no_ids() {
     let _turn = turn();
-    let metering = Metering::start(MeteringConfig { exemplars: Exemplars::Everywhere, ..MeteringConfig::default() });
+    let metering = MetricsGuard::start(MetricsConfig { exemplars: Exemplars::Everywhere, ..MetricsConfig::default() });
     let metering = metering.unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     SIZES.record(3_u64, (SourceType::Disk,));

@@ -8,10 +8,8 @@ use opentelemetry_proto::tonic::trace::v1::{Span as Decoded, Status, span};
 use prost::Message;
 use tracecast::__bench::Encoder;
 use tracecast::prelude::*;
-use tracecast::{
-    Attribute, FinishedSpan, Kind, Limits, Outcome, OwnedValue, Recording, RecordingConfig, Span, SpanId, Static,
-    TraceId,
-};
+use tracecast::testing::{Recording, RecordingConfig};
+use tracecast::{Attribute, FinishedSpan, Kind, Limits, Outcome, OwnedValue, Span, SpanId, Static, TraceId};
 
 use crate::turn::{start_recording, turn};
 

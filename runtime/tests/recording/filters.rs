@@ -1,7 +1,8 @@
 //! Every callsite is listed with its place and can be switched by name, while the program runs.
 
 use tracecast::prelude::*;
-use tracecast::{Filter, Kind, Recording, RecordingConfig, Span};
+use tracecast::testing::{Recording, RecordingConfig};
+use tracecast::{Filter, Kind, Span};
 
 use crate::turn::{start_recording, turn};
 

@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::os::fd::FromRawFd;
 
+use tracecast::Temporality;
 use tracecast::prelude::*;
-use tracecast::{Metering, MeteringConfig, Recording, RecordingConfig, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig};
 
 use crate::child::is_alone;
 
@@ -119,10 +120,10 @@ fn a_fork_beside_a_busy_reader_does_not_hang_the_child() {
 }
 
 /// What a child says of metrics: what it inherited, and what it counts itself once they are on.
-fn metrics_in_child(inherited: &mut tracecast::Reader) -> String {
+fn metrics_in_child(inherited: &mut tracecast::testing::Reader) -> String {
     COUNTED.add(10_u64, ());
     let (was_on, old) = (COUNTED.is_on(), inherited.snapshot().to_string());
-    let Ok(metering) = Metering::start(MeteringConfig::default()) else { return "claimed".into() };
+    let Ok(metering) = MetricsGuard::start(MetricsConfig::default()) else { return "claimed".into() };
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| COUNTED.add(1_u64, ()));
@@ -137,7 +138,7 @@ fn metrics_of_the_child_start_from_nothing_once_they_are_on() {
     if !is_alone(module_path!(), "metrics_of_the_child_start_from_nothing_once_they_are_on") {
         return;
     }
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     COUNTED.add(3_u64, ());
     let mut ends = [0; 2];

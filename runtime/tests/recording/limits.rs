@@ -1,7 +1,8 @@
 //! A span keeps what its limits allow, and says how much it left out.
 
 use tracecast::prelude::*;
-use tracecast::{FinishedSpan, Limits, OwnedValue, RecordingConfig, Static};
+use tracecast::testing::RecordingConfig;
+use tracecast::{FinishedSpan, Limits, OwnedValue, Static};
 
 use crate::turn::{start_recording, turn};
 

@@ -2,7 +2,8 @@
 //! is recorded.
 
 use tracecast::prelude::*;
-use tracecast::{Kind, RecordingConfig, Sampler, Span, propagation};
+use tracecast::testing::RecordingConfig;
+use tracecast::{Kind, Sampler, Span, propagation};
 
 use crate::turn::{start_recording, turn};
 

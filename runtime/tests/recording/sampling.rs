@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, MutexGuard};
 
 use tracecast::prelude::*;
-use tracecast::{Recording, RecordingConfig, Sampler, SpanId, TraceId};
+use tracecast::testing::{Recording, RecordingConfig};
+use tracecast::{Sampler, SpanId, TraceId};
 
 use crate::turn::{start_recording, turn};
 

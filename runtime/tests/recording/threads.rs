@@ -5,7 +5,7 @@ use std::sync::MutexGuard;
 use std::sync::mpsc;
 
 use tracecast::prelude::*;
-use tracecast::{Recording, RecordingConfig};
+use tracecast::testing::{Recording, RecordingConfig};
 
 use crate::turn::{start_recording, turn};
 

@@ -8,7 +8,8 @@ use std::sync::{Arc, MutexGuard};
 use tracecast::keys::{artifact, size_bytes};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
-use tracecast::{Label, Recording, RecordingConfig, Sampler, Scope, Static};
+use tracecast::testing::{Recording, RecordingConfig};
+use tracecast::{Label, Sampler, Scope, Static};
 
 use crate::turn::{start_recording, turn};
 

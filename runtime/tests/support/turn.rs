@@ -10,8 +10,8 @@ pub(crate) fn turn() -> MutexGuard<'static, ()> {
 
 /// Starts a recording without what the test before has left.
 #[allow(dead_code, reason = "each test crate uses a part of it")]
-pub(crate) fn start_recording(config: tracecast::RecordingConfig) -> tracecast::Recording {
-    let recording = tracecast::Recording::start(config).unwrap();
+pub(crate) fn start_recording(config: tracecast::testing::RecordingConfig) -> tracecast::testing::Recording {
+    let recording = tracecast::testing::Recording::start(config).unwrap();
     recording.drain();
     recording
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 use futures_core::Stream;
 use pin_project_lite::pin_project;
-use tracecast::{Context, FutureExt as _, Kind, Span};
+use tracecast::{Context, FutureInSpan as _, Kind, Span};
 
 use crate::grpc::keys;
 

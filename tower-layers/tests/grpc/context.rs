@@ -6,7 +6,8 @@ use tonic::Request;
 use tonic::transport::Server;
 use tower_layer::Layer;
 use tracecast::prelude::*;
-use tracecast::{Kind, Recording, RecordingConfig, Sampler, propagation};
+use tracecast::testing::{Recording, RecordingConfig};
+use tracecast::{Kind, Sampler, propagation};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, HttpHeadersMut};
 
 const BAGGAGE: &str = "tenant=x";

@@ -18,7 +18,8 @@ use tonic::transport::Server;
 use tower_layer::Layer;
 use tower_service::Service;
 use tracecast::prelude::*;
-use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, PointValue, Recording};
+use tracecast::testing::Recording;
+use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, PointValue};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, MessageSpans};
 
 fn number(span: &FinishedSpan, key: &str) -> Option<u64> {

@@ -8,7 +8,8 @@ use http_body_util::BodyExt;
 use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::prelude::*;
-use tracecast::{Kind, Recording, RecordingConfig, Sampler, propagation};
+use tracecast::testing::{Recording, RecordingConfig};
+use tracecast::{Kind, Sampler, propagation};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
 mod keys {

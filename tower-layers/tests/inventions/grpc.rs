@@ -13,7 +13,7 @@ use tonic::Status;
 use tonic::body::Body;
 use tower::ServiceExt;
 use tower_layer::Layer;
-use tracecast::Reader;
+use tracecast::testing::Reader;
 use tracecast_tower::GrpcServerLayer;
 
 use crate::support::grpc::{World, lines};

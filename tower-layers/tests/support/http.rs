@@ -22,7 +22,8 @@ use tokio_stream::StreamExt;
 use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::prelude::*;
-use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, Reader, Recording};
+use tracecast::testing::{Reader, Recording};
+use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue};
 use tracecast_tower::http::ResponseBody;
 use tracecast_tower::{HttpClient, HttpClientLayer, HttpServerLayer};
 

@@ -13,10 +13,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tracecast::{
-    Context, FinishedSpan, Kind, Metering, MeteringConfig, OwnedValue, PointValue, Reader, Recording, RecordingConfig,
-    Snapshot, Temporality, propagation,
-};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Reader, Recording, RecordingConfig};
+use tracecast::{Context, FinishedSpan, Kind, OwnedValue, PointValue, Snapshot, Temporality, propagation};
 
 pub const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
 
@@ -93,8 +91,8 @@ pub fn alone_until_idle<F: Future<Output = ()>>(active: &str, test: impl FnOnce(
     measured.unwrap()
 }
 
-pub fn meter() -> (Metering, Reader) {
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+pub fn meter() -> (MetricsGuard, Reader) {
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let reader = metering.reader(Temporality::Cumulative);
     (metering, reader)
 }

@@ -9,7 +9,8 @@ use futures::StreamExt as _;
 use futures::executor::block_on;
 use tracecast::keys::SourceType;
 use tracecast::testing::capture;
-use tracecast::{Metering, MeteringConfig, Temporality};
+use tracecast::Temporality;
+use tracecast::testing::{MetricsConfig, MetricsGuard};
 use tracecast_off_test::EVALUATED;
 use tracecast_off_test::metrics::{self as user, LoadsMeasured as _, Measured, StoreError};
 
@@ -51,7 +52,7 @@ fn results_are_the_same_and_nothing_is_evaluated_or_captured() {
 
 #[test]
 fn nothing_is_metered() {
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let _observation = user::FREE.observe((1_u32,), || Some(1.0));
     run();
     touch_all();

@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use futures::future::BoxFuture;
 use futures::stream::{self, BoxStream, Stream, StreamExt as _};
-use tracecast::{Context, FutureExt as _, tc_scope, tc_span};
+use tracecast::{Context, FutureInSpan as _, tc_scope, tc_span};
 
 use crate::declarations::{StoreError, keys};
 

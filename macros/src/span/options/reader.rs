@@ -142,7 +142,9 @@ impl Reader<'_> {
         match text {
             "kind" => self.options.kind = Some(kind(input)?),
             "parent" => self.options.parent = Some(input.parse()?),
-            "heartbeat" => self.options.heartbeat = Some(seconds(&expect(input, "a time, as in `heartbeat = \"30s\"`")?)?),
+            "heartbeat" => {
+                self.options.heartbeat = Some(seconds(&expect(input, "a time, as in `heartbeat = \"30s\"`")?)?)
+            }
             "crate" => self.options.krate = Krate::new(path(input)?.into_token_stream()),
             "component" => {
                 let literal = expect(input, "a name, as in `component = \"StoreDaemon\"`")?;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use super::format::Word as _;
-use super::{Key, Label, CatalogueData, Metric, Span};
+use super::{CatalogueData, Key, Label, Metric, Span};
 use crate::declare::key::KeyKind;
 
 /// How a listing differs from an earlier one.

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Key, CatalogueData, Metric, Span};
+use super::{CatalogueData, Key, Metric, Span};
 use crate::declare::callsite::Kind;
 use crate::declare::key::{KeyKind, ValueType};
 use crate::declare::metric::{MetricKind, NumberType};

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::config::{ConfigError, Problem, Signal};
-use crate::meter::metering::MeteringError;
+use crate::meter::metering::MetricsError;
 
 /// Why telemetry cannot start.
 ///
@@ -22,7 +22,7 @@ pub enum InitError {
     /// Settings are wrong, and the configuration is strict.
     Config(Vec<Problem>),
     /// A metric is declared twice with different shapes.
-    Metrics(MeteringError),
+    Metrics(MetricsError),
     /// A receiver cannot be spoken to as it is described.
     Receiver {
         /// What would have gone there.

@@ -13,7 +13,7 @@ use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Reading
 use crate::export::resource;
 use crate::export::spool::{self, Encoding, Spool};
 use crate::export::transport::Transport;
-use crate::meter::metering::{Metering, MeteringConfig, MeteringError};
+use crate::meter::metering::{MetricsConfig, MetricsError, MetricsGuard};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
 use crate::propagate::conventions::{self, Conventions};
@@ -199,7 +199,7 @@ pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
 
 /// Metrics while they are on.
 pub(super) struct Meter {
-    pub(super) metering: Metering,
+    pub(super) metering: MetricsGuard,
     views: Arc<Views>,
     #[cfg(feature = "otel")]
     meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
@@ -212,9 +212,9 @@ impl Meter {
             notice::say(format_args!("warning: {warning}"));
         }
         let metering =
-            MeteringConfig { off: views.off(), exemplars: config.metrics.exemplars, ..MeteringConfig::default() };
-        let metering = Metering::start(metering).map_err(|error| match error {
-            MeteringError::AlreadyMetering => InitError::AlreadyRunning,
+            MetricsConfig { off: views.off(), exemplars: config.metrics.exemplars, ..MetricsConfig::default() };
+        let metering = MetricsGuard::start(metering).map_err(|error| match error {
+            MetricsError::AlreadyMetering => InitError::AlreadyRunning,
             other => InitError::Metrics(other),
         })?;
         Ok(Meter {

@@ -66,7 +66,10 @@ mod tests {
         dropped[0][Reason::NoChunk as usize] = 2;
         dropped[2][Reason::Refused as usize] = 1;
         let lines = losses.lines(&dropped, start);
-        assert_eq!(lines, ["dropped 9 spans: 2 span_buffer_full, 7 export_queue_full", "dropped 1 log records: 1 refused"]);
+        assert_eq!(
+            lines,
+            ["dropped 9 spans: 2 span_buffer_full, 7 export_queue_full", "dropped 1 log records: 1 refused"]
+        );
         dropped[0][Reason::NoRoom as usize] = 10;
         let lines = losses.lines(&dropped, start + Duration::from_secs(60));
         assert_eq!(lines, ["dropped 3 spans within 60s: 3 export_queue_full"]);

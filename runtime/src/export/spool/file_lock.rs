@@ -41,7 +41,11 @@ pub(super) fn try_lock(file: &File) -> io::Result<bool> {
     // `from_the_start` after the call.
     match unsafe { LockFileEx(file.as_raw_handle(), flags, 0, u32::MAX, u32::MAX, &mut from_the_start) } {
         0 => match io::Error::last_os_error() {
-            cause if [ERROR_IO_PENDING, ERROR_LOCK_VIOLATION].map(|code| Some(code as i32)).contains(&cause.raw_os_error()) => {
+            cause
+                if [ERROR_IO_PENDING, ERROR_LOCK_VIOLATION]
+                    .map(|code| Some(code as i32))
+                    .contains(&cause.raw_os_error()) =>
+            {
                 Ok(false)
             }
             cause => Err(cause),

@@ -22,18 +22,19 @@ impl Snapshot {
     /// that it uses. Of two metrics with the same name and different types the second is left out, and a comment says so.
     ///
     /// ```standalone_crate
-    /// use tracecast::{Metering, MeteringConfig, Temporality};
+    /// use tracecast::Temporality;
+    /// use tracecast::testing::{MetricsConfig, MetricsGuard};
     ///
     /// tracecast::tc_metrics! {
     ///     /// Files that were found.
     ///     static FOUND: Counter = "tc_files_found_total";
     /// }
     ///
-    /// let metering = Metering::start(MeteringConfig::default())?;
+    /// let metering = MetricsGuard::start(MetricsConfig::default())?;
     /// FOUND.add(2, ());
     /// let text = metering.reader(Temporality::Cumulative).snapshot().to_prometheus();
     /// assert!(text.contains("tc_files_found_total"));
-    /// # Ok::<(), tracecast::MeteringError>(())
+    /// # Ok::<(), tracecast::MetricsError>(())
     /// ```
     pub fn to_prometheus(&self) -> String {
         let mut families = Families::default();

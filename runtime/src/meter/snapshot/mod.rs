@@ -18,11 +18,12 @@ use crate::record::ids::{SpanId, TraceId};
 /// What the values of sums and histograms count from.
 ///
 /// ```standalone_crate
-/// use tracecast::{Metering, MeteringConfig, Temporality};
+/// use tracecast::Temporality;
+/// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
-/// let metering = Metering::start(MeteringConfig::default())?;
+/// let metering = MetricsGuard::start(MetricsConfig::default())?;
 /// assert_eq!(metering.reader(Temporality::Delta).snapshot().temporality, Temporality::Delta);
-/// # Ok::<(), tracecast::MeteringError>(())
+/// # Ok::<(), tracecast::MetricsError>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -40,15 +41,16 @@ pub enum Temporality {
 /// All metrics at one moment.
 ///
 /// ```standalone_crate
-/// use tracecast::{Metering, MeteringConfig, Temporality};
+/// use tracecast::Temporality;
+/// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
-/// let metering = Metering::start(MeteringConfig::default())?;
+/// let metering = MetricsGuard::start(MetricsConfig::default())?;
 /// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
 /// for metric in &snapshot.metrics {
 ///     print!("{metric}");
 /// }
 /// assert!(snapshot.metric("tc_nothing").is_none());
-/// # Ok::<(), tracecast::MeteringError>(())
+/// # Ok::<(), tracecast::MetricsError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -256,19 +258,20 @@ pub struct ExponentialBuckets {
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
-/// use tracecast::{Exemplars, Metering, MeteringConfig, PointValue, Temporality};
+/// use tracecast::{Exemplars, PointValue, Temporality};
+/// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
 /// tc_metrics! {
 ///     /// How long a read takes.
 ///     static READ: Histogram = "tc_read_seconds" { buckets: [0.1, 1] };
 /// }
 ///
-/// let metering = Metering::start(MeteringConfig { exemplars: Exemplars::Everywhere, ..MeteringConfig::default() })?;
+/// let metering = MetricsGuard::start(MetricsConfig { exemplars: Exemplars::Everywhere, ..MetricsConfig::default() })?;
 /// READ.record(0.25, ());
 /// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
 /// let Some(PointValue::Histogram(point)) = snapshot.value("tc_read_seconds", &[]) else { panic!() };
 /// assert_eq!(point.exemplars[0].value, 0.25);
-/// # Ok::<(), tracecast::MeteringError>(())
+/// # Ok::<(), tracecast::MetricsError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -290,18 +293,19 @@ impl Snapshot {
     /// The points of the metric with this name; of several the first.
     ///
     /// ```standalone_crate
-    /// use tracecast::{Metering, MeteringConfig, Temporality};
+    /// use tracecast::Temporality;
+    /// use tracecast::testing::{MetricsConfig, MetricsGuard};
     ///
     /// tracecast::tc_metrics! {
     ///     /// Files that were found.
     ///     static FOUND: Counter = "tc_files_found_total";
     /// }
     ///
-    /// let metering = Metering::start(MeteringConfig::default())?;
+    /// let metering = MetricsGuard::start(MetricsConfig::default())?;
     /// FOUND.add(2, ());
     /// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
     /// assert_eq!(snapshot.metric("tc_files_found_total").unwrap().points.len(), 1);
-    /// # Ok::<(), tracecast::MeteringError>(())
+    /// # Ok::<(), tracecast::MetricsError>(())
     /// ```
     pub fn metric(&self, name: &str) -> Option<&MetricPoints> {
         self.metrics.iter().find(|metric| metric.name == name)

@@ -8,7 +8,6 @@ use super::blocks::take_ext;
 use super::{FULL, Local, count_drop};
 use crate::base::sync::Release;
 use crate::base::word::Word;
-use crate::record::heartbeat;
 use crate::record::block::{
     ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_EXT, INCOMPLETE, ORPHANED, REMOTE_PARENT,
     SURPLUS, TAIL_WORDS, UNIX_TIMES,
@@ -16,6 +15,7 @@ use crate::record::block::{
 use crate::record::chunk::Writer;
 use crate::record::ext::Ext;
 use crate::record::finished::Outcome;
+use crate::record::heartbeat;
 use crate::record::item::{TAG_EXT, tagged};
 use crate::record::layout::{self, HEADER_WORDS, Record};
 use crate::record::recorder::{self, Recorder};

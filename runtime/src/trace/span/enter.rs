@@ -1,13 +1,13 @@
 //! Entering and leaving a span on this thread. Nothing here is generic, so that a program has each function once.
 
 use crate::declare::callsite::Callsite;
-use crate::record::heartbeat;
 use crate::record::block::{BlockRef, CAPTURED, RECORDING};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 use crate::record::block::{UNIX_TIMES, UNPOLLED};
 use crate::record::bridge;
 use crate::record::clock;
 use crate::record::finished::Outcome;
+use crate::record::heartbeat;
 use crate::record::local::{self, Local};
 use crate::trace::context;
 use crate::trace::open;

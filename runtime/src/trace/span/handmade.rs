@@ -19,7 +19,7 @@ use crate::trace::context::{self, Context};
 use crate::trace::error;
 
 /// A span made by hand: it goes where its owner goes, is entered with [`Span::in_scope`] or
-/// [`FutureExt::in_span`](crate::FutureExt::in_span), and ends when it is dropped.
+/// [`FutureInSpan::in_span`](crate::FutureInSpan::in_span), and ends when it is dropped.
 ///
 /// ```
 /// use tracecast::{Kind, Span, keys};

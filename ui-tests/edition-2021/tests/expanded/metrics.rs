@@ -7,7 +7,8 @@ use std::sync::Mutex;
 use futures::executor::block_on;
 use futures::StreamExt as _;
 use tc::testing::capture;
-use tc::{Metering, MeteringConfig, PointValue, Temporality};
+use tc::testing::{MetricsConfig, MetricsGuard};
+use tc::{PointValue, Temporality};
 use tracecast_edition_2021_test::metrics as user;
 use tracecast_edition_2021_test::{Source, Store, StoreError};
 
@@ -88,7 +89,7 @@ fn methods() {
 
 #[test]
 fn the_process_knows_them_by_the_prefix() {
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     user::MOVED.add(5_u64, (Source::Remote,));
     assert_eq!(user::renamed("ab"), Ok(2));
     let snapshot = metering.reader(Temporality::Cumulative).snapshot();

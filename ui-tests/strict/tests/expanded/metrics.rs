@@ -8,7 +8,8 @@ use std::sync::Arc;
 use futures::StreamExt as _;
 use futures::executor::block_on;
 use tracecast::testing::capture;
-use tracecast::{Metering, MeteringConfig, PointValue, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard};
+use tracecast::{PointValue, Temporality};
 use tracecast_strict_test::declarations::{Source, StoreError, Tier};
 use tracecast_strict_test::metrics::{self as user, LoadsMeasured as _, Store};
 
@@ -63,7 +64,7 @@ fn declared() {
 
 #[test]
 fn observed() {
-    let metering = Metering::start(MeteringConfig::default()).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let _observation = user::FREE.observe((3_u32,), || Some(0.5));
     let snapshot = metering.reader(Temporality::Cumulative).snapshot();
     assert_eq!(snapshot.value("tc_free_bytes", &[("test.device", "3")]), Some(&PointValue::F64(0.5)));
