@@ -142,12 +142,12 @@ pub use crate::catalogue::{Catalogue, Conflict, catalogue};
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 pub use crate::catalogue::{CatalogueData, CatalogueDataError, Comparison};
 pub use crate::declare::amount::IntoAmount;
-pub use crate::declare::callsite::{Callsite, Kind};
+pub use crate::declare::callsite::Kind;
 pub use crate::declare::filter::{Filter, FilterError};
-pub use crate::declare::interned::{Interned, InternedHandle, InternedKey};
+pub use crate::declare::interned::{Interned, InternedKey};
 pub use crate::declare::key::{Key, KeyKind, KeyMeta, KeyOf, LabelKey, ValueType};
 pub use crate::declare::label::{ClosedLabel, Index, Label};
-pub use crate::declare::metric::{Buckets, Dimension, LabelSet, LabelValues, MetricKind, MetricMeta, NumberType};
+pub use crate::declare::metric::{Buckets, LabelValues, MetricKind, MetricMeta, NumberType};
 pub use crate::declare::observe::Observation;
 pub use crate::declare::scope::ForeignScope;
 pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};

@@ -48,7 +48,7 @@ pub fn catalogue() -> Catalogue {
 #[non_exhaustive]
 pub struct Catalogue {
     /// Its spans, by name.
-    pub spans: Vec<&'static Callsite>,
+    pub(crate) spans: Vec<&'static Callsite>,
     /// Its keys, by name.
     pub keys: Vec<&'static KeyMeta>,
     /// Its metrics, by name.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::declare::callsite::{Callsite, Kind};
+use crate::declare::callsite::Kind;
 use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
 use crate::record::ids::{SpanId, TraceId};
@@ -210,8 +210,6 @@ pub struct FinishedSpan {
     pub dropped_events: u32,
     /// Links left out because of a limit, counted up to 255.
     pub dropped_links: u32,
-    /// Where it comes from; `None` for a third party's.
-    pub callsite: Option<&'static Callsite>,
 }
 
 impl FinishedSpan {
@@ -236,7 +234,6 @@ impl FinishedSpan {
             dropped_attributes: 0,
             dropped_events: 0,
             dropped_links: 0,
-            callsite: None,
         }
     }
 

@@ -166,7 +166,6 @@ impl<'a> Record<'a> {
             dropped_attributes,
             dropped_events,
             dropped_links,
-            callsite: Some(callsite),
             ..FinishedSpan::new(Cow::Borrowed(callsite.name()), callsite.kind())
         };
         self.fill(&mut span, converter);

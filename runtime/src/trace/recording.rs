@@ -297,7 +297,6 @@ fn unfinished(head: &Head, now: u64, converter: &Converter) -> FinishedSpan {
         start_unix_nanos: start,
         duration: Duration::from_nanos(nanos),
         attributes: vec![attribute(outcome::META, OwnedValue::Str(Cow::Borrowed("unfinished")))],
-        callsite: Some(head.callsite),
         ..FinishedSpan::new(Cow::Borrowed(head.callsite.name()), head.callsite.kind())
     }
 }
@@ -316,7 +315,6 @@ fn marker(open: &OpenSpan, now: u64, converter: &Converter) -> FinishedSpan {
         start_unix_nanos: converter.unix_nanos(now),
         attributes: vec![attribute(open_seconds::META, value)],
         links: vec![link],
-        callsite: Some(open.callsite),
         ..FinishedSpan::new(Cow::Owned(format!("{}/open", open.callsite.name())), open.callsite.kind())
     }
 }

@@ -47,7 +47,7 @@ fn pull(from: SourceType) {
 
 fn dashboard() -> Value {
     pull(SourceType::Disk);
-    serde_json::from_str(&tracecast::catalogue().to_grafana("Store")).unwrap()
+    serde_json::from_str(&tracecast::catalogue().data().to_grafana("Store")).unwrap()
 }
 
 fn panels(dashboard: &Value) -> &Vec<Value> {
@@ -186,7 +186,7 @@ fn prometheus_and_the_service_are_chosen_at_the_top() {
         assert_eq!(panel["datasource"], json!({"type": "prometheus", "uid": "${datasource}"}));
     }
     assert_eq!(dashboard["title"], "Store");
-    let other: Value = serde_json::from_str(&tracecast::catalogue().to_grafana("Other")).unwrap();
+    let other: Value = serde_json::from_str(&tracecast::catalogue().data().to_grafana("Other")).unwrap();
     assert_ne!(other["uid"], dashboard["uid"]);
     assert!(dashboard["uid"].as_str().unwrap().len() <= 40, "Grafana takes no longer one");
 }

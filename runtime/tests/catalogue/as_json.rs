@@ -79,7 +79,7 @@ fn another() {
 
 fn catalogue() -> Value {
     let _ = fetch(SourceType::Disk);
-    serde_json::from_str(&tracecast::catalogue().to_json()).unwrap()
+    serde_json::from_str(&tracecast::catalogue().data().to_json()).unwrap()
 }
 
 fn find<'a>(list: &'a Value, name: &str) -> Vec<&'a Value> {
@@ -141,8 +141,8 @@ fn metrics_about_telemetry_itself_are_a_group() {
 
 #[test]
 fn the_text_is_versioned_sorted_and_the_same_each_time() {
-    let text = tracecast::catalogue().to_json();
-    assert_eq!(text, tracecast::catalogue().to_json());
+    let text = tracecast::catalogue().data().to_json();
+    assert_eq!(text, tracecast::catalogue().data().to_json());
     let all = catalogue();
     assert_eq!(all["tracecast_catalogue"], 1);
     for list in ["spans", "keys", "metrics"] {
@@ -155,10 +155,10 @@ fn the_text_is_versioned_sorted_and_the_same_each_time() {
 
 #[test]
 fn it_is_read_back_to_the_same() {
-    let listing = tracecast::catalogue().listing();
-    let text = listing.to_json();
+    let data = tracecast::catalogue().data();
+    let text = data.to_json();
     let read = CatalogueData::from_json(&text).unwrap();
-    assert_eq!(read, listing);
+    assert_eq!(read, data);
     assert_eq!(read.to_json(), text);
 }
 

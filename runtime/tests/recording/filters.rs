@@ -70,11 +70,9 @@ fn the_catalogue_lists_every_callsite_with_its_place() {
         return;
     }
     let catalogue = tracecast::catalogue();
-    let load = catalogue.spans.iter().find(|span| span.name() == "Store/Load").unwrap();
-    assert_eq!((load.kind(), load.line()), (Kind::Client, 8));
-    assert!(load.file().ends_with("recording/filters.rs"), "{}", load.file());
-    assert!(catalogue.spans.iter().any(|span| span.name() == "Generic/Never"), "also in a generic nobody instantiates");
     let text = catalogue.to_markdown();
-    assert!(text.contains("| `Store/Load` | Client | tc.source.type | "), "{text}");
+    let load = text.lines().find(|line| line.starts_with("| `Store/Load` | Client | tc.source.type | ")).unwrap();
+    assert!(load.ends_with("recording/filters.rs:8 |"), "{load}");
+    assert!(text.contains("| `Generic/Never` | "), "also in a generic nobody instantiates");
     assert!(catalogue.conflicts().is_empty());
 }

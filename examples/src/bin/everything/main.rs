@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tracecast::config::{AttributeValue, Config, LogLimits};
-use tracecast::{Buckets, Dimension, Guard, Limits, MetricMeta};
+use tracecast::{Guard, Limits};
 
 use self::made::{Attributes, Between, array, attributes, double, flag, int, made, now, text, watched};
 
@@ -125,20 +125,9 @@ fn resource() -> Attributes {
 
 /// The metrics of telemetry about itself, as the catalogue declares them.
 fn own_metrics() -> Vec<serde_json::Value> {
-    let is_own = |name: &str| !made().metrics.iter().any(|metric| metric.name == name);
-    let metrics = tracecast::catalogue().metrics.into_iter().filter(|metric| is_own(metric.name));
-    metrics.map(declared).collect()
-}
-
-fn declared(metric: &MetricMeta) -> serde_json::Value {
-    let values = |label: &Dimension| (0..label.cardinality).map(|at| label.text(at).into_owned()).collect::<Vec<_>>();
-    let bounds = if let Buckets::Explicit(bounds) = metric.buckets { bounds } else { &[] };
-    json!({
-        "name": metric.name,
-        "unit": metric.unit,
-        "description": metric.description.trim(),
-        "kind": format!("{:?}", metric.kind),
-        "labels": metric.dimensions().iter().map(|label| (label.name, values(label))).collect::<Vec<_>>(),
-        "bounds": bounds,
-    })
+    let is_own = |metric: &serde_json::Value| !made().metrics.iter().any(|made| metric["name"] == made.name);
+    let catalogue: serde_json::Value =
+        serde_json::from_str(&tracecast::catalogue().data().to_json()).expect("the catalogue is JSON");
+    let metrics = catalogue["metrics"].as_array().expect("its metrics are a list");
+    metrics.iter().filter(|metric| is_own(metric)).cloned().collect()
 }

@@ -77,13 +77,13 @@ impl Asked {
         let catalogue = catalogue();
         match self {
             Asked::Show(Form::Markdown, _) => Ok((catalogue.to_markdown(), 0)),
-            Asked::Show(Form::Json, _) => Ok((catalogue.to_json(), 0)),
-            Asked::Show(Form::Grafana, title) => Ok((catalogue.to_grafana(&title), 0)),
+            Asked::Show(Form::Json, _) => Ok((catalogue.data().to_json(), 0)),
+            Asked::Show(Form::Grafana, title) => Ok((catalogue.data().to_grafana(&title), 0)),
             Asked::Compare(file, allowed) => {
                 let file = Path::new(&file);
                 let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
                 let before = CatalogueData::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-                let comparison = catalogue.listing().compare(&before, allowed);
+                let comparison = catalogue.data().compare(&before, allowed);
                 Ok((comparison.to_string(), u8::from(!comparison.passes())))
             }
         }

@@ -10,8 +10,8 @@ use crate::declare::key::KeyKind;
 /// How a listing differs from an earlier one.
 ///
 /// ```
-/// let listing = tracecast::catalogue().listing();
-/// let comparison = listing.compare(&listing, 0);
+/// let data = tracecast::catalogue().data();
+/// let comparison = data.compare(&data, 0);
 /// assert!(comparison.passes() && comparison.to_string().starts_with("nothing has changed"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Comparison {
     /// ```
     /// use tracecast::CatalogueData;
     ///
-    /// let before = tracecast::catalogue().listing();
+    /// let before = tracecast::catalogue().data();
     /// let comparison = CatalogueData::default().compare(&before, 0);
     /// assert!(!comparison.breaking().is_empty());
     /// ```
@@ -46,7 +46,7 @@ impl Comparison {
     /// ```
     /// use tracecast::CatalogueData;
     ///
-    /// let now = tracecast::catalogue().listing();
+    /// let now = tracecast::catalogue().data();
     /// assert!(!now.compare(&CatalogueData::default(), u64::MAX).others().is_empty());
     /// ```
     pub fn others(&self) -> &[String] {
@@ -75,7 +75,7 @@ impl CatalogueData {
     /// ```
     /// use tracecast::CatalogueData;
     ///
-    /// let now = tracecast::catalogue().listing();
+    /// let now = tracecast::catalogue().data();
     /// assert!(now.compare(&CatalogueData::default(), u64::MAX).passes()); // all is new, nothing is gone
     /// assert!(!CatalogueData::default().compare(&now, 0).passes());
     /// ```

@@ -58,8 +58,8 @@ impl CatalogueData {
     /// ```
     /// use tracecast::CatalogueData;
     ///
-    /// let listing = tracecast::catalogue().listing();
-    /// assert_eq!(CatalogueData::from_json(&listing.to_json()), Ok(listing));
+    /// let data = tracecast::catalogue().data();
+    /// assert_eq!(CatalogueData::from_json(&data.to_json()), Ok(data));
     /// ```
     ///
     /// # Errors

@@ -27,43 +27,23 @@ impl Catalogue {
     /// The catalogue as plain data, without the places: to write as JSON, and to compare with that of another version.
     ///
     /// ```
-    /// let listing = tracecast::catalogue().listing();
-    /// assert_eq!(listing.to_json(), tracecast::catalogue().to_json());
-    /// ```
-    pub fn listing(&self) -> CatalogueData {
-        CatalogueData::of(self)
-    }
-
-    /// The catalogue as JSON: the same text for the same program, wherever it was built. [`CatalogueData::from_json`] reads it.
-    ///
-    /// ```
-    /// let json = tracecast::catalogue().to_json();
+    /// let json = tracecast::catalogue().data().to_json();
     /// assert!(json.starts_with("{\n  \"tracecast_catalogue\": 1,\n"));
     /// ```
-    pub fn to_json(&self) -> String {
-        self.listing().to_json()
-    }
-
-    /// A dashboard with this title that Grafana can import: every metric in a panel of its own, in rows by component.
-    ///
-    /// ```
-    /// let dashboard = tracecast::catalogue().to_grafana("Store");
-    /// assert!(dashboard.contains("\"title\": \"Store\""));
-    /// ```
-    pub fn to_grafana(&self, title: &str) -> String {
-        self.listing().to_grafana(title)
+    pub fn data(&self) -> CatalogueData {
+        CatalogueData::of(self)
     }
 }
 
-/// A catalogue as plain data: what [`Catalogue::to_json`] writes, of this program or of another one, or of an earlier
+/// A catalogue as plain data: of this program or of another one, or of an earlier
 /// version of it.
 ///
 /// ```
 /// use tracecast::CatalogueData;
 ///
-/// let listing = tracecast::catalogue().listing();
-/// let read: CatalogueData = CatalogueData::from_json(&listing.to_json())?;
-/// assert_eq!(read, listing);
+/// let data = tracecast::catalogue().data();
+/// let read: CatalogueData = CatalogueData::from_json(&data.to_json())?;
+/// assert_eq!(read, data);
 /// # Ok::<(), tracecast::CatalogueDataError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]

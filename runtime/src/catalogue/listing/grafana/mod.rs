@@ -23,8 +23,8 @@ impl CatalogueData {
     /// A dashboard with this title that Grafana can import: every metric in a panel of its own, in rows by component.
     ///
     /// ```
-    /// let listing = tracecast::catalogue().listing();
-    /// assert!(listing.to_grafana("Store").contains("\"title\": \"Store\""));
+    /// let data = tracecast::catalogue().data();
+    /// assert!(data.to_grafana("Store").contains("\"title\": \"Store\""));
     /// ```
     pub fn to_grafana(&self, title: &str) -> String {
         let mut layout = Layout::default();
