@@ -95,9 +95,11 @@ pub mod __logs;
 #[path = "private.rs"]
 pub mod __private;
 
-/// The book's Rust code is compiled and run with the documentation's.
+/// The Rust code of the book and of the readme is compiled and run with the documentation's.
 #[cfg(all(doctest, feature = "logs"))]
 mod book {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/introduction.md")]
     struct Introduction;
     #[doc = include_str!("../../book/src/configuration.md")]

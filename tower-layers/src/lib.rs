@@ -134,9 +134,11 @@ pub mod layer {
 #[cfg_attr(docsrs, doc(cfg(feature = "transport")))]
 pub type TracedChannel = GrpcClient<tonic::transport::Channel>;
 
-/// The book's Rust code is compiled and run with the documentation's.
+/// The Rust code of the book and of the readme is compiled and run with the documentation's.
 #[cfg(all(doctest, feature = "axum", feature = "hyper"))]
 mod book {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/grpc-http.md")]
     struct GrpcAndHttp;
 }
