@@ -53,7 +53,12 @@
 //! - `otel`: spans and instruments of the OpenTelemetry API beside ours, and exporters of its SDK; see the module `otel`.
 //! - `tracing`: spans of `tracing` beside ours; see the module `tracing_spans`.
 //! - `off` compiles every span, scope and metric out. It is for applications to choose, not for libraries.
-
+//!
+// Where a feature is off, links to its items lead to the documentation that has them.
+#![cfg_attr(not(feature = "otlp"), doc = "[`config`]: https://docs.rs/tracecast/latest/tracecast/config/")]
+#![cfg_attr(not(feature = "otlp"), doc = "[`init()`]: https://docs.rs/tracecast/latest/tracecast/fn.init.html")]
+#![cfg_attr(not(feature = "otlp"), doc = "[`shutdown`]: https://docs.rs/tracecast/latest/tracecast/shutdown/")]
+#![cfg_attr(not(feature = "logs"), doc = "[`logs`]: https://docs.rs/tracecast/latest/tracecast/logs/")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 extern crate self as tracecast;
@@ -95,9 +100,11 @@ pub mod __logs;
 #[path = "private.rs"]
 pub mod __private;
 
-/// The book's Rust code is compiled and run with the documentation's.
+/// The Rust code of the book and of the readme is compiled and run with the documentation's.
 #[cfg(all(doctest, feature = "logs"))]
 mod book {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/introduction.md")]
     struct Introduction;
     #[doc = include_str!("../../book/src/configuration.md")]

@@ -67,7 +67,12 @@
 //! - `axum`: routes and peers as axum knows them, for the layers for HTTP.
 //! - `hyper`: errors of hyper, its client and tower are looked into, for `error.type` on HTTP spans.
 //! - `transport` (on by default): tonic's own transport, for [`TracedChannel`] and the peer's address.
-
+//!
+// Where the feature is off, the link leads to the documentation that has the item.
+#![cfg_attr(
+    not(feature = "transport"),
+    doc = "[`TracedChannel`]: https://docs.rs/tracecast-tower/latest/tracecast_tower/type.TracedChannel.html"
+)]
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
@@ -134,9 +139,11 @@ pub mod layer {
 #[cfg_attr(docsrs, doc(cfg(feature = "transport")))]
 pub type TracedChannel = GrpcClient<tonic::transport::Channel>;
 
-/// The book's Rust code is compiled and run with the documentation's.
+/// The Rust code of the book and of the readme is compiled and run with the documentation's.
 #[cfg(all(doctest, feature = "axum", feature = "hyper"))]
 mod book {
+    #[doc = include_str!("../README.md")]
+    struct Readme;
     #[doc = include_str!("../../book/src/grpc-http.md")]
     struct GrpcAndHttp;
 }
