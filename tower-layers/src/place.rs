@@ -1,6 +1,6 @@
 //! What is current while a call is worked on.
 
-use tracecast::{Context, Span, propagation};
+use tracecast::{Context, Span};
 
 /// What is current while a call is worked on.
 pub(crate) enum Place {
@@ -23,7 +23,6 @@ impl Place {
         if !caller.is_valid() && caller.baggage_entries().next().is_none() {
             return Place::Unchanged;
         }
-        propagation::prepare();
         Place::Context(Box::new(caller))
     }
 

@@ -7,7 +7,7 @@ use fastrace_tonic::FastraceClientLayer;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tonic_tracing_opentelemetry::middleware::client::OtelGrpcLayer;
 use tower_layer::{Identity, Layer};
-use tracecast::{Context, SpanId, TraceId, propagation};
+use tracecast::{Context, SpanId, TraceId};
 use tracecast_tower::GrpcClientLayer;
 
 use super::direct::{self, Trivial};
@@ -83,7 +83,6 @@ fn below(started: Started, sampled: bool) -> Started {
 }
 
 fn passing_on() -> Started {
-    propagation::prepare();
     below(nothing(), true)
 }
 

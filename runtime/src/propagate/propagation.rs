@@ -32,9 +32,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use crate::formats::{B3, BAGGAGE, Baggage, Decision, TRACEPARENT, TRACESTATE, TraceContext, TraceParent};
 use crate::propagate::format::Propagator;
 use crate::record::ids::{SpanId, TraceId};
-use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
 use crate::trace::context::Context;
-use crate::trace::recording;
 
 /// Where headers are read.
 ///
@@ -120,16 +118,6 @@ pub fn extract(headers: &(impl Headers + ?Sized)) -> Context {
 /// ```
 pub fn inject(context: &Context, headers: &mut (impl HeadersMut + ?Sized)) {
     inject_as(context, headers, FORMATS.load(Relaxed));
-}
-
-/// Has contexts be current, and headers go on to others, in a process that records nothing or has not begun to.
-///
-/// Contexts on a thread's stack take memory of the recorder, which `init` sets up. Layers call this when they find no span
-/// to stand in; where it was done before, it is a load.
-pub fn prepare() {
-    if recorder::get().is_none() {
-        recording::prepare(Memory::Within(DEFAULT_MEMORY_LIMIT));
-    }
 }
 
 /// W3C's.

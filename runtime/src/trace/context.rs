@@ -14,6 +14,8 @@ use crate::record::ext::Ext;
 use crate::record::ids::{SpanId, TraceId};
 use crate::record::layout;
 use crate::record::local::{self, Local};
+use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
+use crate::trace::recording;
 
 /// A place in a trace: what new spans take as their parent. Cheap to clone, and it may outlive the span.
 ///
@@ -207,7 +209,6 @@ impl Context {
     /// ```
     /// use tracecast::prelude::*;
     ///
-    /// # tracecast::propagation::prepare();
     /// let context = Context::current().with_baggage("tenant", "gold")?;
     /// assert_eq!(context.run(|| current().baggage("tenant")).as_deref(), Some("gold"));
     /// # Ok::<(), tracecast::BaggageError>(())
@@ -224,7 +225,6 @@ impl Context {
     ///
     /// let context = Context::current().with_baggage("tenant", "gold")?;
     /// let job = context.wrap(|| current().baggage("tenant"));
-    /// # tracecast::propagation::prepare();
     /// assert_eq!(std::thread::spawn(job).join().unwrap().as_deref(), Some("gold"));
     /// # Ok::<(), tracecast::BaggageError>(())
     /// ```
@@ -232,19 +232,28 @@ impl Context {
         move || self.run(f)
     }
 
-    /// Makes this context the current one until the guard is dropped.
+    /// Makes this context the current one until the guard is dropped, also in a process that records nothing.
     ///
-    /// ```
+    /// ```standalone_crate
     /// use tracecast::prelude::*;
     ///
-    /// # tracecast::propagation::prepare();
     /// let context = Context::current().with_baggage("region", "east")?;
     /// let _attached = context.attach();
     /// assert_eq!(Context::current().baggage("region").as_deref(), Some("east"));
     /// # Ok::<(), tracecast::BaggageError>(())
     /// ```
     pub fn attach(&self) -> Attached {
+        self.prepare();
         Attached { block: local::with(|local| enter(local, self, Kind::Internal)), leave: Local::pop_to }
+    }
+
+    /// Sets up the memory in which contexts are current, in a process that records nothing or does not yet. An empty context
+    /// needs none.
+    #[inline]
+    pub(crate) fn prepare(&self) {
+        if recorder::get().is_none() && (self.is_valid() || self.ext.is_some()) {
+            recording::prepare(Memory::Within(DEFAULT_MEMORY_LIMIT));
+        }
     }
 
     /// With what came beside the ids. Without ids, and with baggage, it begins a trace that has this baggage.
@@ -379,7 +388,6 @@ impl std::error::Error for BaggageError {}
 /// ```
 /// use tracecast::prelude::*;
 ///
-/// # tracecast::propagation::prepare();
 /// let context = Context::current().with_baggage("tenant", "gold")?;
 /// let attached = context.attach();
 /// assert_eq!(current().baggage("tenant").as_deref(), Some("gold"));

@@ -171,7 +171,6 @@ impl Current {
     /// ```
     /// use tracecast::prelude::*;
     ///
-    /// # tracecast::propagation::prepare();
     /// let context = Context::current().with_baggage("tenant", "gold")?;
     /// assert_eq!(context.run(|| current().baggage("tenant")), Some("gold".to_owned()));
     /// # Ok::<(), tracecast::BaggageError>(())

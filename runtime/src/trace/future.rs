@@ -92,6 +92,7 @@ impl Carried {
 
     /// A context that is no span, to be entered at each poll.
     pub(crate) fn context(context: &Context) -> Self {
+        context.prepare();
         let Some(block) = local::with(|local| local.acquire()) else { return Carried::NONE };
         context::fill(block, context);
         if block.has(REMOTE | HAS_EXT) {

@@ -91,7 +91,6 @@ fn baggage_without_a_trace_belongs_to_the_one_that_begins() {
 #[test]
 fn where_nothing_is_recorded_contexts_can_be_current() {
     let _turn = turn();
-    propagation::prepare();
     let caller = propagation::extract(&incoming("01"));
     let headers = caller.run(middle_without_spans);
     assert_eq!(headers, incoming("01"));
@@ -106,7 +105,6 @@ fn middle_without_spans() -> List {
 #[test]
 fn baggage_is_added_replaced_and_left_behind() {
     let _turn = turn();
-    propagation::prepare();
     let caller = propagation::extract(&incoming("01"));
     let more = caller.with_baggage("tenant", "y z").unwrap().with_baggage("step", "1").unwrap();
     let entries: Vec<_> = more.baggage_entries().map(|(key, value)| (key.to_owned(), value.into_owned())).collect();

@@ -84,7 +84,6 @@ fn unsampled_roots_are_unsampled_everywhere() {
 fn where_nothing_is_recorded_headers_go_on() {
     alone(async || {
         let mut world = World::new().await;
-        propagation::prepare();
         let seen = world.unary("context").in_context(&caller("01")).await.unwrap();
         assert_eq!(seen, unchanged("01"));
         assert_eq!(world.unary("context").await.unwrap(), "");

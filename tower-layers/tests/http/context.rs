@@ -9,7 +9,7 @@ use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
-use tracecast::{Kind, Sampler, propagation};
+use tracecast::{Kind, Sampler};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
 mod keys {
@@ -58,7 +58,6 @@ fn unsampled_and_unrecorded_requests_go_on_as_they_came() {
     alone(async |version| {
         let mut world = World::new(version).await;
         trusting(&mut world, version);
-        propagation::prepare();
         for flags in ["00", "01"] {
             let (_, seen) = world.fetch("GET", "/context").in_context(&caller(flags)).await;
             assert_eq!(seen, unchanged(flags));

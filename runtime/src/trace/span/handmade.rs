@@ -62,14 +62,12 @@ impl Span {
 
     /// No span of its own, but a place in which this context is current: for those who enter it again and again, as at each
     /// poll, which costs less than [`Context::attach`] each time. Another API beside ours is told of it as of a span of this
-    /// kind. It is not there where no memory for it was left, or where [`prepare`](crate::propagation::prepare) is still to be
-    /// called.
+    /// kind. It is not there where no memory for it was left.
     ///
     /// ```
     /// use tracecast::prelude::*;
     /// use tracecast::{Kind, Span};
     ///
-    /// # tracecast::propagation::prepare();
     /// let context = Context::current().with_baggage("tenant", "gold")?;
     /// let mut place = Span::non_recording(&context, Kind::Internal);
     /// assert_eq!(place.in_scope(|| current().baggage("tenant")).as_deref(), Some("gold"));
@@ -77,6 +75,7 @@ impl Span {
     /// # Ok::<(), tracecast::BaggageError>(())
     /// ```
     pub fn non_recording(context: &Context, kind: Kind) -> Self {
+        context.prepare();
         let block = local::with(|local| context::held(local, context, kind));
         block.map_or_else(Span::none, Span::owning)
     }
