@@ -96,6 +96,12 @@ pub mod __bench;
 #[doc(hidden)]
 #[path = "export/logs_door.rs"]
 pub mod __logs;
+/// For `tracecast-tower`. Not public API: it changes in any minor release.
+#[doc(hidden)]
+pub mod __layers {
+    pub use crate::propagate::conventions;
+    pub use crate::trace::builder::SpanName;
+}
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
@@ -142,7 +148,7 @@ pub use crate::interop::otel;
 #[cfg(all(feature = "tracing", not(target_family = "wasm"), not(loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
 pub use crate::interop::tracing_spans;
-pub use crate::propagate::{conventions, propagation};
+pub use crate::propagate::propagation;
 
 pub use crate::catalogue::{Catalogue, Conflict, catalogue};
 #[cfg(feature = "otlp")]
@@ -173,7 +179,7 @@ pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome,
 pub use crate::record::ids::{SpanId, TraceId};
 pub use crate::record::limits::Limits;
 pub use crate::record::sampling::{CustomSampler, Root, Sampler};
-pub use crate::trace::builder::{SpanBuilder, SpanName};
+pub use crate::trace::builder::SpanBuilder;
 pub use crate::trace::context::{Attached, BaggageError, Context};
 pub use crate::trace::current::{Current, EventAttributes, current};
 pub use crate::trace::error::TcError;

@@ -1,6 +1,7 @@
 //! What decides where in a trace a span is, and whether it is sampled.
 
-use tracecast::{Context, Sampler, Span, SpanBuilder, SpanName};
+use tracecast::__layers::SpanName;
+use tracecast::{Context, Sampler, Span, SpanBuilder};
 
 #[derive(Debug, Default)]
 pub(crate) struct Origin<'a> {

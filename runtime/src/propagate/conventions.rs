@@ -4,7 +4,7 @@
 //! The layers of `tracecast-tower` ask here; so may instrumentation of your own.
 //!
 //! ```
-//! use tracecast::conventions::{self, Conventions};
+//! use tracecast::__layers::conventions::{self, Conventions};
 //!
 //! assert_eq!(conventions::rpc(), Conventions::Old);
 //! assert!(conventions::rpc().old() && !conventions::rpc().stable());
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 /// Which names are written.
 ///
 /// ```
-/// use tracecast::conventions::Conventions;
+/// use tracecast::__layers::conventions::Conventions;
 ///
 /// assert!(Conventions::Both.old() && Conventions::Both.stable());
 /// assert_eq!(Conventions::default(), Conventions::Old);
@@ -63,7 +63,7 @@ static RPC: AtomicU8 = AtomicU8::new(Conventions::Old as u8);
 /// What is written of remote calls.
 ///
 /// ```
-/// use tracecast::conventions;
+/// use tracecast::__layers::conventions;
 ///
 /// let attribute = if conventions::rpc().stable() { "rpc.system.name" } else { "rpc.system" };
 /// assert_eq!(attribute, "rpc.system");
@@ -80,7 +80,7 @@ pub fn rpc() -> Conventions {
 /// Says what is written of remote calls from now on: what `init` does, for programs that start without it.
 ///
 /// ```
-/// use tracecast::conventions::{self, Conventions};
+/// use tracecast::__layers::conventions::{self, Conventions};
 ///
 /// conventions::set_rpc(Conventions::Stable);
 /// assert_eq!(conventions::rpc(), Conventions::Stable);

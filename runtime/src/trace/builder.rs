@@ -34,6 +34,7 @@ impl Span {
     /// assert!(!Span::is_on());
     /// tracecast::testing::capture(|| assert!(Span::is_on()));
     /// ```
+    #[doc(hidden)]
     #[inline]
     pub fn is_on() -> bool {
         switch::is_on()
@@ -57,7 +58,7 @@ impl Span {
 /// A name that was looked up once, for those who make many spans of it.
 ///
 /// ```
-/// use tracecast::{Kind, SpanName};
+/// use tracecast::{__layers::SpanName, Kind};
 ///
 /// let get = SpanName::new("Store/Get", Kind::Server);
 /// let captured = tracecast::testing::capture(|| (get.builder().start(), get.builder().start()));
@@ -82,7 +83,7 @@ impl SpanName {
     /// Starts a span of this name: what [`builder`](SpanName::builder) does if it is told of nothing but a parent.
     ///
     /// ```
-    /// use tracecast::{Context, Kind, SpanId, SpanName, TraceId};
+    /// use tracecast::{__layers::SpanName, Context, Kind, SpanId, TraceId};
     ///
     /// let get = SpanName::new("Store/Get", Kind::Server);
     /// let caller = Context::remote(TraceId(0xa), SpanId(0xb), true);

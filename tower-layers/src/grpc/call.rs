@@ -9,7 +9,7 @@ use bytes::Buf;
 use http::{HeaderMap, StatusCode};
 use tonic::Code;
 use tonic::body::Body;
-use tracecast::conventions::{self, Conventions};
+use tracecast::__layers::conventions::{self, Conventions};
 use tracecast::keys::error::error_type;
 use tracecast::keys::rpc;
 use tracecast::{Outcome, Span};

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use http::{Request, Response};
 use tonic::body::Body;
 use tower_service::Service;
-use tracecast::{Context, Span, conventions};
+use tracecast::__layers::conventions;
+use tracecast::{Context, Span};
 
 use crate::deadline;
 use crate::ends::Ends;

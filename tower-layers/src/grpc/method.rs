@@ -5,7 +5,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use tracecast::SpanName;
+use tracecast::__layers::SpanName;
 
 use crate::grpc::label::MethodLabel;
 use crate::learnt::{Entry, Learnt, OTHER, Tables};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tonic::Code;
-use tracecast::conventions::{self, Conventions};
+use tracecast::__layers::conventions::{self, Conventions};
 use tracecast::{Counter, Histogram};
 
 use crate::grpc::keys;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
-use tracecast::conventions::Conventions;
+use tracecast::__layers::conventions::Conventions;
 use tracecast::{Context, Sampler, Span};
 
 use crate::alarm::Alarm;

@@ -8,7 +8,8 @@ use http::{Request, Response};
 use tonic::body::Body;
 use tonic::server::NamedService;
 use tower_service::Service;
-use tracecast::{Kind, Span, conventions};
+use tracecast::__layers::conventions;
+use tracecast::{Kind, Span};
 
 use crate::deadline;
 use crate::ends::Ends;

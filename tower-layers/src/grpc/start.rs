@@ -1,8 +1,8 @@
 //! The start of a call's span, and what is known of the call by then.
 
 use http::Uri;
+use tracecast::__layers::conventions::Conventions;
 use tracecast::Span;
-use tracecast::conventions::Conventions;
 use tracecast::keys::rpc;
 
 use crate::grpc::keys;

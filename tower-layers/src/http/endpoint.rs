@@ -4,7 +4,8 @@
 
 use std::sync::OnceLock;
 
-use tracecast::{Span, SpanName};
+use tracecast::__layers::SpanName;
+use tracecast::Span;
 
 use super::method::Verb;
 use crate::learnt::{Entry, Learnt, OTHER, Tables};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::support::grpc::World;
 use crate::support::{BOTH, alone, meter, of_kind, record, spans_of};
 use tonic::Code;
-use tracecast::conventions::{Conventions, set_rpc};
+use tracecast::__layers::conventions::{Conventions, set_rpc};
 use tracecast::{FinishedSpan, Kind, OwnedValue};
 use tracecast_tower::GrpcClientLayer;
 

@@ -76,7 +76,6 @@ fn spans_of_the_api_are_the_same_by_both_ways() {
     assert_eq!(resource.get(&"service.name".into()).unwrap().as_str(), "twice");
 }
 
-
 /// One of our spans, with every kind of value.
 fn own(random: &mut Random) -> FinishedSpan {
     let values = [

@@ -74,6 +74,7 @@ impl Span {
     /// assert!(!place.is_recording());
     /// # Ok::<(), tracecast::BaggageError>(())
     /// ```
+    #[doc(hidden)]
     pub fn non_recording(context: &Context, kind: Kind) -> Self {
         context.prepare();
         let block = local::with(|local| context::held(local, context, kind));
@@ -122,6 +123,7 @@ impl Span {
     /// });
     /// captured.assert_tree("Store/Get tc.artifact.id=llama tc.size.bytes=7");
     /// ```
+    #[doc(hidden)]
     #[inline]
     pub fn add<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
         if let Some(block) = self.recording() {
