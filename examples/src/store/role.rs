@@ -58,7 +58,7 @@ pub(crate) async fn serve(
         .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async move { health.shutting_down().await });
     let server = tokio::spawn(server);
     let drained = || async move { server.await.map_err(Failure::from)?.map_err(Failure::from) };
-    let _armed = stop(shutdown.step_within("drain", Duration::from_secs(10), drained)).on_signals();
+    let _armed = stop(shutdown.step("drain", drained).within(Duration::from_secs(10))).on_signals();
     println!("{LISTENING}{address}");
     until_nobody_is_there().await;
     Ok(())

@@ -6,9 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 
 use tokio::sync::Notify;
 
-/// Whether a shutdown of this process has begun.
-static BEGUN: AtomicBool = AtomicBool::new(false);
-
 /// What a health endpoint has to know. It prints as `running` or `shutting_down`.
 ///
 /// ```
@@ -51,18 +48,6 @@ impl fmt::Display for State {
     }
 }
 
-/// The state of the process: one load. From the beginning of a shutdown on it is [`State::ShuttingDown`], until the
-/// process ends or makes another [`Shutdown`](super::Shutdown).
-///
-/// ```
-/// use tracecast::shutdown::{State, state};
-///
-/// assert_eq!(state(), State::Running);
-/// ```
-pub fn state() -> State {
-    State::of(BEGUN.load(Relaxed))
-}
-
 /// The state of one [`Shutdown`](super::Shutdown), to be handed to whoever has to know of it.
 ///
 /// ```
@@ -87,7 +72,6 @@ struct Inner {
 
 impl Health {
     pub(super) fn new() -> Self {
-        BEGUN.store(false, Relaxed);
         Health::default()
     }
 
@@ -125,7 +109,6 @@ impl Health {
     }
 
     pub(super) fn begin(&self) {
-        BEGUN.store(true, Relaxed);
         self.0.begun.store(true, SeqCst);
         self.0.told.notify_waiters();
     }

@@ -61,13 +61,14 @@ use tokio::sync::oneshot;
 
 #[cfg(unix)]
 pub use self::armed::Armed;
-pub use self::health::{Health, State, state};
+pub use self::health::{Health, State};
 pub use self::report::{ShutdownReport, StepOutcome, StepReport};
 pub use self::step::StepResult;
 
 use self::run::{Plan, Progress};
 use self::step::Step;
 use self::times::Times;
+use crate::base::notice;
 use crate::export::init::Guard;
 
 /// What is to be done when the process ends. Dropped, it runs nothing, and brings out telemetry as its guard does.
@@ -129,29 +130,6 @@ impl Shutdown {
         self.with(Step::future(name.into(), work))
     }
 
-    /// Adds an async step with a budget of its own.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # use tracecast::shutdown::Shutdown;
-    /// # let telemetry = tracecast::config::Config::new().init()?;
-    /// # async fn drained() {}
-    /// let report = Shutdown::new(telemetry).step_within("drain", Duration::from_secs(10), || drained()).run();
-    /// assert!(report.is_ok());
-    /// # Ok::<(), tracecast::InitError>(())
-    /// ```
-    pub fn step_within<F>(
-        self,
-        name: impl Into<String>,
-        budget: Duration,
-        work: impl FnOnce() -> F + Send + 'static,
-    ) -> Self
-    where
-        F: Future<Output: StepResult> + Send + 'static,
-    {
-        self.with(Step::future(name.into(), work).within(budget))
-    }
-
     /// Adds a step that may block.
     ///
     /// ```
@@ -169,23 +147,23 @@ impl Shutdown {
         self.with(Step::blocking(name.into(), work))
     }
 
-    /// Adds a step that may block, with a budget of its own.
+    /// Gives the step that was added last a time limit of its own.
     ///
     /// ```
     /// # use std::time::Duration;
     /// # use tracecast::shutdown::Shutdown;
     /// # let telemetry = tracecast::config::Config::new().init()?;
-    /// let shutdown = Shutdown::new(telemetry).blocking_step_within("flush_index", Duration::from_secs(10), || ());
-    /// assert!(shutdown.run().is_ok());
+    /// # async fn drained() {}
+    /// let report = Shutdown::new(telemetry).step("drain", || drained()).within(Duration::from_secs(10)).run();
+    /// assert!(report.is_ok());
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
-    pub fn blocking_step_within<R: StepResult>(
-        self,
-        name: impl Into<String>,
-        budget: Duration,
-        work: impl FnOnce() -> R + Send + 'static,
-    ) -> Self {
-        self.with(Step::blocking(name.into(), work).within(budget))
+    pub fn within(mut self, limit: Duration) -> Self {
+        match self.plan.steps.last_mut() {
+            Some(step) => step.budget = Some(limit),
+            None => notice::at(notice::WARN, format_args!("warning: `within({limit:?})` limits no step; call it after `step`")),
+        }
+        self
     }
 
     fn with(mut self, step: Step) -> Self {

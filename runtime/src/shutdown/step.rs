@@ -84,10 +84,6 @@ impl Step {
         Step { name, budget: None, kind: Kind::Async(work) }
     }
 
-    pub(super) fn within(self, budget: Duration) -> Self {
-        Step { budget: Some(budget), ..self }
-    }
-
     /// Runs it for no longer than `budget`. One that hangs keeps its thread, or its task.
     pub(super) fn run(self, budget: Duration, runtime: Option<&Handle>) -> StepReport {
         let began = Instant::now();

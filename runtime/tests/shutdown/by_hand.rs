@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tracecast::config::Config;
 use tracecast::prelude::*;
-use tracecast::shutdown::{Shutdown, ShutdownReport, State, StepOutcome, state};
+use tracecast::shutdown::{Shutdown, ShutdownReport, State, StepOutcome};
 use tracecast_receiver::Receiver;
 
 use crate::turn::turn;
@@ -33,7 +33,8 @@ fn the_report_says_what_became_of_all() {
         .blocking_step("work", work)
         .step("fails", || async { Err::<(), _>("no") })
         .step("work", || async { work() })
-        .step_within("stuck", Duration::from_millis(20), std::future::pending::<()>)
+        .step("stuck", std::future::pending::<()>)
+        .within(Duration::from_millis(20))
         .final_report(move |steps| kept.lock().unwrap().extend(steps.iter().map(ToString::to_string)))
         .run();
     let failed = StepOutcome::Failed("no".to_owned());
@@ -54,10 +55,11 @@ fn a_shutdown_that_is_dropped_brings_out_telemetry_and_runs_nothing() {
     let _turn = turn();
     let receiver = Receiver::start();
     let dropped = shutdown(&receiver).blocking_step("work", panic_now);
+    let health = dropped.health();
     work();
     drop(dropped);
     assert_eq!(receiver.span_names(), ["Stop/Work"]);
-    assert_eq!(state(), State::Running);
+    assert_eq!(health.state(), State::Running);
 }
 
 fn panic_now() {
@@ -65,16 +67,16 @@ fn panic_now() {
 }
 
 #[test]
-fn the_state_is_that_of_the_last_shutdown() {
+fn each_shutdown_has_a_state_of_its_own() {
     let _turn = turn();
     let receiver = Receiver::start();
     let first = shutdown(&receiver);
     let health = first.health();
-    assert_eq!((state(), health.state()), (State::Running, State::Running));
+    assert_eq!(health.state(), State::Running);
     assert!(first.run().is_ok());
-    assert_eq!((state(), health.state()), (State::ShuttingDown, State::ShuttingDown));
+    assert_eq!(health.state(), State::ShuttingDown);
     let second = shutdown(&receiver);
-    assert_eq!((state(), second.health().state()), (State::Running, State::Running));
+    assert_eq!(second.health().state(), State::Running);
     assert_eq!(health.state(), State::ShuttingDown);
 }
 
