@@ -42,6 +42,7 @@ mod total;
 
 pub use crate::config::Config;
 pub use crate::gpu::device::{OnDevice, on_device};
+#[cfg(feature = "__internals")]
 #[doc(hidden)]
 pub use crate::host::bench as __bench;
 pub use crate::monitor::{Monitor, start};

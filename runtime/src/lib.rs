@@ -88,11 +88,11 @@ pub mod shutdown;
 pub mod testing;
 mod trace;
 
-#[cfg(feature = "otlp")]
+#[cfg(all(feature = "otlp", feature = "__internals"))]
 #[doc(hidden)]
 #[path = "export/bench.rs"]
 pub mod __bench;
-#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg(all(feature = "logs", feature = "__internals", not(target_family = "wasm"), not(loom)))]
 #[doc(hidden)]
 #[path = "export/logs_door.rs"]
 pub mod __logs;

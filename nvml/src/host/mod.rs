@@ -2,6 +2,7 @@
 //!
 //! In a container `/proc` speaks of the machine; what the process may use is said by its cgroup.
 
+#[cfg(feature = "__internals")]
 pub mod bench;
 mod cgroup;
 mod machine;

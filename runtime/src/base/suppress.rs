@@ -18,13 +18,6 @@ pub(crate) fn suppressed() -> Suppressed {
     Suppressed(PhantomData)
 }
 
-/// Runs `f` suppressed.
-#[cfg(feature = "logs")]
-pub(crate) fn suppress<R>(f: impl FnOnce() -> R) -> R {
-    let _suppressed = suppressed();
-    f()
-}
-
 pub(crate) fn is_suppressed() -> bool {
     DEPTH.get() > 0
 }

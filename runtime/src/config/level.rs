@@ -14,6 +14,7 @@ use super::problem::Wrong;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the levels of `log` and `tracing`")]
+#[non_exhaustive]
 pub enum Level {
     Off,
     Error,

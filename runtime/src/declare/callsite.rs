@@ -17,6 +17,7 @@ use crate::declare::sections::{Head, LINKED};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Kind {
     /// Work inside the process.
     #[default]

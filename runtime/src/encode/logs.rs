@@ -30,11 +30,6 @@ impl<M: Message> LogBatch<M> {
         LogBatch { resource: resource.clone(), scopes: Vec::new(), records: 0, bytes: 0 }
     }
 
-    /// How many records it holds.
-    pub(crate) fn len(&self) -> usize {
-        self.records
-    }
-
     pub(crate) fn is_empty(&self) -> bool {
         self.records == 0
     }

@@ -48,11 +48,6 @@ impl TraceBatch {
         self.writer.wire.len() + self.others.bytes()
     }
 
-    /// The request.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
-        self.take(Vec::new())
-    }
-
     /// The request; the batch begins anew, in a buffer that may have been used before, and remembers the labels it has
     /// met.
     pub(crate) fn take(&mut self, buffer: Vec<u8>) -> Vec<u8> {

@@ -103,7 +103,7 @@ impl Encoder {
     pub fn finished(&self, spans: &[FinishedSpan]) -> Vec<u8> {
         let mut batch = TraceBatch::new(&self.resource);
         spans.iter().for_each(|span| batch.finished(span));
-        batch.finish()
+        batch.take(Vec::new())
     }
 
     /// The same in JSON.

@@ -57,6 +57,7 @@ use tracing_core::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
 pub(crate) use self::line::{Sink, notices};
+#[cfg(feature = "__internals")]
 pub(crate) use self::own::installed;
 pub(crate) use self::queue::LogCounts;
 #[doc(hidden)]

@@ -23,6 +23,7 @@ use crate::record::ids::{SpanId, TraceId};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Outcome {
     /// It came to its end.
     #[default]
@@ -74,6 +75,7 @@ impl Outcome {
 /// assert_eq!((&*attribute.key, &attribute.value), ("tc.artifact.id", &"llama".into()));
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Attribute {
     /// Its name on the wire.
     pub key: Cow<'static, str>,
@@ -96,6 +98,7 @@ pub struct Attribute {
 /// assert!(span.events[0].name == "miss" && span.events[0].unix_nanos >= span.start_unix_nanos);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Event {
     /// What happened.
     pub name: Cow<'static, str>,
@@ -119,6 +122,7 @@ pub struct Event {
 /// assert_eq!(captured.span("Worker/Sweep").links[0].trace_id, TraceId(0xa));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Link {
     /// Its trace.
     pub trace_id: TraceId,
@@ -148,6 +152,7 @@ pub struct Link {
 /// assert_eq!(captured.span("Store/Get").status, Status::Unset);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Status {
     /// The outcome says how it ended.
     #[default]

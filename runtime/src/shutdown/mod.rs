@@ -161,7 +161,10 @@ impl Shutdown {
     pub fn within(mut self, limit: Duration) -> Self {
         match self.plan.steps.last_mut() {
             Some(step) => step.budget = Some(limit),
-            None => notice::at(notice::WARN, format_args!("warning: `within({limit:?})` limits no step; call it after `step`")),
+            None => notice::at(
+                notice::WARN,
+                format_args!("warning: `within({limit:?})` limits no step; call it after `step`"),
+            ),
         }
         self
     }

@@ -90,7 +90,7 @@ fn expected(record: &LogRecord) -> Decoded {
         Level::Info => (9, "INFO"),
         Level::Warn => (13, "WARN"),
         Level::Error => (17, "ERROR"),
-        Level::Off => panic!("no event has this level"),
+        other => panic!("no event has the level {other:?}"),
     };
     let has_ids = record.trace_id != 0;
     Decoded {

@@ -203,6 +203,7 @@ fn expected(span: &FinishedSpan) -> Decoded {
             Kind::Client => span::SpanKind::Client,
             Kind::Producer => span::SpanKind::Producer,
             Kind::Consumer => span::SpanKind::Consumer,
+            other => panic!("{other:?} is new"),
         } as i32,
         start_time_unix_nano: span.start_unix_nanos,
         end_time_unix_nano: span.start_unix_nanos + span.duration.as_nanos() as u64,

@@ -67,7 +67,7 @@ fn spans_of_the_api_are_the_same_by_both_ways() {
         let theirs = group_spans_by_resource_and_scope(batch, &ResourceAttributesWithSchema::default());
         let mut ours = TraceBatch::new(&resource);
         spans.iter().for_each(|span| ours.finished(span));
-        let ours = ExportTraceServiceRequest::decode(&ours.finish()[..]).unwrap();
+        let ours = ExportTraceServiceRequest::decode(&ours.take(Vec::new())[..]).unwrap();
         let ours: Vec<_> = ours.resource_spans[0].scope_spans.iter().skip(1).cloned().map(with_status).collect();
         assert_eq!(ours, theirs[0].scope_spans);
     }
@@ -139,7 +139,7 @@ fn spans_of_ours_are_the_same_by_both_ways() {
         let theirs = group_spans_by_resource_and_scope(batch, &ResourceAttributesWithSchema::default());
         let mut ours = TraceBatch::new(&resource);
         spans.iter().for_each(|span| ours.finished(span));
-        let mut ours = ExportTraceServiceRequest::decode(&ours.finish()[..]).unwrap();
+        let mut ours = ExportTraceServiceRequest::decode(&ours.take(Vec::new())[..]).unwrap();
         let ours = with_status(ours.resource_spans.remove(0).scope_spans.remove(0));
         // Whether a link's span is remote is not recorded: they say no, we say nothing.
         let without = |mut scope: ScopeSpans| {

@@ -258,7 +258,7 @@ fn thousands_of_random_spans_are_read_as_they_were() {
 
 #[test]
 fn a_request_without_others_has_our_scope_alone() {
-    let bytes = TraceBatch::new(&resource()).finish();
+    let bytes = TraceBatch::new(&resource()).take(Vec::new());
     assert_eq!(other_scopes(ExportTraceServiceRequest::decode(&bytes[..]).unwrap()), []);
 }
 
