@@ -7,7 +7,7 @@ use super::relatives::IntoLinks;
 use crate::declare::key::{Key, KeyMeta};
 use crate::declare::value::{IntoValue, OwnedValue, formatted};
 use crate::record::block::{BlockRef, FAILED};
-use crate::record::fields::{self, Filled};
+use crate::record::fields::{self, Bound, Filled};
 use crate::record::layout::owned;
 use crate::trace::context::{self, Context};
 use crate::trace::error::{self, ErrorInfo};
@@ -19,12 +19,13 @@ use crate::trace::error::{self, ErrorInfo};
 pub struct Start {
     block: BlockRef,
     filled: Filled,
+    bound: Bound,
 }
 
 impl Start {
     #[inline(always)]
     pub(super) fn fill<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) {
-        let mut start = Start { block, filled: Filled::empty() };
+        let mut start = Start { block, filled: Filled::EMPTY, bound: Bound::current() };
         fields(&mut start);
         start.filled.store(block);
     }
@@ -39,7 +40,9 @@ impl Start {
     /// Records an attribute.
     #[inline(always)]
     pub fn attr<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
-        value.with_value(|value| self.filled = fields::attribute_at(self.block, self.filled, K::META, value));
+        value.with_value(|value| {
+            self.filled = fields::attribute_at(self.block, self.filled, self.bound, K::META, value);
+        });
     }
 
     /// Records an attribute here and on every span below.
