@@ -41,17 +41,12 @@ impl Filled {
     }
 }
 
-/// How far a block may be filled before somebody has to look at the limits.
-#[derive(Clone, Copy)]
-pub(crate) struct Bound(u32);
-
-impl Bound {
-    #[inline(always)]
-    pub(crate) fn current() -> Self {
-        // As many attributes as fit into a block are within the limit, unless that is a very low one.
-        let lax = limits::CURRENT.attributes.load(Relaxed) as usize > TAIL_WORDS / 2;
-        Bound(if lax { TAIL_WORDS as u32 } else { 0 })
-    }
+/// How far a block may be filled, in words, before somebody has to look at the limits.
+#[inline(always)]
+pub(crate) fn bound() -> u32 {
+    // As many attributes as fit into a block are within the limit, unless that is a very low one.
+    let lax = limits::CURRENT.attributes.load(Relaxed) as usize > TAIL_WORDS / 2;
+    if lax { TAIL_WORDS as u32 } else { 0 }
 }
 
 /// Records an attribute, without a look at what is there already, and says how far the block is filled then.
@@ -61,7 +56,7 @@ impl Bound {
 pub(crate) fn attribute_at(
     block: BlockRef,
     filled: Filled,
-    bound: Bound,
+    bound: u32,
     key: &'static KeyMeta,
     value: Value<'_>,
 ) -> Filled {
@@ -80,14 +75,7 @@ pub(crate) fn attribute_at(
 }
 
 #[inline(always)]
-fn number_at(
-    block: BlockRef,
-    filled: Filled,
-    Bound(bound): Bound,
-    key: &'static KeyMeta,
-    tag: usize,
-    bits: u64,
-) -> Filled {
+fn number_at(block: BlockRef, filled: Filled, bound: u32, key: &'static KeyMeta, tag: usize, bits: u64) -> Filled {
     if filled.used + 2 > bound {
         return number_slowly(block, filled, key, tag, bits);
     }
@@ -101,13 +89,7 @@ fn number_at(
 }
 
 #[inline(always)]
-fn static_at(
-    block: BlockRef,
-    filled: Filled,
-    Bound(bound): Bound,
-    key: &'static KeyMeta,
-    text: &'static str,
-) -> Filled {
+fn static_at(block: BlockRef, filled: Filled, bound: u32, key: &'static KeyMeta, text: &'static str) -> Filled {
     if filled.used + 3 > bound {
         return static_slowly(block, filled, key, text);
     }
@@ -122,7 +104,7 @@ fn static_at(
 }
 
 #[inline(never)]
-fn text_at(block: BlockRef, filled: Filled, Bound(bound): Bound, key: &'static KeyMeta, text: &str) -> Filled {
+fn text_at(block: BlockRef, filled: Filled, bound: u32, key: &'static KeyMeta, text: &str) -> Filled {
     let (used, words) = (filled.used as usize, words_for(text.len()));
     if text.len() > limits::value_bytes() || used + 2 + words > bound as usize {
         return text_slowly(block, filled, key, text);

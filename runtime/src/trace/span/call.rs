@@ -136,13 +136,9 @@ impl<M: Metrics> Call<M> {
                 ended(block, end, &mut self.metrics, result, observe);
                 Some((block, Some(end)))
             }
-            Some(block) => {
+            block => {
                 end_metrics(&mut self.metrics, None, None, result, observe);
-                Some((block, None))
-            }
-            None => {
-                end_metrics(&mut self.metrics, None, None, result, observe);
-                None
+                block.map(|block| (block, None))
             }
         }
     }

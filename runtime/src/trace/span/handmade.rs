@@ -12,7 +12,7 @@ use crate::declare::key::{Key, KeyOf};
 use crate::declare::value::IntoValue;
 use crate::record::block::{BlockRef, RECORDING, UNIX_TIMES};
 use crate::record::clock;
-use crate::record::fields::{self, Bound, Filled};
+use crate::record::fields::{self, Filled};
 use crate::record::finished::Outcome;
 use crate::record::local::{self, Local};
 use crate::trace::context::{self, Context};
@@ -127,7 +127,7 @@ impl Span {
     pub fn add<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
         if let Some(block) = self.recording() {
             value.with_value(|value| {
-                fields::attribute_at(block, Filled::of(block), Bound::current(), K::META, value).store(block);
+                fields::attribute_at(block, Filled::of(block), fields::bound(), K::META, value).store(block);
             });
         }
     }

@@ -7,7 +7,7 @@ use super::relatives::IntoLinks;
 use crate::declare::key::{Key, KeyMeta};
 use crate::declare::value::{IntoValue, OwnedValue, formatted};
 use crate::record::block::{BlockRef, FAILED};
-use crate::record::fields::{self, Bound, Filled};
+use crate::record::fields::{self, Filled};
 use crate::record::layout::owned;
 use crate::trace::context::{self, Context};
 use crate::trace::error::{self, ErrorInfo};
@@ -19,13 +19,14 @@ use crate::trace::error::{self, ErrorInfo};
 pub struct Start {
     block: BlockRef,
     filled: Filled,
-    bound: Bound,
+    /// As `fields::bound` had it when the span was opened.
+    bound: u32,
 }
 
 impl Start {
     #[inline(always)]
     pub(super) fn fill<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) {
-        let mut start = Start { block, filled: Filled::EMPTY, bound: Bound::current() };
+        let mut start = Start { block, filled: Filled::EMPTY, bound: fields::bound() };
         fields(&mut start);
         start.filled.store(block);
     }
