@@ -221,9 +221,10 @@ impl Metrics for Option<Measure> {
     }
 
     #[inline]
-    fn end(self, end: u64, verdict: &Verdict) {
-        if let Some(mut measure) = self {
+    fn end(&mut self, end: u64, verdict: &Verdict) {
+        if let Some(measure) = self {
             measure.finish(end, Outcome::Ok, verdict);
+            *self = None;
         }
     }
 
@@ -239,7 +240,7 @@ impl Metrics for Option<Measure> {
         }
     }
 
-    fn end_items(self, end: u64) {
+    fn end_items(&mut self, end: u64) {
         let verdict = self.as_ref().map(Measure::of_items).unwrap_or_default();
         Metrics::end(self, end, &verdict);
     }

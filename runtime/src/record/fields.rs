@@ -16,56 +16,67 @@ use crate::record::limits;
 use crate::record::local;
 use crate::record::tail;
 
-/// How far a block is filled, and how far it may be before somebody has to look at the limits.
+/// How far a block is filled.
+///
+/// Two numbers and no more: a function returns these in two registers. Three would be packed, and every attribute would
+/// unpack them.
 #[derive(Clone, Copy)]
 pub(crate) struct Filled {
     used: u32,
-    attributes: u16,
-    bound: u16,
+    attributes: u32,
 }
 
 impl Filled {
     /// A block that was just opened. Its counts are known to be zero, and need not be waited for.
-    #[inline(always)]
-    pub(crate) fn empty() -> Self {
-        // As many attributes as fit into a block are within the limit, unless that is a very low one.
-        let lax = limits::CURRENT.attributes.load(Relaxed) as usize > TAIL_WORDS / 2;
-        Filled { used: 0, attributes: 0, bound: if lax { TAIL_WORDS as u16 } else { 0 } }
-    }
+    pub(crate) const EMPTY: Self = Filled { used: 0, attributes: 0 };
 
     pub(crate) fn of(block: BlockRef) -> Self {
-        let (used, attributes) = (block.counts.used.get().into(), block.counts.attributes.get());
-        Filled { used, attributes, ..Filled::empty() }
+        Filled { used: block.counts.used.get().into(), attributes: block.counts.attributes.get().into() }
     }
 
     #[inline(always)]
     pub(crate) fn store(self, block: BlockRef) {
         block.counts.used.set(self.used as u16);
-        block.counts.attributes.set(self.attributes);
+        block.counts.attributes.set(self.attributes as u16);
     }
+}
+
+/// How far a block may be filled, in words, before somebody has to look at the limits.
+#[inline(always)]
+pub(crate) fn bound() -> u32 {
+    // As many attributes as fit into a block are within the limit, unless that is a very low one.
+    let lax = limits::CURRENT.attributes.load(Relaxed) as usize > TAIL_WORDS / 2;
+    if lax { TAIL_WORDS as u32 } else { 0 }
 }
 
 /// Records an attribute, without a look at what is there already, and says how far the block is filled then.
 ///
 /// The slow ways take what is in registers anyway, and not the `Value`, which would have to be in memory for them.
 #[inline(always)]
-pub(crate) fn attribute_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, value: Value<'_>) -> Filled {
+pub(crate) fn attribute_at(
+    block: BlockRef,
+    filled: Filled,
+    bound: u32,
+    key: &'static KeyMeta,
+    value: Value<'_>,
+) -> Filled {
+    let number = |tag, bits| number_at(block, filled, bound, key, tag, bits);
     match value {
         Value::Absent => filled,
-        Value::U64(number) => number_at(block, filled, key, TAG_U64, number),
-        Value::I64(number) => number_at(block, filled, key, TAG_I64, number as u64),
-        Value::F64(number) => number_at(block, filled, key, TAG_F64, number.to_bits()),
-        Value::Bool(flag) => number_at(block, filled, key, TAG_BOOL, u64::from(flag)),
-        Value::Label(ordinal) => number_at(block, filled, key, TAG_LABEL, ordinal as u64),
-        Value::Static(text) => static_at(block, filled, key, text),
-        Value::Str(text) => text_at(block, filled, key, text),
+        Value::U64(value) => number(TAG_U64, value),
+        Value::I64(value) => number(TAG_I64, value as u64),
+        Value::F64(value) => number(TAG_F64, value.to_bits()),
+        Value::Bool(flag) => number(TAG_BOOL, u64::from(flag)),
+        Value::Label(ordinal) => number(TAG_LABEL, ordinal as u64),
+        Value::Static(text) => static_at(block, filled, bound, key, text),
+        Value::Str(text) => text_at(block, filled, bound, key, text),
         Value::StrArray(_) | Value::I64Array(_) | Value::F64Array(_) | Value::BoolArray(_) => filled,
     }
 }
 
 #[inline(always)]
-fn number_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, tag: usize, bits: u64) -> Filled {
-    if filled.used + 2 > u32::from(filled.bound) {
+fn number_at(block: BlockRef, filled: Filled, bound: u32, key: &'static KeyMeta, tag: usize, bits: u64) -> Filled {
+    if filled.used + 2 > bound {
         return number_slowly(block, filled, key, tag, bits);
     }
     // SAFETY: two words fit, and nobody holds a reference into the tail.
@@ -74,12 +85,12 @@ fn number_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, tag: usize,
         place.write(keyed(key, tag));
         place.add(1).write(Word::bits(bits));
     }
-    Filled { used: filled.used + 2, attributes: filled.attributes + 1, ..filled }
+    Filled { used: filled.used + 2, attributes: filled.attributes + 1 }
 }
 
 #[inline(always)]
-fn static_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &'static str) -> Filled {
-    if filled.used + 3 > u32::from(filled.bound) {
+fn static_at(block: BlockRef, filled: Filled, bound: u32, key: &'static KeyMeta, text: &'static str) -> Filled {
+    if filled.used + 3 > bound {
         return static_slowly(block, filled, key, text);
     }
     // SAFETY: three words fit, and nobody holds a reference into the tail.
@@ -89,13 +100,13 @@ fn static_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &'sta
         place.add(1).write(Word::ptr(text.as_ptr()));
         place.add(2).write(Word::bits(text.len() as u64));
     }
-    Filled { used: filled.used + 3, attributes: filled.attributes + 1, ..filled }
+    Filled { used: filled.used + 3, attributes: filled.attributes + 1 }
 }
 
 #[inline(never)]
-fn text_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &str) -> Filled {
+fn text_at(block: BlockRef, filled: Filled, bound: u32, key: &'static KeyMeta, text: &str) -> Filled {
     let (used, words) = (filled.used as usize, words_for(text.len()));
-    if text.len() > limits::value_bytes() || used + 2 + words > usize::from(filled.bound) {
+    if text.len() > limits::value_bytes() || used + 2 + words > bound as usize {
         return text_slowly(block, filled, key, text);
     }
     // SAFETY: all words fit, and nobody holds a reference into the tail. The last one is zeroed first, because the bytes
@@ -107,7 +118,7 @@ fn text_at(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &str) -
         place.add(1).write(Word::bits(text.len() as u64));
         place.add(2).cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), text.len());
     }
-    Filled { used: (used + 2 + words) as u32, attributes: filled.attributes + 1, ..filled }
+    Filled { used: (used + 2 + words) as u32, attributes: filled.attributes + 1 }
 }
 
 #[cold]

@@ -27,8 +27,8 @@ pub trait Metrics: Send + Sync + Sized + 'static {
     /// A reading of the clock for the end: the given one, or one of their own if they need it.
     fn end_reading(&self, reading: Option<u64>) -> u64;
 
-    /// Ends them, at a reading of the clock.
-    fn end(self, end: u64, verdict: &Verdict);
+    /// Ends them where they are, at a reading of the clock: there are none afterwards.
+    fn end(&mut self, end: u64, verdict: &Verdict);
 
     /// An item of a stream came; `last` is the reading of the clock at the one before.
     fn item(&mut self, last: &mut Option<u64>);
@@ -37,7 +37,7 @@ pub trait Metrics: Send + Sync + Sized + 'static {
     fn judge_item(&mut self, verdict: &Verdict);
 
     /// Ends those of a stream, at a reading of the clock.
-    fn end_items(self, end: u64);
+    fn end_items(&mut self, end: u64);
 
     /// Takes them out.
     #[inline(always)]
@@ -69,7 +69,7 @@ impl Metrics for () {
     }
 
     #[inline(always)]
-    fn end(self, _: u64, _: &Verdict) {}
+    fn end(&mut self, _: u64, _: &Verdict) {}
 
     #[inline(always)]
     fn item(&mut self, _: &mut Option<u64>) {}
@@ -78,7 +78,7 @@ impl Metrics for () {
     fn judge_item(&mut self, _: &Verdict) {}
 
     #[inline(always)]
-    fn end_items(self, _: u64) {}
+    fn end_items(&mut self, _: u64) {}
 }
 
 /// A callsite, and what its calls carry beside a span.

@@ -106,7 +106,7 @@ impl<M: Metrics> Carried<M> {
     fn end_items(&mut self) -> u64 {
         let reading = self.recorded().map(|_| clock::now());
         let end = self.metrics.end_reading(reading);
-        self.metrics.take().end_items(end);
+        self.metrics.end_items(end);
         reading.unwrap_or(0)
     }
 

@@ -2,7 +2,7 @@
 
 use tracecast::prelude::*;
 use tracecast::testing::capture;
-use tracecast::{Kind, Scope, Span};
+use tracecast::{Attached, Context, Kind, Scope, Span};
 
 #[tc_span("Scope/Child")]
 fn child() {}
@@ -69,6 +69,28 @@ fn a_guard_that_outlives_the_function_around_it_is_no_parent_any_more() {
           Scope/Moved
         Scope/Child
         Scope/Child
+        ",
+    );
+}
+
+#[tc_span("Scope/Attacher")]
+fn attacher() -> Attached {
+    Context::current().attach()
+}
+
+#[test]
+fn a_context_that_was_cut_off_leaves_the_span_current_in_which_it_is_dropped() {
+    let captured = capture(|| {
+        let attached = attacher();
+        let _other = tc_scope!("Scope/Other");
+        drop(attached);
+        child();
+    });
+    captured.assert_outline(
+        "
+        Scope/Attacher
+        Scope/Other
+          Scope/Child
         ",
     );
 }

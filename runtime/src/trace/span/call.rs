@@ -48,9 +48,10 @@ pub fn run_observed<R, O: Observe<R>>(callsite: &'static Callsite, body: impl Fn
 fn run_observed_on<R, O: Observe<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
     let mut call = Call { callsite, block: open_and_enter(callsite), metrics: () };
     let result = body();
-    call.end(&result, &observe);
-    // Nothing is left of it.
+    let left = call.end(&result, &observe);
+    // Forgotten before its span is left and not after it: it need not know then that the block is gone.
     std::mem::forget(call);
+    leave(left);
     result
 }
 
@@ -72,9 +73,10 @@ fn run_begun_on<M: Metrics, R, O: Observe<R>>(
 ) -> R {
     let mut call = Call { callsite, block: None, metrics: M::NONE };
     let result = body(Begin(Some(&mut call)));
-    call.end(&result, &observe);
-    // Nothing is left of it.
+    let left = call.end(&result, &observe);
+    // Forgotten before its span is left and not after it: it need not know then that the block is gone.
     std::mem::forget(call);
+    leave(left);
     result
 }
 
@@ -124,20 +126,30 @@ pub(crate) struct Call<M: Metrics> {
 }
 
 impl<M: Metrics> Call<M> {
-    /// Ends a call that has returned. The user's code in `observe` may panic; then all ends as a panic of the function would
-    /// have it.
+    /// Ends the metrics of a call that has returned, and says which span is to be left, at which reading of the clock if it
+    /// is recorded. The user's code in `observe` may panic; then all ends as a panic of the function would have it.
     #[inline(always)]
-    fn end<R>(&mut self, result: &R, observe: &impl Observe<R>) {
-        let Some(block) = self.block else { return end_metrics(&mut self.metrics, None, None, result, observe) };
-        if !block.has(RECORDING) {
-            end_metrics(&mut self.metrics, None, None, result, observe);
-            self.block = None;
-            return leave_unrecorded(block);
+    fn end<R>(&mut self, result: &R, observe: &impl Observe<R>) -> Option<(BlockRef, Option<u64>)> {
+        match self.block {
+            Some(block) if block.has(RECORDING) => {
+                let end = clock::now();
+                ended(block, end, &mut self.metrics, result, observe);
+                Some((block, Some(end)))
+            }
+            block => {
+                end_metrics(&mut self.metrics, None, None, result, observe);
+                block.map(|block| (block, None))
+            }
         }
-        let end = clock::now();
-        ended(block, end, &mut self.metrics, result, observe);
-        self.block = None;
-        leave_recorded(block, end);
+    }
+}
+
+#[inline(always)]
+fn leave(left: Option<(BlockRef, Option<u64>)>) {
+    match left {
+        Some((block, Some(end))) => leave_recorded(block, end),
+        Some((block, None)) => leave_unrecorded(block),
+        None => {}
     }
 }
 
@@ -174,7 +186,7 @@ pub(crate) fn end_metrics<M: Metrics, R>(
     if !metrics.is_none() {
         let (mut verdict, at) = (Verdict::default(), metrics.end_reading(reading));
         observe.observe(result, &mut Seen { end, verdict: Some(&mut verdict) });
-        metrics.take().end(at, &verdict);
+        metrics.end(at, &verdict);
     }
 }
 
@@ -195,7 +207,7 @@ impl<M: Metrics, const CARRIED: bool> Begin<'_, M, CARRIED> {
     #[inline(always)]
     pub fn start(self) {
         if let Some(call) = self.0 {
-            call.start(None, CARRIED);
+            call.start_metrics(None, CARRIED);
         }
     }
 
@@ -228,26 +240,30 @@ fn noted(block: BlockRef) {
 impl<M: Metrics> Call<M> {
     #[inline(always)]
     fn fill(&mut self, opened: Option<BlockRef>, fields: impl FnOnce(&mut Start), carried: bool) {
-        if let Some(block) = opened
-            && block.has(RECORDING)
-        {
-            let unfilled = Unfilled(block);
-            Start::fill(block, fields);
-            std::mem::forget(unfilled);
+        match opened {
+            Some(block) if block.has(RECORDING) => {
+                let unfilled = Unfilled(block);
+                Start::fill(block, fields);
+                std::mem::forget(unfilled);
+                self.hold(block, true, carried);
+            }
+            Some(block) => self.hold(block, false, carried),
+            None => {}
         }
-        self.start(opened, carried);
+        self.start_metrics(opened, carried);
     }
 
     #[inline(always)]
-    fn start(&mut self, opened: Option<BlockRef>, carried: bool) {
-        self.block = opened;
-        if carried {
-            return;
+    fn hold(&mut self, block: BlockRef, recording: bool, carried: bool) {
+        self.block = Some(block);
+        if !carried {
+            enter_opened(block, self.callsite, recording);
         }
-        if let Some(block) = opened {
-            enter_opened(block, self.callsite);
-        }
-        if !self.metrics.is_none() {
+    }
+
+    #[inline(always)]
+    fn start_metrics(&mut self, opened: Option<BlockRef>, carried: bool) {
+        if !carried && !self.metrics.is_none() {
             self.metrics.start(start_reading(opened));
         }
     }

@@ -17,7 +17,7 @@ use crate::trace::open;
 pub(super) fn open_and_enter(callsite: &'static Callsite) -> Option<BlockRef> {
     #[inline(never)]
     fn enter(block: BlockRef, callsite: &'static Callsite) {
-        enter_opened(block, callsite);
+        enter_opened(block, callsite, block.has(RECORDING));
     }
     let block = open::open(callsite);
     if let Some(block) = block {
@@ -26,12 +26,12 @@ pub(super) fn open_and_enter(callsite: &'static Callsite) -> Option<BlockRef> {
     block
 }
 
-/// Enters a span that was opened, and starts its clock.
+/// Enters a span that was opened, and starts its clock if it is recorded.
 #[inline(always)]
-pub(super) fn enter_opened(block: BlockRef, callsite: &'static Callsite) {
+pub(super) fn enter_opened(block: BlockRef, callsite: &'static Callsite, recording: bool) {
     local::with(|local| {
         local.push(block);
-        if block.has(RECORDING) {
+        if recording {
             start_clock(local, block, callsite);
         }
     });
@@ -46,6 +46,18 @@ pub(crate) fn start_reading(block: Option<BlockRef>) -> Option<u64> {
 /// Starts the clock of a span that is recorded.
 #[inline(always)]
 pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Callsite) {
+    if block.has(CAPTURED) || callsite.announce_seconds() != 0 {
+        return start_uncommon(local, block, callsite);
+    }
+    local.count_started();
+    block.start.set(clock::now());
+    block.open();
+}
+
+/// The same for a span that is captured or announced. Apart from the others, so that they keep nothing for it in registers.
+#[cold]
+#[inline(never)]
+fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
     // Captured spans are not the recorder's.
     let recorded = !block.has(CAPTURED);
     if recorded {

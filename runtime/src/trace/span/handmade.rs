@@ -127,7 +127,9 @@ impl Span {
     #[inline]
     pub fn add<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
         if let Some(block) = self.recording() {
-            value.with_value(|value| fields::attribute_at(block, Filled::of(block), K::META, value).store(block));
+            value.with_value(|value| {
+                fields::attribute_at(block, Filled::of(block), fields::bound(), K::META, value).store(block);
+            });
         }
     }
 

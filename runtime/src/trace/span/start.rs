@@ -19,12 +19,14 @@ use crate::trace::error::{self, ErrorInfo};
 pub struct Start {
     block: BlockRef,
     filled: Filled,
+    /// As `fields::bound` had it when the span was opened.
+    bound: u32,
 }
 
 impl Start {
     #[inline(always)]
     pub(super) fn fill<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) {
-        let mut start = Start { block, filled: Filled::empty() };
+        let mut start = Start { block, filled: Filled::EMPTY, bound: fields::bound() };
         fields(&mut start);
         start.filled.store(block);
     }
@@ -39,7 +41,9 @@ impl Start {
     /// Records an attribute.
     #[inline(always)]
     pub fn attr<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
-        value.with_value(|value| self.filled = fields::attribute_at(self.block, self.filled, K::META, value));
+        value.with_value(|value| {
+            self.filled = fields::attribute_at(self.block, self.filled, self.bound, K::META, value);
+        });
     }
 
     /// Records an attribute here and on every span below.
