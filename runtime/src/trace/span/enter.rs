@@ -46,7 +46,7 @@ pub(crate) fn start_reading(block: Option<BlockRef>) -> Option<u64> {
 /// Starts the clock of a span that is recorded.
 #[inline(always)]
 pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Callsite) {
-    if block.has(CAPTURED) || callsite.announce_seconds() != 0 {
+    if block.has(CAPTURED) || callsite.heartbeat_seconds() != 0 {
         return start_uncommon(local, block, callsite);
     }
     local.count_started();
@@ -54,7 +54,7 @@ pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Cal
     block.open();
 }
 
-/// The same for a span that is captured or announced. Apart from the others, so that they keep nothing for it in registers.
+/// The same for a span that is captured or with a heartbeat. Apart from the others, so that they keep nothing for it in registers.
 #[cold]
 #[inline(never)]
 fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
