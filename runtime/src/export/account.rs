@@ -11,7 +11,7 @@ use super::self_metrics::{REASONS, Reason};
 /// The state of an item. It begins as `Pending`; `Exported`, `Unconfirmed` and `Dropped` are final.
 ///
 /// ```text
-///  Pending ──> Exported, Unconfirmed, Dropped(NoRoom, Refused, Rejected)
+///  Pending ──> Exported, Unconfirmed, Dropped(ExportQueueFull, Refused, Rejected)
 ///     │
 ///     └──> Spooled ──> Exported, Unconfirmed, Dropped(Refused, Rejected, Spool, LostOnDisk)
 /// ```
@@ -137,7 +137,7 @@ mod tests {
         let account = Account::default();
         account.add(10, State::Pending);
         account.pass(6, State::Pending, State::Spooled);
-        account.pass(1, State::Pending, State::Dropped(Reason::NoRoom));
+        account.pass(1, State::Pending, State::Dropped(Reason::ExportQueueFull));
         let mut answered = Counts::default();
         answered.add(3, State::Exported);
         answered.add(1, State::Dropped(Reason::Rejected));

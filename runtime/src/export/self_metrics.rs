@@ -30,15 +30,15 @@ pub(crate) enum Outcome {
 #[tc_label(crate = crate)]
 pub(crate) enum Reason {
     /// All memory for finished spans was full.
-    NoChunk,
+    SpanBufferFull,
     /// Too many spans were open at once.
-    NoBlock,
+    TooManyOpenSpans,
     /// The span ended while its thread was being torn down.
     ThreadExit,
     /// The queue in front of the export thread was full: spans and log records that others made.
     QueueFull,
     /// There was no room among the requests that wait.
-    NoRoom,
+    ExportQueueFull,
     /// The receiver did not want the request.
     Refused,
     /// The receiver took the request, but not this of it.
@@ -51,11 +51,11 @@ pub(crate) enum Reason {
 
 const SIGNALS: [Signal; 3] = Signal::ALL;
 pub(crate) const REASONS: [Reason; 9] = [
-    Reason::NoChunk,
-    Reason::NoBlock,
+    Reason::SpanBufferFull,
+    Reason::TooManyOpenSpans,
     Reason::ThreadExit,
     Reason::QueueFull,
-    Reason::NoRoom,
+    Reason::ExportQueueFull,
     Reason::Refused,
     Reason::Rejected,
     Reason::Spool,
@@ -211,7 +211,7 @@ mod tests {
         let mut figures = Figures { spans_created: 10, spans_open: 3, ..Figures::default() };
         figures.exported = [5, 6, 7];
         figures.unconfirmed = [0, 0, 8];
-        figures.dropped[Signal::Traces as usize][Reason::NoBlock as usize] = 2;
+        figures.dropped[Signal::Traces as usize][Reason::TooManyOpenSpans as usize] = 2;
         figures.dropped[Signal::Logs as usize][Reason::Refused as usize] = 4;
         figures.queue_bytes = [100, 0, 1];
         figures.queue_items = [2, 0, 1];

@@ -250,8 +250,8 @@ impl Recorder {
             cut_off: sum(|counts| &counts.cut_off),
             ended_again: self.ended_again.load(Relaxed),
             dropped: Dropped {
-                span_buffer_full: dropped[Reason::NoChunk as usize],
-                too_many_open_spans: dropped[Reason::NoBlock as usize],
+                span_buffer_full: dropped[Reason::SpanBufferFull as usize],
+                too_many_open_spans: dropped[Reason::TooManyOpenSpans as usize],
                 thread_exit: dropped[Reason::ThreadExit as usize] + lost,
             },
         }

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::Acquire, Ord
 #[repr(usize)]
 pub(crate) enum Reason {
     /// No chunk was free: the reader is too slow for the rate.
-    NoChunk,
+    SpanBufferFull,
     /// No block was free: too many spans are open.
-    NoBlock,
+    TooManyOpenSpans,
     /// The thread's own storage was gone already.
     ThreadExit,
 }

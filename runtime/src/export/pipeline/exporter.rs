@@ -74,7 +74,7 @@ impl CustomExporter {
     pub(super) fn push(&self, together: &Arc<Together>) {
         let spans = together.len() as u64;
         if self.account.counts().pending + spans > self.room {
-            return self.account.add(spans, State::Dropped(Reason::NoRoom));
+            return self.account.add(spans, State::Dropped(Reason::ExportQueueFull));
         }
         self.account.add(spans, State::Pending);
         if self.jobs.send(Job::Export(together.clone(), self.account.clone())).is_err() {

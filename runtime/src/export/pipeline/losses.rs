@@ -62,15 +62,15 @@ mod tests {
     fn losses_are_reported_with_their_reasons_and_counted_once() {
         let (mut losses, mut dropped, start) = (Losses::default(), Dropped::default(), Instant::now());
         assert_eq!(losses.lines(&dropped, start), Vec::<String>::new());
-        dropped[0][Reason::NoRoom as usize] = 7;
-        dropped[0][Reason::NoChunk as usize] = 2;
+        dropped[0][Reason::ExportQueueFull as usize] = 7;
+        dropped[0][Reason::SpanBufferFull as usize] = 2;
         dropped[2][Reason::Refused as usize] = 1;
         let lines = losses.lines(&dropped, start);
         assert_eq!(
             lines,
             ["dropped 9 spans: 2 span_buffer_full, 7 export_queue_full", "dropped 1 log records: 1 refused"]
         );
-        dropped[0][Reason::NoRoom as usize] = 10;
+        dropped[0][Reason::ExportQueueFull as usize] = 10;
         let lines = losses.lines(&dropped, start + Duration::from_secs(60));
         assert_eq!(lines, ["dropped 3 spans within 60s: 3 export_queue_full"]);
         assert!(losses.lines(&dropped, start + Duration::from_secs(120)).is_empty());
@@ -80,10 +80,10 @@ mod tests {
     fn they_are_reported_once_a_minute() {
         let (mut losses, mut dropped) = (Losses::default(), Dropped::default());
         for lost in 1..10 {
-            dropped[0][Reason::NoRoom as usize] = lost;
+            dropped[0][Reason::ExportQueueFull as usize] = lost;
             losses.report(&dropped);
         }
-        assert_eq!(losses.reported[0][Reason::NoRoom as usize], 1, "the others wait for the next minute");
+        assert_eq!(losses.reported[0][Reason::ExportQueueFull as usize], 1, "the others wait for the next minute");
         losses.report_now(&dropped);
         assert_eq!(losses.reported, dropped, "unless it is the last word");
     }

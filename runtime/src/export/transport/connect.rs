@@ -4,22 +4,21 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
-use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::address;
 use super::failure::{Failure, innermost};
-use super::tls::Tls;
+use super::tls::{self, Tls};
 use crate::config::Endpoint;
 
-/// A connection to the receiver.
-pub(super) enum Stream {
-    Plain(TcpStream),
-    Tls(Box<TlsStream<TcpStream>>),
-}
+/// A connection to the receiver, plain or with TLS.
+pub(super) type Stream = Box<dyn Bytes>;
+
+pub(super) trait Bytes: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Unpin + Send> Bytes for T {}
 
 /// Knows where to connect to.
 pub(super) struct Connector {
@@ -52,12 +51,9 @@ impl Connector {
             None => None,
         };
         let stream = self.tcp().await?;
-        let Some(config) = config else { return Ok(Stream::Plain(stream)) };
-        let name = ServerName::try_from(self.host.clone())
-            .map_err(|_| Failure::Insecure("TLS: no certificate can be for this host name".to_owned()))?;
-        match TlsConnector::from(config).connect(name, stream).await {
-            Ok(stream) => Ok(Stream::Tls(Box::new(stream))),
-            Err(error) => Err(Failure::Insecure(format!("TLS: {}", innermost(&error)))),
+        match config {
+            Some(config) => tls::handshake(config, &self.host, stream).await.map_err(Failure::Insecure),
+            None => Ok(Box::new(stream)),
         }
     }
 

@@ -16,6 +16,9 @@ pub(crate) enum TargetError {
     ReservedHeader(String),
     /// A client certificate without its key, or a key without its certificate.
     HalfClientCertificate,
+    /// What is configured, and the feature of the package without which it does not work.
+    #[cfg_attr(all(feature = "grpc", feature = "tls"), expect(dead_code, reason = "everything is built in"))]
+    NeedsFeature(&'static str, &'static str),
 }
 
 impl fmt::Display for TargetError {
@@ -38,6 +41,9 @@ impl fmt::Display for TargetError {
             }
             TargetError::HalfClientCertificate => {
                 f.write_str("a client certificate needs its key; expected both files or neither")
+            }
+            TargetError::NeedsFeature(what, feature) => {
+                write!(f, "{what} needs the feature `{feature}` of `tracecast`, which is not built in")
             }
         }
     }

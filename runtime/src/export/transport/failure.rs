@@ -50,7 +50,10 @@ fn is_garbage(error: &(dyn Error + 'static)) -> bool {
         return error.is_parse() || error.is_user();
     }
     // An error that our side found in the frames, and not one that the other side announced.
-    error.downcast_ref::<h2::Error>().is_some_and(|error| error.is_library() && !error.is_io())
+    #[cfg(feature = "grpc")]
+    return error.downcast_ref::<h2::Error>().is_some_and(|error| error.is_library() && !error.is_io());
+    #[cfg(not(feature = "grpc"))]
+    false
 }
 
 #[cfg(test)]

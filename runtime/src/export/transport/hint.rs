@@ -2,10 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::proto::{self, Value};
-
 /// The longest wait that is believed. A receiver that asks for a year would otherwise end the export.
-const LONGEST: Duration = Duration::from_secs(3600);
+pub(super) const LONGEST: Duration = Duration::from_secs(3600);
 
 /// `Retry-After`: seconds, or a date.
 pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
@@ -16,27 +14,6 @@ pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     }
     let at = httpdate::parse_http_date(value).ok()?;
     Some(at.duration_since(now).unwrap_or(Duration::ZERO).min(LONGEST))
-}
-
-/// The delay of a `google.rpc.RetryInfo` among the details of a `google.rpc.Status`.
-pub(super) fn retry_info(status: &[u8]) -> Option<Duration> {
-    proto::fields(status).find_map(|(number, value)| match (number, value) {
-        (3, Value::Bytes(detail)) => delay_of(detail),
-        _ => None,
-    })
-}
-
-/// The delay in a `google.protobuf.Any` that holds a RetryInfo; zero if it names none.
-fn delay_of(any: &[u8]) -> Option<Duration> {
-    let kind = proto::bytes(any, 1)?;
-    if !kind.ends_with(b"google.rpc.RetryInfo") {
-        return None;
-    }
-    let info = proto::bytes(any, 2).unwrap_or_default();
-    let delay = proto::bytes(info, 1).unwrap_or_default();
-    // Both fields are signed; a negative delay means now.
-    let part = |number| u64::try_from(proto::varint(delay, number).unwrap_or(0) as i64).unwrap_or(0);
-    Some(Duration::from_secs(part(1)).saturating_add(Duration::from_nanos(part(2))).min(LONGEST))
 }
 
 #[cfg(test)]
@@ -71,27 +48,5 @@ mod tests {
         check("-1", None);
         check("1.5", None);
         check("soon", None);
-    }
-
-    fn any(kind: &str, value: &[u8]) -> Vec<u8> {
-        let any = [&[0x0a, kind.len() as u8], kind.as_bytes(), &[0x12, value.len() as u8], value].concat();
-        [&[0x08, 14, 0x1a, any.len() as u8], any.as_slice()].concat()
-    }
-
-    #[test]
-    fn retry_info_is_found_among_the_details() {
-        let kind = "type.googleapis.com/google.rpc.RetryInfo";
-        let delay = |status: &[u8]| retry_info(status);
-        assert_eq!(delay(&any(kind, &[0x0a, 2, 0x08, 7])), Some(Duration::from_secs(7)));
-        assert_eq!(delay(&any(kind, &[0x0a, 4, 0x08, 1, 0x10, 5])), Some(Duration::new(1, 5)));
-        assert_eq!(delay(&any(kind, &[])), Some(Duration::ZERO));
-        assert_eq!(delay(&any("type.googleapis.com/google.rpc.DebugInfo", &[0x0a, 2, 0x08, 7])), None);
-        assert_eq!(delay(b"garbage"), None);
-    }
-
-    #[test]
-    fn a_negative_delay_means_now() {
-        let minus_one = [0x0a, 11, 0x08, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1];
-        assert_eq!(retry_info(&any("google.rpc.RetryInfo", &minus_one)), Some(Duration::ZERO));
     }
 }

@@ -10,11 +10,10 @@ use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderValue
 use hyper::rt::Executor as _;
 use hyper::{Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::ANSWER_BYTES;
 use super::answer::{self, Form};
-use super::connect::{Connector, Stream};
+use super::connect::Connector;
 use super::failure::Failure;
 use super::gzip::compressed;
 use super::hint::retry_after;
@@ -98,13 +97,7 @@ impl Client {
 }
 
 async fn connect(connector: &mut Connector) -> Result<Connection, Failure> {
-    match connector.open().await? {
-        Stream::Plain(stream) => handshake(stream).await,
-        Stream::Tls(stream) => handshake(stream).await,
-    }
-}
-
-async fn handshake(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<Connection, Failure> {
+    let stream = connector.open().await?;
     let (sender, connection) =
         http1::handshake(TokioIo::new(stream)).await.map_err(|error| Failure::of(&error, SPOKEN))?;
     let tasks = Tasks::new();

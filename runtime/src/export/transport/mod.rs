@@ -10,6 +10,7 @@ mod backoff;
 mod connect;
 mod error;
 mod failure;
+#[cfg(feature = "grpc")]
 mod grpc;
 mod gzip;
 mod headers;
@@ -20,9 +21,13 @@ mod redact;
 mod sent;
 mod status;
 mod tasks;
+#[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;
 
-#[cfg(all(test, not(miri), not(loom)))]
+#[cfg(all(test, not(all(feature = "grpc", feature = "tls"))))]
+#[path = "tests/left_out.rs"]
+mod left_out;
+#[cfg(all(test, feature = "grpc", feature = "tls", not(miri), not(loom)))]
 mod tests;
 
 use std::time::Duration;
@@ -37,7 +42,7 @@ pub(crate) use self::backoff::Backoff;
 pub(crate) use self::error::TargetError;
 pub(crate) use self::sent::{Probe, Sent};
 
-use crate::config::{Compression, Otlp, Protocol, Signal};
+use crate::config::{Compression, Otlp, Protocol, Signal, TlsFiles};
 
 /// The longest answer that is read; a receiver has little to say.
 const ANSWER_BYTES: usize = 64 * 1024;
@@ -57,17 +62,22 @@ pub(crate) struct Transport {
 
 enum Wire {
     Http(Box<http::Client>),
+    #[cfg(feature = "grpc")]
     Grpc(Box<grpc::Client>),
 }
 
 impl Transport {
     /// Prepares to send to the target. A timeout of zero means no limit. It neither connects nor reads a file, and needs no runtime.
+    #[cfg_attr(not(feature = "grpc"), expect(unused_variables, reason = "only gRPC has a path for each signal"))]
     pub(crate) fn new(target: &Otlp, signal: Signal) -> Result<Self, TargetError> {
         let uri = address::uri(&target.endpoint)?;
         let (headers, gzip) = (headers::build(target)?, target.compression == Compression::Gzip);
-        let tls = if address::is_tls(&target.endpoint) { Some(tls::Tls::new(target)?) } else { None };
+        let tls = if address::is_tls(&target.endpoint) { Some(secure(target)?) } else { None };
         let timeout = if target.timeout.is_zero() { Duration::MAX } else { target.timeout };
         let wire = match target.protocol {
+            #[cfg(not(feature = "grpc"))]
+            Protocol::Grpc => return Err(TargetError::NeedsFeature("the protocol `grpc`", "grpc")),
+            #[cfg(feature = "grpc")]
             Protocol::Grpc => Wire::Grpc(Box::new(grpc::Client::new(uri, signal, headers, gzip, timeout)?)),
             protocol => Wire::Http(Box::new(http::Client::new(&uri, protocol, headers, gzip))),
         };
@@ -118,6 +128,7 @@ impl Transport {
                 Probe::Request => {
                     let nothing = match &self.wire {
                         Wire::Http(client) => client.nothing(),
+                        #[cfg(feature = "grpc")]
                         Wire::Grpc(_) => Bytes::new(),
                     };
                     !matches!(self.send(nothing).await, Sent::Retry { .. })
@@ -141,6 +152,7 @@ impl Transport {
     async fn once(&mut self, body: Bytes) -> Result<Sent, Failure> {
         let outcome = match &mut self.wire {
             Wire::Http(client) => client.send(&mut self.connector, body).await,
+            #[cfg(feature = "grpc")]
             Wire::Grpc(client) => client.send(&mut self.connector, body).await,
         };
         if outcome.is_err() {
@@ -158,10 +170,19 @@ impl Transport {
     }
 }
 
+fn secure(target: &Otlp) -> Result<tls::Tls, TargetError> {
+    let TlsFiles { client_certificate, client_key, .. } = &target.tls;
+    if client_certificate.is_some() != client_key.is_some() {
+        return Err(TargetError::HalfClientCertificate);
+    }
+    tls::Tls::new(target)
+}
+
 impl Wire {
     fn is_connected(&self) -> bool {
         match self {
             Wire::Http(client) => client.is_connected(),
+            #[cfg(feature = "grpc")]
             Wire::Grpc(client) => client.is_connected(),
         }
     }
@@ -169,6 +190,7 @@ impl Wire {
     fn disconnect(&mut self) {
         match self {
             Wire::Http(client) => client.disconnect(),
+            #[cfg(feature = "grpc")]
             Wire::Grpc(client) => client.disconnect(),
         }
     }

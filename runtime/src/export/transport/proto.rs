@@ -43,6 +43,7 @@ pub(super) fn bytes(message: &[u8], wanted: u64) -> Option<&[u8]> {
 }
 
 /// The first field of this number that holds a number.
+#[cfg(feature = "grpc")]
 pub(super) fn varint(message: &[u8], wanted: u64) -> Option<u64> {
     fields(message).find_map(|(number, value)| match value {
         Value::Varint(value) if number == wanted => Some(value),

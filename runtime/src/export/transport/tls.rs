@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::connect::Stream;
 use super::error::TargetError;
+use super::failure::innermost;
 use crate::base::secret::Masked;
 use crate::config::{Otlp, Protocol, TlsFiles};
 
@@ -30,9 +34,6 @@ type Stamp = Option<(SystemTime, u64)>;
 impl Tls {
     pub(super) fn new(target: &Otlp) -> Result<Self, TargetError> {
         let files = target.tls.clone();
-        if files.client_certificate.is_some() != files.client_key.is_some() {
-            return Err(TargetError::HalfClientCertificate);
-        }
         let protocol: &[u8] = if target.protocol == Protocol::Grpc { b"h2" } else { b"http/1.1" };
         Ok(Tls { files, protocol, loaded: None, stamps: Vec::new(), problem: None })
     }
@@ -95,6 +96,16 @@ impl Tls {
         };
         config.alpn_protocols = vec![self.protocol.to_vec()];
         Ok(config)
+    }
+}
+
+/// Makes a connection secure.
+pub(super) async fn handshake(config: Arc<ClientConfig>, host: &str, stream: TcpStream) -> Result<Stream, String> {
+    let name = ServerName::try_from(host.to_owned())
+        .map_err(|_| "TLS: no certificate can be for this host name".to_owned())?;
+    match TlsConnector::from(config).connect(name, stream).await {
+        Ok(stream) => Ok(Box::new(stream)),
+        Err(error) => Err(format!("TLS: {}", innermost(&error))),
     }
 }
 

@@ -73,7 +73,7 @@ impl Local {
         match self.home.get() {
             Some(home) => {
                 bump(&home.started);
-                count_drop(home, Reason::NoBlock);
+                count_drop(home, Reason::TooManyOpenSpans);
             }
             None => recorder::get().map_or((), Recorder::count_lost),
         }

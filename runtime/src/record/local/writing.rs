@@ -132,7 +132,7 @@ impl Local {
         };
         let words = long_words(block, ext.is_some());
         if words > (FULL - self.written.get()) as usize && self.next_chunk(words).is_none() {
-            return count_drop(home, Reason::NoChunk);
+            return count_drop(home, Reason::SpanBufferFull);
         }
         // SAFETY: the chunk is ours and has room: a record is never longer than a chunk (MAX_ITEM_WORDS).
         unsafe {

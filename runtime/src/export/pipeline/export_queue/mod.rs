@@ -119,7 +119,7 @@ impl ExportQueue {
         let mut queue = self.queue.borrow_mut();
         let parts = split(batch, self.form, queue.size.now());
         let evicted = parts.into_iter().map(|part| queue.outbox.push(part)).sum();
-        self.account.pass(evicted, State::Pending, State::Dropped(Reason::NoRoom));
+        self.account.pass(evicted, State::Pending, State::Dropped(Reason::ExportQueueFull));
         if !std::mem::replace(&mut queue.look_sent, true) {
             let _ = self.commands.send(Command::Look);
         }

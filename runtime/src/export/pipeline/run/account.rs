@@ -47,8 +47,8 @@ impl Pipelines {
             queue_bytes: self.by_signal(|pipeline| pipeline.bytes()),
         };
         let spans = &mut figures.dropped[0];
-        spans[Reason::NoChunk as usize] = made.ours.dropped.span_buffer_full;
-        spans[Reason::NoBlock as usize] = made.ours.dropped.too_many_open_spans;
+        spans[Reason::SpanBufferFull as usize] = made.ours.dropped.span_buffer_full;
+        spans[Reason::TooManyOpenSpans as usize] = made.ours.dropped.too_many_open_spans;
         spans[Reason::ThreadExit as usize] = made.ours.dropped.thread_exit;
         spans[Reason::QueueFull as usize] += made.others.dropped;
         figures

@@ -9,7 +9,8 @@ use opentelemetry_proto::tonic::collector::trace::v1::{ExportTracePartialSuccess
 use prost::Message;
 
 use super::super::answer::{self, Form, Partial};
-use super::super::hint::{retry_after, retry_info};
+use super::super::grpc::retry_info;
+use super::super::hint::retry_after;
 use super::super::status::http_retries;
 use super::super::{Sent, address, proto};
 use super::server::{Reply, Script, Server};

@@ -1,5 +1,8 @@
 //! OTLP over gRPC: one message behind five bytes of framing, in a request of HTTP/2, and a status in the trailers.
 
+mod status;
+
+use std::io::Read;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine;
@@ -7,6 +10,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::buf::Chain;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
+use flate2::read::GzDecoder;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http2;
@@ -15,18 +19,19 @@ use hyper::http::uri::{Parts, PathAndQuery};
 use hyper::rt::Executor as _;
 use hyper::{Method, Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
 
+pub(super) use self::status::retry_info;
+
+use self::status::{OUT_OF_RANGE, RESOURCE_EXHAUSTED, UNKNOWN, name_of, retries};
 use super::ANSWER_BYTES;
 use super::answer::{self, Form};
-use super::connect::{Connector, Stream};
+use super::connect::Connector;
 use super::error::TargetError;
 use super::failure::Failure;
-use super::gzip::{compressed, decompressed};
-use super::hint::{retry_after, retry_info};
+use super::gzip::compressed;
+use super::hint::retry_after;
 use super::sent::{Probe, Sent};
-use super::status::{OUT_OF_RANGE, RESOURCE_EXHAUSTED, UNKNOWN};
-use super::status::{grpc_name, grpc_retries, http_name, http_probe, http_retries};
+use super::status::{http_name, http_probe, http_retries};
 use super::tasks::Tasks;
 use crate::base::percent::decoded;
 use crate::config::Signal;
@@ -140,14 +145,7 @@ fn failed(error: &hyper::Error) -> Failure {
 }
 
 async fn connect(connector: &mut Connector) -> Result<Connection, Failure> {
-    match connector.open().await? {
-        Stream::Plain(stream) => handshake(stream).await,
-        Stream::Tls(stream) => handshake(stream).await,
-    }
-}
-
-async fn handshake(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) -> Result<Connection, Failure> {
-    let tasks = Tasks::new();
+    let (stream, tasks) = (connector.open().await?, Tasks::new());
     let (sender, connection) =
         http2::handshake(tasks.executor(), TokioIo::new(stream)).await.map_err(|error| failed(&error))?;
     tasks.executor().execute(connection);
@@ -213,16 +211,23 @@ fn first_message(headers: &HeaderMap, messages: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
+/// What an answer was before it was compressed, unless it is wrong or too long.
+fn decompressed(body: &[u8]) -> Option<Vec<u8>> {
+    let mut read = Vec::new();
+    GzDecoder::new(body).take(ANSWER_BYTES as u64 + 1).read_to_end(&mut read).ok()?;
+    (read.len() <= ANSWER_BYTES).then_some(read)
+}
+
 fn judge_status(code: u32, message: &str, details: &[u8]) -> Sent {
     let separator = if message.is_empty() { "" } else { ": " };
-    let cause = format!("{SPOKEN} {}{separator}{message}", grpc_name(code));
+    let cause = format!("{SPOKEN} {}{separator}{message}", name_of(code));
     let after = retry_info(details);
     // Servers say so of a message that exceeds their limit; those of tonic with a code that would be tried again for ever.
     let too_large =
         code == RESOURCE_EXHAUSTED && after.is_none() || code == OUT_OF_RANGE && message.contains("too large");
     match code {
         _ if too_large => Sent::TooLarge { cause },
-        code if grpc_retries(code, after.is_some()) => {
+        code if retries(code, after.is_some()) => {
             let probe = if after.is_some() { Probe::None } else { Probe::Request };
             Sent::Retry { after, cause, probe }
         }

@@ -1,0 +1,27 @@
+//! What is not built in is refused by the name of its feature.
+
+use std::time::Duration;
+
+use super::Transport;
+use crate::config::{Compression, Endpoint, Otlp, Protocol, Signal, TlsFiles};
+
+fn refused(protocol: Protocol, url: &str) -> String {
+    let endpoint = url.parse::<Endpoint>().unwrap().into();
+    let (tls, compression, timeout) = (TlsFiles::default(), Compression::None, Duration::ZERO);
+    let target = Otlp { protocol, endpoint, headers: Vec::new(), tls, compression, timeout };
+    Transport::new(&target, Signal::Traces).err().unwrap().to_string()
+}
+
+#[cfg(not(feature = "grpc"))]
+#[test]
+fn grpc() {
+    let expected = "the protocol `grpc` needs the feature `grpc` of `tracecast`, which is not built in";
+    assert_eq!(refused(Protocol::Grpc, "http://localhost:4317"), expected);
+}
+
+#[cfg(not(feature = "tls"))]
+#[test]
+fn tls() {
+    let expected = "an endpoint with `https` needs the feature `tls` of `tracecast`, which is not built in";
+    assert_eq!(refused(Protocol::HttpJson, "https://localhost:4318"), expected);
+}
