@@ -7,7 +7,7 @@ mod b3;
 mod baggage;
 #[cfg(all(test, not(loom), not(miri)))]
 mod fuzz;
-mod hex;
+pub(crate) mod hex;
 mod percent;
 #[cfg(test)]
 mod suite;

@@ -36,10 +36,10 @@ impl TraceParent {
         digits[52..54].copy_from_slice(&text[..2]);
         digits[54..56].copy_from_slice(&text[53..]);
         let values = hex::values(&digits)?;
-        let ([t0, t1, t2, t3, s0, s1, last, _], []) = values.as_chunks::<8>() else { return None };
-        let long = |high: &[u8; 8], low: &[u8; 8]| u64::from(hex::number(*high)) << 32 | u64::from(hex::number(*low));
-        let (trace_id, span_id) = (u128::from(long(t0, t1)) << 64 | u128::from(long(t2, t3)), long(s0, s1));
-        let [.., version, flags] = hex::number(*last).to_be_bytes();
+        let ([high, low, span, last], []) = values.as_chunks::<16>() else { return None };
+        let trace_id = u128::from(hex::number(high)) << 64 | u128::from(hex::number(low));
+        let span_id = hex::number(span);
+        let [_, _, version, flags, ..] = hex::number(last).to_be_bytes();
         // Later versions may say more after what this one says.
         let known = match version {
             0 => rest.is_empty(),
