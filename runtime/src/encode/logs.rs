@@ -3,8 +3,7 @@
 //! Records of one target are one scope: OpenTelemetry has the name of a logger there. So each target has a buffer of its
 //! own, and the buffers follow each other in the request.
 
-use crate::declare::value::Value;
-use crate::encode::message::{self, Message, any_value};
+use crate::encode::message::{self, Message, pairs, text_value};
 use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
 use crate::logs::LogRecord;
@@ -64,7 +63,8 @@ impl<M: Message> LogBatch<M> {
     /// The request; the batch begins anew. It is written into `buffer`, which may have been used before.
     pub(crate) fn take(&mut self, mut buffer: Vec<u8>) -> Vec<u8> {
         buffer.clear();
-        buffer.reserve(self.bytes + self.resource.bytes.len());
+        // Enough for JSON too: a buffer that is a little too short would be copied as a whole.
+        buffer.reserve(self.bytes + 64 * (1 + self.scopes.len()) + 4 * self.resource.bytes.len());
         (self.records, self.bytes) = (0, 0);
         let scopes = std::mem::take(&mut self.scopes);
         self.resource.request(["resourceLogs", "scopeLogs"], buffer, |m: &mut M| {
@@ -86,9 +86,9 @@ fn log_record(m: &mut impl Message, record: &LogRecord) {
     m.uint32(2, "severityNumber", u32::from(record.severity()));
     m.string_unless_empty(3, "severityText", record.severity_text());
     if !record.body.is_empty() {
-        m.message(5, "body", |m| any_value(m, Value::Str(&record.body)));
+        m.message(5, "body", |m| text_value(m, &record.body));
     }
-    message::attributes(m, 6, &record.attributes);
+    message::attributes(m, 6, pairs(&record.attributes));
     if record.dropped_attributes > 0 {
         m.uint32(7, "droppedAttributesCount", record.dropped_attributes);
     }

@@ -28,11 +28,13 @@ pub(crate) trait Message: Default {
     /// An enum, too.
     fn uint32(&mut self, field: u8, name: &str, number: u32);
 
+    /// A number that is zero most of the time. Protocol buffers leave a zero out.
+    fn count(&mut self, field: u8, name: &str, number: u32);
+
     fn sint32(&mut self, field: u8, name: &str, number: i32);
 
     fn int64(&mut self, field: u8, name: &str, number: i64);
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
     fn fixed32(&mut self, field: u8, name: &str, number: u32);
 
     fn fixed64(&mut self, field: u8, name: &str, number: u64);
@@ -91,7 +93,7 @@ pub(crate) trait Message: Default {
 /// The fields of an `AnyValue`.
 pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
     match value {
-        Value::Str(text) | Value::Static(text) => m.string(1, "stringValue", text),
+        Value::Str(text) | Value::Static(text) => text_value(m, text),
         Value::Bool(flag) => m.boolean(2, "boolValue", flag),
         Value::I64(number) => m.int64(3, "intValue", number),
         Value::U64(number) => with_unsigned(number, |value| any_value(m, value)),
@@ -104,15 +106,27 @@ pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
     }
 }
 
+/// The field of an `AnyValue` that is a text.
+pub(crate) fn text_value(m: &mut impl Message, text: &str) {
+    m.string(1, "stringValue", text);
+}
+
 fn array<'a>(m: &mut impl Message, values: impl Iterator<Item = Value<'a>>) {
     m.message(5, "arrayValue", |m| m.messages(1, "values", values, any_value));
 }
 
 /// A field of attributes.
-pub(crate) fn attributes<K: AsRef<str>>(m: &mut impl Message, field: u8, attributes: &[(K, OwnedValue)]) {
-    m.list("attributes", |m| {
-        attributes.iter().for_each(|(key, value)| m.key_value(field, key.as_ref(), value.as_value()));
-    });
+pub(crate) fn attributes<'a>(
+    m: &mut impl Message,
+    field: u8,
+    attributes: impl IntoIterator<Item = (&'a str, Value<'a>)>,
+) {
+    m.list("attributes", |m| attributes.into_iter().for_each(|(key, value)| m.key_value(field, key, value)));
+}
+
+/// Attributes that are owned data, as [`attributes`] takes them.
+pub(crate) fn pairs<K: AsRef<str>>(attributes: &[(K, OwnedValue)]) -> impl Iterator<Item = (&str, Value<'_>)> {
+    attributes.iter().map(|(key, value)| (key.as_ref(), value.as_value()))
 }
 
 /// Hands an unsigned number to `f` as OTLP can hold it. One that its integers cannot hold travels as text, as the specification

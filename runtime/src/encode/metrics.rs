@@ -1,7 +1,7 @@
 //! Metrics as one OTLP request: ours, and those of raw OpenTelemetry instruments, by scope.
 
 use crate::declare::metric::MetricKind;
-use crate::encode::message::{self, Message};
+use crate::encode::message::{self, Message, pairs};
 use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
 use crate::meter::snapshot::{
@@ -20,17 +20,11 @@ pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -
 /// The same in either form.
 pub(crate) fn request<M: Message>(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
     resource.request(["resourceMetrics", "scopeMetrics"], Vec::new(), |m: &mut M| {
-        m.long_element(2, |m| {
-            resource::own_scope(m);
-            metrics(m, snapshot.metrics.iter().filter(|metric| metric.scope.is_none()));
-        });
+        let ours = snapshot.metrics.iter().filter(|metric| metric.scope.is_none());
+        m.long_element(2, |m| resource::of_scope(m, None, |m| metrics(m, ours)));
         for of_scope in snapshot.metrics.chunk_by(|one, next| one.scope == next.scope) {
-            let Some(scope) = of_scope.first().and_then(|metric| metric.scope.as_ref()) else { continue };
-            m.long_element(2, |m| {
-                resource::scope(m, &scope.name, scope.version.as_deref(), &scope.attributes);
-                metrics(m, of_scope);
-                scope.schema_url.iter().for_each(|url| m.string(3, "schemaUrl", url));
-            });
+            let Some(scope) = of_scope.first().and_then(|metric| metric.scope.as_deref()) else { continue };
+            m.long_element(2, |m| resource::of_scope(m, Some(scope), |m| metrics(m, of_scope)));
         }
     })
 }
@@ -73,7 +67,7 @@ fn point(m: &mut impl Message, metric: &MetricPoints, point: &Point) {
         PointValue::Exponential(_) => 1,
         PointValue::U64(_) | PointValue::I64(_) | PointValue::F64(_) => 7,
     };
-    message::attributes(m, attributes, &point.labels);
+    message::attributes(m, attributes, pairs(&point.labels));
     match &point.value {
         PointValue::Histogram(value) => histogram(m, value),
         PointValue::Exponential(value) => exponential(m, value),

@@ -1,7 +1,8 @@
 //! The resource, encoded once, and what every request begins with: the resource and our scope.
 
+use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
-use crate::encode::message::{self, Message};
+use crate::encode::message::{self, Message, pairs};
 use crate::encode::wire::{Opened, Wire};
 
 /// The scope of all that we send.
@@ -37,7 +38,7 @@ impl EncodedResource {
 
     /// The fields of a `ResourceSpans`, `ResourceMetrics` or `ResourceLogs` but its scopes.
     fn describe(&self, m: &mut impl Message) {
-        m.message(1, "resource", |m| message::attributes(m, 1, &self.attributes));
+        m.message(1, "resource", |m| message::attributes(m, 1, pairs(&self.attributes)));
         if let Some(url) = &self.schema_url {
             m.string(3, "schemaUrl", url);
         }
@@ -98,13 +99,25 @@ pub(crate) fn scope(m: &mut impl Message, name: &str, version: Option<&str>, att
     m.message(1, "scope", |m| {
         m.string_unless_empty(1, "name", name);
         version.into_iter().for_each(|version| m.string(2, "version", version));
-        message::attributes(m, 3, attributes);
+        message::attributes(m, 3, pairs(attributes));
     });
 }
 
 /// The scope of what is ours.
-pub(crate) fn own_scope(m: &mut impl Message) {
+fn own_scope(m: &mut impl Message) {
     scope(m, SCOPE_NAME, Some(SCOPE_VERSION), &[]);
+}
+
+/// The fields of a `ScopeSpans` or `ScopeMetrics`, of which `items` writes the spans or the metrics. `None` is our own scope.
+pub(crate) fn of_scope<M: Message>(m: &mut M, of: Option<&ForeignScope>, items: impl FnOnce(&mut M)) {
+    match of {
+        Some(of) => scope(m, &of.name, of.version.as_deref(), &of.attributes),
+        None => own_scope(m),
+    }
+    items(m);
+    if let Some(url) = of.and_then(|of| of.schema_url.as_deref()) {
+        m.string_unless_empty(3, "schemaUrl", url);
+    }
 }
 
 #[cfg(all(test, not(loom)))]
