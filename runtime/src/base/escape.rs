@@ -1,8 +1,8 @@
-//! Text in which nothing ends a line or leaves its quotes: JSON strings, and lines for people.
+//! Escapes text for JSON strings and for lines that people read.
 
 use std::fmt::{self, Write};
 
-/// Writes `text` as a JSON string. Characters for which `is_hidden` is true are written as numbers: those below U+0020 have to be.
+/// Writes `text` as a JSON string. Writes characters for which `is_hidden` is true as `\uXXXX`; it must be true below U+0020.
 pub(crate) fn json(out: &mut impl Write, text: &str, is_hidden: impl Fn(char) -> bool) -> fmt::Result {
     out.write_char('"')?;
     escape(out, text, true, is_hidden, |out, character| {
@@ -47,7 +47,7 @@ pub(crate) fn escape<W: Write>(
     out.write_str(rest)
 }
 
-/// Printable ASCII that no form of text escapes.
+/// Whether a byte is printable ASCII that is never escaped.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }

@@ -1,4 +1,4 @@
-//! Spans that are owned data, as OTLP: those of a third party's scope stand together, beside ours in the same resource.
+//! Encodes spans that are owned data. A request groups the spans of third parties by scope, after our own.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::encode::span::{MESSAGE_KEY, OUTCOME_KEY, STATUS_ERROR, STATUS_OK, fla
 use crate::encode::wire::Wire;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
 
-/// The spans of each scope, encoded.
+/// Encoded spans of third parties, by scope.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
     scopes: Vec<(Arc<ForeignScope>, Wire)>,
@@ -18,7 +18,7 @@ pub(crate) struct Scopes {
 }
 
 impl Scopes {
-    /// Adds a span to those of its scope.
+    /// Encodes a span and adds it to its scope.
     pub(crate) fn add(&mut self, of: &Arc<ForeignScope>, span: &FinishedSpan) {
         let is_known = |(scope, _): &(Arc<ForeignScope>, Wire)| Arc::ptr_eq(scope, of) || scope == of;
         let at = self.scopes.iter().position(is_known).unwrap_or_else(|| {
@@ -29,7 +29,7 @@ impl Scopes {
         write_span(&mut self.scopes[at].1, span);
     }
 
-    /// How many spans it holds.
+    /// The number of spans in all scopes.
     pub(crate) fn len(&self) -> usize {
         self.spans
     }
@@ -38,7 +38,7 @@ impl Scopes {
         self.scopes.iter().map(|(_, wire)| wire.len()).sum()
     }
 
-    /// Writes all of it into a request, and begins anew.
+    /// Moves all scopes into a request.
     pub(crate) fn write(&mut self, request: &mut Request, wire: &mut Wire) {
         for (scope, spans) in self.scopes.drain(..) {
             request.next_scope(wire);
@@ -48,7 +48,7 @@ impl Scopes {
     }
 }
 
-/// The status of a span, with its code and its message: what a third party gave it, or what its outcome says.
+/// The code and the message of the status. It is the one that a third party set, or follows from the outcome.
 pub(crate) fn status(span: &FinishedSpan) -> Option<(u8, &str)> {
     match &span.status {
         Status::Ok => Some((STATUS_OK, "")),
@@ -60,7 +60,7 @@ pub(crate) fn status(span: &FinishedSpan) -> Option<(u8, &str)> {
     }
 }
 
-/// What is said of the outcome as an attribute: the status has no word for it.
+/// The value of the outcome attribute. Only a cancelled span has it, because the status cannot express cancellation.
 pub(crate) fn outcome(span: &FinishedSpan) -> Option<&'static str> {
     let is_silent = span.outcome == Outcome::Cancelled && span.attribute(OUTCOME_KEY).is_none();
     is_silent.then(|| span.outcome.as_str())

@@ -1,14 +1,14 @@
 //! Log records as one OTLP request.
 //!
-//! Records of one target are one scope: OpenTelemetry has the name of a logger there. So each target has a buffer of its
-//! own, and the buffers follow each other in the request.
+//! The scope of a record is its target, as the scope of an OpenTelemetry logger is its name. Each target has its own buffer;
+//! the request is a concatenation of these buffers.
 
 use crate::encode::message::{self, Message, pairs, text_value};
 use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
 use crate::logs::LogRecord;
 
-/// An `ExportLogsServiceRequest` in the making: one resource, a scope for each target, any number of records.
+/// Builds an `ExportLogsServiceRequest` with one resource and a scope for each target.
 #[derive(Debug)]
 pub(crate) struct LogBatch<M = Wire> {
     resource: EncodedResource,
@@ -29,7 +29,7 @@ impl<M: Message> LogBatch<M> {
         LogBatch { resource: resource.clone(), scopes: Vec::new(), records: 0, bytes: 0 }
     }
 
-    /// How many records it holds.
+    /// The number of records in the batch.
     pub(crate) fn len(&self) -> usize {
         self.records
     }
@@ -38,7 +38,7 @@ impl<M: Message> LogBatch<M> {
         self.records == 0
     }
 
-    /// How long the request is by now, but for what all have in common.
+    /// The length of the request so far, without the resource.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -60,7 +60,7 @@ impl<M: Message> LogBatch<M> {
         self.records += 1;
     }
 
-    /// The request; the batch begins anew. It is written into `buffer`, which may have been used before.
+    /// Returns the request and empties the batch. The request is written into `buffer`, whose old content is discarded.
     pub(crate) fn take(&mut self, mut buffer: Vec<u8>) -> Vec<u8> {
         buffer.clear();
         // Enough for JSON too: a buffer that is a little too short would be copied as a whole.
@@ -78,7 +78,7 @@ impl<M: Message> LogBatch<M> {
     }
 }
 
-/// What a scope takes besides its name and its records: two tags with their lengths.
+/// The bytes of a scope without its name and its records: tags and lengths.
 const SCOPE_BYTES: usize = 11;
 
 fn log_record(m: &mut impl Message, record: &LogRecord) {

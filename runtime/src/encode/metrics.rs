@@ -1,4 +1,4 @@
-//! Metrics as one OTLP request: ours, and those of raw OpenTelemetry instruments, by scope.
+//! Encodes metrics as one OTLP request, grouped by scope: ours first, then those of raw OpenTelemetry instruments.
 
 use crate::declare::metric::MetricKind;
 use crate::encode::message::{self, Message, pairs};
@@ -8,7 +8,7 @@ use crate::meter::snapshot::{
     ExemplarPoint, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot, Temporality,
 };
 
-/// `AGGREGATION_TEMPORALITY_DELTA` and its other.
+/// `AGGREGATION_TEMPORALITY_DELTA` and `AGGREGATION_TEMPORALITY_CUMULATIVE`.
 const DELTA: u32 = 1;
 const CUMULATIVE: u32 = 2;
 
@@ -17,7 +17,7 @@ pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -
     request::<Wire>(resource, snapshot)
 }
 
-/// The same in either form.
+/// The same request in either encoding.
 pub(crate) fn request<M: Message>(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
     resource.request(["resourceMetrics", "scopeMetrics"], Vec::new(), |m: &mut M| {
         let ours = snapshot.metrics.iter().filter(|metric| metric.scope.is_none());
@@ -29,7 +29,7 @@ pub(crate) fn request<M: Message>(resource: &EncodedResource, snapshot: &Snapsho
     })
 }
 
-/// A metric that only refused measurements has no points, and is not worth sending.
+/// Writes the metrics that have points. A metric that only rejected measurements has none.
 fn metrics<'a>(m: &mut impl Message, metrics: impl IntoIterator<Item = &'a MetricPoints>) {
     let with_points = metrics.into_iter().filter(|metric| !metric.points.is_empty());
     m.list("metrics", |m| with_points.for_each(|one| m.long_element(2, |m| metric(m, one))));

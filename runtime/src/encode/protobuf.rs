@@ -1,11 +1,11 @@
-//! A message as protobuf.
+//! Writes messages as protobuf.
 
 use crate::declare::value::Value;
 use crate::encode::attribute;
 use crate::encode::message::Message;
 use crate::encode::wire::Wire;
 
-/// Protocol buffers.
+/// Protobuf has field numbers and no names.
 impl Message for Wire {
     fn encode(buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8> {
         let mut wire = Wire::reusing(buffer);

@@ -4,16 +4,16 @@ use super::hex;
 
 const SAMPLED: u8 = 1;
 const RANDOM: u8 = 2;
-/// Later versions may be longer than this one, but not without end.
+/// The longest accepted header. Later versions may be longer than this one.
 const READ: usize = 4096;
 
-/// The caller's span. The ids are never zero in one that was parsed.
+/// The caller's span. Parsed ids are never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TraceParent {
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
     pub(crate) sampled: bool,
-    /// Whether the last seven bytes of the trace id are random. Whoever keeps the trace id passes this on as it came.
+    /// Whether the last seven bytes of the trace id are random. Children inherit it with the trace id.
     pub(crate) random: bool,
 }
 
@@ -50,7 +50,7 @@ impl TraceParent {
         (known && trace_id != 0 && span_id != 0).then_some(parent)
     }
 
-    /// Version 00, with no flag but the two that are known.
+    /// Writes version 00 with the two flags that it defines.
     pub(crate) fn write(&self, out: &mut [u8; Self::LENGTH]) {
         let flags = (u8::from(self.sampled) * SAMPLED) | (u8::from(self.random) * RANDOM);
         out[..3].copy_from_slice(b"00-");

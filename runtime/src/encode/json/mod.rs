@@ -1,7 +1,7 @@
-//! The same requests as OTLP/JSON: names in lowerCamelCase, ids in hex, integers of 64 bits as text, enums as numbers.
+//! Requests as OTLP/JSON: names in lowerCamelCase, ids in hexadecimal, 64-bit integers as text, enums as numbers.
 //!
-//! It is for collectors that take nothing else, so it is written from plain data and not from records. Metrics and log
-//! records are described in `metrics` and `logs`, once for both forms.
+//! JSON is for backends that accept nothing else, so it is written from owned data and not from records. `finished`, `metrics`
+//! and `logs` describe the messages once for both encodings.
 
 #[cfg(not(target_family = "wasm"))]
 pub(crate) mod scan;
@@ -20,7 +20,7 @@ use crate::logs::LogRecord;
 use crate::meter::snapshot::Snapshot;
 use crate::record::finished::FinishedSpan;
 
-/// An `ExportTraceServiceRequest` with these spans: ours, and those of each other scope, in the order in which they come.
+/// An `ExportTraceServiceRequest` with these spans: our own scope first, then others in the order of their first spans.
 pub(crate) fn trace_request(resource: &EncodedResource, spans: &[FinishedSpan]) -> Vec<u8> {
     let mut scopes: Vec<Option<&ForeignScope>> = vec![None];
     for scope in spans.iter().map(|span| span.scope.as_deref()) {
@@ -42,7 +42,7 @@ pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -
     metrics::request::<Json>(resource, snapshot)
 }
 
-/// An `ExportLogsServiceRequest` with these records: a scope for each target.
+/// An `ExportLogsServiceRequest` with these records, one scope per target.
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 pub(crate) fn logs_request(resource: &EncodedResource, records: &[LogRecord]) -> Vec<u8> {
     let mut batch = LogBatch::<Json>::new(resource);

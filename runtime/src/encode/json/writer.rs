@@ -1,4 +1,4 @@
-//! Writes JSON as it comes.
+//! Writes messages as JSON.
 
 use std::fmt::{self, Display, Write};
 
@@ -6,7 +6,7 @@ use crate::base::escape;
 use crate::encode::message::Message;
 use crate::formats::hex;
 
-/// JSON in the making. Commas are put where they belong.
+/// JSON that is being written. Inserts commas itself.
 #[derive(Debug, Default)]
 pub(super) struct Json {
     /// UTF-8.
@@ -14,7 +14,7 @@ pub(super) struct Json {
 }
 
 impl Json {
-    /// A value between two brackets: in an array, after a name, or as the whole.
+    /// An array or object: an element, the value of a member, or the whole text.
     fn between(&mut self, [open, close]: [u8; 2], write: impl FnOnce(&mut Json)) {
         self.separate();
         self.bytes.push(open);
@@ -22,12 +22,12 @@ impl Json {
         self.bytes.push(close);
     }
 
-    /// An object as a value of its own.
+    /// An object as an element, as the value of a member, or as the whole text.
     fn object(&mut self, members: impl FnOnce(&mut Json)) {
         self.between(*b"{}", members);
     }
 
-    /// The name of a member, whose value the caller writes.
+    /// The name of a member. The caller writes the value.
     fn name(&mut self, name: &str) {
         self.separate();
         // Names are ours: nothing in them has to be escaped.
@@ -43,7 +43,7 @@ impl Json {
         self.put(number);
     }
 
-    /// An integer of 64 bits, which is text.
+    /// A 64-bit integer, as text.
     fn long(&mut self, name: &str, number: impl Display) {
         self.name(name);
         self.quoted_number(number);
@@ -69,7 +69,7 @@ impl Json {
         self.bytes.push(b'"');
     }
 
-    /// JSON has no infinity and no NaN; protocol buffers write them as text.
+    /// JSON has no infinity and no NaN; the JSON mapping of protocol buffers writes them as text.
     fn double_value(&mut self, number: f64) {
         let _ = match number {
             number if number.is_nan() => self.write_str("\"NaN\""),
@@ -80,7 +80,7 @@ impl Json {
         };
     }
 
-    /// A comma, unless this is the first of its object or array, or the value behind a name.
+    /// Writes a comma, unless a bracket or the name of a member precedes.
     fn separate(&mut self) {
         if !matches!(self.bytes.last(), None | Some(b'{' | b'[' | b':')) {
             self.bytes.push(b',');
