@@ -216,10 +216,14 @@ fn attribute(writer: &mut SpanWriter, name: &'static str, value: Value<'_>, text
             None => writer.attribute(name, value),
             Some(other) => writer.attribute(name, Value::Str(&other)),
         },
-        Value::StrArray(list) => {
-            let other = |text: &String| texts.instead(name, text).unwrap_or_else(|| text.clone());
-            writer.attribute(name, Value::StrArray(&list.iter().map(other).collect::<Vec<_>>()));
-        }
+        Value::StrArray(list) => texts_attribute(writer, name, list, texts),
         value => writer.attribute(name, value),
     }
+}
+
+/// Writes a list of texts. Not inlined: few spans have one, and the path of other attributes stays short.
+#[cold]
+fn texts_attribute(writer: &mut SpanWriter, name: &'static str, list: &[String], texts: impl Texts) {
+    let other = |text: &String| texts.instead(name, text).unwrap_or_else(|| text.clone());
+    writer.attribute(name, Value::StrArray(&list.iter().map(other).collect::<Vec<_>>()));
 }
