@@ -1,8 +1,8 @@
-//! Text in which nothing ends a line or leaves its quotes: JSON strings, and lines for people.
+//! Escapes text for JSON strings and for lines that people read.
 
 use std::fmt::{self, Write};
 
-/// Writes `text` as a JSON string. Characters for which `is_hidden` is true are written as numbers: those below U+0020 have to be.
+/// Writes `text` as a JSON string. Writes characters for which `is_hidden` is true as `\uXXXX`; it must be true below U+0020.
 pub(crate) fn json(out: &mut impl Write, text: &str, is_hidden: impl Fn(char) -> bool) -> fmt::Result {
     out.write_char('"')?;
     escape(out, text, true, is_hidden, |out, character| {
@@ -12,8 +12,8 @@ pub(crate) fn json(out: &mut impl Write, text: &str, is_hidden: impl Fn(char) ->
     out.write_char('"')
 }
 
-/// Writes `text` with the ends of its lines and its tabs escaped, its quotes too if it `is_quoted`, and what is hidden as
-/// `hidden` writes it.
+/// Writes `text` and escapes line ends and tabs, also quotes and backslashes if it `is_quoted`. Writes characters for which
+/// `is_hidden` is true with `hidden`; printable ASCII is never hidden.
 pub(crate) fn escape<W: Write>(
     out: &mut W,
     text: &str,
@@ -21,8 +21,13 @@ pub(crate) fn escape<W: Write>(
     is_hidden: impl Fn(char) -> bool,
     hidden: impl Fn(&mut W, char) -> fmt::Result,
 ) -> fmt::Result {
-    let mut rest = 0;
-    for (at, character) in text.char_indices() {
+    let mut rest = text;
+    // What follows the characters that were looked at. Most characters are plain: these are skipped as bytes.
+    let mut after = text;
+    while let Some(skipped) = after.bytes().position(|byte| !is_plain(byte)) {
+        let mut characters = after[skipped..].chars();
+        let Some(character) = characters.next() else { break };
+        after = characters.as_str();
         let short = match character {
             '\n' => Some("\\n"),
             '\r' => Some("\\r"),
@@ -32,12 +37,17 @@ pub(crate) fn escape<W: Write>(
             other if is_hidden(other) => None,
             _ => continue,
         };
-        out.write_str(&text[rest..at])?;
+        out.write_str(&rest[..rest.len() - after.len() - character.len_utf8()])?;
         match short {
             Some(short) => out.write_str(short)?,
             None => hidden(out, character)?,
         }
-        rest = at + character.len_utf8();
+        rest = after;
     }
-    out.write_str(&text[rest..])
+    out.write_str(rest)
+}
+
+/// Whether a byte is printable ASCII that is never escaped.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }

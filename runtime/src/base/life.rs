@@ -1,11 +1,11 @@
-//! Whether something is alive, for threads that read what another one writes: a count that is odd while it is.
+//! A counter that is odd while an object is alive, for threads that read what the owner writes (a sequence lock).
 
 #[cfg(any(feature = "otlp", loom))]
 use crate::base::sync::Acquire;
 use crate::base::sync::{AtomicU32, Relaxed, Release, fence};
 
-/// One thread at a time begins and ends lives and writes the fields beside this. Others read these fields, which are
-/// atomics, and learn whether all that they read belongs to one life.
+/// One thread at a time begins and ends lives and writes the fields beside this counter. Other threads read these fields,
+/// which are atomics, and check whether all of them belong to the same life.
 #[derive(Default)]
 pub(crate) struct Life(AtomicU32);
 
@@ -24,7 +24,7 @@ impl Life {
         fence(Release);
     }
 
-    /// What `read` reads of the fields, if they all belong to one life.
+    /// Calls `read` and returns its result if all fields that it read belong to the same life.
     #[cfg(any(feature = "otlp", loom))]
     pub(crate) fn read<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
         let life = self.0.load(Acquire);

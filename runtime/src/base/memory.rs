@@ -1,60 +1,60 @@
-//! The memory limit: how it is shared out, and the part that is not set aside for anybody.
+//! The memory limit: reserved parts and a shared part.
 //!
-//! Open spans, ended spans and pending requests each have a reserved minimum. The rest of the limit belongs to whoever
-//! needs it first. Address space for blocks and chunks is reserved at the start; a page counts from its first use on.
+//! Open spans, ended spans and pending requests each have a reserved minimum. The rest of the limit is shared, first come,
+//! first served. Address space for blocks and chunks is reserved at the start; a page counts from its first use on.
 
 use std::alloc::Layout;
 use std::ops::{Deref, Range};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The bytes of the limit that are reserved for nobody and that nobody has taken.
+/// The free bytes of the shared part.
 pub(crate) static SHARED: Shared = Shared(AtomicUsize::new(0));
 
-/// A number of bytes that several take from.
+/// A number of bytes that several users take from.
 #[derive(Debug)]
 pub(crate) struct Shared(AtomicUsize);
 
 impl Shared {
-    /// Makes so many bytes available to all.
+    /// Sets the number of available bytes.
     pub(crate) fn set(&self, bytes: usize) {
         self.0.store(bytes, Relaxed);
     }
 
-    /// Takes bytes, if there are as many.
+    /// Takes bytes. False if there are not enough.
     pub(crate) fn take(&self, bytes: usize) -> bool {
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 
-    /// Puts bytes back that were taken.
+    /// Returns bytes that were taken.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.0.fetch_add(bytes, Relaxed);
     }
 }
 
-/// How many places a pool has, and how many of them it has however full the memory is.
+/// The capacity of a pool, and the part of it that is reserved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
     pub(crate) count: usize,
     pub(crate) reserved: usize,
-    /// Bytes of one place, taken from the shared part when it is used for the first time.
+    /// The bytes of one place. Places that are not reserved take them from the shared part at their first use.
     pub(crate) bytes: usize,
 }
 
 impl Places {
-    /// Places that are all reserved.
+    /// A pool whose places are all reserved.
     pub(crate) const fn fixed(count: usize) -> Self {
         Places { count, reserved: count, bytes: 0 }
     }
 
-    /// As many places of this size as fit into `limit` bytes and are not more than `most`, those in `reserved` bytes in any
-    /// case.
+    /// A pool of as many places of this size as fit into `limit` bytes, at most `most`. Those that fit into `reserved` bytes are
+    /// reserved.
     pub(crate) fn within(limit: usize, reserved: usize, bytes: usize, most: usize) -> Self {
         Places { count: (limit / bytes).clamp(1, most), reserved: (reserved / bytes).max(1), bytes }
     }
 }
 
-/// Whether the system gives so many bytes of address space.
+/// Whether the system can reserve this many bytes of address space.
 pub(crate) fn is_reservable(bytes: usize) -> bool {
     Layout::array::<u8>(bytes).is_ok_and(|layout| {
         let start = pages::try_reserve(layout);
@@ -63,9 +63,9 @@ pub(crate) fn is_reservable(bytes: usize) -> bool {
     })
 }
 
-/// Zeroed memory whose pages are not touched before they are used: a large region costs address space only.
+/// Zeroed memory whose pages are not touched before their first use: a large region costs only address space.
 ///
-/// Mapped and not allocated, where that can be done: allocators zero or count what is only reserved.
+/// It is mapped where possible, because allocators may zero or count memory that is only reserved.
 pub(crate) struct Region<T> {
     start: NonNull<T>,
     count: usize,
@@ -84,7 +84,7 @@ impl<T> Region<T> {
         Region { start: start.map_or(NonNull::dangling(), NonNull::cast), count }
     }
 
-    /// Has the pages of these values ready, so that their first use does not wait for the kernel.
+    /// Maps the pages of these values, so that their first use does not wait for the kernel.
     pub(crate) fn prepare(&self, values: Range<usize>) {
         let values = values.start.min(self.count)..values.end.min(self.count);
         pages::prepare(self.start.as_ptr().wrapping_add(values.start).addr(), values.len() * size_of::<T>());
@@ -110,7 +110,7 @@ impl<T> Drop for Region<T> {
     }
 }
 
-/// Pages of the kernel.
+/// Memory that the kernel maps.
 #[cfg(all(unix, not(miri)))]
 mod pages {
     use std::alloc::{Layout, handle_alloc_error};
@@ -136,8 +136,8 @@ mod pages {
         unsafe { libc::munmap(start.as_ptr().cast(), layout.size()) };
     }
 
-    /// Has the kernel map whole pages within these bytes, which leaves what is in them as it is. Older kernels do not know
-    /// how; then the first use maps them.
+    /// Asks the kernel to map the whole pages within these bytes, without changing their content. Older kernels cannot do that;
+    /// then the first use maps the pages.
     #[cfg(target_os = "linux")]
     pub(super) fn prepare(start: usize, bytes: usize) {
         let (first, end) = (start.next_multiple_of(4096), (start + bytes) & !4095);

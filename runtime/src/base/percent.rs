@@ -1,6 +1,7 @@
 //! Percent-encoded bytes.
 
-/// The bytes of a text, with `plus` in place of each `+`; and whether every `%` has two digits behind it. One without stays.
+/// Decodes a text and replaces each `+` by `plus`. Returns the bytes, and whether two digits follow every `%`; a `%` without
+/// them is kept.
 pub(crate) fn decoded(text: &str, plus: u8) -> (Vec<u8>, bool) {
     let (mut bytes, mut is_right) = (Vec::with_capacity(text.len()), true);
     let mut rest = text.as_bytes();

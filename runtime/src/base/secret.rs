@@ -1,11 +1,11 @@
-//! Text that is never shown: headers, keys, and what came from variables.
+//! Secrets that are never printed: headers, keys, and values from variables in a file.
 
 use std::fmt;
 use std::ops::Deref;
 
 const SHOWN: &str = "[secret]";
 
-/// A secret. It prints as `[secret]`, however it is printed; only what sends it asks for its text.
+/// A secret. `Display` and `Debug` print `[secret]`; only the code that sends it reads its text.
 ///
 /// ```
 /// use tracecast::config::Secret;
@@ -21,7 +21,7 @@ impl Secret {
         Secret(text.into())
     }
 
-    /// The text, for the wire alone.
+    /// The text. Only for sending it.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -39,7 +39,7 @@ impl fmt::Display for Secret {
     }
 }
 
-/// A value that prints, unless it came from a variable that was put into a file: then it prints as `[secret]`.
+/// A value that prints as `[secret]` if it came from a variable that a configuration file refers to (`${VAR}`).
 ///
 /// ```
 /// use tracecast::config::Masked;
@@ -65,12 +65,12 @@ impl<T> Masked<T> {
         self.hidden
     }
 
-    /// The value itself, which prints.
+    /// The value itself, which can be printed.
     pub fn into_inner(self) -> T {
         self.value
     }
 
-    /// The value made into another one, as visible as it was.
+    /// Converts the value and keeps its visibility.
     pub(crate) fn map<U>(self, f: impl FnOnce(T) -> U) -> Masked<U> {
         Masked { value: f(self.value), hidden: self.hidden }
     }

@@ -1,6 +1,6 @@
 //! A lock-free stack of indices `0..capacity`: the free places of a pool.
 //!
-//! Indices that were never used are handed out by counting up, so that the memory behind them stays untouched.
+//! Unused indices are handed out in increasing order, so that the memory of the others stays untouched.
 
 use crate::base::memory::{self, Places};
 use crate::base::sync::{AcqRel, Acquire, AtomicU32, AtomicU64, Relaxed, Release};
@@ -8,11 +8,11 @@ use crate::base::sync::{AcqRel, Acquire, AtomicU32, AtomicU64, Relaxed, Release}
 pub(crate) struct IndexStack {
     /// Upper half: a tag that changes with every exchange, against ABA. Lower half: index + 1 of the top, 0 for none.
     head: AtomicU64,
-    /// For each index on the stack, the index + 1 of the one below it.
+    /// For each index on the stack, the index + 1 of the next lower entry, 0 for none.
     below: Links,
     /// The first index that was never handed out.
     fresh: AtomicU32,
-    /// The first index that was not made ready.
+    /// The first index that was not prepared.
     ready: AtomicU32,
     places: Places,
 }
@@ -68,7 +68,7 @@ impl IndexStack {
         }
     }
 
-    /// Calls `prepare` with the indices that will be handed out next for the first time, if some were since the last call.
+    /// Calls `prepare` with the next indices that were never handed out, if new ones were handed out since the last call.
     #[cfg(not(loom))]
     pub(crate) fn prepare(&self, ahead: usize, prepare: impl FnOnce(std::ops::Range<usize>)) {
         let (fresh, ready) = (self.touched(), self.ready.load(Relaxed) as usize);
@@ -80,7 +80,7 @@ impl IndexStack {
         }
     }
 
-    /// How many indices were handed out at some time.
+    /// The number of indices that were handed out at least once.
     pub(crate) fn touched(&self) -> usize {
         self.fresh.load(Relaxed) as usize
     }

@@ -1,18 +1,18 @@
-//! Threads that bring telemetry out: what they log, and spans that they open, must not become telemetry again.
+//! Suppresses telemetry of threads that export telemetry: their log events and spans must not be exported again.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 
 thread_local! {
-    /// How many guards live on this thread.
+    /// The number of guards on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Until it is dropped, events of this thread do not become records, and lines only from `warn` on.
+/// While it lives, events of this thread become no log records, and only those from `warn` on become lines.
 #[must_use = "it ends when the guard is dropped"]
 pub(crate) struct Suppressed(PhantomData<*const ()>);
 
-/// Suppresses on this thread until the guard is dropped.
+/// Suppresses telemetry of this thread until the guard is dropped.
 pub(crate) fn suppressed() -> Suppressed {
     DEPTH.set(DEPTH.get() + 1);
     Suppressed(PhantomData)

@@ -1,4 +1,4 @@
-//! The atomics and shared memory that threads meet on, in one place so that loom can replace them.
+//! Atomics and memory that threads share, in one place so that loom can replace them.
 
 #[cfg(not(loom))]
 pub(crate) use std::sync::{
@@ -18,14 +18,14 @@ use crate::base::word::Word;
 #[cfg(not(loom))]
 use {crate::base::memory::Region, std::cell::UnsafeCell, std::mem::MaybeUninit};
 
-/// Locks, whatever happened to an earlier holder: everything we guard stays consistent between two statements.
+/// Locks a mutex and ignores poisoning: everything that our mutexes guard is consistent between two statements.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// A region of words that one thread writes and another reads, each its own part at a time.
+/// A region of words that one thread writes and another reads, never the same part at the same time.
 ///
-/// The memory is not touched before it is used: a large region costs address space, not pages.
+/// The memory is not touched before its first use: a large region costs only address space.
 #[cfg(not(loom))]
 pub(crate) struct Words(Region<UnsafeCell<MaybeUninit<Word>>>);
 
@@ -43,12 +43,12 @@ impl Words {
         Words(unsafe { Region::zeroed(len) })
     }
 
-    /// Has the memory of these words ready for their first use.
+    /// Maps the memory of these words before their first use.
     pub(crate) fn prepare(&self, words: std::ops::Range<usize>) {
         self.0.prepare(words);
     }
 
-    /// Where word `at` lies. Writing through it has the contract of `write`.
+    /// The address of word `at`. Writes through it must follow the contract of `write`.
     pub(crate) fn place(&self, at: usize) -> *mut Word {
         self.0[at..].as_ptr().cast_mut().cast()
     }
@@ -64,7 +64,7 @@ impl Words {
     }
 }
 
-/// Under loom each word is a cell of its own, so that a write and a read of the same word without order is found.
+/// Under loom each word is a separate cell, so that loom finds unordered accesses to the same word.
 #[cfg(loom)]
 pub(crate) struct Words(Box<[loom::cell::UnsafeCell<u64>]>);
 

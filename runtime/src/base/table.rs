@@ -1,8 +1,8 @@
-//! A capped table from text to something, read without a lock.
+//! A table of bounded size that maps texts to values and is read without a lock.
 //!
-//! Readers hash once and follow at most a few buckets; only a text that is inserted takes the mutex, and there are at
-//! most `capacity` of them. Entries stay for ever: they are handed out by reference. The hash is seeded, because peers
-//! may choose the texts.
+//! A lookup hashes once and probes a few buckets. Only an insertion takes the mutex, and there are at most `capacity`
+//! insertions. Entries are never removed, because callers hold references to them. The hash is seeded, because peers may
+//! choose the texts.
 
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
@@ -19,10 +19,10 @@ pub(crate) struct Table<T> {
 type Entry<T> = OnceLock<(Box<str>, T)>;
 
 struct Inner<T> {
-    /// Ordinal + 1 of the entry, 0 for none. Twice as many as entries, so that probing ends.
+    /// Ordinal + 1 of the entry, 0 for none. There are twice as many buckets as entries, so that probing ends.
     buckets: Box<[AtomicU32]>,
     entries: Box<[Entry<T>]>,
-    /// How many entries there are. It grows after the bucket of the entry has been set.
+    /// The number of entries. It is increased after the bucket of the new entry is set.
     used: AtomicUsize,
     inserting: Mutex<()>,
     hasher: RandomState,
@@ -33,7 +33,7 @@ impl<T> Table<T> {
         Table { capacity, inner: OnceLock::new(), refused: AtomicU64::new(0) }
     }
 
-    /// The ordinal of `text`, and of its entry, which is made if there is room; else `None`, counted.
+    /// The ordinal of `text`, which is inserted if it is new. If the table is full, counts that and returns `None`.
     pub(crate) fn resolve(&self, text: &str, make: impl FnOnce(usize) -> T) -> Option<usize> {
         let inner = self.inner();
         // Read before the search: if the table was full by then, the search saw every entry.
@@ -50,7 +50,7 @@ impl<T> Table<T> {
         Some((text, value))
     }
 
-    /// How often something was not found and had no room.
+    /// How often a new text found the table full.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
     }
@@ -67,7 +67,7 @@ impl<T> Table<T> {
 }
 
 impl<T> Inner<T> {
-    /// The buckets that may hold `text`, in the order in which they are tried.
+    /// The buckets that may hold `text`, in probing order.
     fn probes(&self, text: &str) -> impl Iterator<Item = &AtomicU32> {
         let mask = self.buckets.len() - 1;
         let first = self.hasher.hash_one(text) as usize;
@@ -84,7 +84,7 @@ impl<T> Inner<T> {
         None
     }
 
-    /// Waits for another thread that inserts, but not for ever: it may have been left behind by a fork.
+    /// Waits for a thread that inserts, for a limited time: after a fork that thread may not exist.
     fn lock(&self) -> Option<MutexGuard<'_, ()>> {
         #[cfg(test)]
         tests::LOCKS.set(tests::LOCKS.get() + 1);
@@ -120,7 +120,7 @@ mod tests {
     use std::cell::Cell;
 
     thread_local! {
-        /// How often this thread has taken the mutex of a table.
+        /// How often this thread took the mutex of a table.
         pub(super) static LOCKS: Cell<u32> = const { Cell::new(0) };
     }
 

@@ -1,4 +1,4 @@
-//! The unit in which open spans and finished records hold their data: eight bytes, a number or a pointer.
+//! The unit of data in open spans and finished records: eight bytes, a number or a pointer.
 
 use std::mem::MaybeUninit;
 
@@ -40,7 +40,7 @@ impl Word {
     }
 }
 
-/// How many words `bytes` bytes take.
+/// The number of words that hold `bytes` bytes.
 pub(crate) const fn words_for(bytes: usize) -> usize {
     bytes.div_ceil(8)
 }

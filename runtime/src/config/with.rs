@@ -572,7 +572,7 @@ impl Config {
     /// which the text stands, and the text, and gives what shall stand there instead, or `None` to leave it. Where it
     /// panics, the text is left out.
     ///
-    /// It runs on the collector's thread, and for logs on the thread that logs. It may see a text more than once: for each form in
+    /// It runs on the export thread, and for logs on the thread that logs. It may see a text more than once: for each form in
     /// which a span leaves, and for each value that a key had.
     ///
     /// ```

@@ -1,14 +1,14 @@
-//! Numbers on their way into a metric.
+//! Conversion of numbers for metrics.
 
 use crate::declare::metric::MetricMeta;
 
-/// A measurement that goes somewhere else than into a cell.
+/// A measurement that is not written to a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Amount {
     U64(u64),
     I64(i64),
     F64(f64),
-    /// The value of a gauge is taken away.
+    /// Removes the value of a gauge.
     Gone,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Measurement {
     pub(crate) amount: Amount,
 }
 
-/// Rust numbers that a metric which counts in `V` takes.
+/// Rust numbers that a metric with values of type `V` accepts.
 ///
 /// ```
 /// use tracecast::IntoAmount;
@@ -38,7 +38,7 @@ pub(crate) struct Measurement {
     note = "declare a metric of fractions with `f64` as its second argument, as in `Counter<(), f64>`"
 )]
 pub trait IntoAmount<V> {
-    /// The number as the metric counts it.
+    /// Converts the number to the type of the metric.
     fn amount(self) -> V;
 }
 

@@ -1,4 +1,4 @@
-//! Callsites: one static per annotated function or scope, with all that the compiler knows and one flag.
+//! Callsites: one static per annotated function or scope, with everything known at compile time and one flag.
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -7,7 +7,7 @@ use crate::declare::key::KeyMeta;
 use crate::declare::meter::Meter;
 use crate::declare::sections::{Head, LINKED};
 
-/// What a span's relation to others is, as OpenTelemetry names it.
+/// The kind of a span, as OpenTelemetry defines it.
 ///
 /// ```
 /// use tracecast::{Kind, Span};
@@ -26,9 +26,9 @@ pub enum Kind {
     Server,
     /// Makes a request to a remote service.
     Client,
-    /// Hands a message over for later.
+    /// Sends a message that is handled later.
     Producer,
-    /// Handles a message that was handed over earlier.
+    /// Handles a message that was sent earlier.
     Consumer,
 }
 
@@ -36,9 +36,9 @@ pub enum Kind {
 pub(crate) const RECORD: u8 = 1;
 /// Spans go to the sink of the current context, if it has one.
 pub(crate) const CAPTURE: u8 = 2;
-/// Makes no spans, though others do: a future of it still takes its parent along to where it runs.
+/// Records no spans although recording is on. Its futures still carry their parent to the thread that polls them.
 pub(crate) const FILTERED: u8 = 8;
-/// Not yet known to the registry: where there are no link sections, and names made at run time.
+/// Not registered yet: on targets without link sections, and for names made at run time.
 pub(crate) const NEW: u8 = 4;
 
 /// Measurements of the function go to the cells of its metrics.
@@ -46,7 +46,7 @@ pub(crate) const METER: u8 = 16;
 /// Measurements of the function go to the sink of the current context, if it has one.
 pub(crate) const METER_CAPTURE: u8 = 32;
 
-/// One place in the source that makes spans.
+/// A place in the source that records spans.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -66,26 +66,26 @@ pub struct Callsite {
     head: &'static Head,
     state: AtomicU8,
     kind: Kind,
-    /// How long the name in `text` is, or [`ALL`] of it.
+    /// The length of the name in `text`, or [`ALL`].
     name_bytes: u16,
-    /// The seconds between two heartbeats, shifted left, and whether it needs a parent.
+    /// The seconds between two heartbeats, shifted left by one bit, and in the lowest bit whether spans need a parent.
     heartbeat_and_needs_parent: u32,
     place: &'static Location<'static>,
-    /// The name, and the name and the version of the crate, each on a line of its own. One text, because the compiler takes
-    /// much longer for a reference to a constant that is the same for all callsites of a crate.
+    /// The span's name, the crate's name and the crate's version, each on its own line. It is one text because references to
+    /// constants that all callsites of a crate share compile much more slowly.
     text: &'static str,
     keys: &'static [&'static KeyMeta],
     meter: Option<&'static Meter>,
 }
 
-/// The text is a name and nothing else.
+/// The text has only the name.
 const ALL: u16 = u16::MAX;
 
-/// Callsites for names made at run time are in no section.
+/// The head of callsites for names made at run time, which are in no section.
 static AT_RUN_TIME: Head = Head { owner: None };
 
 impl Callsite {
-    /// A callsite of internal spans, at the place of the call; without a name it makes no spans.
+    /// A callsite of internal spans at the place of the call. Without a name it records no spans.
     #[track_caller]
     pub(crate) const fn new(head: &'static Head, text: &'static str, name_bytes: u16) -> Self {
         Callsite {
@@ -101,49 +101,49 @@ impl Callsite {
         }
     }
 
-    /// A callsite for a name that is known at run time only. It is in no link section.
+    /// A callsite for a name made at run time. It is in no link section.
     pub(crate) const fn unlinked(name: &'static str, kind: Kind) -> Self {
         let mut callsite = Callsite::new(&AT_RUN_TIME, name, ALL).of_kind(kind);
         callsite.state = AtomicU8::new(NEW);
         callsite
     }
 
-    /// Another kind of spans.
+    /// Sets the kind of its spans.
     #[doc(hidden)]
     pub const fn of_kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// The metrics of its function.
+    /// Sets the metrics of its function.
     #[doc(hidden)]
     pub const fn meter(mut self, meter: &'static Meter) -> Self {
         self.meter = Some(meter);
         self
     }
 
-    /// The keys its attributes use, for the catalogue.
+    /// Sets the keys of its attributes, for the catalogue.
     #[doc(hidden)]
     pub const fn keys(mut self, keys: &'static [&'static KeyMeta]) -> Self {
         self.keys = keys;
         self
     }
 
-    /// Makes no root.
+    /// Records a span only if it has a parent.
     #[doc(hidden)]
     pub const fn needs_parent(mut self) -> Self {
         self.heartbeat_and_needs_parent |= 1;
         self
     }
 
-    /// While a span is open, a marker says so every `seconds`.
+    /// Exports a marker of each open span every `seconds`.
     #[doc(hidden)]
     pub const fn heartbeat(mut self, seconds: u32) -> Self {
         self.heartbeat_and_needs_parent |= seconds << 1;
         self
     }
 
-    /// Whether a call has to do anything at all.
+    /// Whether a call records or measures anything.
     #[inline(always)]
     pub fn is_on(&self) -> bool {
         if self.state.load(Relaxed) == 0 {
@@ -199,7 +199,7 @@ impl Callsite {
         lines.and_then(|lines| lines.split_once('\n')).unwrap_or((env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")))
     }
 
-    /// Whether it makes spans, or only measures.
+    /// Whether it records spans; otherwise it only measures.
     pub(crate) fn makes_spans(&self) -> bool {
         self.name_bytes != 0
     }

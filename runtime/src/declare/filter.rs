@@ -1,9 +1,9 @@
-//! Which components and operations make spans: `StoreDaemon=on,GlobalStore/Heartbeat=off,*=off`.
+//! Filters of spans by component and operation: `StoreDaemon=on,GlobalStore/Heartbeat=off,*=off`.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Rules by component and by operation. The most precise one decides, of two equal ones the last; with none, on.
+/// Rules by component and by operation. The most specific rule decides, the last of equal ones; without a rule a span is on.
 ///
 /// ```
 /// use tracecast::Filter;
@@ -26,7 +26,7 @@ struct Rule {
 }
 
 impl Filter {
-    /// Whether a span with this name is made.
+    /// Whether spans with this name are recorded.
     ///
     /// ```
     /// use tracecast::Filter;
@@ -48,7 +48,7 @@ impl Filter {
     }
 }
 
-/// A filter that cannot be understood.
+/// A filter that could not be parsed.
 ///
 /// ```
 /// use tracecast::Filter;

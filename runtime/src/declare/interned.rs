@@ -1,4 +1,4 @@
-//! Labels learnt at run time, capped: the first few texts keep their names, all others are `other`.
+//! Labels whose values are learnt at run time, up to a limit. Further values become `other`.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -8,9 +8,9 @@ use crate::base::table::Table;
 use crate::declare::key::Key;
 use crate::declare::label::{Label, LabelText};
 
-/// A text learnt at run time, capped: the first `N` different ones keep their names, every later one is `other`.
+/// A label value learnt at run time. The first `N` different texts are kept; every later one becomes `other`.
 ///
-/// Resolve it once (`keys::tenant::intern("gold")`) and keep the handle: that is the only hash.
+/// Resolve it once (`keys::tenant::intern("gold")`) and keep the handle: this is the only hash lookup.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -61,10 +61,10 @@ impl<const N: usize, K> Eq for Interned<N, K> {}
 /// assert_eq!(tenant_region::overflowed(), 1);
 /// ```
 pub trait InternedKey: Key + Sized {
-    /// What is interned, and where.
+    /// The table of its texts.
     fn table() -> &'static InternTable;
 
-    /// The handle of `text`: resolve once, use often.
+    /// Returns the handle of `text`. Resolve it once and use it often.
     fn intern(text: &str) -> Self::Value
     where
         Self::Value: InternedHandle,
@@ -77,8 +77,8 @@ pub trait InternedKey: Key + Sized {
         Self::table().resolve(text, Self::META.name)
     }
 
-    /// Gives these texts the first ordinals, in this order. Call it at start, with the same list in each replica,
-    /// and they agree on ordinals and on what is `other`.
+    /// Gives these texts the first ordinals, in this order. If each replica calls it at start with the same list, all replicas
+    /// use the same ordinals and agree on which of these texts become `other`.
     fn seed(texts: &[&str]) {
         for text in texts {
             Self::ordinal(text);
@@ -91,7 +91,7 @@ pub trait InternedKey: Key + Sized {
     }
 }
 
-/// What interning gives: an [`Interned`] of the key.
+/// The handle that interning returns: an [`Interned`] of the key.
 pub trait InternedHandle: Sized {
     #[doc(hidden)]
     fn of(ordinal: usize) -> Self;
@@ -107,7 +107,7 @@ impl<const N: usize, K> InternedHandle for Interned<N, K> {
 pub struct InternTable {
     capacity: usize,
     table: Table<()>,
-    /// Whether the operator knows that it is full.
+    /// Whether the operator was told that it is full.
     reported: AtomicBool,
 }
 

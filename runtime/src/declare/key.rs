@@ -20,7 +20,7 @@ use crate::declare::sections::Source;
     note = "keys are declared with `tracecast::tc_keys!` and named by path, as in `attrs(keys::artifact = &id)`"
 )]
 pub trait Key: 'static {
-    /// What may be recorded under it.
+    /// The type of its values.
     type Value: ?Sized;
 
     /// Its name, kind and place.
@@ -49,12 +49,12 @@ pub trait LabelKey: Key {
     type Itself;
 }
 
-/// The key `K`, if it may label a metric. Generated code names labels by this: one that may not is no type at all then,
-/// and the compiler says so once, however often the metric is used.
+/// The key `K`, if it may label a metric. Generated code names labels by this alias: for other keys it is not a type, and the
+/// compiler reports that once, however often the metric is used.
 #[doc(hidden)]
 pub type LabelOf<K> = <K as LabelKey>::Itself;
 
-/// Stands for the key `K` where a value is needed: what `keys::bytes` is in `current().set(keys::bytes, 9)`.
+/// A value that represents the key `K`, such as `keys::bytes` in `current().set(keys::bytes, 9)`.
 ///
 /// ```
 /// use tracecast::{Key, KeyOf, keys};
@@ -75,7 +75,7 @@ impl<K: Key> KeyOf<K> {
     }
 }
 
-/// What a key is for.
+/// Where a key may be used.
 ///
 /// ```
 /// use tracecast::{Key, KeyKind, keys};
@@ -95,7 +95,7 @@ pub enum KeyKind {
     Measure,
 }
 
-/// How values of a key travel.
+/// The type of a key's values on the wire.
 ///
 /// ```
 /// use tracecast::{Key, ValueType, keys};
@@ -120,7 +120,7 @@ pub enum ValueType {
     Label,
 }
 
-/// All that is known of a key at compile time.
+/// The declaration of a key.
 ///
 /// ```
 /// use tracecast::{Key, keys};
@@ -136,20 +136,20 @@ pub struct KeyMeta {
     pub(crate) source: &'static Source,
     /// The attribute's name on the wire.
     pub name: &'static str,
-    /// What it is for.
+    /// Where it may be used.
     pub kind: KeyKind,
-    /// How its values travel.
+    /// The type of its values on the wire.
     pub value_type: ValueType,
     /// The text of its doc comment.
     pub description: &'static str,
-    /// How many values it has, for a label.
+    /// The number of its values, if it is a label.
     pub cardinality: Option<usize>,
-    /// Whether a shared value goes to the next process as baggage.
+    /// Whether a shared value is sent to the next process as baggage.
     pub baggage: bool,
     /// Where it was declared.
     pub location: &'static Location<'static>,
     text: fn(usize) -> LabelText,
-    /// The attributes that a label is on metrics, if it is several.
+    /// The attributes that represent the label on metrics, if there are several.
     pub(crate) parts: &'static [&'static str],
     part: fn(usize, usize) -> LabelText,
     pub(crate) learnt: bool,
@@ -188,7 +188,7 @@ impl KeyMeta {
         KeyMeta::new(name, description, KeyKind::Measure, T::TYPE, source)
     }
 
-    /// Shared values of this key travel to the next process as baggage.
+    /// Sends shared values of this key to the next process as baggage.
     pub const fn baggage(mut self) -> Self {
         self.baggage = true;
         self
@@ -200,12 +200,12 @@ impl KeyMeta {
         std::panic::catch_unwind(|| (self.text)(ordinal)).unwrap_or(LabelText::Borrowed("?"))
     }
 
-    /// Whether a label's value is several attributes on metrics.
+    /// Whether several attributes represent the label on metrics.
     pub(crate) fn is_joint(&self) -> bool {
         !self.parts.is_empty()
     }
 
-    /// What a label's value is on metrics: one attribute, or several.
+    /// The attributes that represent a value of the label on metrics.
     pub(crate) fn attributes(&self, ordinal: usize) -> impl Iterator<Item = (&'static str, LabelText)> {
         let whole = self.parts.is_empty().then(|| (self.name, self.label_text(ordinal)));
         let text = move |part| std::panic::catch_unwind(|| (self.part)(ordinal, part));
@@ -214,14 +214,14 @@ impl KeyMeta {
         whole.into_iter().chain(parts.filter(|(_, text)| !text.is_empty()))
     }
 
-    /// Whether ordinals of the two keys mean the same texts, now and later.
+    /// Whether the same ordinal always has the same text for both keys.
     pub(crate) fn same_texts(&self, other: &KeyMeta) -> bool {
         let same_place = self.location == other.location;
         let texts = |key: &KeyMeta| (0..key.cardinality.unwrap_or(0)).map(|at| key.label_text(at)).collect::<Vec<_>>();
         same_place || (!self.learnt && !other.learnt && self.parts == other.parts && texts(self) == texts(other))
     }
 
-    /// A key that stands for another one was declared where that was.
+    /// Sets the place of the declaration. A key that is derived from another one has the place of that one.
     pub(crate) const fn at(mut self, location: &'static Location<'static>) -> Self {
         self.location = location;
         self
@@ -252,7 +252,7 @@ impl KeyMeta {
     }
 }
 
-/// Two declarations of a key are equal if they mean the same attribute.
+/// Two declarations of a key are equal if they describe the same attribute.
 impl PartialEq for KeyMeta {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name && self.value_type == other.value_type
@@ -279,14 +279,14 @@ fn no_part(_: usize, _: usize) -> LabelText {
     note = "use `str`, `u64`, `i64` or `bool`"
 )]
 pub trait IdType {
-    /// How it travels.
+    /// Its type on the wire.
     const TYPE: ValueType;
 }
 
 /// Types a `measure` key may have.
 #[diagnostic::on_unimplemented(message = "a `measure` cannot be of type `{Self}`", note = "use `u64`, `i64` or `f64`")]
 pub trait MeasureType {
-    /// How it travels.
+    /// Its type on the wire.
     const TYPE: ValueType;
 }
 

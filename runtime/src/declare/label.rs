@@ -32,12 +32,12 @@ pub trait Label: Copy {
     /// How many values there are, `other` included.
     const CARDINALITY: usize;
 
-    /// The names of the attributes that it is on metrics, where one value stands for several of them that depend on each
-    /// other, as a service and its method: only pairs that there are count, and not all that could be made. Empty for a
-    /// label that is one attribute, under the name of its key.
+    /// The names of the attributes that represent it on metrics, if one value stands for several attributes that depend on each
+    /// other, such as a service and its method. Then only existing pairs count as series, not all combinations. Empty for a
+    /// label that is one attribute, named by its key.
     const PARTS: &'static [&'static str] = &[];
 
-    /// Whether texts are learnt at run time, so that they are not the same in two programs, or in two tables.
+    /// Whether texts are learnt at run time. Then the same ordinal may have different texts in two programs or two tables.
     #[doc(hidden)]
     const LEARNT: bool = false;
 
@@ -45,13 +45,13 @@ pub trait Label: Copy {
     #[doc(hidden)]
     const NONE: Option<usize> = None;
 
-    /// Which of them this is: less than `CARDINALITY`.
+    /// The ordinal of this value, less than `CARDINALITY`.
     fn ordinal(self) -> usize;
 
-    /// The text of the value with this ordinal. It is asked for while records are read, so it must not read them itself.
+    /// The text of the value with this ordinal. It is called while records are read, so it must not read records itself.
     fn value(ordinal: usize) -> LabelText;
 
-    /// The text of one of the attributes named by `PARTS`, by its place there. Without a text, the attribute is left out.
+    /// The text of the attribute at this position of `PARTS`. An empty text leaves the attribute out.
     fn part(ordinal: usize, part: usize) -> LabelText {
         let _ = part;
         Self::value(ordinal)
@@ -71,7 +71,7 @@ pub trait ClosedLabel: Sized {
     /// The texts, by ordinal.
     const VALUES: &'static [&'static str];
 
-    /// The value with this text; the `other` variant, where there is one, for any text that has none.
+    /// The value with this text. For an unknown text the `other` variant, if there is one.
     fn from_value(value: &str) -> Option<Self>;
 }
 
@@ -112,7 +112,7 @@ impl<L: Label> Label for Option<L> {
 /// The texts of the first numbers, which need no allocation.
 const SMALL: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"];
 
-/// A small number: `0` to `N - 1`, and `other` for everything past the end.
+/// A small number from `0` to `N - 1`; larger ones become `other`.
 ///
 /// ```
 /// use tracecast::{Index, Label};

@@ -1,4 +1,4 @@
-//! The metrics of one annotated function. Plain data.
+//! The metrics of an annotated function. Plain data.
 
 use crate::declare::cells::Metric;
 use crate::declare::key::{Key, LabelKey};
@@ -6,7 +6,7 @@ use crate::declare::label::Label;
 use crate::declare::metric::{LabelSet, OrNone, appended, ordinal};
 use crate::declare::value::IntoValue;
 
-/// Which metrics a function has.
+/// The metrics of a function.
 #[derive(Debug)]
 pub struct Meter {
     pub(crate) calls: Option<&'static Metric>,
@@ -16,7 +16,7 @@ pub struct Meter {
     pub(crate) first_item: Option<&'static Metric>,
     pub(crate) per_item: Option<&'static Metric>,
     pub(crate) items: Option<&'static Metric>,
-    /// How many sets of values the labels have that come from the result, and which is that of no result at all.
+    /// For the labels that come from the result: the number of their value sets, and the set that is used without a result.
     pub(crate) results: usize,
     pub(crate) no_result: usize,
 }
@@ -64,9 +64,9 @@ impl Meter {
         duration,
         /// How many calls are in progress.
         in_flight,
-        /// How long a stream takes to its first item.
+        /// The time until the first item of a stream.
         first_item,
-        /// How long it takes from one item to the next.
+        /// The time between two items.
         per_item,
         /// Counts the items.
         items
@@ -79,23 +79,23 @@ impl Meter {
         self
     }
 
-    /// Whether the beginning and the end of a call have to be timed.
+    /// Whether start and end of a call are timed.
     pub(crate) fn times_calls(&self) -> bool {
         self.duration.is_some() || self.first_item.is_some()
     }
 
-    /// Whether each item has to be timed.
+    /// Whether each item is timed.
     pub(crate) fn times_items(&self) -> bool {
         self.first_item.is_some() || self.per_item.is_some()
     }
 }
 
-/// The index of the labels that come from a result, if there is one.
+/// The index of the labels that come from the result; `None` before the first label.
 #[derive(Debug, Default)]
 pub struct ResultLabels(pub(crate) Option<usize>);
 
 impl ResultLabels {
-    /// One more label. Each has `none` among its values.
+    /// Adds a label. Each has the value `none`.
     #[inline]
     pub fn label<K: LabelKey>(&mut self, value: impl IntoValue<K::Value>)
     where

@@ -2,8 +2,8 @@
 //! which of them are on.
 //!
 //! Declarations are statics that the macros write. They are never freed, so everything here may be read by any thread at any
-//! time. `switch` changes the flag of a declaration; `cells` holds what a metric has counted, `observe` the callbacks of those
-//! that are asked. It uses `base` only.
+//! time. `switch` changes the flag of a declaration; `cells` holds the values of metrics, and `observe` the callbacks of
+//! observable gauges. This room uses only `base`.
 
 pub(crate) mod amount;
 pub(crate) mod callsite;

@@ -1,8 +1,8 @@
 //! Gauges that are read by callbacks when metrics are collected.
 //!
-//! Callbacks are the user's code: they may panic or hang. They run on threads of their own, for which the collection
-//! waits no longer than it is told to. A thread that hangs is left behind with its callback; another one goes on with those
-//! behind it after a short time, so that none has to wait for another.
+//! Callbacks are the user's code: they may panic or hang. They run on separate threads, and a collection waits for these only
+//! for a given time. A thread that hangs is abandoned with its callback; after a short time another thread calls the
+//! remaining callbacks, so that no callback delays the others for long.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,13 +21,13 @@ struct Callback {
     metric: &'static Metric,
     set: usize,
     read: Read,
-    /// It is being called, by a thread that may have been left behind.
+    /// It is being called, maybe by an abandoned thread.
     busy: AtomicBool,
-    /// It took long, the last time.
+    /// Its last call was slow.
     slow: AtomicBool,
 }
 
-/// By the order in which they were registered.
+/// Callbacks in the order of registration.
 pub(crate) struct Callbacks(BTreeMap<u64, Arc<Callback>>);
 
 static CALLBACKS: Mutex<Callbacks> = Mutex::new(Callbacks(BTreeMap::new()));
@@ -36,7 +36,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Callbacks> {
     CALLBACKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A callback is registered for as long as this lives. Just after it was dropped the callback may still be running.
+/// Keeps a callback registered while it lives. Just after the drop the callback may still be running.
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
@@ -77,14 +77,14 @@ pub(crate) fn register(metric: &'static Metric, set: usize, read: Read) -> Obser
     Observation(id)
 }
 
-/// A value that a callback gave.
+/// A value that a callback returned.
 pub(crate) struct Observed {
     pub(crate) metric: &'static Metric,
     pub(crate) set: usize,
     pub(crate) value: Amount,
 }
 
-/// Calls every callback of metrics that are on, and gives what came within `patience`.
+/// Calls the callbacks of all metrics that are on. Returns the values that arrived within `patience`.
 pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
     let mut due: Vec<Arc<Callback>> =
         lock().0.values().filter(|callback| callback.metric.state() != 0).cloned().collect();
@@ -105,15 +105,15 @@ pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
     newest.into_values().map(|(_, observed)| observed).collect()
 }
 
-/// A call of the user's code.
+/// A call of a user's callback.
 pub(crate) type Call<T> = Box<dyn FnOnce() -> Option<T> + Send>;
 
-/// How long one call may take before those behind it go on without it.
+/// How long a call may take before another thread makes the remaining calls.
 const OWN_TIME: Duration = Duration::from_millis(100);
-/// Threads that may be started for one collection.
+/// The largest number of threads for one collection.
 const MOST_THREADS: usize = 64;
 
-/// Makes the calls on threads of their own, and gives what came within `patience`.
+/// Makes the calls on separate threads. Returns the results that arrived within `patience`.
 pub(crate) fn call_all<T: Send + 'static>(calls: Vec<Call<T>>, patience: Duration) -> Vec<T> {
     let deadline = Instant::now().checked_add(patience);
     let (mut missing, mut values) = (calls.len(), Vec::new());
@@ -145,7 +145,7 @@ pub(crate) fn call_all<T: Send + 'static>(calls: Vec<Call<T>>, patience: Duratio
     values
 }
 
-/// Starts a thread that makes one call after the other; whether there is one.
+/// Starts a thread that makes the calls one after the other. False if it could not be started.
 fn start_calling<T: Send + 'static>(
     calls: &Arc<Mutex<std::vec::IntoIter<Call<T>>>>,
     send: &mpsc::Sender<Option<T>>,
@@ -172,7 +172,7 @@ impl Callback {
     }
 }
 
-/// For a forked child, on its one thread: the threads that were calling do not exist.
+/// Resets the state in a forked child, on its only thread: the calling threads do not exist there.
 pub(crate) fn abandon() {
     for callback in lock().0.values() {
         callback.busy.store(false, Relaxed);

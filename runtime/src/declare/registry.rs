@@ -20,8 +20,8 @@ static UNIQUE: AtomicU8 = AtomicU8::new(0);
 
 static HEAD: Head = Head { owner: Some(&OWNER) };
 
-/// A callsite that generated code declares, at the place of the call. `text` is its name of this many bytes, and behind it
-/// the name and the version of the crate, each on a line of its own.
+/// A callsite of generated code, at the place of the call. `text` has its name, which has this many bytes, and then the name
+/// and the version of the crate, each on its own line.
 #[track_caller]
 pub const fn callsite(text: &'static str, name_bytes: u16) -> Callsite {
     Callsite::new(&HEAD, text, name_bytes)
@@ -35,14 +35,14 @@ impl Source {
     }
 }
 
-/// Every callsite that is known by now.
+/// All callsites that are known so far.
 pub(crate) fn callsites() -> impl Iterator<Item = &'static Callsite> {
     let (start, stop) = bounds!(spans: Callsite);
     // SAFETY: these are the ends of the section, whose name is used by our macros alone.
     unsafe { own_statics::<Callsite>(start, stop, SPANS) }.chain(CALLSITES.iter())
 }
 
-/// Every key that was linked in, or that a known callsite or metric uses.
+/// All keys that were linked in or that a known callsite or metric uses.
 pub(crate) fn keys() -> Vec<&'static KeyMeta> {
     let (start, stop) = bounds!(keys: KeyMeta);
     // SAFETY: as in `callsites`.
@@ -58,7 +58,7 @@ pub(crate) fn keys() -> Vec<&'static KeyMeta> {
     keys
 }
 
-/// Every metric that is known by now.
+/// All metrics that are known so far.
 pub(crate) fn metrics() -> impl Iterator<Item = &'static Metric> {
     let (start, stop) = bounds!(metrics: Metric);
     // SAFETY: as in `callsites`.

@@ -1,8 +1,8 @@
-//! Whose spans and metrics they are that third parties made.
+//! The instrumentation scope of third-party spans and metrics.
 
 use crate::declare::value::OwnedValue;
 
-/// What instruments and spans of third parties belong to: a library, and what it says of itself.
+/// The instrumentation scope of third-party spans and instruments: a library and its description.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ForeignScope {
@@ -10,8 +10,8 @@ pub struct ForeignScope {
     pub name: String,
     /// Its version.
     pub version: Option<String>,
-    /// The schema of its names.
+    /// The URL of the schema that defines its attribute names.
     pub schema_url: Option<String>,
-    /// What else it says.
+    /// Its attributes.
     pub attributes: Vec<(String, OwnedValue)>,
 }

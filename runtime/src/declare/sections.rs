@@ -22,7 +22,7 @@ pub struct Source {
     pub(crate) file: &'static str,
 }
 
-/// What is the same in all copies of this crate.
+/// The fields that have the same layout in all copies of this crate.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Head {
@@ -66,8 +66,8 @@ impl Source {
 
 /// Puts a static into the section of spans, keys or metrics of an ELF file.
 ///
-/// Macros of this crate and not part of each expansion: so the compiler looks at the target once, which makes `cargo
-/// check` of annotated code faster, and the copy of this crate that reads a section has also named it.
+/// A macro of this crate and not part of each expansion: the compiler evaluates the target once, which makes `cargo check` of
+/// annotated code faster, and a section is named and read by the same copy of this crate.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_elf_section {

@@ -1,4 +1,4 @@
-//! The switch of every callsite: recording or not, capturing or not, filtered or not. Hot, at any time.
+//! Switches callsites and metrics on and off at run time: by recording, capturing and filters.
 
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ pub(crate) struct State {
     captures: usize,
     filter: Option<Filter>,
     metering: bool,
-    /// Names of metrics, `*` at the end standing for anything, and whether they are on. The last that matches counts.
+    /// Names of metrics, or prefixes that end in `*`, and whether these metrics are on. The last match decides.
     metrics: Vec<(String, bool)>,
 }
 
@@ -34,7 +34,7 @@ impl State {
         if on != 0 && filtered() { FILTERED } else { on }
     }
 
-    /// A filter never touches metrics.
+    /// The state of the metrics of a callsite. The filter of spans does not affect it.
     fn of_meter(&self, callsite: &Callsite) -> u8 {
         let metrics = callsite.metrics().into_iter().flat_map(|meter| meter.metrics());
         let on = metrics.fold(0, |on, metric| on | self.of_metric(metric));
@@ -78,7 +78,7 @@ fn change(change: impl FnOnce(&mut State)) {
 
 static CLAIMED: AtomicBool = AtomicBool::new(false);
 
-/// Makes the caller the one that may switch recording on; false if somebody is already.
+/// Claims recording for the caller. False if it is already claimed.
 pub(crate) fn claim_recording() -> bool {
     !CLAIMED.swap(true, AcqRel)
 }
@@ -87,13 +87,13 @@ pub(crate) fn start_recording() {
     change(|state| state.recording = true);
 }
 
-/// Stops to make spans, or goes on with it, while recording stays whose it is.
+/// Pauses or resumes recording without giving up the claim.
 #[cfg(feature = "otlp")]
 pub(crate) fn pause_recording(paused: bool) {
     change(|state| state.recording = !paused && CLAIMED.load(Relaxed));
 }
 
-/// Switches recording off, and leaves it to the next one.
+/// Switches recording off and gives up the claim.
 pub(crate) fn stop_recording() {
     change(|state| {
         state.recording = false;
@@ -116,12 +116,12 @@ pub(crate) fn end_capture() {
 
 static CLAIMED_METERING: AtomicBool = AtomicBool::new(false);
 
-/// Makes the caller the one that may switch metrics on; false if somebody is already.
+/// Claims metrics for the caller. False if they are already claimed.
 pub(crate) fn claim_metering() -> bool {
     !CLAIMED_METERING.swap(true, AcqRel)
 }
 
-/// Gives up the claim without having switched anything.
+/// Gives up the claim without switching anything.
 pub(crate) fn unclaim_metering() {
     CLAIMED_METERING.store(false, Release);
 }
@@ -133,13 +133,13 @@ pub(crate) fn start_metering(off: &[String]) {
     });
 }
 
-/// Stops to measure, or goes on with it, while the metrics stay whose they are.
+/// Pauses or resumes metrics without giving up the claim.
 #[cfg(feature = "otlp")]
 pub(crate) fn pause_metering(paused: bool) {
     change(|state| state.metering = !paused && CLAIMED_METERING.load(Relaxed));
 }
 
-/// Switches metrics off, and leaves them to the next one.
+/// Switches metrics off and gives up the claim.
 pub(crate) fn stop_metering() {
     change(|state| {
         state.metering = false;
@@ -148,7 +148,7 @@ pub(crate) fn stop_metering() {
     unclaim_metering();
 }
 
-/// Switches metrics on or off by name, or by the start of their names.
+/// Switches metrics on or off by name or by prefix.
 pub(crate) fn switch_metrics(pattern: &str, on: bool) {
     change(|state| {
         // What it covers says nothing any more.
@@ -157,12 +157,12 @@ pub(crate) fn switch_metrics(pattern: &str, on: bool) {
     });
 }
 
-/// Whether a metric has this name, or one that starts with it.
+/// Whether a metric matches this name or prefix.
 pub(crate) fn names_a_metric(pattern: &str) -> bool {
     registry::metrics().any(|metric| matches(pattern, metric.meta().name))
 }
 
-/// The state of a metric, which is registered first if need be.
+/// Returns the state of a metric. Registers it first if necessary.
 #[cold]
 pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
     let state = lock();
@@ -175,13 +175,13 @@ pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
 
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// Whether anything at all is on, for spans that have no callsite of their own yet.
+/// Whether anything is on, for spans that have no callsite yet.
 #[inline]
 pub(crate) fn is_on() -> bool {
     ON.load(Relaxed)
 }
 
-/// The state of a callsite, which is registered first if need be.
+/// Returns the state of a callsite. Registers it first if necessary.
 #[cold]
 pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
     let state = lock();
@@ -193,7 +193,7 @@ pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
     callsite.state()
 }
 
-/// Everything off: for a forked child.
+/// Switches everything off in a forked child.
 pub(crate) fn off_after_fork() {
     let mut state = lock();
     state.recording = false;

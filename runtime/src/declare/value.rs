@@ -1,4 +1,4 @@
-//! What an attribute may hold, and which Rust types may be given for a key.
+//! Values of attributes, and the Rust types that can be recorded under a key.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::base::escape;
 use crate::declare::interned::{Interned, InternedKey};
 use crate::declare::label::{Index, Label};
 
-/// A value on its way into a span: borrowed, never allocated.
+/// A value of an attribute, borrowed. Creating one allocates nothing.
 ///
 /// ```
 /// use tracecast::{IntoValue, Value};
@@ -20,7 +20,7 @@ use crate::declare::label::{Index, Label};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// No value: the attribute is left out. What `None` becomes.
+    /// No value: the attribute is left out. `None` becomes this.
     Absent,
     /// A flag.
     Bool(bool),
@@ -80,7 +80,7 @@ pub enum OwnedValue {
 }
 
 impl Value<'_> {
-    /// The same, owned; `None` for what is absent, and for a label, whose text only its key knows.
+    /// Converts to an owned value. `None` if it is absent or a label, whose text only its key knows.
     pub(crate) fn into_owned(self) -> Option<OwnedValue> {
         Some(match self {
             Value::Bool(flag) => OwnedValue::Bool(flag),
@@ -100,7 +100,7 @@ impl Value<'_> {
 
 #[cfg(feature = "otlp")]
 impl OwnedValue {
-    /// The same, borrowed.
+    /// Borrows the value.
     pub(crate) fn as_value(&self) -> Value<'_> {
         match self {
             OwnedValue::Bool(flag) => Value::Bool(*flag),
@@ -115,7 +115,7 @@ impl OwnedValue {
         }
     }
 
-    /// Puts other texts where `instead`, given a text, has one.
+    /// Replaces each text for which `instead` returns another one.
     pub(crate) fn change_texts(&mut self, instead: impl Fn(&str) -> Option<String>) {
         match self {
             OwnedValue::Str(text) => {
@@ -134,7 +134,7 @@ impl OwnedValue {
         }
     }
 
-    /// Bytes that it takes besides itself.
+    /// The bytes that it owns on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             OwnedValue::Str(Cow::Owned(text)) => text.len(),
@@ -214,7 +214,7 @@ owned_from! {
     note = "a label key takes its own type: a closed enum with `#[derive(TcLabel)]`, or what `tc_label_for!` was told of"
 )]
 pub trait IntoValue<T: ?Sized> {
-    /// Hands the value to `f`, borrowed for as long as `f` runs.
+    /// Calls `f` with the value, borrowed while `f` runs.
     fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R;
 }
 
@@ -348,7 +348,7 @@ impl<T: fmt::Display> IntoValue<str> for Displayed<T> {
     }
 }
 
-/// Labels are given as themselves.
+/// A label is recorded as it is.
 #[diagnostic::do_not_recommend]
 impl<L: Label> IntoValue<L> for L {
     #[inline]
@@ -411,8 +411,8 @@ macro_rules! optional {
 
 optional!(str, u64, i64, f64);
 
-/// Writes at most 1 KiB of `value`'s text to the stack and hands it to `f`. A `Display` that panics or fails
-/// gives what it had written until then.
+/// Writes at most 1 KiB of `value`'s text to the stack and calls `f` with it. If `Display` panics or fails, `f` gets the text
+/// that was written until then.
 pub(crate) fn formatted<R>(value: &dyn fmt::Display, f: impl FnOnce(&str) -> R) -> R {
     let mut text = Bounded { bytes: [0; 1024], len: 0 };
     // The result says only whether the text was cut, and a panicking `Display` must not reach the host.

@@ -1,13 +1,13 @@
-//! Attributes as OTLP has them: a key and a value that says its type.
+//! Attributes in protobuf: `KeyValue` messages.
 
 use crate::declare::value::Value;
 use crate::encode::message::any_value;
 use crate::encode::wire::{Wire, put_varint};
 
-/// Writes a field that is a `KeyValue`. If the value is a text, it is the last that is written. Who calls it knows what a label
-/// is called and leaves out what is absent: these have no value here.
+/// Writes a field that is a `KeyValue`. If the value is a text, its bytes are written last. The caller resolves labels and
+/// leaves out absent values: both would be written without a value.
 ///
-/// What most attributes are takes few and short copies: every length in it is one byte.
+/// Most attributes are short: all their lengths have one byte, and writing them takes a few small copies.
 #[inline(always)]
 pub(crate) fn key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     if let Value::Str(text) = value {
@@ -32,8 +32,9 @@ pub(crate) fn key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     any_key_value(wire, tag, key, value);
 }
 
-/// The field of a number or a flag, and how many bytes of it are used.
-#[inline]
+/// Encodes the value of a number or a flag. Returns the buffer and the number of bytes used in it.
+// Always inlined: as a call it would return its bytes through memory.
+#[inline(always)]
 fn short(value: Value<'_>) -> Option<([u8; 16], usize)> {
     let mut field = [0; 16];
     let mut integer = |number: u64| {
@@ -68,7 +69,7 @@ fn any_key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     wire.bytes[start] = tag;
 }
 
-/// Writes a field that is a `KeyValue`, where nothing hurries.
+/// Writes a field that is a `KeyValue`. Not inlined: for callers that are not on the fast path of spans.
 #[inline(never)]
 pub(crate) fn field(wire: &mut Wire, field: u8, key: &str, value: Value<'_>) {
     key_value(wire, field << 3 | 2, key, value);

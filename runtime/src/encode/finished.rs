@@ -1,16 +1,16 @@
-//! Spans that are owned data, as OTLP: those of a third party's scope stand together, beside ours in the same resource.
+//! Encodes spans that are owned data. A request groups the spans of third parties by scope, after our own.
 
 use std::sync::Arc;
 
 use crate::declare::scope::ForeignScope;
 use crate::declare::value::{OwnedValue, Value};
-use crate::encode::attribute;
-use crate::encode::resource::Request;
+use crate::encode::message::{self, Message};
+use crate::encode::resource::{self, Request};
 use crate::encode::span::{MESSAGE_KEY, OUTCOME_KEY, STATUS_ERROR, STATUS_OK, flags, status_message};
 use crate::encode::wire::Wire;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
 
-/// The spans of each scope, encoded.
+/// Encoded spans of third parties, by scope.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
     scopes: Vec<(Arc<ForeignScope>, Wire)>,
@@ -18,7 +18,7 @@ pub(crate) struct Scopes {
 }
 
 impl Scopes {
-    /// Adds a span to those of its scope.
+    /// Encodes a span and adds it to its scope.
     pub(crate) fn add(&mut self, of: &Arc<ForeignScope>, span: &FinishedSpan) {
         let is_known = |(scope, _): &(Arc<ForeignScope>, Wire)| Arc::ptr_eq(scope, of) || scope == of;
         let at = self.scopes.iter().position(is_known).unwrap_or_else(|| {
@@ -29,7 +29,7 @@ impl Scopes {
         write_span(&mut self.scopes[at].1, span);
     }
 
-    /// How many spans it holds.
+    /// The number of spans in all scopes.
     pub(crate) fn len(&self) -> usize {
         self.spans
     }
@@ -38,19 +38,17 @@ impl Scopes {
         self.scopes.iter().map(|(_, wire)| wire.len()).sum()
     }
 
-    /// Writes all of it into a request, and begins anew.
+    /// Moves all scopes into a request.
     pub(crate) fn write(&mut self, request: &mut Request, wire: &mut Wire) {
         for (scope, spans) in self.scopes.drain(..) {
             request.next_scope(wire);
-            wire.nested(1, |wire| write_scope(wire, &scope));
-            wire.push(&spans.bytes);
-            wire.text_unless_empty(3, scope.schema_url.as_deref().unwrap_or_default());
+            resource::of_scope(wire, Some(&scope), |wire| wire.push(&spans.bytes));
         }
         self.spans = 0;
     }
 }
 
-/// The status of a span, with its code and its message: what a third party gave it, or what its outcome says.
+/// The code and the message of the status. It is the one that a third party set, or follows from the outcome.
 pub(crate) fn status(span: &FinishedSpan) -> Option<(u8, &str)> {
     match &span.status {
         Status::Ok => Some((STATUS_OK, "")),
@@ -62,69 +60,62 @@ pub(crate) fn status(span: &FinishedSpan) -> Option<(u8, &str)> {
     }
 }
 
-/// What is said of the outcome as an attribute: the status has no word for it.
+/// The value of the outcome attribute. Only a cancelled span has it, because the status cannot express cancellation.
 pub(crate) fn outcome(span: &FinishedSpan) -> Option<&'static str> {
     let is_silent = span.outcome == Outcome::Cancelled && span.attribute(OUTCOME_KEY).is_none();
     is_silent.then(|| span.outcome.as_str())
 }
 
-fn write_scope(wire: &mut Wire, scope: &ForeignScope) {
-    wire.text(1, &scope.name);
-    wire.text_unless_empty(2, scope.version.as_deref().unwrap_or_default());
-    scope.attributes.iter().for_each(|(key, value)| attribute::field(wire, 3, key, value.as_value()));
-}
-
 /// Writes a span as a field of its scope.
-pub(crate) fn write_span(wire: &mut Wire, span: &FinishedSpan) {
-    wire.nested(2, |wire| {
-        wire.field_of_bytes(1, &span.trace_id.0.to_be_bytes());
-        wire.field_of_bytes(2, &span.span_id.0.to_be_bytes());
-        wire.text_unless_empty(3, &span.trace_state);
+pub(crate) fn write_span(m: &mut impl Message, span: &FinishedSpan) {
+    m.element(2, |m| {
+        m.id(1, "traceId", &span.trace_id.0.to_be_bytes());
+        m.id(2, "spanId", &span.span_id.0.to_be_bytes());
+        m.string_unless_empty(3, "traceState", &span.trace_state);
         if let Some(parent) = span.parent_span_id {
-            wire.field_of_bytes(4, &parent.0.to_be_bytes());
+            m.id(4, "parentSpanId", &parent.0.to_be_bytes());
         }
-        wire.text(5, &span.name);
-        wire.number(6, span.kind as u64 + 1);
-        wire.fixed(7, span.start_unix_nanos);
-        wire.fixed(8, span.end_unix_nanos());
-        attributes(wire, 9, &span.attributes);
-        if let Some(outcome) = outcome(span) {
-            attribute::field(wire, 9, OUTCOME_KEY, Value::Str(outcome));
-        }
-        wire.number_unless_zero(10, span.dropped_attributes);
-        span.events.iter().for_each(|event| wire.nested(11, |wire| write_event(wire, event)));
-        wire.number_unless_zero(12, span.dropped_events);
-        span.links.iter().for_each(|link| wire.nested(13, |wire| write_link(wire, link)));
-        wire.number_unless_zero(14, span.dropped_links);
+        m.string(5, "name", &span.name);
+        m.uint32(6, "kind", span.kind as u32 + 1);
+        m.fixed64(7, "startTimeUnixNano", span.start_unix_nanos);
+        m.fixed64(8, "endTimeUnixNano", span.end_unix_nanos());
+        let outcome = outcome(span).map(|outcome| (OUTCOME_KEY, Value::Str(outcome)));
+        message::attributes(m, 9, given(&span.attributes).chain(outcome));
+        m.count(10, "droppedAttributesCount", span.dropped_attributes);
+        m.messages(11, "events", &span.events, event);
+        m.count(12, "droppedEventsCount", span.dropped_events);
+        m.messages(13, "links", &span.links, link);
+        m.count(14, "droppedLinksCount", span.dropped_links);
         if let Some((code, message)) = status(span) {
-            wire.nested(15, |wire| {
-                wire.text_unless_empty(2, message);
-                wire.number(3, u64::from(code));
+            m.message(15, "status", |m| {
+                m.string_unless_empty(2, "message", message);
+                m.uint32(3, "code", u32::from(code));
             });
         }
-        // Field 16 has a tag of two bytes.
-        wire.push(&[0x85, 0x01]);
-        wire.push(&flags(true, Some(span.parent_is_remote)).to_le_bytes());
+        m.fixed32(16, "flags", flags(true, Some(span.parent_is_remote)));
     });
 }
 
-fn write_event(wire: &mut Wire, event: &Event) {
-    wire.fixed(1, event.unix_nanos);
-    wire.text(2, &event.name);
-    attributes(wire, 3, &event.attributes);
-    wire.number_unless_zero(4, event.dropped_attributes);
+fn event(m: &mut impl Message, event: &Event) {
+    m.fixed64(1, "timeUnixNano", event.unix_nanos);
+    m.string(2, "name", &event.name);
+    message::attributes(m, 3, given(&event.attributes));
+    m.count(4, "droppedAttributesCount", event.dropped_attributes);
 }
 
-fn write_link(wire: &mut Wire, link: &Link) {
-    wire.field_of_bytes(1, &link.trace_id.0.to_be_bytes());
-    wire.field_of_bytes(2, &link.span_id.0.to_be_bytes());
-    wire.text_unless_empty(3, &link.trace_state);
-    attributes(wire, 4, &link.attributes);
-    wire.number_unless_zero(5, link.dropped_attributes);
-    wire.push(&[6 << 3 | 5]);
-    wire.push(&flags(link.sampled, link.is_remote).to_le_bytes());
+fn link(m: &mut impl Message, link: &Link) {
+    m.id(1, "traceId", &link.trace_id.0.to_be_bytes());
+    m.id(2, "spanId", &link.span_id.0.to_be_bytes());
+    m.string_unless_empty(3, "traceState", &link.trace_state);
+    if !link.attributes.is_empty() {
+        message::attributes(m, 4, given(&link.attributes));
+    }
+    if link.dropped_attributes > 0 {
+        m.uint32(5, "droppedAttributesCount", link.dropped_attributes);
+    }
+    m.fixed32(6, "flags", flags(link.sampled, link.is_remote));
 }
 
-fn attributes(wire: &mut Wire, field: u8, attributes: &[Attribute]) {
-    attributes.iter().for_each(|given| attribute::field(wire, field, &given.key, given.value.as_value()));
+fn given(attributes: &[Attribute]) -> impl Iterator<Item = (&str, Value<'_>)> {
+    attributes.iter().map(|given| (&*given.key, given.value.as_value()))
 }

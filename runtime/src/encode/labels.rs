@@ -1,4 +1,4 @@
-//! Labels as they were encoded before: their texts are few, and some are made anew whenever they are asked for.
+//! A cache of encoded labels. Labels have few values, and the text of some is formatted on each request.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -8,10 +8,11 @@ use crate::declare::value::Value;
 use crate::encode::attribute::key_value;
 use crate::encode::wire::Wire;
 
-/// Values that are kept; of more than that, the later ones are encoded each time.
+/// The largest number of cached values. Further values are encoded each time.
 const MOST: usize = 8_192;
 
-/// Encoded `KeyValue`s, each behind a byte for the tag of its field, by the address of the key and the ordinal of the value. A text never changes its ordinal.
+/// Encoded `KeyValue`s by key address and ordinal of the value, each after one byte for the field's tag. The ordinal of a text
+/// never changes.
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
     known: HashMap<(usize, usize), Place, BuildHasherDefault<Mixer>>,
@@ -26,7 +27,7 @@ struct Place {
 }
 
 impl Labels {
-    /// Writes a field that is a label's `KeyValue`, and says how many bytes its text has, which are the last.
+    /// Writes the `KeyValue` field of a label. Returns the length of its text, which is written last.
     // Always inlined: with and without a redaction hook there are two callers, and neither would get it otherwise.
     #[inline(always)]
     pub(crate) fn write(&mut self, wire: &mut Wire, tag: u8, key: &'static KeyMeta, ordinal: usize) -> usize {
@@ -53,7 +54,7 @@ impl Labels {
     }
 }
 
-/// A hasher for addresses and small numbers, neither of which anybody chooses to do harm.
+/// A hasher for addresses and small numbers. No peer can choose them, so it needs no seed.
 #[derive(Debug, Default)]
 struct Mixer(u64);
 

@@ -1,15 +1,14 @@
 //! Log records as one OTLP request.
 //!
-//! Records of one target are one scope: OpenTelemetry has the name of a logger there. So each target has a buffer of its
-//! own, and the buffers follow each other in the request.
+//! The scope of a record is its target, as the scope of an OpenTelemetry logger is its name. Each target has its own buffer;
+//! the request is a concatenation of these buffers.
 
-use crate::declare::value::Value;
-use crate::encode::message::{self, Message, any_value};
+use crate::encode::message::{self, Message, pairs, text_value};
 use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
 use crate::logs::LogRecord;
 
-/// An `ExportLogsServiceRequest` in the making: one resource, a scope for each target, any number of records.
+/// Builds an `ExportLogsServiceRequest` with one resource and a scope for each target.
 #[derive(Debug)]
 pub(crate) struct LogBatch<M = Wire> {
     resource: EncodedResource,
@@ -34,7 +33,7 @@ impl<M: Message> LogBatch<M> {
         self.records == 0
     }
 
-    /// How long the request is by now, but for what all have in common.
+    /// The length of the request so far, without the resource.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -56,10 +55,11 @@ impl<M: Message> LogBatch<M> {
         self.records += 1;
     }
 
-    /// The request; the batch begins anew. It is written into `buffer`, which may have been used before.
+    /// Returns the request and empties the batch. The request is written into `buffer`, whose old content is discarded.
     pub(crate) fn take(&mut self, mut buffer: Vec<u8>) -> Vec<u8> {
         buffer.clear();
-        buffer.reserve(self.bytes + self.resource.bytes.len());
+        // Enough for JSON too: a buffer that is a little too short would be copied as a whole.
+        buffer.reserve(self.bytes + 64 * (1 + self.scopes.len()) + 4 * self.resource.bytes.len());
         (self.records, self.bytes) = (0, 0);
         let scopes = std::mem::take(&mut self.scopes);
         self.resource.request(["resourceLogs", "scopeLogs"], buffer, |m: &mut M| {
@@ -73,7 +73,7 @@ impl<M: Message> LogBatch<M> {
     }
 }
 
-/// What a scope takes besides its name and its records: two tags with their lengths.
+/// The bytes of a scope without its name and its records: tags and lengths.
 const SCOPE_BYTES: usize = 11;
 
 fn log_record(m: &mut impl Message, record: &LogRecord) {
@@ -81,9 +81,9 @@ fn log_record(m: &mut impl Message, record: &LogRecord) {
     m.uint32(2, "severityNumber", u32::from(record.severity()));
     m.string_unless_empty(3, "severityText", record.severity_text());
     if !record.body.is_empty() {
-        m.message(5, "body", |m| any_value(m, Value::Str(&record.body)));
+        m.message(5, "body", |m| text_value(m, &record.body));
     }
-    message::attributes(m, 6, &record.attributes);
+    message::attributes(m, 6, pairs(&record.attributes));
     if record.dropped_attributes > 0 {
         m.uint32(7, "droppedAttributesCount", record.dropped_attributes);
     }

@@ -1,17 +1,17 @@
-//! OTLP messages, described once for both of their forms: protocol buffers and JSON.
+//! Describes OTLP messages once for both encodings, protocol buffers and JSON.
 //!
 //! A function that describes a message calls a method for each field, with the field's number and its name in JSON. The
-//! methods are named after the types of protocol buffers. They write what they are given: a description itself leaves out
-//! the fields that have no value.
+//! methods are named after the types of protocol buffers. They always write the field: a description does not call them for
+//! fields without a value.
 
 use crate::declare::value::{OwnedValue, Value, formatted};
 
-/// The message that is being written, in one of its two forms.
+/// Writes the fields of a message in one of the two encodings.
 pub(crate) trait Message: Default {
-    /// A whole message. It is written into `buffer`, which may have been used before.
+    /// Encodes a whole message into `buffer`, whose old content is discarded.
     fn encode(buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8>;
 
-    /// Bytes that were written.
+    /// The number of bytes written so far.
     #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
     fn len(&self) -> usize;
 
@@ -25,14 +25,16 @@ pub(crate) trait Message: Default {
 
     fn boolean(&mut self, field: u8, name: &str, flag: bool);
 
-    /// An enum, too.
+    /// Also used for enums.
     fn uint32(&mut self, field: u8, name: &str, number: u32);
+
+    /// A `uint32` that is usually zero. Protocol buffers omit a zero.
+    fn count(&mut self, field: u8, name: &str, number: u32);
 
     fn sint32(&mut self, field: u8, name: &str, number: i32);
 
     fn int64(&mut self, field: u8, name: &str, number: i64);
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
     fn fixed32(&mut self, field: u8, name: &str, number: u32);
 
     fn fixed64(&mut self, field: u8, name: &str, number: u64);
@@ -41,7 +43,7 @@ pub(crate) trait Message: Default {
 
     fn double(&mut self, field: u8, name: &str, number: f64);
 
-    /// The bytes of a trace's or a span's id.
+    /// A trace id or a span id.
     fn id(&mut self, field: u8, name: &str, bytes: &[u8]);
 
     fn packed_uint64(&mut self, field: u8, name: &str, numbers: &[u64]);
@@ -52,23 +54,23 @@ pub(crate) trait Message: Default {
 
     fn message(&mut self, field: u8, name: &str, write: impl FnOnce(&mut Self));
 
-    /// A message that is likely to have more than 16 KiB.
+    /// A message that is probably longer than 16 KiB.
     fn long_message(&mut self, field: u8, name: &str, write: impl FnOnce(&mut Self));
 
-    /// A repeated field, whose elements `write` writes.
+    /// A repeated field. `write` writes its elements.
     fn list(&mut self, name: &str, write: impl FnOnce(&mut Self));
 
-    /// A message in a list.
+    /// An element of a list.
     fn element(&mut self, field: u8, write: impl FnOnce(&mut Self));
 
-    /// A message in a list that is likely to have more than 16 KiB.
+    /// An element of a list that is probably longer than 16 KiB.
     fn long_element(&mut self, field: u8, write: impl FnOnce(&mut Self));
 
-    /// Elements of a list that were written before.
+    /// Appends elements of a list that are already encoded.
     #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
     fn elements(&mut self, written: &Self);
 
-    /// A repeated field with a message for each item.
+    /// A repeated field with one message per item.
     fn messages<T>(
         &mut self,
         field: u8,
@@ -79,7 +81,7 @@ pub(crate) trait Message: Default {
         self.list(name, |m| items.into_iter().for_each(|item| m.element(field, |m| write(m, item))));
     }
 
-    /// A `KeyValue` in a list.
+    /// A `KeyValue` element of a list.
     fn key_value(&mut self, field: u8, key: &str, value: Value<'_>) {
         self.element(field, |m| {
             m.string(1, "key", key);
@@ -88,10 +90,10 @@ pub(crate) trait Message: Default {
     }
 }
 
-/// The fields of an `AnyValue`.
+/// Writes the field of an `AnyValue`.
 pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
     match value {
-        Value::Str(text) | Value::Static(text) => m.string(1, "stringValue", text),
+        Value::Str(text) | Value::Static(text) => text_value(m, text),
         Value::Bool(flag) => m.boolean(2, "boolValue", flag),
         Value::I64(number) => m.int64(3, "intValue", number),
         Value::U64(number) => with_unsigned(number, |value| any_value(m, value)),
@@ -104,19 +106,31 @@ pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
     }
 }
 
+/// Writes the field of an `AnyValue` that is a text.
+pub(crate) fn text_value(m: &mut impl Message, text: &str) {
+    m.string(1, "stringValue", text);
+}
+
 fn array<'a>(m: &mut impl Message, values: impl Iterator<Item = Value<'a>>) {
     m.message(5, "arrayValue", |m| m.messages(1, "values", values, any_value));
 }
 
-/// A field of attributes.
-pub(crate) fn attributes<K: AsRef<str>>(m: &mut impl Message, field: u8, attributes: &[(K, OwnedValue)]) {
-    m.list("attributes", |m| {
-        attributes.iter().for_each(|(key, value)| m.key_value(field, key.as_ref(), value.as_value()));
-    });
+/// Writes a field of attributes.
+pub(crate) fn attributes<'a>(
+    m: &mut impl Message,
+    field: u8,
+    attributes: impl IntoIterator<Item = (&'a str, Value<'a>)>,
+) {
+    m.list("attributes", |m| attributes.into_iter().for_each(|(key, value)| m.key_value(field, key, value)));
 }
 
-/// Hands an unsigned number to `f` as OTLP can hold it. One that its integers cannot hold travels as text, as the specification
-/// of OpenTelemetry has it: cut to the largest integer it would be a wrong number that looks like a right one.
+/// Borrows owned attributes for [`attributes`].
+pub(crate) fn pairs<K: AsRef<str>>(attributes: &[(K, OwnedValue)]) -> impl Iterator<Item = (&str, Value<'_>)> {
+    attributes.iter().map(|(key, value)| (key.as_ref(), value.as_value()))
+}
+
+/// Calls `f` with an unsigned number as an OTLP value. A number above `i64::MAX` becomes text, as OpenTelemetry specifies:
+/// clamping it would send a wrong number that looks right.
 pub(crate) fn with_unsigned<R>(number: u64, f: impl FnOnce(Value<'_>) -> R) -> R {
     match i64::try_from(number) {
         Ok(number) => f(Value::I64(number)),

@@ -1,14 +1,14 @@
-//! Metrics as one OTLP request: ours, and those of raw OpenTelemetry instruments, by scope.
+//! Encodes metrics as one OTLP request, grouped by scope: ours first, then those of raw OpenTelemetry instruments.
 
 use crate::declare::metric::MetricKind;
-use crate::encode::message::{self, Message};
+use crate::encode::message::{self, Message, pairs};
 use crate::encode::resource::{self, EncodedResource};
 use crate::encode::wire::Wire;
 use crate::meter::snapshot::{
     ExemplarPoint, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot, Temporality,
 };
 
-/// `AGGREGATION_TEMPORALITY_DELTA` and its other.
+/// `AGGREGATION_TEMPORALITY_DELTA` and `AGGREGATION_TEMPORALITY_CUMULATIVE`.
 const DELTA: u32 = 1;
 const CUMULATIVE: u32 = 2;
 
@@ -17,25 +17,19 @@ pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -
     request::<Wire>(resource, snapshot)
 }
 
-/// The same in either form.
+/// The same request in either encoding.
 pub(crate) fn request<M: Message>(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
     resource.request(["resourceMetrics", "scopeMetrics"], Vec::new(), |m: &mut M| {
-        m.long_element(2, |m| {
-            resource::own_scope(m);
-            metrics(m, snapshot.metrics.iter().filter(|metric| metric.scope.is_none()));
-        });
+        let ours = snapshot.metrics.iter().filter(|metric| metric.scope.is_none());
+        m.long_element(2, |m| resource::of_scope(m, None, |m| metrics(m, ours)));
         for of_scope in snapshot.metrics.chunk_by(|one, next| one.scope == next.scope) {
-            let Some(scope) = of_scope.first().and_then(|metric| metric.scope.as_ref()) else { continue };
-            m.long_element(2, |m| {
-                resource::scope(m, &scope.name, scope.version.as_deref(), &scope.attributes);
-                metrics(m, of_scope);
-                scope.schema_url.iter().for_each(|url| m.string(3, "schemaUrl", url));
-            });
+            let Some(scope) = of_scope.first().and_then(|metric| metric.scope.as_deref()) else { continue };
+            m.long_element(2, |m| resource::of_scope(m, Some(scope), |m| metrics(m, of_scope)));
         }
     })
 }
 
-/// A metric that only refused measurements has no points, and is not worth sending.
+/// Writes the metrics that have points. A metric that only rejected measurements has none.
 fn metrics<'a>(m: &mut impl Message, metrics: impl IntoIterator<Item = &'a MetricPoints>) {
     let with_points = metrics.into_iter().filter(|metric| !metric.points.is_empty());
     m.list("metrics", |m| with_points.for_each(|one| m.long_element(2, |m| metric(m, one))));
@@ -73,7 +67,7 @@ fn point(m: &mut impl Message, metric: &MetricPoints, point: &Point) {
         PointValue::Exponential(_) => 1,
         PointValue::U64(_) | PointValue::I64(_) | PointValue::F64(_) => 7,
     };
-    message::attributes(m, attributes, &point.labels);
+    message::attributes(m, attributes, pairs(&point.labels));
     match &point.value {
         PointValue::Histogram(value) => histogram(m, value),
         PointValue::Exponential(value) => exponential(m, value),

@@ -1,7 +1,7 @@
-//! What is sent, made from what was recorded: OTLP requests, and the views that change metrics before.
+//! Encodes recorded data as OTLP requests, and applies views to metrics.
 //!
-//! Bytes are written straight from records, points and entries: no messages in between, no generated code. Encoding a span
-//! allocates nothing. It uses the rooms that hold the data; `interop` and `export` use it.
+//! Encoders write bytes directly from records, points and log records, without intermediate messages or generated code.
+//! Encoding a span allocates nothing. This room uses the rooms that hold the data; `interop` and `export` use it.
 
 pub(crate) mod attribute;
 pub(crate) mod finished;

@@ -1,11 +1,11 @@
-//! A message as protobuf.
+//! Writes messages as protobuf.
 
 use crate::declare::value::Value;
 use crate::encode::attribute;
 use crate::encode::message::Message;
 use crate::encode::wire::Wire;
 
-/// Protocol buffers.
+/// Protobuf has field numbers and no names.
 impl Message for Wire {
     fn encode(buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8> {
         let mut wire = Wire::reusing(buffer);
@@ -30,6 +30,10 @@ impl Message for Wire {
         self.number(field, u64::from(number));
     }
 
+    fn count(&mut self, field: u8, _: &str, number: u32) {
+        self.number_unless_zero(field, number);
+    }
+
     fn sint32(&mut self, field: u8, _: &str, number: i32) {
         self.signed(field, number);
     }
@@ -38,11 +42,14 @@ impl Message for Wire {
         self.number(field, number as u64);
     }
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[inline]
     fn fixed32(&mut self, field: u8, _: &str, number: u32) {
-        // The flags of a span are field 16, whose tag has two bytes.
-        self.varint(u64::from(field) << 3 | 5);
-        self.push(&number.to_le_bytes());
+        let [a, b, c, d] = number.to_le_bytes();
+        match field {
+            // The flags of a span are field 16, whose tag has two bytes.
+            16.. => self.push(&[(field << 3) | 0x85, field >> 4, a, b, c, d]),
+            _ => self.push(&[field << 3 | 5, a, b, c, d]),
+        }
     }
 
     fn fixed64(&mut self, field: u8, _: &str, number: u64) {

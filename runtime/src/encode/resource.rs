@@ -1,19 +1,20 @@
-//! The resource, encoded once, and what every request begins with: the resource and our scope.
+//! The resource, encoded once, and the parts that all requests share: resource and scopes.
 
+use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
-use crate::encode::message::{self, Message};
+use crate::encode::message::{self, Message, pairs};
 use crate::encode::wire::{Opened, Wire};
 
-/// The scope of all that we send.
+/// The name of our own scope.
 pub(crate) const SCOPE_NAME: &str = "tracecast";
 pub(crate) const SCOPE_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What describes this process, in the form in which requests hold it.
+/// The attributes of this process, also encoded for requests.
 #[derive(Clone, Debug)]
 pub(crate) struct EncodedResource {
     pub(crate) attributes: Vec<(String, OwnedValue)>,
     pub(crate) schema_url: Option<String>,
-    /// The fields of a request's resource but its scopes.
+    /// The protobuf fields of a `ResourceSpans`, `ResourceMetrics` or `ResourceLogs`, without its scopes.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -22,7 +23,7 @@ impl EncodedResource {
         EncodedResource { attributes: attributes.to_vec(), schema_url: None, bytes: Vec::new() }.encoded()
     }
 
-    /// The schema to which the names of the attributes keep.
+    /// Sets the URL of the schema that defines the attribute names.
     pub(crate) fn with_schema_url(mut self, schema_url: &str) -> Self {
         self.schema_url = Some(schema_url.to_owned());
         self.encoded()
@@ -35,16 +36,16 @@ impl EncodedResource {
         self
     }
 
-    /// The fields of a `ResourceSpans`, `ResourceMetrics` or `ResourceLogs` but its scopes.
+    /// Writes the fields of a `ResourceSpans`, `ResourceMetrics` or `ResourceLogs` without its scopes.
     fn describe(&self, m: &mut impl Message) {
-        m.message(1, "resource", |m| message::attributes(m, 1, &self.attributes));
+        m.message(1, "resource", |m| message::attributes(m, 1, pairs(&self.attributes)));
         if let Some(url) = &self.schema_url {
             m.string(3, "schemaUrl", url);
         }
     }
 
-    /// A request of spans, of metrics or of logs, of which `scopes` writes the scopes. All three have the same fields;
-    /// `names` are those of the lists of resources and of scopes. It is written into `buffer`.
+    /// Encodes a request of spans, metrics or logs into `buffer`; `scopes` writes its scopes. The three requests have the
+    /// same fields and differ in the JSON names of their lists: `names` has those of resources and of scopes.
     pub(crate) fn request<M: Message>(
         &self,
         names: [&str; 2],
@@ -62,7 +63,7 @@ impl EncodedResource {
         })
     }
 
-    /// Begins a request of spans, of metrics or of logs: all three have the same first fields.
+    /// Begins a protobuf request with our own scope.
     pub(crate) fn begin(&self, wire: &mut Wire) -> Request {
         let resource = wire.open_long(1);
         wire.push(&self.bytes);
@@ -72,7 +73,7 @@ impl EncodedResource {
     }
 }
 
-/// A request that was begun.
+/// The open messages of a request.
 #[must_use = "a request has to be ended"]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
@@ -81,7 +82,7 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// Ends the scope and begins another one, of the same resource, which the caller names.
+    /// Ends the scope and begins the next one of the same resource. The caller writes its fields.
     pub(crate) fn next_scope(&mut self, wire: &mut Wire) {
         wire.close(self.scope);
         self.scope = wire.open_long(2);
@@ -93,18 +94,30 @@ impl Request {
     }
 }
 
-/// The scope of a `ScopeSpans`, `ScopeMetrics` or `ScopeLogs`.
+/// Writes the scope of a `ScopeSpans`, `ScopeMetrics` or `ScopeLogs`.
 pub(crate) fn scope(m: &mut impl Message, name: &str, version: Option<&str>, attributes: &[(String, OwnedValue)]) {
     m.message(1, "scope", |m| {
         m.string_unless_empty(1, "name", name);
         version.into_iter().for_each(|version| m.string(2, "version", version));
-        message::attributes(m, 3, attributes);
+        message::attributes(m, 3, pairs(attributes));
     });
 }
 
-/// The scope of what is ours.
-pub(crate) fn own_scope(m: &mut impl Message) {
+/// Writes our own scope.
+fn own_scope(m: &mut impl Message) {
     scope(m, SCOPE_NAME, Some(SCOPE_VERSION), &[]);
+}
+
+/// Writes the fields of a `ScopeSpans` or `ScopeMetrics`; `items` writes the spans or metrics. `None` is our own scope.
+pub(crate) fn of_scope<M: Message>(m: &mut M, of: Option<&ForeignScope>, items: impl FnOnce(&mut M)) {
+    match of {
+        Some(of) => scope(m, &of.name, of.version.as_deref(), &of.attributes),
+        None => own_scope(m),
+    }
+    items(m);
+    if let Some(url) = of.and_then(|of| of.schema_url.as_deref()) {
+        m.string_unless_empty(3, "schemaUrl", url);
+    }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -1,4 +1,4 @@
-//! Writes the parts of a span as they come.
+//! Writes a span in parts, in the order in which its record is read.
 
 use crate::declare::callsite::Kind;
 use crate::declare::key::KeyMeta;
@@ -8,9 +8,9 @@ use crate::encode::labels::Labels;
 use crate::encode::wire::{Opened, Wire};
 use crate::record::finished::Outcome;
 
-/// The attribute that says how a span ended that neither failed nor came to its end.
+/// The attribute for the outcome of a span that neither completed nor failed.
 pub(crate) const OUTCOME_KEY: &str = "tc.outcome";
-/// The key whose text is the message of the status.
+/// The attribute whose text becomes the status message.
 pub(crate) const MESSAGE_KEY: &str = "error.message";
 /// `STATUS_CODE_OK`.
 pub(crate) const STATUS_OK: u8 = 1;
@@ -18,15 +18,15 @@ pub(crate) const STATUS_OK: u8 = 1;
 pub(crate) const STATUS_ERROR: u8 = 2;
 
 const FLAG_SAMPLED: u32 = 1;
-/// Whether the other span is remote is known.
+/// Set if it is known whether the other span is remote.
 const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
 const FLAG_IS_REMOTE: u32 = 1 << 9;
 
-/// Where attributes go: the tag of the field, for a span and for an event.
+/// The tags of the attribute field, in a span and in an event.
 const OF_SPAN: u8 = 9 << 3 | 2;
 const OF_EVENT: u8 = 3 << 3 | 2;
 
-/// What every span has.
+/// The fields that every span has.
 pub(crate) struct Head {
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// The number of the kind: 0 would be unspecified.
+    /// The OTLP number of the kind; 0 means unspecified.
     fn kind(&self) -> u8 {
         self.kind as u8 + 1
     }
@@ -57,7 +57,7 @@ pub(crate) fn flags(sampled: bool, is_remote: Option<bool>) -> u32 {
     remote | if sampled { FLAG_SAMPLED } else { 0 }
 }
 
-/// What the status of a failed span says if no error's message was recorded.
+/// The status message of a failed span without a recorded error message.
 pub(crate) fn status_message(outcome: Outcome) -> &'static str {
     if outcome == Outcome::Panicked { "panicked" } else { "" }
 }
@@ -66,20 +66,20 @@ pub(crate) fn status_message(outcome: Outcome) -> &'static str {
 pub(crate) struct SpanWriter {
     pub(crate) wire: Wire,
     labels: Labels,
-    /// The attributes of the span, and behind them those of the event that is being written.
+    /// The attributes of the span, followed by those of the open event.
     written: Vec<Written>,
-    /// The field in which attributes go, and the first of `written` that is beside them.
+    /// The tag for the next attribute, and the first entry of `written` that belongs to the same span or event.
     tag: u8,
     first: usize,
 }
 
-/// An attribute in the buffer.
+/// An attribute that is in the buffer.
 #[derive(Clone, Copy, Debug)]
 struct Written {
     name: &'static str,
     start: usize,
     end: usize,
-    /// Bytes of its text, which are its last, or `NO_TEXT`.
+    /// The length of its text, which is at its end, or `NO_TEXT`.
     text: usize,
 }
 
@@ -92,7 +92,7 @@ impl Default for SpanWriter {
 }
 
 impl SpanWriter {
-    /// Begins a span: all of known size is put together first and copied at once.
+    /// Begins a span. Fields of known size are assembled first and copied at once.
     #[inline]
     pub(crate) fn begin(&mut self, head: &Head) -> Opened {
         self.written.clear();
@@ -121,12 +121,12 @@ impl SpanWriter {
         opened
     }
 
-    /// Writes the state that the span's trace came with.
+    /// Writes the `tracestate` of the span's trace.
     pub(crate) fn trace_state(&mut self, state: &str) {
         self.wire.text_unless_empty(3, state);
     }
 
-    /// Writes an attribute of the span, or of the event that was begun.
+    /// Writes an attribute of the span, or of the open event.
     #[inline(always)]
     pub(crate) fn attribute(&mut self, name: &'static str, value: Value<'_>) {
         let start = self.wire.len();
@@ -135,7 +135,7 @@ impl SpanWriter {
         self.note(name, start, text);
     }
 
-    /// Writes a label as an attribute, with the text that `instead`, given its own, puts there.
+    /// Writes a label as an attribute. `instead` receives its text and may return a replacement.
     #[inline]
     pub(crate) fn label(
         &mut self,
@@ -163,7 +163,7 @@ impl SpanWriter {
         Some(self.first + at)
     }
 
-    /// Notes an attribute that was written last. A key stands once: a later value takes the place of an earlier one.
+    /// Registers the attribute that was just written. Keys are unique: a later value replaces an earlier one.
     #[inline]
     fn note(&mut self, name: &'static str, start: usize, text: usize) {
         match self.find(name) {
@@ -185,7 +185,7 @@ impl SpanWriter {
         }
     }
 
-    /// Begins an event; attributes are its own until it ends.
+    /// Begins an event. Attributes belong to it until it ends.
     pub(crate) fn begin_event(&mut self, unix_nanos: u64, name: &str) -> Opened {
         let opened = self.wire.open(11);
         self.wire.fixed(1, unix_nanos);
@@ -209,7 +209,7 @@ impl SpanWriter {
         });
     }
 
-    /// Ends a span; `dropped` are attributes, events and links.
+    /// Ends a span. `dropped` counts dropped attributes, events and links.
     #[inline]
     pub(crate) fn end(&mut self, span: Opened, name: &str, outcome: Outcome, dropped: [u32; 3]) {
         self.wire.text(5, name);
@@ -219,7 +219,7 @@ impl SpanWriter {
         self.wire.close(span);
     }
 
-    /// What most spans do not have.
+    /// Writes fields that most spans do not have.
     #[cold]
     fn special(&mut self, outcome: Outcome, dropped: [u32; 3]) {
         for (field, count) in [10, 12, 14].into_iter().zip(dropped) {

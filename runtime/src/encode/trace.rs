@@ -1,7 +1,7 @@
-//! Spans as one OTLP request, straight from their records.
+//! Encodes spans as one OTLP request, directly from their records.
 //!
-//! A record is read once, from its first item to its last, and written as it is read: the fields of a message may come in
-//! any order. What a later item has a say in, as the name and the status, is written last.
+//! A record is read once, from its first item to its last, and written while it is read, because protobuf allows fields in any
+//! order. Fields that depend on later items, such as the name and the status, are written last.
 
 use crate::config::redact::Redact;
 use crate::declare::key::{Key, KeyMeta, ValueType};
@@ -17,7 +17,7 @@ use crate::record::item::Item;
 use crate::record::layout::Record;
 use crate::record::limits;
 
-/// An `ExportTraceServiceRequest` in the making: one resource, our scope and those of others, any number of spans.
+/// Builds an `ExportTraceServiceRequest` with one resource, our scope and those of third parties.
 #[derive(Debug)]
 pub(crate) struct TraceBatch {
     resource: EncodedResource,
@@ -34,7 +34,7 @@ impl TraceBatch {
         TraceBatch { resource: resource.clone(), request, writer, spans: 0, others: Scopes::default() }
     }
 
-    /// How many spans it holds.
+    /// The number of spans in the batch.
     pub(crate) fn len(&self) -> usize {
         self.spans + self.others.len()
     }
@@ -43,13 +43,13 @@ impl TraceBatch {
         self.len() == 0
     }
 
-    /// How long the request is by now.
+    /// The length of the request so far.
     pub(crate) fn bytes(&self) -> usize {
         self.writer.wire.len() + self.others.bytes()
     }
 
-    /// The request; the batch begins anew, in a buffer that may have been used before, and remembers the labels it has
-    /// met.
+    /// Returns the request and begins the next one in `buffer`, whose old content is discarded. The batch keeps its cache of
+    /// labels.
     pub(crate) fn take(&mut self, buffer: Vec<u8>) -> Vec<u8> {
         self.others.write(&mut self.request, &mut self.writer.wire);
         self.request.end(&mut self.writer.wire);
@@ -64,7 +64,7 @@ impl TraceBatch {
         self.read(record, converter, Unchanged);
     }
 
-    /// Adds a span as it was recorded, with the texts that `redact` puts instead of the recorded ones.
+    /// Adds a span as it was recorded, with texts replaced by `redact`.
     pub(crate) fn redacted(&mut self, record: &Record<'_>, converter: &Converter, redact: &Redact) {
         self.read(record, converter, redact);
     }
@@ -95,7 +95,7 @@ impl TraceBatch {
         writer.end(span, other.as_deref().unwrap_or(name), record.outcome(), record.dropped());
     }
 
-    /// Adds a span that is owned data: ours, or that of a third party.
+    /// Adds a span that is owned data, ours or a third party's.
     pub(crate) fn finished(&mut self, span: &FinishedSpan) {
         match &span.scope {
             Some(scope) => self.others.add(scope, span),
@@ -107,16 +107,16 @@ impl TraceBatch {
     }
 }
 
-/// What stands instead of the texts of a record. It is asked while they are read.
+/// Replaces texts of a record while they are read.
 trait Texts: Copy {
-    /// What shall stand instead of `text` under `name`; `None` leaves it.
+    /// The replacement of `text` under `name`; `None` keeps the text.
     fn instead(self, name: &str, text: &str) -> Option<String>;
 
-    /// The same for the text of a label, which is given as bytes: nothing has to be known of them where all texts stay.
+    /// The same for the text of a label. It is passed as bytes, so that [`Unchanged`] needs no check for UTF-8.
     fn instead_of_label(self, name: &str, text: &[u8]) -> Option<String>;
 }
 
-/// All texts stay. This compiles to nothing.
+/// Keeps all texts. Compiles to nothing.
 #[derive(Clone, Copy)]
 struct Unchanged;
 
@@ -142,7 +142,7 @@ impl Texts for &Redact {
     }
 }
 
-/// Writes the items of a record, and gives the name that was made at run time and whether spans above share anything.
+/// Writes the items of a record. Returns the name that was set at run time, and whether spans above share attributes.
 #[inline]
 fn items(
     writer: &mut SpanWriter,
@@ -175,7 +175,7 @@ fn items(
     (name, has_shared)
 }
 
-/// Writes what the spans above share with this one. Few records have that, and the way of the others stays short.
+/// Writes the attributes that spans above share with this one. Few records have them, so this is not inlined.
 #[inline(never)]
 fn shared(writer: &mut SpanWriter, record: &Record<'_>, texts: impl Texts) {
     let (shared, state) = record.shared();
@@ -211,10 +211,14 @@ fn attribute(writer: &mut SpanWriter, name: &'static str, value: Value<'_>, text
             None => writer.attribute(name, value),
             Some(other) => writer.attribute(name, Value::Str(&other)),
         },
-        Value::StrArray(list) => {
-            let other = |text: &String| texts.instead(name, text).unwrap_or_else(|| text.clone());
-            writer.attribute(name, Value::StrArray(&list.iter().map(other).collect::<Vec<_>>()));
-        }
+        Value::StrArray(list) => texts_attribute(writer, name, list, texts),
         value => writer.attribute(name, value),
     }
+}
+
+/// Writes a list of texts. Not inlined: few spans have one, and the path of other attributes stays short.
+#[cold]
+fn texts_attribute(writer: &mut SpanWriter, name: &'static str, list: &[String], texts: impl Texts) {
+    let other = |text: &String| texts.instead(name, text).unwrap_or_else(|| text.clone());
+    writer.attribute(name, Value::StrArray(&list.iter().map(other).collect::<Vec<_>>()));
 }

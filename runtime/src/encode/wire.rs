@@ -1,48 +1,48 @@
 //! The wire format of protocol buffers, written into one buffer.
 //!
-//! The length of a nested message is known only when it was written, so room is left for it and filled in afterwards. It
-//! may be filled with a longer form of the number than is needed, which the format allows and every reader takes: that
-//! saves moving the message.
+//! The length of a nested message is known only after it was written, so space for it is reserved and filled in afterwards.
+//! The length may take more bytes than necessary: the format allows that, every reader accepts it, and the message need not
+//! be moved.
 
-/// A field that holds a number of variable length.
+/// The wire type of a varint.
 const VARINT: u8 = 0;
 const FIXED_64: u8 = 1;
 const BYTES: u8 = 2;
 
-/// Bytes for the length of a message: up to 16 KiB without moving it.
+/// Bytes reserved for the length of a message. Up to 16 KiB the message need not be moved.
 const SHORT: usize = 2;
-/// Bytes for the length of a message that holds a whole request.
+/// Bytes reserved for the length of a message that may be as long as a request.
 const LONG: usize = 5;
 
-/// Where a message began whose length is not known yet.
+/// A message that has begun and whose length is not known yet.
 #[must_use = "a message has to be closed"]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
-    /// Where its content begins.
+    /// The position of its content.
     pub(crate) content: usize,
     room: usize,
 }
 
-/// Bytes in the making.
+/// Bytes that are being written.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The first byte of a field; fields past 15 take two.
+/// The tag of a field below 16. Others have two bytes.
 const fn tag(field: u8, kind: u8) -> u8 {
     assert!(field < 16);
     field << 3 | kind
 }
 
-/// How many bytes a number takes.
+/// The number of bytes of a varint.
 #[inline]
 pub(crate) const fn varint_len(number: u64) -> usize {
     // Seven bits a byte; zero takes one too.
     ((70 - (number | 1).leading_zeros()) / 7) as usize
 }
 
-/// Puts a number of at most ten bytes, and says how many there are.
+/// Writes a varint of at most ten bytes, and returns its length.
 #[inline]
 pub(crate) fn put_varint(place: &mut [u8], mut number: u64) -> usize {
     let mut at = 0;
@@ -56,7 +56,7 @@ pub(crate) fn put_varint(place: &mut [u8], mut number: u64) -> usize {
 }
 
 impl Wire {
-    /// Goes on in a buffer that was used before.
+    /// Reuses a buffer and discards its content.
     pub(crate) fn reusing(mut bytes: Vec<u8>) -> Self {
         bytes.clear();
         Wire { bytes }
@@ -71,7 +71,7 @@ impl Wire {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// A number without a field.
+    /// A varint without a tag.
     pub(crate) fn varint(&mut self, number: u64) {
         let mut digits = [0; 10];
         let len = put_varint(&mut digits, number);
@@ -89,7 +89,7 @@ impl Wire {
         }
     }
 
-    /// A number that is near zero on either side.
+    /// A `sint32`, in zigzag encoding.
     pub(crate) fn signed(&mut self, field: u8, number: i32) {
         let folded = (number << 1) ^ (number >> 31);
         self.number(field, u64::from(folded as u32));
@@ -101,7 +101,7 @@ impl Wire {
         self.push(&[tag(field, FIXED_64), a, b, c, d, e, f, g, h]);
     }
 
-    /// Numbers of eight bytes each, one after the other.
+    /// A packed field of fixed 64-bit numbers.
     pub(crate) fn all_fixed(&mut self, field: u8, numbers: impl ExactSizeIterator<Item = u64>) {
         if numbers.len() > 0 {
             self.push(&[tag(field, BYTES)]);
@@ -110,7 +110,7 @@ impl Wire {
         }
     }
 
-    /// Numbers of variable length, one after the other.
+    /// A packed field of varints.
     pub(crate) fn all_varint(&mut self, field: u8, numbers: &[u64]) {
         if !numbers.is_empty() {
             self.push(&[tag(field, BYTES)]);
@@ -141,32 +141,32 @@ impl Wire {
         self.push(bytes);
     }
 
-    /// Text that stands in the buffer already.
+    /// A text that is copied from an earlier range of the buffer.
     pub(crate) fn text_again(&mut self, field: u8, range: std::ops::Range<usize>) {
         self.push(&[tag(field, BYTES)]);
         self.varint(range.len() as u64);
         self.bytes.extend_from_within(range);
     }
 
-    /// Begins a message.
+    /// Begins a message that is probably shorter than 16 KiB.
     pub(crate) fn open(&mut self, field: u8) -> Opened {
         self.push(&[tag(field, BYTES), 0, 0]);
         Opened { content: self.len(), room: SHORT }
     }
 
-    /// Begins a message that will be long.
+    /// Begins a message that may be long.
     pub(crate) fn open_long(&mut self, field: u8) -> Opened {
         self.push(&[tag(field, BYTES), 0, 0, 0, 0, 0]);
         Opened { content: self.len(), room: LONG }
     }
 
-    /// Begins a message of which the caller has written the tag, the room for a short length and a part of the content.
+    /// Begins a message whose tag, space for a short length and first fields the caller writes itself.
     #[inline]
     pub(crate) fn opened_at(&self, content: usize) -> Opened {
         Opened { content, room: SHORT }
     }
 
-    /// Fills in the length of a message that ends here. What lies inside of it moves if it is longer than was thought.
+    /// Ends a message and fills in its length. Moves the content if the length needs more bytes than were reserved.
     #[inline]
     pub(crate) fn close(&mut self, opened: Opened) {
         let (end, len) = (opened.content, self.len() - opened.content);
@@ -195,7 +195,7 @@ impl Wire {
         place[room - 1] &= 0x7f;
     }
 
-    /// A message that `write` writes.
+    /// A nested message. `write` writes its fields.
     pub(crate) fn nested(&mut self, field: u8, write: impl FnOnce(&mut Wire)) {
         let opened = self.open(field);
         write(self);

@@ -9,14 +9,14 @@ const SAMPLED: &str = "x-b3-sampled";
 const FLAGS: &str = "x-b3-flags";
 const PARENT_ID: &str = "x-b3-parentspanid";
 
-/// What the caller says about sampling.
+/// The caller's sampling decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decision {
-    /// Nothing: the receiver decides.
+    /// No decision: the receiver decides.
     Deferred,
     Deny,
     Accept,
-    /// Accepted, whatever a sampler of anybody says.
+    /// Accepted, and samplers must not override it.
     Debug,
 }
 
@@ -27,7 +27,7 @@ impl Decision {
     }
 }
 
-/// Ids are never zero in one that was parsed. A decision may come without them: for a trace that is yet to begin.
+/// The content of B3 headers. Parsed ids are never zero. A decision without ids is for a trace that has not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct B3 {
     /// The trace, and the span in it.
@@ -36,15 +36,15 @@ pub(crate) struct B3 {
 }
 
 impl B3 {
-    /// The longest single header that is written.
+    /// The length of the longest single header that we write.
     pub(crate) const LENGTH: usize = 51;
     /// The name of the single header.
     pub(crate) const SINGLE: &str = SINGLE;
-    /// The names of the several: the ids of trace and span, the decision; a request for debugging and the caller's parent,
-    /// which are never written.
+    /// The names of the separate headers: trace id, span id, decision, debug flag, and the caller's parent, which we never
+    /// write.
     pub(crate) const SEVERAL: [&str; 5] = [TRACE_ID, SPAN_ID, SAMPLED, FLAGS, PARENT_ID];
 
-    /// What the headers say. The single one goes first, and the others count only if it is missing or invalid.
+    /// Reads the headers. The separate headers are used only if the single one is missing or invalid.
     pub(crate) fn read<'a>(get: impl Fn(&'static str) -> Option<&'a [u8]>) -> Option<Self> {
         get(SINGLE).and_then(Self::parse).or_else(|| Self::several(get))
     }
@@ -87,7 +87,7 @@ impl B3 {
         (ids.is_some() || decision != Decision::Deferred).then_some(B3 { ids, decision })
     }
 
-    /// The single header, in the part of `out` that is given back; empty if there is nothing to say.
+    /// Writes the single header to `out` and returns the written part, which is empty if there is nothing to send.
     pub(crate) fn write<'a>(&self, out: &'a mut [u8; Self::LENGTH]) -> &'a [u8] {
         let decision = match self.decision {
             Decision::Deferred => None,
@@ -110,7 +110,7 @@ impl B3 {
         &out[..len]
     }
 
-    /// The several headers, one after the other.
+    /// Calls `set` for each of the separate headers.
     pub(crate) fn write_several(&self, mut set: impl FnMut(&'static str, &[u8])) {
         if let Some((trace_id, span_id)) = self.ids {
             set(TRACE_ID, &hex::of_u128(trace_id));
@@ -135,7 +135,7 @@ fn decided(decision: u8) -> Option<Decision> {
     }
 }
 
-/// A trace id may have half the width.
+/// Parses both ids. A trace id may have 64 bits.
 fn ids(trace_id: &[u8], span_id: &[u8]) -> Option<(u128, u64)> {
     let trace_id = match trace_id.len() {
         16 => u128::from(number(trace_id.try_into().ok()?)?),
@@ -148,7 +148,7 @@ fn ids(trace_id: &[u8], span_id: &[u8]) -> Option<(u128, u64)> {
     (trace_id != 0 && span_id != 0).then_some((trace_id, span_id))
 }
 
-/// Senders that write upper case exist.
+/// Parses a 64-bit number. Some senders write upper case.
 fn number(digits: &[u8; 16]) -> Option<u64> {
     hex::u64(&digits.map(|digit| digit.to_ascii_lowercase()))
 }

@@ -1,22 +1,22 @@
-//! W3C Baggage: what a request carries along for those who ask.
+//! W3C Baggage: key-value pairs that travel with a request.
 //!
-//! Members are kept as the text that came, less its whitespace, and decoded when they are asked for: what is passed on
-//! means the same to the next reader, whatever its sender encoded and how.
+//! Members are stored as received, without whitespace, and decoded on access. So the next process receives what the sender
+//! encoded, in the encoding that the sender chose.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{percent, trim, trim_text};
 
-/// How many members are kept.
+/// The largest number of members that are kept.
 const MEMBERS: usize = 64;
-/// How many bytes are kept.
+/// The largest number of bytes that are kept.
 const BYTES: usize = 8192;
-/// Where reading stops: after so many bytes, or so many members, each of which is compared with those that are kept.
+/// Limits on reading, in bytes and in members. Each member is compared with all that are kept.
 const READ: usize = 2 * BYTES;
 const COMPARED: usize = 4 * MEMBERS;
 
-/// Valid members with different keys in one text of at most 8,192 bytes; or nothing.
+/// Valid members with different keys, in one text of at most 8,192 bytes, which may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Baggage(Option<Arc<str>>);
 
@@ -25,7 +25,7 @@ pub(crate) struct Baggage(Option<Arc<str>>);
 pub(crate) struct Member<'a> {
     pub(crate) key: &'a str,
     encoded: &'a str,
-    /// As they came: `a;b=1`, or nothing.
+    /// As received: `a;b=1`, or empty.
     pub(crate) properties: &'a str,
 }
 
@@ -36,8 +36,8 @@ impl<'a> Member<'a> {
 }
 
 impl Baggage {
-    /// The values of all headers, in their order. A member that breaks the grammar is left out, and so is one for which
-    /// there is no room; of two with one key the last counts.
+    /// Parses the values of all headers, in their order. Skips members that break the grammar and members that do not fit. The
+    /// last of several members with the same key is kept.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut read = 0;
         // One byte more than is read tells a member that ends there from one that does not.
@@ -82,7 +82,7 @@ impl Baggage {
         self.iter().find(|member| member.key == key).map(|member| member.value())
     }
 
-    /// With this value, in place of one of the same key. `None` if the key is no token or there is no room.
+    /// Adds a member, or replaces the one with the same key. `None` if the key is not a token or the member does not fit.
     pub(crate) fn with(&self, key: &str, value: &str) -> Option<Self> {
         // An encoded value is never shorter: what is refused is not encoded first.
         if !is_token(key) || key.len().saturating_add(value.len()) >= BYTES {
@@ -114,7 +114,7 @@ impl Baggage {
     }
 }
 
-/// Adds one member, unless the text were then too long.
+/// Adds one member if it fits.
 fn append(text: &mut String, member: impl FnOnce(&mut String)) -> bool {
     let before = text.len();
     if before > 0 {
@@ -128,7 +128,7 @@ fn append(text: &mut String, member: impl FnOnce(&mut String)) -> bool {
     fits
 }
 
-/// The key, and what is behind the `=`, if all of it is as the grammar says.
+/// Splits a member into its key and the part after `=`. `None` if it breaks the grammar.
 fn valid(member: &[u8]) -> Option<(&str, &str)> {
     let (key, rest) = std::str::from_utf8(trim(member)).ok()?.split_once('=')?;
     let key = trim_text(key);
@@ -138,7 +138,7 @@ fn valid(member: &[u8]) -> Option<(&str, &str)> {
     legal.then_some((key, rest))
 }
 
-/// A valid one, without whitespace and empty properties.
+/// A valid member without whitespace and empty properties.
 fn write(text: &mut String, key: &str, rest: &str) {
     text.push_str(key);
     text.push('=');

@@ -1,4 +1,4 @@
-//! Fuzz targets of the headers: what is written reads back as the same, within bounds of memory and time.
+//! Fuzz targets of the headers: written headers parse to the same content, within bounds of memory and time.
 
 use super::{B3, Baggage, Decision, TraceParent, TraceState};
 use crate::base::fuzz::{Random, assert_linear, mutated, run, within};

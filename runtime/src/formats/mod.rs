@@ -1,13 +1,13 @@
-//! Context on the wire: W3C Trace Context and Baggage, and B3. Parsing and writing only.
+//! Parses and writes propagation headers: W3C Trace Context, W3C Baggage and B3.
 //!
-//! Whatever a peer sends, parsing takes time in proportion to a bounded length and keeps a bounded text; it never fails:
-//! what breaks a rule is as if it had not been sent. Numbers are parsed without allocating.
+//! Parsing takes linear time up to a bounded length and keeps a bounded text, whatever a peer sends. It never fails: invalid
+//! headers are treated as missing. Numbers are parsed without allocating.
 
 mod b3;
 mod baggage;
 #[cfg(all(test, not(loom), not(miri)))]
 mod fuzz;
-mod hex;
+pub(crate) mod hex;
 mod percent;
 #[cfg(test)]
 mod suite;
@@ -23,7 +23,7 @@ pub(crate) const TRACEPARENT: &str = "traceparent";
 pub(crate) const TRACESTATE: &str = "tracestate";
 pub(crate) const BAGGAGE: &str = "baggage";
 
-/// What the two headers of W3C Trace Context say.
+/// The content of the two headers of W3C Trace Context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TraceContext {
     pub(crate) parent: TraceParent,
@@ -31,7 +31,7 @@ pub(crate) struct TraceContext {
 }
 
 impl TraceContext {
-    /// The values of all headers of each name, in their order. Without a valid parent the state means nothing.
+    /// Parses the values of all headers of each name, in their order. Without a valid parent the state is ignored.
     pub(crate) fn parse<'a>(
         parents: impl IntoIterator<Item = &'a [u8]>,
         states: impl IntoIterator<Item = &'a [u8]>,
@@ -46,7 +46,7 @@ impl TraceContext {
     }
 }
 
-/// Without the optional whitespace of HTTP, which is less than what `trim_ascii` takes.
+/// Trims HTTP's optional whitespace: spaces and tabs, fewer characters than `trim_ascii` trims.
 fn trim(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::base::percent::decoded;
 
-/// Only what nobody reads as anything else stays as it is: a `+` would become a space in Python.
+/// Encodes all bytes but unreserved ones. A `+` is encoded too, because Python would decode it as a space.
 pub(super) fn encode(value: &str, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for byte in value.bytes() {
@@ -17,7 +17,7 @@ pub(super) fn encode(value: &str, out: &mut String) {
     }
 }
 
-/// What was encoded. Bytes that are no UTF-8 become U+FFFD; a `%` without two digits stays.
+/// Decodes a text. Invalid UTF-8 becomes U+FFFD; a `%` without two digits is kept.
 pub(super) fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains(['%', '+']) {
         return Cow::Borrowed(text);
@@ -30,8 +30,8 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether Python may have written it, which writes a space as `+`. It escapes all that is reserved, so whoever sends
-/// such a character as it is, or a space as `%20`, means a plus by a `+`.
+/// Whether Python may have written the text. Python encodes a space as `+` and escapes all reserved characters. If the text
+/// has a reserved character or `%20`, its sender means a plus by `+`.
 fn is_form(text: &str) -> bool {
     text.bytes().all(|byte| is_unreserved(byte) || matches!(byte, b'+' | b'%')) && !text.contains("%20")
 }

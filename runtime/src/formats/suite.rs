@@ -1,5 +1,5 @@
-//! The cases of the official test suite of W3C Trace Context, under its names, and what else the specification says of
-//! the two headers together. Keys of `tracestate` are those of level 2, in the suite as well.
+//! The cases of the official test suite of W3C Trace Context, under its names, and other rules of the specification about both
+//! headers. Keys of `tracestate` follow level 2, as in the suite.
 
 use super::{TRACEPARENT, TRACESTATE, TraceContext, TraceParent};
 
@@ -15,20 +15,20 @@ fn read(headers: &[(&str, &str)]) -> Option<TraceContext> {
     TraceContext::parse(values(TRACEPARENT), values(TRACESTATE))
 }
 
-/// The trace goes on.
+/// Asserts that the trace is continued.
 #[track_caller]
 fn goes_on(headers: &[(&str, &str)]) {
     let parent = read(headers).map(|context| (format!("{:032x}", context.parent.trace_id), context.parent.span_id));
     assert_eq!(parent, Some((ID.to_owned(), 0x1234_5678_9012_3456)), "{headers:?}");
 }
 
-/// A new trace begins.
+/// Asserts that a new trace begins.
 #[track_caller]
 fn restarts(headers: &[(&str, &str)]) {
     assert_eq!(read(headers), None, "{headers:?}");
 }
 
-/// With a valid parent, which stays valid, these headers make this state.
+/// Asserts that these headers give this state beside a valid parent, and that the parent is accepted.
 #[track_caller]
 fn state(lines: &[&str], expected: &str) {
     let parent = ("traceparent", UNSAMPLED);

@@ -4,16 +4,16 @@ use super::hex;
 
 const SAMPLED: u8 = 1;
 const RANDOM: u8 = 2;
-/// Later versions may be longer than this one, but not without end.
+/// The longest accepted header. Later versions may be longer than this one.
 const READ: usize = 4096;
 
-/// The caller's span. The ids are never zero in one that was parsed.
+/// The caller's span. Parsed ids are never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TraceParent {
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
     pub(crate) sampled: bool,
-    /// Whether the last seven bytes of the trace id are random. Whoever keeps the trace id passes this on as it came.
+    /// Whether the last seven bytes of the trace id are random. Children inherit it with the trace id.
     pub(crate) random: bool,
 }
 
@@ -36,10 +36,10 @@ impl TraceParent {
         digits[52..54].copy_from_slice(&text[..2]);
         digits[54..56].copy_from_slice(&text[53..]);
         let values = hex::values(&digits)?;
-        let ([t0, t1, t2, t3, s0, s1, last, _], []) = values.as_chunks::<8>() else { return None };
-        let long = |high: &[u8; 8], low: &[u8; 8]| u64::from(hex::number(*high)) << 32 | u64::from(hex::number(*low));
-        let (trace_id, span_id) = (u128::from(long(t0, t1)) << 64 | u128::from(long(t2, t3)), long(s0, s1));
-        let [.., version, flags] = hex::number(*last).to_be_bytes();
+        let ([high, low, span, last], []) = values.as_chunks::<16>() else { return None };
+        let trace_id = u128::from(hex::number(high)) << 64 | u128::from(hex::number(low));
+        let span_id = hex::number(span);
+        let [_, _, version, flags, ..] = hex::number(last).to_be_bytes();
         // Later versions may say more after what this one says.
         let known = match version {
             0 => rest.is_empty(),
@@ -50,7 +50,7 @@ impl TraceParent {
         (known && trace_id != 0 && span_id != 0).then_some(parent)
     }
 
-    /// Version 00, with no flag but the two that are known.
+    /// Writes version 00 with the two flags that it defines.
     pub(crate) fn write(&self, out: &mut [u8; Self::LENGTH]) {
         let flags = (u8::from(self.sampled) * SAMPLED) | (u8::from(self.random) * RANDOM);
         out[..3].copy_from_slice(b"00-");

@@ -1,28 +1,28 @@
-//! `tracestate` of W3C Trace Context, with the keys of level 2: what other tracing systems pass on to themselves.
+//! `tracestate` of W3C Trace Context, with the keys of level 2: data of tracing systems that travels with a trace.
 
 use std::sync::Arc;
 
 use super::trim_text;
 
-/// How many members a list may have.
+/// The largest number of members.
 const MEMBERS: usize = 32;
-/// How many bytes are kept: as many as everybody is asked to pass on.
+/// The largest number of bytes that are kept. The specification asks everyone to propagate at least as many.
 const BYTES: usize = 512;
-/// Members longer than this go first where there are too many bytes.
+/// Members longer than this are removed first if the list is too long.
 const LONG: usize = 128;
-/// Where reading stops. The longest valid list without whitespace has half as many bytes.
+/// The largest number of bytes that are read. The longest valid list without whitespace has half as many.
 const READ: usize = 32 * 1024;
 /// The longest key, and the longest value.
 const PART: usize = 256;
 
-/// A valid list in one text of at most 512 bytes, without whitespace around its members; or nothing.
+/// A valid list in one text of at most 512 bytes, without whitespace around its members. It may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TraceState(Option<Arc<str>>);
 
 impl TraceState {
-    /// The values of all headers, in their order. One mistake in any of them makes the whole empty, as the members may
-    /// belong together. Two do not: too many bytes are cut, and of several members with one key the first, which is the
-    /// newest, is kept.
+    /// Parses the values of all headers, in their order. One invalid member makes the whole list empty, because members may
+    /// depend on each other. Two things are tolerated: a list that is too long is cut, and of several members with the same
+    /// key the first one, which is the newest, is kept.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut lines = lines.into_iter().peekable();
         // Most requests have none, and parsing begins with a place for all.
@@ -49,7 +49,7 @@ impl TraceState {
             .find_map(|(found, value)| (found == key).then_some(value))
     }
 
-    /// With this member in front, in place of one of the same key; others give way if there are too many. `None` if the
+    /// Puts this member first and removes one with the same key, and others if the list gets too long. `None` if the
     /// specification does not allow the key or the value.
     #[cfg(test)]
     pub(crate) fn with(&self, key: &str, value: &str) -> Option<Self> {
@@ -111,7 +111,7 @@ impl<'a> Members<'a> {
         true
     }
 
-    /// Leaves whole members out until the rest has no more bytes: long ones first, always from the end.
+    /// Removes whole members from the end until the list fits, long ones first.
     fn fit(&mut self, bytes: usize) {
         let mut length = self.all().iter().map(|member| member.len() + 1).sum::<usize>().saturating_sub(1);
         for longer_than in [LONG, 0] {
@@ -142,14 +142,14 @@ fn key_of(member: &str) -> &str {
     member.split_once('=').map_or(member, |(key, _)| key)
 }
 
-/// Level 1 divided a key at one `@`, with lengths of its own on both sides; in level 2 it is a character like others.
+/// Whether a key is valid. Level 1 allowed one `@` with a limit for each side; in level 2 it is an ordinary character.
 fn is_key(key: &str) -> bool {
     let first = key.starts_with(|first: char| first.is_ascii_lowercase() || first.is_ascii_digit());
     let legal = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'*' | b'/' | b'@');
     first && key.len() <= PART && key.bytes().all(legal)
 }
 
-/// Spaces in front belong to it, those behind it were trimmed before.
+/// Whether a value is valid. Leading spaces belong to it; the caller has trimmed trailing ones.
 fn is_value(value: &str) -> bool {
     let legal = |byte| matches!(byte, b' '..=b'~') && byte != b',' && byte != b'=';
     (1..=PART).contains(&value.len()) && value.bytes().all(legal)

@@ -34,7 +34,7 @@ pub(super) struct Outputs {
     pub(super) paused: AtomicBool,
     pub(super) limits: LogLimits,
     pub(super) redact: Option<Redact>,
-    /// The process it belongs to: in a forked child there is no collector that would take records.
+    /// The process that it belongs to: a forked child has no export thread that would take records.
     pub(super) process: u32,
 }
 

@@ -1,4 +1,4 @@
-//! A log record: an event as it waits for the collector.
+//! A log record: an event that waits for the export thread.
 
 use std::borrow::Cow;
 

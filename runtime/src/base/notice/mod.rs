@@ -1,4 +1,4 @@
-//! All output of ours to standard error: notices to the operator, log lines, telemetry on the console.
+//! Our output to standard error: notices to the operator, log lines, telemetry on the console.
 
 mod stderr;
 mod writer;
@@ -9,32 +9,32 @@ use std::time::Duration;
 
 use self::writer::Writer;
 
-/// Everything goes through this one, so that the order of lines is kept.
+/// The only writer, so that the order of lines is kept.
 static WRITER: Writer = Writer::new(lost_line);
 
-/// How notices look where there are log lines.
+/// The format of notices while log lines are written.
 static FORMAT: Mutex<Option<Format>> = Mutex::new(None);
 
-/// Makes a line of a level and a text.
+/// Formats a level and a text as a line.
 pub(crate) type Format = Arc<dyn Fn(u8, &str) -> String + Send + Sync>;
 
-/// The least important notices that are written; 0 is none.
+/// The least important level that is written; 0 writes none.
 pub(crate) static LEVEL: AtomicU8 = AtomicU8::new(INFO);
 
-/// Nothing is wrong, but the operator should know.
+/// Information for the operator; nothing is wrong.
 pub(crate) const INFO: u8 = 3;
-/// Something is wrong, and the program can live with it.
+/// Something is wrong, but telemetry works.
 pub(crate) const WARN: u8 = 2;
 /// Telemetry does not work.
 pub(crate) const ERROR: u8 = 1;
 
-/// Writes no notices less important than this from now on.
+/// Sets the least important level that is written.
 #[cfg(feature = "otlp")]
 pub(crate) fn set_level(level: u8) {
     LEVEL.store(level, Relaxed);
 }
 
-/// Has notices look like this from now on; without it, as `tracecast: <text>`.
+/// Sets the format of notices. Without one they are `tracecast: <text>`.
 #[cfg(feature = "logs")]
 pub(crate) fn set_format(format: Option<Format>) {
     *self::format() = format;
@@ -49,14 +49,14 @@ pub(crate) fn say(text: std::fmt::Arguments<'_>) {
     at(WARN, text);
 }
 
-/// Writes a notice, if those of this level are wanted.
+/// Writes a notice if its level is enabled.
 pub(crate) fn at(level: u8, text: std::fmt::Arguments<'_>) {
     if level <= LEVEL.load(Relaxed) {
         write(line(level, &text.to_string()).as_bytes());
     }
 }
 
-/// Makes the line of a notice. The level is said once, whether or not the text begins with it.
+/// Formats a notice as a line. The level appears once, even if the text begins with it.
 fn line(level: u8, text: &str) -> String {
     let prefix = match level {
         ERROR => "error: ",
@@ -68,8 +68,8 @@ fn line(level: u8, text: &str) -> String {
     format.map_or_else(|| format!("tracecast: {prefix}{text}\n"), |format| format(level, text))
 }
 
-/// Writes whole lines to standard error. Never waits: lines that standard error does not take now are queued, and dropped
-/// and counted when too many wait.
+/// Writes whole lines to standard error. Never waits: lines that would block are queued. If the queue is full they are dropped
+/// and counted.
 pub(crate) fn write(lines: &[u8]) {
     WRITER.write(lines);
 }
@@ -92,18 +92,18 @@ pub(crate) fn settle(timeout: Duration) {
     WRITER.settle(timeout);
 }
 
-/// Keeps other threads from writing. For a thread that forks.
+/// Locks the output. A thread that forks holds this lock.
 pub(crate) fn hold() -> Held {
     Held { _format: format(), _writer: WRITER.hold() }
 }
 
-/// Keeps other threads from writing while it lives.
+/// Keeps the output locked while it lives.
 pub(crate) struct Held {
     _format: MutexGuard<'static, Option<Format>>,
     _writer: writer::Held,
 }
 
-/// How long the exit of the process waits for lines that standard error has not taken.
+/// How long the exit of the process waits for queued lines.
 const AT_EXIT: Duration = Duration::from_secs(1);
 
 #[cfg_attr(not(unix), expect(dead_code, reason = "lines never wait there"))]

@@ -1,4 +1,4 @@
-//! Standard error, with and without waiting for whoever reads it.
+//! Blocking and non-blocking writes to standard error.
 
 #[cfg(all(unix, not(miri)))]
 pub(super) use self::descriptor::{write, write_now};
@@ -16,13 +16,13 @@ mod descriptor {
     use std::time::Duration;
 
     const FD: libc::c_int = libc::STDERR_FILENO;
-    /// How long to wait before looking again: the program may have put another file in the place of a full pipe.
+    /// The interval between two checks of a full pipe: the program may have replaced it by another file.
     const LOOK_AGAIN_MS: libc::c_int = 1_000;
     const MOMENT: Duration = Duration::from_millis(1);
 
-    /// Writes what standard error takes without waiting, and returns how many bytes are done. Does not wait for the lock of
-    /// standard error either: a thread that waits for a full pipe may hold it. Bytes that cannot be written at all, because
-    /// nobody has the other end for example, are done too.
+    /// Writes as much as possible without blocking and returns how many bytes are done. Does not wait for the lock of standard
+    /// error either, because a thread that waits for a full pipe may hold it. Bytes that can never be written, for example
+    /// because the reader has closed the pipe, count as done.
     pub(in crate::base::notice) fn write_now(bytes: &[u8]) -> usize {
         let mut done = 0;
         while done < bytes.len() {
@@ -37,9 +37,8 @@ mod descriptor {
         done
     }
 
-    /// Writes all of it, and waits for as long as that takes: for the reader, and for a thread of the program that is in
-    /// the middle of a line of its own. Does not hold the lock while it waits: a child that is forked then would have it
-    /// locked for ever.
+    /// Writes everything, and blocks until the reader has room and no other thread is in the middle of a line. Does not hold the
+    /// lock while it waits: in a child that is forked meanwhile the lock would never be released.
     pub(in crate::base::notice) fn write(bytes: &[u8]) {
         let mut done = 0;
         while done < bytes.len() {
@@ -62,10 +61,10 @@ mod descriptor {
         }
     }
 
-    /// Whether the last non-blocking write was unsupported: then the type is looked at first, and not after it has failed.
+    /// Whether the last non-blocking write was unsupported. Then the type of the file is checked before the next write.
     static LOOK_FIRST: AtomicBool = AtomicBool::new(false);
 
-    /// Makes one write that does not wait for a reader, or fails as unsupported. What standard error is may change at any time.
+    /// Makes one write without blocking, or fails as unsupported. The program may redirect standard error at any time.
     fn attempt(bytes: &[u8]) -> Result<usize> {
         if LOOK_FIRST.load(Relaxed) {
             return by_type(bytes);
@@ -98,11 +97,11 @@ mod descriptor {
         unsafe { libc::isatty(FD) == 1 }
     }
 
-    /// Writes to a terminal without waiting. `poll` would not do: a terminal that has room for one byte is writable, and a
-    /// plain write of a line then waits for the rest. So the terminal is opened once more, for writes that do not wait.
+    /// Writes to a terminal without blocking. `poll` is not sufficient: it reports a terminal with room for one byte as writable,
+    /// and a plain write of a line then blocks. So the terminal is opened again, in non-blocking mode.
     #[cfg(target_os = "linux")]
     fn terminal(bytes: &[u8]) -> Result<usize> {
-        /// The terminal that was opened, by its device, and the descriptor for it. Callers hold the writer's lock.
+        /// The device of the terminal that was opened again, and its descriptor. Callers hold the writer's lock.
         static OPENED: Mutex<Option<(libc::dev_t, libc::c_int)>> = Mutex::new(None);
         let mut opened = OPENED.try_lock().map_err(|_| ErrorKind::WouldBlock)?;
         let device = file_status()?.st_rdev;
@@ -131,8 +130,8 @@ mod descriptor {
         Err(ErrorKind::Unsupported.into())
     }
 
-    /// True if there is a position, as there is in files, and not in pipes, sockets and terminals. Does not look at the
-    /// attributes of a file: reading its times makes the next write several times slower.
+    /// True if standard error has a position: files have one; pipes, sockets and terminals do not. Does not call `fstat`: reading
+    /// the times of a file makes the next write several times slower.
     fn is_file() -> bool {
         // SAFETY: a plain system call.
         unsafe { libc::lseek(FD, 0, libc::SEEK_CUR) >= 0 }
@@ -150,7 +149,7 @@ mod descriptor {
         Ok(unsafe { stat.assume_init() })
     }
 
-    /// True if a write would not wait, or would fail.
+    /// True if a write would not block, or would fail.
     fn is_writable(timeout_ms: libc::c_int) -> bool {
         let mut poll = libc::pollfd { fd: FD, events: libc::POLLOUT, revents: 0 };
         // SAFETY: `poll` reads and writes the one entry that it is given.
@@ -167,8 +166,8 @@ mod descriptor {
         checked(unsafe { libc::send(FD, bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) })
     }
 
-    /// Writes without waiting, to pipes above all: `poll` before a plain write would not do, as others who write to the pipe
-    /// may fill it in between.
+    /// Writes without blocking, mainly to pipes. `poll` before a plain write is not sufficient, because other writers may fill the
+    /// pipe in between.
     #[cfg(target_os = "linux")]
     fn nowait(bytes: &[u8]) -> Result<usize> {
         let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
@@ -194,7 +193,7 @@ mod descriptor {
     }
 }
 
-/// Where there are no file descriptors: the caller writes and waits.
+/// For systems without file descriptors: the caller makes a blocking write.
 #[cfg(not(all(unix, not(miri))))]
 mod portable {
     use std::io::Write;

@@ -1,9 +1,8 @@
-//! The one writer of lines. Nobody waits for whoever reads them.
+//! Writes lines to standard error without making callers wait for the reader.
 //!
-//! While standard error takes lines, the thread that makes a line writes it: it is out before the call returns, whatever
-//! the program does next. The first line that would have to wait is queued, and so are all after it, for a thread of its
-//! own, until that has written everything. The queue is bounded; lines that do not fit are counted, and the count is
-//! written when the queue is empty again.
+//! While standard error accepts lines, the calling thread writes them, so that a line is out before the call returns. The
+//! first line that would block is queued, and so are all later lines until a separate thread has written the queue. The
+//! queue is bounded; lines that do not fit are dropped and counted, and the count is written when the queue is empty again.
 
 use std::collections::VecDeque;
 use std::process;
@@ -13,30 +12,30 @@ use std::time::Duration;
 
 use super::stderr;
 
-/// Bytes of lines that may wait, until `init` sets it. Lines that were written in part may exceed it.
+/// The largest number of queued bytes, until `init` sets it. The rest of a partly written line may exceed it.
 const LIMIT: usize = 1 << 20;
 
 pub(super) struct Writer {
     state: Mutex<State>,
     changed: Condvar,
-    /// Makes the line that reports lost ones.
+    /// Formats the line that reports dropped lines.
     lost_line: fn(u64) -> Vec<u8>,
 }
 
 struct State {
     waiting: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// How many there may be.
+    /// The largest number of queued bytes.
     limit: usize,
     /// The thread is writing a line.
     writing: bool,
-    /// Lines that were dropped since that was last reported.
+    /// Lines dropped since the last report.
     lost: u64,
-    /// And since the process began.
+    /// Lines dropped since the process began.
     lost_ever: u64,
-    /// The process whose thread writes, or 0. A forked child has a copy of the state, but no such thread.
+    /// The id of the process whose thread writes, or 0. A forked child has a copy of the state, but not the thread.
     thread_of: u32,
-    /// Somebody has waited for all of it in vain, and nothing was written since.
+    /// A wait for the queue timed out, and nothing was written since.
     stuck: bool,
 }
 
@@ -46,7 +45,7 @@ enum Next {
     Lost(u64),
 }
 
-/// Keeps others from writing while it lives.
+/// Keeps the writer locked while it lives.
 pub(super) struct Held(#[expect(dead_code, reason = "it is held")] MutexGuard<'static, State>);
 
 impl Writer {
@@ -69,7 +68,7 @@ impl Writer {
         self.run(&mut state);
     }
 
-    /// Waits until everything is written. Where that has already been waited for in vain, does not wait again.
+    /// Waits until everything is written. Does not wait again after a wait that timed out.
     pub(super) fn settle(&self, timeout: Duration) {
         let state = self.lock();
         if !state.stuck {
@@ -102,7 +101,7 @@ impl Writer {
         state
     }
 
-    /// Has the thread go on. Where the system gives none, the next line tries again.
+    /// Starts or wakes the thread. If it cannot be started, the next line tries again.
     fn run(&'static self, state: &mut State) {
         if state.thread_of != 0 {
             return self.changed.notify_all();
@@ -114,7 +113,7 @@ impl Writer {
         }
     }
 
-    /// Writes all that waits, for ever.
+    /// Writes queued lines. Never returns.
     fn write_waiting(&self) {
         let mut state = self.lock();
         loop {
@@ -134,7 +133,7 @@ impl Writer {
     }
 }
 
-/// Has the end of the process wait for lines: from `main`'s return, or by `exit`. Only where lines ever had to wait.
+/// Makes the exit of the process wait for queued lines. Processes that never queue a line do not register this.
 fn settle_at_exit() {
     #[cfg(unix)]
     {
@@ -164,14 +163,14 @@ impl State {
         !self.writing && self.waiting.is_empty() && self.lost == 0
     }
 
-    /// Queues the first lines, or the rest of them: what has been begun is always finished.
+    /// Queues the first lines, or the rest of a line: a line that has begun is always finished.
     fn begin(&mut self, lines: &[u8]) {
         self.bytes += lines.len();
         self.waiting.push_back(lines.to_vec());
     }
 
-    /// Queues more lines. After one was dropped so are all until the queue is empty, so that one report stands where all
-    /// of them are missing.
+    /// Queues more lines. After a dropped line all lines are dropped until the queue is empty, so that one report covers the
+    /// gap.
     fn push(&mut self, lines: &[u8]) {
         if self.lost > 0 || self.bytes + lines.len() > self.limit {
             let lines = lines.iter().filter(|byte| **byte == b'\n').count() as u64;

@@ -1,4 +1,4 @@
-//! What a metric takes in memory, as the catalogue states it.
+//! The memory of a metric, as shown in the catalogue.
 
 use super::exemplar::Exemplar;
 use super::table::{self, Table};
@@ -6,7 +6,7 @@ use super::{Metric, exponential, histogram, stripe};
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
 impl MetricMeta {
-    /// Bytes that each thread which uses all of it takes.
+    /// The bytes per thread if the thread uses all series.
     pub const fn bytes_per_thread(&self) -> usize {
         let sets = self.sets();
         match self.kind {
@@ -20,8 +20,8 @@ impl MetricMeta {
         }
     }
 
-    /// Bytes that it takes at most, with all its series used by more threads than there are stripes. A metric that is
-    /// declared and not used takes only its static.
+    /// The largest number of bytes that it can use: all series, and more threads than there are stripes. An unused metric takes
+    /// only its static.
     ///
     /// ```
     /// let most: usize = tracecast::catalogue().metrics.iter().map(|metric| metric.bytes()).sum();
@@ -40,7 +40,7 @@ impl MetricMeta {
         stripes.saturating_add(gauges).saturating_add(exemplars).saturating_add(fixed)
     }
 
-    /// Whether sums and values of this metric are fractions.
+    /// Whether sums and values of this metric are floating-point numbers.
     pub(crate) fn is_f64(&self) -> bool {
         self.number == NumberType::F64
     }

@@ -1,47 +1,47 @@
-//! What a histogram remembers of its exemplars: which buckets have taken one since the last collection.
+//! Tracks which buckets of a histogram have taken an exemplar since the last collection.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::base::sync::AtomicU64 as Word;
 
-/// Buckets whose bits fit beside the epoch.
+/// The number of buckets whose bits fit beside the epoch.
 const SLOTS: usize = 32;
 
 /// A measurement and the span in which it was made.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exemplar {
     pub(crate) value: f64,
-    /// When it was taken, while the table's exemplars were locked: a reader that locks them later sees a later reading.
+    /// The time, read while the table's exemplars were locked: a reader that locks them later reads a later time.
     pub(crate) ticks: u64,
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
 }
 
-/// How many collections there were.
+/// The number of collections.
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 
-/// How many collections there were until now.
+/// The number of collections so far.
 pub(crate) fn epoch() -> u64 {
     EPOCH.load(Relaxed)
 }
 
-/// From now on each bucket may take one again.
+/// Begins the next epoch, in which each bucket may take an exemplar again.
 pub(crate) fn next_epoch() {
     EPOCH.fetch_add(1, Relaxed);
 }
 
-/// Which buckets of a row have taken one, and in which epoch, in one word.
+/// The epoch, and the buckets of a row that have taken an exemplar in it, in one word.
 #[repr(transparent)]
 pub(crate) struct Taking(Word);
 
 impl Taking {
-    /// Whether `bucket` has taken one in this epoch.
+    /// Whether `bucket` has taken an exemplar in this epoch.
     #[inline(always)]
     pub(crate) fn has(&self, bucket: usize) -> bool {
         has(self.0.load(Relaxed), bucket, EPOCH.load(Relaxed))
     }
 
-    /// `bucket` has taken one. Threads that share a row may forget each other's, and then take another one.
+    /// Marks `bucket` as taken. Threads that share a row may overwrite each other's mark; then a bucket takes another exemplar.
     pub(crate) fn took(&self, bucket: usize, epoch: u64) {
         self.0.store(with(self.0.load(Relaxed), bucket, epoch), Relaxed);
     }

@@ -1,16 +1,16 @@
-//! Exponential buckets: eight per power of two, at fixed places, so that finding one is arithmetic on the bits.
+//! Exponential buckets: eight per power of two, at fixed positions, so that the bucket follows from the bits of a value.
 //!
-//! A row covers 64 powers of two. On the wire an exponential histogram has few buckets and says at which scale; that is
-//! found when metrics are collected, by joining neighbours until they fit.
+//! A row covers 64 powers of two. On the wire an exponential histogram has fewer buckets and a scale. The collection chooses
+//! the scale: it joins neighbouring buckets until they are few enough.
 
 /// Buckets per power of two are `2^SCALE`.
 pub(crate) const SCALE: i32 = 3;
 const PER_OCTAVE: usize = 1 << SCALE;
 const OCTAVES: usize = 64;
-/// The first counts values that are zero, or too small to tell from it.
+/// The first bucket counts values that are zero or too small to distinguish from zero.
 pub(crate) const BUCKETS: usize = 1 + OCTAVES * PER_OCTAVE;
 
-/// Where the mantissa passes from one bucket to the next: the upper bounds of the first seven, `2^(i/8)`, as mantissa bits.
+/// The upper bounds of the first seven buckets of a power of two, `2^(i/8)`, as mantissa bits.
 const STEPS: [u64; PER_OCTAVE - 1] = [
     0x0001_72b8_3c7d_517b,
     0x0003_06fe_0a31_b715,
@@ -22,8 +22,8 @@ const STEPS: [u64; PER_OCTAVE - 1] = [
 ];
 const MANTISSA_BITS: u32 = 52;
 
-/// The power of two above which the 64 that a row covers begin: what is not above it counts as zero, and what is above
-/// the last counts as that. 1 is the smallest whole number, and the smallest number of bytes.
+/// The power of two at which the 64 powers of a row begin. Values up to it count as zero, and values above the last bucket
+/// count in that bucket. 1 is the smallest whole number and the smallest number of bytes.
 pub(crate) const fn first_exponent(whole: bool, unit: &str) -> i32 {
     match unit.as_bytes() {
         _ if whole => -1,
@@ -33,7 +33,7 @@ pub(crate) const fn first_exponent(whole: bool, unit: &str) -> i32 {
     }
 }
 
-/// The bucket of a value that is not negative: `base^index < value <= base^(index + 1)`, from the first exponent on.
+/// The bucket of a value that is not negative: `base^index < value <= base^(index + 1)`, counted from the first exponent.
 #[inline]
 pub(crate) fn bucket(value: f64, first_exponent: i32) -> usize {
     let bits = value.to_bits();
@@ -45,7 +45,7 @@ pub(crate) fn bucket(value: f64, first_exponent: i32) -> usize {
     if index < 0 { 0 } else { (index as usize).min(BUCKETS - 2) + 1 }
 }
 
-/// Buckets as they travel: at a scale at which they are few.
+/// Buckets as they are exported, at a scale that limits their number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scaled {
     pub(crate) scale: i32,
@@ -53,7 +53,7 @@ pub(crate) struct Scaled {
     pub(crate) counts: Vec<u64>,
 }
 
-/// Joins neighbours until at most `most` buckets are left between the first and the last that is used.
+/// Joins neighbours until at most `most` buckets are left from the first used one to the last.
 pub(crate) fn scaled(counts: &[u64], first_exponent: i32, most: usize) -> Scaled {
     let start = first_exponent * PER_OCTAVE as i32;
     let used = |at: &usize| counts[*at] != 0;

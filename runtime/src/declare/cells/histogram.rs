@@ -1,6 +1,6 @@
-//! The rows of a histogram: for each set of label values, in each stripe that is used, buckets, sum, least and most.
+//! The rows of a histogram: buckets, sum, minimum and maximum for each label set in each used stripe.
 //!
-//! There is no count: it is the sum of the buckets, so the two always agree.
+//! A row stores no count: the count is the sum of the buckets, so both always agree.
 
 use std::sync::atomic::AtomicPtr;
 
@@ -11,11 +11,11 @@ use super::table;
 use crate::base::sync::{Acquire, AtomicU64, Relaxed};
 use crate::declare::metric::{Buckets, MetricMeta, NumberType};
 
-/// Words of a row in front of its buckets.
+/// The number of words before the buckets of a row.
 const HEADER: usize = 4;
 const _: () = assert!(size_of::<Header>() == HEADER * size_of::<AtomicU64>() || cfg!(loom));
 
-/// How many buckets a row has.
+/// The number of buckets in a row.
 pub(crate) const fn buckets(meta: &MetricMeta) -> usize {
     match meta.buckets {
         Buckets::Explicit(bounds) => bounds.len() + 1,
@@ -23,7 +23,7 @@ pub(crate) const fn buckets(meta: &MetricMeta) -> usize {
     }
 }
 
-/// How many words a row has.
+/// The number of words in a row.
 pub(crate) const fn row_words(meta: &MetricMeta) -> usize {
     HEADER + buckets(meta)
 }
@@ -32,14 +32,14 @@ pub(crate) const fn row_words(meta: &MetricMeta) -> usize {
 pub(crate) trait Sample: Sum {
     fn as_f64(self) -> f64;
 
-    /// A whole number that compares as it does: as fractions that are not negative compare like their bits, both kinds
-    /// of numbers can be compared in one way.
+    /// An integer with the same order. The bits of floating-point numbers that are not negative have the order of the numbers,
+    /// so one comparison serves both types.
     fn order(self) -> u64;
 
-    /// The sum of a row after it was added.
+    /// Adds the value to the sum of a row.
     fn summed(self, sum: u64) -> u64;
 
-    /// The number that the sum of a row is.
+    /// Converts the sum of a row to a number.
     fn of_sum(sum: u64) -> Self;
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn bucket_of(meta: &MetricMeta, value: f64) -> usize {
     }
 }
 
-/// How many bounds are below the value. Without branches: for as few as there are, that is faster than a search.
+/// The number of bounds below the value. Without branches: for few bounds that is faster than a binary search.
 #[inline(always)]
 pub(crate) fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
     bounds.iter().map(|bound| usize::from(value > *bound)).sum()
@@ -110,14 +110,14 @@ pub(crate) struct Row<'a> {
     buckets: &'a [AtomicU64],
 }
 
-/// What stands in front of the buckets. `HEADER` words.
+/// The `HEADER` words before the buckets.
 #[repr(C)]
 struct Header {
     taking: Taking,
     sum: AtomicU64,
     /// As `Sample::order`.
     least: AtomicU64,
-    /// One more than that, so that 0 is none.
+    /// `Sample::order` + 1; 0 for none.
     most: AtomicU64,
 }
 
@@ -133,8 +133,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Records a value, in a stripe of the calling thread's own or in a shared one. Says whether the bucket has taken no
-    /// exemplar since the last collection.
+    /// Records a value in the calling thread's own stripe or in a shared one. Returns whether the bucket has taken no exemplar
+    /// since the last collection.
     #[inline(always)]
     pub(crate) fn record<N: Sample>(self, bucket: usize, own: bool, value: N) -> bool {
         let Header { taking, sum, least, most } = self.header;
@@ -151,13 +151,13 @@ impl<'a> Row<'a> {
         !taking.has(bucket)
     }
 
-    /// What it remembers of exemplars.
+    /// The marks of buckets that have taken an exemplar.
     #[inline(always)]
     pub(crate) fn taking(self) -> &'a Taking {
         &self.header.taking
     }
 
-    /// Adds what it holds to `total`.
+    /// Adds the row to `total`.
     pub(crate) fn add_to<N: Sample>(self, total: &mut Total) {
         for (total, count) in total.counts.iter_mut().zip(self.buckets) {
             *total += count.load(Acquire);
@@ -168,7 +168,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Rows of one label set, added up. Sum, least and most are as in a row; most is one more than the number.
+/// The total of all rows of one label set. Sum, minimum and maximum have the form of a row: the maximum is stored + 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Total {
     pub(crate) counts: Vec<u64>,
@@ -191,13 +191,13 @@ impl Total {
     }
 }
 
-/// The row at `place`, which is made if there is none.
+/// The row at `place`, which is created if there is none.
 pub(crate) fn row(place: &AtomicPtr<AtomicU64>, meta: &MetricMeta) -> *mut AtomicU64 {
     // SAFETY: what is taken back was made just before.
     table::publish(place, || make(meta), |made| unsafe { table::free_cells(made, row_words(meta)) })
 }
 
-/// A row in which nothing was recorded yet.
+/// Creates an empty row.
 fn make(meta: &MetricMeta) -> *mut AtomicU64 {
     let row = table::cells(row_words(meta));
     // SAFETY: `row` has that many words and nobody else knows it yet.

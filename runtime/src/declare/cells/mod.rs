@@ -1,8 +1,7 @@
 //! The cells of metrics: dense arrays, indexed by the ordinals of labels, one stripe per thread.
 //!
-//! An update takes no lock, hashes nothing, and allocates only where a thread meets a metric (for a histogram: a set of
-//! label values) for the first time. Readers add up the stripes, whose cells only grow, so nothing that was counted can
-//! be lost between two readings.
+//! An update takes no lock and hashes nothing. It allocates only when a thread first uses a metric, or a label set of a
+//! histogram. Readers add up the stripes. Cells only grow, so no count is lost between two readings.
 
 mod bytes;
 mod exemplar;
@@ -31,20 +30,20 @@ pub(crate) use self::sum::{Last, Sum};
 pub(crate) use self::table::Table;
 pub(crate) use self::used::{Used, abandon, lock, restart};
 
-/// Goes to the cells. Alone, it is the one state that is not negative, and not off.
+/// Measurements go to the cells. The state is positive only if this is its only bit.
 pub(crate) const RECORD: i8 = 1;
-/// Goes to the sink of the current context, if it has one.
+/// Measurements go to the sink of the current context, if it has one.
 pub(crate) const CAPTURE: i8 = i8::MIN;
-/// Not yet known to the registry: where there are no link sections.
+/// Not registered yet: on targets without link sections.
 pub(crate) const NEW: i8 = 64;
 
-/// One metric: its declaration, its flag, and where its cells are.
+/// One metric: its declaration, its flag, and a pointer to its cells.
 #[repr(C)]
 pub struct Metric {
     // First, as `sections` asks for it.
     _source: &'static Source,
     state: AtomicI8,
-    /// How many cells, or rows of a histogram, a stripe has.
+    /// The number of cells, or rows of a histogram, in a stripe.
     cells: usize,
     table: AtomicPtr<Table>,
     refused: Count,
@@ -70,7 +69,7 @@ impl Metric {
         &self.meta
     }
 
-    /// Whether anything has to be done with a measurement: 0 if not.
+    /// The state of its flag. 0 means that measurements are ignored.
     #[inline(always)]
     pub(crate) fn state(&self) -> i8 {
         if cfg!(feature = "off") { 0 } else { self.state.load(Relaxed) }
@@ -80,7 +79,7 @@ impl Metric {
         self.state.store(state, Relaxed);
     }
 
-    /// How many measurements were refused: no number, infinite, negative where that means nothing, a label out of range.
+    /// The number of rejected measurements: NaN, infinite, negative where that is not allowed, or with a label out of range.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
     }
@@ -100,7 +99,7 @@ impl Metric {
         self.table.store(ptr::from_ref(table).cast_mut(), Release);
     }
 
-    /// The table, which is made or found if there is none yet.
+    /// The table. If there is none yet, it is created, or taken from another declaration of the metric.
     pub(crate) fn ready_table(&'static self) -> &'static Table {
         let table = self.table();
         if ptr::eq(table, &EMPTY) { used::table_for(self) } else { table }
@@ -112,13 +111,13 @@ impl Metric {
         self.add_in(self.table(), cell, amount);
     }
 
-    /// Adds to a sum that can shrink: what was added and what was taken away lie side by side, and both only grow.
+    /// Adds to a sum that can shrink. Additions and subtractions have separate cells, which both only grow.
     #[inline(always)]
     pub(crate) fn move_by<N: Sum>(&'static self, set: usize, down: bool, size: N) {
         self.move_in(self.table(), set, down, size);
     }
 
-    /// The same, in a table that it had when the first half of this movement was counted.
+    /// The same in the table that counted the matching increment or decrement.
     #[inline(always)]
     pub(crate) fn move_in<N: Sum>(&'static self, table: &'static Table, set: usize, down: bool, size: N) {
         if down {
@@ -128,7 +127,7 @@ impl Metric {
         self.add_in(table, up_or_down(set, down), size);
     }
 
-    /// Adds to a cell of a table of this metric's: the one it has now, or one that it had before.
+    /// Adds to a cell of a table of this metric, the current one or an earlier one.
     #[inline(always)]
     pub(crate) fn add_in<N: Sum>(&'static self, table: &'static Table, cell: usize, amount: N) {
         if cell >= self.cells || !amount.is_addable() {
@@ -162,7 +161,7 @@ impl Metric {
         update(cell, matches!(mine, Stripe::Own(_)), |held| amount.added_to(held));
     }
 
-    /// Sets the value of a gauge, or takes it away. It lies in one place for all threads.
+    /// Sets or removes the value of a gauge. All threads use the same cell.
     #[inline(always)]
     pub(crate) fn set<N: Last>(&'static self, cell: usize, value: Option<N>) {
         let cells = self.table().gauges();
@@ -193,8 +192,8 @@ impl Metric {
         }
     }
 
-    /// Records a value in a histogram. `offer` is called with what the row remembers, set, bucket and value, if the bucket
-    /// wants an exemplar.
+    /// Records a value in a histogram. If the bucket can take an exemplar, calls `offer` with the marks of the row, the label
+    /// set, the bucket and the value.
     #[inline(always)]
     pub(crate) fn record<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(&Taking, usize, usize, f64)) {
         // The most common case, and nothing else: what is needed for others would have to be saved and brought back here.
@@ -210,7 +209,7 @@ impl Metric {
         }
     }
 
-    /// The row of a set of labels in the stripe that is this thread's own, if there is one.
+    /// The row of a label set in this thread's own stripe, if there is one.
     #[inline(always)]
     fn own_row(&'static self, set: usize) -> Option<Row<'static>> {
         let rows = self.table().own(stripe::own());
@@ -239,7 +238,7 @@ impl Metric {
         }
     }
 
-    /// The row of a set of labels, which is made if there is none, and whether it is this thread's own.
+    /// The row of a label set, which is created if there is none, and whether it is in this thread's own stripe.
     #[cold]
     fn made_row(&'static self, set: usize) -> (Row<'static>, bool) {
         let mine = stripe::mine();

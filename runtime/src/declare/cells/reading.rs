@@ -1,4 +1,4 @@
-//! Reading cells: the stripes of a metric, added up.
+//! Reads cells: adds up the stripes of a metric.
 
 use std::sync::atomic::fence;
 
@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::base::sync::{Acquire, AtomicU64, Relaxed};
 
 impl Metric {
-    /// The cells of all stripes, added up: for each its sum, and whether it was touched.
+    /// Adds up the cells of all stripes. Returns for each cell the sum, and whether it was used.
     pub(crate) fn sums<N: Sum>(&self, table: &Table) -> Vec<Option<N>> {
         let mut sums = vec![None; self.cells];
         for stripe in table.used() {
@@ -20,7 +20,7 @@ impl Metric {
         sums
     }
 
-    /// What was added and what was taken away, for each set that was touched.
+    /// The additions and subtractions of each used label set.
     pub(crate) fn movements<N: Sum>(&self, table: &Table) -> Vec<Option<(N, N)>> {
         let mut sums: Vec<[Option<N>; 2]> = vec![[None; 2]; self.cells / 2];
         // What was taken away is read first: each of it was added before, so a level never seems to be below zero.
@@ -43,7 +43,7 @@ impl Metric {
         sums.into_iter().map(pair).collect()
     }
 
-    /// The bits of a gauge's values, with the set that each is of.
+    /// The bits of a gauge's values, each with its label set.
     pub(crate) fn last_values(&self, table: &Table, unset: u64) -> Vec<(usize, u64)> {
         let stripe = table.gauges();
         let mut values = Vec::new();
@@ -55,7 +55,7 @@ impl Metric {
         values
     }
 
-    /// The rows of a histogram, added up, for each set that has any.
+    /// The totals of a histogram, for each used label set.
     pub(crate) fn totals<N: Sample>(&self, table: &Table) -> Vec<Option<Total>> {
         let mut totals: Vec<Option<Total>> = vec![None; self.cells];
         for stripe in table.used() {
@@ -73,10 +73,10 @@ impl Metric {
     }
 }
 
-/// Cells that are looked at together: most lines of a metric with many sets have never been touched.
+/// The number of cells that are checked together: most cells of a metric with many label sets are unused.
 const LINE: usize = 8;
 
-/// Calls `with` for each cell that was touched, with its place.
+/// Calls `with` for each used cell and its index.
 fn for_touched(cells: &[AtomicU64], mut with: impl FnMut(usize, u64)) {
     let mut each = |first: usize, cells: &[AtomicU64]| {
         for (at, cell) in (first..).zip(cells) {

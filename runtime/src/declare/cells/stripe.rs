@@ -1,26 +1,26 @@
-//! Which stripe of every metric's cells a thread writes.
+//! Assigns stripes of cells to threads.
 //!
-//! The first threads have stripes of their own: nobody else writes there, so an update is a load and a store, without
-//! a locked instruction and without a cache line that moves between cores. Threads beyond those share a few stripes,
-//! and there an update is a read-modify-write. A thread that ends leaves its stripe, with what it counted, to the next.
+//! The first threads have their own stripes. No other thread writes there, so an update is a load and a store, without a
+//! locked instruction and without moving a cache line between cores. Further threads share a few stripes, where an update is
+//! a read-modify-write. When a thread ends, the next thread takes over its stripe with its counts.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicUsize;
 
 use crate::base::sync::{Acquire, AtomicU64, Relaxed, Release};
 
-/// The stripe of a thread that has none of its own: not yet, or because all are taken. Nothing is ever there, which leads
-/// to where it gets one or uses a shared one.
+/// The stripe of a thread without its own stripe: it has not asked for one yet, or all are taken. This stripe is always empty,
+/// so the update takes the slow path, which assigns a stripe or uses a shared one.
 const NONE: usize = 0;
-/// Stripes that one thread has to itself: from 1 on.
+/// The number of stripes that belong to one thread each. They begin at 1.
 const OWN: usize = 63;
-/// One more than the highest stripe: a power of two, so that a place is found by masking.
+/// The highest stripe + 1. A power of two, so that an index can be masked.
 pub(crate) const STRIPES: usize = 1 + OWN;
 const _: () = assert!(STRIPES.is_power_of_two());
-/// Stripes that all further threads share.
+/// The number of stripes that all further threads share.
 pub(crate) const SHARED: usize = 8;
 
-/// Where a thread writes that has no stripe of its own.
+/// The stripe to which a thread writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stripe {
     Own(usize),
@@ -29,18 +29,18 @@ pub(crate) enum Stripe {
 
 thread_local! {
     static STRIPE: Cell<usize> = const { Cell::new(NONE) };
-    /// One more than the shared stripe of a thread that has none of its own.
+    /// The shared stripe + 1 of a thread without its own stripe.
     static SHARES: Cell<usize> = const { Cell::new(0) };
     static EXIT: Exit = const { Exit };
 }
 
-/// The calling thread's own stripe, or one in which nothing ever is. Works until the thread's very end.
+/// The calling thread's own stripe, or the empty one. Works until the very end of the thread.
 #[inline(always)]
 pub(crate) fn own() -> usize {
     STRIPE.with(Cell::get)
 }
 
-/// Where the calling thread writes. It is given a stripe if it has none.
+/// The stripe to which the calling thread writes. Assigns one if it has none.
 #[cold]
 pub(crate) fn mine() -> Stripe {
     if own() == NONE && SHARES.get() == 0 {
@@ -94,7 +94,7 @@ fn release(_stripe: usize) {
     TAKEN.release(_stripe - 1);
 }
 
-/// For a forked child, on its one thread: the threads that held the other stripes do not exist.
+/// Resets the stripes in a forked child, on its only thread: the other threads do not exist there.
 pub(crate) fn forget() {
     STRIPE.set(NONE);
     SHARES.set(0);
@@ -102,7 +102,7 @@ pub(crate) fn forget() {
     TAKEN.forget();
 }
 
-/// Which of the own stripes are taken: a bit for each.
+/// The stripes that threads own, one bit for each.
 pub(super) struct Taken(AtomicU64);
 
 impl Taken {
@@ -111,7 +111,7 @@ impl Taken {
         Taken(AtomicU64::new(0))
     }
 
-    /// The lowest stripe that is free.
+    /// Claims the lowest free stripe.
     pub(super) fn claim(&self) -> Option<usize> {
         let mut taken = self.0.load(Relaxed);
         loop {
@@ -127,7 +127,7 @@ impl Taken {
         }
     }
 
-    /// Gives a stripe to whoever comes next.
+    /// Releases a stripe.
     pub(super) fn release(&self, at: usize) {
         self.0.fetch_and(!(1 << at), Release);
     }

@@ -1,36 +1,36 @@
-//! How numbers lie in a cell.
+//! The representation of numbers in a cell.
 //!
-//! A cell of a sum holds what was added, which never is negative, so its top bit is free: it says that something was
-//! added, even if that was 0. A cell that was never touched is all zeroes, as it came from the allocator. In a cell of
-//! fractions the top bit is the sign: it holds the sum below zero, and adding is taking away.
+//! A sum is never negative, so the top bit of its cell is free. It is set if anything was added, even 0. An unused cell is
+//! zero, as the allocator returned it. In a cell of floating-point numbers the top bit is the sign: the cell holds the
+//! negated sum, and adding a number subtracts it.
 
 use std::sync::atomic::Ordering;
 
 use crate::base::sync::{AtomicU64, Relaxed, Release};
 
-/// Says that a cell was touched.
+/// The bit of a used cell.
 pub(crate) const TOUCHED: u64 = 1 << 63;
 
 /// Numbers that a cell can sum up.
 pub(crate) trait Sum: Copy {
-    /// Whether it can be added: it is neither negative nor infinite nor no number, and leaves the top bit free.
+    /// Whether it can be added: not negative, not infinite, not NaN, and with a free top bit.
     fn is_addable(self) -> bool;
     /// The same number, without the sign of a zero.
     fn plain(self) -> Self;
-    /// A cell that was touched before, after it was added.
+    /// Adds the number to a used cell and returns the new content.
     fn more(self, cell: u64) -> u64;
-    /// Any cell, after it was added.
+    /// Adds the number to any cell and returns the new content.
     #[inline(always)]
     fn added_to(self, cell: u64) -> u64 {
         self.more(cell) | TOUCHED
     }
-    /// What a touched cell holds.
+    /// The sum in a used cell.
     fn held(cell: u64) -> Self;
-    /// Two sums in one.
+    /// Adds two sums.
     fn plus(self, other: Self) -> Self;
-    /// What came since `earlier`.
+    /// The difference from an earlier sum.
     fn since(self, earlier: Self) -> Self;
-    /// Nothing.
+    /// Zero.
     const ZERO: Self;
 }
 
@@ -97,13 +97,13 @@ impl Sum for f64 {
     }
 }
 
-/// Changes a cell: with a load and a store where nobody else writes, else in one step.
+/// Changes a cell: with a load and a store in an own stripe, atomically in a shared one.
 #[inline(always)]
 pub(crate) fn update(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
     update_in_order(cell, own, Relaxed, change);
 }
 
-/// The same after all that this thread changed before, for those who see it with Acquire.
+/// The same with Release order: a reader that loads the cell with Acquire sees all earlier changes of this thread.
 #[inline(always)]
 pub(crate) fn update_last(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
     update_in_order(cell, own, Release, change);
@@ -121,9 +121,9 @@ fn update_in_order(cell: &AtomicU64, own: bool, order: Ordering, change: impl Fn
     }
 }
 
-/// Numbers that a gauge can hold. One bit pattern, which no value may have, says that there is none.
+/// Numbers that a gauge can hold. One bit pattern, which no value may have, means that there is no value.
 pub(crate) trait Last: Copy {
-    /// The pattern that stands for "no value", seen as a number.
+    /// The pattern for "no value", as a number.
     const UNSET: u64;
     /// Whether it can be set.
     fn is_settable(self) -> bool;

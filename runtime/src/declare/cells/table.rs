@@ -1,7 +1,7 @@
-//! The memory of one metric: for each stripe that is used, a cell for each set of label values.
+//! The memory of one metric: a cell for each label set in each used stripe.
 //!
-//! Tables, stripes and rows are made at their first use and never freed, so that a thread may hold on to what it found
-//! without telling anybody. What they take is bounded by the metric's shape, and stated by the catalogue.
+//! Tables, stripes and rows are created at their first use and never freed, so threads may keep pointers to them. The shape of
+//! the metric bounds their size, which the catalogue shows.
 
 #[cfg(not(loom))]
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -14,22 +14,22 @@ use super::exemplar::Exemplar;
 use super::stripe::{SHARED, STRIPES, Stripe};
 use crate::base::sync::{AcqRel, Acquire, AtomicU64};
 
-/// Cells begin at a multiple of this, so that no two stripes meet in a cache line, nor in a pair that is fetched together.
+/// The alignment of cells: no two stripes share a cache line, or a pair of lines that is fetched together.
 pub(crate) const ALIGN: usize = 128;
 const WORDS_PER_LINE: usize = ALIGN / 8;
 
 /// The stripes of one metric.
 pub(crate) struct Table {
-    /// Cells of sums, or pointers to the rows of a histogram, each written by one thread; null until used. The first is
+    /// Own stripes, each written by one thread: cells of sums, or pointers to rows of a histogram. Null until used. The first is
     /// never used.
     own: [AtomicPtr<()>; STRIPES],
-    /// The same, each written by several threads. A gauge uses the first of these.
+    /// Shared stripes, written by several threads. A gauge uses the first one.
     shared: [AtomicPtr<()>; SHARED],
-    /// By label set and bucket. Only ever tried, never waited for.
+    /// Exemplars by label set and bucket. Writers use `try_lock` and never wait.
     pub(crate) exemplars: Mutex<BTreeMap<(usize, usize), Exemplar>>,
 }
 
-/// What a metric has before it is used.
+/// The table of an unused metric.
 pub(crate) static EMPTY: Table = Table::new();
 
 impl Table {
@@ -41,7 +41,7 @@ impl Table {
         }
     }
 
-    /// The stripe of one thread alone; null if there is none yet.
+    /// An own stripe; null if there is none yet.
     #[inline(always)]
     pub(crate) fn own(&self, stripe: usize) -> *mut () {
         self.own[stripe % STRIPES].load(Acquire)
@@ -53,7 +53,7 @@ impl Table {
         self.shared[0].load(Acquire)
     }
 
-    /// A stripe of cells, which is made if there is none. If two threads make it, one of them wins.
+    /// A stripe of cells, which is created if there is none. If two threads create it, one of them wins.
     pub(crate) fn stripe_of_cells(&self, stripe: Stripe, len: usize) -> *mut () {
         // SAFETY: what is taken back was made just before.
         publish(self.place(stripe), || cells(len).cast(), |made| unsafe { free_cells(made.cast(), len) })
@@ -72,14 +72,14 @@ impl Table {
         }
     }
 
-    /// The places of all stripes that are used.
+    /// The pointers to all used stripes.
     pub(crate) fn used(&self) -> impl Iterator<Item = *mut ()> {
         self.own.iter().chain(&self.shared).map(|stripe| stripe.load(Acquire)).filter(|stripe| !stripe.is_null())
     }
 }
 
-/// Stores what `make` makes into `place` if it is empty, and gives what is there then. If another thread was faster,
-/// `free` takes it back.
+/// If `place` is empty, stores the result of `make` there. Returns the content of `place`. If another thread was faster,
+/// calls `free` with the unused result.
 pub(crate) fn publish<T>(place: &AtomicPtr<T>, make: impl FnOnce() -> *mut T, free: impl FnOnce(*mut T)) -> *mut T {
     let there = place.load(Acquire);
     if !there.is_null() {
@@ -118,7 +118,7 @@ pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
     }
 }
 
-/// Gives cells back that nobody else knows.
+/// Frees cells that were never shared.
 ///
 /// # Safety
 /// `cells` came from `cells(len)`, and is used by nobody.
@@ -132,8 +132,8 @@ pub(crate) unsafe fn free_cells(cells: *mut AtomicU64, len: usize) {
     }
 }
 
-/// Many cells are asked for with the alignment that every allocator gives anyway, and aligned by hand: then they come
-/// zeroed from the system, and their pages are not touched before they are used. For few that is not worth its space.
+/// Many cells are allocated with the default alignment and aligned by hand: then the system provides zeroed pages, which are
+/// not touched before their first use. For few cells that would waste space.
 #[cfg(not(loom))]
 fn layout(len: usize) -> Layout {
     let bytes = cells_bytes(len);
@@ -162,7 +162,7 @@ fn pointers(len: usize) -> *mut AtomicPtr<AtomicU64> {
     Box::leak(pointers).as_mut_ptr()
 }
 
-/// Gives pointers back that nobody else knows.
+/// Frees pointers that were never shared.
 ///
 /// # Safety
 /// `place` came from `pointers(len)`, and is used by nobody.
@@ -171,7 +171,7 @@ unsafe fn free_pointers(place: *mut AtomicPtr<AtomicU64>, len: usize) {
     drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(place, len)) });
 }
 
-/// How many bytes `cells(len)` takes; `ALIGN` more if they are many.
+/// The number of bytes that `cells(len)` allocates; `ALIGN` more for many cells.
 pub(crate) const fn cells_bytes(len: usize) -> usize {
     len.saturating_add(WORDS_PER_LINE - 1) / WORDS_PER_LINE * ALIGN
 }

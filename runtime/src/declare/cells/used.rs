@@ -1,4 +1,4 @@
-//! The metrics that were used, with their tables: what readers go through.
+//! The list of used metrics and their tables, for readers.
 
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,13 @@ use super::table::{EMPTY, Table};
 
 /// Every metric that has a table.
 pub(crate) struct Used {
-    /// Counts the times that all metrics started again from nothing.
+    /// The number of restarts, at which all metrics begin from zero.
     pub(crate) run: u64,
-    /// Those whose tables are read. Other declarations of the same metric share them.
+    /// Metrics whose tables are read. Other declarations of the same metric share these tables.
     pub(crate) read: Vec<(&'static Metric, &'static Table)>,
-    /// All that have one, to take it away.
+    /// All metrics that have a table, which a restart removes.
     all: Vec<&'static Metric>,
-    /// Tables of earlier runs. Calls that began then still may write there.
+    /// Tables of earlier runs. Calls that began then may still write there.
     retired: Vec<&'static Table>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Used> {
     USED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The table of a metric that has none yet: that of another declaration with the same name and shape, or a new one.
+/// The table for a metric without one: that of another declaration with the same name and shape, or a new one.
 #[cold]
 pub(super) fn table_for(metric: &'static Metric) -> &'static Table {
     let same = |other: &Metric| other.meta.name == metric.meta.name && other.meta.same_shape(&metric.meta);
@@ -55,7 +55,7 @@ pub(super) fn table_for(metric: &'static Metric) -> &'static Table {
     table
 }
 
-/// Starts all metrics again from nothing. Gives the number of the run.
+/// Restarts all metrics from zero. Returns the number of the run.
 pub(crate) fn restart() -> u64 {
     let mut used = lock();
     for metric in std::mem::take(&mut used.all) {
@@ -67,8 +67,8 @@ pub(crate) fn restart() -> u64 {
     used.run
 }
 
-/// Forgets what belongs to the parent process. For a forked child, on its one thread: it stores to memory, and frees
-/// and allocates nothing.
+/// Removes the data of the parent process in a forked child, on its only thread. It only stores to memory: it neither
+/// allocates nor frees.
 pub(crate) fn abandon() {
     let mut used = lock();
     for metric in &used.all {

@@ -1,4 +1,4 @@
-//! Buckets for those who give none: thirteen bounds each, chosen by the unit.
+//! Default bucket bounds: thirteen, chosen by the unit.
 
 /// From 100 microseconds to 5 minutes: a kernel launch, a request, the loading of a model.
 const SECONDS: &[f64] = &[0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0, 300.0];

@@ -6,7 +6,7 @@ use crate::declare::key::{Key, KeyMeta, LabelKey};
 use crate::declare::label::{Label, LabelText};
 use crate::declare::value::{IntoValue, Value};
 
-/// What no label set has as its index.
+/// An index that no label set has.
 const NOWHERE: usize = usize::MAX;
 
 /// The labels of a metric: a tuple of keys that were declared with `label`, or `()`.
@@ -26,9 +26,9 @@ const NOWHERE: usize = usize::MAX;
 pub trait LabelSet: 'static {
     /// The keys.
     const KEYS: &'static [&'static KeyMeta];
-    /// How many sets of values there are.
+    /// The number of label sets.
     const CARDINALITY: usize;
-    /// The set in which each is `none`, or else its last value.
+    /// The label set in which each label is `none`, or its last value if it has no `none`.
     #[doc(hidden)]
     const MISSING: usize;
 }
@@ -56,7 +56,7 @@ pub trait LabelSet: 'static {
     note = "give a tuple with one value for each key, in their order, or `()` if there are none; a label takes its own type, never a `String`"
 )]
 pub trait LabelValues<L> {
-    /// Which of the sets of values this is.
+    /// The index of this label set.
     fn index(self) -> usize;
 }
 
@@ -117,7 +117,7 @@ tuples! {
     (A VA 0, B VB 1, C VC 2, D VD 3, E VE 4, F VF 5, G VG 6, H VH 7)
 }
 
-/// Label values on their way to an index.
+/// Computes the index of a label set.
 #[derive(Clone, Copy, Debug)]
 pub struct Labels(usize);
 
@@ -129,7 +129,7 @@ impl Labels {
         Labels(0)
     }
 
-    /// One more label.
+    /// Adds a label.
     #[inline(always)]
     pub fn label<K: LabelKey>(self, value: impl IntoValue<K::Value>) -> Self
     where
@@ -138,20 +138,20 @@ impl Labels {
         Labels(appended(self.0, ordinal::<K>(value), <K::Value as Label>::CARDINALITY))
     }
 
-    /// Which of the sets of values this is.
+    /// The index of this label set.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0
     }
 }
 
-/// The index that grows by one label, or nowhere if the label is none of its values: one that was written by hand.
+/// Adds a label to an index. The result is out of range if the ordinal is, as in an incorrect `Label` implementation.
 #[inline(always)]
 pub(crate) const fn appended(index: usize, ordinal: usize, cardinality: usize) -> usize {
     if ordinal >= cardinality || index == NOWHERE { NOWHERE } else { index * cardinality + ordinal }
 }
 
-/// The ordinal of `none`, or else the last one.
+/// The ordinal of `none`, or the last one if there is no `none`.
 const fn missing<L: Label>() -> usize {
     match L::NONE {
         Some(none) => none,
@@ -167,7 +167,7 @@ pub(crate) fn ordinal<K: LabelKey>(value: impl IntoValue<K::Value>) -> usize {
     })
 }
 
-/// The label key `K` where its value may be missing, as after an error: then it is `none`.
+/// The label key `K` if its value may be missing, for example after an error. A missing value is `none`.
 pub struct OrNone<K>(PhantomData<fn() -> K>);
 
 impl<K: LabelKey> Key for OrNone<K>
@@ -187,7 +187,7 @@ where
     type Itself = Self;
 }
 
-/// A label, or `none`: one of its own values, or else one more.
+/// A label or `none`. If the label has no value `none`, this adds one.
 #[derive(Clone, Copy, Debug)]
 pub struct Maybe<L>(Option<L>);
 

@@ -1,8 +1,8 @@
-//! What the compiler finds wrong with a metric: all of this runs in `cargo check`, and its text is the error.
+//! Checks of metrics at compile time. All of this runs in `cargo check`, and its text is the compile error.
 
 use super::{Buckets, MetricKind, MetricMeta, cardinality};
 
-/// The text of a mistake, written by the compiler.
+/// The text of a compile error, built at compile time.
 #[derive(Clone, Copy)]
 pub struct Mistake {
     bytes: [u8; Mistake::BYTES],

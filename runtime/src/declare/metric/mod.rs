@@ -1,4 +1,4 @@
-//! What is known of a metric at compile time: its name and its shape. Plain data.
+//! The declaration of a metric: its name and its shape. Plain data.
 
 mod bounds;
 mod labels;
@@ -17,7 +17,7 @@ pub(crate) use self::labels::{appended, ordinal};
 pub(crate) use self::mistake::Mistake;
 pub(crate) use self::prometheus::{label_name, plain, translate};
 
-/// Series that a metric may have if its declaration does not say otherwise.
+/// The default budget: the largest number of series of a metric.
 pub(crate) const DEFAULT_BUDGET: usize = 2_000;
 
 /// What a metric measures.
@@ -46,7 +46,7 @@ pub enum MetricKind {
     Histogram,
 }
 
-/// What a metric counts in.
+/// The number type of a metric.
 ///
 /// ```
 /// use tracecast::NumberType;
@@ -70,7 +70,7 @@ pub enum NumberType {
     F64,
 }
 
-/// How a histogram divides its values.
+/// The buckets of a histogram.
 ///
 /// ```
 /// use tracecast::Buckets;
@@ -89,11 +89,11 @@ pub enum NumberType {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Buckets {
-    /// Upper bounds, ascending, each inclusive; one more bucket takes what is above the last.
+    /// Inclusive upper bounds in increasing order. One more bucket takes values above the last bound.
     Explicit(&'static [f64]),
     /// Eight buckets per power of two, fewer on the wire if the values are spread wide. They cover 64 powers of two: whole
-    /// numbers and bytes from 1 on, seconds and ratios from 2^-32, other fractions from 2^-20. What is below counts as
-    /// zero, what is above counts in the last.
+    /// numbers and bytes from 1 on, seconds and ratios from 2^-32, other fractions from 2^-20. Smaller values count as
+    /// zero, larger ones in the last bucket.
     Exponential,
 }
 
@@ -119,17 +119,17 @@ pub struct MetricMeta {
     pub name: &'static str,
     /// What it measures.
     pub kind: MetricKind,
-    /// What it counts in.
+    /// Its number type.
     pub number: NumberType,
-    /// Its unit, in UCUM, or nothing.
+    /// Its UCUM unit, or an empty text.
     pub unit: &'static str,
-    /// What it means.
+    /// Its description.
     pub description: &'static str,
-    /// Its declared labels. Calls of annotated functions have an outcome besides, and maybe an error's type.
+    /// Its declared labels. Metrics of annotated functions may also have an outcome and an error type.
     pub labels: &'static [&'static KeyMeta],
-    /// How a histogram divides its values; of no meaning for other metrics.
+    /// Its buckets, if it is a histogram; otherwise unused.
     pub buckets: Buckets,
-    /// How many series it may have.
+    /// The largest number of series it may have.
     pub budget: usize,
     /// Whether it is read by callbacks when metrics are collected.
     pub observable: bool,
@@ -162,7 +162,7 @@ pub(crate) const FAILURES: &[&str] = &["error", "panicked"];
 pub struct Dimension {
     /// The label's name.
     pub name: &'static str,
-    /// How many values it has.
+    /// The number of its values.
     pub cardinality: usize,
     texts: Texts,
 }
@@ -170,7 +170,7 @@ pub struct Dimension {
 #[derive(Clone, Copy, Debug)]
 enum Texts {
     Key(&'static KeyMeta),
-    /// With `none` behind the last if there are more values than texts.
+    /// The values with these texts, and `none` as the last one if there are more values than texts.
     Closed(&'static [&'static str]),
 }
 
@@ -211,49 +211,49 @@ impl MetricMeta {
         }
     }
 
-    /// Other labels than those of its type.
+    /// Replaces the labels of its type.
     #[doc(hidden)]
     pub const fn labelled(mut self, labels: &'static [&'static KeyMeta]) -> Self {
         self.labels = labels;
         self
     }
 
-    /// Upper bounds of its buckets.
+    /// Sets the upper bounds of its buckets.
     #[doc(hidden)]
     pub const fn buckets(mut self, bounds: &'static [f64]) -> Self {
         self.buckets = Buckets::Explicit(bounds);
         self
     }
 
-    /// Buckets by powers of two.
+    /// Sets exponential buckets.
     #[doc(hidden)]
     pub const fn exponential(mut self) -> Self {
         self.buckets = Buckets::Exponential;
         self
     }
 
-    /// Another budget than the default one.
+    /// Sets a budget other than the default.
     #[doc(hidden)]
     pub const fn budget(mut self, series: usize) -> Self {
         self.budget = series;
         self
     }
 
-    /// Carries the outcome of calls.
+    /// Adds the outcome of calls as a label.
     #[doc(hidden)]
     pub const fn outcomes(mut self) -> Self {
         self.outcomes = OUTCOMES;
         self
     }
 
-    /// Carries the outcome of failed calls.
+    /// Adds the outcome of failed calls as a label.
     #[doc(hidden)]
     pub const fn failures(mut self) -> Self {
         self.outcomes = FAILURES;
         self
     }
 
-    /// Carries the type of errors, if they have any.
+    /// Adds the error type as a label, if the errors have types.
     #[doc(hidden)]
     pub const fn error_types(mut self, types: &'static [&'static str]) -> Self {
         self.error_types = types;
@@ -265,18 +265,18 @@ impl MetricMeta {
         self
     }
 
-    /// What is wrong with it, found by the compiler.
+    /// The error in the declaration, if there is one. Evaluated at compile time.
     #[doc(hidden)]
     pub const fn mistake(&self) -> Option<Mistake> {
         mistake::find(self)
     }
 
-    /// How many values `error.type` has: its types and `none`; 1 if it is not there.
+    /// The number of values of `error.type`: its types and `none`; 1 without this label.
     pub(crate) const fn error_type_count(&self) -> usize {
         if self.error_types.is_empty() { 1 } else { self.error_types.len() + 1 }
     }
 
-    /// The ordinal of an error's type, or of `none`.
+    /// The ordinal of an error type, or of `none`.
     pub(crate) fn error_type_ordinal(&self, error_type: Option<&str>) -> usize {
         let types = self.error_types;
         error_type.and_then(|given| types.iter().position(|known| *known == given)).unwrap_or(types.len())
@@ -301,7 +301,7 @@ impl MetricMeta {
         self.labels.iter().map(of_key).chain(outcome).chain(error_type)
     }
 
-    /// How many sets of label values it can have at most.
+    /// The largest number of label sets.
     pub const fn sets(&self) -> usize {
         let mut sets: usize = 1;
         let mut at = 0;
@@ -315,7 +315,7 @@ impl MetricMeta {
         sets.saturating_mul(self.error_type_count())
     }
 
-    /// How many series one set of label values makes: 1, or a histogram's buckets with its sum and count.
+    /// The number of series per label set: 1, or for a histogram its buckets, sum and count.
     pub const fn series_per_set(&self) -> usize {
         match (self.kind, self.buckets) {
             (MetricKind::Histogram, Buckets::Explicit(bounds)) => bounds.len() + 3,
@@ -323,7 +323,7 @@ impl MetricMeta {
         }
     }
 
-    /// The number of series it can have at most.
+    /// The largest number of series it can have.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -340,7 +340,7 @@ impl MetricMeta {
         self.sets().saturating_mul(self.series_per_set())
     }
 
-    /// The labels of the set with this index, by name. It is asked for each series at each collection.
+    /// The names and values of the label set with this index. Called for each series at each collection.
     pub(crate) fn labels_of(&self, index: usize) -> Vec<(Cow<'static, str>, OwnedValue)> {
         let label = |(name, text): (&'static str, LabelText)| (Cow::Borrowed(name), OwnedValue::Str(text));
         let more = usize::from(!self.outcomes.is_empty()) + usize::from(!self.error_types.is_empty());
@@ -358,7 +358,7 @@ impl MetricMeta {
         labels
     }
 
-    /// Whether two declarations of a name mean the same metric.
+    /// Whether two declarations of a name describe the same metric.
     pub(crate) fn same_shape(&self, other: &MetricMeta) -> bool {
         let (mine, theirs) = (self.dimensions(), other.dimensions());
         self.kind == other.kind

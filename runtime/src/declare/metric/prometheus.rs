@@ -1,11 +1,11 @@
 //! The name under which Prometheus would store a metric that reached it over OTLP.
 //!
-//! The compatibility rules of OpenTelemetry append the unit in words, `_total` to counters and `_ratio` to gauges of
-//! unit `1`, each unless it is there. Our names are such that nothing changes: what a user greps for is what is stored.
+//! The compatibility rules of OpenTelemetry append the unit in words, `_total` to counters and `_ratio` to gauges of unit `1`,
+//! unless the name already has the suffix. Our names have these suffixes, so Prometheus stores them unchanged.
 
 use super::{MetricKind, MetricMeta};
 
-/// Units of UCUM, and how Prometheus spells them.
+/// UCUM units and their names in Prometheus.
 const UNITS: [(&str, &str); 26] = [
     ("d", "days"),
     ("h", "hours"),
@@ -34,7 +34,7 @@ const UNITS: [(&str, &str); 26] = [
     ("1", ""),
     ("%", "percent"),
 ];
-/// What may stand behind the slash of a unit.
+/// Units that may follow the slash.
 const PER: [(&str, &str); 7] =
     [("s", "second"), ("m", "minute"), ("h", "hour"), ("d", "day"), ("w", "week"), ("mo", "month"), ("y", "year")];
 
@@ -80,7 +80,7 @@ pub(crate) fn translate(name: &str, unit: &str, kind: MetricKind) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// A unit in words; nothing for an annotation such as `{request}`.
+/// A unit in words; empty for an annotation such as `{request}`.
 fn spelled(unit: &str, table: &[(&str, &str)]) -> String {
     let unit = unit.trim();
     if unit.contains(['{', '}']) {
@@ -94,7 +94,7 @@ fn move_to_end(words: &mut Vec<String>, word: &str) {
     words.push(word.to_owned());
 }
 
-/// A name of a label that Prometheus takes: two underscores in front are its own.
+/// Converts to a label name that Prometheus accepts. Prometheus reserves names that begin with two underscores.
 pub(crate) fn label_name(name: &str) -> String {
     let name: String = name.chars().map(plain).collect();
     match name.strip_prefix("__") {
@@ -104,7 +104,7 @@ pub(crate) fn label_name(name: &str) -> String {
     }
 }
 
-/// A character that Prometheus takes in any name.
+/// Whether Prometheus accepts a character in any name.
 pub(crate) fn plain(c: char) -> char {
     if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }
 }

@@ -1,6 +1,6 @@
-//! Finds the members of an object and the elements of an array in JSON text, without reading any further into them.
+//! Splits a JSON object into members and a JSON array into elements, without parsing these.
 
-/// The members of an object, each with its name in quotes; `None` if the text is not one whole object.
+/// The members of an object, with quoted names. `None` if the text is not one complete object.
 pub(crate) fn members(object: &str) -> Option<Vec<(&str, &str)>> {
     let mut members = Vec::new();
     list(object, b'{', b'}', |text| {
@@ -13,7 +13,7 @@ pub(crate) fn members(object: &str) -> Option<Vec<(&str, &str)>> {
     Some(members)
 }
 
-/// The elements of an array; `None` if the text is not one whole array.
+/// The elements of an array. `None` if the text is not one complete array.
 pub(crate) fn elements(array: &str) -> Option<Vec<&str>> {
     let mut elements = Vec::new();
     list(array, b'[', b']', |text| {
@@ -24,7 +24,7 @@ pub(crate) fn elements(array: &str) -> Option<Vec<&str>> {
     Some(elements)
 }
 
-/// Goes through what is between two brackets. `item` reads one item and gives what follows it.
+/// Visits the items between two brackets. `item` reads one item and returns the text after it.
 fn list<'a>(text: &'a str, open: u8, close: u8, mut item: impl FnMut(&'a str) -> Option<&'a str>) -> Option<()> {
     let mut rest = text.trim().strip_prefix(char::from(open))?.trim_start();
     if rest == char::from(close).to_string() {
@@ -40,7 +40,7 @@ fn list<'a>(text: &'a str, open: u8, close: u8, mut item: impl FnMut(&'a str) ->
     }
 }
 
-/// The value that the text begins with.
+/// The value at the start of the text.
 fn value(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let end = match bytes.first()? {
@@ -51,7 +51,7 @@ fn value(text: &str) -> Option<&str> {
     text.get(..end).filter(|value| !value.is_empty())
 }
 
-/// The length of the string that the bytes begin with.
+/// The length of the string at the start of the bytes.
 fn string(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -63,7 +63,7 @@ fn string(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of the object or array that the bytes begin with. It is scanned without recursion: a peer chooses its depth.
+/// The length of the object or array at the start of the bytes. Scans without recursion, because a peer chooses the depth.
 fn bracketed(bytes: &[u8]) -> Option<usize> {
     let (mut at, mut open) = (0, Vec::new());
     loop {

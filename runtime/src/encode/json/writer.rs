@@ -1,69 +1,56 @@
-//! Writes JSON as it comes.
+//! Writes messages as JSON.
 
-use std::fmt::{Display, Write};
+use std::fmt::{self, Display, Write};
 
 use crate::base::escape;
 use crate::encode::message::Message;
+use crate::formats::hex;
 
-/// JSON in the making. Commas are put where they belong.
+/// JSON that is being written. Inserts commas itself.
 #[derive(Debug, Default)]
 pub(super) struct Json {
-    text: String,
+    /// UTF-8.
+    bytes: Vec<u8>,
 }
 
 impl Json {
-    /// An object as a value of its own: in an array, after a name, or as the whole.
-    pub(super) fn object(&mut self, members: impl FnOnce(&mut Json)) {
+    /// An array or object: an element, the value of a member, or the whole text.
+    fn between(&mut self, [open, close]: [u8; 2], write: impl FnOnce(&mut Json)) {
         self.separate();
-        self.text.push('{');
-        members(self);
-        self.text.push('}');
+        self.bytes.push(open);
+        write(self);
+        self.bytes.push(close);
     }
 
-    /// A member that `value` writes.
-    pub(super) fn member(&mut self, name: &str, value: impl FnOnce(&mut Json)) {
+    /// An object as an element, as the value of a member, or as the whole text.
+    fn object(&mut self, members: impl FnOnce(&mut Json)) {
+        self.between(*b"{}", members);
+    }
+
+    /// The name of a member. The caller writes the value.
+    fn name(&mut self, name: &str) {
         self.separate();
         // Names are ours: nothing in them has to be escaped.
-        self.text.push('"');
-        self.text.push_str(name);
-        self.text.push_str("\":");
-        value(self);
+        self.bytes.reserve(name.len() + 3);
+        self.bytes.push(b'"');
+        self.bytes.extend_from_slice(name.as_bytes());
+        self.bytes.extend_from_slice(b"\":");
     }
 
-    pub(super) fn array(&mut self, name: &str, elements: impl FnOnce(&mut Json)) {
-        self.member(name, |json| {
-            json.text.push('[');
-            elements(json);
-            json.text.push(']');
-        });
+    /// A number of at most 32 bits, or a flag.
+    fn number(&mut self, name: &str, number: impl Display) {
+        self.name(name);
+        self.put(number);
     }
 
-    pub(super) fn text(&mut self, name: &str, text: &str) {
-        self.member(name, |json| json.quoted(text));
-    }
-
-    pub(super) fn text_unless_empty(&mut self, name: &str, text: &str) {
-        if !text.is_empty() {
-            self.text(name, text);
-        }
-    }
-
-    /// An id, or an integer of 64 bits: text that nothing has to be escaped in.
-    pub(super) fn plain(&mut self, name: &str, text: impl Display) {
-        self.member(name, |json| json.plain_value(text));
-    }
-
-    pub(super) fn long(&mut self, name: &str, number: impl Into<i128>) {
-        self.plain(name, number.into());
-    }
-
-    pub(super) fn number(&mut self, name: &str, number: impl Into<i64>) {
-        let number = number.into();
-        self.member(name, |json| json.put(number));
+    /// A 64-bit integer, as text.
+    fn long(&mut self, name: &str, number: impl Display) {
+        self.name(name);
+        self.quoted_number(number);
     }
 
     fn numbers<T: Copy>(&mut self, name: &str, numbers: &[T], write: impl Fn(&mut Json, T)) {
-        self.array(name, |json| {
+        self.list(name, |json| {
             for number in numbers {
                 json.separate();
                 write(json, *number);
@@ -72,35 +59,39 @@ impl Json {
     }
 
     fn put(&mut self, value: impl Display) {
-        // Writing to a string does not fail.
-        let _ = write!(self.text, "{value}");
+        // Writing to memory does not fail, here and below.
+        let _ = write!(self, "{value}");
     }
 
-    fn plain_value(&mut self, text: impl Display) {
-        self.put(format_args!("\"{text}\""));
+    fn quoted_number(&mut self, number: impl Display) {
+        self.bytes.push(b'"');
+        self.put(number);
+        self.bytes.push(b'"');
     }
 
-    /// JSON has no infinity and no NaN; protocol buffers write them as text.
+    /// JSON has no infinity and no NaN; the JSON mapping of protocol buffers writes them as text.
     fn double_value(&mut self, number: f64) {
-        match number {
-            number if number.is_nan() => self.text.push_str("\"NaN\""),
-            f64::INFINITY => self.text.push_str("\"Infinity\""),
-            f64::NEG_INFINITY => self.text.push_str("\"-Infinity\""),
+        let _ = match number {
+            number if number.is_nan() => self.write_str("\"NaN\""),
+            f64::INFINITY => self.write_str("\"Infinity\""),
+            f64::NEG_INFINITY => self.write_str("\"-Infinity\""),
             // The shortest digits that give the number back, with an exponent where it is far from 1.
-            number => self.put(format_args!("{number:?}")),
-        }
+            number => write!(self, "{number:?}"),
+        };
     }
 
-    fn quoted(&mut self, text: &str) {
-        // Writing to a string does not fail.
-        let _ = escape::json(&mut self.text, text, |character| character < ' ');
-    }
-
-    /// A comma, unless this is the first of its object or array, or the value behind a name.
+    /// Writes a comma, unless a bracket or the name of a member precedes.
     fn separate(&mut self) {
-        if !self.text.is_empty() && !self.text.ends_with(['{', '[', ':']) {
-            self.text.push(',');
+        if !matches!(self.bytes.last(), None | Some(b'{' | b'[' | b':')) {
+            self.bytes.push(b',');
         }
+    }
+}
+
+impl Write for Json {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.bytes.extend_from_slice(text.as_bytes());
+        Ok(())
     }
 }
 
@@ -108,26 +99,31 @@ impl Json {
 impl Message for Json {
     fn encode(mut buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8> {
         buffer.clear();
-        let mut json = Json { text: String::from_utf8(buffer).unwrap_or_default() };
+        let mut json = Json { bytes: buffer };
         json.object(write);
-        json.text.into_bytes()
+        json.bytes
     }
 
     #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
     fn len(&self) -> usize {
-        self.text.len()
+        self.bytes.len()
     }
 
     fn string(&mut self, _: u8, name: &str, text: &str) {
-        self.text(name, text);
+        self.name(name);
+        let _ = escape::json(self, text, |character| character < ' ');
     }
 
     fn boolean(&mut self, _: u8, name: &str, flag: bool) {
-        self.member(name, |json| json.put(flag));
+        self.number(name, flag);
     }
 
     fn uint32(&mut self, _: u8, name: &str, number: u32) {
         self.number(name, number);
+    }
+
+    fn count(&mut self, field: u8, name: &str, number: u32) {
+        self.uint32(field, name, number);
     }
 
     fn sint32(&mut self, _: u8, name: &str, number: i32) {
@@ -135,43 +131,42 @@ impl Message for Json {
     }
 
     fn int64(&mut self, _: u8, name: &str, number: i64) {
-        self.plain(name, number);
+        self.long(name, number);
     }
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
     fn fixed32(&mut self, _: u8, name: &str, number: u32) {
         self.number(name, number);
     }
 
     fn fixed64(&mut self, _: u8, name: &str, number: u64) {
-        self.plain(name, number);
+        self.long(name, number);
     }
 
     fn sfixed64(&mut self, _: u8, name: &str, number: i64) {
-        self.plain(name, number);
+        self.long(name, number);
     }
 
     fn double(&mut self, _: u8, name: &str, number: f64) {
-        self.member(name, |json| json.double_value(number));
+        self.name(name);
+        self.double_value(number);
     }
 
     fn id(&mut self, _: u8, name: &str, bytes: &[u8]) {
-        self.member(name, |json| {
-            json.text.push('"');
-            for byte in bytes {
-                let digit = |value: u8| char::from(b"0123456789abcdef"[usize::from(value & 15)]);
-                json.text.extend([digit(byte >> 4), digit(*byte)]);
-            }
-            json.text.push('"');
-        });
+        self.name(name);
+        self.bytes.push(b'"');
+        // An id has eight bytes or sixteen.
+        for part in bytes.as_chunks().0 {
+            self.bytes.extend_from_slice(&hex::of_u64(u64::from_be_bytes(*part)));
+        }
+        self.bytes.push(b'"');
     }
 
     fn packed_uint64(&mut self, _: u8, name: &str, numbers: &[u64]) {
-        self.numbers(name, numbers, Json::plain_value);
+        self.numbers(name, numbers, Json::quoted_number);
     }
 
     fn packed_fixed64(&mut self, _: u8, name: &str, numbers: &[u64]) {
-        self.numbers(name, numbers, Json::plain_value);
+        self.numbers(name, numbers, Json::quoted_number);
     }
 
     fn packed_double(&mut self, _: u8, name: &str, numbers: &[f64]) {
@@ -179,7 +174,8 @@ impl Message for Json {
     }
 
     fn message(&mut self, _: u8, name: &str, write: impl FnOnce(&mut Self)) {
-        self.member(name, |json| json.object(write));
+        self.name(name);
+        self.object(write);
     }
 
     fn long_message(&mut self, field: u8, name: &str, write: impl FnOnce(&mut Self)) {
@@ -187,7 +183,8 @@ impl Message for Json {
     }
 
     fn list(&mut self, name: &str, write: impl FnOnce(&mut Self)) {
-        self.array(name, write);
+        self.name(name);
+        self.between(*b"[]", write);
     }
 
     fn element(&mut self, _: u8, write: impl FnOnce(&mut Self)) {
@@ -200,9 +197,9 @@ impl Message for Json {
 
     #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
     fn elements(&mut self, written: &Self) {
-        if !written.text.is_empty() {
+        if !written.bytes.is_empty() {
             self.separate();
-            self.text.push_str(&written.text);
+            self.bytes.extend_from_slice(&written.bytes);
         }
     }
 }
@@ -214,13 +211,13 @@ mod tests {
     fn check(write: impl FnOnce(&mut Json), expected: &str) {
         let mut json = Json::default();
         json.object(write);
-        assert_eq!(json.text, expected);
+        assert_eq!(String::from_utf8(json.bytes).unwrap(), expected);
     }
 
     #[test]
     fn what_json_does_not_take_is_escaped() {
         check(
-            |json| json.text("t", "a\"b\\c\nd\re\tf\u{1}g\u{7f}ü\u{2028}"),
+            |json| json.string(0, "t", "a\"b\\c\nd\re\tf\u{1}g\u{7f}ü\u{2028}"),
             "{\"t\":\"a\\\"b\\\\c\\nd\\re\\tf\\u0001g\u{7f}ü\u{2028}\"}",
         );
     }
@@ -228,7 +225,7 @@ mod tests {
     #[test]
     fn a_text_does_not_mislead_the_commas() {
         let texts = [("a", "{"), ("b", "["), ("c", ":"), ("d", "")];
-        let write = |json: &mut Json| texts.iter().for_each(|(name, text)| json.text(name, text));
+        let write = |json: &mut Json| texts.iter().for_each(|(name, text)| json.string(0, name, text));
         check(write, r#"{"a":"{","b":"[","c":":","d":""}"#);
     }
 
@@ -243,9 +240,9 @@ mod tests {
     #[test]
     fn nested_values_have_their_commas() {
         let write = |json: &mut Json| {
-            json.array("a", |json| (0..2).for_each(|_| json.object(|_| ())));
-            json.array("b", |_| ());
-            json.member("c", |json| json.object(|json| json.boolean(0, "d", true)));
+            json.list("a", |json| (0..2).for_each(|_| json.object(|_| ())));
+            json.list("b", |_| ());
+            json.message(0, "c", |json| json.boolean(0, "d", true));
             json.packed_fixed64(0, "e", &[1, u64::MAX]);
             json.number("f", -3_i32);
         };

@@ -1,4 +1,4 @@
-//! Series that differ only in attributes which a view leaves out become one.
+//! Merges series that differ only in attributes that a view removes.
 
 use std::collections::HashMap;
 
@@ -6,10 +6,10 @@ use crate::config::ViewStream;
 use crate::declare::metric::MetricKind;
 use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue};
 
-/// Buckets on one side of zero, as the specification of OpenTelemetry has it.
+/// The largest number of buckets on one side of zero, from the OpenTelemetry specification.
 const MOST_BUCKETS: usize = 160;
 
-/// Leaves out the labels that a view does not keep. The first of the points that become the same stands for all.
+/// Removes the labels that a view does not keep, and merges points that become equal into the first of them.
 pub(crate) fn leave_out(metric: &mut MetricPoints, view: &ViewStream) {
     let mut places = HashMap::new();
     let mut kept: Vec<Point> = Vec::new();
@@ -72,7 +72,7 @@ pub(super) fn exponential(to: &mut ExponentialPoint, mut more: ExponentialPoint)
     to.negative = (!counts.is_empty()).then_some(ExponentialBuckets { offset, counts });
 }
 
-/// The least and the greatest of both, unless one of them is not known.
+/// Combines minimum and maximum of two points with these counts. The result is unknown if one of them is.
 fn extremes(
     (count, min, max): (u64, Option<f64>, Option<f64>),
     (more, other_min, other_max): (u64, Option<f64>, Option<f64>),
@@ -99,7 +99,7 @@ impl Side {
         Side { offset, counts }
     }
 
-    /// With buckets that are wider by this many powers of two.
+    /// Lowers the scale by this many steps: each step joins two neighbouring buckets.
     fn coarser(self, by: i32) -> Self {
         if by <= 0 || self.counts.is_empty() {
             return self;

@@ -1,7 +1,7 @@
-//! Views: what becomes of metrics, ours and those of raw OpenTelemetry instruments.
+//! Applies views to metrics, ours and those of raw OpenTelemetry instruments.
 //!
-//! Of several views that fit a metric each makes a stream of its own. Ours are changed as they are read: their cells are
-//! what their declaration says, so that a view can leave out labels, but not change how values are divided.
+//! Each view that matches a metric produces a separate stream. Views change our metrics when these are read. The declaration
+//! fixes their cells, so a view can remove labels but cannot change buckets.
 
 mod merge;
 mod pattern;
@@ -23,7 +23,7 @@ use crate::meter::snapshot::{MetricPoints, PointValue, Snapshot};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Views(Vec<View>);
 
-/// What a view looks at.
+/// The properties of a metric that a view can select.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'a> {
     pub(crate) name: &'a str,
@@ -35,7 +35,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Views {
-    /// The views, and what there is to say about those that cannot have the effect they ask for.
+    /// Returns the views, and problems with those that cannot have the requested effect.
     pub(crate) fn new(configured: &[View]) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         let mut views = Vec::new();
@@ -60,7 +60,7 @@ impl Views {
         self.0.iter()
     }
 
-    /// Names of our metrics of which the views leave nothing: they can be switched off.
+    /// The names of our metrics that the views drop completely. They can be switched off.
     pub(crate) fn off(&self) -> Vec<String> {
         let dropped = |meta: &MetricMeta| {
             let mut fitting = self.fitting(meta).peekable();
@@ -73,7 +73,7 @@ impl Views {
         names
     }
 
-    /// Changes our metrics. Those of raw instruments were changed where they were made.
+    /// Applies the views to our metrics. The OpenTelemetry SDK has applied them to raw instruments.
     pub(crate) fn apply(&self, snapshot: &mut Snapshot) {
         if self.0.is_empty() {
             return;
@@ -97,7 +97,7 @@ impl Views {
 }
 
 impl View {
-    /// All that it names has to fit.
+    /// Whether all selected properties match.
     pub(crate) fn fits(&self, subject: &Subject<'_>) -> bool {
         let ViewSelector { instrument_name, instrument_type, unit, meter_name, meter_version, meter_schema_url } =
             &self.selector;
@@ -117,7 +117,7 @@ impl View {
         self.stream.aggregation == Some(Aggregation::Drop)
     }
 
-    /// What it asks of our metrics and cannot have.
+    /// The requested change that is not possible for our metrics.
     fn without_effect(&self) -> Option<String> {
         let aggregation = self.stream.aggregation.as_ref()?;
         let subjects = registry::metrics().map(Metric::meta).filter(|meta| self.fits(&Subject::of(meta)));
@@ -133,7 +133,7 @@ impl View {
     }
 }
 
-/// Whether an aggregation asks for what the metric is anyway, or for nothing at all.
+/// Whether a view can apply this aggregation to our metric: it drops the metric, or matches its declaration.
 fn is_as_declared(meta: &MetricMeta, aggregation: &Aggregation) -> bool {
     match (aggregation, meta.kind, meta.buckets) {
         (Aggregation::Default | Aggregation::Drop, ..) => true,
@@ -156,7 +156,7 @@ fn forget_extremes(value: &mut PointValue) {
 }
 
 impl ViewStream {
-    /// What it makes of a metric of ours.
+    /// Applies the view to one of our metrics.
     fn of(&self, mut metric: MetricPoints) -> MetricPoints {
         if let Some(name) = &self.name {
             metric.name = Cow::Owned((**name).clone());
@@ -177,7 +177,7 @@ impl ViewStream {
         metric
     }
 
-    /// Whether an attribute stays.
+    /// Whether the view keeps an attribute.
     pub(crate) fn keeps(&self, key: &str) -> bool {
         let among = |patterns: &[Masked<String>]| patterns.iter().any(|pattern| fits(pattern, key));
         self.included.as_deref().is_none_or(among) && !among(&self.excluded)
@@ -187,7 +187,7 @@ impl ViewStream {
         self.included.is_none() && self.excluded.is_empty()
     }
 
-    /// The keys one by one, if that is how they are said.
+    /// The kept keys, if they are listed one by one.
     #[cfg(feature = "otel")]
     pub(crate) fn exact_keys(&self) -> Option<impl Iterator<Item = String>> {
         let included = self.included.as_ref()?;

@@ -2,8 +2,12 @@
 
 use std::iter::FromIterator;
 use std::ops::AddAssign;
+use std::time::{Duration, Instant};
 
 use super::Signal;
+
+/// How often losses are reported at most.
+const REPORT_EVERY: Duration = Duration::from_secs(60);
 
 /// A number of spans and one of log records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,5 +78,67 @@ impl AddAssign for Lost {
         self.damaged += other.damaged;
         self.missing += other.missing;
         self.set_aside += other.set_aside;
+    }
+}
+
+/// All losses of one spool.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    pub(super) all: Lost,
+    reported: Option<Instant>,
+}
+
+impl Losses {
+    /// Adds a loss. Returns what to report of all losses, at most once a minute: only items of other processes and unreadable
+    /// files, because the account of this process counts its own items.
+    pub(super) fn add(&mut self, lost: &Lost, now: Instant) -> Option<String> {
+        self.all += *lost;
+        let is_news = lost.set_aside > 0 || lost.by_cause().iter().any(|(_, items)| *items != Items::default());
+        if !is_news || self.reported.is_some_and(|at| now.saturating_duration_since(at) < REPORT_EVERY) {
+            return None;
+        }
+        self.reported = Some(now);
+        Some(self.all.line())
+    }
+}
+
+impl Lost {
+    /// Items of other processes.
+    fn by_cause(&self) -> [(&'static str, Items); 3] {
+        [("evicted", self.evicted.others), ("expired", self.expired.others), ("damaged", self.damaged.others)]
+    }
+
+    fn line(&self) -> String {
+        let item = |(cause, items): (&str, Items)| {
+            let counts = [(items.traces, "spans"), (items.logs, "log records")].into_iter();
+            counts.filter(|(count, _)| *count > 0).map(move |(count, what)| format!("{count} {what} {cause}")).collect()
+        };
+        let mut parts: Vec<String> = self.by_cause().into_iter().flat_map::<Vec<_>, _>(item).collect();
+        if self.set_aside > 0 {
+            parts.push(format!("{} unreadable files renamed to *.bad", self.set_aside));
+        }
+        format!("the spool has lost data that this process did not write: {}", parts.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_of_other_processes_are_reported_once_a_minute() {
+        let (mut losses, start) = (Losses::default(), Instant::now());
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let items = Items { traces: 2, logs: 1 };
+        let ours = Lost { evicted: Tally { ours: items, ..Tally::default() }, missing: items, ..Lost::default() };
+        assert_eq!(losses.add(&ours, at(0)), None, "the account has them");
+        let others = Lost { expired: Tally { others: items, ..Tally::default() }, ..Lost::default() };
+        let head = "the spool has lost data that this process did not write";
+        assert_eq!(losses.add(&others, at(0)), Some(format!("{head}: 2 spans expired, 1 log records expired")));
+        let unreadable = Lost { set_aside: 1, ..Lost::default() };
+        assert_eq!(losses.add(&unreadable, at(59)), None);
+        let all = format!("{head}: 4 spans expired, 2 log records expired, 1 unreadable files renamed to *.bad");
+        assert_eq!(losses.add(&others, at(60)), Some(all));
+        assert_eq!(losses.add(&Lost::default(), at(120)), None, "nothing is new");
     }
 }

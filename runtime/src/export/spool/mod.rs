@@ -41,8 +41,9 @@ pub(crate) use self::claim::Claimed;
 pub(crate) use self::error::{Refused, SpoolError};
 
 use self::listing::Listing;
-use self::lost::{Lost, Tally};
+use self::lost::{Losses, Lost, Tally};
 use self::name::Name;
+use crate::base::notice;
 use crate::base::sync::lock;
 use crate::config::{self, Protocol, Signal as AnySignal};
 use crate::export::account::{Account, State};
@@ -109,8 +110,8 @@ struct Inner {
     /// Held while a request is written, so that the limit is kept exactly among the threads of a process.
     writing: Mutex<Writing>,
     known: Mutex<Known>,
-    /// Apart from the others and never held for long: what was lost can be asked for while a disk hangs.
-    lost: Mutex<Lost>,
+    /// A lock of its own, which is never held while the disk is waited for.
+    lost: Mutex<Losses>,
     /// What this spool has put there and nobody has dealt with, by the numbers in the names.
     ours: Mutex<BTreeMap<u32, Kept>>,
     /// What all files took when the directory was last looked at.
@@ -252,9 +253,10 @@ impl Inner {
         known.handled.retain(|name| known.waiting.remove(name));
     }
 
-    /// Counts a loss.
+    /// Counts a loss, and reports what no account of this process counts.
     fn lose(&self, lost: &Lost) {
-        *lock(&self.lost) += *lost;
+        let report = lock(&self.lost).add(lost, Instant::now());
+        report.iter().for_each(|line| notice::say(format_args!("warning: {line}")));
     }
 
     fn remember(&self, name: &Name, account: Arc<Account>) {

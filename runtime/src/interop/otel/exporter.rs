@@ -48,7 +48,7 @@ impl Config {
     }
 }
 
-/// The exporter, as the collector uses it.
+/// Wraps the exporter for the export thread.
 pub(crate) fn boxed(exporter: impl SpanExporter + 'static) -> Box<dyn ForeignExporter> {
     Box::new(Plugged { exporter, scope: InstrumentationScope::builder(SCOPE_NAME).with_version(SCOPE_VERSION).build() })
 }

@@ -1,7 +1,7 @@
 //! Spans of third parties, on their way out: those of the OpenTelemetry API, of `tracing`, of whatever comes next.
 //!
-//! They are the same owned data as our own, with a scope, and know nothing of the API that made them. Ended, they wait in a
-//! bounded queue for the collector.
+//! They are the same owned data as our own, with a scope, and know nothing of the API that made them. Ended spans wait in a
+//! bounded queue for the export thread.
 //! Whoever makes them pays for what they hold, a few allocations; our own spans do not come this way.
 
 #[cfg(any(feature = "otel", feature = "tracing"))]

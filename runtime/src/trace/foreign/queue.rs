@@ -1,4 +1,4 @@
-//! Where spans that are not ours wait for the collector: bounded by bytes, what does not fit is dropped and counted.
+//! The queue of third-party spans for the export thread. It is bounded by bytes; spans that do not fit are dropped and counted.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,7 +31,7 @@ pub(crate) struct Queue {
 static QUEUE: Mutex<Queue> = Mutex::new(Queue { spans: Vec::new(), limit: 0, room: 0, ended: 0, dropped: 0 });
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// Held for a few instructions by whoever ends a span, and by the collector only to take everything at once.
+/// Locks the queue. A thread that ends a span holds it for a few instructions, the export thread only to take all spans at once.
 pub(crate) fn lock() -> MutexGuard<'static, Queue> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -129,7 +129,7 @@ struct Figures {
 impl Spool {
     /// What this spool lost since it was opened.
     fn lost(&self) -> Lost {
-        *lock(&self.inner.lost)
+        lock(&self.inner.lost).all
     }
 
     fn figures(&self) -> Figures {
