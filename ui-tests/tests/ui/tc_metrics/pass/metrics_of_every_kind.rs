@@ -58,7 +58,7 @@ pub mod metrics {
     tracecast::tc_metrics! {}
 }
 
-fn main() {
+pub(crate) fn main() {
     use tracecast::keys::SourceType::{Disk, Remote};
 
     metrics::LOADS.add(1, ());
