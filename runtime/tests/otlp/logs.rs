@@ -61,11 +61,7 @@ fn expected(record: &LogRecord) -> Decoded {
         observed_time_unix_nano: record.unix_nanos,
         severity_number,
         severity_text: severity_text.to_owned(),
-        body: if record.body.is_empty() {
-            None
-        } else {
-            key_value("", &OwnedValue::Str(record.body.clone().into())).value
-        },
+        body: if record.body.is_empty() { None } else { key_value("", &OwnedValue::Str(record.body.clone())).value },
         attributes: record.attributes.iter().map(|(key, value)| key_value(key, value)).collect(),
         dropped_attributes_count: record.dropped_attributes,
         flags: u32::from(record.sampled),
