@@ -23,8 +23,9 @@ fn main() {
     }
     tests::the_main_thread();
     tests::the_spool();
-    tests::abort();
-    tests::outcomes();
+    let aborting = tests::built();
+    tests::abort(&aborting);
+    tests::outcomes(&aborting);
     println!("test result: ok");
 }
 
@@ -91,11 +92,10 @@ mod tests {
     }
 
     /// A program of a build in which a panic aborts.
-    pub(super) fn abort() {
-        let program = built();
+    pub(super) fn abort(program: &Path) {
         for role in ["unwinds", "is on another thread", "is in a task"] {
             let receiver = Faulty::start(Protocol::HttpProtobuf, Mood::Up, false);
-            let mut command = Command::new(&program);
+            let mut command = Command::new(program);
             let output = command.arg(role).envs(receiver.variables()).envs([TRACES]).output().unwrap();
             let signal = std::os::unix::process::ExitStatusExt::signal(&output.status);
             let expected = if role == "is in a task" {
@@ -109,19 +109,18 @@ mod tests {
     }
 
     /// Shows the spans of a program that is aborted.
-    pub(super) fn outcomes() {
-        let output = Command::new(built()).env("OTEL_TRACES_EXPORTER", "console").output().unwrap();
+    pub(super) fn outcomes(program: &Path) {
+        let output = Command::new(program).env("OTEL_TRACES_EXPORTER", "console").output().unwrap();
         let text = String::from_utf8_lossy(&output.stderr);
         let shown = |start: &str| text.lines().any(|line| line.trim_start().starts_with(start));
         assert!(shown("Panics/Outer panicked ") && shown("Panics/Inner panicked "), "{text}");
         assert!(shown("Panics/Done ") && !shown("Panics/Done panicked "), "{text}");
     }
 
-    fn built() -> PathBuf {
+    pub(super) fn built() -> PathBuf {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        // Beside the artefacts of this test: `target/debug/deps/<test>`.
-        let here = std::env::current_exe().unwrap();
-        let target = here.ancestors().nth(3).unwrap().join("abort");
+        // Where the tests of compile errors build: what both need is built once.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../tests/trybuild");
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet", "--manifest-path"]).arg(root.join("ui-tests/abort/Cargo.toml"));
         let built = cargo.env("CARGO_TARGET_DIR", &target).env_remove("RUSTFLAGS").status().unwrap();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bytes::{Buf, BufMut, Bytes};
+use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -29,8 +29,9 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::PrivateKeyDer;
 use tonic::Status;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 use tonic::server::UnaryService;
+
+use crate::codec::Passing;
 
 /// How a receiver behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -418,43 +419,6 @@ impl UnaryService<Bytes> for Answering {
                 Err((_, status)) => Err(status),
             }
         })
-    }
-}
-
-/// Passes messages through tonic as the bytes that they are.
-struct Passing;
-
-impl Codec for Passing {
-    type Encode = Bytes;
-    type Decode = Bytes;
-    type Encoder = Passing;
-    type Decoder = Passing;
-
-    fn encoder(&mut self) -> Passing {
-        Passing
-    }
-
-    fn decoder(&mut self) -> Passing {
-        Passing
-    }
-}
-
-impl Encoder for Passing {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn encode(&mut self, message: Bytes, out: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        out.put(message);
-        Ok(())
-    }
-}
-
-impl Decoder for Passing {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, message: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(message.copy_to_bytes(message.remaining())))
     }
 }
 

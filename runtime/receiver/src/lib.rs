@@ -5,10 +5,12 @@
 // There is no network under loom, and no test there needs one.
 #![cfg(not(loom))]
 
+mod codec;
 mod exported;
 mod faulty;
 mod http;
 
+pub use self::codec::Passing;
 pub use self::exported::{Exported, attribute};
 pub use self::faulty::{Faulty, Folder, Kept, Mood, distinct, wait_until};
 pub use self::http::{Receiver, Request, read_request};

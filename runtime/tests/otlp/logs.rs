@@ -5,47 +5,27 @@
 use std::borrow::Cow;
 
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
-use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue, any_value};
+use opentelemetry_proto::tonic::common::v1::InstrumentationScope;
 use opentelemetry_proto::tonic::logs::v1::{LogRecord as Decoded, ScopeLogs};
 use prost::Message;
 use tracecast::__logs::{LogRecord, requests};
 use tracecast::OwnedValue;
 use tracecast::config::Level;
 
-/// A generator of records that are the same in each run.
-struct Random(u64);
+use crate::kit::{Random, key_value};
+
+/// Of a text.
+const LONGEST: usize = 20_000;
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    /// A number of any magnitude.
-    fn number(&mut self) -> u64 {
-        self.next() >> self.below(64)
-    }
-
-    fn text(&mut self) -> String {
-        let len = [0, 3, 20, 36, 100, 130, 300, 20_000][self.below(8) as usize];
-        let letters = ['a', 'ü', '\n', '"', '\\', '\u{1}', '😀', '7', ' ', '\0'];
-        (0..len).map(|_| letters[self.below(10) as usize]).collect()
-    }
-
     fn value(&mut self) -> OwnedValue {
         match self.below(6) {
-            0 => OwnedValue::Bool(self.below(2) == 0),
+            0 => OwnedValue::Bool(self.one_in(2)),
             1 => OwnedValue::I64((self.number() as i64).wrapping_neg()),
             2 => OwnedValue::U64(self.number()),
-            3 => OwnedValue::F64(Some(f64::from_bits(self.next())).filter(|number| number.is_finite()).unwrap_or(0.5)),
+            3 => OwnedValue::F64(self.double()),
             4 => OwnedValue::Str(Cow::Borrowed("static")),
-            _ => OwnedValue::Str(Cow::Owned(self.text())),
+            _ => OwnedValue::Str(Cow::Owned(self.text(LONGEST))),
         }
     }
 
@@ -55,31 +35,14 @@ impl Random {
             unix_nanos: self.number(),
             level: [Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace][self.below(5) as usize],
             target: ["", "a", "a::b", "store"][self.below(4) as usize].into(),
-            body: self.text().into(),
+            body: self.text(LONGEST).into(),
             attributes: (0..self.below(12)).map(|at| (Cow::Owned(format!("k{at}")), self.value())).collect(),
             dropped_attributes: [0, 1, 300][self.below(3) as usize],
             trace_id: if has_ids { u128::from(self.next()) << 64 | u128::from(self.next()) } else { 0 },
             span_id: if has_ids { self.next() | 1 } else { 0 },
-            sampled: has_ids && self.below(2) == 0,
+            sampled: has_ids && self.one_in(2),
         }
     }
-}
-
-fn any(value: any_value::Value) -> Option<AnyValue> {
-    Some(AnyValue { value: Some(value) })
-}
-
-fn key_value((key, value): &(Cow<'static, str>, OwnedValue)) -> KeyValue {
-    let value = match value {
-        OwnedValue::Bool(flag) => any_value::Value::BoolValue(*flag),
-        OwnedValue::I64(number) => any_value::Value::IntValue(*number),
-        OwnedValue::U64(number) if *number > i64::MAX as u64 => any_value::Value::StringValue(number.to_string()),
-        OwnedValue::U64(number) => any_value::Value::IntValue(*number as i64),
-        OwnedValue::F64(number) => any_value::Value::DoubleValue(*number),
-        OwnedValue::Str(text) => any_value::Value::StringValue(text.to_string()),
-        other => panic!("{other:?}"),
-    };
-    KeyValue { key: key.to_string(), value: any(value), ..KeyValue::default() }
 }
 
 /// What OTLP says of a record, by hand.
@@ -98,8 +61,8 @@ fn expected(record: &LogRecord) -> Decoded {
         observed_time_unix_nano: record.unix_nanos,
         severity_number,
         severity_text: severity_text.to_owned(),
-        body: if record.body.is_empty() { None } else { any(any_value::Value::StringValue(record.body.to_string())) },
-        attributes: record.attributes.iter().map(key_value).collect(),
+        body: if record.body.is_empty() { None } else { key_value("", &OwnedValue::Str(record.body.clone())).value },
+        attributes: record.attributes.iter().map(|(key, value)| key_value(key, value)).collect(),
         dropped_attributes_count: record.dropped_attributes,
         flags: u32::from(record.sampled),
         trace_id: if has_ids { record.trace_id.to_be_bytes().to_vec() } else { Vec::new() },
@@ -133,7 +96,7 @@ fn check(records: &[LogRecord]) {
     for (way, request) in [("protobuf", protobuf), ("JSON", json)] {
         let [resource] = <[_; 1]>::try_from(request.resource_logs).expect("one resource");
         let attributes = resource.resource.expect("a resource").attributes;
-        assert_eq!(attributes, [key_value(&("service.name".into(), "tested".into()))], "{way}");
+        assert_eq!(attributes, [key_value("service.name", &"tested".into())], "{way}");
         assert_eq!(resource.schema_url, "https://opentelemetry.io/schemas/1.42.0", "{way}");
         assert_eq!(resource.scope_logs, expected, "{way}");
     }

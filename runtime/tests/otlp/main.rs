@@ -4,6 +4,7 @@
 #[path = "../support/turn.rs"]
 mod turn;
 
+mod kit;
 mod logs;
 mod metrics;
 mod spans;

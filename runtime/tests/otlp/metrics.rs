@@ -13,6 +13,7 @@ use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard, Reader, RecordingConfig};
 use tracecast::{ExemplarPoint, Exemplars, MetricPoints, Point, PointValue, Snapshot, Temporality};
 
+use crate::kit::Random;
 use crate::turn::{start_recording, turn};
 
 tc_metrics! {
@@ -47,20 +48,7 @@ fn measure(random: &mut Random) {
     }
 }
 
-/// A generator of numbers that are the same in each run.
-struct Random(u64);
-
 impl Random {
-    fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        (mixed ^ mixed >> 27) >> (self.0 >> 58)
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.number() % bound
-    }
-
     fn fraction(&mut self) -> f64 {
         self.below(1 << 40) as f64 / 1e9
     }

@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
+use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
 use opentelemetry_proto::tonic::trace::v1::{Span as Decoded, Status, span};
 use prost::Message;
 use tracecast::__bench::Encoder;
@@ -11,6 +11,7 @@ use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
 use tracecast::{Attribute, FinishedSpan, Kind, Limits, Outcome, OwnedValue, Span, SpanId, Static, TraceId};
 
+use crate::kit::{Random, key_value};
 use crate::turn::{start_recording, turn};
 
 #[derive(Clone, Copy, TcLabel)]
@@ -42,41 +43,10 @@ fn recording(limits: Limits) -> Recording {
     start_recording(RecordingConfig { limits, ..RecordingConfig::default() })
 }
 
-/// A generator of numbers that are the same in each run.
-struct Random(u64);
+/// Of a text.
+const LONGEST: usize = 3_000;
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn one_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
-    }
-
-    /// A number of any magnitude.
-    fn number(&mut self) -> u64 {
-        self.next() >> self.below(64)
-    }
-
-    fn double(&mut self) -> f64 {
-        let number = f64::from_bits(self.next());
-        if number.is_finite() { number } else { 0.5 }
-    }
-
-    fn text(&mut self) -> String {
-        let len = [0, 3, 20, 36, 100, 130, 300, 3_000][self.below(8) as usize];
-        let letters = ['a', 'ü', '\n', '"', '\\', '\u{1}', '😀', '7', ' ', '\0'];
-        (0..len).map(|_| letters[self.below(10) as usize]).collect()
-    }
-
     fn context(&mut self) -> Context {
         let trace_id = u128::from(self.next()) << 64 | u128::from(self.next());
         Context::remote(TraceId(trace_id), SpanId(self.next() | 1), self.one_in(2))
@@ -100,7 +70,7 @@ macro_rules! attribute {
     ($random:ident, $set:expr) => {{
         let set = $set;
         match $random.below(14) {
-            0 => set.set(keys::text, $random.text()),
+            0 => set.set(keys::text, $random.text(LONGEST)),
             1 => set.set(keys::fixed, Static("fixed")),
             2 => set.set(keys::count, $random.number()),
             3 => set.set(keys::signed, ($random.number() as i64).wrapping_neg()),
@@ -111,8 +81,8 @@ macro_rules! attribute {
             8 => set.set(keys::maybe, $random.one_in(2).then_some(Tier::Silver)),
             9 => set.set(keys::slot, $random.below(6)),
             10 => set.set(keys::tenant, ["a", "b", "c", "d"][$random.below(4) as usize]),
-            11 => set.set(keys::long_name, $random.text()),
-            12 => set.set(keys::error_like, $random.text()),
+            11 => set.set(keys::long_name, $random.text(LONGEST)),
+            12 => set.set(keys::error_like, $random.text(LONGEST)),
             _ => set.set(keys::text, None::<&str>),
         }
     }};
@@ -148,7 +118,7 @@ fn make_span(random: &mut Random) {
         }
     }
     if random.one_in(8) {
-        span.error(&random.text());
+        span.error(&random.text(LONGEST));
     }
     if random.one_in(20) {
         span.set(keys::outcome, "the user's own");
@@ -170,7 +140,7 @@ fn a_key_twice(first: &str, second: &str) -> String {
 #[tc_span("Random/Shared", share(keys::tenant = "shared", keys::text = "from above", keys::count = u64::MAX))]
 fn below_a_share(random: &mut Random) {
     (0..3).for_each(|_| make_span(random));
-    a_key_twice("a", &random.text());
+    a_key_twice("a", &random.text(LONGEST));
     named_at_run_time(&format!("table{}", random.below(5)));
 }
 
@@ -183,7 +153,7 @@ fn named_at_run_time(table: &str) {
 fn expected(span: &FinishedSpan) -> Decoded {
     let mut attributes = key_values(&span.attributes);
     if span.outcome == Outcome::Cancelled && span.attribute("tc.outcome").is_none() {
-        attributes.push(key_value("tc.outcome", any_value::Value::StringValue("cancelled".to_owned())));
+        attributes.push(key_value("tc.outcome", &"cancelled".into()));
     }
     let status = matches!(span.outcome, Outcome::Error | Outcome::Panicked).then(|| {
         let otherwise = if span.outcome == Outcome::Panicked { "panicked" } else { "" };
@@ -235,21 +205,8 @@ fn expected_link(link: &tracecast::Link) -> span::Link {
     }
 }
 
-fn key_value(key: &str, value: any_value::Value) -> KeyValue {
-    KeyValue { key: key.to_owned(), value: Some(AnyValue { value: Some(value) }), ..KeyValue::default() }
-}
-
 fn key_values(attributes: &[Attribute]) -> Vec<KeyValue> {
-    let value = |value: &OwnedValue| match value {
-        OwnedValue::Bool(flag) => any_value::Value::BoolValue(*flag),
-        OwnedValue::I64(number) => any_value::Value::IntValue(*number),
-        OwnedValue::U64(number) if *number > i64::MAX as u64 => any_value::Value::StringValue(number.to_string()),
-        OwnedValue::U64(number) => any_value::Value::IntValue(*number as i64),
-        OwnedValue::F64(number) => any_value::Value::DoubleValue(*number),
-        OwnedValue::Str(text) => any_value::Value::StringValue(text.to_string()),
-        other => panic!("unknown value {other:?}"),
-    };
-    attributes.iter().map(|attribute| key_value(&attribute.key, value(&attribute.value))).collect()
+    attributes.iter().map(|attribute| key_value(&attribute.key, &attribute.value)).collect()
 }
 
 /// The spans of a request, which has our resource and our scope.
@@ -346,9 +303,9 @@ fn a_key_that_was_given_twice_stands_once() {
     encoder.drain();
     for (span, (_, second)) in decoded(&encoder.take(Vec::new())).iter().zip(pairs) {
         let expected = [
-            key_value("t.text", any_value::Value::StringValue(second.to_owned())),
-            key_value("t.count", any_value::Value::IntValue(1)),
-            key_value("t.signed", any_value::Value::IntValue(i64::MIN)),
+            key_value("t.text", &second.into()),
+            key_value("t.count", &OwnedValue::I64(1)),
+            key_value("t.signed", &OwnedValue::I64(i64::MIN)),
         ];
         assert_eq!(span.attributes, expected);
     }

@@ -9,8 +9,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tonic::codec::CompressionEncoding;
 use tonic::server::UnaryService;
 use tonic::{Code, Request, Response, Status};
+use tracecast_receiver::Passing;
 
-use super::codec::Passing;
 use super::server::{Reply, Script, Server};
 use super::*;
 

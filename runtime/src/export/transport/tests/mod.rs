@@ -1,6 +1,5 @@
 //! The transport against servers on the loopback interface.
 
-mod codec;
 mod connections;
 mod fuzz;
 mod grpc;

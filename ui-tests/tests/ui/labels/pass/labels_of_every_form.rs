@@ -29,7 +29,7 @@ fn load(ordering: std::cmp::Ordering) {
     let _ = (Source::r#Remote, Source::Unknown);
 }
 
-fn main() {
+pub(crate) fn main() {
     load(1.cmp(&2));
     assert_eq!(Source::VALUES, ["local-disk", "peer", "unknown"]);
     assert_eq!(Order::VALUES, ["different", "equal"]);

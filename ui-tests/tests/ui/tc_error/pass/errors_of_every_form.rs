@@ -38,7 +38,7 @@ fn check() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(load(2).unwrap_err().error_type(), "not_found");
     assert_eq!(StoreError::<u64>::TYPES, ["not_found", "io", "closed"]);
     assert_eq!((Failed::TYPES, Never::TYPES.len()), (&["Failed"][..], 0));

@@ -35,6 +35,6 @@ fn load(tenant: &str) -> usize {
     tenant.len()
 }
 
-fn main() {
+pub(crate) fn main() {
     load("gold");
 }

@@ -29,7 +29,7 @@ fn fetch() -> u32 {
 #[tc_metric(duration = "tc_store_seconds", exponential, labels(device = 4_u32), budget = 17)]
 fn store() {}
 
-fn main() {
+pub(crate) fn main() {
     assert!(load(0).is_err() && load(1).is_err() && load(2).is_ok());
     assert_eq!(fetch(), 4);
     store();

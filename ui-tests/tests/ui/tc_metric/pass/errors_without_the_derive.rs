@@ -41,7 +41,7 @@ impl<E> Store<E> {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     assert!(load().is_err() && size().is_err() && call(4).is_err() && Store(4).open().is_err());
     assert!(write().is_ok());
     drop(read());

@@ -61,7 +61,7 @@ impl Store {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(load(Location::Gpu), Ok(Replica { from: SourceType::Disk }));
     assert_eq!(load(Location::Cpu), Err(StoreError::Gone));
     assert_eq!((size("llama"), text()), (5, Ok(())));

@@ -34,7 +34,7 @@ fn make() -> impl Future<Output = u32> {
     std::future::ready(4)
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(block_on(load(SourceType::Disk)).unwrap(), 1);
     assert_eq!(block_on(size("llama")), 5);
     assert_eq!(block_on(fetch()), Ok(4));

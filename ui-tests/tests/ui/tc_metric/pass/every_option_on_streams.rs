@@ -39,7 +39,7 @@ fn all<T>(stream: impl Stream<Item = T>) -> Vec<T> {
     block_on(stream.collect())
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(all(load(SourceType::Disk)), [Ok(1), Err(Gone)]);
     assert_eq!(all(sizes()), [1, 2]);
     assert_eq!(all(block_on(fetch())), [1, 2]);

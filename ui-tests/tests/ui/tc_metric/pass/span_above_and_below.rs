@@ -46,7 +46,7 @@ impl Store {
     fn close(self) {}
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!((load("4"), load("llama")), (Ok(4), Err("llama".to_owned())));
     assert_eq!(block_on(fetch("llama")), Ok(5));
     assert_eq!(block_on(sizes().collect::<Vec<_>>()), [1, 2]);

@@ -14,7 +14,7 @@ tc_metrics! {
     static LOADS: Counter = "tc_loads_total" { budget: 1 };
 }
 
-fn main() {
+pub(crate) fn main() {
     let all =
         [MOVES.declaration(), SHARDS.declaration(), LATENCY.declaration(), SIZE.declaration(), LOADS.declaration()];
     assert_eq!(all.map(|metric| metric.series()), [68, 2000, 102, 17, 1]);

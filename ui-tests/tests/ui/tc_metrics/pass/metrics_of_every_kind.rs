@@ -51,14 +51,14 @@ pub mod metrics {
         #[cfg(any())]
         pub static NEVER: Counter<(NoSuchKey,)> = "tc_never_total" { budget: 1 };
         /// Never used.
-        #[allow(dead_code)]
+        #[allow(dead_code, reason = "it proves that the attribute arrives")]
         static UNUSED: Counter = "tc_unused_total";
     }
 
     tracecast::tc_metrics! {}
 }
 
-fn main() {
+pub(crate) fn main() {
     use tracecast::keys::SourceType::{Disk, Remote};
 
     metrics::LOADS.add(1, ());

@@ -7,7 +7,7 @@ tc_metrics! {
     static UTILIZATION: Gauge = "hw.gpu.utilization" { unit: "1" };
 }
 
-fn main() {
+pub(crate) fn main() {
     DURATION.record(0.5, ());
     ACTIVE.add(1, ());
     ENERGY.add(1.0, ());

@@ -13,7 +13,7 @@ tc_metrics! {
     static LOADS: UpDownCounter = "tc_loads_active" { unit: "" };
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(REQUESTS.declaration().unit, "{request}");
     assert_eq!(DEPTH.declaration().unit, "{request}");
     assert_eq!(BYTES.declaration().unit, "By");

@@ -2,7 +2,7 @@
 
 use tracecast::{keys, tc_scope};
 
-fn main() {
+pub(crate) fn main() {
     let __tc_start = 4_u64;
     let _scope = tc_scope!("StoreEngine/Ingest", attrs(keys::size_bytes = __tc_start));
     let _scope = tc_scope!("StoreEngine/Copy", kind = client, parent = None::<tracecast::Context>,);

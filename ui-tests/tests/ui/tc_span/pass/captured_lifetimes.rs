@@ -16,7 +16,7 @@ fn fetch<'a>(id: &'a str, _hint: &str) -> impl Future<Output = usize> + use<'a> 
     async move { id.len() }
 }
 
-fn main() {
+pub(crate) fn main() {
     let future = fetch("llama", &String::from("disk"));
     drop((future, load("llama", "")));
 }

@@ -27,7 +27,7 @@ whole! {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(load(), Ok(size()));
     drop(fetch("llama"));
 }

@@ -8,6 +8,6 @@ fn load(artifact: &str) -> usize {
     artifact.len()
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(load("llama"), 5);
 }

@@ -23,7 +23,7 @@ impl Store {
     }
 }
 
-fn main() {
+pub(crate) fn main() {
     assert_eq!(r#match("llama"), 5);
     drop(Store.r#gen(4));
 }

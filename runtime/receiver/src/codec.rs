@@ -5,7 +5,7 @@ use tonic::Status;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
 /// Neither encodes nor decodes.
-pub(super) struct Passing;
+pub struct Passing;
 
 impl Codec for Passing {
     type Encode = Bytes;
