@@ -52,13 +52,13 @@ fn repeat(spans: u64, work: impl Fn(u64) -> u64) {
 
 /// A string and a number, as most spans have.
 #[inline(never)]
-#[tc_span("Bench/Two", attrs(tracecast::keys::artifact = UUID, tracecast::keys::size_bytes = x))]
+#[tc_span("Bench/Two", attrs(tracecast::keys::tensor::artifact = UUID, tracecast::keys::size_bytes = x))]
 fn two(x: u64) -> u64 {
     black_box(x)
 }
 
 #[inline(never)]
-#[tc_span("Bench/FourMixed", attrs(tracecast::keys::artifact = UUID, tracecast::keys::size_bytes = x,
+#[tc_span("Bench/FourMixed", attrs(tracecast::keys::tensor::artifact = UUID, tracecast::keys::size_bytes = x,
                                    work::keys::one = work::Letter::A, tracecast::keys::device = 3_u32))]
 fn four(x: u64) -> u64 {
     black_box(x)

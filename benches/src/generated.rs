@@ -191,7 +191,7 @@ fn attribute(library: &str, shape: Shape, n: usize) -> String {
     let with = shape == Shape::Attributes;
     match library {
         OURS if with => format!(
-            "#[tracecast::tc_span(\"Bench/F{n}\", attrs(tracecast::keys::artifact = input, tracecast::keys::size_bytes = count))]\n"
+            "#[tracecast::tc_span(\"Bench/F{n}\", attrs(tracecast::keys::tensor::artifact = input, tracecast::keys::size_bytes = count))]\n"
         ),
         OURS => format!("#[tracecast::tc_span(\"Bench/F{n}\")]\n"),
         "fastrace" if with => format!(

@@ -150,7 +150,7 @@ pub use crate::interop::otel;
 pub use crate::interop::tracing_spans;
 pub use crate::propagate::propagation;
 
-pub use crate::catalogue::{Catalogue, Conflict, catalogue};
+pub use crate::catalogue::{Catalogue, Conflict, SpanMeta, catalogue};
 #[cfg(feature = "otlp")]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 pub use crate::catalogue::{CatalogueData, CatalogueDataError, Comparison};

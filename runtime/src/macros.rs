@@ -3,7 +3,7 @@
 /// Makes a span of every call of a function, of a future to its end, or of a stream to its end or drop.
 ///
 /// ```
-/// use tracecast::keys::{SourceType, artifact, size_bytes, source};
+/// use tracecast::keys::{size_bytes, tensor::{SourceType, artifact, source}};
 /// use tracecast::prelude::*;
 ///
 /// #[tc_span("StoreDaemon/MaterializeReplica",
@@ -63,7 +63,7 @@ pub use tracecast_macros::tc_span;
 /// Makes metrics of the calls of a function, of a future to its end, or of a stream to its end or drop.
 ///
 /// ```
-/// use tracecast::keys::{SourceType, source};
+/// use tracecast::keys::tensor::{SourceType, source};
 /// use tracecast::prelude::*;
 ///
 /// #[tc_span("StoreDaemon/MaterializeReplica")]
@@ -115,7 +115,7 @@ pub use tracecast_macros::tc_metric;
 /// Declares metrics: a static each, with typed labels and a bounded number of series.
 ///
 /// ```
-/// use tracecast::keys::{SourceType, device, source};
+/// use tracecast::keys::{device, tensor::{SourceType, source}};
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {

@@ -3,7 +3,7 @@
 //! MetricsGuard cannot start in a process with such a declaration, so this is a program of its own.
 
 use tracecast::MetricsError;
-use tracecast::keys::{device, source};
+use tracecast::keys::{device, tensor::source};
 use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard};
 
@@ -25,7 +25,7 @@ mod elsewhere {
 fn both_places_are_named_and_nothing_is_switched_on() {
     // Where there are no link sections, metrics are known once they are used.
     tracecast::testing::capture(|| {
-        BY_SOURCE.add(1_u64, (tracecast::keys::SourceType::Disk,));
+        BY_SOURCE.add(1_u64, (tracecast::keys::tensor::SourceType::Disk,));
         elsewhere::BY_DEVICE.add(1_u64, (0_u32,));
     });
     let error = MetricsGuard::start(MetricsConfig::default()).unwrap_err();

@@ -27,7 +27,7 @@ fn spans_without_a_block_are_counted_and_transparent() {
     // A span whose own block is full and finds no other one loses attributes, not itself.
     let held: Vec<_> = (0..3).map(|_| Span::builder("Deep/Held", tracecast::Kind::Internal).start()).collect();
     let mut last = Span::builder("Deep/Full", tracecast::Kind::Internal).start();
-    last.set(tracecast::keys::artifact, "x".repeat(1000));
+    last.set(tracecast::keys::tensor::artifact, "x".repeat(1000));
     last.end();
     drop(held);
     let spans = recording.drain();

@@ -8,14 +8,14 @@ use std::time::{Duration, SystemTime};
 
 use tracecast::prelude::*;
 use tracecast::testing::{Capacity, Recording, RecordingConfig};
-use tracecast::{Filter, Kind, Span};
+use tracecast::{Context, Filter, Kind, Span};
 
 #[tc_span("Elsewhere/Task")]
 async fn task() {
     leaf();
 }
 
-#[tc_span("Elsewhere/Large", attrs(tracecast::keys::artifact = &text))]
+#[tc_span("Elsewhere/Large", attrs(tracecast::keys::tensor::artifact = &text))]
 async fn large(text: String) {
     drop(text);
 }

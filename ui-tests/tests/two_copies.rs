@@ -139,15 +139,15 @@ fn load() {
 }
 
 pub fn print() {
-    let ::COPY::Catalogue { spans, keys, metrics, .. } = ::COPY::catalogue();
+    let catalogue = ::COPY::catalogue();
     println!("COPY");
-    for span in spans {
-        let file = span.file().rsplit(['/', '\\']).next().unwrap_or_default();
-        println!("{} at {file}:{} of {} {}", span.name(), span.line(), span.crate_name(), span.crate_version());
+    for span in catalogue.spans() {
+        let file = span.file.rsplit(['/', '\\']).next().unwrap_or_default();
+        println!("{} at {file}:{} of {} {}", span.name, span.line, span.crate_name, span.crate_version);
     }
-    keys.iter().filter(|key| key.name.starts_with("t.")).for_each(|key| println!("{}", key.name));
+    catalogue.keys.iter().filter(|key| key.name.starts_with("t.")).for_each(|key| println!("{}", key.name));
     let is_here = |file: &str| file.starts_with("src");
-    metrics.iter().filter(|metric| is_here(metric.location.file())).for_each(|metric| println!("{}", metric.name));
+    catalogue.metrics.iter().filter(|metric| is_here(metric.location.file())).for_each(|metric| println!("{}", metric.name));
     let captured = ::COPY::testing::capture(load);
     println!("{}\n{}", captured.tree().trim_end(), captured.metric_lines().trim_end());
 }

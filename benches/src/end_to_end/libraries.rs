@@ -87,7 +87,7 @@ impl Library for Tracecast {
 }
 
 #[inline(never)]
-#[tc_span("Bench/Two", attrs(tracecast::keys::artifact = text, tracecast::keys::size_bytes = x))]
+#[tc_span("Bench/Two", attrs(tracecast::keys::tensor::artifact = text, tracecast::keys::size_bytes = x))]
 fn two(text: &str, x: u64) -> u64 {
     black_box(x)
 }

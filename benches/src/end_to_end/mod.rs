@@ -22,7 +22,7 @@ const SPANS_A_SECOND: u64 = 100_000;
 const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
 
 #[inline(never)]
-#[tc_span("Bench/Two", attrs(tracecast::keys::artifact = UUID, tracecast::keys::size_bytes = x))]
+#[tc_span("Bench/Two", attrs(tracecast::keys::tensor::artifact = UUID, tracecast::keys::size_bytes = x))]
 pub fn two(x: u64) -> u64 {
     black_box(x)
 }

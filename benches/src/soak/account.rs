@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     const REPORT: &str =
-        "10 spans ended = 6 exported + 1 dropped + 2 left + 1 on disk (0 replayed); 3 metric points exported";
+        "10 spans ended = 6 exported + 1 dropped + 2 pending + 1 on disk (0 replayed); 3 metric points exported";
 
     #[test]
     fn every_term_counts() {
@@ -60,7 +60,7 @@ mod tests {
     fn each_difference_is_a_failure() {
         assert_eq!(Account::of(REPORT).failures(11, 6).len(), 1);
         assert_eq!(Account::of(REPORT).failures(10, 5).len(), 1);
-        assert_eq!(Account::of(&REPORT.replace("2 left", "3 left")).failures(10, 6).len(), 1);
+        assert_eq!(Account::of(&REPORT.replace("2 pending", "3 pending")).failures(10, 6).len(), 1);
         assert_eq!(Account::of("nothing").failures(0, 0).len(), 1);
     }
 }

@@ -128,7 +128,7 @@ fn root(children: impl FnOnce()) {
 }
 
 #[inline(never)]
-#[tc_span("Soak/Child", attrs(tracecast::keys::artifact = text, tracecast::keys::size_bytes = x))]
+#[tc_span("Soak/Child", attrs(tracecast::keys::tensor::artifact = text, tracecast::keys::size_bytes = x))]
 fn child(text: &str, x: u64) {
     black_box(x);
 }

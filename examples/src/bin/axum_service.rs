@@ -17,7 +17,8 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use tokio::net::TcpListener;
 use tower::{Layer as _, ServiceExt as _};
-use tracecast::keys::artifact;
+use tracecast::current;
+use tracecast::keys::tensor::artifact;
 use tracecast::prelude::*;
 use tracecast_tower::{HttpClient, HttpClientLayer, HttpServerLayer};
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use tracecast::keys::{artifact, size_bytes};
+use tracecast::keys::{size_bytes, tensor::artifact};
 use tracecast::prelude::*;
 use tracing_subscriber::layer::SubscriberExt as _;
 

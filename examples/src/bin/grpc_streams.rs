@@ -23,7 +23,7 @@ use tonic::{Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 use tower::service_fn;
 use tracecast::prelude::*;
-use tracecast::{Carrier, keys};
+use tracecast::{Carrier, Context, keys};
 use tracecast_tower::{GrpcServerLayer, MessageSpans};
 
 const CONNECT: &str = "/agents.v1.Backend/Connect";
@@ -83,7 +83,7 @@ impl rpc::Methods for Backend {
 }
 
 /// A request of some user: what the agent does for it is in its trace.
-#[tc_span("Dashboard/Prefetch", attrs(keys::artifact = artifact))]
+#[tc_span("Dashboard/Prefetch", attrs(keys::tensor::artifact = artifact))]
 async fn prefetch(commands: &mpsc::Sender<Command>, artifact: &str) -> Result<(), mpsc::error::SendError<Command>> {
     let traceparent = Carrier::inject().traceparent;
     commands.send(Command { artifact: artifact.to_owned(), traceparent }).await
@@ -108,7 +108,7 @@ async fn agent(address: String) -> Result<(), Status> {
     MessageSpans::new("Agent/Command").for_each(answer.into_inner(), work).await
 }
 
-#[tc_span("Agent/Execute", parent = asked_by(command), links(&message), attrs(keys::artifact = &command.artifact))]
+#[tc_span("Agent/Execute", parent = asked_by(command), links(&message), attrs(keys::tensor::artifact = &command.artifact))]
 async fn execute(command: &Command, message: Context) -> Outcome {
     tokio::time::sleep(Duration::from_millis(10)).await;
     Outcome { artifact: command.artifact.clone(), bytes: 4096 }

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use tracecast::keys::{SourceType, size_bytes, source};
+use tracecast::keys::{
+    size_bytes,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 
 tc_metrics! {

@@ -17,7 +17,7 @@ pub(crate) fn of_processes(outcome: &Outcome) -> Vec<String> {
     }
     for (name, account) in outcome.accounts() {
         missing.unless(account.is_some_and(|account| account.is_exact()), || format!("an exact account of {name}"));
-        let left = account.map_or(0, |account| account.left);
+        let left = account.map_or(0, |account| account.pending);
         missing.unless(left == 0, || format!("a receiver that takes everything; {left} spans are left in {name}"));
     }
     for start in

@@ -9,6 +9,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::http;
+use tracecast::current;
 use tracecast::prelude::*;
 use tracecast_tower::TracedChannel;
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tonic::body::Body;
 use tonic::codegen::http;
+use tracecast::current;
 use tracecast::prelude::*;
 
 use super::error::StoreError;

@@ -1,6 +1,9 @@
 //! The keys of this store, beside those that Tracecast brings along.
 
-pub(crate) use tracecast::keys::{Location, SourceType, artifact, device, location, replica, size_bytes, source};
+pub(crate) use tracecast::keys::{
+    Location, device, location, size_bytes,
+    tensor::{SourceType, artifact, replica, source},
+};
 
 tracecast::tc_keys! {
     /// What a user does from beginning to end. It travels with every call, so that all spans of all processes have it.

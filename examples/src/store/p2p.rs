@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use tokio::sync::{mpsc, oneshot};
 use tonic::Streaming;
+use tracecast::Context;
 use tracecast::prelude::*;
 use tracecast_tower::TracedChannel;
 

@@ -17,14 +17,17 @@ fn nothing_is_on_by_default() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     let report = text.lines().last().unwrap();
-    assert!(report.starts_with("0 spans ended = 0 exported + 0 dropped + 0 left; 0 metric points exported"), "{text}");
+    assert!(
+        report.starts_with("0 spans ended = 0 exported + 0 dropped + 0 pending; 0 metric points exported"),
+        "{text}"
+    );
 }
 
 #[test]
 fn the_console_shows_spans_and_metrics() {
     let output = run(&[("TC_OTEL_DEBUG", "1"), ("OTEL_LOGS_EXPORTER", "none")]);
     let (text, shown) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert!(text.contains("3 spans ended = 3 exported + 0 dropped + 0 left"), "{text}");
+    assert!(text.contains("3 spans ended = 3 exported + 0 dropped + 0 pending"), "{text}");
     let spans: Vec<_> = shown.lines().filter(|line| line.starts_with("Quickstart/Load ")).collect();
     assert_eq!(spans.len(), 3, "{shown}");
     assert!(spans[0].contains("tc.source.type=disk") && spans[0].contains("tc.size.bytes=9"), "{shown}");

@@ -84,7 +84,7 @@ pub(super) fn shape(metric: &MetricMeta) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declare::keys::source;
+    use crate::declare::keys::tensor::source;
     use crate::meter::instrument::{Counter, Gauge};
 
     static ONE: MetricMeta = Counter::<(source,)>::meta("tc_loads_total", "", "");

@@ -8,7 +8,7 @@ mod conflict;
 mod listing;
 mod markdown;
 
-use crate::declare::callsite::Callsite;
+use crate::declare::callsite::{Callsite, Kind};
 use crate::declare::cells::Metric;
 use crate::declare::key::KeyMeta;
 use crate::declare::metric::MetricMeta;
@@ -53,6 +53,47 @@ pub struct Catalogue {
     pub keys: Vec<&'static KeyMeta>,
     /// Its metrics, by name.
     pub metrics: Vec<&'static MetricMeta>,
+}
+
+/// A span that a program can make.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SpanMeta {
+    /// `Component/Operation`.
+    pub name: &'static str,
+    /// Its kind.
+    pub kind: Kind,
+    /// The keys of its attributes.
+    pub keys: &'static [&'static KeyMeta],
+    /// The file that declares it.
+    pub file: &'static str,
+    /// The line of the declaration.
+    pub line: u32,
+    /// The crate that declares it.
+    pub crate_name: &'static str,
+    /// The version of that crate.
+    pub crate_version: &'static str,
+}
+
+impl Catalogue {
+    /// Its spans, by name.
+    ///
+    /// ```
+    /// for span in tracecast::catalogue().spans() {
+    ///     println!("{} at {}:{} of {}", span.name, span.file, span.line, span.crate_name);
+    /// }
+    /// ```
+    pub fn spans(&self) -> impl Iterator<Item = SpanMeta> {
+        self.spans.iter().map(|callsite| SpanMeta {
+            name: callsite.name(),
+            kind: callsite.kind(),
+            keys: callsite.declared_keys(),
+            file: callsite.file(),
+            line: callsite.line(),
+            crate_name: callsite.crate_name(),
+            crate_version: callsite.crate_version(),
+        })
+    }
 }
 
 #[cfg(test)]

@@ -47,18 +47,6 @@ pub(crate) const METER: u8 = 16;
 pub(crate) const METER_CAPTURE: u8 = 32;
 
 /// A place in the source that records spans.
-///
-/// ```
-/// use tracecast::prelude::*;
-///
-/// #[tc_span("Store/Get")]
-/// fn get() {}
-///
-/// let captured = tracecast::testing::capture(get);
-/// let callsite = captured.span("Store/Get").callsite.expect("one of our spans");
-/// assert_eq!(callsite.name(), "Store/Get");
-/// println!("{}:{} of {} {}", callsite.file(), callsite.line(), callsite.crate_name(), callsite.crate_version());
-/// ```
 #[derive(Debug)]
 #[repr(C)]
 pub struct Callsite {

@@ -12,7 +12,7 @@ use crate::declare::sections::Source;
 /// ```
 /// use tracecast::{Key, keys};
 ///
-/// assert_eq!(keys::artifact::META.name, "tc.artifact.id");
+/// assert_eq!(keys::tensor::artifact::META.name, "tc.artifact.id");
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a key",
@@ -36,7 +36,7 @@ pub trait Key: 'static {
 ///     K::META.cardinality
 /// }
 ///
-/// assert_eq!(values::<keys::source>(), Some(2)); // `keys::artifact`, an id, would not compile
+/// assert_eq!(values::<keys::tensor::source>(), Some(2)); // `keys::tensor::artifact`, an id, would not compile
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a label key, so it cannot label a metric",
@@ -80,8 +80,8 @@ impl<K: Key> KeyOf<K> {
 /// ```
 /// use tracecast::{Key, KeyKind, keys};
 ///
-/// assert_eq!(keys::source::META.kind, KeyKind::Label);
-/// assert_eq!(keys::artifact::META.kind, KeyKind::Id);
+/// assert_eq!(keys::tensor::source::META.kind, KeyKind::Label);
+/// assert_eq!(keys::tensor::artifact::META.kind, KeyKind::Id);
 /// assert_eq!(keys::size_bytes::META.kind, KeyKind::Measure);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub enum KeyKind {
 /// ```
 /// use tracecast::{Key, ValueType, keys};
 ///
-/// assert_eq!(keys::artifact::META.value_type, ValueType::Str);
+/// assert_eq!(keys::tensor::artifact::META.value_type, ValueType::Str);
 /// assert_eq!(keys::size_bytes::META.value_type, ValueType::U64);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +125,7 @@ pub enum ValueType {
 /// ```
 /// use tracecast::{Key, keys};
 ///
-/// let meta = keys::source::META;
+/// let meta = keys::tensor::source::META;
 /// assert_eq!((meta.name, meta.cardinality), ("tc.source.type", Some(2)));
 /// assert_eq!(meta.description, "Where the bytes come from.");
 /// ```

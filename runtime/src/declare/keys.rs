@@ -1,21 +1,5 @@
 //! The built-in keys: those of tensor stores and GPU services, and the semantic conventions that our layers use.
 
-/// Where the bytes of a replica come from.
-///
-/// ```
-/// use tracecast::{ClosedLabel, keys::SourceType};
-///
-/// assert_eq!(SourceType::from_value("disk"), Some(SourceType::Disk));
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, crate::__private::TcLabel)]
-#[tc_label(crate = crate)]
-pub enum SourceType {
-    /// Another node.
-    Remote,
-    /// A local disk.
-    Disk,
-}
-
 /// Where a tensor lies.
 ///
 /// ```
@@ -33,16 +17,10 @@ pub enum Location {
 }
 
 crate::tc_keys! {
-    /// The artifact that is stored or moved.
-    pub id artifact: str = "tc.artifact.id";
-    /// One copy of an artifact.
-    pub id replica: str = "tc.replica.id";
     /// The GPU, by its index on the node.
     pub label device: Index<16> = "tc.device.id";
     /// A size.
     pub measure size_bytes: u64 = "tc.size.bytes";
-    /// Where the bytes come from.
-    pub label source: SourceType = "tc.source.type";
     /// Where the tensor lies.
     pub label location: Location = "tc.location";
     /// How long a span with a heartbeat has been open.
@@ -51,6 +29,40 @@ crate::tc_keys! {
     pub id outcome: str = "tc.outcome";
     /// The clock jumped when the span started or ended (a suspended or migrated machine), so its times may be wrong.
     pub id uncertain_times: bool = "tc.clock.uncertain";
+}
+
+/// Tensor stores.
+///
+/// ```
+/// use tracecast::{Key, keys::tensor};
+///
+/// assert_eq!(tensor::artifact::META.name, "tc.artifact.id");
+/// ```
+pub mod tensor {
+    /// Where the bytes of a replica come from.
+    ///
+    /// ```
+    /// use tracecast::{ClosedLabel, keys::tensor::SourceType};
+    ///
+    /// assert_eq!(SourceType::from_value("disk"), Some(SourceType::Disk));
+    /// ```
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, crate::__private::TcLabel)]
+    #[tc_label(crate = crate)]
+    pub enum SourceType {
+        /// Another node.
+        Remote,
+        /// A local disk.
+        Disk,
+    }
+
+    crate::tc_keys! {
+        /// The artifact that is stored or moved.
+        pub id artifact: str = "tc.artifact.id";
+        /// One copy of an artifact.
+        pub id replica: str = "tc.replica.id";
+        /// Where the bytes come from.
+        pub label source: SourceType = "tc.source.type";
+    }
 }
 
 /// Errors.

@@ -62,7 +62,7 @@ pub trait Label: Copy {
 ///
 /// ```
 /// use tracecast::ClosedLabel;
-/// use tracecast::keys::SourceType;
+/// use tracecast::keys::tensor::SourceType;
 ///
 /// assert_eq!(SourceType::VALUES, ["remote", "disk"]);
 /// assert_eq!(SourceType::from_value("tape"), None);

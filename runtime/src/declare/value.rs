@@ -285,7 +285,7 @@ into_text! {
 /// use tracecast::prelude::*;
 /// use tracecast::{Static, keys};
 ///
-/// #[tc_span("Store/Get", attrs(keys::artifact = Static("llama")))]
+/// #[tc_span("Store/Get", attrs(keys::tensor::artifact = Static("llama")))]
 /// fn get() {}
 ///
 /// tracecast::testing::capture(get).assert_tree("Store/Get tc.artifact.id=llama");
@@ -317,7 +317,7 @@ impl IntoValue<str> for fmt::Arguments<'_> {
 /// use tracecast::prelude::*;
 /// use tracecast::{display, keys};
 ///
-/// #[tc_span("Store/Get", attrs(keys::artifact = display(&number)))]
+/// #[tc_span("Store/Get", attrs(keys::tensor::artifact = display(&number)))]
 /// fn get(number: u128) {}
 ///
 /// tracecast::testing::capture(|| get(7)).assert_tree("Store/Get tc.artifact.id=7");
@@ -325,13 +325,13 @@ impl IntoValue<str> for fmt::Arguments<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Displayed<T>(T);
 
-/// Records `value` by its `Display` text: `keys::artifact = tracecast::display(&uuid)`.
+/// Records `value` by its `Display` text: `keys::tensor::artifact = tracecast::display(&uuid)`.
 ///
 /// ```
 /// use std::net::Ipv4Addr;
 /// use tracecast::prelude::*;
 ///
-/// #[tc_span("Store/Fetch", attrs(tracecast::keys::replica = tracecast::display(peer)))]
+/// #[tc_span("Store/Fetch", attrs(tracecast::keys::tensor::replica = tracecast::display(peer)))]
 /// fn fetch(peer: Ipv4Addr) {}
 ///
 /// let captured = tracecast::testing::capture(|| fetch(Ipv4Addr::LOCALHOST));

@@ -78,7 +78,8 @@ impl Hasher for Mixer {
 mod tests {
     use super::*;
     use crate::declare::key::Key;
-    use crate::declare::keys::{device, source};
+    use crate::declare::keys::device;
+    use crate::declare::keys::tensor::source;
 
     #[test]
     fn a_label_reads_the_same_the_second_time() {

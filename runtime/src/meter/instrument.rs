@@ -65,7 +65,7 @@ instrument! {
     /// Counts in `u64` or, if declared so, in `f64`. A negative, infinite or undefined amount is refused and counted.
     ///
     /// ```
-    /// use tracecast::keys::{SourceType, source};
+    /// use tracecast::keys::tensor::{SourceType, source};
     /// use tracecast::prelude::*;
     ///
     /// tc_metrics! {

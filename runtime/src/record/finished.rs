@@ -67,7 +67,7 @@ impl Outcome {
 /// ```
 /// use tracecast::prelude::*;
 ///
-/// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+/// #[tc_span("Store/Get", attrs(tracecast::keys::tensor::artifact = name))]
 /// fn get(name: &str) {}
 ///
 /// let captured = tracecast::testing::capture(|| get("llama"));
@@ -87,6 +87,7 @@ pub struct Attribute {
 ///
 /// ```
 /// use tracecast::prelude::*;
+/// use tracecast::current;
 ///
 /// #[tc_span("Store/Get")]
 /// fn get() {
@@ -168,7 +169,7 @@ pub enum Status {
 /// ```
 /// use tracecast::prelude::*;
 ///
-/// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+/// #[tc_span("Store/Get", attrs(tracecast::keys::tensor::artifact = name))]
 /// fn get(name: &str) {}
 ///
 /// let captured = tracecast::testing::capture(|| get("llama"));

@@ -223,7 +223,7 @@ impl<R> Captured<R> {
     /// ```
     /// use tracecast::prelude::*;
     ///
-    /// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+    /// #[tc_span("Store/Get", attrs(tracecast::keys::tensor::artifact = name))]
     /// fn get(name: &str) {}
     ///
     /// let captured = tracecast::testing::capture(|| get("llama"));
@@ -238,7 +238,7 @@ impl<R> Captured<R> {
     /// ```
     /// use tracecast::prelude::*;
     ///
-    /// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+    /// #[tc_span("Store/Get", attrs(tracecast::keys::tensor::artifact = name))]
     /// fn get(name: &str) {}
     ///
     /// let captured = tracecast::testing::capture(|| get("llama"));
@@ -302,7 +302,7 @@ impl<R> Captured<R> {
     /// ```
     /// use tracecast::prelude::*;
     ///
-    /// #[tc_span("Store/Get", kind = client, attrs(tracecast::keys::artifact = name))]
+    /// #[tc_span("Store/Get", kind = client, attrs(tracecast::keys::tensor::artifact = name))]
     /// fn get(name: &str) {}
     ///
     /// tracecast::testing::capture(|| get("llama")).assert_tree("
@@ -322,7 +322,7 @@ impl<R> Captured<R> {
     /// ```
     /// use tracecast::prelude::*;
     ///
-    /// #[tc_span("Store/Get", attrs(tracecast::keys::artifact = name))]
+    /// #[tc_span("Store/Get", attrs(tracecast::keys::tensor::artifact = name))]
     /// fn get(name: &str) {}
     ///
     /// tracecast::testing::capture(|| get("llama")).assert_outline("Store/Get");

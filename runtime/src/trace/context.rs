@@ -21,6 +21,7 @@ use crate::trace::recording;
 ///
 /// ```
 /// use tracecast::prelude::*;
+/// use tracecast::Context;
 ///
 /// #[tc_span("Loader/Read")]
 /// fn read() {}
@@ -50,6 +51,7 @@ impl Context {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::Context;
     ///
     /// assert!(!Context::current().is_valid()); // there is no span here
     /// ```
@@ -134,6 +136,7 @@ impl Context {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::Context;
     ///
     /// let context = Context::current().with_baggage("tenant", "gold")?.with_baggage("region", "east")?;
     /// let mut keys: Vec<_> = context.baggage_entries().map(|(key, _)| key).collect();
@@ -151,6 +154,7 @@ impl Context {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::Context;
     ///
     /// let context = Context::current().with_baggage("tenant", "a b")?;
     /// assert_eq!(context.baggage("tenant").as_deref(), Some("a b"));
@@ -170,6 +174,7 @@ impl Context {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::Context;
     ///
     /// let context = Context::current().with_baggage("tenant", "gold")?;
     /// assert_eq!(context.without_baggage().baggage("tenant"), None);
@@ -189,12 +194,12 @@ impl Context {
     ///
     /// ```
     /// use tracecast::prelude::*;
-    /// use tracecast::keys;
+    /// use tracecast::{Context, keys};
     ///
     /// #[tc_span("Loader/Load")]
     /// fn load() {}
     ///
-    /// let captured = tracecast::testing::capture(|| Context::current().with_shared(keys::artifact, "llama").run(load));
+    /// let captured = tracecast::testing::capture(|| Context::current().with_shared(keys::tensor::artifact, "llama").run(load));
     /// assert_eq!(captured.span("Loader/Load").attribute("tc.artifact.id").unwrap().to_string(), "llama");
     /// ```
     #[must_use]
@@ -208,6 +213,7 @@ impl Context {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::{Context, current};
     ///
     /// let context = Context::current().with_baggage("tenant", "gold")?;
     /// assert_eq!(context.run(|| current().baggage("tenant")).as_deref(), Some("gold"));
@@ -222,6 +228,7 @@ impl Context {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::{Context, current};
     ///
     /// let context = Context::current().with_baggage("tenant", "gold")?;
     /// let job = context.wrap(|| current().baggage("tenant"));
@@ -236,6 +243,7 @@ impl Context {
     ///
     /// ```standalone_crate
     /// use tracecast::prelude::*;
+    /// use tracecast::Context;
     ///
     /// let context = Context::current().with_baggage("region", "east")?;
     /// let _attached = context.attach();
@@ -364,6 +372,7 @@ const SHOWN_KEY: usize = 64;
 ///
 /// ```
 /// use tracecast::prelude::*;
+/// use tracecast::Context;
 ///
 /// let error = Context::current().with_baggage("no token", "gold").err().unwrap();
 /// assert!(error.to_string().starts_with("`no token` cannot be in the baggage"));
@@ -387,6 +396,7 @@ impl std::error::Error for BaggageError {}
 ///
 /// ```
 /// use tracecast::prelude::*;
+/// use tracecast::{Context, current};
 ///
 /// let context = Context::current().with_baggage("tenant", "gold")?;
 /// let attached = context.attach();

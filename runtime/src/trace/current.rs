@@ -18,6 +18,7 @@ use crate::trace::span::{self, IntoLinks};
 ///
 /// ```
 /// use tracecast::prelude::*;
+/// use tracecast::current;
 ///
 /// #[tc_span("Store/Get")]
 /// fn get() {
@@ -35,6 +36,7 @@ pub fn current() -> Current {
 ///
 /// ```
 /// use tracecast::prelude::*;
+/// use tracecast::current;
 ///
 /// #[tc_span("Store/Get")]
 /// fn get() {
@@ -56,6 +58,7 @@ impl Current {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::current;
     ///
     /// assert!(!current().is_recording());
     /// let captured = tracecast::testing::capture(|| {
@@ -72,7 +75,7 @@ impl Current {
     /// Records an attribute; an earlier value of the key gives way: `current().set(keys::bytes, 4096_u64)`.
     ///
     /// ```
-    /// use tracecast::keys;
+    /// use tracecast::{current, keys};
     /// use tracecast::prelude::*;
     ///
     /// let captured = tracecast::testing::capture(|| {
@@ -94,6 +97,7 @@ impl Current {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::current;
     ///
     /// let captured = tracecast::testing::capture(|| {
     ///     let _scope = tc_scope!("Store/Get");
@@ -109,7 +113,7 @@ impl Current {
     /// `current().event_with("retry", |event| event.set(keys::attempt, 2_u64))`.
     ///
     /// ```
-    /// use tracecast::keys;
+    /// use tracecast::{current, keys};
     /// use tracecast::prelude::*;
     ///
     /// let captured = tracecast::testing::capture(|| {
@@ -132,7 +136,7 @@ impl Current {
     ///
     /// ```
     /// use tracecast::prelude::*;
-    /// use tracecast::{SpanId, TraceId};
+    /// use tracecast::{Context, SpanId, TraceId, current};
     ///
     /// #[tc_span("Worker/Sweep")]
     /// fn sweep(job: &Context) {
@@ -153,6 +157,7 @@ impl Current {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::current;
     ///
     /// let captured = tracecast::testing::capture(|| {
     ///     let _scope = tc_scope!("Store/Put");
@@ -170,6 +175,7 @@ impl Current {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::{Context, current};
     ///
     /// let context = Context::current().with_baggage("tenant", "gold")?;
     /// assert_eq!(context.run(|| current().baggage("tenant")), Some("gold".to_owned()));
@@ -183,6 +189,7 @@ impl Current {
     ///
     /// ```
     /// use tracecast::prelude::*;
+    /// use tracecast::current;
     ///
     /// let captured = tracecast::testing::capture(|| {
     ///     let _scope = tc_scope!("Store/Get");
@@ -199,6 +206,7 @@ impl Current {
 ///
 /// ```
 /// use tracecast::prelude::*;
+/// use tracecast::current;
 ///
 /// #[tc_span("Store/Get")]
 /// fn get() {

@@ -3,23 +3,23 @@
 #![cfg(feature = "otlp")]
 
 use tracecast::__bench::Encoder;
-use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::RecordingConfig;
+use tracecast::{Context, keys};
 
 use crate::counting::ALLOCATIONS;
 use crate::turn::{start_recording, turn};
 
 /// A label whose text is made anew, text, a key twice, an event, a link, an error.
-#[tc_span("Encode/Work", attrs(keys::device = 3_u32, keys::artifact = artifact, keys::size_bytes = u64::MAX),
-          result(keys::artifact = |_| "another"))]
+#[tc_span("Encode/Work", attrs(keys::device = 3_u32, keys::tensor::artifact = artifact, keys::size_bytes = u64::MAX),
+          result(keys::tensor::artifact = |_| "another"))]
 fn work(artifact: &str) -> Result<(), std::fmt::Error> {
     tracecast::current().event_with("step", |event| event.set(keys::device, 5_u32));
     tracecast::current().link(Context::current());
     if artifact.is_empty() { Err(std::fmt::Error) } else { Ok(()) }
 }
 
-#[tc_span("Encode/Root", share(keys::replica = "shared"))]
+#[tc_span("Encode/Root", share(keys::tensor::replica = "shared"))]
 fn root() {
     for _ in 0..200 {
         let _ = (work("some"), work(""));

@@ -1,7 +1,10 @@
 //! After its first use a metric allocates nothing; unused, it takes less than a kilobyte; used, what the catalogue says.
 
 use tracecast::Temporality;
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{
+    device,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard, RecordingConfig};
 

@@ -1,5 +1,6 @@
 //! On the way of a recorded span nothing is allocated: not for attributes, not for text, not for events and links.
 
+use tracecast::Context;
 use tracecast::prelude::*;
 use tracecast::testing::RecordingConfig;
 
@@ -8,7 +9,7 @@ use crate::turn::{start_recording, turn};
 
 const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
 
-#[tc_span("Alloc/Work", attrs(tracecast::keys::artifact = first, tracecast::keys::replica = second, tracecast::keys::device = 3_u32))]
+#[tc_span("Alloc/Work", attrs(tracecast::keys::tensor::artifact = first, tracecast::keys::tensor::replica = second, tracecast::keys::device = 3_u32))]
 fn work(first: &str, second: &str) -> Result<u64, std::fmt::Error> {
     tracecast::current().event_with("step", |event| event.set(tracecast::keys::size_bytes, 1_u64));
     tracecast::current().link(Context::current());

@@ -4,7 +4,7 @@ use std::process::Command;
 
 use tracecast::prelude::*;
 use tracecast::testing::capture;
-use tracecast::{Carrier, Span};
+use tracecast::{Carrier, Span, current};
 
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 

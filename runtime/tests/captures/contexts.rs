@@ -4,7 +4,7 @@ use std::sync::mpsc;
 
 use tracecast::prelude::*;
 use tracecast::testing::{capture, capture_async};
-use tracecast::{Kind, Span};
+use tracecast::{Context, Kind, Span};
 
 #[tc_span("Context/Child")]
 fn child() {}
@@ -150,7 +150,7 @@ fn a_span_may_end_on_another_thread() {
 
 #[test]
 fn shared_keys_are_on_every_span_below() {
-    #[tc_span("Context/Session", share(tracecast::keys::artifact = id))]
+    #[tc_span("Context/Session", share(tracecast::keys::tensor::artifact = id))]
     fn session(id: &str) {
         child();
         let context = Context::current();

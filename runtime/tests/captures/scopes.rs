@@ -136,7 +136,7 @@ impl std::fmt::Display for Reentrant {
     }
 }
 
-#[tc_span("Scope/Reenters", attrs(tracecast::keys::artifact = tracecast::display(Reentrant)))]
+#[tc_span("Scope/Reenters", attrs(tracecast::keys::tensor::artifact = tracecast::display(Reentrant)))]
 fn reenters() -> Result<(), Reentrant> {
     let _value = Reentrant;
     Err(Reentrant)

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{
+    device,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 
 mod keys {

@@ -3,7 +3,10 @@
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{
+    device,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 use tracecast::{CatalogueData, Label};
 

@@ -66,6 +66,7 @@ fn the_complete_example_says_something_of_everything() {
     assert_eq!(format!("{:?}", config.traces.sampler), "Ratio(0.1)");
     let set: Vec<&str> = config.origins().map(|(setting, _)| setting).collect();
     let expected = [
+        "diagnostics_level",
         "enabled",
         "filter",
         "log_filter",
@@ -74,7 +75,6 @@ fn the_complete_example_says_something_of_everything() {
         "memory_limit",
         "metrics.exemplars",
         "metrics.exporters",
-        "diagnostics_level",
         "propagators",
         "resource",
         "role",

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use tracecast::config::{Config, Protocol};
-use tracecast::keys::SourceType;
+use tracecast::keys::tensor::SourceType;
 use tracecast::prelude::*;
 use tracecast::{Guard, Report};
 
@@ -22,9 +22,9 @@ use crate::faulty::{Faulty, Mood, wait_until};
 
 tc_metrics! {
     /// Bytes that were loaded.
-    static LOADED: Counter<(tracecast::keys::source,)> = "tc_caller_loaded_bytes_total";
+    static LOADED: Counter<(tracecast::keys::tensor::source,)> = "tc_caller_loaded_bytes_total";
     /// How large they were.
-    static SIZES: Histogram<(tracecast::keys::source,), u64> = "tc_caller_sizes_bytes";
+    static SIZES: Histogram<(tracecast::keys::tensor::source,), u64> = "tc_caller_sizes_bytes";
 }
 
 const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
@@ -32,7 +32,7 @@ const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
 const SPANS: u64 = 10_000;
 const WARM: u64 = 10;
 
-#[tc_span("Caller/Load", attrs(tracecast::keys::artifact = UUID, tracecast::keys::size_bytes = number))]
+#[tc_span("Caller/Load", attrs(tracecast::keys::tensor::artifact = UUID, tracecast::keys::size_bytes = number))]
 fn load(number: u64) {
     LOADED.add(number, (SourceType::Disk,));
     SIZES.record(number, (SourceType::Remote,));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tracecast::__logs::{Door, Options};
 use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
-use tracecast::{Sampler, SpanId, TraceId};
+use tracecast::{Context, Sampler, SpanId, TraceId};
 use tracing::{debug, error, info, trace, warn};
 use tracing_subscriber::layer::SubscriberExt;
 

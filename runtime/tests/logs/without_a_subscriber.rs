@@ -3,9 +3,8 @@
 
 use serde_json::Value;
 use tracecast::__logs::{Door, Options, is_installed};
-use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
-use tracecast::{OwnedValue, SpanId, TraceId};
+use tracecast::{Context, OwnedValue, SpanId, TraceId};
 use tracing_core::callsite::DefaultCallsite;
 
 use crate::child::is_alone;

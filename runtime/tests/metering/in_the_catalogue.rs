@@ -1,6 +1,9 @@
 //! Every metric is listed with its worst case, and has the name under which Prometheus stores it.
 
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{
+    device,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard};
 use tracecast::{Conflict, MetricKind, PointValue, Temporality};
@@ -30,7 +33,7 @@ tc_metrics! {
 
 /// The same metrics again, as another crate might declare them.
 mod elsewhere {
-    use tracecast::keys::source;
+    use tracecast::keys::tensor::source;
     use tracecast::prelude::*;
 
     tc_metrics! {

@@ -3,7 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{
+    device,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard, Reader};
 use tracecast::{PointValue, Snapshot, Temporality};

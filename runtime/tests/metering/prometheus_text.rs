@@ -1,7 +1,7 @@
 //! The text for those who must be scraped: every kind of metric, as Prometheus reads it.
 
 use tracecast::Temporality;
-use tracecast::keys::{SourceType, source};
+use tracecast::keys::tensor::{SourceType, source};
 use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard};
 

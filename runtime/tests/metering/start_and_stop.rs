@@ -1,6 +1,9 @@
 //! Off, on, off by name, on again; and what is refused.
 
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{
+    device,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard};
 use tracecast::{Label, MetricsError, PointValue, Temporality};

@@ -2,11 +2,14 @@
 
 use std::thread;
 
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{
+    device,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard};
 use tracecast::testing::{capture, capture_async};
-use tracecast::{PointValue, Temporality};
+use tracecast::{Context, PointValue, Temporality};
 
 use crate::turn::turn;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::channel::oneshot;
 use futures::executor::block_on;
-use tracecast::keys::artifact;
+use tracecast::keys::tensor::artifact;
 use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig};
 use tracecast::{Filter, PointValue, Sampler, Temporality};

@@ -8,7 +8,10 @@ use opentelemetry_proto::tonic::metrics::v1::{
 };
 use prost::Message;
 use tracecast::__bench::Encoder;
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{
+    device,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 use tracecast::testing::{MetricsConfig, MetricsGuard, Reader, RecordingConfig};
 use tracecast::{ExemplarPoint, Exemplars, MetricPoints, Point, PointValue, Snapshot, Temporality};

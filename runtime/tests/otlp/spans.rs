@@ -9,7 +9,7 @@ use prost::Message;
 use tracecast::__bench::Encoder;
 use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
-use tracecast::{Attribute, FinishedSpan, Kind, Limits, Outcome, OwnedValue, Span, SpanId, Static, TraceId};
+use tracecast::{Attribute, Context, FinishedSpan, Kind, Limits, Outcome, OwnedValue, Span, SpanId, Static, TraceId};
 
 use crate::kit::{Random, key_value};
 use crate::turn::{start_recording, turn};

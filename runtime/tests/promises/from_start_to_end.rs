@@ -12,7 +12,7 @@ use opentelemetry_proto::tonic::resource::v1::Resource;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use tracecast::prelude::*;
-use tracecast::{SpanId, TraceId};
+use tracecast::{Context, SpanId, TraceId};
 use tracecast_receiver::Receiver;
 
 use crate::child::Child;
@@ -216,6 +216,6 @@ fn a_failure_and_its_end_are_told_once() {
     receiver.set_sick(true);
     let quiet = [&variables[..], &[("OTEL_LOG_LEVEL", "error")]].concat();
     let output = Child::new(module_path!(), "program", "leaves").variables(&quiet).run();
-    assert!(output.text.contains("1 left; "), "{}", output.text);
+    assert!(output.text.contains("1 pending; "), "{}", output.text);
     assert_eq!(output.said(), Vec::<String>::new());
 }

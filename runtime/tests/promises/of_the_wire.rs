@@ -76,7 +76,7 @@ fn run(what: &str, variables: &[(&str, &str)]) -> impl Fn(&str) -> Vec<Request> 
     let endpoint: String = receiver.endpoint();
     let all = [&[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str())], variables].concat();
     let output = Child::new(module_path!(), "program", what).variables(&all).run();
-    assert!(output.succeeded && output.text.contains(" 0 left; "), "{}", output.text);
+    assert!(output.succeeded && output.text.contains(" 0 pending; "), "{}", output.text);
     move |path: &str| {
         let requests = receiver.at(path);
         let line = format!("post {path} http/1.1");

@@ -2,7 +2,7 @@
 
 use tracecast::prelude::*;
 use tracecast::testing::RecordingConfig;
-use tracecast::{FinishedSpan, Limits, OwnedValue, Static};
+use tracecast::{Context, FinishedSpan, Limits, OwnedValue, Static};
 
 use crate::turn::{start_recording, turn};
 

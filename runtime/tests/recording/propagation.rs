@@ -3,7 +3,7 @@
 
 use tracecast::prelude::*;
 use tracecast::testing::RecordingConfig;
-use tracecast::{Kind, Sampler, Span, propagation};
+use tracecast::{Context, Kind, Sampler, Span, current, propagation};
 
 use crate::turn::{start_recording, turn};
 

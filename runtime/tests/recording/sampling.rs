@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 
 use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
-use tracecast::{Sampler, SpanId, TraceId};
+use tracecast::{Context, Sampler, SpanId, TraceId};
 
 use crate::turn::{start_recording, turn};
 

@@ -5,11 +5,11 @@ use std::cell::RefCell;
 use std::fmt;
 use std::sync::{Arc, MutexGuard};
 
-use tracecast::keys::{artifact, size_bytes};
+use tracecast::keys::{size_bytes, tensor::artifact};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 use tracecast::testing::{Recording, RecordingConfig};
-use tracecast::{Label, Sampler, Scope, Static};
+use tracecast::{Label, Sampler, Scope, Static, current};
 
 use crate::turn::{start_recording, turn};
 

@@ -363,7 +363,7 @@ fn a_second_signal_exits_at_once_from_an_exit_handler_too() {
 #[test]
 fn a_health_endpoint_sees_it() {
     let output = stop("health", "60000");
-    assert!(output.text.contains("said: running running"), "{}", output.text);
+    assert!(output.text.contains("said: running"), "{}", output.text);
     assert_eq!((said(&output), output.code), (vec!["shutting_down"], Some(0)), "{}", output.text);
 }
 

@@ -67,7 +67,7 @@ fn an_unfinished_span_is_exported_once_also_if_it_ends_later() {
     let before = SystemTime::now();
     let mut open = start("Open/Long");
     let given = Span::builder("Open/Given", Kind::Internal).with_start(before - Duration::from_secs(60)).start();
-    open.set(tracecast::keys::artifact, "llama");
+    open.set(tracecast::keys::tensor::artifact, "llama");
     open.in_scope(child);
     let report = telemetry.shutdown(LONG);
     assert_law(&report);

@@ -308,7 +308,7 @@ fn metrics_of_many_series_are_several_requests() {
 
 #[test]
 fn a_small_memory_limit_makes_small_requests() {
-    use tracecast::keys::artifact;
+    use tracecast::keys::tensor::artifact;
 
     #[tc_span("Store/Long", attrs(artifact = text))]
     fn long(text: &str) {

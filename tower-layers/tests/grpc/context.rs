@@ -7,7 +7,7 @@ use tonic::transport::Server;
 use tower_layer::Layer;
 use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
-use tracecast::{Kind, Sampler, propagation};
+use tracecast::{Context, Kind, Sampler, propagation};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, HttpHeadersMut};
 
 const BAGGAGE: &str = "tenant=x";

@@ -5,7 +5,7 @@ use crate::support::{self, BOTH, TRACE, alone, of_kind, record, spans_of};
 use tonic::Request;
 use tonic::transport::Server;
 use tracecast::prelude::*;
-use tracecast::{Kind, OwnedValue, Sampler};
+use tracecast::{Context, Kind, OwnedValue, Sampler};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, Peer};
 
 mod keys {

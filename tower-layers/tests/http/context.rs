@@ -9,7 +9,7 @@ use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
-use tracecast::{Kind, Sampler};
+use tracecast::{Context, Kind, Sampler};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
 mod keys {

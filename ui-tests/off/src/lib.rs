@@ -29,8 +29,8 @@ pub fn evaluated<T>(value: T) -> T {
 /// If there is nothing in it.
 #[tc_span(
     "Off/Options",
-    attrs(keys::artifact = evaluated(id)),
-    share(keys::replica = evaluated(id)),
+    attrs(keys::tensor::artifact = evaluated(id)),
+    share(keys::tensor::replica = evaluated(id)),
     parent = evaluated(Context::current()),
     links(evaluated(Context::current())),
     result(keys::size_bytes = |length| evaluated(*length))
@@ -40,7 +40,7 @@ pub fn options(id: &str) -> Result<usize, String> {
 }
 
 /// A parameter for the attribute alone.
-#[tc_span("Off/ForTheAttribute", attrs(keys::artifact = evaluated(id)))]
+#[tc_span("Off/ForTheAttribute", attrs(keys::tensor::artifact = evaluated(id)))]
 pub async fn for_the_attribute(id: &str) {
     ready(()).await;
 }
@@ -135,7 +135,7 @@ pub trait Loads {
 #[tc_span(component = "Off")]
 #[async_trait]
 impl Loads for Store {
-    #[tc_span(attrs(keys::artifact = evaluated(id)))]
+    #[tc_span(attrs(keys::tensor::artifact = evaluated(id)))]
     async fn load(&self, id: &str) -> usize {
         ready(id).await.len()
     }

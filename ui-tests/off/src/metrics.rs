@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use async_trait::async_trait;
 use futures::stream::{self, BoxStream, Stream, StreamExt as _};
-use tracecast::keys::{self, SourceType};
+use tracecast::keys::{self, tensor::SourceType};
 use tracecast::prelude::*;
 
 use crate::evaluated;
@@ -19,13 +19,13 @@ pub enum StoreError {
 
 tc_metrics! {
     /// Bytes that were moved.
-    pub static MOVED: Counter<(keys::source, keys::device)> = "tc_moved_bytes_total" { budget: 100 };
+    pub static MOVED: Counter<(keys::tensor::source, keys::device)> = "tc_moved_bytes_total" { budget: 100 };
     /// Balance.
     pub static BALANCE: UpDownCounter<(), f64> = "tc_balance";
     /// Bytes in use.
     pub static USED: Gauge<(keys::device,), u64> = "tc_used_bytes";
     /// Loads, by how long they took.
-    pub static LOAD: Histogram<(keys::source,)> = "tc_load_seconds" { buckets: [0.1, 1] };
+    pub static LOAD: Histogram<(keys::tensor::source,)> = "tc_load_seconds" { buckets: [0.1, 1] };
     /// Replicas, by their size.
     pub static REPLICA: Histogram<(), u64> = "tc_replica_bytes" { exponential };
     /// Bytes that are free.
@@ -41,7 +41,7 @@ tc_metrics! {
     errors = "tc_options_errors_total",
     duration = "tc_options_seconds",
     in_flight = "tc_options_active",
-    labels(keys::source = evaluated(source), keys::device = |length| evaluated(*length)),
+    labels(keys::tensor::source = evaluated(source), keys::device = |length| evaluated(*length)),
     error_type = StoreError,
     buckets = [0.1, 1],
     budget = 3000
@@ -52,7 +52,7 @@ pub fn options(id: &str, source: SourceType) -> Result<u32, StoreError> {
 
 /// A parameter for the label alone, with a span below.
 #[tc_metric(calls = "tc_for_the_label_total", labels(keys::device = evaluated(device)))]
-#[tc_span("Off/ForTheLabel", attrs(keys::artifact = evaluated(id)))]
+#[tc_span("Off/ForTheLabel", attrs(keys::tensor::artifact = evaluated(id)))]
 pub async fn for_the_label(id: &str, device: u32) {
     ready(()).await;
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use futures::StreamExt as _;
 use futures::executor::block_on;
-use tracecast::keys::SourceType;
+use tracecast::keys::tensor::SourceType;
 use tracecast::testing::capture;
 use tracecast::Temporality;
 use tracecast::testing::{MetricsConfig, MetricsGuard};

@@ -1,7 +1,7 @@
 //! A span that is told more than the limits let through.
 
 use tracecast::prelude::*;
-use tracecast::{SpanId, TraceId};
+use tracecast::{Context, SpanId, TraceId, current};
 
 use super::LIMITS;
 use super::made::{Link, Watch, attributes, int, text};

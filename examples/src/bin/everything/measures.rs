@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
-use tracecast::keys::{SourceType, source};
+use tracecast::keys::tensor::{SourceType, source};
 use tracecast::prelude::*;
 use tracecast::{Context, Observation};
 

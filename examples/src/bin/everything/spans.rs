@@ -8,7 +8,7 @@ use std::task::{Context as TaskContext, Waker};
 use std::time::{Duration, UNIX_EPOCH};
 
 use tracecast::prelude::*;
-use tracecast::{Kind, Outcome, Span, SpanId, Static, TraceId};
+use tracecast::{Context, Kind, Outcome, Span, SpanId, Static, TraceId, current};
 
 use super::made::{Link, Status, Watch, attributes, double, flag, int, now, text, watched};
 

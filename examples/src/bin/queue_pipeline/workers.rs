@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use tracecast::Carrier;
 use tracecast::prelude::*;
+use tracecast::{Carrier, current};
 
 use crate::table::{Event, State, Table};
 

@@ -24,6 +24,7 @@ use tonic::codegen::Bytes;
 use tonic::codegen::http::{self, HeaderMap};
 use tonic::transport::Server;
 use tonic::{Code, Status};
+use tracecast::Context;
 use tracecast::prelude::*;
 use tracecast_tower::{GrpcServerLayer, TracedChannel};
 

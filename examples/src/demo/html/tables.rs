@@ -66,7 +66,7 @@ pub(super) fn account(page: &mut String, outcome: &Outcome) -> fmt::Result {
     let counted = outcome.accounts().map(|(name, account)| (name, account.unwrap_or_default()));
     for (name, account) in counted.chain([("all", outcome.total())]) {
         write!(page, "<tr><th scope=\"row\">{}</th>", Escaped(name))?;
-        for count in [account.ended, account.exported, account.dropped, account.left] {
+        for count in [account.ended, account.exported, account.dropped, account.pending] {
             write!(page, "<td class=\"number\">{count}</td>")?;
         }
         page.push_str("</tr>\n");

@@ -13,7 +13,7 @@ const NOWHERE: usize = usize::MAX;
 ///
 /// ```
 /// use tracecast::LabelSet;
-/// use tracecast::keys::{device, source};
+/// use tracecast::keys::{device, tensor::source};
 ///
 /// assert_eq!(<(source, device)>::CARDINALITY, 2 * 17);
 /// assert_eq!(<(source, device)>::KEYS[0].name, "tc.source.type");
@@ -21,7 +21,7 @@ const NOWHERE: usize = usize::MAX;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of label keys",
     label = "not a tuple of label keys",
-    note = "write `(keys::source, keys::device)`, with a comma behind a single one: `(keys::source,)`; at most eight"
+    note = "write `(keys::tensor::source, keys::device)`, with a comma behind a single one: `(keys::tensor::source,)`; at most eight"
 )]
 pub trait LabelSet: 'static {
     /// The keys.
@@ -36,7 +36,7 @@ pub trait LabelSet: 'static {
 /// Values for the labels `L`: a tuple of them, in the order of the keys.
 ///
 /// ```
-/// use tracecast::keys::{SourceType, source};
+/// use tracecast::keys::tensor::{SourceType, source};
 /// use tracecast::{Counter, LabelValues};
 ///
 /// fn count(counter: &'static Counter<(source,)>, labels: impl LabelValues<(source,)>) {
@@ -217,7 +217,10 @@ impl<L: Label> Label for Maybe<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::declare::keys::{SourceType, device, source};
+    use crate::declare::keys::{
+        device,
+        tensor::{SourceType, source},
+    };
 
     #[test]
     fn values_make_an_index() {

@@ -100,7 +100,7 @@ pub enum Buckets {
 /// The declaration of one metric.
 ///
 /// ```
-/// use tracecast::keys::source;
+/// use tracecast::keys::tensor::source;
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {
@@ -147,7 +147,7 @@ pub(crate) const FAILURES: &[&str] = &["error", "panicked"];
 /// One dimension of a metric: a label and its possible values.
 ///
 /// ```
-/// use tracecast::keys::source;
+/// use tracecast::keys::tensor::source;
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {

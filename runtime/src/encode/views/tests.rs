@@ -1,6 +1,7 @@
 use super::*;
 use crate::config::ViewStream;
-use crate::declare::keys::{SourceType, device, source};
+use crate::declare::keys::device;
+use crate::declare::keys::tensor::{SourceType, source};
 use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint, Temporality};
 use crate::prelude::*;
 use crate::testing::capture;

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::export::pipeline::Progress;
 
 /// What became of all telemetry of the process. With several receivers of a signal the counts are those of the one that has
-/// got the least of it, so that `ended = exported + dropped + unconfirmed + left + spooled` holds for spans, exactly.
+/// got the least of it, so that `ended = exported + dropped + unconfirmed + pending + spooled` holds for spans, exactly.
 ///
 /// ```
 /// use std::time::Duration;
@@ -69,7 +69,7 @@ impl fmt::Display for Report {
         let Report { spans_ended, spans_exported, spans_dropped, spans_pending, spans_spooled, .. } = self;
         write!(
             f,
-            "{spans_ended} spans ended = {spans_exported} exported + {spans_dropped} dropped + {spans_pending} left"
+            "{spans_ended} spans ended = {spans_exported} exported + {spans_dropped} dropped + {spans_pending} pending"
         )?;
         let spooled = |f: &mut fmt::Formatter<'_>, spooled: u64, replayed: u64| {
             if spooled > 0 || replayed > 0 { write!(f, " + {spooled} on disk ({replayed} replayed)") } else { Ok(()) }
@@ -81,10 +81,10 @@ impl fmt::Display for Report {
         spooled(f, *spans_spooled, self.spans_replayed)?;
         self.open.fmt(self.spans_open, f)?;
         let Report { points_exported, points_dropped, points_pending, .. } = self;
-        write!(f, "; {points_exported} metric points exported, {points_dropped} dropped, {points_pending} left")?;
+        write!(f, "; {points_exported} metric points exported, {points_dropped} dropped, {points_pending} pending")?;
         unconfirmed(f, ", ", self.points_unconfirmed)?;
         let Report { logs_exported, logs_dropped, logs_pending, .. } = self;
-        write!(f, "; {logs_exported} log records exported, {logs_dropped} dropped, {logs_pending} left")?;
+        write!(f, "; {logs_exported} log records exported, {logs_dropped} dropped, {logs_pending} pending")?;
         unconfirmed(f, ", ", self.logs_unconfirmed)?;
         spooled(f, self.logs_spooled, self.logs_replayed)
     }

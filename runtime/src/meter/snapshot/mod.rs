@@ -110,7 +110,7 @@ pub struct MetricPoints {
 /// One series at one moment.
 ///
 /// ```
-/// use tracecast::keys::{SourceType, source};
+/// use tracecast::keys::tensor::{SourceType, source};
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {

@@ -26,7 +26,7 @@ use crate::trace::error;
 ///
 /// let captured = tracecast::testing::capture(|| {
 ///     let mut span = Span::builder("Store/Get", Kind::Internal).start();
-///     span.set(keys::artifact, "llama");
+///     span.set(keys::tensor::artifact, "llama");
 ///     span.in_scope(|| tracecast::current().set(keys::size_bytes, 7_u64));
 ///     span.end();
 /// });
@@ -66,7 +66,7 @@ impl Span {
     ///
     /// ```
     /// use tracecast::prelude::*;
-    /// use tracecast::{Kind, Span};
+    /// use tracecast::{Context, Kind, Span, current};
     ///
     /// let context = Context::current().with_baggage("tenant", "gold")?;
     /// let mut place = Span::non_recording(&context, Kind::Internal);
@@ -118,7 +118,7 @@ impl Span {
     /// let captured = tracecast::testing::capture(|| {
     ///     assert!(Span::is_on());
     ///     let mut span = Span::builder("Store/Get", Kind::Internal).start();
-    ///     span.add(keys::artifact, "llama");
+    ///     span.add(keys::tensor::artifact, "llama");
     ///     span.add(keys::size_bytes, 7_u64);
     /// });
     /// captured.assert_tree("Store/Get tc.artifact.id=llama tc.size.bytes=7");

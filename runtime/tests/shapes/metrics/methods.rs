@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use futures::executor::block_on;
 use futures::future::BoxFuture;
-use tracecast::keys::{SourceType, artifact, source};
+use tracecast::keys::tensor::{SourceType, artifact, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 

@@ -6,7 +6,10 @@ use std::future::{Future, pending, ready};
 
 use futures::executor::block_on;
 use futures::future::BoxFuture;
-use tracecast::keys::{Location, SourceType, device, location, source};
+use tracecast::keys::{
+    Location, device, location,
+    tensor::{SourceType, source},
+};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 

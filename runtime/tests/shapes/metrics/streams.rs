@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures::executor::block_on;
 use futures::stream::{self, BoxStream, LocalBoxStream, Stream, StreamExt as _};
 use tracecast::PointValue;
-use tracecast::keys::{SourceType, source};
+use tracecast::keys::tensor::{SourceType, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 

@@ -8,7 +8,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use async_trait::async_trait;
 use futures::executor::block_on;
-use tracecast::keys::{SourceType, artifact, source};
+use tracecast::keys::tensor::{SourceType, artifact, source};
 use tracecast::prelude::*;
 use tracecast::testing::capture;
 

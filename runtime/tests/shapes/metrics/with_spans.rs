@@ -6,11 +6,14 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use futures::stream::{self, Stream, StreamExt as _};
-use tracecast::keys::{SourceType, artifact, device, size_bytes, source};
+use tracecast::keys::{
+    device, size_bytes,
+    tensor::{SourceType, artifact, source},
+};
 use tracecast::prelude::*;
 use tracecast::tc_metric as measured;
 use tracecast::testing::capture;
-use tracecast::{PointValue, SpanId, TraceId};
+use tracecast::{Context, PointValue, SpanId, TraceId};
 
 use crate::metered::panics;
 

@@ -186,7 +186,7 @@ fn that_are_generic() {
         std::array::from_fn(|_| t.clone())
     }
 
-    #[tc_span("Async/ImplArgument", attrs(keys::artifact = format_args!("{a}")))]
+    #[tc_span("Async/ImplArgument", attrs(keys::tensor::artifact = format_args!("{a}")))]
     async fn argument((a, b): (u8, u8), text: impl Into<String>) -> String {
         format!("{a}{b}{}", text.into())
     }

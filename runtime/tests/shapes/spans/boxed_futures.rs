@@ -16,7 +16,7 @@ use crate::support::{check, check_async, note, noted, send, within};
 
 #[test]
 fn boxed_async_block_at_the_tail() {
-    #[tc_span("Boxed/Move", attrs(keys::artifact = id))]
+    #[tc_span("Boxed/Move", attrs(keys::tensor::artifact = id))]
     fn moved<'a>(id: &'a str) -> Pin<Box<dyn Future<Output = Result<usize, io::Error>> + Send + 'a>> {
         Box::pin(async move { Ok(id.len()) })
     }

@@ -115,7 +115,7 @@ fn arguments_that_attributes_borrow() {
         drop(named);
     }
 
-    #[tc_span("Drop/Ours", attrs(tracecast::keys::artifact = named.0))]
+    #[tc_span("Drop/Ours", attrs(tracecast::keys::tensor::artifact = named.0))]
     async fn ours(_: Noisy, named: Noisy, last: Noisy) {
         note(last.0);
         drop(named);

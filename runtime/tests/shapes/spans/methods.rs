@@ -37,7 +37,7 @@ impl Store {
         &mut self.name
     }
 
-    #[tc_span("Self/Value", attrs(keys::artifact = &self.name))]
+    #[tc_span("Self/Value", attrs(keys::tensor::artifact = &self.name))]
     fn value(self) -> String {
         self.name
     }
@@ -69,7 +69,7 @@ impl Store {
         &mut self.name
     }
 
-    #[tc_span("Self/AsyncValue", attrs(keys::artifact = &self.name))]
+    #[tc_span("Self/AsyncValue", attrs(keys::tensor::artifact = &self.name))]
     async fn async_value(self) -> String {
         ready(()).await;
         self.name
@@ -86,7 +86,7 @@ impl Store {
         self.name.len()
     }
 
-    #[tc_span("Self/AsyncArc", attrs(keys::artifact = &self.name))]
+    #[tc_span("Self/AsyncArc", attrs(keys::tensor::artifact = &self.name))]
     async fn async_arc(self: Arc<Self>, more: usize) -> usize {
         self.name.len() + more
     }
@@ -186,7 +186,7 @@ fn a_component_names_all_public_methods() {
             self.restricted()
         }
 
-        #[tc_span(attrs(keys::artifact = id))]
+        #[tc_span(attrs(keys::tensor::artifact = id))]
         pub fn with_options(&self, id: &str) -> usize {
             id.len()
         }

@@ -92,13 +92,13 @@ fn patterns_that_bind_twice_or_by_reference() {
 
 #[test]
 fn a_parameter_named_as_its_key() {
-    #[tc_span("Names/Key", attrs(keys::artifact = artifact, keys::source = source))]
-    fn load(artifact: &str, source: keys::SourceType) -> usize {
-        artifact.len() + usize::from(source == keys::SourceType::Disk)
+    #[tc_span("Names/Key", attrs(keys::tensor::artifact = artifact, keys::tensor::source = source))]
+    fn load(artifact: &str, source: keys::tensor::SourceType) -> usize {
+        artifact.len() + usize::from(source == keys::tensor::SourceType::Disk)
     }
 
     let tree = "Names/Key tc.artifact.id=ab tc.source.type=disk";
-    check(|| load("ab", keys::SourceType::Disk), 3, tree);
+    check(|| load("ab", keys::tensor::SourceType::Disk), 3, tree);
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn results_are_known_by_type_and_not_by_spelling() {
 
 #[test]
 fn reassigned_parameters() {
-    #[tc_span("Names/Reassigned", attrs(keys::artifact = a))]
+    #[tc_span("Names/Reassigned", attrs(keys::tensor::artifact = a))]
     fn sync(mut a: &str) -> usize {
         let local = String::from("long");
         if a.len() == 1 {
@@ -213,7 +213,7 @@ fn reassigned_parameters() {
         a.len() + rest.len()
     }
 
-    #[tc_span("Names/AsyncReassigned", attrs(keys::artifact = a))]
+    #[tc_span("Names/AsyncReassigned", attrs(keys::tensor::artifact = a))]
     async fn asynchronous(mut a: &str) -> usize {
         let local = String::from("long");
         if a.len() == 1 {

@@ -3,9 +3,9 @@
 use std::cell::Cell;
 
 use futures::executor::block_on;
-use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::capture;
+use tracecast::{Context, keys};
 use tracecast::{Kind, SpanId, TraceId};
 
 use crate::support::{check, check_async, note, noted};
@@ -25,7 +25,7 @@ fn unsampled() -> Context {
     Context::remote(TraceId(1), SpanId(1), false)
 }
 
-#[tc_span("Option/Attrs", attrs(keys::size_bytes = counted.next()), result(keys::artifact = |x| format!("{x}{}", counted.next())))]
+#[tc_span("Option/Attrs", attrs(keys::size_bytes = counted.next()), result(keys::tensor::artifact = |x| format!("{x}{}", counted.next())))]
 fn counts(counted: &Counted) -> u8 {
     7
 }
@@ -59,7 +59,7 @@ fn expressions_run_only_if_the_span_is_recorded() {
 
 #[test]
 fn expressions_of_async_functions_run_at_the_call() {
-    #[tc_span("Option/AtTheCall", attrs(keys::artifact = { note("attribute"); "x" }))]
+    #[tc_span("Option/AtTheCall", attrs(keys::tensor::artifact = { note("attribute"); "x" }))]
     async fn at_the_call() {
         note("body");
     }
@@ -78,7 +78,7 @@ fn what_is_not_named_is_not_captured() {
     /// Neither `Debug` nor `Display`.
     struct Secret(&'static str);
 
-    #[tc_span("Option/Login", attrs(keys::artifact = user))]
+    #[tc_span("Option/Login", attrs(keys::tensor::artifact = user))]
     fn login(user: &str, password: Secret) -> usize {
         user.len() + password.0.len()
     }
@@ -97,12 +97,12 @@ fn what_is_not_named_is_not_captured() {
 
 #[test]
 fn attributes_may_borrow_what_the_body_consumes() {
-    #[tc_span("Option/Borrows", attrs(keys::artifact = &id, keys::size_bytes = bytes.len()))]
+    #[tc_span("Option/Borrows", attrs(keys::tensor::artifact = &id, keys::size_bytes = bytes.len()))]
     fn sync(id: String, bytes: Vec<u8>) -> (String, Vec<u8>) {
         (id, bytes)
     }
 
-    #[tc_span("Option/AsyncBorrows", attrs(keys::artifact = &id))]
+    #[tc_span("Option/AsyncBorrows", attrs(keys::tensor::artifact = &id))]
     async fn asynchronous(id: String) -> String {
         id
     }
@@ -113,7 +113,7 @@ fn attributes_may_borrow_what_the_body_consumes() {
 
 #[test]
 fn results() {
-    #[tc_span("Option/Result", result(keys::size_bytes = |bytes| bytes.len(), keys::artifact = |_| "x"))]
+    #[tc_span("Option/Result", result(keys::size_bytes = |bytes| bytes.len(), keys::tensor::artifact = |_| "x"))]
     fn fallible(ok: bool) -> Result<Vec<u8>, String> {
         if ok { Ok(vec![1, 2]) } else { Err("no".to_owned()) }
     }

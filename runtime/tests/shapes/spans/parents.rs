@@ -4,9 +4,9 @@ use std::sync::mpsc;
 use std::thread;
 
 use futures::executor::block_on;
-use tracecast::keys;
 use tracecast::prelude::*;
 use tracecast::testing::{capture, capture_async};
+use tracecast::{Context, keys};
 
 use crate::support::{check, within};
 
@@ -171,7 +171,7 @@ fn links() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn shared_keys_are_on_every_span_below() {
-    #[tc_span("Parent/Session", share(keys::artifact = id))]
+    #[tc_span("Parent/Session", share(keys::tensor::artifact = id))]
     async fn session(id: &str) -> usize {
         tokio::spawn(async_leaf()).await.unwrap();
         id.len()

@@ -34,7 +34,7 @@ fn all_parts_with_a_name_drop_with_the_body() {
         a + c
     }
 
-    #[tc_span("Patterns/Drop", attrs(keys::size_bytes = u64::from(a), keys::artifact = c.to_string()))]
+    #[tc_span("Patterns/Drop", attrs(keys::size_bytes = u64::from(a), keys::tensor::artifact = c.to_string()))]
     async fn ours((a, _b): (u8, Noisy), (mut c, (d, e)): (u8, (Noisy, Noisy)), last: Noisy) -> u8 {
         note(last.0);
         drop(d);
@@ -51,18 +51,18 @@ fn all_parts_with_a_name_drop_with_the_body() {
 
 #[test]
 fn borrowed_parts() {
-    #[tc_span("Patterns/Ref", attrs(keys::artifact = y))]
+    #[tc_span("Patterns/Ref", attrs(keys::tensor::artifact = y))]
     async fn by_ref(ref y: String) -> usize {
         y.len()
     }
 
-    #[tc_span("Patterns/RefPart", attrs(keys::artifact = a, keys::size_bytes = *b))]
+    #[tc_span("Patterns/RefPart", attrs(keys::tensor::artifact = a, keys::size_bytes = *b))]
     async fn part((ref a, ref mut b): (String, u8)) -> usize {
         *b += 1;
         a.len() + usize::from(*b)
     }
 
-    #[tc_span("Patterns/Behind", attrs(keys::artifact = &a, keys::size_bytes = b as u64 + 1))]
+    #[tc_span("Patterns/Behind", attrs(keys::tensor::artifact = &a, keys::size_bytes = b as u64 + 1))]
     async fn behind((&b, a): (&u8, String)) -> usize {
         a.len() + usize::from(b)
     }
@@ -86,7 +86,7 @@ fn values_stay_values() {
 
     #[tc_span(
         "Patterns/Values",
-        attrs(keys::artifact = &name, keys::size_bytes = if mode == Mode::Fast { size as u64 } else { 0 })
+        attrs(keys::tensor::artifact = &name, keys::size_bytes = if mode == Mode::Fast { size as u64 } else { 0 })
     )]
     async fn values(Request { mode, mut size, name }: Request) -> usize {
         size += u32::from(mode == Mode::Fast);
@@ -94,7 +94,7 @@ fn values_stay_values() {
         size as usize
     }
 
-    #[tc_span("Patterns/Generic", attrs(keys::size_bytes = copied.into(), keys::artifact = shown.to_string()))]
+    #[tc_span("Patterns/Generic", attrs(keys::size_bytes = copied.into(), keys::tensor::artifact = shown.to_string()))]
     async fn generic<C: Copy + Into<u64>, S: ToString>((copied, shown): (C, S)) -> u64 {
         copied.into() + shown.to_string().len() as u64
     }
@@ -112,13 +112,13 @@ fn values_stay_values() {
 
 #[test]
 fn arguments_for_the_attribute_alone() {
-    #[tc_span("Patterns/Alone", attrs(keys::artifact = id))]
+    #[tc_span("Patterns/Alone", attrs(keys::tensor::artifact = id))]
     fn sync(id: &str) {}
 
-    #[tc_span("Patterns/AsyncAlone", attrs(keys::artifact = id))]
+    #[tc_span("Patterns/AsyncAlone", attrs(keys::tensor::artifact = id))]
     async fn asynchronous(id: &str) {}
 
-    #[tc_span("Patterns/PartAlone", attrs(keys::artifact = format!("{id}")))]
+    #[tc_span("Patterns/PartAlone", attrs(keys::tensor::artifact = format!("{id}")))]
     async fn part((id, _): (&str, u8)) {}
 
     check(|| sync("a"), (), "Patterns/Alone tc.artifact.id=a");

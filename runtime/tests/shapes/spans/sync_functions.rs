@@ -260,7 +260,7 @@ fn that_return_an_opaque_type() {
 
 #[test]
 fn that_are_generic() {
-    #[tc_span("Sync/Generic", attrs(keys::artifact = name.as_ref()))]
+    #[tc_span("Sync/Generic", attrs(keys::tensor::artifact = name.as_ref()))]
     fn generic<T, S: AsRef<str>, const N: usize>(t: &T, name: S) -> ([T; N], usize)
     where
         T: Clone,

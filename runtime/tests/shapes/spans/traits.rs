@@ -27,7 +27,7 @@ fn default_methods() {
     trait Defaults {
         fn name(&self) -> &str;
 
-        #[tc_span("Default/Sync", attrs(keys::artifact = self.name()))]
+        #[tc_span("Default/Sync", attrs(keys::tensor::artifact = self.name()))]
         fn length(&self) -> usize {
             self.name().len()
         }
@@ -74,7 +74,7 @@ fn async_functions_in_traits() {
     }
 
     impl Loads for Store {
-        #[tc_span("Trait/Load", attrs(keys::artifact = id))]
+        #[tc_span("Trait/Load", attrs(keys::tensor::artifact = id))]
         async fn load(&self, id: &str) -> usize {
             self.name.len() + id.len()
         }
@@ -119,7 +119,7 @@ fn async_trait_on_methods() {
     where
         T: Send + Sync + 'static,
     {
-        #[tc_span("Boxed/Method", attrs(keys::artifact = id))]
+        #[tc_span("Boxed/Method", attrs(keys::tensor::artifact = id))]
         async fn load(&self, t: T, id: &str) -> Result<usize, io::Error> {
             ready(()).await;
             drop(t);
@@ -139,7 +139,7 @@ fn async_trait_below_a_component() {
     #[tc_span(component = "Below")]
     #[async_trait]
     impl Boxed<u8> for Below {
-        #[tc_span(attrs(keys::artifact = id))]
+        #[tc_span(attrs(keys::tensor::artifact = id))]
         async fn load(&self, _t: u8, id: &str) -> Result<usize, io::Error> {
             Ok(id.len())
         }

@@ -6,7 +6,7 @@ use tracecast::tc_span;
 
 /// Keys of the store.
 pub mod keys {
-    use tracecast::keys::SourceType;
+    use tracecast::keys::tensor::SourceType;
 
     tracecast::tc_keys! {
         /// Where the bytes come from.

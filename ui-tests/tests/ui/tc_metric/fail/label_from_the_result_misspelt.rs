@@ -1,6 +1,6 @@
 use tracecast::{keys, tc_metric};
 
-#[tc_metric(calls = "tc_loads_total", duration = "tc_load_seconds", labels(keys::sorce = |_| keys::SourceType::Disk))]
+#[tc_metric(calls = "tc_loads_total", duration = "tc_load_seconds", labels(keys::tensor::sorce = |_| keys::tensor::SourceType::Disk))]
 fn load() -> usize {
     4
 }

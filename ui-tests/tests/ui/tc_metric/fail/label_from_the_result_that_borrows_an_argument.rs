@@ -1,15 +1,15 @@
 use tracecast::{keys, tc_metric};
 
 struct Replica {
-    from: keys::SourceType,
+    from: keys::tensor::SourceType,
 }
 
-#[tc_metric(calls = "tc_loads_total", labels(keys::source = |_| replica.from))]
+#[tc_metric(calls = "tc_loads_total", labels(keys::tensor::source = |_| replica.from))]
 fn load(replica: Replica) -> usize {
     drop(replica);
     4
 }
 
 fn main() {
-    load(Replica { from: keys::SourceType::Disk });
+    load(Replica { from: keys::tensor::SourceType::Disk });
 }

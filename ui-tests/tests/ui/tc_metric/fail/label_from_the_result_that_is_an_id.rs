@@ -1,6 +1,6 @@
 use tracecast::{keys, tc_metric};
 
-#[tc_metric(calls = "tc_loads_total", labels(keys::artifact = |id| id.as_str()))]
+#[tc_metric(calls = "tc_loads_total", labels(keys::tensor::artifact = |id| id.as_str()))]
 fn load() -> String {
     String::from("llama")
 }

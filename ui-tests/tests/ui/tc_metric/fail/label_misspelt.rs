@@ -1,6 +1,6 @@
 use tracecast::{keys, tc_metric};
 
-#[tc_metric(calls = "tc_loads_total", labels(keys::sorce = keys::SourceType::Disk))]
+#[tc_metric(calls = "tc_loads_total", labels(keys::tensor::sorce = keys::tensor::SourceType::Disk))]
 fn load() -> usize {
     4
 }

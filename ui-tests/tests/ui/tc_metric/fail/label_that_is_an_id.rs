@@ -1,6 +1,6 @@
 use tracecast::{keys, tc_metric};
 
-#[tc_metric(calls = "tc_loads_total", labels(keys::artifact = id))]
+#[tc_metric(calls = "tc_loads_total", labels(keys::tensor::artifact = id))]
 fn load(id: &str) -> usize {
     id.len()
 }

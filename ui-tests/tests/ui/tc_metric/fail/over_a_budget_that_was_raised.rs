@@ -5,7 +5,7 @@ tc_keys! {
 }
 
 #[tc_metric(calls = "tc_loads_total",
-            labels(keys::source = keys::SourceType::Disk, keys::device = 3_u32, shard = 5_u32), budget = 8000)]
+            labels(keys::tensor::source = keys::tensor::SourceType::Disk, keys::device = 3_u32, shard = 5_u32), budget = 8000)]
 fn load() -> usize {
     4
 }

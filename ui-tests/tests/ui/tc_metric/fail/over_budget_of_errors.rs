@@ -7,7 +7,7 @@ enum StoreError {
 }
 
 #[tc_metric(errors = "tc_load_errors_total",
-            labels(keys::source = keys::SourceType::Disk, keys::device = device), budget = 200)]
+            labels(keys::tensor::source = keys::tensor::SourceType::Disk, keys::device = device), budget = 200)]
 fn load(device: u32) -> Result<u32, StoreError> {
     match device {
         0 => Err(StoreError::Gone),

@@ -1,6 +1,6 @@
 use tracecast::{keys, tc_metric};
 
-#[tc_metric(calls = "tc_loads_total", labels(keys::source = from.to_owned()))]
+#[tc_metric(calls = "tc_loads_total", labels(keys::tensor::source = from.to_owned()))]
 fn load(from: &str) -> usize {
     from.len()
 }

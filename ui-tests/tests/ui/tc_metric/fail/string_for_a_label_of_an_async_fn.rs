@@ -1,6 +1,6 @@
 use tracecast::{keys, tc_metric};
 
-#[tc_metric(calls = "tc_loads_total", labels(keys::source = keys::SourceType::Disk, keys::device = name.clone()))]
+#[tc_metric(calls = "tc_loads_total", labels(keys::tensor::source = keys::tensor::SourceType::Disk, keys::device = name.clone()))]
 async fn load(name: String) -> usize {
     name.len()
 }

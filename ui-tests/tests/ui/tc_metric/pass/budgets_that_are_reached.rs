@@ -1,6 +1,6 @@
 //! As many series as the budget allows are not too many.
 
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{device, tensor::{SourceType, source}};
 use tracecast::{TcError, tc_metric};
 
 #[derive(Debug, TcError)]

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use tracecast::keys::{Location, SourceType, device, location, source};
+use tracecast::keys::{Location, device, location, tensor::{SourceType, source}};
 use tracecast::{TcError, tc_metric};
 
 const BOUNDS: &[f64] = &[0.1, 1.0];

@@ -6,7 +6,7 @@ use std::io;
 use std::pin::Pin;
 
 use futures::executor::block_on;
-use tracecast::keys::{SourceType, device, source};
+use tracecast::keys::{device, tensor::{SourceType, source}};
 use tracecast::tc_metric;
 
 const BOUNDS: &[f64] = &[0.1, 1.0];

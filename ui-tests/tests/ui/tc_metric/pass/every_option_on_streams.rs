@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use futures::executor::block_on;
 use futures::{Stream, StreamExt, stream};
-use tracecast::keys::{SourceType, source};
+use tracecast::keys::tensor::{SourceType, source};
 use tracecast::{TcError, tc_metric};
 
 #[derive(Debug, PartialEq, TcError)]

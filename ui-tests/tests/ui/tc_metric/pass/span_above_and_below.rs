@@ -4,7 +4,7 @@
 
 use futures::executor::block_on;
 use futures::{Stream, StreamExt, stream};
-use tracecast::keys::{artifact, device};
+use tracecast::keys::{device, tensor::artifact};
 use tracecast::{tc_metric, tc_span};
 
 #[tc_span("StoreDaemon/Load", attrs(artifact = id))]

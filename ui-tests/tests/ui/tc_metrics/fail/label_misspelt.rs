@@ -1,9 +1,9 @@
 use tracecast::{keys, tc_metrics};
 
 tc_metrics! {
-    static LOADS: Counter<(keys::source, keys::devise)> = "tc_loads_total";
+    static LOADS: Counter<(keys::tensor::source, keys::devise)> = "tc_loads_total";
 }
 
 fn main() {
-    LOADS.add(1, (keys::SourceType::Disk, 3_u32));
+    LOADS.add(1, (keys::tensor::SourceType::Disk, 3_u32));
 }

@@ -1,11 +1,11 @@
 use tracecast::{keys, tc_metrics};
 
-type Origin = keys::source;
+type Origin = keys::tensor::source;
 
 tc_metrics! {
-    static LOADS: Counter<(keys::source, Origin)> = "tc_loads_total";
+    static LOADS: Counter<(keys::tensor::source, Origin)> = "tc_loads_total";
 }
 
 fn main() {
-    LOADS.add(1, (keys::SourceType::Disk, keys::SourceType::Disk));
+    LOADS.add(1, (keys::tensor::SourceType::Disk, keys::tensor::SourceType::Disk));
 }

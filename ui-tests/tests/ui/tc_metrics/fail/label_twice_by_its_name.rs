@@ -1,13 +1,13 @@
 use tracecast::{keys, tc_keys, tc_metrics};
 
 tc_keys! {
-    label origin: keys::SourceType = "tc.source.type";
+    label origin: keys::tensor::SourceType = "tc.source.type";
 }
 
 tc_metrics! {
-    static LOADS: Counter<(keys::source, origin)> = "tc_loads_total";
+    static LOADS: Counter<(keys::tensor::source, origin)> = "tc_loads_total";
 }
 
 fn main() {
-    LOADS.add(1, (keys::SourceType::Disk, keys::SourceType::Disk));
+    LOADS.add(1, (keys::tensor::SourceType::Disk, keys::tensor::SourceType::Disk));
 }

@@ -1,7 +1,7 @@
 use tracecast::{keys, tc_metrics};
 
 tc_metrics! {
-    static LOADS: Counter<(keys::source,)> = "tc_loads_total";
+    static LOADS: Counter<(keys::tensor::source,)> = "tc_loads_total";
 }
 
 fn main() {

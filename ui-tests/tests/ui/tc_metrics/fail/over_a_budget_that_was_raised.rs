@@ -5,9 +5,9 @@ tc_keys! {
 }
 
 tc_metrics! {
-    static LOADS: Counter<(keys::source, keys::device, shard)> = "tc_loads_total" { budget: 2175 };
+    static LOADS: Counter<(keys::tensor::source, keys::device, shard)> = "tc_loads_total" { budget: 2175 };
 }
 
 fn main() {
-    LOADS.add(1, (keys::SourceType::Disk, 3_u32, 5_u32));
+    LOADS.add(1, (keys::tensor::SourceType::Disk, 3_u32, 5_u32));
 }

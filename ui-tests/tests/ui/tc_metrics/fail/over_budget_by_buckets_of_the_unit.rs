@@ -5,9 +5,9 @@ tc_keys! {
 }
 
 tc_metrics! {
-    static LATENCY: Histogram<(keys::source, shard)> = "tc_load_seconds";
+    static LATENCY: Histogram<(keys::tensor::source, shard)> = "tc_load_seconds";
 }
 
 fn main() {
-    LATENCY.record(0.5, (keys::SourceType::Disk, 3_u32));
+    LATENCY.record(0.5, (keys::tensor::SourceType::Disk, 3_u32));
 }

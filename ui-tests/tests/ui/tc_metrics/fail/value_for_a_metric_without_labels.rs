@@ -5,5 +5,5 @@ tc_metrics! {
 }
 
 fn main() {
-    LOADS.add(1, (keys::SourceType::Disk,));
+    LOADS.add(1, (keys::tensor::SourceType::Disk,));
 }

@@ -1,9 +1,9 @@
 use tracecast::{keys, tc_metrics};
 
 tc_metrics! {
-    static LOADS: Counter<(keys::source,)> = "tc_loads_total";
+    static LOADS: Counter<(keys::tensor::source,)> = "tc_loads_total";
 }
 
 fn main() {
-    LOADS.add(1, keys::SourceType::Disk);
+    LOADS.add(1, keys::tensor::SourceType::Disk);
 }

@@ -7,8 +7,8 @@ tc_keys! {
 }
 
 tc_metrics! {
-    static MOVES: Counter<(keys::source, keys::location, keys::device)> = "tc_moves_total" { budget: 68 };
-    static SHARDS: Counter<(keys::source, shard)> = "tc_shards_total";
+    static MOVES: Counter<(keys::tensor::source, keys::location, keys::device)> = "tc_moves_total" { budget: 68 };
+    static SHARDS: Counter<(keys::tensor::source, shard)> = "tc_shards_total";
     static LATENCY: Histogram<(keys::device,)> = "tc_load_seconds" { budget: 102, buckets: [0.1, 1, 10] };
     static SIZE: Histogram<(keys::device,)> = "tc_replica_bytes" { exponential, budget: 17 };
     static LOADS: Counter = "tc_loads_total" { budget: 1 };

@@ -4,7 +4,7 @@
 
 /// Metrics of the store.
 pub mod metrics {
-    use tracecast::keys::{self, device, source};
+    use tracecast::keys::{self, device, tensor::source};
 
     /// Bounds that others may use too.
     pub const BOUNDS: &[f64] = &[0.1, 1.0, 10.0];
@@ -19,7 +19,7 @@ pub mod metrics {
         /// Energy that was used.
         pub static ENERGY: Counter<(), f64> = "tc_energy_joules_total";
         /// Loads in progress.
-        pub static ACTIVE: UpDownCounter<(keys::source,)> = "tc_loads_active";
+        pub static ACTIVE: UpDownCounter<(keys::tensor::source,)> = "tc_loads_active";
         /// Work that is left.
         pub static LEFT: UpDownCounter<(), f64> = "tc_work_left_hours";
         /// How much of the cache is in use.
@@ -59,7 +59,7 @@ pub mod metrics {
 }
 
 pub(crate) fn main() {
-    use tracecast::keys::SourceType::{Disk, Remote};
+    use tracecast::keys::tensor::SourceType::{Disk, Remote};
 
     metrics::LOADS.add(1, ());
     metrics::P2P.add(4096_u64, (Remote, 3_u32));

@@ -1,6 +1,6 @@
 use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Load", attrs(tracecast::keys::artifact = id, tracecast::keys::artifact = "llama"))]
+#[tc_span("StoreDaemon/Load", attrs(tracecast::keys::tensor::artifact = id, tracecast::keys::tensor::artifact = "llama"))]
 fn load(id: &str) -> usize {
     id.len()
 }

@@ -1,6 +1,6 @@
 use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Load", attrs(tracecast::keys::artifact))]
+#[tc_span("StoreDaemon/Load", attrs(tracecast::keys::tensor::artifact))]
 fn load(artifact: &str) -> usize {
     artifact.len()
 }

@@ -1,7 +1,7 @@
-use tracecast::keys::SourceType;
+use tracecast::keys::tensor::SourceType;
 use tracecast::{keys, tc_span};
 
-#[tc_span("StoreDaemon/Load", attrs(keys::source = SourceType::Remot))]
+#[tc_span("StoreDaemon/Load", attrs(keys::tensor::source = SourceType::Remot))]
 fn load() {}
 
 fn main() {

@@ -6,7 +6,7 @@ enum Disk {
     Ssd,
 }
 
-#[tc_span("StoreDaemon/Load", attrs(keys::source = Disk::Ssd))]
+#[tc_span("StoreDaemon/Load", attrs(keys::tensor::source = Disk::Ssd))]
 fn load() {}
 
 fn main() {

@@ -1,6 +1,6 @@
 use tracecast::{keys, tc_span};
 
-#[tc_span("StoreDaemon/Load", attrs(keys::source = source))]
+#[tc_span("StoreDaemon/Load", attrs(keys::tensor::source = source))]
 fn load(source: &str) -> usize {
     source.len()
 }

@@ -1,6 +1,6 @@
 use tracecast::{keys, tc_span};
 
-#[tc_span("StoreDaemon/Load", attrs(keys::artifact = artefact))]
+#[tc_span("StoreDaemon/Load", attrs(keys::tensor::artifact = artefact))]
 fn load(artifact: &str) -> usize {
     artifact.len()
 }

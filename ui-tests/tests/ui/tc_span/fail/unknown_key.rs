@@ -1,6 +1,6 @@
 use tracecast::{keys, tc_span};
 
-#[tc_span("StoreDaemon/Load", attrs(keys::artefact = id))]
+#[tc_span("StoreDaemon/Load", attrs(keys::tensor::artefact = id))]
 fn load(id: &str) -> usize {
     id.len()
 }

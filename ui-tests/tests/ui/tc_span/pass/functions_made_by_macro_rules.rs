@@ -10,7 +10,7 @@ macro_rules! loaders {
 }
 
 loaders! {
-    load: "StoreDaemon/Load", keys::artifact = "llama" => Result<u64, String> { Ok(4) }
+    load: "StoreDaemon/Load", keys::tensor::artifact = "llama" => Result<u64, String> { Ok(4) }
     size: "StoreDaemon/Size", keys::size_bytes = 4_u64 => u64 { 4 }
 }
 
