@@ -14,7 +14,8 @@
 //! let shutdown = Shutdown::new(telemetry);
 //! let health = shutdown.health(); // for the health endpoint, and for `with_graceful_shutdown`
 //! let _armed = shutdown
-//!     .step_within("drain", Duration::from_secs(10), || drained())
+//!     .step("drain", || drained())
+//!     .within(Duration::from_secs(10))
 //!     .blocking_step("flush_index", move || index.flush())
 //!     .final_report(|steps| steps.iter().for_each(|step| eprintln!("{step}")))
 //!     .on_signals();

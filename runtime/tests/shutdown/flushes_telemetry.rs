@@ -80,7 +80,7 @@ fn what_the_steps_made_arrives() {
     let output = stop("steps", &endpoint(&receiver), "60000");
     assert_eq!(output.code, Some(0), "{}", output.text);
     assert_eq!(receiver.span_names(), ["Stop/Blocking", "Stop/Async", "Stop/Report"]);
-    let account = "telemetry: 3 spans ended = 3 exported + 0 dropped + 0 left";
+    let account = "telemetry: 3 spans ended = 3 exported + 0 dropped + 0 pending";
     assert!(output.text.contains(account), "{}", output.text);
 }
 
@@ -92,7 +92,7 @@ fn a_span_that_is_open_arrives_as_unfinished() {
     let mut names = receiver.span_names();
     names.sort_unstable();
     assert_eq!(names, ["Stop/Begun", "Stop/Report", "Stop/Session"]);
-    let account = "telemetry: 3 spans ended = 3 exported + 0 dropped + 0 left; 1 spans still open: Stop/Session (1)";
+    let account = "telemetry: 3 spans ended = 3 exported + 0 dropped + 0 pending; 1 spans still open: Stop/Session (1)";
     assert!(output.text.contains(account), "{}", output.text);
 }
 
@@ -110,7 +110,7 @@ fn check_sick(endpoint: &str, what: &str, timeout: &str) {
     let output = stop(what, endpoint, timeout);
     assert_eq!(output.code, Some(0), "{}", output.text);
     assert!(!output.text.contains("shutdown is not done"), "{}", output.text);
-    assert!(output.text.contains("2 left") || output.text.contains("3 left"), "{}", output.text);
+    assert!(output.text.contains("2 pending") || output.text.contains("3 pending"), "{}", output.text);
 }
 
 #[test]

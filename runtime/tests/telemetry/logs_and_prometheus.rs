@@ -156,7 +156,7 @@ fn events_become_lines_and_records_of_the_span_they_happen_in() {
         assert_eq!(hex(&record.span_id), line["span_id"].as_str().unwrap());
         assert_eq!(line["trace_flags"], "01");
     }
-    assert!(output.text.contains("2 log records exported, 0 dropped, 0 left"), "{}", output.text);
+    assert!(output.text.contains("2 log records exported, 0 dropped, 0 pending"), "{}", output.text);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn notices_look_like_lines_and_have_a_level() {
 #[test]
 fn records_that_come_all_at_once_use_the_memory_that_is_free() {
     let (receiver, output) = run("burst", &[("TC_LOG_FORMAT", "none")]);
-    let expected = format!("{BURST} log records exported, 0 dropped, 0 left");
+    let expected = format!("{BURST} log records exported, 0 dropped, 0 pending");
     assert!(output.text.contains(&expected), "{}", output.text);
     assert_eq!(records(&receiver).len(), BURST);
 }

@@ -222,7 +222,7 @@ fn an_answer_that_is_not_otlp_confirms_nothing() {
         load(1);
         let report = telemetry.flush(LONG);
         assert_eq!((report.spans_ended, report.spans_unconfirmed, report.spans_exported), (2, 2, 0), "{report}");
-        assert!(report.complete && report.to_string().contains("+ 0 left + 2 unconfirmed;"), "{report}");
+        assert!(report.complete && report.to_string().contains("+ 0 pending + 2 unconfirmed;"), "{report}");
         receiver.answer("HTTP/1.1 200 OK\r\ncontent-type: application/json", br#"{"partialSuccess":{"rejec"#);
         load(2);
         let report = telemetry.flush(LONG);
@@ -246,7 +246,7 @@ fn metric_points_that_wait_are_counted() {
     receiver.set_sick(false);
     let report = telemetry.shutdown(LONG);
     assert!(report.points_pending == 0 && report.points_exported > 0 && report.complete, "{report}");
-    assert!(report.to_string().contains("metric points exported, 0 dropped, 0 left; "), "{report}");
+    assert!(report.to_string().contains("metric points exported, 0 dropped, 0 pending; "), "{report}");
 }
 
 tracecast::tc_keys! {

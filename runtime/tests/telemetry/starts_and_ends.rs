@@ -179,7 +179,7 @@ fn a_failure_that_goes_on_is_told_once_a_minute() {
     let said = output.said();
     let failures: Vec<_> = said.iter().filter(|line| line.contains("refused")).collect();
     assert_eq!(failures, [&format!("warning: traces to {endpoint}/v1/traces: connection refused; trying again")]);
-    assert!(output.text.contains("report: 1 spans ended = 0 exported + 0 dropped + 1 left"), "{}", output.text);
+    assert!(output.text.contains("report: 1 spans ended = 0 exported + 0 dropped + 1 pending"), "{}", output.text);
 }
 
 #[test]

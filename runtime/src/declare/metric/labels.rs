@@ -10,14 +10,6 @@ use crate::declare::value::{IntoValue, Value};
 const NOWHERE: usize = usize::MAX;
 
 /// The labels of a metric: a tuple of keys that were declared with `label`, or `()`.
-///
-/// ```
-/// use tracecast::LabelSet;
-/// use tracecast::keys::{device, tensor::source};
-///
-/// assert_eq!(<(source, device)>::CARDINALITY, 2 * 17);
-/// assert_eq!(<(source, device)>::KEYS[0].name, "tc.source.type");
-/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of label keys",
     label = "not a tuple of label keys",
