@@ -41,6 +41,7 @@ mod soak;
 mod spans;
 mod stats;
 mod timed;
+mod weight;
 mod work;
 
 use std::path::Path;
@@ -73,13 +74,14 @@ fn main() {
             ["--grpc"] => drop(grpc::report(false, &mut report)),
             #[cfg(feature = "peers")]
             ["--growth"] => growth::report(false, &mut report),
+            ["--weight"] => weight::report(&mut report),
             ["--clock"] => clock::report(&mut report),
             #[cfg(feature = "soak")]
             ["--lines"] => lines::report(&mut report),
             _ => {
                 eprintln!(
                     "usage: tracecast-benches [--all | --quick | --time | --metrics | --instructions | --sizes | --check | \
-                     --encode | --end-to-end | --grpc | --growth | --clock | --lines | \
+                     --encode | --end-to-end | --grpc | --growth | --weight | --clock | --lines | \
                      --soak SECONDS]"
                 );
                 std::process::exit(2);

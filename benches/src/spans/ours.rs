@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::hint::black_box;
 
-use tracecast::prelude::*;
 use tracecast::Sampler;
+use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
 
 use super::library::{Library, Phase};

@@ -2,11 +2,11 @@
 
 use tracecast_receiver::attribute;
 
-use crate::support::run;
+use crate::support::{example, run};
 
 #[test]
 fn an_event_is_one_trace_through_all_workers() {
-    let (text, exported) = run(env!("CARGO_BIN_EXE_queue_pipeline"));
+    let (text, exported) = run(&example("queue_pipeline"));
     assert!(text.contains("2 of 2 nodes were repaired"), "{text}");
     let steps = ["Detector/ReportFault", "Quarantine/Cordon", "Drainer/DrainNode"].map(|name| exported.named(name));
     assert!(steps.iter().all(|spans| spans.len() == 2), "{:?}", exported.names());

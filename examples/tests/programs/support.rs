@@ -16,6 +16,15 @@ pub(crate) fn command(program: &str, variables: &[(&str, &str)]) -> Command {
     command
 }
 
+/// The path of a program in `examples/examples`, which `cargo test` builds beside the tests.
+pub(crate) fn example(name: &str) -> String {
+    let this = std::env::current_exe().unwrap();
+    let path =
+        this.parent().unwrap().with_file_name("examples").join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(path.exists(), "{} is missing; `cargo test -p tracecast-examples` builds it", path.display());
+    path.to_str().unwrap().to_owned()
+}
+
 /// Runs an example to its end, which has to be a good one, with a receiver for all that it exports.
 pub(crate) fn run(program: &str) -> (String, Exported) {
     let receiver = Receiver::start();
