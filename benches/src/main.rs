@@ -1,7 +1,8 @@
 //! Prints what Tracecast costs, beside the limit and its peers, in one run.
 //!
 //! `cargo run --release` prints all tables, says which targets are met, and writes them to `results`. `-- --quick` does it in
-//! a few seconds, with figures too rough to quote, and writes nothing; `-- --clock` takes two minutes and is not part of them.
+//! a few seconds, with figures too rough to quote, and writes nothing. `-- --clock` takes two minutes, `-- --weight` builds first
+//! programs for ten; both are not part of them.
 //! `-- --soak 600` measures nothing: it runs for 600 s against a backend that goes up and down, and fails if the account is
 //! not exact. `-- --lines` times log lines. Both are in a build of their own, with logs.
 
@@ -14,7 +15,6 @@ mod alloc;
 mod callgrind;
 mod chart;
 mod clock;
-#[cfg(feature = "otlp")]
 mod cpu;
 #[cfg(feature = "otlp")]
 mod encode;

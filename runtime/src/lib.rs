@@ -49,7 +49,8 @@
 //!
 //! # Features
 //! - `otlp` (on by default): configuration and export. Without it the crate is what a library needs that only annotates.
-//! - `grpc` and `tls` (on by default): OTLP over gRPC, and endpoints with `https`. Without them a setting that needs them is refused.
+//! - `grpc` (on by default): OTLP over gRPC. Without it a setting that needs it is refused with its name.
+//! - `tls`: endpoints with `https`. Without it they are refused with its name.
 //! - `logs` (on by default) turns events of `tracing` and `log` into lines and OTLP log records; see [`logs`].
 //! - `otel`: spans and instruments of the OpenTelemetry API beside ours, and exporters of its SDK; see the module `otel`.
 //! - `tracing`: spans of `tracing` beside ours; see the module `tracing_spans`.

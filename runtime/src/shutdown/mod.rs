@@ -92,7 +92,7 @@ pub struct Shutdown {
 const FLUSH: Duration = Duration::from_secs(5);
 
 impl Shutdown {
-    /// Nothing but the end of telemetry. The [state of the process](state) is [`State::Running`] from here on.
+    /// Ends telemetry and nothing else, unless steps are added. The state of its [`health`](Shutdown::health) is [`State::Running`].
     ///
     /// ```
     /// use tracecast::shutdown::{Shutdown, State};
