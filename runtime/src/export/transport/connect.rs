@@ -4,21 +4,14 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 
 use super::address;
 use super::failure::{Failure, innermost};
+use super::stream::Stream;
 use super::tls::{self, Tls};
 use crate::config::Endpoint;
-
-/// A connection to the receiver, plain or with TLS.
-pub(super) type Stream = Box<dyn Bytes>;
-
-pub(super) trait Bytes: AsyncRead + AsyncWrite + Unpin + Send {}
-
-impl<T: AsyncRead + AsyncWrite + Unpin + Send> Bytes for T {}
 
 /// Knows where to connect to.
 pub(super) struct Connector {

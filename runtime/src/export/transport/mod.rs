@@ -20,6 +20,7 @@ pub(crate) mod proto;
 mod redact;
 mod sent;
 mod status;
+mod stream;
 mod tasks;
 #[cfg_attr(not(feature = "tls"), path = "no_tls.rs")]
 mod tls;

@@ -4,8 +4,8 @@ use std::convert::Infallible;
 
 use tokio::net::TcpStream;
 
-use super::connect::Stream;
 use super::error::TargetError;
+use super::stream::Stream;
 use crate::config::Otlp;
 
 /// There is none.

@@ -12,9 +12,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use super::connect::Stream;
 use super::error::TargetError;
 use super::failure::innermost;
+use super::stream::Stream;
 use crate::base::secret::Masked;
 use crate::config::{Otlp, Protocol, TlsFiles};
 
