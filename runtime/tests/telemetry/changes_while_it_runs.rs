@@ -5,7 +5,7 @@ use std::time::Duration;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, any_value};
 use prost::Message;
-use tracecast::config::{Config, ConsoleFormat, Exporter, Signal};
+use tracecast::config::{Batch, Config, ConsoleFormat, Exporter, Signal};
 use tracecast::prelude::*;
 use tracecast::{Guard, InternedKey, Report, Sampler};
 use tracecast_receiver::Receiver;
@@ -47,6 +47,13 @@ const LONG: Duration = Duration::from_secs(20);
 
 fn to(receiver: &Receiver) -> Config {
     Config::new().with_endpoint(receiver.endpoint())
+}
+
+/// Batches that are sent at once, however few spans they have.
+fn soon() -> Batch {
+    let mut batch = Batch::default();
+    batch.delay = Duration::from_millis(50);
+    batch
 }
 
 fn flush(telemetry: &Guard) -> Report {
@@ -541,7 +548,8 @@ fn a_receiver_that_is_down_does_not_hold_up_another_signal() {
     sick.set_sick(true);
     let config =
         to(&well).with_signal_endpoint(Signal::Metrics, format!("http://{}/v1/metrics", sick.address).parse().unwrap());
-    let telemetry = config.with_memory_limit(4 << 20).with_metric_interval(Duration::from_millis(5)).init().unwrap();
+    let config = config.with_span_batch(soon()).with_metric_interval(Duration::from_millis(5));
+    let telemetry = config.with_memory_limit(4 << 20).init().unwrap();
     // Large requests, until those of metrics fill the memory that they may use.
     (0..1500_u32).for_each(|slot| BY_SLOT.add(1, (slot,)));
     let began = std::time::Instant::now();
@@ -556,19 +564,25 @@ fn a_receiver_that_is_down_does_not_hold_up_another_signal() {
     assert_eq!(telemetry.shutdown(Duration::from_millis(500)).spans_dropped, 0);
 }
 
+/// Stays open until its first marker has arrived.
 #[tc_span("Store/Session", heartbeat = "1s")]
-fn session() {
-    std::thread::sleep(Duration::from_millis(2_300));
+fn session(receiver: &Receiver) {
+    let began = std::time::Instant::now();
+    while !receiver.span_names().iter().any(|name| name == "Store/Session/open") {
+        assert!(began.elapsed() < LONG, "no marker");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
 fn markers_of_open_spans_are_accounted_for() {
     let _turn = turn();
     let receiver = Receiver::start();
-    let telemetry = to(&receiver).with_exporters(Signal::Metrics, Vec::new()).init().unwrap();
-    session();
+    let config = to(&receiver).with_exporters(Signal::Metrics, Vec::new()).with_span_batch(soon());
+    let telemetry = config.init().unwrap();
+    session(&receiver);
     let report = telemetry.shutdown(LONG);
     let names = receiver.span_names();
-    assert!(names.len() >= 2 && names.iter().any(|name| name == "Store/Session/open"), "{names:?}");
+    assert!(names.len() >= 2 && names.iter().any(|name| name == "Store/Session"), "{names:?}");
     assert_eq!((report.spans_ended, report.spans_exported), (names.len() as u64, names.len() as u64), "{report}");
 }
