@@ -77,6 +77,8 @@ pub(crate) struct Tail {
     pin: Option<Group>,
     /// Whether the body may be taken apart: the tail is the only way out of it.
     only_exit: bool,
+    /// Whether there is nothing else in the body, so that nothing of it runs before the future does.
+    pub(crate) is_whole_body: bool,
 }
 
 impl Tail {
@@ -99,7 +101,8 @@ impl Tail {
         };
         let before: TokenStream = tokens[..start].iter().cloned().collect();
         let only_exit = !mentions_word(before.clone(), "return");
-        Some(Self { makes, target, before, after: tokens[end..].iter().cloned().collect(), pin, only_exit })
+        let after = tokens[end..].iter().cloned().collect();
+        Some(Self { makes, target, before, after, pin, only_exit, is_whole_body: path == 0 })
     }
 
     /// Whether what makes the future can be wrapped in place, so that the body stays where it is.

@@ -54,6 +54,7 @@ pub struct Callsite {
     head: &'static Head,
     state: AtomicU8,
     kind: Kind,
+    names_parent: bool,
     /// The length of the name in `text`, or [`ALL`].
     name_bytes: u16,
     /// The seconds between two heartbeats, shifted left by one bit, and in the lowest bit whether spans need a parent.
@@ -80,6 +81,7 @@ impl Callsite {
             head,
             state: AtomicU8::new(if LINKED { 0 } else { NEW }),
             kind: Kind::Internal,
+            names_parent: false,
             name_bytes,
             heartbeat_and_needs_parent: 0,
             place: Location::caller(),
@@ -124,6 +126,15 @@ impl Callsite {
         self
     }
 
+    /// Makes the parent that its function names current also while no spans are recorded: a request goes on with the context
+    /// that it came with. Its state is never 0 by that.
+    #[doc(hidden)]
+    pub const fn names_parent(mut self) -> Self {
+        self.names_parent = true;
+        self.state = AtomicU8::new(if LINKED { FILTERED } else { NEW });
+        self
+    }
+
     /// Exports a marker of each open span every `seconds`.
     #[doc(hidden)]
     pub const fn heartbeat(mut self, seconds: u32) -> Self {
@@ -147,8 +158,10 @@ impl Callsite {
         self.state.load(Relaxed)
     }
 
+    /// Sets the state; without one, that of a callsite whose function names a parent is the filtered one.
     pub(crate) fn set_state(&self, state: u8) {
-        self.state.store(state, Relaxed);
+        let carries = self.names_parent && state & (RECORD | CAPTURE) == 0;
+        self.state.store(if carries { state | FILTERED } else { state }, Relaxed);
     }
 
     /// The span's name, `Component/Operation`.

@@ -208,7 +208,9 @@ impl SpanBuilder {
 
     /// Starts the span, now unless a start was given.
     pub fn start(self) -> Span {
-        let Some(callsite) = self.callsite else { return Span::none() };
+        let Some(callsite) = self.callsite else {
+            return self.parent.map_or_else(Span::none, |parent| Span::non_recording(&parent, Kind::Internal));
+        };
         let block = match (&self.parent, &self.sampler) {
             (None, None) => open::open_movable(callsite),
             (Some(parent), None) => open::open_under(callsite, parent),

@@ -103,6 +103,34 @@ impl Carried {
 }
 
 /// Ends both by its owner, or because it panicked.
+impl<M: Metrics> Carried<M> {
+    /// Starts the clocks and enters the span, for a function that makes its future or stream in more than one step.
+    #[inline(always)]
+    pub fn making(mut self) -> Making<M> {
+        let polling = if self.is_off() { None } else { self.enter() };
+        Making { polling, carried: self }
+    }
+}
+
+/// What a future or a stream is going to carry, while the body of its function runs inside of the span. If the body panics, span
+/// and metrics end as panicked.
+pub struct Making<M: Metrics = ()> {
+    // Dropped first: it leaves the span and marks it as panicked.
+    polling: Option<Polling>,
+    carried: Carried<M>,
+}
+
+impl<M: Metrics> Making<M> {
+    /// Leaves the span, which ends with the future or stream from now on.
+    #[inline(always)]
+    pub fn made(mut self) -> Carried<M> {
+        if !self.carried.is_off() {
+            self.carried.leave(self.polling.take());
+        }
+        self.carried
+    }
+}
+
 impl<M: Metrics> Drop for Carried<M> {
     #[inline]
     fn drop(&mut self) {

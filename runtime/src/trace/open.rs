@@ -131,6 +131,7 @@ fn renew(local: &Local, callsite: &'static Callsite, block: BlockRef) {
 /// Opens a span below `parent`, whatever is current. If there is none, the parent is taken along instead.
 #[inline(never)]
 pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
+    parent.prepare();
     local::with(|local| below(local, callsite, parent, None))
 }
 
@@ -141,7 +142,7 @@ pub(crate) fn open_sampled(callsite: &'static Callsite, parent: &Context, sample
 
 fn below(local: &Local, callsite: &'static Callsite, parent: &Context, sampler: Option<&Sampler>) -> Option<BlockRef> {
     let Some(stand_in) = local.acquire() else {
-        if parent.is_sampled() {
+        if parent.is_sampled() && state(callsite) & RECORD != 0 {
             local.count_blockless();
         }
         return None;

@@ -209,6 +209,76 @@ async fn async_client() -> List {
     outgoing()
 }
 
+#[tc_span("Outer/Serve", parent = propagation::extract(&headers))]
+async fn serve_async(headers: List) -> List {
+    tokio::task::yield_now().await;
+    inner()
+}
+
+#[tc_span("Outer/Serve", future, parent = propagation::extract(headers))]
+fn serve_future(headers: &List) -> impl Future<Output = List> + use<> {
+    let sent = inner();
+    async move { if outgoing() == sent { sent } else { List::new() } }
+}
+
+#[tc_span("Outer/Serve", parent = propagation::extract(headers))]
+fn serve_stream(headers: &List) -> impl futures::Stream<Item = List> + use<> {
+    async_stream::stream! {
+        yield inner();
+        tokio::task::yield_now().await;
+        yield inner();
+    }
+}
+
+#[tc_span("Outer/Serve", parent = propagation::extract(headers))]
+#[tc_metric(calls = "tc_propagated_total")]
+fn serve_measured(headers: &List) -> List {
+    inner()
+}
+
+/// What goes out in all forms of a function that names its parent, of which some are polled on another thread.
+fn below_a_named_parent(headers: &List) -> Vec<List> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let elsewhere = runtime.block_on(runtime.spawn(serve_async(headers.clone()))).unwrap();
+    let mut sent = vec![serve(headers), elsewhere, serve_measured(headers)];
+    sent.push(runtime.block_on(runtime.spawn(serve_future(headers))).unwrap());
+    sent.extend(runtime.block_on(futures::StreamExt::collect::<Vec<_>>(serve_stream(headers))));
+    let scope = tc_scope!("Outer/Scope", parent = propagation::extract(headers));
+    sent.push(inner());
+    drop(scope);
+    let mut built = Span::builder("Outer/Built", Kind::Server).with_parent(propagation::extract(headers)).start();
+    sent.push(built.in_scope(inner));
+    sent
+}
+
+#[test]
+fn a_named_parent_goes_on_where_nothing_is_recorded() {
+    let _turn = turn();
+    let check = || {
+        for flags in ["00", "01", "03"] {
+            let sent = below_a_named_parent(&incoming(flags));
+            assert_eq!(sent, vec![incoming(flags); sent.len()]);
+            assert_eq!(outgoing(), List::new(), "it is current inside of the function only");
+        }
+        let baggage = vec![("baggage".to_owned(), "tenant=x".to_owned())];
+        assert_eq!(serve(&baggage), baggage);
+        assert_eq!(serve(&vec![("traceparent".to_owned(), "wrong".to_owned())]), List::new());
+        // As with a span: an invalid parent means that there is none.
+        assert_eq!(propagation::extract(&incoming("01")).run(|| serve(&List::new())), List::new());
+    };
+    check();
+    let metrics = tracecast::testing::MetricsGuard::start(Default::default()).unwrap();
+    check();
+    drop(metrics);
+    // After spans were recorded, and while all of them are filtered.
+    let recording = start_recording(RecordingConfig::default());
+    recording.set_filter("*=off".parse().unwrap());
+    check();
+    assert_eq!(recording.drain().len(), 0);
+    drop(recording);
+    check();
+}
+
 #[tc_span("Outer/Publish", kind = producer, parent = context.clone())]
 fn producer_below(context: &Context) -> List {
     outgoing()

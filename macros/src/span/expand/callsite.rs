@@ -25,12 +25,13 @@ pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     let kind = options.kind_variant().map(|kind| quote_spanned!(site=> .of_kind(#k::Kind::#kind)));
     let needs_parent = options.needs_parent.as_ref().map(|_| quote_spanned!(site=> .needs_parent()));
     let heartbeat = options.heartbeat.map(|seconds| quote_spanned!(site=> .heartbeat(#seconds)));
+    let names_parent = options.parent.as_ref().map(|_| quote_spanned!(site=> .names_parent()));
     let meter = telemetry.metrics.as_ref().map(|_| quote_spanned!(site=> .meter(&__TC_METER)));
     let aliases = fields::aliases(options.fields());
     quote_spanned! {site=>
         #aliases
         #k::in_section! { spans
-            static __TC_CALLSITE: #k::Callsite = #new #kind #keys #needs_parent #heartbeat #meter;
+            static __TC_CALLSITE: #k::Callsite = #new #kind #keys #names_parent #needs_parent #heartbeat #meter;
         }
     }
 }

@@ -25,22 +25,27 @@ fn expand(wrapped: &Wrapped, tail: Option<&Tail>, wrapper: &str, fixed: Option<&
     let (callsite, begin) =
         (callsite::declare(wrapped), callsite::begin(&wrapped.telemetry, &TokenStream::new(), site));
     let probe = observer::probe(wrapped);
+    // A body that is nothing but an async block runs when it is polled. Any other body runs at the call, inside of the span.
+    let (making, made) = match tail.is_some_and(|tail| tail.is_whole_body) {
+        true => (quote_spanned!(site=> #begin), quote_spanned!(site=> __tc_span)),
+        false => (quote_spanned!(site=> #begin.making()), quote_spanned!(site=> __tc_span.made())),
+    };
     let rewritten = tail.and_then(|tail| {
         // In the box that the user makes anyway, so there is no second allocation.
         let wrapper = format_ident!("{wrapper}");
-        tail.rewrite(&wrapped.body, |target| quote_spanned!(site=> #k::#wrapper::probed(__tc_span, #target, #probe)))
+        tail.rewrite(&wrapped.body, |target| quote_spanned!(site=> #k::#wrapper::probed(#made, #target, #probe)))
     });
+    let making = quote_spanned!(site=> #callsite let __tc_span = #making;);
     if let Some(body) = rewritten {
-        let begin = quote_spanned!(site=> #callsite let __tc_span = #begin;);
-        return with_body(wrapped, &wrapped.function.sig, after(&begin, &body, site));
+        return with_body(wrapped, &wrapped.function.sig, after(&making, &body, site));
     }
     let around = fixed.map_or_else(|| format!("{wrapper}::probed"), str::to_owned);
-    let around = around_made(wrapped, &around, &begin, &probe);
-    with_body(wrapped, &wrapped.function.sig, quote_spanned!(site=> #callsite #around))
+    let around = around_made(wrapped, &around, &probe);
+    with_body(wrapped, &wrapped.function.sig, quote_spanned!(site=> #making #around))
 }
 
 /// What the body returns, with what it carries. That it can carry nothing is an error at the return type.
-fn around_made(wrapped: &Wrapped, around: &str, begin: &TokenStream, probe: &TokenStream) -> TokenStream {
+fn around_made(wrapped: &Wrapped, around: &str, probe: &TokenStream) -> TokenStream {
     let site = match &wrapped.function.sig.output {
         ReturnType::Type(_, ty) => ty.span().resolved_at(Site::mixed_site()),
         ReturnType::Default => Site::mixed_site(),
@@ -48,5 +53,6 @@ fn around_made(wrapped: &Wrapped, around: &str, begin: &TokenStream, probe: &Tok
     let around = around.split("::").map(|word| format_ident!("{word}", span = site));
     let (k, body) = (wrapped.telemetry.options.krate.private_at(site), &wrapped.body);
     let output = closure_output(&wrapped.function.sig.output, Site::mixed_site());
-    quote_spanned!(site=> #k::#(#around)::*(#begin, #k::apply(&(), |_| #output #body), #probe))
+    let (span, made) = (quote_spanned!(Site::mixed_site()=> __tc_span), quote_spanned!(Site::mixed_site()=> __tc_made));
+    quote_spanned!(site=> let #made = #k::apply(&(), |_| #output #body); #k::#(#around)::*(#span.made(), #made, #probe))
 }
