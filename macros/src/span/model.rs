@@ -168,19 +168,16 @@ fn plain(telemetry: &Telemetry, function: &Function, body: &Group, errors: &mut 
     let options = &telemetry.options;
     let tail = Tail::find(body);
     let cover = options.cover.as_ref().map(|(cover, _)| *cover);
-    let tail_makes = tail.as_ref().map(|tail| tail.makes);
     match (Shape::of(&function.sig.output), cover) {
         (_, Some(Cover::Construct)) => (call(telemetry, function), return_type(function)),
-        (Shape::Future(made), None) if tail_makes != Some(Makes::Future) => {
-            errors.at(&function.sig.output, makes(telemetry, "future"));
-            (Form::Future { opaque: made.opaque, tail: None }, None)
+        (Shape::Future(made), None | Some(Cover::Future)) => {
+            let tail = tail.filter(|tail| tail.makes == Makes::Future);
+            (Form::Future { opaque: made.opaque, tail }, made.output)
         }
-        (Shape::Future(made), None | Some(Cover::Future)) => (Form::Future { opaque: made.opaque, tail }, made.output),
-        (Shape::Stream(made), None) if tail_makes != Some(Makes::Stream) => {
-            errors.at(&function.sig.output, makes(telemetry, "stream"));
-            (Form::Stream { opaque: made.opaque, tail: None }, None)
+        (Shape::Stream(made), None | Some(Cover::Stream)) => {
+            let tail = tail.filter(|tail| tail.makes == Makes::Stream);
+            (Form::Stream { opaque: made.opaque, tail }, made.output)
         }
-        (Shape::Stream(made), None | Some(Cover::Stream)) => (Form::Stream { opaque: made.opaque, tail }, made.output),
         (_, Some(Cover::Future)) => named(options, function, Makes::Future, errors),
         (_, Some(Cover::Stream)) => named(options, function, Makes::Stream, errors),
         (_, None) => (call(telemetry, function), return_type(function)),

@@ -11,11 +11,11 @@ use syn::{
 const FUTURES: [&str; 3] = ["Future", "TryFuture", "FusedFuture"];
 const STREAMS: [&str; 3] = ["Stream", "TryStream", "FusedStream"];
 
-/// Types that are never a `Result`; an alias of the same name would only lose its error report.
-const NEVER_RESULT: [&str; 30] = [
+/// Types that are never a `Result`, nor a future whose work has yet to run; an alias of the same name would only lose its error report.
+const NEVER_RESULT: [&str; 31] = [
     "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
     "f32", "f64", "String", "Vec", "Option", "Box", "Arc", "Rc", "HashMap", "HashSet", "BTreeMap", "BTreeSet",
-    "Duration", "Instant", "PathBuf",
+    "Duration", "Instant", "PathBuf", "JoinHandle",
 ];
 
 /// What a function returns.
@@ -58,6 +58,11 @@ pub(crate) fn never_result(ty: &Type) -> bool {
         Type::Ptr(_) | Type::ImplTrait(_) | Type::TraitObject(_) => true,
         _ => false,
     }
+}
+
+/// Whether a type by this name may be a future or a stream without looking like one: an alias, or an associated type.
+pub(crate) fn may_be_future(ty: &Type) -> bool {
+    matches!(peel(ty), Type::Path(_)) && !never_result(ty) && !named_result(ty)
 }
 
 /// Types that are `Copy`; an alias of the same name with a destructor would drop a little earlier.

@@ -7,14 +7,15 @@ fn load<'a>(
         ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16);
     }
     let __tc_span = ::tracecast::__private::begin(
-        &__TC_CALLSITE,
-        |__tc_begin| __tc_begin.span(|_| {}),
-    );
+            &__TC_CALLSITE,
+            |__tc_begin| __tc_begin.span(|_| {}),
+        )
+        .making();
     {
         self.count();
         Box::pin(
             ::tracecast::__private::Instrumented::probed(
-                __tc_span,
+                __tc_span.made(),
                 async move { self.fetch(id).await },
                 |__tc_result: &Result<Replica, StoreError>, __tc_seen| {
                     __tc_seen

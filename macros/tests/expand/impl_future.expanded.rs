@@ -3,12 +3,15 @@ fn call(&self) -> impl Future<Output = Result<u8, StoreError>> + use<> {
         spans static __TC_CALLSITE : telemetry::__private::Callsite =
         telemetry::__private::callsite("Store/Call\nstore\n1.2.3", 10u16);
     }
-    telemetry::__private::Instrumented::probed(
-        telemetry::__private::begin(
+    let __tc_span = telemetry::__private::begin(
             &__TC_CALLSITE,
             |__tc_begin| __tc_begin.span(|_| {}),
-        ),
-        telemetry::__private::apply(&(), |_| -> _ { self.inner.call() }),
+        )
+        .making();
+    let __tc_made = telemetry::__private::apply(&(), |_| -> _ { self.inner.call() });
+    telemetry::__private::Instrumented::probed(
+        __tc_span.made(),
+        __tc_made,
         |__tc_result: &Result<u8, StoreError>, __tc_seen| {
             __tc_seen
                 .by(telemetry::__private::Tag::of(__tc_result).observer(), __tc_result);

@@ -22,8 +22,8 @@ fn load(
         .duration(&__TC_DURATION);
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16).meter(&
-        __TC_METER);
+        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16)
+        .names_parent().meter(& __TC_METER);
     }
     ::tracecast::__private::Instrumented::wrap(
         ::tracecast::__private::begin(

@@ -19,17 +19,20 @@ fn load(&self) -> BoxFuture<'_, io::Result<u8>> {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
         ::tracecast::__private::callsite("\nstore\n1.2.3", 0u16).meter(& __TC_METER);
     }
-    ::tracecast::__private::rewrap(
-        ::tracecast::__private::begin(
+    let __tc_span = ::tracecast::__private::begin(
             ::tracecast::__private::Metered(&__TC_CALLSITE),
             |__tc_begin| {
                 __tc_begin.labels(|| ::tracecast::__private::Labels::new()).start()
             },
-        ),
-        ::tracecast::__private::apply(
-            &(),
-            |_| -> BoxFuture<'_, io::Result<u8>> { self.inner.load() },
-        ),
+        )
+        .making();
+    let __tc_made = ::tracecast::__private::apply(
+        &(),
+        |_| -> BoxFuture<'_, io::Result<u8>> { self.inner.load() },
+    );
+    ::tracecast::__private::rewrap(
+        __tc_span.made(),
+        __tc_made,
         |__tc_result: &io::Result<u8>, __tc_seen| {
             __tc_seen
                 .by(

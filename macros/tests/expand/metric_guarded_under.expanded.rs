@@ -19,8 +19,8 @@ fn load(context: Context) {
         .calls(&__TC_CALLS);
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16).meter(&
-        __TC_METER);
+        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16)
+        .names_parent().meter(& __TC_METER);
     }
     let __tc_guard = ::tracecast::__private::enter(
         ::tracecast::__private::Metered(&__TC_CALLSITE),

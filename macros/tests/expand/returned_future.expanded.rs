@@ -3,15 +3,18 @@ fn call(&mut self, request: Request) -> Self::Future {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
         ::tracecast::__private::callsite("Store/Call\nstore\n1.2.3", 10u16);
     }
-    ::tracecast::__private::rewrap(
-        ::tracecast::__private::begin(
+    let __tc_span = ::tracecast::__private::begin(
             &__TC_CALLSITE,
             |__tc_begin| __tc_begin.span(|_| {}),
-        ),
-        ::tracecast::__private::apply(
-            &(),
-            |_| -> Self::Future { self.inner.call(request) },
-        ),
+        )
+        .making();
+    let __tc_made = ::tracecast::__private::apply(
+        &(),
+        |_| -> Self::Future { self.inner.call(request) },
+    );
+    ::tracecast::__private::rewrap(
+        __tc_span.made(),
+        __tc_made,
         |__tc_result, __tc_seen| {
             __tc_seen
                 .by(

@@ -104,6 +104,16 @@ impl Carried {
 
 /// Ends both by its owner, or because it panicked.
 impl<M: Metrics> Carried<M> {
+    /// Leaves a span that a call has entered, and carries it from now on.
+    pub(crate) fn left(span: Option<BlockRef>, mut metrics: M) -> Self {
+        if let Some(block) = span {
+            bridge::left(Polling(block).leave());
+            local::with(Local::depart);
+        }
+        metrics.if_dropped(Outcome::Cancelled);
+        Carried { span, metrics }
+    }
+
     /// Starts the clocks and enters the span, for a function that makes its future or stream in more than one step.
     #[inline(always)]
     pub fn making(mut self) -> Making<M> {

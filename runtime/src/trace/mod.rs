@@ -6,6 +6,7 @@
 
 pub(crate) mod builder;
 pub(crate) mod context;
+pub(crate) mod covered;
 pub(crate) mod current;
 pub(crate) mod error;
 #[cfg(feature = "otlp")]

@@ -20,6 +20,7 @@ mod spans {
     mod outcomes;
     mod parents;
     mod patterns;
+    mod returned_futures;
     mod streams;
     mod sync_functions;
     mod traits;

@@ -25,7 +25,7 @@ pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
     let output = closure_output(&wrapped.function.sig.output, site);
     let labels = telemetry.metrics.as_ref().map(Metrics::bare_labels).unwrap_or_default();
     let by_move = nothing_to_drop(&sig, &labels).then(|| quote_spanned!(site=> move));
-    let observer = observer::of_named(wrapped);
+    let observer = observer::of_returned(wrapped);
     let new_body = if let (true, Some(observer)) = (callsite::is_plain(telemetry), &observer) {
         let body = match arguments.is_empty() {
             true => wrapped.body.to_token_stream(),

@@ -53,6 +53,8 @@ fn around_made(wrapped: &Wrapped, around: &str, probe: &TokenStream) -> TokenStr
     let around = around.split("::").map(|word| format_ident!("{word}", span = site));
     let (k, body) = (wrapped.telemetry.options.krate.private_at(site), &wrapped.body);
     let output = closure_output(&wrapped.function.sig.output, Site::mixed_site());
-    let (span, made) = (quote_spanned!(Site::mixed_site()=> __tc_span), quote_spanned!(Site::mixed_site()=> __tc_made));
-    quote_spanned!(site=> let #made = #k::apply(&(), |_| #output #body); #k::#(#around)::*(#span.made(), #made, #probe))
+    quote_spanned! {site=>
+        let __tc_made = #k::apply(&(), |_| #output #body);
+        #k::#(#around)::*(__tc_span.made(), __tc_made, #probe)
+    }
 }

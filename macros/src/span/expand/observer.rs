@@ -6,9 +6,27 @@ use syn::spanned::Spanned;
 use syn::{Ident, ReturnType, Type};
 
 use super::super::model::{Observe, Wrapped};
-use super::super::options::Field;
-use super::super::shape::inferred;
+use super::super::options::{Cover, Field};
+use super::super::shape::{inferred, may_be_future};
 use super::fields::site_of;
+
+/// The observer of the value that a call returns, if the signature names its type: `None` if it does not name all of it,
+/// `Some(None)` if nothing is to be looked at. A boxed future or stream behind another name is covered to its end.
+pub(super) fn of_returned(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
+    let ReturnType::Type(_, ty) = &wrapped.function.sig.output else { return of_named(wrapped) };
+    let constructs = matches!(&wrapped.telemetry.options.cover, Some((Cover::Construct, _)));
+    if constructs || !may_be_future(ty) {
+        return of_named(wrapped);
+    }
+    // At the return type, which is what a future is refused for.
+    let site = ty.span().resolved_at(Site::mixed_site());
+    let (k, named) = (wrapped.telemetry.options.krate.private_at(site), fully_named(ty)?);
+    let tag = quote_spanned!(site=> #k::Tag::<#named>::NEW);
+    let parts = if looks(wrapped) { parts(wrapped, &quote_spanned!(site=> #tag.given()), site) } else { Vec::new() };
+    let observer = parts.into_iter().reduce(|first, second| quote_spanned!(site=> (#first, #second)));
+    let observer = observer.unwrap_or_else(|| quote_spanned!(site=> ()));
+    Some(Some(quote_spanned!(site=> #tag.covered(#observer))))
+}
 
 /// The observer of a value whose type the signature names: `None` if it does not name all of it, `Some(None)` if nothing
 /// is to be looked at.

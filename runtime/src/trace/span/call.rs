@@ -19,7 +19,7 @@ use crate::record::local;
 use crate::trace::context;
 use crate::trace::future::Carried;
 use crate::trace::metrics::{Metrics, Site};
-use crate::trace::observe::{Observe, Probe, Seen, Verdict};
+use crate::trace::observe::{Attributes, Errors, LabelValues, Observe, Probe, Seen, Verdict};
 use crate::trace::open;
 
 /// Runs a function whose span has no fields, and whose result says nothing.
@@ -40,24 +40,20 @@ fn run_on<R>(callsite: &'static Callsite, body: impl FnOnce() -> R) -> R {
 
 /// Runs a function whose span has no fields; `observe` sees the result.
 #[inline(always)]
-pub fn run_observed<R, O: Observe<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
+pub fn run_observed<R, O: Returned<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
     if callsite.is_on() { run_observed_on(callsite, body, observe) } else { body() }
 }
 
 #[inline(never)]
-fn run_observed_on<R, O: Observe<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
-    let mut call = Call { callsite, block: open_and_enter(callsite), metrics: () };
+fn run_observed_on<R, O: Returned<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
+    let call = Call { callsite, block: open_and_enter(callsite), metrics: () };
     let result = body();
-    let left = call.end(&result, &observe);
-    // Forgotten before its span is left and not after it: it need not know then that the block is gone.
-    std::mem::forget(call);
-    leave(left);
-    result
+    observe.end_call(call, result)
 }
 
 /// Runs a function with all that it may carry: `body` begins that first. `observe` sees the result.
 #[inline(always)]
-pub fn run_begun<S: Site, R, O: Observe<R>>(
+pub fn run_begun<S: Site, R, O: Returned<R>>(
     site: S,
     body: impl FnOnce(Begin<'_, S::Metrics, false>) -> R,
     observe: O,
@@ -66,18 +62,14 @@ pub fn run_begun<S: Site, R, O: Observe<R>>(
 }
 
 #[inline(never)]
-fn run_begun_on<M: Metrics, R, O: Observe<R>>(
+fn run_begun_on<M: Metrics, R, O: Returned<R>>(
     callsite: &'static Callsite,
     body: impl FnOnce(Begin<'_, M, false>) -> R,
     observe: O,
 ) -> R {
     let mut call = Call { callsite, block: None, metrics: M::NONE };
     let result = body(Begin(Some(&mut call)));
-    let left = call.end(&result, &observe);
-    // Forgotten before its span is left and not after it: it need not know then that the block is gone.
-    std::mem::forget(call);
-    leave(left);
-    result
+    observe.end_call(call, result)
 }
 
 /// The same where the type of the result has no name: a closure observes it.
@@ -118,18 +110,57 @@ fn begin_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_
 /// Has the compiler check what is compiled out.
 pub fn check(_: impl FnOnce(Begin<'_, (), false>)) {}
 
+/// What becomes of a call and its result.
+pub trait Returned<R> {
+    /// Ends the call, or hands its span on.
+    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R;
+}
+
+/// The call ends. Written out for each observer: for all of them, it would exclude those that hand the span on.
+macro_rules! ends_call {
+    ($([$($generics:tt)*] $observer:ty),+) => {$(
+        impl<R, $($generics)*> Returned<R> for $observer
+        where
+            $observer: Observe<R>,
+        {
+            #[inline(always)]
+            fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+                call.end(&result, &self);
+                result
+            }
+        }
+    )+};
+}
+
+ends_call!([] (), [A, B] (A, B), [H] Probe<H>, [V, F] Attributes<V, F>, [V, F] LabelValues<V, F>);
+ends_call!([const LEVEL: u8, const MESSAGE: bool] Errors<LEVEL, MESSAGE>);
+
 /// May leave the span that a call has entered, and end its metrics.
-pub(crate) struct Call<M: Metrics> {
+pub struct Call<M: Metrics> {
     callsite: &'static Callsite,
     block: Option<BlockRef>,
     metrics: M,
 }
 
 impl<M: Metrics> Call<M> {
+    /// Ends a call that has returned.
+    #[inline(always)]
+    pub(crate) fn end<R>(mut self, result: &R, observe: &impl Observe<R>) {
+        let left = self.end_metrics(result, observe);
+        // Forgotten before its span is left and not after it: it need not know then that the block is gone.
+        std::mem::forget(self);
+        leave(left);
+    }
+
+    /// Leaves the span without an end, for a future or stream that goes on with it.
+    pub(crate) fn carry(mut self) -> Carried<M> {
+        Carried::left(self.block.take(), self.metrics.take())
+    }
+
     /// Ends the metrics of a call that has returned, and says which span is to be left, at which reading of the clock if it
     /// is recorded. The user's code in `observe` may panic; then all ends as a panic of the function would have it.
     #[inline(always)]
-    fn end<R>(&mut self, result: &R, observe: &impl Observe<R>) -> Option<(BlockRef, Option<u64>)> {
+    fn end_metrics<R>(&mut self, result: &R, observe: &impl Observe<R>) -> Option<(BlockRef, Option<u64>)> {
         match self.block {
             Some(block) if block.has(RECORDING) => {
                 let end = clock::now();

@@ -139,7 +139,7 @@ fn of_boxed_futures() {
         { let future = send(f(1)); note("made"); (block_on(future), noted()) }
             => (Ok(2), vec!["call", "made", "poll"]), TYPED_OK;
         (block_on(f(0)), noted()) => (Err(StoreError::Gone), vec!["call", "poll"]), GONE;
-        { drop(f(0)); noted() } => ["call"], NOTHING;
+        { drop(f(0)); noted() } => ["call"], TYPED_CANCELLED;
     }
     shape! {
         [fn f(x: u8) -> BoxFuture<'static, Result<u8, StoreError>> {
@@ -166,11 +166,17 @@ fn of_boxed_futures() {
     shape! {
         future [fn f() -> BoxFuture<'static, Result<u8, StoreError>> { Box::pin(ready(Err(StoreError::Gone))) }]
         block_on(f()) => Err(StoreError::Gone), GONE;
-        drop(f()) => (), NOTHING;
+        drop(f()) => (), TYPED_CANCELLED;
     }
+    // Nothing of this one has run before it is polled.
+    shape! { [fn f() -> BoxFuture<'static, u8> { Box::pin(async { 1 }) }] drop(f()) => (), NOTHING; }
     shape! {
         [fn f() -> BoxFuture<'static, u8> { if true { panic!("on purpose") } Box::pin(async { 1 }) }]
-        panics(f) => true, NOTHING;
+        panics(f) => true, PANICKED;
+    }
+    shape! {
+        future [fn f() -> BoxFuture<'static, u8> { if true { panic!("on purpose") } ready(1).boxed() }]
+        panics(f) => true, PANICKED;
     }
     shape! {
         [fn f() -> BoxFuture<'static, u8> { Box::pin(async { panic!("on purpose") }) }]
@@ -187,7 +193,7 @@ fn of_opaque_futures() {
         }]
         (block_on(f(&1)), noted()) => (Ok(1), vec!["call"]), TYPED_OK;
         (block_on(f(&0)), noted()) => (Err(StoreError::Gone), vec!["call"]), GONE;
-        { drop(f(&0)); noted() } => ["call"], NOTHING;
+        { drop(f(&0)); noted() } => ["call"], TYPED_CANCELLED;
     }
     shape! {
         [fn f(x: u8) -> impl Future<Output = io::Result<u8>> + Send { let y = x + 1; async move { Ok(y) } }]
@@ -230,7 +236,7 @@ fn a_tower_service() {
     let mut echo = Echo(0);
     crate::metered::check(|| block_on(echo.call(2)), Ok(2), TYPED_OK, false);
     crate::metered::check(|| block_on(echo.call(0)), Err(StoreError::Gone), GONE, false);
-    crate::metered::check(|| drop(echo.call(0)), (), NOTHING, false);
+    crate::metered::check(|| drop(echo.call(0)), (), TYPED_CANCELLED, false);
     assert_eq!(echo.0, 3);
 }
 

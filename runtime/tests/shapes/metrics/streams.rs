@@ -90,7 +90,11 @@ fn of_a_stream_macro() {
         (all(f(3)), noted()) => (vec![0, 1, 2], vec!["call"]), OK, 3;
         (all(f(1)), noted()) => (vec![0], vec!["call"]), OK, 1;
         (all(f(0)), noted()) => (vec![], vec!["call"]), OK, 0;
-        { drop(f(1)); noted() } => ["call"], NOTHING, 0;
+        { drop(f(1)); noted() } => ["call"], CANCELLED, 0;
+    }
+    stream! {
+        [fn f(n: u8) -> impl Stream<Item = u8> { async_stream::stream! { yield n; } }]
+        drop(f(3)) => (), NOTHING, 0;
     }
     stream! {
         [fn f(n: u8) -> Pin<Box<dyn Stream<Item = u8> + Send>> { Box::pin(async_stream::stream! { yield n; }) }]
@@ -115,14 +119,14 @@ fn of_a_call() {
     stream! {
         stream [fn f() -> impl Stream<Item = u8> { stream::iter([1, 2]) }]
         all(f()) => [1, 2], OK, 2;
-        f().size_hint() => (2, Some(2)), NOTHING, 0;
+        f().size_hint() => (2, Some(2)), CANCELLED, 0;
         { let mut ended = Box::pin(f()); block_on(async { while ended.next().await.is_some() {} ended.next().await }) }
             => None, OK, 2;
     }
     stream! {
         stream [fn f(v: &[u8]) -> BoxStream<'_, u8> { stream::iter(v.iter().copied()).boxed() }]
         all(f(&[1])) => [1], OK, 1;
-        drop(f(&[1])) => (), NOTHING, 0;
+        drop(f(&[1])) => (), CANCELLED, 0;
     }
     stream! {
         stream [fn f(v: &[u8]) -> LocalBoxStream<'_, u8> { stream::iter(v.iter().copied()).boxed_local() }]

@@ -167,8 +167,9 @@ fn a_tower_service() {
 #[tc_span("Child/Work")]
 fn work() {}
 
-/// Makes the future under test, lets something happen before its first poll and while it waits, and then lets it end.
-fn covers_the_awaiting<F: Future>(make: impl FnOnce(oneshot::Receiver<()>) -> F) {
+/// Makes the future under test, lets something happen before its first poll and while it waits, and then lets it end. Its clock
+/// starts at the first poll if it is `lazy`, else at the call.
+fn covers_the_awaiting<F: Future>(lazy: bool, make: impl FnOnce(oneshot::Receiver<()>) -> F) {
     let captured = capture(|| {
         let (open, gate) = oneshot::channel();
         let mut future = Box::pin(make(gate));
@@ -181,24 +182,18 @@ fn covers_the_awaiting<F: Future>(make: impl FnOnce(oneshot::Receiver<()>) -> F)
         });
         drop(tc_scope!("Other/After"));
     });
-    captured.assert_outline(
-        "
-        Other/BeforeFirstPoll
-        Future/Gated
-          Child/Work
-        Other/Meanwhile
-        Other/After
-        ",
-    );
-    let future = captured.span("Future/Gated");
-    assert!(captured.span("Other/BeforeFirstPoll").end_time() <= future.start_time(), "it starts at the first poll");
+    let gated = "Future/Gated\n  Child/Work";
+    let (first, second) = if lazy { ("Other/BeforeFirstPoll", gated) } else { (gated, "Other/BeforeFirstPoll") };
+    captured.assert_outline(&format!("{first}\n{second}\nOther/Meanwhile\nOther/After"));
+    let (future, before) = (captured.span("Future/Gated"), captured.span("Other/BeforeFirstPoll"));
+    assert!(if lazy { before.end_time() <= future.start_time() } else { within(before, future) });
     assert!(within(captured.span("Other/Meanwhile"), future), "it goes on while the future waits");
     assert!(within(captured.span("Child/Work"), future));
     assert!(future.end_time() <= captured.span("Other/After").start_time(), "it ends with the future");
 }
 
 #[test]
-fn every_form_covers_the_awaiting_and_not_the_call() {
+fn every_form_covers_the_awaiting() {
     type Gate = oneshot::Receiver<()>;
 
     async fn wait(gate: Gate) {
@@ -231,11 +226,18 @@ fn every_form_covers_the_awaiting_and_not_the_call() {
         wait(gate).boxed()
     }
 
-    covers_the_awaiting(asynchronous);
-    covers_the_awaiting(boxed);
-    covers_the_awaiting(opaque);
-    covers_the_awaiting(called);
-    covers_the_awaiting(rewrapped);
+    #[tc_span("Future/Gated")]
+    fn prepared(gate: Gate) -> BoxFuture<'static, ()> {
+        let waiting = wait(gate);
+        Box::pin(async move { waiting.await })
+    }
+
+    covers_the_awaiting(true, asynchronous);
+    covers_the_awaiting(true, boxed);
+    covers_the_awaiting(true, opaque);
+    covers_the_awaiting(false, called);
+    covers_the_awaiting(false, rewrapped);
+    covers_the_awaiting(false, prepared);
 }
 
 #[test]

@@ -6,7 +6,7 @@ fn inner() -> impl Stream<Item = u64> {
 }
 
 #[tc_span("StoreDaemon/Sizes")]
-fn sizes() -> impl Stream<Item = u64> {
+async fn sizes() -> impl Stream<Item = u64> {
     inner()
 }
 

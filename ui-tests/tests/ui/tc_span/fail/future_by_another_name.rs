@@ -1,0 +1,35 @@
+use std::future::{Future, Ready, ready};
+
+use tracecast::tc_span;
+
+type Size = Ready<u64>;
+
+#[tc_span("StoreDaemon/Size")]
+fn size() -> Size {
+    ready(4)
+}
+
+trait Store {
+    type Loading: Future<Output = u64>;
+    fn loading(&self) -> Self::Loading;
+
+    #[tc_span("StoreDaemon/Load")]
+    fn load(&self) -> Self::Loading {
+        self.loading()
+    }
+}
+
+#[tc_span("StoreDaemon/Pass", no_err)]
+fn pass<F: Future>(future: F) -> F {
+    future
+}
+
+// Its work runs already, or the construction is meant.
+#[tc_span("StoreDaemon/Size", construct)]
+fn constructed() -> Size {
+    ready(4)
+}
+
+fn main() {
+    drop((size(), pass(constructed())));
+}
