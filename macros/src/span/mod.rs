@@ -6,6 +6,7 @@ mod body;
 mod expand;
 mod impl_block;
 mod item;
+mod lifetimes;
 mod metric;
 mod model;
 mod options;

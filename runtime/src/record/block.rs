@@ -233,13 +233,18 @@ pub(crate) struct Head {
 
 /// A block that somebody owns. It is copied freely inside this crate; exactly one copy is the owner's.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct BlockRef(NonNull<Block>);
+pub(crate) struct BlockRef(NonNull<HeldAcrossAwait_UseInSpan>);
+
+/// Stands for a block in compile errors about a guard that is held across an `.await`: what the compiler names there is the
+/// pointer inside of the guard. The name says what to do.
+#[expect(non_camel_case_types, reason = "it is read in compile errors only")]
+enum HeldAcrossAwait_UseInSpan {}
 
 impl BlockRef {
     #[inline(always)]
     pub(crate) fn get(self) -> &'static Block {
         // SAFETY: the pool never frees its memory, and zeros are a valid block.
-        unsafe { self.0.as_ref() }
+        unsafe { self.0.cast().as_ref() }
     }
 }
 
@@ -398,7 +403,7 @@ impl Blocks {
         block.counts.reset();
         block.flags.set(0);
         block.chain.set(None);
-        Some(BlockRef(NonNull::from(block)))
+        Some(BlockRef(NonNull::from(block).cast()))
     }
 
     /// Calls `visit` with the head of each block whose span is open, as far as it does not end meanwhile.

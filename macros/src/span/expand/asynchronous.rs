@@ -10,6 +10,7 @@ use syn::{ReturnType, Signature, Type};
 
 use super::super::arguments::rebind;
 use super::super::body::mentions;
+use super::super::lifetimes;
 use super::super::model::Wrapped;
 use super::super::shape::{inferred, peel};
 use super::{after, callsite, in_our_edition, observer, with_body};
@@ -34,6 +35,7 @@ fn converted(wrapped: &Wrapped, around: impl FnOnce(&TokenStream, &TokenStream) 
     let mut sig = wrapped.function.sig.clone();
     let needed = wrapped.telemetry.expressions();
     let rebound = rebind(&mut sig, |name| mentions(needed.clone(), name));
+    lifetimes::name_elided(&mut sig);
     return_future(&mut sig, &k);
     let (callsite, body, arguments) = (callsite::declare(wrapped), typed_body(wrapped, &k), &rebound.block);
     let block = in_our_edition(&quote_spanned!(site=> #arguments #body), !arguments.is_empty(), site);

@@ -143,7 +143,11 @@ fn error_sets() {
 
 #[test]
 fn refused_metrics() {
-    check_metric("", "async fn f() -> impl Stream<Item = u8> { g() }", "this returns a stream, and a metric would only time");
+    check_metric(
+        "",
+        "async fn f() -> impl Stream<Item = u8> { g() }",
+        "this returns a stream, and a metric would only time",
+    );
     check_both(
         Some("\"A/B\""),
         Some("calls = \"tc_f_total\""),

@@ -295,3 +295,58 @@ fn whose_tail_holds_a_temporary() {
     check_async(|| lock(Mutex::new(1)), 1, "Async/Lock");
     check(|| block_on(borrowed(&Mutex::new(1))), 1, "Async/BorrowedLock");
 }
+
+#[test]
+fn with_lifetimes_that_are_left_out_of_an_opaque_argument() {
+    use std::borrow::Cow;
+
+    #[tc_span("Opaque/One")]
+    async fn one(keys: impl Iterator<Item = &str>) -> usize {
+        keys.map(str::len).sum()
+    }
+
+    #[tc_span("Opaque/Two", attrs(keys::tensor::artifact = name))]
+    async fn two(name: &str, text: impl Into<Cow<'_, str>>, pairs: &[impl AsRef<(Cow<'_, str>, u8)>]) -> usize {
+        name.len() + text.into().len() + pairs.len()
+    }
+
+    #[tc_span("Opaque/Borrowed")]
+    async fn borrowed<'a>(first: &'a str, keys: impl Iterator<Item = &str>) -> Option<&'a str> {
+        std::future::ready(()).await;
+        keys.max().map(|_| first)
+    }
+
+    #[tc_span("Opaque/Closures")]
+    async fn closures<T: 'static>(f: impl Fn(&str) -> &str, items: impl Iterator<Item = (&str, &T)>) -> usize {
+        items.map(|(text, _)| f(text).len()).sum()
+    }
+
+    trait Sums {
+        async fn sum(&self, keys: impl Iterator<Item = &u8>) -> u8;
+        async fn longest<'a>(&'a self, keys: impl Iterator<Item = &str>) -> &'a str;
+    }
+
+    struct Of(&'static str);
+
+    impl Sums for Of {
+        #[tc_span("Opaque/Sum")]
+        async fn sum(&self, keys: impl Iterator<Item = &u8>) -> u8 {
+            keys.sum()
+        }
+
+        #[tc_span("Opaque/Longest")]
+        async fn longest<'a>(&'a self, keys: impl Iterator<Item = &str>) -> &'a str {
+            keys.count();
+            self.0
+        }
+    }
+
+    let text = String::from("ab");
+    check_async(|| one([text.as_str(), "c"].into_iter()), 3, "Opaque/One");
+    check_async(|| two("a", text.as_str(), &[] as &[Box<(Cow<'_, str>, u8)>]), 3, "Opaque/Two tc.artifact.id=a");
+    check_async(|| borrowed(&text, [text.as_str(), "c"].into_iter()), Some("ab"), "Opaque/Borrowed");
+    check_async(|| closures(|text| &text[1..], [(text.as_str(), &1_u8)].into_iter()), 1, "Opaque/Closures");
+    check_async(|| Of("x").sum([1, 2].iter()), 3, "Opaque/Sum");
+    let of = Of("x");
+    check_async(|| of.longest([text.as_str()].into_iter()), "x", "Opaque/Longest");
+}
