@@ -1,15 +1,41 @@
 //! The path to the runtime crate in generated code.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
-/// `::tracecast`, or what the user gave with `crate = path`.
+use crate::diagnostics::Errors;
+use crate::manifest::Manifest;
+
+/// `::tracecast`, by the name that the manifest gives it, or what the user gave with `crate = path`.
 #[derive(Clone)]
-pub(crate) struct Krate(TokenStream);
+pub(crate) struct Krate {
+    path: TokenStream,
+    origin: Origin,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// The user wrote it, or a macro of the runtime that knows its own path.
+    Given,
+    /// It is a dependency in the manifest, or there is no manifest to read.
+    Dependency,
+    /// The manifest has no such dependency.
+    Nowhere,
+}
 
 impl Krate {
     pub(crate) fn new(path: TokenStream) -> Self {
-        Self(path)
+        Self { path, origin: Origin::Given }
+    }
+
+    /// Reports that the crate cannot be found, once, instead of an error for each path in generated code.
+    pub(crate) fn check(&self, option: &str, errors: &mut Errors) {
+        if self.origin == Origin::Nowhere {
+            let message = format!(
+                "`tracecast` is not a dependency in this crate's Cargo.toml; add it, or say where it is re-exported: `{option}`"
+            );
+            errors.add(syn::Error::new(Span::call_site(), message));
+        }
     }
 
     /// Whether what is being compiled is the runtime crate itself.
@@ -19,12 +45,12 @@ impl Krate {
 
     /// The path itself, for what is public.
     pub(crate) fn root(&self) -> &TokenStream {
-        &self.0
+        &self.path
     }
 
     /// The module of everything that generated code may touch.
     pub(crate) fn private(&self) -> TokenStream {
-        let path = &self.0;
+        let path = &self.path;
         quote!(#path::__private)
     }
 
@@ -40,11 +66,14 @@ impl Krate {
     /// The same as if the user had written it at `site`: so the compiler need not look at the code again when only lines
     /// above it were changed. A path that was given has its own place already.
     pub(crate) fn private_as_of(&self, site: Span) -> TokenStream {
-        let path = match self.0.to_string() == Self::default().0.to_string() {
-            true => quote_spanned!(site=> ::tracecast),
-            false => self.0.clone(),
+        if self.origin == Origin::Given {
+            return self.private();
+        }
+        let place = |mut token: TokenTree| {
+            token.set_span(site);
+            token
         };
-        quote_spanned!(site=> #path::__private)
+        self.private().into_iter().map(place).collect()
     }
 
     /// A reference to the source of the keys or metrics in this file: which crate declares them.
@@ -58,7 +87,7 @@ impl Krate {
         let mut tokens = input.into_iter();
         let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
         let path = tokens.by_ref().skip(2).take_while(|token| !is_end(token)).collect();
-        (Self(path), tokens.collect())
+        (Self::new(path), tokens.collect())
     }
 }
 
@@ -74,13 +103,33 @@ pub(crate) fn declaring_crate() -> (String, String) {
 
 impl Default for Krate {
     fn default() -> Self {
-        Self(quote!(::tracecast))
+        // Unit tests expand for a crate that depends on it.
+        let manifest = if cfg!(test) { None } else { Manifest::current() };
+        let (name, origin) = match manifest.as_ref().map(|manifest| manifest.runtime.as_deref()) {
+            None => ("tracecast", Origin::Dependency),
+            Some(Some(name)) => (name, Origin::Dependency),
+            Some(None) => ("tracecast", Origin::Nowhere),
+        };
+        let name = Ident::new(name, Span::call_site());
+        Self { path: quote!(::#name), origin }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_crate_that_is_nowhere_is_one_error() {
+        let mut errors = Errors::default();
+        Krate { path: quote!(::tracecast), origin: Origin::Nowhere }.check("crate = path::to::tracecast", &mut errors);
+        let message = errors.finish().unwrap_err().to_string();
+        assert!(message.contains("not a dependency") && message.contains("`crate = path::to::tracecast`"), "{message}");
+        let mut errors = Errors::default();
+        Krate::new(quote!(a::b)).check("", &mut errors);
+        Krate::default().check("", &mut errors);
+        errors.finish().unwrap();
+    }
 
     #[test]
     fn split_takes_the_path() {

@@ -13,6 +13,7 @@ mod error_type;
 mod keys;
 mod krate;
 mod label;
+mod manifest;
 mod metrics;
 mod option_list;
 mod span;

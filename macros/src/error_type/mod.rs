@@ -42,6 +42,7 @@ impl<'a> ErrorType<'a> {
             _ => &["rename", "crate"],
         };
         let helper = derive_input::read(&input.attrs, "tc_error", allowed, errors);
+        helper.krate.check("#[tc_error(crate = path::to::tracecast)]", errors);
         let types = match &input.data {
             Data::Enum(data) => Types::PerVariant(variants(data, helper.rename_all.unwrap_or(Case::Verbatim), errors)),
             Data::Struct(_) => Types::One(text(helper.rename, &input.ident, Case::Verbatim)),

@@ -24,6 +24,7 @@ impl Derived {
     /// Reads an enum; mistakes go to `errors`.
     pub(super) fn new(input: &DeriveInput, errors: &mut Errors) -> Self {
         let helper = derive_input::read(&input.attrs, "tc_label", &["rename_all", "crate"], errors);
+        helper.krate.check("#[tc_label(crate = path::to::tracecast)]", errors);
         let mut label =
             Self { krate: helper.krate, name: input.ident.clone(), values: Vec::new(), other: None, is_plain: true };
         if !input.generics.params.is_empty() {

@@ -94,6 +94,7 @@ fn on_function(
 ) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let wrapped = wrapped(span, metrics, function, &mut errors);
+    wrapped.telemetry.options.krate.check("crate = path::to::tracecast", &mut errors);
     errors.finish()?;
     Ok(expand::function(&wrapped))
 }

@@ -1,7 +1,7 @@
 //! A user of edition 2021 who renames the crate in `Cargo.toml` and re-exports it from a module.
 //!
-//! `#[tc_span]`, `#[tc_metric]` and the derives are told with `crate = path`; the other macros find the crate by
-//! themselves.
+//! `#[tc_span]`, `#[tc_metric]` and the derives find a renamed crate by the manifest, and are told of a re-exported one with
+//! `crate = path`; the other macros find the crate by themselves.
 
 #![deny(warnings)]
 
@@ -36,7 +36,6 @@ tc::tc_label_for! {
 
 /// An error through the new name.
 #[derive(Debug, PartialEq, Eq, tc::TcError)]
-#[tc_error(crate = tc)]
 pub enum StoreError {
     /// Not there.
     Gone,
@@ -63,7 +62,7 @@ pub mod keys {
 }
 
 /// Through the new name.
-#[tc_span("Renamed/Sync", crate = tc, attrs(keys::artifact = id, keys::order = 1.cmp(&2)))]
+#[tc_span("Renamed/Sync", attrs(keys::artifact = id, keys::order = 1.cmp(&2)))]
 pub fn renamed(id: &str) -> Result<usize, StoreError> {
     Err(StoreError::Gone).or(Ok(id.len()))
 }
@@ -80,17 +79,17 @@ pub async fn reexported(source: Source) -> Result<Source, StoreError> {
 }
 
 /// A database, whose keys come from the crate.
-#[tc_span(crate = tc, db(system = "sqlite", collection = table, operation = "select"))]
+#[tc_span(db(system = "sqlite", collection = table, operation = "select"))]
 pub fn database(table: &str) {}
 
 /// In edition 2021 the guard at the tail lives longer than locals do.
-#[tc_span("Edition/TailTemporary", crate = tc)]
+#[tc_span("Edition/TailTemporary")]
 pub fn tail_temporary(m: &Mutex<u8>) -> u8 {
     *m.lock().unwrap()
 }
 
 /// As above; the mutex is an argument.
-#[tc_span("Edition/AsyncTailTemporary", crate = tc)]
+#[tc_span("Edition/AsyncTailTemporary")]
 pub async fn async_tail_temporary(m: Mutex<u8>) -> u8 {
     *m.lock().unwrap()
 }
@@ -102,32 +101,32 @@ pub async fn elided(a: &str, b: &u8) -> usize {
 }
 
 /// An opaque type that borrows nothing, in an edition where it would have to say otherwise.
-#[tc_span("Edition/Opaque", crate = tc)]
+#[tc_span("Edition/Opaque")]
 pub async fn opaque(a: &str) -> impl Display {
     a.len()
 }
 
 /// One that borrows one of two.
-#[tc_span("Edition/OpaqueBorrow", crate = tc)]
+#[tc_span("Edition/OpaqueBorrow")]
 pub async fn opaque_borrow<'a>(a: &'a str, b: &u8) -> impl Display + 'a {
     let _ = b;
     a
 }
 
 /// An opaque future, whose lifetimes are those that it names.
-#[tc_span("Edition/Future", crate = tc)]
+#[tc_span("Edition/Future")]
 pub fn future<'a>(a: &'a str, _b: &u8) -> impl Future<Output = usize> + 'a {
     async move { a.len() }
 }
 
 /// Never comes back.
-#[tc_span("Edition/Never", crate = tc)]
+#[tc_span("Edition/Never")]
 pub async fn never() -> ! {
     panic!("on purpose")
 }
 
 /// As above.
-#[tc_span("Edition/SyncNever", crate = tc)]
+#[tc_span("Edition/SyncNever")]
 pub fn sync_never() -> ! {
     panic!("on purpose")
 }
@@ -138,7 +137,7 @@ pub struct Store {
     pub name: String,
 }
 
-#[tc_span(component = "Store", crate = tc, methods = pub)]
+#[tc_span(component = "Store", methods = pub)]
 impl Store {
     /// Borrows twice.
     pub async fn load(&self, id: &str) -> usize {
@@ -170,7 +169,7 @@ pub trait Loads {
 }
 
 impl Loads for Store {
-    #[tc_span("Loads/Load", crate = tc)]
+    #[tc_span("Loads/Load")]
     async fn load(&self, id: &str) -> usize {
         self.name.len() + id.len()
     }
@@ -185,7 +184,7 @@ pub mod qualified {
     ///
     /// # Safety
     /// The pointer must be valid.
-    #[tc_span("Edition/Unsafe", crate = tc)]
+    #[tc_span("Edition/Unsafe")]
     pub unsafe fn read(p: *const u8) -> u8 {
         *p
     }
@@ -194,20 +193,20 @@ pub mod qualified {
     ///
     /// # Safety
     /// The pointer must be valid until then.
-    #[tc_span("Edition/AsyncUnsafe", crate = tc)]
+    #[tc_span("Edition/AsyncUnsafe")]
     pub async unsafe fn read_later(p: *const u8) -> u8 {
         std::future::ready(()).await;
         *p
     }
 
     /// For C.
-    #[tc_span("Edition/Extern", crate = tc)]
+    #[tc_span("Edition/Extern")]
     pub extern "C" fn external(x: u8) -> u8 {
         x + 1
     }
 
     /// For C, by name.
-    #[tc_span("Edition/NoMangle", crate = tc)]
+    #[tc_span("Edition/NoMangle")]
     #[no_mangle]
     pub extern "C" fn tracecast_edition_2021_no_mangle(x: u8) -> u8 {
         x + 1
@@ -218,7 +217,7 @@ pub mod qualified {
     /// # Safety
     /// The CPU must have the feature.
     #[cfg(target_arch = "x86_64")]
-    #[tc_span("Edition/TargetFeature", crate = tc)]
+    #[tc_span("Edition/TargetFeature")]
     #[target_feature(enable = "avx2")]
     pub unsafe fn for_some_cpus(x: i32) -> i32 {
         use std::arch::x86_64::{_mm256_castsi256_si128, _mm256_set1_epi32, _mm_cvtsi128_si32};

@@ -25,7 +25,6 @@ crate::framework::telemetry::tc_metrics! {
 
 /// Through the new name.
 #[tc_metric(
-    crate = tc,
     calls = "acme_renamed_total",
     errors = "acme_renamed_errors_total",
     duration = "acme_renamed_seconds",
@@ -55,25 +54,25 @@ pub async fn reexported(source: Source) -> Result<Source, StoreError> {
 }
 
 /// In edition 2021 the guard at the tail lives longer than locals do.
-#[tc_metric(calls = "acme_tails_total", crate = tc)]
+#[tc_metric(calls = "acme_tails_total")]
 pub fn tail_temporary(m: &std::sync::Mutex<u8>) -> u8 {
     *m.lock().unwrap()
 }
 
 /// Elided lifetimes, and an opaque type that borrows nothing, in an edition where it would have to say otherwise.
-#[tc_metric(calls = "acme_opaques_total", crate = tc)]
+#[tc_metric(calls = "acme_opaques_total")]
 pub async fn opaque(a: &str, b: &u8) -> impl Display {
     a.len() + usize::from(*b)
 }
 
 /// An opaque future, whose lifetimes are those that it names.
-#[tc_metric(calls = "acme_futures_total", crate = tc)]
+#[tc_metric(calls = "acme_futures_total")]
 pub fn future<'a>(a: &'a str, _b: &u8) -> impl Future<Output = usize> + 'a {
     async move { a.len() }
 }
 
 /// A stream.
-#[tc_metric(calls = "acme_streams_total", items = "acme_items_total", stream, crate = tc)]
+#[tc_metric(calls = "acme_streams_total", items = "acme_items_total", stream)]
 pub fn numbers(n: u8) -> impl Stream<Item = u8> {
     stream::iter(0..n)
 }
@@ -85,7 +84,7 @@ pub async fn never() -> ! {
 }
 
 /// Methods whose block says where the crate is.
-#[tc_span(component = "AcmeStore", crate = tc, methods = pub)]
+#[tc_span(component = "AcmeStore", methods = pub)]
 impl Store {
     /// Borrows twice.
     #[tc_metric(calls = "acme_store_loads_total")]

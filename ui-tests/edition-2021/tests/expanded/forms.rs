@@ -46,12 +46,12 @@ impl Drop for Noisy<'_> {
 macro_rules! twins {
     ($plain:ident, $ours:ident, ($($signature:tt)*) $body:block) => {
         fn $plain $($signature)* $body
-        #[tc::tc_span("Edition/Twin", crate = tc)]
+        #[tc::tc_span("Edition/Twin")]
         fn $ours $($signature)* $body
     };
     (async $plain:ident, $ours:ident, ($($signature:tt)*) $body:block) => {
         async fn $plain $($signature)* $body
-        #[tc::tc_span("Edition/Twin", crate = tc)]
+        #[tc::tc_span("Edition/Twin")]
         async fn $ours $($signature)* $body
     };
 }
