@@ -54,11 +54,10 @@ pub struct Callsite {
     head: &'static Head,
     state: AtomicU8,
     kind: Kind,
-    names_parent: bool,
     /// The length of the name in `text`, or [`ALL`].
     name_bytes: u16,
-    /// The seconds between two heartbeats, shifted left by one bit, and in the lowest bit whether spans need a parent.
-    heartbeat_and_needs_parent: u32,
+    /// The seconds between two heartbeats, shifted left by two bits, above `NEEDS_PARENT` and `NAMES_PARENT`.
+    heartbeat_and_parent: u32,
     place: &'static Location<'static>,
     /// The span's name, the crate's name and the crate's version, each on its own line. It is one text because references to
     /// constants that all callsites of a crate share compile much more slowly.
@@ -66,6 +65,11 @@ pub struct Callsite {
     keys: &'static [&'static KeyMeta],
     meter: Option<&'static Meter>,
 }
+
+/// Spans are recorded only below a parent.
+const NEEDS_PARENT: u32 = 1;
+/// The function names the parent of its spans.
+const NAMES_PARENT: u32 = 2;
 
 /// The text has only the name.
 const ALL: u16 = u16::MAX;
@@ -81,9 +85,8 @@ impl Callsite {
             head,
             state: AtomicU8::new(if LINKED { 0 } else { NEW }),
             kind: Kind::Internal,
-            names_parent: false,
             name_bytes,
-            heartbeat_and_needs_parent: 0,
+            heartbeat_and_parent: 0,
             place: Location::caller(),
             text,
             keys: &[],
@@ -122,7 +125,7 @@ impl Callsite {
     /// Records a span only if it has a parent.
     #[doc(hidden)]
     pub const fn needs_parent(mut self) -> Self {
-        self.heartbeat_and_needs_parent |= 1;
+        self.heartbeat_and_parent |= NEEDS_PARENT;
         self
     }
 
@@ -130,7 +133,7 @@ impl Callsite {
     /// that it came with. Its state is never 0 by that.
     #[doc(hidden)]
     pub const fn names_parent(mut self) -> Self {
-        self.names_parent = true;
+        self.heartbeat_and_parent |= NAMES_PARENT;
         self.state = AtomicU8::new(if LINKED { FILTERED } else { NEW });
         self
     }
@@ -138,7 +141,7 @@ impl Callsite {
     /// Exports a marker of each open span every `seconds`.
     #[doc(hidden)]
     pub const fn heartbeat(mut self, seconds: u32) -> Self {
-        self.heartbeat_and_needs_parent |= seconds << 1;
+        self.heartbeat_and_parent |= seconds << 2;
         self
     }
 
@@ -160,7 +163,7 @@ impl Callsite {
 
     /// Sets the state; without one, that of a callsite whose function names a parent is the filtered one.
     pub(crate) fn set_state(&self, state: u8) {
-        let carries = self.names_parent && state & (RECORD | CAPTURE) == 0;
+        let carries = self.heartbeat_and_parent & NAMES_PARENT != 0 && state & (RECORD | CAPTURE) == 0;
         self.state.store(if carries { state | FILTERED } else { state }, Relaxed);
     }
 
@@ -215,11 +218,11 @@ impl Callsite {
 
     #[inline]
     pub(crate) fn requires_parent(&self) -> bool {
-        self.heartbeat_and_needs_parent & 1 != 0
+        self.heartbeat_and_parent & NEEDS_PARENT != 0
     }
 
     #[inline]
     pub(crate) fn heartbeat_seconds(&self) -> u32 {
-        self.heartbeat_and_needs_parent >> 1
+        self.heartbeat_and_parent >> 2
     }
 }

@@ -153,6 +153,8 @@ pub struct KeyMeta {
     pub(crate) parts: &'static [&'static str],
     part: fn(usize, usize) -> LabelText,
     pub(crate) learnt: bool,
+    /// The ordinal that stands for no value: metrics and spans then lack the attribute.
+    pub(crate) none: Option<usize>,
 }
 
 impl KeyMeta {
@@ -165,6 +167,7 @@ impl KeyMeta {
         meta.parts = L::PARTS;
         meta.part = L::part;
         meta.learnt = L::LEARNT;
+        meta.none = L::NONE;
         meta
     }
 
@@ -248,6 +251,7 @@ impl KeyMeta {
             parts: &[],
             part: no_part,
             learnt: false,
+            none: None,
         }
     }
 }

@@ -348,12 +348,13 @@ impl<T: fmt::Display> IntoValue<str> for Displayed<T> {
     }
 }
 
-/// A label is recorded as it is.
+/// A label is recorded as it is; `None` leaves the attribute out.
 #[diagnostic::do_not_recommend]
 impl<L: Label> IntoValue<L> for L {
     #[inline]
     fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
-        f(Value::Label(self.ordinal()))
+        let ordinal = self.ordinal();
+        f(if L::NONE == Some(ordinal) { Value::Absent } else { Value::Label(ordinal) })
     }
 }
 
@@ -361,7 +362,7 @@ impl<L: Label> IntoValue<L> for L {
 impl<L: Label> IntoValue<L> for &L {
     #[inline]
     fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
-        f(Value::Label(self.ordinal()))
+        (*self).with_value(f)
     }
 }
 

@@ -106,11 +106,11 @@ fn a_label_with_a_none_of_its_own_has_one() {
     captured.assert_metrics(
         "
         tc_maybe_total{tc.maybe=true, outcome=ok} 1
-        tc_maybe_total{tc.maybe=none, outcome=ok} 1
-        tc_maybe_total{tc.maybe=none, outcome=panicked} 1
+        tc_maybe_total{outcome=ok} 1
+        tc_maybe_total{outcome=panicked} 1
         tc_tier_total{tc.tier=gold, outcome=ok} 1
-        tc_tier_total{tc.tier=none, outcome=ok} 1
-        tc_tier_total{tc.tier=none, outcome=panicked} 1
+        tc_tier_total{outcome=ok} 1
+        tc_tier_total{outcome=panicked} 1
         tc_tier_total{tc.tier=tin, outcome=ok} 1
         ",
     );
@@ -163,7 +163,7 @@ fn a_stream_whose_reader_stops_before_is_cancelled() {
         "
         tc_stream_active 0
         tc_stream_items_total 1
-        tc_stream_total{outcome=cancelled, error.type=none} 1
+        tc_stream_total{outcome=cancelled} 1
         ",
     );
 }

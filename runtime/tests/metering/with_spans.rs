@@ -26,7 +26,7 @@ async fn work_later() {
 }
 
 const WORKED: &str = "tc_both_later_works_total{outcome=ok} 1\ntc_both_work_seconds count=2\ntc_both_works_active 0\n\
-    tc_both_works_total{outcome=ok, error.type=none} 1\ntc_both_works_total{outcome=error, error.type=Gone} 1\n";
+    tc_both_works_total{outcome=ok} 1\ntc_both_works_total{outcome=error, error.type=Gone} 1\n";
 
 /// Runs all work, and gives the names of its spans and its metrics.
 fn run(recording: Option<&Recording>, metering: Option<&MetricsGuard>) -> (Vec<String>, String) {

@@ -16,10 +16,10 @@ pub(crate) const ERROR: &str = "outcome=error";
 pub(crate) const CANCELLED: &str = "outcome=cancelled";
 pub(crate) const PANICKED: &str = "outcome=panicked";
 /// As above, where the types of errors are known.
-pub(crate) const TYPED_OK: &str = "outcome=ok, error.type=none";
+pub(crate) const TYPED_OK: &str = "outcome=ok";
 pub(crate) const GONE: &str = "outcome=error, error.type=Gone";
-pub(crate) const TYPED_CANCELLED: &str = "outcome=cancelled, error.type=none";
-pub(crate) const TYPED_PANICKED: &str = "outcome=panicked, error.type=none";
+pub(crate) const TYPED_CANCELLED: &str = "outcome=cancelled";
+pub(crate) const TYPED_PANICKED: &str = "outcome=panicked";
 /// There is no span, and nothing is measured.
 pub(crate) const NOTHING: &str = "";
 

@@ -233,19 +233,19 @@ fn every_metric_counts() {
         tc_bare_boxed_total{outcome=ok} 1
         tc_bare_bytes_total{test.flag=true, test.device=2} 7
         tc_bare_callers_total{outcome=ok} 1
-        tc_bare_calls_total{test.letter=a, test.flag=true, outcome=ok, error.type=none} 1
-        tc_bare_calls_total{test.letter=a, test.flag=none, outcome=error, error.type=Full} 1
+        tc_bare_calls_total{test.letter=a, test.flag=true, outcome=ok} 1
+        tc_bare_calls_total{test.letter=a, outcome=error, error.type=Full} 1
         tc_bare_depth{test.order=less} -3
-        tc_bare_errors_total{test.letter=a, test.flag=none, outcome=error, error.type=Full} 1
+        tc_bare_errors_total{test.letter=a, outcome=error, error.type=Full} 1
         tc_bare_first_seconds count=1
         tc_bare_items_total 2
-        tc_bare_later_total{test.device=2, outcome=ok, error.type=none} 1
+        tc_bare_later_total{test.device=2, outcome=ok} 1
         tc_bare_nevers_total{outcome=cancelled} 1
         tc_bare_next_seconds count=1
         tc_bare_seconds{test.letter=a, test.flag=true} count=1
-        tc_bare_seconds{test.letter=a, test.flag=none} count=1
+        tc_bare_seconds{test.letter=a} count=1
         tc_bare_sizes{test.tenant=x} count=1
-        tc_bare_streams_total{outcome=ok, error.type=none} 1
+        tc_bare_streams_total{outcome=ok} 1
         tc_bare_times_seconds count=1
         ",
     );

@@ -170,7 +170,6 @@ fn consume(watch: Watch, senders: &[Context]) {
 fn all_types(watch: Watch) -> u64 {
     let given = [
         ("tc.phase", text("gen")),
-        ("tc.maybe", text("none")),
         ("tc.slot", text("3")),
         ("tc.tenant.class", text("silver")),
         ("tc.warm", text("true")),

@@ -235,7 +235,8 @@ fn labels(meta: &MetricMeta) -> Vec<Label> {
         };
         let is_known = key.is_none_or(|key| !key.learnt) && attributes.len() == 1;
         let listed = if is_known && dimension.cardinality <= TEXTS { dimension.cardinality } else { 0 };
-        let texts = (0..listed).map(|ordinal| dimension.text(ordinal).into_owned()).collect();
+        let texts = (0..listed).filter(|ordinal| !dimension.is_none(*ordinal));
+        let texts = texts.map(|ordinal| dimension.text(ordinal).into_owned()).collect();
         Label { attributes, values: dimension.cardinality as u64, texts }
     };
     meta.dimensions().iter().map(label).collect()

@@ -155,6 +155,7 @@ const fn missing<L: Label>() -> usize {
 pub(crate) fn ordinal<K: LabelKey>(value: impl IntoValue<K::Value>) -> usize {
     value.with_value(|value| match value {
         Value::Label(ordinal) => ordinal,
+        Value::Absent => K::META.none.unwrap_or(NOWHERE),
         _ => NOWHERE,
     })
 }

@@ -170,11 +170,19 @@ pub struct Dimension {
 #[derive(Clone, Copy, Debug)]
 enum Texts {
     Key(&'static KeyMeta),
-    /// The values with these texts, and `none` as the last one if there are more values than texts.
+    /// The values with these texts, and no value as the last one if there are more values than texts.
     Closed(&'static [&'static str]),
 }
 
 impl Dimension {
+    /// Whether this ordinal stands for no value: a series with it lacks the label.
+    pub(crate) fn is_none(&self, ordinal: usize) -> bool {
+        match self.texts {
+            Texts::Key(key) => key.none == Some(ordinal),
+            Texts::Closed(texts) => ordinal >= texts.len(),
+        }
+    }
+
     /// The text of the value with this ordinal.
     pub fn text(&self, ordinal: usize) -> LabelText {
         match self.texts {
@@ -351,6 +359,7 @@ impl MetricMeta {
             let ordinal = rest / sets;
             rest %= sets;
             match dimension.texts {
+                _ if dimension.is_none(ordinal) => {}
                 Texts::Key(key) if key.is_joint() => labels.extend(key.attributes(ordinal).map(label)),
                 _ => labels.push(label((dimension.name, dimension.text(ordinal)))),
             }

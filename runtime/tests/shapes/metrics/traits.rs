@@ -68,7 +68,7 @@ impl Loads for Store {
 
 #[test]
 fn methods_of_traits() {
-    let loads = "tc_trait_loads_total{outcome=ok, error.type=none} 1";
+    let loads = "tc_trait_loads_total{outcome=ok} 1";
     check(|| block_on(send(Loads::load(&STORE, "x"))), Ok(1), loads, "Trait/Load tc.artifact.id=x");
     check(|| cancel(STORE.fetch()), (), "tc_trait_fetches_total{outcome=cancelled} 1", "");
     let returned = "tc_trait_returns_total{tc.source.type=disk, outcome=ok} 1";
@@ -109,11 +109,11 @@ fn async_trait_on_methods() {
              tc_boxed_loads_total{{tc.source.type=disk, outcome={outcome}}} 1"
         )
     };
-    check(|| block_on(send(Boxed::load(&STORE, 1, "x"))), Ok(1), &metrics("ok, error.type=none"), "");
+    check(|| block_on(send(Boxed::load(&STORE, 1, "x"))), Ok(1), &metrics("ok"), "");
     check(|| block_on(Boxed::load(&STORE, 1, "")), Err(StoreError::Gone), &metrics("error, error.type=Gone"), "");
-    check(|| cancel(Boxed::load(&STORE, 1, "pending")), (), &metrics("cancelled, error.type=none"), "");
+    check(|| cancel(Boxed::load(&STORE, 1, "pending")), (), &metrics("cancelled"), "");
     let panicked = || panics(|| block_on(Boxed::load(&STORE, 1, "panic")));
-    check(panicked, true, &metrics("panicked, error.type=none"), "");
+    check(panicked, true, &metrics("panicked"), "");
     check(|| drop(Boxed::load(&STORE, 1, "x")), (), "", "");
     check(|| block_on(STORE.clone().count(1)), 5, "tc_boxed_defaults_total{outcome=ok} 1", "");
 }
@@ -144,7 +144,7 @@ fn async_trait_around_a_component() {
         }
     }
 
-    let above = "tc_above_total{outcome=ok, error.type=none} 1";
+    let above = "tc_above_total{outcome=ok} 1";
     check(|| block_on(Above.load(1, "x")), Ok(1), above, "Above/Load tc.artifact.id=x");
     let captured = capture(|| block_on(Below.load(1, "x")));
     captured.assert_metrics("tc_below_total{outcome=error} 1");
@@ -173,7 +173,7 @@ fn async_trait_without_send() {
 
     let metrics = |ending| format!("tc_local_loads_total{{tc.source.type=disk, outcome={ending}}} 1");
     let load = |numbers| block_on(Local::load(&STORE, Rc::new(5), numbers, ""));
-    check(|| load((1, 2)), Ok(Rc::new(5)), &metrics("ok, error.type=none"), "Local/Load");
+    check(|| load((1, 2)), Ok(Rc::new(5)), &metrics("ok"), "Local/Load");
     let captured = capture(|| load((1, 1)));
     captured.assert_metrics(&metrics("error, error.type=Gone"));
     captured.assert_outline("Local/Load error");

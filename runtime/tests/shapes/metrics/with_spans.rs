@@ -59,12 +59,10 @@ fn child() {}
 #[test]
 fn a_call_is_one_span_with_all_that_is_on_it() {
     let labels = "tc.source.type=disk, tc.device.id=2";
-    let metrics = format!(
-        "tc_both_load_seconds{{{labels}}} count=1\ntc_both_loads_total{{{labels}, outcome=ok, error.type=none}} 1"
-    );
+    let metrics = format!("tc_both_load_seconds{{{labels}}} count=1\ntc_both_loads_total{{{labels}, outcome=ok}} 1");
     let tree = "Both/Load [client] tc.artifact.id=ab tc.source.type=disk tc.size.bytes=2";
     check(|| load("ab", SourceType::Disk), Ok(2), &metrics, tree);
-    let labels = "tc.source.type=disk, tc.device.id=none";
+    let labels = "tc.source.type=disk";
     let ending = "outcome=error, error.type=Gone";
     let metrics = format!("tc_both_load_seconds{{{labels}}} count=1\ntc_both_loads_total{{{labels}, {ending}}} 1");
     let tree =
@@ -83,7 +81,7 @@ fn a_future_is_one_span_with_all_that_is_on_it() {
           Both/Child tc.source.type=remote
     ";
     let value = Ok("ab".to_owned());
-    check(|| block_on(fetch("ab".into(), SourceType::Remote)), value, &metrics("ok, error.type=none"), tree);
+    check(|| block_on(fetch("ab".into(), SourceType::Remote)), value, &metrics("ok"), tree);
     let captured = capture(|| block_on(fetch(String::new(), SourceType::Remote)));
     captured.assert_metrics(&metrics("error, error.type=Late"));
     captured.assert_outline("Both/Fetch error\n  Both/Child");
@@ -112,7 +110,7 @@ fn a_stream_says_the_same_in_both() {
     let metrics = "tc_both_stream_items_total 3\ntc_both_streams_total{outcome=error, error.type=Gone} 1";
     let tree = r#"Both/Stream error tc.size.bytes=3 error.type=Gone error.message="no more""#;
     check(|| block_on(items(failing()).count()), 3, metrics, tree);
-    let metrics = "tc_both_stream_items_total 1\ntc_both_streams_total{outcome=cancelled, error.type=none} 1";
+    let metrics = "tc_both_stream_items_total 1\ntc_both_streams_total{outcome=cancelled} 1";
     check(|| block_on(items(failing()).take(1).count()), 1, metrics, "Both/Stream cancelled tc.size.bytes=3");
 }
 
@@ -171,7 +169,7 @@ fn attributes_by_other_paths_and_names() {
 
     check(absolute, (), "tc_both_absolute_total{outcome=ok} 1", "Both/Absolute");
     check(|| block_on(qualified()), (), "tc_both_qualified_total{outcome=ok} 1", "Both/Qualified");
-    check(renamed, Ok(1), "tc_both_renamed_active 0\ntc_both_renamed_total{outcome=ok, error.type=none} 1", "");
+    check(renamed, Ok(1), "tc_both_renamed_active 0\ntc_both_renamed_total{outcome=ok} 1", "");
     check(|| panics(|| block_on(renamed_later())), true, "tc_both_renamed_later_total{outcome=panicked} 1", "");
     check(conditional, (), "tc_both_cfg_attr_total{outcome=ok} 1", "Both/CfgAttr");
 }
@@ -193,5 +191,5 @@ async fn above_tokio_test() -> Result<(), StoreError> {
 #[test]
 fn tests_of_tokio() {
     check(below_tokio_test, (), "tc_both_below_tokio_total{outcome=ok} 1", "Both/BelowTokio");
-    check(above_tokio_test, Ok(()), "tc_both_above_tokio_total{outcome=ok, error.type=none} 1", "");
+    check(above_tokio_test, Ok(()), "tc_both_above_tokio_total{outcome=ok} 1", "");
 }

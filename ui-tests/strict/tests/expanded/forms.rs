@@ -44,7 +44,7 @@ fn functions_and_options() {
         || functions::attributes("abc".to_owned(), Source::LocalDisk),
         &("abc".to_owned(), Source::LocalDisk),
         "Function/Attrs [client] test.artifact=abc test.source=local_disk test.tier=eco test.order=less \
-         test.hit=true test.maybe=none test.device=3 test.tenant=gold test.bytes=3 test.change=-1 test.ratio=0.5",
+         test.hit=true test.device=3 test.tenant=gold test.bytes=3 test.change=-1 test.ratio=0.5",
     );
     check(|| functions::result(true), &Ok(vec![1, 2]), "Function/Result test.bytes=2 test.artifact=x");
     let error = "Function/Result error error.type=Timeout error.message=Timeout(3)";

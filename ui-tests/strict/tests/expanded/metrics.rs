@@ -55,7 +55,7 @@ fn declared() {
         tc_private_total 1
         tc_replica_bytes count=1
         tc_temperature_celsius 36.5
-        tc_used_bytes{test.maybe=none} 7
+        tc_used_bytes 7
         ",
     );
     let Some(PointValue::Histogram(sizes)) = captured.metric("tc_load_bytes", &[]) else { panic!("{captured:?}") };
@@ -80,7 +80,7 @@ fn of_functions() {
             if errors { format!("tc_everything_errors_total{{{labels}, {ending}}} 1\n") } else { String::new() }
         )
     };
-    let ok = everything("true", "outcome=ok, error.type=none", false);
+    let ok = everything("true", "outcome=ok", false);
     check(|| user::everything("abc".to_owned(), Source::LocalDisk), &Ok(b"abc".to_vec()), &ok, "");
     let error = everything("none", "outcome=error, error.type=Gone", true);
     check(|| user::everything(String::new(), Source::LocalDisk), &Err(StoreError::Gone), &error, "");
@@ -97,9 +97,9 @@ fn of_functions() {
 fn of_futures() {
     let metrics = "
         tc_later_active{test.source=remote} 0
-        tc_later_errors_total{test.source=remote, test.hit=none, outcome=error, error.type=Gone} 1
-        tc_later_seconds{test.source=remote, test.hit=none} count=1
-        tc_later_total{test.source=remote, test.hit=none, outcome=error, error.type=Gone} 1
+        tc_later_errors_total{test.source=remote, outcome=error, error.type=Gone} 1
+        tc_later_seconds{test.source=remote} count=1
+        tc_later_total{test.source=remote, outcome=error, error.type=Gone} 1
     ";
     let error = "Metric/Later error";
     check_async(|| user::later(String::new(), Source::Remote, 1), &Err(StoreError::Gone), metrics, error);
@@ -107,9 +107,9 @@ fn of_futures() {
     check_async(|| user::for_the_label(2, "x"), &(), labelled, "");
     let cancelled = || block_on(async { futures::poll!(Box::pin(user::never())).is_pending() });
     check(cancelled, &true, "tc_nevers_active 0\ntc_nevers_total{outcome=cancelled} 1", "");
-    let boxed = "tc_boxed_total{test.tenant=gold, outcome=ok, error.type=none} 1";
+    let boxed = "tc_boxed_total{test.tenant=gold, outcome=ok} 1";
     check_async(|| user::boxed("gold"), &Ok(4), boxed, "");
-    let opaque = "tc_opaque_futures_total{test.hit=true, outcome=ok, error.type=none} 1";
+    let opaque = "tc_opaque_futures_total{test.hit=true, outcome=ok} 1";
     check_async(|| user::opaque_future(1), &Ok(1), opaque, "");
     check_async(user::rewrapped, &1, "tc_rewrapped_total{outcome=ok} 1", "Metric/Rewrapped");
     check_async(user::construct, &1, "tc_constructs_total{outcome=ok} 1", "");
@@ -141,7 +141,7 @@ fn of_methods() {
     check(|| store.clone().take(), &"gold".to_owned(), "tc_takes_total{outcome=ok} 1", "MetricStore/Take");
     let metrics = "
         tc_measured_loads_active{test.tenant=gold} 0
-        tc_measured_loads_total{test.tenant=gold, outcome=ok, error.type=none} 1
+        tc_measured_loads_total{test.tenant=gold, outcome=ok} 1
     ";
     check_async(|| store.load_measured(1, "gold"), &Ok(1), metrics, "");
     check_async(|| store.default_measured(1), &1, "tc_default_loads_total{outcome=ok} 1", "");
