@@ -41,9 +41,10 @@
 /// | `share(key = value, ..)` | attributes of this span and of all below it |
 /// | `parent = context` | the parent, instead of the current span |
 /// | `links(context, ..)` | other spans that this one has to do with |
-/// | `future`, `stream` | the function returns a future or a stream, and the span covers it |
+/// | `future`, `stream` | refuses a return type that cannot carry the span to its end; futures and streams that the signature shows need no option |
 /// | `construct` | the span covers only the making of the future or stream |
 /// | `no_err` | an `Err` is not an error of the span |
+/// | `err_if = \|error\| ..` | an `Err` is an error of the span only if the closure returns true |
 /// | `no_message` | of an error, record `error.type` and not `error.message` |
 /// | `db(system = .., collection = .., operation = ..)` | a database call: named `<collection>.<operation>`, kind client, `db.*` attributes; also `namespace`, `query` |
 /// | `needs_parent` | makes no root: background polling stays untraced |
@@ -102,7 +103,7 @@ pub use tracecast_macros::tc_span;
 /// | `budget = 5000` | how many series each of the metrics may have; 2000 if not given |
 /// | `buckets = [0.1, 1.0]`, `exponential` | the buckets of the histograms |
 /// | `error_type = StoreError` | the error whose types are the values of `error.type`, where the signature does not show it. `error_type = none` leaves that label out, which a method needs whose error is a type parameter of its `impl` block |
-/// | `future`, `stream`, `construct`, `no_err`, `crate = path` | as for `tc_span` |
+/// | `future`, `stream`, `construct`, `no_err`, `err_if`, `crate = path` | as for `tc_span` |
 ///
 /// Names start with `tc_`, or with the prefix that the crate's own manifest sets once:
 ///

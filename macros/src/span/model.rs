@@ -72,13 +72,16 @@ impl Wrapped {
             Form::Future { tail, .. } | Form::Stream { tail, .. } => check_in_place(tail.as_ref(), &function, errors),
             _ => {}
         }
+        if let (Some(err_if), true) = (&options.err_if, output.as_ref().is_some_and(never_result)) {
+            errors.at(err_if, "`err_if` is about the error of a `Result`, and this returns none; remove it");
+        }
         if let Some(metrics) = metrics {
             metrics::check(metrics, options, &function, &form, errors);
         }
         let observe = telemetry.name.as_ref().map(|_| observed(options, &options.result, &form, output.as_ref()));
         let judge = metrics.map(|metrics| observed(options, &metrics.results, &form, output.as_ref()));
         let seen = output.as_ref().filter(|_| options.no_err.is_none() && !constructs(options));
-        let error_set = metrics.and_then(|metrics| metrics.error_set(seen, &function.sig.generics));
+        let error_set = metrics.and_then(|metrics| metrics.error_set(seen, &function.sig));
         let (observe, judge) = (observe.unwrap_or(Observe::Nothing), judge.unwrap_or(Observe::Nothing));
         Self { telemetry, function, hoisted, body, form, observe, judge, error_set }
     }

@@ -17,7 +17,7 @@
 //! capture(load).assert_tree("
 //!     Store/Load
 //!       Store/Read tc.size.bytes=7
-//!       Store/Read error tc.size.bytes=0 error.type=std::io::error::Error error.message=empty
+//!       Store/Read error tc.size.bytes=0 error.type=io::Other error.message=empty
 //! ");
 //! ```
 //!

@@ -13,6 +13,7 @@ pub(crate) mod error;
 pub(crate) mod foreign;
 pub(crate) mod fork;
 pub(crate) mod future;
+pub(crate) mod known_error;
 pub(crate) mod metrics;
 pub(crate) mod observe;
 pub(crate) mod open;

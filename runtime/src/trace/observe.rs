@@ -10,6 +10,7 @@ use std::ops::Deref;
 
 use crate::declare::meter::ResultLabels;
 use crate::trace::error::{ErrorInfo, TcError};
+use crate::trace::known_error::KnownError;
 use crate::trace::span::End;
 
 /// What looks at a result when a call is over, or at an item of a stream.
@@ -159,12 +160,16 @@ level!(
     1 [: TcError] |error| error.error_type(), None, next: 2
 );
 level!(
+    /// A `Result` whose error tells its type at run time.
+    2 [: KnownError] |error| error.known_type(), Some(&error.message()), next: 3
+);
+level!(
     /// A `Result` whose error can be shown.
-    2 [: Display] |error| type_name_of(error), Some(error), next: 3
+    3 [: Display] |error| type_name_of(error), Some(error), next: 4
 );
 level!(
     /// Any `Result`.
-    3 [] |error| type_name_of(error), None, next: 4
+    4 [] |error| type_name_of(error), None, next: 5
 );
 
 /// The name of an error's type.
@@ -173,7 +178,7 @@ fn type_name_of<E>(_: &E) -> &'static str {
 }
 
 /// Anything else: no error.
-impl<R> Level<R, 4> {
+impl<R> Level<R, 5> {
     /// Observes nothing.
     #[inline(always)]
     pub fn observer(&self) {}
@@ -182,6 +187,44 @@ impl<R> Level<R, 4> {
     #[inline(always)]
     pub fn type_observer(&self) {}
 }
+
+/// Observes the errors that a closure takes for ones.
+pub struct ErrorsIf<O, F>(O, F);
+
+impl<T, E, O: Observe<Result<T, E>>, F: Fn(&E) -> bool> Observe<Result<T, E>> for ErrorsIf<O, F> {
+    #[inline]
+    fn observe(&self, result: &Result<T, E>, seen: &mut Seen<'_>) {
+        if result.as_ref().is_err_and(&self.1) {
+            self.0.observe(result, seen);
+        }
+    }
+}
+
+impl<T, E> Level<Result<T, E>, 4> {
+    /// Leaves out the errors for which the closure is false.
+    #[inline(always)]
+    pub fn err_if<O, F: Fn(&E) -> bool>(&self, observer: O, is_error: F) -> ErrorsIf<O, F> {
+        ErrorsIf(observer, is_error)
+    }
+}
+
+impl<R> Level<R, 5> {
+    /// Refuses a closure where there are no errors.
+    pub fn err_if<O, F>(&self, observer: O, _: F) -> O
+    where
+        R: IsResult,
+    {
+        observer
+    }
+}
+
+/// No type: those that are a `Result` do not ask for it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a `Result`, so that `err_if` has no errors to decide about",
+    label = "not a closure about the error of a `Result`",
+    note = "remove `err_if`, or return a `Result`; of a future or stream it is about the output or the items"
+)]
+pub trait IsResult {}
 
 /// What attributes and labels are made from.
 pub trait ValueOf<R> {
@@ -257,8 +300,8 @@ macro_rules! values {
     };
 }
 
-values!([T, E] Result<T, E>, 3, OkValue, T);
-values!([R] R, 4, Itself, R);
+values!([T, E] Result<T, E>, 4, OkValue, T);
+values!([R] R, 5, Itself, R);
 
 /// Hands a value to a closure whose parameter's type is then known.
 #[inline(always)]

@@ -77,6 +77,13 @@ fn parts(wrapped: &Wrapped, tag: &TokenStream, site: Site) -> Vec<TokenStream> {
         (None, Some(_)) => Some(quote_spanned!(site=> #tag.type_observer())),
         (None, None) => Some(quote_spanned!(site=> #tag.observer())),
     };
+    let errors = errors.map(|errors| match &options.err_if {
+        // An error about the closure should point at it.
+        Some(closure) => {
+            quote_spanned!(closure.span().resolved_at(Site::mixed_site())=> #tag.err_if(#errors, #closure))
+        }
+        None => errors,
+    });
     errors.into_iter().chain(values(wrapped, tag)).collect()
 }
 

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span as Site, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericArgument, GenericParam, Generics, Path, PathArguments, Type};
+use syn::{GenericArgument, GenericParam, Path, PathArguments, Signature, Type};
 
 use super::super::shape::{named_result, peel};
 
@@ -16,7 +16,7 @@ pub(super) fn of_error(error: &Path) -> TokenStream {
 /// The type of a function's value with nothing in place of the success, if it is spelled like a `Result`, and if a
 /// static inside of the function may name all of the rest. A name that only ends so may be a type of its own, which does
 /// not take nothing: that is left as it is.
-pub(super) fn of_type(ty: &Type, generics: &Generics) -> Option<TokenStream> {
+pub(super) fn of_type(ty: &Type, sig: &Signature) -> Option<TokenStream> {
     let Type::Path(result) = peel(ty) else { return None };
     if result.qself.is_some() || !named_result(ty) {
         return None;
@@ -30,18 +30,18 @@ pub(super) fn of_type(ty: &Type, generics: &Generics) -> Option<TokenStream> {
         }
     }
     let tokens = result.to_token_stream();
-    is_nameable(tokens.clone(), generics).then_some(tokens)
+    is_nameable(tokens.clone(), sig).then_some(tokens)
 }
 
 /// Whether a static inside of the function may name this. It sees no generics, neither of the function nor of an
 /// `impl` block around it, which are only known by their looks.
-fn is_nameable(tokens: TokenStream, generics: &Generics) -> bool {
+fn is_nameable(tokens: TokenStream, sig: &Signature) -> bool {
     let mut before = [' ', ' '];
     tokens.into_iter().all(|token| {
         let is_right = match &token {
-            TokenTree::Ident(word) => before == [':', ':'] || is_concrete(word, generics),
+            TokenTree::Ident(word) => before == [':', ':'] || is_concrete(word, sig),
             TokenTree::Punct(punct) => punct.as_char() != '\'',
-            TokenTree::Group(group) => is_nameable(group.stream(), generics),
+            TokenTree::Group(group) => is_nameable(group.stream(), sig),
             TokenTree::Literal(_) => true,
         };
         let last = if let TokenTree::Punct(punct) = &token { punct.as_char() } else { ' ' };
@@ -50,15 +50,30 @@ fn is_nameable(tokens: TokenStream, generics: &Generics) -> bool {
     })
 }
 
-fn is_concrete(word: &Ident, generics: &Generics) -> bool {
+fn is_concrete(word: &Ident, sig: &Signature) -> bool {
     let text = word.to_string();
     let is_parameter = |param: &GenericParam| match param {
         GenericParam::Type(param) => param.ident == *word,
         GenericParam::Const(param) => param.ident == *word,
         GenericParam::Lifetime(_) => false,
     };
-    let is_upper = !text.contains(|c: char| c.is_lowercase());
-    !is_upper && text != "Self" && text != "impl" && !generics.params.iter().any(is_parameter)
+    // In a method, `E` or `E2` is rather a parameter of the `impl` block than a type.
+    let mut letters = text.chars();
+    let is_letter = letters.next().is_some_and(char::is_uppercase) && letters.all(|c| c.is_ascii_digit());
+    let in_impl = sig.receiver().is_some() || mentions_self(sig.to_token_stream());
+    !(is_letter && in_impl)
+        && text != "Self"
+        && text != "impl"
+        && text != "_"
+        && !sig.generics.params.iter().any(is_parameter)
+}
+
+fn mentions_self(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(word) => word == "Self",
+        TokenTree::Group(group) => mentions_self(group.stream()),
+        _ => false,
+    })
 }
 
 #[cfg(test)]
@@ -69,7 +84,7 @@ mod tests {
     fn check(signature: &str, expected: Option<&str>) {
         let sig: syn::Signature = syn::parse_str(signature).unwrap();
         let syn::ReturnType::Type(_, ty) = &sig.output else { panic!("a return type") };
-        let found = of_type(ty, &sig.generics).map(|tokens| tokens.to_string().replace(' ', ""));
+        let found = of_type(ty, &sig).map(|tokens| tokens.to_string().replace(' ', ""));
         assert_eq!(found, expected.map(|expected| expected.replace(' ', "")));
     }
 
@@ -86,6 +101,8 @@ mod tests {
         check("fn f<'a>() -> Result<&'a str, Error>", Some("Result<(), Error>"));
         check("fn f() -> Result<impl Send, Error>", Some("Result<(), Error>"));
         check("fn f() -> QueryResult<User>", Some("QueryResult<User>"));
+        check("fn f() -> Result<X, E>", Some("Result<(), E>"));
+        check("fn f(&self) -> Result<X, IO>", Some("Result<(), IO>"));
         check("fn f() -> QueryResult<Self>", None);
         check("fn f() -> a::Result<Self>", Some("a::Result<()>"));
     }
@@ -98,9 +115,10 @@ mod tests {
         check("fn f() -> Result<X, Error<_>>", None);
         check("fn f<Failure>() -> Result<X, Failure>", None);
         check("fn f<const Size: usize>() -> Result<X, Error<Size>>", None);
-        check("fn f() -> Result<X, E>", None);
-        check("fn f() -> Result<X, (E::Error,)>", None);
-        check("fn f() -> Result<X, IO>", None);
+        check("fn f<E>() -> Result<X, E>", None);
+        check("fn f(&self) -> Result<X, E>", None);
+        check("fn f(of: Self) -> Result<X, E2>", None);
+        check("fn f(&self) -> Result<X, (E::Error,)>", None);
         check("fn f() -> Self::Result<X>", None);
         check("fn f() -> <A as B>::Result<X>", None);
     }

@@ -6,7 +6,7 @@ mod role;
 
 use proc_macro2::{Ident, Span as Site, TokenStream};
 use quote::ToTokens;
-use syn::{Expr, Generics, Path, Type};
+use syn::{Expr, Path, Signature, Type};
 
 pub(crate) use reader::read;
 pub(crate) use role::{Instrument, Role};
@@ -87,12 +87,12 @@ impl Metrics {
     }
 
     /// A `Result` whose error has the types that calls may fail with; `output` is what is looked at, if anything is.
-    pub(crate) fn error_set(&self, output: Option<&Type>, generics: &Generics) -> Option<TokenStream> {
+    pub(crate) fn error_set(&self, output: Option<&Type>, sig: &Signature) -> Option<TokenStream> {
         if !self.instruments.iter().any(|instrument| instrument.role.tells_errors()) {
             return None;
         }
         match &self.error_type {
-            ErrorType::OfSignature => error_set::of_type(output?, generics),
+            ErrorType::OfSignature => error_set::of_type(output?, sig),
             ErrorType::Given(path) => Some(error_set::of_error(path)),
             ErrorType::None => None,
         }

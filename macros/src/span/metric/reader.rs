@@ -12,7 +12,7 @@ use crate::metrics::{self, Buckets, CONTRADICTION, Kind, MOST_LABELS};
 use crate::option_list::{end_of_option, equals, no_value, skip_option};
 use crate::suggest;
 
-const OPTIONS: [&str; 17] = [
+const OPTIONS: [&str; 18] = [
     "calls",
     "errors",
     "duration",
@@ -29,6 +29,7 @@ const OPTIONS: [&str; 17] = [
     "stream",
     "construct",
     "no_err",
+    "err_if",
     "crate",
 ];
 
@@ -84,6 +85,7 @@ impl Metrics {
                 self.divide(option, buckets, errors);
             }
             "error_type" => self.error_type = error_type(input)?,
+            "err_if" => self.shared.set_err_if(option, input.parse()?),
             "crate" => self.shared.set_crate(option, options::path(input)?),
             _ => self.metric(text, input, errors)?,
         }

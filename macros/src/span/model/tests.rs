@@ -88,6 +88,7 @@ fn refused() {
     check("", "fn f() -> impl Stream<Item = u8> { g() }", "stream");
     check("", "async fn f() -> impl Stream<Item = u8> { g() }", "this returns a stream");
     check("stream", "async fn f() -> BoxStream<'a, u8> { g() }", "`stream` on an `async fn` needs");
+    check("err_if = g", "fn f() -> u8 { 1 }", "`err_if` is about the error of a `Result`");
     check("future", "fn f() {}", "`future` is for functions that return a future");
     check("future", "fn f() -> u8 { 1 }", "`future` is for functions that return a future");
     check(

@@ -4,7 +4,7 @@ use super::{Cover, Options, Place};
 use crate::diagnostics::Errors;
 use crate::suggest;
 
-const FUNCTION: [&str; 16] = [
+const FUNCTION: [&str; 17] = [
     "kind",
     "attrs",
     "result",
@@ -15,6 +15,7 @@ const FUNCTION: [&str; 16] = [
     "stream",
     "construct",
     "no_err",
+    "err_if",
     "no_message",
     "db",
     "needs_parent",
@@ -40,7 +41,7 @@ const METRIC: [&str; 12] = [
     "exponential",
     "error_type",
 ];
-const SHARED: [&str; 5] = ["future", "stream", "construct", "no_err", "crate"];
+const SHARED: [&str; 6] = ["future", "stream", "construct", "no_err", "err_if", "crate"];
 
 /// Whether `tc_span` has this option and `tc_metric` has not.
 pub(crate) fn is_only_of_span(option: &str) -> bool {
@@ -99,6 +100,8 @@ pub(super) fn check(options: &Options, what: &str, errors: &mut Errors) {
     clash("stream", "construct", "`construct` times only the call that makes the stream");
     clash("construct", "result", "the result is not known when the call ends");
     clash("stream", "result", "a stream has no single result");
+    clash("no_err", "err_if", "`no_err` means that there are no errors");
+    clash("construct", "err_if", "the result is not known when the call ends");
     clash("no_err", "no_message", "`no_err` records nothing of an error, so it has no message");
     if let (Some(name), Some(_)) = (&options.name, &options.database) {
         errors.at(name, "a `db` span is named after its collection and operation; remove the name");

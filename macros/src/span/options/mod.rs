@@ -59,6 +59,8 @@ pub(crate) struct Options {
     pub(crate) parent: Option<Expr>,
     pub(crate) cover: Option<(Cover, Ident)>,
     pub(crate) no_err: Flag,
+    /// Decides which errors are ones.
+    pub(crate) err_if: Option<Expr>,
     pub(crate) no_message: Flag,
     pub(crate) database: Option<Database>,
     pub(crate) needs_parent: Flag,

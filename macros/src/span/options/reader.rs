@@ -110,7 +110,7 @@ impl Reader<'_> {
     fn value(&mut self, option: &Ident, text: &str, input: ParseStream) -> syn::Result<()> {
         match text {
             "attrs" | "share" | "result" | "links" | "db" => self.list(option, text, input)?,
-            "kind" | "parent" | "heartbeat" | "crate" | "component" | "methods" => {
+            "kind" | "parent" | "err_if" | "heartbeat" | "crate" | "component" | "methods" => {
                 equals(option, input)?;
                 self.assigned(text, input)?;
             }
@@ -142,6 +142,7 @@ impl Reader<'_> {
         match text {
             "kind" => self.options.kind = Some(kind(input)?),
             "parent" => self.options.parent = Some(input.parse()?),
+            "err_if" => self.options.err_if = Some(input.parse()?),
             "heartbeat" => {
                 self.options.heartbeat = Some(seconds(&expect(input, "a time, as in `heartbeat = \"30s\"`")?)?)
             }

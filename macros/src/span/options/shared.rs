@@ -1,7 +1,7 @@
 //! Options that `tc_span` and `tc_metric` have in common: each may stand in either.
 
 use quote::ToTokens;
-use syn::{Ident, Path};
+use syn::{Expr, Ident, Path};
 
 use super::{Cover, Flag, Options};
 use crate::krate::Krate;
@@ -11,6 +11,7 @@ use crate::krate::Krate;
 pub(crate) struct Shared {
     cover: Option<(Cover, Ident)>,
     no_err: Flag,
+    err_if: Option<Expr>,
     krate: Option<Krate>,
     seen: Vec<Ident>,
 }
@@ -30,6 +31,12 @@ impl Shared {
         true
     }
 
+    /// Takes `err_if = |error| ..`.
+    pub(crate) fn set_err_if(&mut self, option: &Ident, err_if: Expr) {
+        self.err_if = Some(err_if);
+        self.seen.push(option.clone());
+    }
+
     /// Takes `crate = path`.
     pub(crate) fn set_crate(&mut self, option: &Ident, path: Path) {
         self.krate = Some(Krate::new(path.into_token_stream()));
@@ -45,6 +52,7 @@ impl Options {
         }
         self.cover = self.cover.take().or_else(|| shared.cover.clone());
         self.no_err = self.no_err.take().or_else(|| shared.no_err.clone());
+        self.err_if = self.err_if.take().or_else(|| shared.err_if.clone());
         self.seen.extend(shared.seen.iter().cloned());
     }
 }

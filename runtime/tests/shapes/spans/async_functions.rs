@@ -98,7 +98,7 @@ fn whose_errors_are_converted() {
     check(
         || block_on(question("x")).is_err(),
         true,
-        r#"Async/Question error error.type="alloc::boxed::Box<dyn core::error::Error>" error.message="invalid digit found in string""#,
+        r#"Async/Question error error.type="Box<dyn Error>" error.message="invalid digit found in string""#,
     );
     check(|| block_on(nothing_wrong()).is_ok(), true, "Async/Ok");
 }

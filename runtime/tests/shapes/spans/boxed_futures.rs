@@ -32,7 +32,7 @@ fn boxed_async_block_at_the_tail() {
     }
 
     check(|| block_on(send(moved("abc"))).ok(), Some(3), "Boxed/Move tc.artifact.id=abc");
-    let error = "Boxed/NoMove error error.type=std::io::error::Error error.message=gone";
+    let error = "Boxed/NoMove error error.type=io::Other error.message=gone";
     check(|| block_on(not_moved()).is_err(), true, error);
     check_async(|| cast(1), 1, "Boxed/Cast");
 }
@@ -87,7 +87,7 @@ fn an_early_return_is_covered_too() {
     }
 
     check(|| block_on(early(1)).ok(), Some(1), "Boxed/Early");
-    let error = "Boxed/Early error error.type=std::io::error::Error error.message=zero";
+    let error = "Boxed/Early error error.type=io::Other error.message=zero";
     check(|| block_on(early(0)).ok(), None, error);
 }
 
@@ -132,7 +132,7 @@ fn a_boxed_future_of_somebody_else() {
         inner()
     }
 
-    let error = "Boxed/Rewrapped error error.type=std::io::error::Error error.message=gone";
+    let error = "Boxed/Rewrapped error error.type=io::Other error.message=gone";
     check(|| block_on(rewrapped()).is_err(), true, error);
 }
 

@@ -187,7 +187,7 @@ fn results_are_known_by_type_and_not_by_spelling() {
     check(alias, Err(std::fmt::Error), &error("Names/Alias"));
     check_async(async_alias, Err(std::fmt::Error), &error("Names/AsyncAlias"));
     check(|| 1.get(), Err(std::fmt::Error), &error("Names/Associated"));
-    check(|| io().is_err(), true, "Names/Io error error.type=std::io::error::Error error.message=disk");
+    check(|| io().is_err(), true, "Names/Io error error.type=io::Other error.message=disk");
     check(own_result, own::Result::Err(String::new(), 1), "Names/Own");
 }
 

@@ -106,7 +106,7 @@ fn other_errors_have_the_name_of_their_type() {
     };
     assert_eq!(
         outcome(capture(|| displayed().is_err())),
-        "Outcome/Displayed error error.type=std::io::error::Error error.message=disk"
+        "Outcome/Displayed error error.type=io::Other error.message=disk"
     );
     let silent = outcome(capture(|| silent().is_err()));
     assert!(silent.starts_with("Outcome/Silent error error.type=shapes::spans::outcomes::"), "{silent}");
@@ -144,7 +144,7 @@ fn errors_are_left_out_on_request() {
     check_async(|| async_no_err(Err(StoreError::Gone)), Err(StoreError::Gone), "Outcome/AsyncNoErr");
     check_async(|| async_no_err(Ok(1)), Ok(1), "Outcome/AsyncNoErr tc.size.bytes=1");
     check(|| no_message().is_err(), true, "Outcome/NoMessage error error.type=NotFound");
-    let error = "Outcome/AsyncNoMessage error error.type=std::io::error::Error";
+    let error = "Outcome/AsyncNoMessage error error.type=io::Other";
     check(|| block_on(async_no_message()).is_err(), true, error);
 }
 
@@ -217,4 +217,139 @@ fn a_panic_that_is_caught_inside_is_none() {
     }
 
     check(catches, true, "Outcome/Catches");
+}
+
+#[cfg(all(feature = "anyhow", feature = "http", feature = "tonic"))]
+#[test]
+fn errors_of_other_crates_tell_what_they_are() {
+    use std::error::Error;
+
+    #[tc_span("Known/Status")]
+    #[tc_metric(calls = "tc_known_total")]
+    fn status() -> Result<(), tonic::Status> {
+        Err(tonic::Status::not_found("no such tensor"))
+    }
+
+    #[tc_span("Known/Response")]
+    fn response() -> Result<(), (http::StatusCode, String)> {
+        Err((http::StatusCode::NOT_FOUND, "secret".into()))
+    }
+
+    #[tc_span("Known/Anyhow")]
+    async fn chained() -> anyhow::Result<()> {
+        Err(anyhow::Error::new(io::Error::new(io::ErrorKind::TimedOut, "slow")).context("read").context("load"))
+    }
+
+    #[tc_span("Known/Boxed")]
+    fn boxed() -> Result<u8, Box<dyn Error + Send + Sync>> {
+        Ok("x".parse::<u8>()?)
+    }
+
+    let captured = capture(|| {
+        status().unwrap_err();
+        response().unwrap_err();
+        block_on(chained()).unwrap_err();
+        boxed().unwrap_err();
+    });
+    captured.assert_tree(
+        "
+        Known/Status error error.type=NOT_FOUND error.message=\"code: 'Some requested entity was not found', message: \\\"no such tensor\\\"\"
+        Known/Response error error.type=404 error.message=\"404 Not Found\"
+        Known/Anyhow error error.type=io::TimedOut error.message=\"load: read: slow\"
+        Known/Boxed error error.type=\"Box<dyn Error>\" error.message=\"invalid digit found in string\"
+        ",
+    );
+    captured.assert_metrics("tc_known_total{outcome=error, error.type=NOT_FOUND} 1");
+}
+
+#[test]
+fn a_closure_decides_which_errors_are_ones() {
+    fn is_failure(error: &StoreError) -> bool {
+        !matches!(error, StoreError::NotFound { .. })
+    }
+
+    #[tc_span("ErrIf/Sync", err_if = |error| !matches!(error, StoreError::Gone))]
+    #[tc_metric(calls = "tc_sync_total", errors = "tc_sync_errors_total")]
+    fn sync(error: StoreError) -> Result<u8, StoreError> {
+        Err(error)
+    }
+
+    #[tc_metric(calls = "tc_async_total", err_if = is_failure)]
+    #[tc_span("ErrIf/Async", no_message)]
+    async fn asynchronous(error: StoreError) -> Result<u8, StoreError> {
+        Err(error)
+    }
+
+    #[tc_span("ErrIf/Boxed", err_if = |error| error.kind() != io::ErrorKind::NotFound)]
+    fn boxed(kind: io::ErrorKind) -> futures::future::BoxFuture<'static, io::Result<u8>> {
+        Box::pin(async move { Err(kind.into()) })
+    }
+
+    #[tc_span("ErrIf/Stream", err_if = |error: &io::Error| error.kind() != io::ErrorKind::NotFound)]
+    fn stream() -> impl futures::Stream<Item = io::Result<u8>> {
+        futures::stream::iter([Err(io::ErrorKind::NotFound.into())])
+    }
+
+    let captured = capture(|| {
+        drop((sync(StoreError::Gone), sync(StoreError::Timeout(1))));
+        drop(block_on(asynchronous(StoreError::NotFound { id: "a" })));
+        drop(block_on(asynchronous(StoreError::Gone)));
+        drop((block_on(boxed(io::ErrorKind::NotFound)), block_on(boxed(io::ErrorKind::TimedOut))));
+        block_on(futures::StreamExt::count(stream()))
+    });
+    captured.assert_tree(
+        "
+        ErrIf/Sync
+        ErrIf/Sync error error.type=Timeout error.message=\"nothing for 1s\"
+        ErrIf/Async
+        ErrIf/Async error error.type=Gone
+        ErrIf/Boxed
+        ErrIf/Boxed error error.type=io::TimedOut error.message=\"timed out\"
+        ErrIf/Stream
+        ",
+    );
+    captured.assert_metrics(
+        "
+        tc_async_total{outcome=ok} 1
+        tc_async_total{outcome=error, error.type=Gone} 1
+        tc_sync_errors_total{outcome=error, error.type=Timeout} 1
+        tc_sync_total{outcome=ok} 1
+        tc_sync_total{outcome=error, error.type=Timeout} 1
+        ",
+    );
+}
+
+#[test]
+fn an_error_with_a_short_name_keeps_its_types() {
+    #[derive(Debug, TcError)]
+    enum E {
+        Full,
+    }
+
+    #[derive(Debug, TcError)]
+    enum IO {
+        Torn,
+    }
+
+    struct Store;
+
+    #[tc_metric(calls = "tc_short_total")]
+    fn short() -> Result<u8, E> {
+        Err(E::Full)
+    }
+
+    impl Store {
+        #[tc_metric(calls = "tc_capitals_total")]
+        fn capitals(&self) -> Result<u8, IO> {
+            Err(IO::Torn)
+        }
+    }
+
+    let captured = capture(|| drop((short(), Store.capitals())));
+    captured.assert_metrics(
+        "
+        tc_capitals_total{outcome=error, error.type=Torn} 1
+        tc_short_total{outcome=error, error.type=Full} 1
+        ",
+    );
 }

@@ -100,7 +100,7 @@ fn with_an_error_among_its_items() {
         stream::iter([Err(io::Error::other("gone"))])
     }
 
-    let error = "Stream/Try error error.type=std::io::error::Error error.message=gone";
+    let error = "Stream/Try error error.type=io::Other error.message=gone";
     check_async(|| fails().count(), 2, error);
     check_async(|| unreported().count(), 1, "Stream/TryCall");
 }

@@ -93,7 +93,7 @@ fn async_functions_in_traits() {
 
     let store = store();
     check_async(|| store.load("x"), 4, "Trait/Load tc.artifact.id=x");
-    let error = "Trait/Fetch error error.type=std::io::error::Error error.message=x";
+    let error = "Trait/Fetch error error.type=io::Other error.message=x";
     check(|| block_on(send(store.fetch("x"))).is_err(), true, error);
     check_async(|| store.returned(), 3, "Trait/Returned");
 }
@@ -162,7 +162,7 @@ fn async_trait_above_a_component() {
         }
     }
 
-    let error = "Above/Load error error.type=std::io::error::Error error.message=x";
+    let error = "Above/Load error error.type=io::Other error.message=x";
     check(|| block_on(Above.load(1, "x")).ok(), None, error);
 }
 
@@ -198,7 +198,7 @@ fn async_trait_without_send() {
     }
 
     check(|| block_on(1_u8.load(Rc::new(5), (1, 2), "")).ok().as_deref().copied(), Some(5), "Local/Load");
-    let error = "Local/Load error error.type=std::io::error::Error error.message=same";
+    let error = "Local/Load error error.type=io::Other error.message=same";
     check(|| block_on(1_u8.load(Rc::new(5), (1, 1), "")).is_err(), true, error);
     let mut number = 1_u8;
     check_async(|| Local::<u8>::increment(&mut number), (), "Local/Increment");

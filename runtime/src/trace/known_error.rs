@@ -1,0 +1,230 @@
+//! Errors of other crates about which more is known than the name of their type: a code, a kind, the chain of their causes.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+
+/// An error type that tells its `error.type` at run time, from a set that is not closed: no metric is labelled with it.
+///
+/// Types of your own derive [`TcError`](crate::TcError) instead, which makes `error.type` a label of metrics too.
+pub trait KnownError {
+    /// `error.type`.
+    fn known_type(&self) -> &'static str;
+
+    /// `error.message`.
+    fn message(&self) -> impl fmt::Display;
+}
+
+impl KnownError for io::Error {
+    fn known_type(&self) -> &'static str {
+        kind_name(self.kind())
+    }
+
+    fn message(&self) -> impl fmt::Display {
+        self
+    }
+}
+
+macro_rules! boxed {
+    ($($($auto:ident)*),+) => {$(
+        impl KnownError for Box<dyn Error $(+ $auto)*> {
+            fn known_type(&self) -> &'static str {
+                type_of_chain(&**self).unwrap_or("Box<dyn Error>")
+            }
+
+            fn message(&self) -> impl fmt::Display {
+                Chain(&**self)
+            }
+        }
+    )+};
+}
+
+boxed!(, Send, Send Sync);
+
+#[cfg(feature = "anyhow")]
+impl KnownError for anyhow::Error {
+    fn known_type(&self) -> &'static str {
+        let error: &(dyn Error + Send + Sync + 'static) = self.as_ref();
+        type_of_chain(error).unwrap_or("anyhow::Error")
+    }
+
+    fn message(&self) -> impl fmt::Display {
+        let error: &(dyn Error + Send + Sync + 'static) = self.as_ref();
+        Chain(error)
+    }
+}
+
+/// axum's error responses: the status, and whatever else is sent.
+#[cfg(feature = "http")]
+impl<T> KnownError for (http::StatusCode, T) {
+    fn known_type(&self) -> &'static str {
+        status_text(self.0.as_u16())
+    }
+
+    fn message(&self) -> impl fmt::Display {
+        self.0
+    }
+}
+
+/// gRPC's statuses are a closed set.
+#[cfg(feature = "tonic")]
+impl crate::trace::error::TcError for tonic::Status {
+    const TYPES: &'static [&'static str] = &[
+        "OK",
+        "CANCELLED",
+        "UNKNOWN",
+        "INVALID_ARGUMENT",
+        "DEADLINE_EXCEEDED",
+        "NOT_FOUND",
+        "ALREADY_EXISTS",
+        "PERMISSION_DENIED",
+        "RESOURCE_EXHAUSTED",
+        "FAILED_PRECONDITION",
+        "ABORTED",
+        "OUT_OF_RANGE",
+        "UNIMPLEMENTED",
+        "INTERNAL",
+        "UNAVAILABLE",
+        "DATA_LOSS",
+        "UNAUTHENTICATED",
+    ];
+
+    fn error_type(&self) -> &'static str {
+        Self::TYPES.get(self.code() as usize).copied().unwrap_or("UNKNOWN")
+    }
+}
+
+/// The messages of an error and of its causes. Of a chain that is too long for `error.message`, the root cause is kept.
+struct Chain<'a>(&'a (dyn Error + 'static));
+
+/// As many bytes as a message may have (`error::MESSAGE_BYTES`).
+const MOST: usize = 256;
+
+impl fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (mut text, mut root) = (String::new(), String::new());
+        let mut next = Some(self.0);
+        while let Some(error) = next {
+            root = error.to_string();
+            // Some errors show their cause themselves.
+            if !text.ends_with(&root) {
+                text.push_str(if text.is_empty() { "" } else { ": " });
+                text.push_str(&root);
+            }
+            next = error.source();
+        }
+        if text.len() <= MOST || root.len() == text.len() {
+            return f.write_str(&text);
+        }
+        let root = crate::declare::value::cut(&root, MOST / 2);
+        let kept = crate::declare::value::cut(&text, MOST - root.len() - "...: ".len());
+        write!(f, "{kept}...: {root}")
+    }
+}
+
+/// What an error or one of its causes is, if that can be told: the innermost says most.
+fn type_of_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
+    let mut next = Some(error);
+    let mut found = None;
+    while let Some(cause) = next {
+        found = cause.downcast_ref::<io::Error>().map(|error| kind_name(error.kind())).or(found);
+        next = cause.source();
+    }
+    found
+}
+
+macro_rules! kinds {
+    ($($kind:ident)+) => {
+        /// The name of a kind of `io::Error`.
+        fn kind_name(kind: io::ErrorKind) -> &'static str {
+            match kind {
+                $(io::ErrorKind::$kind => concat!("io::", stringify!($kind)),)+
+                _ => "io::Uncategorized",
+            }
+        }
+    };
+}
+
+kinds! {
+    NotFound PermissionDenied ConnectionRefused ConnectionReset HostUnreachable NetworkUnreachable ConnectionAborted NotConnected
+    AddrInUse AddrNotAvailable NetworkDown BrokenPipe AlreadyExists WouldBlock NotADirectory IsADirectory DirectoryNotEmpty
+    ReadOnlyFilesystem StaleNetworkFileHandle InvalidInput InvalidData TimedOut WriteZero StorageFull NotSeekable QuotaExceeded
+    FileTooLarge ResourceBusy ExecutableFileBusy Deadlock CrossesDevices TooManyLinks InvalidFilename ArgumentListTooLong
+    Interrupted Unsupported UnexpectedEof OutOfMemory Other
+}
+
+/// A status as text. All of them are parts of one text, so that none is allocated.
+#[cfg(feature = "http")]
+fn status_text(status: u16) -> &'static str {
+    const FIRST: usize = 100;
+    const DIGITS: [u8; 900 * 3] = {
+        let (mut digits, mut at) = ([0; 900 * 3], 0);
+        while at < 900 {
+            let status = at + FIRST;
+            digits[at * 3] = b'0' + (status / 100) as u8;
+            digits[at * 3 + 1] = b'0' + (status / 10 % 10) as u8;
+            digits[at * 3 + 2] = b'0' + (status % 10) as u8;
+            at += 1;
+        }
+        digits
+    };
+    static TEXT: [u8; 900 * 3] = DIGITS;
+    let start = usize::from(status).saturating_sub(FIRST) * 3;
+    TEXT.get(start..start + 3).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or("_OTHER")
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Failed(String, Option<Box<dyn Error + Send + Sync>>);
+
+    impl fmt::Display for Failed {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(&self.0)
+        }
+    }
+
+    impl Error for Failed {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.1.as_deref().map(|source| source as &(dyn Error + 'static))
+        }
+    }
+
+    fn failed(text: &str, source: impl Error + Send + Sync + 'static) -> Box<dyn Error + Send + Sync> {
+        Box::new(Failed(text.to_owned(), Some(Box::new(source))))
+    }
+
+    #[test]
+    fn a_chain_has_all_messages_once() {
+        let gone = || io::Error::new(io::ErrorKind::NotFound, "gone");
+        let error = failed("load failed", Failed("read failed".into(), Some(Box::new(gone()))));
+        assert_eq!(error.message().to_string(), "load failed: read failed: gone");
+        assert_eq!(error.known_type(), "io::NotFound");
+        let error = failed("read failed: gone", gone());
+        assert_eq!(error.message().to_string(), "read failed: gone");
+        let error: Box<dyn Error> = gone().into();
+        assert_eq!((error.message().to_string().as_str(), error.known_type()), ("gone", "io::NotFound"));
+        let error: Box<dyn Error> = "bad".into();
+        assert_eq!((error.message().to_string().as_str(), error.known_type()), ("bad", "Box<dyn Error>"));
+    }
+
+    #[test]
+    fn a_long_chain_keeps_its_root() {
+        let error = failed(&"x".repeat(400), Failed("the root".into(), None));
+        let message = error.message().to_string();
+        assert!(message.len() <= MOST && message.starts_with("xxx") && message.ends_with("...: the root"), "{message}");
+        let error = failed(&"x".repeat(400), Failed("y".repeat(400), None));
+        let message = error.message().to_string();
+        assert!(message.len() == MOST && message.ends_with(&format!("...: {}", "y".repeat(128))), "{message}");
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn statuses_are_their_number() {
+        for (status, text) in [(100, "100"), (404, "404"), (599, "599"), (999, "999"), (99, "100"), (1000, "_OTHER")] {
+            assert_eq!(status_text(status), text);
+        }
+    }
+}
