@@ -7,7 +7,7 @@ use std::error::Error;
 use std::process::{Command, ExitCode, Output};
 use std::time::Duration;
 
-use tracecast::config::{Config, Destination, Level, LogFormat, Signal};
+use tracecast::config::{Config, Level, LogFormat, Signal};
 use tracecast::prelude::*;
 use tracecast::{Catalogue, Filter, Report, Sampler};
 
@@ -80,11 +80,7 @@ fn try_all(patience: Duration) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 fn destinations(config: &Config, signal: Signal) -> String {
-    let to = |destination: &Destination| match destination {
-        Destination::Otlp(otlp) => format!("{} by {}", otlp.endpoint, otlp.protocol.name()),
-        _ => "the console".to_owned(),
-    };
-    let all: Vec<String> = config.destinations(signal).iter().map(to).collect();
+    let all = config.destinations(signal);
     if all.is_empty() { String::new() } else { format!(" to {}", all.join(" and ")) }
 }
 
