@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tracecast::config::{Config, Level, LogFormat, Signal};
 use tracecast::prelude::*;
-use tracecast::{Catalogue, Filter, Report, Sampler};
+use tracecast::{Filter, Report, Sampler};
 
 /// A span with its metrics, and a log record inside of it.
 #[tc_span("Smoke/Send")]
@@ -19,7 +19,7 @@ fn send() {
 }
 
 fn main() -> ExitCode {
-    if let Some(code) = Catalogue::handle_arguments(std::env::args_os()) {
+    if let Some(code) = tracecast::catalogue::handle_arguments(std::env::args_os()) {
         return code;
     }
     let result = match Arguments::parse(std::env::args().skip(1)) {

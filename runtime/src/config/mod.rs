@@ -52,6 +52,7 @@ pub use crate::meter::exemplar::Exemplars;
 pub use crate::meter::snapshot::Temporality;
 pub use crate::propagate::format::Propagator;
 pub use crate::record::bridge::Interop;
+pub use crate::record::limits::Limits;
 
 pub(crate) use self::otlp::Otlp;
 #[cfg(feature = "otel")]
