@@ -22,7 +22,7 @@ const USAGE: &str = "usage: tracecast-examples [--page PATH | --telemetry-catalo
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> ExitCode {
-    if let Some(code) = tracecast::Catalogue::handle_arguments(std::env::args_os()) {
+    if let Some(code) = tracecast::catalogue::handle_arguments(std::env::args_os()) {
         return code;
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -11,8 +11,7 @@ use std::time::{Duration, Instant};
 use nvml_wrapper::Nvml;
 use nvml_wrapper::bitmasks::event::EventTypes;
 use nvml_wrapper::enum_wrappers::device::{Clock, EccCounter, MemoryError, TemperatureSensor};
-use tracecast::Temporality;
-use tracecast::testing::{MetricsConfig, MetricsGuard, Reader};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Reader, Temporality};
 use tracecast_nvml::{Config, Names};
 use tracecast_nvml_fake::Fake;
 

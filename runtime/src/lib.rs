@@ -67,7 +67,7 @@
 extern crate self as tracecast;
 
 mod base;
-mod catalogue;
+pub mod catalogue;
 #[cfg(feature = "otlp")]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 pub mod config;
@@ -153,34 +153,24 @@ pub use crate::interop::otel;
 pub use crate::interop::tracing_spans;
 pub use crate::propagate::propagation;
 
-pub use crate::catalogue::{Catalogue, Conflict, SpanMeta, catalogue};
-#[cfg(feature = "otlp")]
-#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
-pub use crate::catalogue::{CatalogueData, CatalogueDataError, Comparison};
+pub use crate::catalogue::list::catalogue;
 pub use crate::declare::amount::IntoAmount;
 pub use crate::declare::callsite::Kind;
 pub use crate::declare::filter::{Filter, FilterError};
 pub use crate::declare::interned::{Interned, InternedKey};
-pub use crate::declare::key::{Key, KeyKind, KeyMeta, KeyOf, LabelKey, ValueType};
+pub use crate::declare::key::{Key, KeyOf, LabelKey};
 pub use crate::declare::label::{ClosedLabel, Index, Label};
-pub use crate::declare::metric::{Buckets, LabelValues, MetricKind, MetricMeta, NumberType};
+pub use crate::declare::metric::LabelValues;
 pub use crate::declare::observe::Observation;
-pub use crate::declare::scope::ForeignScope;
 pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub use crate::export::init::{Guard, InitError, NoExporter, ReloadError, Reloaded, Report, init, try_init};
 pub use crate::macros::*;
-pub use crate::meter::exemplar::Exemplars;
 pub use crate::meter::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
 pub use crate::meter::metering::{MetricsError, UnknownMetric};
-pub use crate::meter::snapshot::{
-    ExemplarPoint, ExponentialBuckets, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot,
-    Temporality,
-};
 pub use crate::propagate::carrier::Carrier;
-pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
+pub use crate::record::finished::Outcome;
 pub use crate::record::ids::{SpanId, TraceId};
-pub use crate::record::limits::Limits;
 pub use crate::record::sampling::{CustomSampler, Root, Sampler};
 pub use crate::trace::builder::SpanBuilder;
 pub use crate::trace::context::{Attached, BaggageError, Context};

@@ -41,7 +41,7 @@ pub fn run(seconds: u64) {
         .with_endpoint(backend.url().parse().expect("an address"))
         .with_metric_interval(Duration::from_secs(5))
         .with_log_format(LogFormat::None);
-    let limit = config.memory_limit as u64;
+    let limit: u64 = config.get("memory_limit").and_then(|limit| limit.parse().ok()).expect("a memory limit");
     println!(
         "{} spans a second for {seconds} s, memory limit {} MiB; the backend is up {PHASE:?}, then down {PHASE:?}",
         SPANS_A_BURST * 1_000,

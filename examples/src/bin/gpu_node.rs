@@ -5,8 +5,7 @@
 
 use std::time::Duration;
 
-use tracecast::testing::{MetricsConfig, MetricsGuard};
-use tracecast::{PointValue, Snapshot, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, PointValue, Snapshot, Temporality};
 use tracecast_nvml::Config;
 use tracecast_nvml_fake::Fake;
 

@@ -7,9 +7,9 @@ use std::error::Error;
 use std::process::{Command, ExitCode, Output};
 use std::time::Duration;
 
-use tracecast::config::{Config, Destination, Level, LogFormat, Signal};
+use tracecast::config::{Config, Level, LogFormat, Signal};
 use tracecast::prelude::*;
-use tracecast::{Catalogue, Filter, Report, Sampler};
+use tracecast::{Filter, Report, Sampler};
 
 /// A span with its metrics, and a log record inside of it.
 #[tc_span("Smoke/Send")]
@@ -19,7 +19,7 @@ fn send() {
 }
 
 fn main() -> ExitCode {
-    if let Some(code) = Catalogue::handle_arguments(std::env::args_os()) {
+    if let Some(code) = tracecast::catalogue::handle_arguments(std::env::args_os()) {
         return code;
     }
     let result = match Arguments::parse(std::env::args().skip(1)) {
@@ -80,11 +80,7 @@ fn try_all(patience: Duration) -> Result<ExitCode, Box<dyn Error>> {
 }
 
 fn destinations(config: &Config, signal: Signal) -> String {
-    let to = |destination: &Destination| match destination {
-        Destination::Otlp(otlp) => format!("{} by {}", otlp.endpoint, otlp.protocol.name()),
-        _ => "the console".to_owned(),
-    };
-    let all: Vec<String> = config.destinations(signal).iter().map(to).collect();
+    let all = config.destinations(signal);
     if all.is_empty() { String::new() } else { format!(" to {}", all.join(" and ")) }
 }
 

@@ -184,8 +184,7 @@ pub(crate) fn xid(of: Subject, xid: Xid) {
 mod tests {
     use std::collections::BTreeSet;
 
-    use tracecast::testing::{Captured, capture};
-    use tracecast::{MetricPoints, Point, PointValue};
+    use tracecast::testing::{Captured, MetricPoints, Point, PointValue, capture};
 
     use super::*;
     use crate::gpu::sample::{Details, Memory};
@@ -232,9 +231,10 @@ mod tests {
         let metric = metric.unwrap_or_else(|| panic!("no {name}: {captured:?}"));
         let is_wanted = |point: &&Point| point.labels.last().is_some_and(|(_, text)| text.to_string() == last);
         let [point] = metric.points.iter().filter(is_wanted).collect::<Vec<_>>()[..] else { panic!("{captured:?}") };
+        let std::borrow::Cow::Borrowed(unit) = metric.unit else { panic!("{metric:?}") };
         match point.value {
-            PointValue::U64(value) => (metric.meta.unwrap().unit, value as f64),
-            PointValue::F64(value) => (metric.meta.unwrap().unit, value),
+            PointValue::U64(value) => (unit, value as f64),
+            PointValue::F64(value) => (unit, value),
             ref other => panic!("{other:?}"),
         }
     }

@@ -1,6 +1,6 @@
 //! No library, no driver, the wrong driver: the monitor starts all the same, says why, and looks again.
 
-use tracecast::Snapshot;
+use tracecast::testing::Snapshot;
 use tracecast_nvml::Config;
 use tracecast_nvml_fake::{Fake, built_library};
 

@@ -1,6 +1,6 @@
 //! Drivers that have other functions than the one the wrapper was written for.
 
-use tracecast::Snapshot;
+use tracecast::testing::Snapshot;
 use tracecast_nvml_fake::{Driver, Fake};
 
 use crate::kit::{Bench, of, up, value, xids};

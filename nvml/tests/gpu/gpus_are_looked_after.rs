@@ -1,6 +1,6 @@
 //! GPUs that are well, of several kinds and drivers.
 
-use tracecast::Snapshot;
+use tracecast::testing::Snapshot;
 use tracecast_nvml::Names;
 use tracecast_nvml_fake::Fake;
 

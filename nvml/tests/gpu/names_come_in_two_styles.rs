@@ -1,6 +1,6 @@
 //! The names of the semantic conventions, from a GPU on.
 
-use tracecast::Snapshot;
+use tracecast::testing::Snapshot;
 use tracecast_nvml::Names;
 use tracecast_nvml_fake::Fake;
 

@@ -1,6 +1,6 @@
 //! What is measured only if somebody asks for it.
 
-use tracecast::Snapshot;
+use tracecast::testing::Snapshot;
 use tracecast_nvml_fake::{Driver, Fake};
 
 use crate::kit::{self, Bench, of, up, value};

@@ -87,8 +87,9 @@ fn the_end_does_not_wait_for_a_call_that_hangs_and_shows_nothing_that_it_brings(
     println!("shutdown with two calls that hang: {took:?}");
     // It waits for 50 ms by design; the call would take an hour.
     assert!(took < Duration::from_secs(10));
-    let gauges = |now: &tracecast::Snapshot| {
-        let gauge = |metric: &&tracecast::MetricPoints| matches!(metric.kind, tracecast::MetricKind::Gauge);
+    let gauges = |now: &tracecast::testing::Snapshot| {
+        let gauge =
+            |metric: &&tracecast::testing::MetricPoints| matches!(metric.kind, tracecast::catalogue::MetricKind::Gauge);
         now.metrics.iter().filter(gauge).map(|metric| metric.points.len()).sum::<usize>()
     };
     assert_eq!(gauges(&bench.watched.snapshot()), 0);

@@ -39,7 +39,7 @@ fn an_xid_during_the_work_is_an_event_of_its_span() {
     );
 }
 
-fn number(event: &tracecast::Event, key: &str) -> Option<f64> {
+fn number(event: &tracecast::testing::Event, key: &str) -> Option<f64> {
     match event.attributes.iter().find(|attribute| attribute.key == key)?.value {
         OwnedValue::U64(value) => Some(value as f64),
         OwnedValue::F64(value) => Some(value),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tracecast::Snapshot;
+use tracecast::testing::Snapshot;
 use tracecast_nvml::{Config, Names};
 
 use crate::kit::{self, Watched, value};

@@ -1,6 +1,6 @@
 //! The machine that runs this, this process, and where they end.
 
-use tracecast::Snapshot;
+use tracecast::testing::Snapshot;
 use tracecast_nvml::Config;
 
 use crate::kit::{self, Watched, value};

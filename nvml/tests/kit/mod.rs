@@ -5,8 +5,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tracecast::testing::{MetricsConfig, MetricsGuard, Reader};
-use tracecast::{PointValue, Snapshot, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, PointValue, Reader, Snapshot, Temporality};
 use tracecast_nvml::{Config, Monitor};
 use tracecast_nvml_fake::Fake;
 

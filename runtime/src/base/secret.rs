@@ -40,16 +40,8 @@ impl fmt::Display for Secret {
 }
 
 /// A value that prints as `[secret]` if it came from a variable that a configuration file refers to (`${VAR}`).
-///
-/// ```
-/// use tracecast::config::Masked;
-///
-/// let shown = Masked::from(7);
-/// assert!(!shown.is_hidden());
-/// assert_eq!(shown.to_string(), "7");
-/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub struct Masked<T> {
+pub(crate) struct Masked<T> {
     value: T,
     hidden: bool,
 }
@@ -61,12 +53,12 @@ impl<T> Masked<T> {
     }
 
     /// Whether it prints as `[secret]`.
-    pub fn is_hidden(&self) -> bool {
+    pub(crate) fn is_hidden(&self) -> bool {
         self.hidden
     }
 
     /// The value itself, which can be printed.
-    pub fn into_inner(self) -> T {
+    pub(crate) fn into_inner(self) -> T {
         self.value
     }
 

@@ -1,41 +1,28 @@
-//! The catalogue: every span, key and metric of the program, with its place.
+//! The catalogue: every span, key and metric of the program, with its place. [`catalogue()`](crate::catalogue()) lists them.
 //!
-//! Libraries have it as Markdown. `listing` has what needs JSON (reading, writing, comparing, the dashboard), with the feature
-//! `otlp`.
+//! It prints as Markdown. With the feature `otlp` it is written and read as JSON, compared with an older one, and made into a
+//! dashboard.
+//!
+//! ```
+//! for metric in tracecast::catalogue().metrics {
+//!     println!("{} has at most {} series", metric.name, metric.series());
+//! }
+//! ```
 
 mod conflict;
+pub(crate) mod list;
 #[cfg(feature = "otlp")]
 mod listing;
 mod markdown;
 
 use crate::declare::callsite::{Callsite, Kind};
-use crate::declare::cells::Metric;
-use crate::declare::key::KeyMeta;
-use crate::declare::metric::MetricMeta;
-use crate::declare::registry;
 
 pub use self::conflict::Conflict;
 #[cfg(feature = "otlp")]
-pub use self::listing::{CatalogueData, CatalogueDataError, Comparison};
-
-/// Lists what was linked into this program.
-///
-/// Where there are no link sections (wasm) it lists what was used so far.
-///
-/// ```
-/// for metric in tracecast::catalogue().metrics {
-///     println!("{} has at most {} series", metric.name, metric.series());
-/// }
-/// ```
-pub fn catalogue() -> Catalogue {
-    let mut spans: Vec<_> = registry::callsites().filter(|callsite| !callsite.name().is_empty()).collect();
-    spans.sort_by_key(|callsite| (callsite.name(), callsite.file(), callsite.line()));
-    let mut keys = registry::keys();
-    keys.sort_by_key(|key| (key.name, key.location.file(), key.location.line()));
-    let mut metrics: Vec<_> = registry::metrics().map(Metric::meta).collect();
-    metrics.sort_by_key(|metric| (metric.name, metric.location.file(), metric.location.line()));
-    Catalogue { spans, keys, metrics }
-}
+#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
+pub use self::listing::{CatalogueData, CatalogueDataError, Comparison, handle_arguments};
+pub use crate::declare::key::{KeyKind, KeyMeta, ValueType};
+pub use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
 /// What a program can emit.
 ///
@@ -98,7 +85,7 @@ impl Catalogue {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::list::catalogue;
 
     #[test]
     fn the_built_in_keys_are_listed_with_their_place() {

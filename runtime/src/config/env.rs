@@ -80,7 +80,7 @@ impl Variables<'_> {
         text: &str,
         place: fn(&mut Settings) -> &mut Option<Masked<PathBuf>>,
     ) -> bool {
-        let tls = &self.config.otlp.tls;
+        let tls = &self.config.settings.otlp.tls;
         let (other, known) = match name.strip_suffix("KEY") {
             Some(start) => (format!("{start}CERTIFICATE"), &tls.client_certificate),
             None => (name.replace("CLIENT_CERTIFICATE", "CLIENT_KEY"), &tls.client_key),
@@ -149,7 +149,7 @@ pub(super) fn spool_directory(variables: &mut Variables<'_>, _: &'static str, te
 /// An explicit off beats an explicit on.
 pub(super) fn sdk_disabled(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     let is_off = variables.parsed(name, text, values::standard_switch) == Some(true);
-    let is_new = is_off && variables.config.enabled != Some(false);
+    let is_new = is_off && variables.config.settings.enabled != Some(false);
     if is_new {
         variables.config.settings.enabled = Some(false);
     }
@@ -173,7 +173,7 @@ pub(super) fn propagators(variables: &mut Variables<'_>, name: &'static str, tex
     if understood {
         variables.config.settings.propagators = propagators;
     }
-    let used = variables.config.propagators.iter().copied().map(propagator_name).collect::<Vec<_>>().join(",");
+    let used = variables.config.settings.propagators.iter().copied().map(propagator_name).collect::<Vec<_>>().join(",");
     for wrong in wrong {
         variables.complain(name, text, wrong.using(used.clone()));
     }
@@ -205,7 +205,7 @@ pub(super) fn log_filter(variables: &mut Variables<'_>, name: &'static str, text
 
 /// The ratio of a sampler that has one. The sampler comes from its own variable.
 pub(super) fn sampler_argument(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
-    if matches!(variables.config.traces.sampler, Sampler::Ratio(_)) {
+    if matches!(variables.config.settings.traces.sampler, Sampler::Ratio(_)) {
         let ratio = |text: &str| values::ratio(text).map_err(|wrong| wrong.using("1"));
         variables.put(name, text, ratio, |settings, ratio| settings.traces.sampler = Sampler::Ratio(ratio));
     } else if variables.text("OTEL_TRACES_SAMPLER").is_none() {

@@ -78,7 +78,7 @@ impl Config {
         }
         // Attributes of the resource are settings one by one.
         for (name, value) in &telemetry.resource_attributes {
-            if self.resource.get(name).is_none() {
+            if self.settings.resource.get(name).is_none() {
                 self.settings.resource.set(name, Masked::from(value.clone()));
                 let setting = setting_of(name).unwrap_or("resource");
                 if *self.origins.of(setting) == Origin::Default {
@@ -133,10 +133,10 @@ impl Config {
     /// Settings that are different in another configuration: those that can be changed at run time, and those that cannot.
     #[cfg(all(not(target_family = "wasm"), not(loom)))]
     pub(crate) fn differences(&self, other: &Config) -> (Vec<&'static str>, Vec<&'static str>) {
-        let exporters = |config: &Config| Signal::ALL.map(|signal| config.destinations(signal));
+        let exporters = |config: &Config| Signal::ALL.map(|signal| config.resolved(signal));
         let named = |when: When| {
             let of_kind = settings().filter(move |setting| setting.when == when);
-            of_kind.filter(|setting| (setting.differs)(self, other)).map(|setting| setting.name)
+            of_kind.filter(|setting| (setting.differs)(&self.settings, &other.settings)).map(|setting| setting.name)
         };
         let changed = (exporters(self) != exporters(other)).then_some("exporters");
         (changed.into_iter().chain(named(When::Now)).collect(), named(When::Later).collect())

@@ -37,33 +37,40 @@ mod views;
 mod with;
 mod yaml;
 
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
-pub use self::otlp::{Address, Compression, Otlp, OtlpSettings, Protocol, Signal, TlsFiles};
-pub use self::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Destination, Exporter, HistogramAggregation, LogFormat, LogLimits, Logs,
-    Metrics, Resource, Spool, TemporalityPreference, Traces,
-};
-pub use self::problem::{ConfigError, Problem, Severity};
-pub use self::short::{Telemetry, TelemetrySection, TelemetryTls};
-pub use self::views::{Aggregation, InstrumentType, View, ViewSelector, ViewStream};
-pub use crate::base::secret::{Masked, Secret};
-use crate::declare::filter::Filter;
-pub use crate::declare::value::OwnedValue as AttributeValue;
+pub use self::otlp::{Compression, OtlpSettings, Protocol, Signal, TlsFiles};
+pub use self::parts::{Batch, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool};
+pub use self::problem::{ConfigError, Problem};
+pub use self::short::{Telemetry, TelemetrySection};
+pub use self::views::View;
+pub use crate::base::secret::Secret;
 pub use crate::meter::exemplar::Exemplars;
+pub use crate::meter::snapshot::Temporality;
 pub use crate::propagate::format::Propagator;
 pub use crate::record::bridge::Interop;
+pub use crate::record::limits::Limits;
+
+pub(crate) use self::otlp::Otlp;
+#[cfg(feature = "otel")]
+pub(crate) use self::parts::CardinalityLimits;
+pub(crate) use self::parts::{Destination, Metrics};
+pub(crate) use self::problem::Severity;
+pub(crate) use self::views::{Aggregation, InstrumentType, ViewSelector, ViewStream};
 
 use self::layers::Layer;
 use self::origin::Origins;
-use self::parts::setting_of;
+use self::parts::{Logs, Resource, Traces, setting_of};
+use self::table::{PARTS, settings};
+use crate::base::secret::Masked;
+use crate::declare::filter::Filter;
+use crate::declare::value::OwnedValue;
 
-/// All settings, to be changed by `with_…` methods and to be read like fields: it dereferences to [`Settings`]. What was
-/// not said has its default; nothing is on by default.
+/// All settings. `with_…` methods change them, [`get`](Config::get) reads them. What was not said has its default; nothing
+/// is on by default.
 ///
 /// ```
 /// use tracecast::config::{Config, Protocol, Signal};
@@ -73,12 +80,12 @@ use self::parts::setting_of;
 ///     .with_endpoint("http://collector:4317".parse()?)
 ///     .with_protocol(Protocol::Grpc);
 /// assert!(config.is_on(Signal::Traces));
-/// assert_eq!(config.otlp.protocol, Some(Protocol::Grpc));
+/// assert_eq!(config.get("otlp.protocol").as_deref(), Some("Grpc"));
 /// # Ok::<(), tracecast::config::EndpointError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Config {
-    settings: Settings,
+    pub(crate) settings: Settings,
     origins: Origins,
     /// What was said on top of what the source says.
     layers: Vec<Layer>,
@@ -97,25 +104,9 @@ pub struct Config {
     pub(crate) plugged: plugged::PluggedExporters,
 }
 
-impl Deref for Config {
-    type Target = Settings;
-
-    fn deref(&self) -> &Settings {
-        &self.settings
-    }
-}
-
-/// The settings of a [`Config`], to be read.
-///
-/// ```
-/// use tracecast::config::Config;
-///
-/// let config = Config::new().with_memory_limit(16 << 20);
-/// assert_eq!(config.memory_limit, 16 << 20);
-/// ```
+/// The settings of a [`Config`].
 #[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Settings {
+pub(crate) struct Settings {
     /// On or off, if somebody said so. Off beats every exporter; on gives each signal that has none the default one.
     pub enabled: Option<bool>,
     /// Shows every signal on the console too, unless it is off.
@@ -250,7 +241,7 @@ impl Config {
     /// use tracecast::config::Config;
     ///
     /// let config = Config::from_yaml("file_format: \"1.0\"\ndisabled: ${OFF:-true}", |_| None)?;
-    /// assert_eq!(config.enabled, Some(false));
+    /// assert_eq!(config.get("enabled").as_deref(), Some("false"));
     /// # Ok::<(), tracecast::config::ConfigError>(())
     /// ```
     ///
@@ -266,13 +257,29 @@ impl Config {
     /// use tracecast::config::Config;
     ///
     /// let config = Config::from_variables(|name| (name == "OTEL_EXPORTER_OTLP_PROTOCOL").then(|| "soap".to_owned()));
-    /// assert_eq!(config.problems()[0].what, "OTEL_EXPORTER_OTLP_PROTOCOL");
+    /// assert_eq!(config.problems()[0].what(), "OTEL_EXPORTER_OTLP_PROTOCOL");
     /// ```
     pub fn problems(&self) -> &[Problem] {
         &self.problems
     }
 
-    /// Where a setting came from, by its name in this struct, as in `traces.sampler`.
+    /// The value of a setting as text, by its name: `traces.sampler`, or of a part of it: `traces.batch.delay`. The book lists
+    /// the names. `None` if it has no value, or if no setting has this name. Secrets print as `[secret]`.
+    ///
+    /// ```
+    /// use tracecast::config::Config;
+    ///
+    /// let config = Config::new().with_role("daemon");
+    /// assert_eq!(config.get("role").as_deref(), Some("daemon"));
+    /// assert_eq!(config.get("traces.batch.delay").as_deref(), Some("5s"));
+    /// assert_eq!(config.get("spool"), None);
+    /// ```
+    pub fn get(&self, setting: &str) -> Option<String> {
+        let whole = settings().map(|setting| (setting.name, setting.show)).chain(PARTS);
+        whole.into_iter().find(|(name, _)| *name == setting).and_then(|(_, show)| show(&self.settings))
+    }
+
+    /// Where a setting came from, by its name, as in `traces.sampler`.
     ///
     /// ```
     /// use tracecast::config::{Config, Origin};
@@ -330,37 +337,46 @@ impl Config {
     /// assert!(!config.is_on(Signal::Logs));
     /// ```
     pub fn is_on(&self, signal: Signal) -> bool {
-        !self.destinations(signal).is_empty()
+        !self.resolved(signal).is_empty()
     }
 
-    /// Where a signal goes. Nowhere means that it is off.
+    /// Where a signal goes, as text: addresses with their protocols, or the console. Nowhere means that it is off.
     ///
     /// ```
-    /// use tracecast::config::{Config, Destination, Signal};
+    /// use tracecast::config::{Config, Signal};
     ///
-    /// let config = Config::new().with_debug(true);
-    /// assert_eq!(config.destinations(Signal::Traces), [Destination::Console]);
+    /// let config = Config::new().with_endpoint("http://collector:4318".parse()?).with_debug(true);
+    /// let all = config.destinations(Signal::Traces);
+    /// assert_eq!(all, ["http://collector:4318/v1/traces by http/protobuf", "the console"]);
+    /// # Ok::<(), tracecast::config::EndpointError>(())
     /// ```
-    pub fn destinations(&self, signal: Signal) -> Vec<Destination> {
-        if self.enabled == Some(false) {
+    pub fn destinations(&self, signal: Signal) -> Vec<String> {
+        self.resolved(signal).iter().map(Destination::to_string).collect()
+    }
+
+    /// The exporters of a signal, with nothing left open.
+    pub(crate) fn resolved(&self, signal: Signal) -> Vec<Destination> {
+        if self.settings.enabled == Some(false) {
             return Vec::new();
         }
         let (exporters, otlp) = match signal {
-            Signal::Traces => (&self.traces.exporters, &self.traces.otlp),
-            Signal::Metrics => (&self.metrics.exporters, &self.metrics.otlp),
-            Signal::Logs => (&self.logs.exporters, &self.logs.otlp),
+            Signal::Traces => (&self.settings.traces.exporters, &self.settings.traces.otlp),
+            Signal::Metrics => (&self.settings.metrics.exporters, &self.settings.metrics.otlp),
+            Signal::Logs => (&self.settings.logs.exporters, &self.settings.logs.otlp),
         };
-        let otlp = otlp.clone().or(&self.otlp);
+        let otlp = otlp.clone().or(&self.settings.otlp);
         let resolved =
             |settings: &OtlpSettings| Destination::Otlp(Box::new(settings.clone().or(&otlp).resolve(signal)));
         let mut all: Vec<Destination> = match exporters {
             Some(exporters) => exporters.iter().map(|exporter| destination(exporter, &resolved)).collect(),
-            None if otlp.address.is_some() || self.enabled == Some(true) => vec![resolved(&OtlpSettings::default())],
+            None if otlp.address.is_some() || self.settings.enabled == Some(true) => {
+                vec![resolved(&OtlpSettings::default())]
+            }
             None => Vec::new(),
         };
         // Those who said "none" for a signal meant it.
         let silenced = exporters.as_ref().is_some_and(Vec::is_empty);
-        if self.debug && !silenced && !all.contains(&Destination::Console) {
+        if self.settings.debug && !silenced && !all.contains(&Destination::Console) {
             all.push(Destination::Console);
         }
         all
@@ -373,8 +389,8 @@ impl Config {
     }
 
     fn resource_text(&self, name: &str) -> Option<&str> {
-        match self.resource.get(name) {
-            Some(AttributeValue::Str(text)) => Some(text),
+        match self.settings.resource.get(name) {
+            Some(OwnedValue::Str(text)) => Some(text),
             _ => None,
         }
     }

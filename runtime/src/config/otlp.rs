@@ -59,8 +59,7 @@ impl Signal {
 /// use tracecast::config::{Config, Protocol};
 ///
 /// let config = Config::new().with_protocol(Protocol::Grpc);
-/// assert_eq!(config.otlp.protocol, Some(Protocol::Grpc));
-/// assert_eq!(Protocol::default().name(), "http/protobuf");
+/// assert_eq!(config.get("otlp.protocol").as_deref(), Some("Grpc"));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -76,12 +75,7 @@ pub enum Protocol {
 
 impl Protocol {
     /// `grpc`, `http/protobuf` or `http/json`.
-    ///
-    /// ```
-    /// # use tracecast::config::Protocol;
-    /// assert_eq!(Protocol::HttpJson.name(), "http/json");
-    /// ```
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Protocol::Grpc => "grpc",
             Protocol::HttpProtobuf => "http/protobuf",
@@ -96,7 +90,7 @@ impl Protocol {
 /// use tracecast::config::{Compression, Config};
 ///
 /// let config = Config::new().with_compression(Compression::Gzip);
-/// assert_eq!(config.otlp.compression, Some(Compression::Gzip));
+/// assert_eq!(config.get("otlp.compression").as_deref(), Some("Gzip"));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -114,18 +108,17 @@ pub enum Compression {
 /// use tracecast::config::{Config, TlsFiles};
 ///
 /// let tls = TlsFiles::default().with_ca("/etc/store/ca.pem").with_client("/etc/store/cert.pem", "/etc/store/key.pem");
-/// let config = Config::new().with_tls(tls.clone());
-/// assert_eq!(config.otlp.tls, tls);
+/// let config = Config::new().with_tls(tls);
+/// assert_eq!(config.get("otlp.tls.ca").as_deref(), Some("/etc/store/ca.pem"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct TlsFiles {
     /// Certificates to trust instead of the system's.
-    pub ca: Option<Masked<PathBuf>>,
+    pub(crate) ca: Option<Masked<PathBuf>>,
     /// The certificate that we show to the receiver.
-    pub client_certificate: Option<Masked<PathBuf>>,
+    pub(crate) client_certificate: Option<Masked<PathBuf>>,
     /// Its key.
-    pub client_key: Option<Masked<PathBuf>>,
+    pub(crate) client_key: Option<Masked<PathBuf>>,
 }
 
 impl TlsFiles {
@@ -134,7 +127,7 @@ impl TlsFiles {
     /// ```
     /// use tracecast::config::TlsFiles;
     ///
-    /// assert!(TlsFiles::default().with_ca("/etc/store/ca.pem").ca.is_some());
+    /// let tls = TlsFiles::default().with_ca("/etc/store/ca.pem");
     /// ```
     #[must_use]
     pub fn with_ca(self, ca: impl Into<PathBuf>) -> Self {
@@ -147,7 +140,6 @@ impl TlsFiles {
     /// use tracecast::config::TlsFiles;
     ///
     /// let tls = TlsFiles::default().with_client("/etc/store/cert.pem", "/etc/store/key.pem");
-    /// assert!(tls.client_certificate.is_some() && tls.client_key.is_some());
     /// ```
     #[must_use]
     pub fn with_client(self, certificate: impl Into<PathBuf>, key: impl Into<PathBuf>) -> Self {
@@ -165,17 +157,8 @@ impl TlsFiles {
 }
 
 /// An endpoint, and how its path is to be understood.
-///
-/// ```
-/// use tracecast::config::{Address, Config};
-///
-/// let config = Config::new().with_endpoint("http://collector:4318".parse()?);
-/// assert!(matches!(config.otlp.address, Some(Address::Base(_))));
-/// # Ok::<(), tracecast::config::EndpointError>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Address {
+pub(crate) enum Address {
     /// For all signals: over HTTP each adds its own path, `/v1/traces` and so on.
     Base(Masked<Endpoint>),
     /// For one signal, used as it is.
@@ -183,7 +166,7 @@ pub enum Address {
 }
 
 impl Address {
-    fn endpoint(&self) -> &Masked<Endpoint> {
+    pub(super) fn endpoint(&self) -> &Masked<Endpoint> {
         match self {
             Address::Base(endpoint) | Address::Exact(endpoint) => endpoint,
         }
@@ -196,31 +179,112 @@ impl Address {
 /// use std::time::Duration;
 /// use tracecast::config::{Config, OtlpSettings, Signal};
 ///
-/// let mut of_logs = OtlpSettings::default();
-/// of_logs.timeout = Some(Duration::from_secs(2)); // log records alone
+/// let of_logs = OtlpSettings::default().with_timeout(Duration::from_secs(2)); // log records alone
 /// let config = Config::new().with_timeout(Duration::from_secs(5)).with_otlp_of(Signal::Logs, of_logs);
-/// assert_eq!(config.otlp.timeout, Some(Duration::from_secs(5)));
+/// assert_eq!(config.get("otlp.timeout").as_deref(), Some("5s"));
+/// assert_eq!(config.get("logs.otlp.timeout").as_deref(), Some("2s"));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct OtlpSettings {
     /// Where to.
-    pub address: Option<Address>,
+    pub(crate) address: Option<Address>,
     /// How. By default `http/protobuf`, and gRPC if the endpoint's port is 4317.
-    pub protocol: Option<Protocol>,
+    pub(crate) protocol: Option<Protocol>,
     /// Headers of each request.
-    pub headers: Option<Vec<(String, Secret)>>,
+    pub(crate) headers: Option<Vec<(String, Secret)>>,
     /// Certificates.
-    pub tls: TlsFiles,
+    pub(crate) tls: TlsFiles,
     /// By default none.
-    pub compression: Option<Compression>,
+    pub(crate) compression: Option<Compression>,
     /// How long one request may take. By default 10 s.
-    pub timeout: Option<Duration>,
+    pub(crate) timeout: Option<Duration>,
     /// Whether an endpoint without a scheme is spoken to without TLS. By default not.
-    pub insecure: Option<bool>,
+    pub(crate) insecure: Option<bool>,
+}
+
+/// Methods that set an option, as the one of [`Config`](super::Config) with the same name does for all signals.
+macro_rules! options {
+    ($($(#[$doc:meta])* $method:ident($option:ident: $type:ty) => $field:ident = $value:expr;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub fn $method(self, $option: $type) -> Self {
+            OtlpSettings { $field: $value, ..self }
+        }
+    )*};
 }
 
 impl OtlpSettings {
+    options! {
+        /// Sends to exactly this address: no path is added.
+        ///
+        /// ```
+        /// # use tracecast::config::{Config, Exporter, OtlpSettings, Signal};
+        /// let otlp = OtlpSettings::default().with_endpoint("http://collector:4318/v1/traces".parse()?);
+        /// let config = Config::new().with_exporters(Signal::Traces, vec![Exporter::Otlp(Box::new(otlp))]);
+        /// assert_eq!(config.destinations(Signal::Traces), ["http://collector:4318/v1/traces by http/protobuf"]);
+        /// # Ok::<(), tracecast::config::EndpointError>(())
+        /// ```
+        with_endpoint(endpoint: Endpoint) => address = Some(Address::Exact(endpoint.into()));
+        /// Chooses the protocol. By default `http/protobuf`, and gRPC if the endpoint's port is 4317.
+        ///
+        /// ```
+        /// # use tracecast::config::{OtlpSettings, Protocol};
+        /// let otlp = OtlpSettings::default().with_protocol(Protocol::Grpc);
+        /// ```
+        with_protocol(protocol: Protocol) => protocol = Some(protocol);
+        /// Names the certificates.
+        ///
+        /// ```
+        /// # use tracecast::config::{OtlpSettings, TlsFiles};
+        /// let otlp = OtlpSettings::default().with_tls(TlsFiles::default().with_ca("/etc/store/ca.pem"));
+        /// ```
+        with_tls(tls: TlsFiles) => tls = tls;
+        /// Chooses the compression. By default none.
+        ///
+        /// ```
+        /// # use tracecast::config::{Compression, OtlpSettings};
+        /// let otlp = OtlpSettings::default().with_compression(Compression::Gzip);
+        /// ```
+        with_compression(compression: Compression) => compression = Some(compression);
+        /// Limits the time that one request may take. By default 10 s.
+        ///
+        /// ```
+        /// # use std::time::Duration;
+        /// # use tracecast::config::OtlpSettings;
+        /// let otlp = OtlpSettings::default().with_timeout(Duration::from_secs(3));
+        /// ```
+        with_timeout(timeout: Duration) => timeout = Some(timeout);
+        /// Speaks without TLS if the endpoint names no scheme.
+        ///
+        /// ```
+        /// # use tracecast::config::OtlpSettings;
+        /// let otlp = OtlpSettings::default().with_insecure(true);
+        /// ```
+        with_insecure(insecure: bool) => insecure = Some(insecure);
+    }
+
+    /// Adds a header to each request, instead of the headers of all signals.
+    ///
+    /// ```
+    /// # use tracecast::config::{OtlpSettings, Secret};
+    /// let otlp = OtlpSettings::default().with_header("authorization", Secret::new("Bearer hunter2"));
+    /// assert!(!format!("{otlp:?}").contains("hunter2"));
+    /// ```
+    #[must_use]
+    pub fn with_header(mut self, name: &str, value: Secret) -> Self {
+        self.headers.get_or_insert_default();
+        self.set_header(&name.to_ascii_lowercase(), &value);
+        self
+    }
+
+    /// Sets a header, if these settings have headers of their own.
+    pub(super) fn set_header(&mut self, name: &str, value: &Secret) {
+        if let Some(headers) = &mut self.headers {
+            headers.retain(|(given, _)| given != name);
+            headers.push((name.to_owned(), value.clone()));
+        }
+    }
+
     /// These settings, and for what they leave out the others.
     pub(super) fn or(self, other: &OtlpSettings) -> OtlpSettings {
         OtlpSettings {
@@ -265,30 +329,20 @@ impl OtlpSettings {
 }
 
 /// An exporter over OTLP, with nothing left open.
-///
-/// ```
-/// use tracecast::config::{Config, Destination, Protocol, Signal};
-///
-/// let config = Config::new().with_endpoint("http://collector:4317".parse()?);
-/// let all = config.destinations(Signal::Traces);
-/// assert!(matches!(&all[..], [Destination::Otlp(otlp)] if otlp.protocol == Protocol::Grpc));
-/// # Ok::<(), tracecast::config::EndpointError>(())
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Otlp {
+pub(crate) struct Otlp {
     /// How.
-    pub protocol: Protocol,
+    pub(crate) protocol: Protocol,
     /// Where to, with scheme, and with the path if the protocol is one over HTTP.
-    pub endpoint: Masked<Endpoint>,
+    pub(crate) endpoint: Masked<Endpoint>,
     /// Headers of each request.
-    pub headers: Vec<(String, Secret)>,
+    pub(crate) headers: Vec<(String, Secret)>,
     /// Certificates.
-    pub tls: TlsFiles,
+    pub(crate) tls: TlsFiles,
     /// How requests are made smaller.
-    pub compression: Compression,
+    pub(crate) compression: Compression,
     /// How long one request may take.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
 }
 
 fn default_endpoint(protocol: Protocol) -> Masked<Endpoint> {

@@ -17,60 +17,43 @@ use crate::record::sampling::Sampler;
 pub(super) const NO_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Settings of traces.
-///
-/// ```
-/// use tracecast::config::Config;
-///
-/// let config = Config::new().with_attributes_per_link(16);
-/// assert_eq!((config.traces.attributes_per_link, config.traces.batch.size), (Some(16), 512));
-/// ```
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Traces {
+pub(crate) struct Traces {
     /// Where spans go. `None` if nothing was said, empty if they shall go nowhere.
-    pub exporters: Option<Vec<Exporter>>,
-    /// OTLP for this signal; what it leaves out is taken from [`Settings::otlp`](super::Settings::otlp).
-    pub otlp: OtlpSettings,
+    pub(crate) exporters: Option<Vec<Exporter>>,
+    /// OTLP for this signal; what it leaves out is taken from `Settings::otlp`.
+    pub(crate) otlp: OtlpSettings,
     /// Which roots are recorded. Children always do as their parent, also a remote one.
-    pub sampler: Sampler,
+    pub(crate) sampler: Sampler,
     /// What one span may hold.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Attributes of one link, 128 by default.
-    pub attributes_per_link: Option<u32>,
+    pub(crate) attributes_per_link: Option<u32>,
     /// How spans are put together into requests.
-    pub batch: Batch,
+    pub(crate) batch: Batch,
 }
 
 /// Settings of metrics.
-///
-/// ```
-/// use std::time::Duration;
-/// use tracecast::config::{Config, TemporalityPreference};
-///
-/// let config = Config::new().with_temporality(TemporalityPreference::Delta);
-/// assert_eq!(config.metrics.interval, Duration::from_secs(60));
-/// ```
 #[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Metrics {
+pub(crate) struct Metrics {
     /// Where points go. `None` if nothing was said, empty if they shall go nowhere.
-    pub exporters: Option<Vec<Exporter>>,
-    /// OTLP for this signal; what it leaves out is taken from [`Settings::otlp`](super::Settings::otlp).
-    pub otlp: OtlpSettings,
+    pub(crate) exporters: Option<Vec<Exporter>>,
+    /// OTLP for this signal; what it leaves out is taken from `Settings::otlp`.
+    pub(crate) otlp: OtlpSettings,
     /// Time between two exports.
-    pub interval: Duration,
+    pub(crate) interval: Duration,
     /// How long one export may take, with all its retries.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
     /// Whether points count from the beginning or from the last export.
-    pub temporality: TemporalityPreference,
+    pub(crate) temporality: Temporality,
     /// The shape of histograms that do not name their own.
-    pub histograms: HistogramAggregation,
+    pub(crate) histograms: HistogramAggregation,
     /// Which measurements become exemplars.
-    pub exemplars: Exemplars,
+    pub(crate) exemplars: Exemplars,
     /// How many series raw OpenTelemetry instruments may have.
-    pub cardinality: CardinalityLimits,
+    pub(crate) cardinality: CardinalityLimits,
     /// How streams of raw OpenTelemetry instruments are changed.
-    pub views: Vec<View>,
+    pub(crate) views: Vec<View>,
 }
 
 impl Default for Metrics {
@@ -80,7 +63,7 @@ impl Default for Metrics {
             otlp: OtlpSettings::default(),
             interval: Duration::from_secs(60),
             timeout: Duration::from_secs(30),
-            temporality: TemporalityPreference::default(),
+            temporality: Temporality::default(),
             histograms: HistogramAggregation::default(),
             exemplars: Exemplars::default(),
             cardinality: CardinalityLimits::default(),
@@ -90,27 +73,19 @@ impl Default for Metrics {
 }
 
 /// Settings of logs.
-///
-/// ```
-/// use std::time::Duration;
-/// use tracecast::config::Config;
-///
-/// assert_eq!(Config::new().logs.batch.delay, Duration::from_secs(1));
-/// ```
 #[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Logs {
+pub(crate) struct Logs {
     /// Where log records go. `None` if nothing was said, empty if they shall go nowhere.
-    pub exporters: Option<Vec<Exporter>>,
-    /// OTLP for this signal; what it leaves out is taken from [`Settings::otlp`](super::Settings::otlp).
-    pub otlp: OtlpSettings,
+    pub(crate) exporters: Option<Vec<Exporter>>,
+    /// OTLP for this signal; what it leaves out is taken from `Settings::otlp`.
+    pub(crate) otlp: OtlpSettings,
     /// What one record may hold.
-    pub limits: LogLimits,
+    pub(crate) limits: LogLimits,
     /// How records are put together into requests.
-    pub batch: Batch,
+    pub(crate) batch: Batch,
     /// How events are written as lines to standard error. `None` if nothing was said: then as [`LogFormat::Auto`] if log
     /// records are exported or a level was set, and not at all otherwise.
-    pub lines: Option<LogFormat>,
+    pub(crate) lines: Option<LogFormat>,
 }
 
 /// Where spans and log records wait on disk that cannot be sent.
@@ -119,38 +94,38 @@ pub struct Logs {
 /// use tracecast::config::{Config, Spool};
 ///
 /// let config = Config::new().with_spool(Spool::new("/var/lib/store/telemetry").with_max_bytes(16 << 20));
-/// assert_eq!(config.spool.as_ref().map(|spool| spool.max_bytes), Some(16 << 20));
+/// assert_eq!(config.get("spool.max_bytes").as_deref(), Some("16777216"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Spool {
-    /// The directory. It is made if need be, for its user alone, and may be shared by several processes. If others can write to
-    /// it or own it, as to an `emptyDir` of Kubernetes, the spool uses a directory of mode 0700 inside of it.
-    pub directory: Masked<PathBuf>,
+    pub(crate) directory: Masked<PathBuf>,
     /// Bytes that it may hold, of all processes together. 64 MiB by default.
-    pub max_bytes: u64,
+    pub(crate) max_bytes: u64,
     /// What is older is removed. A day by default.
-    pub max_age: Duration,
+    pub(crate) max_age: Duration,
 }
 
 impl Spool {
-    /// A spool in this directory, with the default bounds.
+    /// A spool in this directory: 64 MiB, of which nothing is older than a day. The directory is made if need be, for its user
+    /// alone, and may be shared by several processes. If others can write to it or own it, as to an `emptyDir` of Kubernetes,
+    /// the spool uses a directory of mode 0700 inside of it.
     ///
     /// ```
-    /// use tracecast::config::Spool;
+    /// use tracecast::config::{Config, Spool};
     ///
-    /// assert_eq!(Spool::new("/var/lib/store/telemetry").max_bytes, 64 << 20);
+    /// let config = Config::new().with_spool(Spool::new("/var/lib/store/telemetry"));
+    /// assert_eq!(config.get("spool.max_age").as_deref(), Some("86400s"));
     /// ```
     pub fn new(directory: impl Into<PathBuf>) -> Self {
         Spool { directory: directory.into().into(), max_bytes: 64 << 20, max_age: Duration::from_secs(24 * 60 * 60) }
     }
 
-    /// Limits the bytes on disk.
+    /// Limits the bytes on disk, of all processes together.
     ///
     /// ```
     /// use tracecast::config::Spool;
     ///
-    /// assert_eq!(Spool::new("/var/lib/store/telemetry").with_max_bytes(1 << 20).max_bytes, 1 << 20);
+    /// let spool = Spool::new("/var/lib/store/telemetry").with_max_bytes(1 << 20);
     /// ```
     #[must_use]
     pub fn with_max_bytes(self, max_bytes: u64) -> Self {
@@ -163,8 +138,7 @@ impl Spool {
     /// use std::time::Duration;
     /// use tracecast::config::Spool;
     ///
-    /// let hour = Duration::from_secs(60 * 60);
-    /// assert_eq!(Spool::new("/var/lib/store/telemetry").with_max_age(hour).max_age, hour);
+    /// let spool = Spool::new("/var/lib/store/telemetry").with_max_age(Duration::from_secs(60 * 60));
     /// ```
     #[must_use]
     pub fn with_max_age(self, max_age: Duration) -> Self {
@@ -178,7 +152,7 @@ impl Spool {
 /// use tracecast::config::{Config, LogFormat};
 ///
 /// let config = Config::new().with_log_format(LogFormat::Json);
-/// assert_eq!(config.logs.lines, Some(LogFormat::Json));
+/// assert_eq!(config.get("logs.lines").as_deref(), Some("Json"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -199,7 +173,7 @@ pub enum LogFormat {
 /// use tracecast::config::{Config, ConsoleFormat};
 ///
 /// let config = Config::new().with_debug(true).with_console(ConsoleFormat::Json);
-/// assert_eq!(config.console, ConsoleFormat::Json);
+/// assert_eq!(config.get("console").as_deref(), Some("Json"));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -237,21 +211,21 @@ pub enum Exporter {
 }
 
 /// Where a signal goes, with nothing left open.
-///
-/// ```
-/// use tracecast::config::{Config, Destination, Signal};
-///
-/// let config = Config::new().with_enabled(true);
-/// let all = config.destinations(Signal::Logs);
-/// assert!(matches!(&all[..], [Destination::Otlp(otlp)] if otlp.endpoint.path() == "/v1/logs"));
-/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Destination {
+pub(crate) enum Destination {
     /// To a receiver. Boxed for its size.
     Otlp(Box<Otlp>),
     /// To standard error.
     Console,
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Destination::Otlp(otlp) => write!(f, "{} by {}", otlp.endpoint, otlp.protocol.name()),
+            Destination::Console => f.write_str("the console"),
+        }
+    }
 }
 
 /// How records are put together into requests.
@@ -260,9 +234,9 @@ pub enum Destination {
 /// use std::time::Duration;
 /// use tracecast::config::Config;
 ///
-/// let config = Config::from_variables(|name| (name == "OTEL_BSP_SCHEDULE_DELAY").then(|| "250".to_owned()));
-/// assert_eq!(config.traces.batch.delay, Duration::from_millis(250));
-/// assert_eq!(config.traces.batch.size, 512);
+/// let config = Config::new().with_span_batch(|batch| batch.delay = Duration::from_millis(250));
+/// assert_eq!(config.get("traces.batch.delay").as_deref(), Some("250ms"));
+/// assert_eq!(config.get("traces.batch.size").as_deref(), Some("512"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -286,11 +260,10 @@ impl Default for Batch {
 /// What one log record may hold.
 ///
 /// ```
-/// use tracecast::config::{Config, LogLimits};
+/// use tracecast::config::Config;
 ///
-/// let mut limits = LogLimits::default();
-/// limits.attributes = 32;
-/// let config = Config::new().with_log_limits(limits);
+/// let config = Config::new().with_log_limits(|limits| limits.attributes = 32);
+/// assert_eq!(config.get("logs.limits.attributes").as_deref(), Some("32"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -308,43 +281,12 @@ impl Default for LogLimits {
     }
 }
 
-/// From when points of sums and histograms count.
-///
-/// ```
-/// use tracecast::config::{Config, TemporalityPreference};
-///
-/// assert_eq!(Config::new().metrics.temporality, TemporalityPreference::Cumulative);
-/// let config = Config::new().with_temporality(TemporalityPreference::Delta);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TemporalityPreference {
-    /// From the beginning.
-    #[default]
-    Cumulative,
-    /// From the last export; sums that can shrink from the beginning.
-    Delta,
-    /// From the last export where this needs no memory: synchronous counters and histograms.
-    LowMemory,
-}
-
-impl From<TemporalityPreference> for Temporality {
-    fn from(preference: TemporalityPreference) -> Self {
-        use TemporalityPreference::{Cumulative, Delta, LowMemory};
-        match preference {
-            Cumulative => Temporality::Cumulative,
-            Delta => Temporality::Delta,
-            LowMemory => Temporality::LowMemory,
-        }
-    }
-}
-
 /// The shape of histograms that do not name their own.
 ///
 /// ```
 /// use tracecast::config::{Config, HistogramAggregation};
 ///
-/// assert_eq!(Config::new().metrics.histograms, HistogramAggregation::ExplicitBuckets);
+/// assert_eq!(Config::new().get("metrics.histograms").as_deref(), Some("ExplicitBuckets"));
 /// let config = Config::new().with_histograms(HistogramAggregation::Exponential);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -358,58 +300,36 @@ pub enum HistogramAggregation {
 }
 
 /// How many series raw OpenTelemetry instruments may have; `None` is the default for all, or the SDK's 2,000.
-///
-/// ```
-/// use tracecast::config::{CardinalityLimits, Config};
-///
-/// let mut limits = CardinalityLimits::default();
-/// (limits.default, limits.histogram) = (Some(500), Some(100));
-/// let config = Config::new().with_cardinality(limits);
-/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "each field is the limit of the kind that it is named after")]
-#[non_exhaustive]
-pub struct CardinalityLimits {
-    pub default: Option<u32>,
-    pub counter: Option<u32>,
-    pub gauge: Option<u32>,
-    pub histogram: Option<u32>,
-    pub observable_counter: Option<u32>,
-    pub observable_gauge: Option<u32>,
-    pub observable_up_down_counter: Option<u32>,
-    pub up_down_counter: Option<u32>,
+pub(crate) struct CardinalityLimits {
+    pub(crate) default: Option<u32>,
+    pub(crate) counter: Option<u32>,
+    pub(crate) gauge: Option<u32>,
+    pub(crate) histogram: Option<u32>,
+    pub(crate) observable_counter: Option<u32>,
+    pub(crate) observable_gauge: Option<u32>,
+    pub(crate) observable_up_down_counter: Option<u32>,
+    pub(crate) up_down_counter: Option<u32>,
 }
 
 /// What is said about the process: attributes that were configured. Detected ones are added at init.
-///
-/// ```
-/// use tracecast::config::{AttributeValue, Config};
-///
-/// let config = Config::new().with_resource_attribute("deployment.environment.name", "production");
-/// let value = config.resource.get("deployment.environment.name");
-/// assert_eq!(value, Some(&AttributeValue::from("production")));
-/// ```
 #[derive(Clone, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Resource {
+pub(crate) struct Resource {
     /// Names and values; each name stands once.
-    pub attributes: Vec<(String, Masked<OwnedValue>)>,
+    pub(crate) attributes: Vec<(String, Masked<OwnedValue>)>,
     /// The schema of the attributes.
-    pub schema_url: Option<Masked<String>>,
+    pub(crate) schema_url: Option<Masked<String>>,
 }
 
 impl Resource {
     /// The value of an attribute.
-    ///
-    /// ```
-    /// use tracecast::config::{AttributeValue, Config};
-    ///
-    /// let config = Config::new().with_role("daemon");
-    /// assert_eq!(config.resource.get("tc.role"), Some(&AttributeValue::from("daemon")));
-    /// assert_eq!(config.resource.get("host.name"), None);
-    /// ```
-    pub fn get(&self, name: &str) -> Option<&OwnedValue> {
-        self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| &**value)
+    pub(crate) fn get(&self, name: &str) -> Option<&OwnedValue> {
+        self.masked(name).map(|value| &**value)
+    }
+
+    /// The value of an attribute, with whether it prints.
+    pub(super) fn masked(&self, name: &str) -> Option<&Masked<OwnedValue>> {
+        self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| value)
     }
 
     /// All of it but the attributes that are settings of their own.

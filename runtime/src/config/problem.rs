@@ -12,45 +12,60 @@ const SHOWN_CHARS: usize = 80;
 /// ``OTEL_TRACES_SAMPLER_ARG: `1.5` is not a ratio; expected a number from 0 to 1, using 1``.
 ///
 /// ```
-/// use tracecast::config::{Config, Severity};
+/// use tracecast::config::Config;
 ///
 /// let config = Config::from_variables(|name| (name == "OTEL_EXPORTER_OTLP_PROTOCOL").then(|| "soap".to_owned()));
 /// let problem = &config.problems()[0];
-/// assert_eq!(problem.severity, Severity::Warning);
+/// assert!(!problem.is_error());
 /// assert!(problem.to_string().starts_with("OTEL_EXPORTER_OTLP_PROTOCOL: `soap` "));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Problem {
     /// The variable, or the path in the file.
-    pub what: String,
+    pub(crate) what: String,
     /// The file, if it was read by its path.
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// The line of the file, counted from 1.
-    pub line: Option<usize>,
+    pub(crate) line: Option<usize>,
     /// The value, shortened; `[secret]` if it may not be shown.
-    pub value: Option<Masked<String>>,
+    pub(crate) value: Option<Masked<String>>,
     /// What is wrong with it.
-    pub complaint: String,
+    pub(crate) complaint: String,
     /// What is accepted instead.
-    pub accepted: String,
+    pub(crate) accepted: String,
     /// What is used in its place.
-    pub used: Option<String>,
+    pub(crate) used: Option<String>,
     /// What it means for the configuration.
-    pub severity: Severity,
+    pub(crate) severity: Severity,
+}
+
+impl Problem {
+    /// The variable, or the path in the file.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let config = Config::from_variables(|name| (name == "TC_STRICT").then(|| "maybe".to_owned()));
+    /// assert_eq!(config.problems()[0].what(), "TC_STRICT");
+    /// ```
+    pub fn what(&self) -> &str {
+        &self.what
+    }
+
+    /// Whether the file that it is in is not used. Otherwise this setting alone is ignored.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let error = Config::from_yaml("tracer_provider: [", |_| None).unwrap_err();
+    /// assert!(error.problems().iter().any(|problem| problem.is_error()));
+    /// ```
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
 }
 
 /// What a problem means for the configuration it stands in.
-///
-/// ```
-/// use tracecast::config::{Config, Severity};
-///
-/// let error = Config::from_yaml("tracer_provider: [", |_| None).unwrap_err();
-/// assert!(error.problems().iter().any(|problem| problem.severity == Severity::Error));
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Severity {
+pub(crate) enum Severity {
     /// The setting is ignored; the rest holds.
     Warning,
     /// The file is not used.
@@ -162,7 +177,7 @@ impl ConfigError {
     /// ```
     /// # use tracecast::config::Config;
     /// let error = Config::from_yaml("file_format: [", |_| None).unwrap_err();
-    /// assert!(error.problems()[0].line.is_some());
+    /// assert!(error.problems()[0].to_string().starts_with("line "));
     /// ```
     pub fn problems(&self) -> &[Problem] {
         &self.problems
@@ -171,7 +186,7 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let errors = self.problems.iter().filter(|problem| problem.severity == Severity::Error);
+        let errors = self.problems.iter().filter(|problem| problem.is_error());
         for (index, problem) in errors.enumerate() {
             write!(f, "{}{problem}", if index == 0 { "" } else { "; " })?;
         }

@@ -4,14 +4,28 @@
 
 #![expect(clippy::needless_update, reason = "some rows have all sources")]
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use super::env::{self, Variables};
 use super::file::{self, At, Reading};
-use super::level::Level;
-use super::otlp::Address;
+use super::level::{Level, LogFilter};
+use super::otlp::{Address, Compression, Protocol};
+use super::parts::{
+    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Resource,
+};
 use super::short::{self, Telemetry};
 use super::values::{self, count};
+use super::views::View;
 use super::{Config, Settings, Signal, Spool};
-use crate::base::secret::Masked;
+use crate::base::secret::{Masked, Secret};
+use crate::declare::filter::Filter;
+use crate::declare::value::OwnedValue;
+use crate::meter::exemplar::Exemplars;
+use crate::meter::snapshot::Temporality;
+use crate::propagate::format::Propagator;
+use crate::record::bridge::Interop;
+use crate::record::limits::Limits;
 use crate::record::sampling::Sampler;
 
 /// When a change of a setting takes effect.
@@ -34,6 +48,7 @@ pub(super) struct Setting {
     pub(super) name: &'static str,
     pub(super) when: When,
     pub(super) differs: fn(&Settings, &Settings) -> bool,
+    pub(super) show: Show,
     #[cfg(test)]
     pub(super) copy: fn(&mut Settings, &Settings),
     /// A later one replaces what an earlier one has set.
@@ -50,6 +65,9 @@ impl Setting {
         self.name.strip_prefix(signal.name()).is_some_and(|rest| rest.starts_with(".otlp."))
     }
 }
+
+/// Prints a value, if there is one.
+pub(super) type Show = fn(&Settings) -> Option<String>;
 
 /// A variable of a setting.
 pub(super) struct Variable {
@@ -87,6 +105,66 @@ impl<T: PartialEq> Compared for T {
 impl Compared for Sampler {
     fn differs(&self, other: &Self) -> bool {
         format!("{self:?}") != format!("{other:?}")
+    }
+}
+
+/// A value as [`Config::get`] has it.
+trait Shown {
+    fn shown(&self) -> Option<String>;
+}
+
+impl<T: Shown> Shown for &T {
+    fn shown(&self) -> Option<String> {
+        T::shown(self)
+    }
+}
+
+impl<T: Shown> Shown for Option<T> {
+    fn shown(&self) -> Option<String> {
+        self.as_ref().and_then(T::shown)
+    }
+}
+
+impl<T: Shown> Shown for Masked<T> {
+    fn shown(&self) -> Option<String> {
+        (**self).shown().map(|text| Masked::new(text, self.is_hidden()).to_string())
+    }
+}
+
+impl Shown for OwnedValue {
+    fn shown(&self) -> Option<String> {
+        Some(self.to_string())
+    }
+}
+
+impl Shown for Address {
+    fn shown(&self) -> Option<String> {
+        Some(self.endpoint().to_string())
+    }
+}
+
+/// How each type prints.
+macro_rules! shown {
+    ($($format:literal: $($type:ty),+;)+) => { $(shown!(@ $format $($type)+);)+ };
+    (@ $format:literal $($type:ty)+) => {$(
+        impl Shown for $type {
+            fn shown(&self) -> Option<String> {
+                Some(format!($format, self))
+            }
+        }
+    )+};
+}
+
+shown! {
+    "{}": bool, u32, u64, usize, String;
+    "{:?}": Batch, CardinalityLimits, Compression, ConsoleFormat, Duration, Exemplars, Filter, HistogramAggregation,
+        Interop, Level, Limits, LogFilter, LogFormat, LogLimits, Protocol, Resource, Sampler, Spool, Temporality,
+        Vec<(String, Secret)>, Vec<Exporter>, Vec<Masked<String>>, Vec<Propagator>, Vec<View>;
+}
+
+impl Shown for PathBuf {
+    fn shown(&self) -> Option<String> {
+        Some(self.display().to_string())
     }
 }
 
@@ -140,6 +218,7 @@ macro_rules! setting {
             name: $name,
             when: When::$when,
             differs: |one, other| place!(one, $field).differs(&place!(other, $field)),
+            show: |settings| place!(settings, $field).shown(),
             #[cfg(test)]
             copy: |to, from| place!(to, $field).clone_from(&place!(from, $field)),
             $($source: source!($source $field $how),)*
@@ -153,6 +232,7 @@ const NOWHERE: Setting = Setting {
     name: "",
     when: When::Never,
     differs: |_, _| false,
+    show: |_| None,
     #[cfg(test)]
     copy: |_, _| {},
     variables: &[],
@@ -201,6 +281,7 @@ const GENERAL: [Setting; 16] = [
         name: "resource",
         when: When::Later,
         differs: |one, other| one.resource.others() != other.resource.others(),
+        show: |settings| settings.resource.others().shown(),
         #[cfg(test)]
         copy: |to, from| to.resource = from.resource.others(),
         variables: &[Variable { name: "OTEL_RESOURCE_ATTRIBUTES", read: env::resource_attributes }],
@@ -210,6 +291,7 @@ const GENERAL: [Setting; 16] = [
         name: "service_name",
         when: When::Later,
         differs: |one, other| one.resource.get("service.name") != other.resource.get("service.name"),
+        show: |settings| settings.resource.masked("service.name").shown(),
         #[cfg(test)]
         copy: |to, from| to.resource.set("service.name", from.resource.get("service.name").cloned().unwrap().into()),
         variables: &[Variable {
@@ -223,6 +305,7 @@ const GENERAL: [Setting; 16] = [
         name: "role",
         when: When::Later,
         differs: |one, other| one.resource.get("tc.role") != other.resource.get("tc.role"),
+        show: |settings| settings.resource.masked("tc.role").shown(),
         #[cfg(test)]
         copy: |to, from| to.resource.set("tc.role", from.resource.get("tc.role").cloned().unwrap().into()),
         variables: &[Variable { name: "TC_ROLE", read: |variables, _, text| variables.attribute("tc.role", text) }],
@@ -245,7 +328,7 @@ macro_rules! otlp {
             variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "PROTOCOL") => (values::protocol)]),
         setting!(concat!($scope, "otlp.endpoint"), AsExporters, ($($otlp).+.address),
             variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "ENDPOINT") => (via |variables, name, text| {
-                let named = variables.config.$($otlp).+.protocol.or(variables.config.otlp.protocol);
+                let named = variables.config.settings.$($otlp).+.protocol.or(variables.config.settings.otlp.protocol);
                 variables.put(name, text, |text| values::endpoint(text, named), |settings, endpoint| {
                     settings.$($otlp).+.address = Some($address(endpoint.into()));
                 })
@@ -388,6 +471,30 @@ const SIGNALS: [Setting; 16] = [
 ];
 
 const TABLE: [&[Setting]; 6] = [&GENERAL, &OTLP, &OTLP_TRACES, &OTLP_METRICS, &OTLP_LOGS, &SIGNALS];
+
+/// Parts of settings that can be read by themselves.
+pub(super) const PARTS: [(&str, Show); 20] = [
+    ("traces.batch.delay", |settings| settings.traces.batch.delay.shown()),
+    ("traces.batch.timeout", |settings| settings.traces.batch.timeout.shown()),
+    ("traces.batch.queue", |settings| settings.traces.batch.queue.shown()),
+    ("traces.batch.size", |settings| settings.traces.batch.size.shown()),
+    ("logs.batch.delay", |settings| settings.logs.batch.delay.shown()),
+    ("logs.batch.timeout", |settings| settings.logs.batch.timeout.shown()),
+    ("logs.batch.queue", |settings| settings.logs.batch.queue.shown()),
+    ("logs.batch.size", |settings| settings.logs.batch.size.shown()),
+    ("traces.limits.attributes", |settings| settings.traces.limits.attributes.shown()),
+    ("traces.limits.value_bytes", |settings| settings.traces.limits.value_bytes.shown()),
+    ("traces.limits.events", |settings| settings.traces.limits.events.shown()),
+    ("traces.limits.links", |settings| settings.traces.limits.links.shown()),
+    ("traces.limits.attributes_per_event", |settings| settings.traces.limits.attributes_per_event.shown()),
+    ("logs.limits.attributes", |settings| settings.logs.limits.attributes.shown()),
+    ("logs.limits.value_bytes", |settings| settings.logs.limits.value_bytes.shown()),
+    ("metrics.cardinality.default", |settings| settings.metrics.cardinality.default.shown()),
+    ("resource.schema_url", |settings| settings.resource.schema_url.shown()),
+    ("spool.directory", |settings| settings.spool.as_ref()?.directory.shown()),
+    ("spool.max_bytes", |settings| settings.spool.as_ref()?.max_bytes.shown()),
+    ("spool.max_age", |settings| settings.spool.as_ref()?.max_age.shown()),
+];
 
 /// All settings.
 pub(super) fn settings() -> impl Iterator<Item = &'static Setting> {

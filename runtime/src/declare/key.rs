@@ -78,7 +78,8 @@ impl<K: Key> KeyOf<K> {
 /// Where a key may be used.
 ///
 /// ```
-/// use tracecast::{Key, KeyKind, keys};
+/// use tracecast::{Key, keys};
+/// use tracecast::catalogue::KeyKind;
 ///
 /// assert_eq!(keys::tensor::source::META.kind, KeyKind::Label);
 /// assert_eq!(keys::tensor::artifact::META.kind, KeyKind::Id);
@@ -98,7 +99,8 @@ pub enum KeyKind {
 /// The type of a key's values on the wire.
 ///
 /// ```
-/// use tracecast::{Key, ValueType, keys};
+/// use tracecast::{Key, keys};
+/// use tracecast::catalogue::ValueType;
 ///
 /// assert_eq!(keys::tensor::artifact::META.value_type, ValueType::Str);
 /// assert_eq!(keys::size_bytes::META.value_type, ValueType::U64);
@@ -159,6 +161,7 @@ pub struct KeyMeta {
 
 impl KeyMeta {
     /// A label of type `L`.
+    #[doc(hidden)]
     #[track_caller]
     pub const fn label<L: Label>(name: &'static str, description: &'static str, source: &'static Source) -> Self {
         let mut meta = KeyMeta::new(name, description, KeyKind::Label, ValueType::Label, source);
@@ -172,6 +175,7 @@ impl KeyMeta {
     }
 
     /// An open identifier.
+    #[doc(hidden)]
     #[track_caller]
     pub const fn id<T: IdType + ?Sized>(
         name: &'static str,
@@ -182,6 +186,7 @@ impl KeyMeta {
     }
 
     /// A quantity.
+    #[doc(hidden)]
     #[track_caller]
     pub const fn measure<T: MeasureType>(
         name: &'static str,
@@ -192,6 +197,7 @@ impl KeyMeta {
     }
 
     /// Sends shared values of this key to the next process as baggage.
+    #[doc(hidden)]
     pub const fn baggage(mut self) -> Self {
         self.baggage = true;
         self

@@ -40,8 +40,7 @@ pub(crate) fn lock() -> MutexGuard<'static, Callbacks> {
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
-/// use tracecast::Temporality;
-/// use tracecast::testing::{MetricsConfig, MetricsGuard};
+/// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
 ///
 /// tc_metrics! {
 ///     /// Jobs that wait.

@@ -4,14 +4,13 @@ use crate::declare::value::OwnedValue;
 
 /// The instrumentation scope of third-party spans and instruments: a library and its description.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ForeignScope {
+pub(crate) struct ForeignScope {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its version.
-    pub version: Option<String>,
+    pub(crate) version: Option<String>,
     /// The URL of the schema that defines its attribute names.
-    pub schema_url: Option<String>,
+    pub(crate) schema_url: Option<String>,
     /// Its attributes.
-    pub attributes: Vec<(String, OwnedValue)>,
+    pub(crate) attributes: Vec<(String, OwnedValue)>,
 }

@@ -5,7 +5,7 @@ use crate::declare::value::OwnedValue;
 use crate::encode::resource::EncodedResource;
 use crate::encode::trace::TraceBatch;
 use crate::encode::{json, metrics};
-use crate::meter::snapshot::Snapshot;
+use crate::meter::snapshot::{ExponentialPoint, Snapshot};
 use crate::record::clock;
 use crate::record::finished::FinishedSpan;
 use crate::record::recorder;
@@ -119,6 +119,24 @@ impl Encoder {
     /// The same in JSON.
     pub fn metrics_json(&self, snapshot: &Snapshot) -> Vec<u8> {
         json::metrics_request(&self.resource, snapshot)
+    }
+}
+
+/// What only exporters read of an exponential histogram.
+#[derive(Debug)]
+pub struct ExponentialParts<'a> {
+    pub scale: &'a mut i32,
+    pub zero_count: &'a mut u64,
+    pub zero_threshold: &'a mut f64,
+    pub offset: &'a mut i32,
+    pub counts: &'a mut Vec<u64>,
+}
+
+impl<'a> ExponentialParts<'a> {
+    /// The parts of a point.
+    pub fn of(point: &'a mut ExponentialPoint) -> Self {
+        let ExponentialPoint { scale, zero_count, zero_threshold, offset, counts, .. } = point;
+        ExponentialParts { scale, zero_count, zero_threshold, offset, counts }
     }
 }
 

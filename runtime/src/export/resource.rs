@@ -26,7 +26,7 @@ pub(crate) fn describe(config: &Config) -> EncodedResource {
         file: &|path| std::fs::read_to_string(path).ok(),
         executable: executable(),
     };
-    let configured = config.resource.attributes.iter();
+    let configured = config.settings.resource.attributes.iter();
     let mut attributes: Vec<(String, OwnedValue)> =
         configured.map(|(name, value)| (name.clone(), (**value).clone())).collect();
     if config.service_name().is_none() {
@@ -41,7 +41,7 @@ pub(crate) fn describe(config: &Config) -> EncodedResource {
         attributes.iter_mut().for_each(|(name, value)| redact.attribute(name, value));
     }
     let resource = EncodedResource::new(&attributes);
-    match &config.resource.schema_url {
+    match &config.settings.resource.schema_url {
         Some(url) => resource.with_schema_url(url),
         None => resource,
     }

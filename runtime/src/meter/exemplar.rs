@@ -15,8 +15,7 @@ use crate::record::local;
 /// Which measurements become exemplars.
 ///
 /// ```
-/// use tracecast::Exemplars;
-/// use tracecast::testing::MetricsConfig;
+/// use tracecast::testing::{Exemplars, MetricsConfig};
 ///
 /// let config = MetricsConfig { exemplars: Exemplars::Off, ..MetricsConfig::default() };
 /// assert_ne!(config.exemplars, Exemplars::default());

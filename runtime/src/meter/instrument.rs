@@ -290,7 +290,8 @@ histogram!(f64 => F64, u64 => U64);
 /// Numbers that metrics count in: `u64`, `i64` and `f64`.
 ///
 /// ```
-/// use tracecast::{Number, NumberType};
+/// use tracecast::Number;
+/// use tracecast::catalogue::NumberType;
 ///
 /// assert_eq!(<u64 as Number>::TYPE, NumberType::U64);
 /// ```

@@ -6,7 +6,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::base::notice;
-use crate::catalogue::{Conflict, catalogue};
+use crate::catalogue::Conflict;
+use crate::catalogue::list::catalogue;
 use crate::declare::cells;
 use crate::declare::sections::LINKED;
 use crate::declare::switch;
@@ -45,8 +46,7 @@ impl Default for MetricsConfig {
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
-/// use tracecast::Temporality;
-/// use tracecast::testing::{MetricsConfig, MetricsGuard};
+/// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
 ///
 /// tc_metrics! {
 ///     /// Bytes read.

@@ -16,8 +16,7 @@ use crate::record::clock::{self, Converter};
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
-/// use tracecast::Temporality;
-/// use tracecast::testing::{MetricsConfig, MetricsGuard};
+/// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
 ///
 /// tc_metrics! {
 ///     /// Bytes read.

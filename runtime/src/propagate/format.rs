@@ -7,7 +7,7 @@
 /// use tracecast::config::{Config, Propagator};
 ///
 /// let config = Config::new().with_propagators(vec![Propagator::TraceContext, Propagator::B3]);
-/// assert!(!config.propagators.contains(&Propagator::Baggage));
+/// assert_eq!(config.get("propagators").as_deref(), Some("[TraceContext, B3]"));
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,8 +50,8 @@ pub(crate) struct Bridge {
 /// # #[cfg(feature = "otlp")] {
 /// use tracecast::config::{Config, Interop};
 ///
-/// assert_eq!(Config::new().interop, Interop::Boundaries);
-/// assert_eq!(Config::new().with_interop(Interop::Full).interop, Interop::Full);
+/// assert_eq!(Config::new().get("interop").as_deref(), Some("Boundaries"));
+/// let config = Config::new().with_interop(Interop::Full);
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -108,7 +108,7 @@ pub struct Event {
     /// More about it.
     pub attributes: Vec<Attribute>,
     /// Attributes left out because of a limit; those of our own spans are counted on the span.
-    pub dropped_attributes: u32,
+    pub(crate) dropped_attributes: u32,
 }
 
 /// Another span that this one has to do with.
@@ -132,29 +132,22 @@ pub struct Link {
     /// Whether it was sampled.
     pub sampled: bool,
     /// Whether it is in another process. Our own links do not record that.
-    pub is_remote: Option<bool>,
+    pub(crate) is_remote: Option<bool>,
     /// `tracestate` of its trace, if a third party gave it.
-    pub trace_state: String,
+    pub(crate) trace_state: String,
     /// What a third party says about the link.
-    pub attributes: Vec<Attribute>,
+    pub(crate) attributes: Vec<Attribute>,
     /// Attributes left out because of a limit.
-    pub dropped_attributes: u32,
+    pub(crate) dropped_attributes: u32,
 }
 
-/// The status that a third party gave its span.
-///
-/// ```
-/// use tracecast::{Kind, Outcome, Span, Status};
-///
-/// let captured = tracecast::testing::capture(|| {
-///     Span::builder("Store/Get", Kind::Internal).start().end_with(Outcome::Error);
-/// });
-/// // The status of our own spans follows from their outcome.
-/// assert_eq!(captured.span("Store/Get").status, Status::Unset);
-/// ```
+/// The status that a third party gave its span. That of our own spans follows from their outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Status {
+#[cfg_attr(
+    not(any(feature = "otel", feature = "tracing")),
+    expect(dead_code, reason = "spans of third parties have one")
+)]
+pub(crate) enum Status {
     /// The outcome says how it ended.
     #[default]
     Unset,
@@ -164,7 +157,7 @@ pub enum Status {
     Error(Cow<'static, str>),
 }
 
-/// A span that has ended. Those of third parties, of the OpenTelemetry API or of `tracing`, are the same data with a scope.
+/// A span that has ended.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -181,7 +174,8 @@ pub enum Status {
 #[non_exhaustive]
 pub struct FinishedSpan {
     /// Who made it; `None` for our own.
-    pub scope: Option<Arc<ForeignScope>>,
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only exporters read it"))]
+    pub(crate) scope: Option<Arc<ForeignScope>>,
     /// `Component/Operation`. Those of third parties have any name.
     pub name: Cow<'static, str>,
     /// Its kind.
@@ -203,7 +197,7 @@ pub struct FinishedSpan {
     /// How it ended.
     pub outcome: Outcome,
     /// The status that a third party gave it.
-    pub status: Status,
+    pub(crate) status: Status,
     /// Its attributes; a key stands once.
     pub attributes: Vec<Attribute>,
     /// Its events, in the order in which they were recorded.

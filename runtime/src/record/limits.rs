@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// Limits of a span. Besides them, a whole span has to fit into 16 KiB.
 ///
 /// ```
-/// use tracecast::Limits;
-/// use tracecast::testing::RecordingConfig;
+/// use tracecast::testing::{Limits, RecordingConfig};
 ///
 /// let limits = Limits { value_bytes: 256, ..Limits::default() };
 /// let config = RecordingConfig { limits, ..RecordingConfig::default() };

@@ -29,17 +29,22 @@ use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use crate::meter::exemplar::Exemplars;
 pub use crate::meter::metering::{MetricsConfig, MetricsGuard};
 pub use crate::meter::reader::Reader;
+pub use crate::meter::snapshot::{
+    ExemplarPoint, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot, Temporality,
+};
+pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link};
+pub use crate::record::limits::Limits;
 pub use crate::record::recorder::{Accounting, Capacity, Dropped};
 pub use crate::trace::recording::{AlreadyRecording, Recording, RecordingConfig};
 
 use crate::declare::amount::Measurement;
 use crate::declare::switch;
-use crate::meter::snapshot::{self, MetricPoints, PointValue};
+use crate::meter::snapshot;
 use crate::record::clock::{self, Converter};
 use crate::record::ext::{Ext, Sink};
-use crate::record::finished::FinishedSpan;
 use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
 use crate::trace::context::Context;
 use crate::trace::fork;

@@ -1,12 +1,11 @@
 //! After its first use a metric allocates nothing; unused, it takes less than a kilobyte; used, what the catalogue says.
 
-use tracecast::Temporality;
 use tracecast::keys::{
     device,
     tensor::{SourceType, source},
 };
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard, RecordingConfig};
+use tracecast::testing::{MetricsConfig, MetricsGuard, RecordingConfig, Temporality};
 
 use crate::counting::{ALLOCATIONS, BYTES};
 use crate::turn::{start_recording, turn};

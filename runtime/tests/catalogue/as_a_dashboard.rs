@@ -85,7 +85,7 @@ fn every_metric_is_asked_for_and_nothing_else() {
     let mut samples: BTreeMap<String, String> = BTreeMap::new();
     for metric in tracecast::catalogue().metrics {
         let name = metric.prometheus_name();
-        if metric.kind == tracecast::MetricKind::Histogram {
+        if metric.kind == tracecast::catalogue::MetricKind::Histogram {
             samples.insert(format!("{name}_bucket"), name.clone());
         }
         samples.insert(name.clone(), name);

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
+use tracecast::Label;
+use tracecast::catalogue::CatalogueData;
 use tracecast::keys::{
     device,
     tensor::{SourceType, source},
 };
 use tracecast::prelude::*;
-use tracecast::{CatalogueData, Label};
 
 /// A service and its method, which depend on each other.
 #[derive(Clone, Copy)]

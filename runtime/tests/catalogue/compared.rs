@@ -1,7 +1,7 @@
 //! Two catalogues are compared: what would break those who use the telemetry is told, each way.
 
 use serde_json::{Value, json};
-use tracecast::{CatalogueData, Comparison};
+use tracecast::catalogue::{CatalogueData, Comparison};
 
 fn before() -> Value {
     let metric = |name: &str, kind: &str, unit: &str, labels: Value, series: u64| {

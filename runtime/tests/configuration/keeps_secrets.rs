@@ -17,7 +17,7 @@ fn printed(config: &Config) -> String {
         write!(all, "{:?}", config.destinations(signal)).unwrap();
     }
     for (setting, origin) in config.origins() {
-        write!(all, "{setting} {origin}").unwrap();
+        write!(all, "{setting} {origin} {:?}", config.get(setting)).unwrap();
     }
     all
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use tracecast::config::{Config, Severity, Signal};
+use tracecast::config::{Config, Signal};
 
 /// A file that goes away with the test.
 struct File(PathBuf);
@@ -51,7 +51,9 @@ fn beside_a_file_other_standard_variables_are_ignored() {
     assert_eq!(read.service_name(), Some("filed"));
     assert!(!format!("{read:?}").contains("ignored"));
     assert_eq!(read.problems(), []);
-    assert!(!read.filter.allows("Store/Load"), "variables of ours hold beside a file");
+    let filter = Config::new().with_filter("Store=off".parse().unwrap());
+    assert_eq!(read.get("filter"), filter.get("filter"), "variables of ours hold beside a file");
+    assert_ne!(read.get("filter"), Config::new().get("filter"));
     assert_eq!(read.origin("log_filter").to_string(), "LOG_LEVEL");
 }
 
@@ -69,7 +71,8 @@ fn a_bad_file_means_off() {
         [("OTEL_CONFIG_FILE", file.path()), ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://x:4318"), ("TC_STRICT", "true")];
     let read = config(&variables);
     assert_eq!(Signal::ALL.map(|signal| read.is_on(signal)), [false; 3]);
-    assert!(read.strict && read.problems().iter().any(|problem| problem.severity == Severity::Error));
+    assert_eq!(read.get("strict").as_deref(), Some("true"));
+    assert!(read.problems().iter().any(|problem| problem.is_error()));
     assert_eq!(read.origin("enabled").to_string(), "OTEL_CONFIG_FILE");
     let text = read.problems()[0].to_string();
     assert!(text.starts_with(&format!("{} line 2: tracer_provider.", file.path())), "{text}");

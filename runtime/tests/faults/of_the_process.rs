@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tracecast::Guard;
-use tracecast::config::{Batch, Config, Protocol, Signal, Spool};
+use tracecast::config::{Config, Protocol, Signal, Spool};
 use tracecast::prelude::*;
 
 use crate::child::{Child, Running};
@@ -322,7 +322,7 @@ fn a_backend_that_finds_requests_too_large_gets_smaller_ones() {
         let folder = Folder::new("faults-picky");
         let receiver = Faulty::start(protocol, Mood::Picky(20 << 10), false);
         let config = receiver.configure(Config::new()).with_exporters(Signal::Metrics, Vec::new());
-        let config = config.with_span_batch(batch_of(1_000));
+        let config = config.with_span_batch(|batch| batch.size = 1_000);
         let telemetry = config.clone().init().unwrap();
         (0..MADE).for_each(step);
         let report = telemetry.shutdown(LONG);
@@ -343,16 +343,10 @@ fn a_backend_that_finds_requests_too_large_gets_smaller_ones() {
     }
 }
 
-fn batch_of(spans: u32) -> Batch {
-    let mut batch = Batch::default();
-    batch.size = spans;
-    batch
-}
-
 /// Starts with ten spans to a request, and a spool. Without metrics, which do not go to disk and would be waited for.
 fn start(receiver: &Faulty, folder: &Folder) -> Guard {
     let config = receiver.configure(Config::new()).with_exporters(Signal::Metrics, Vec::new());
-    config.with_spool(Spool::new(&folder.0)).with_span_batch(batch_of(10)).init().unwrap()
+    config.with_spool(Spool::new(&folder.0)).with_span_batch(|batch| batch.size = 10).init().unwrap()
 }
 
 /// Has so many spans on disk.

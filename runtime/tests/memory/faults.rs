@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use tracecast::config::{Batch, Config, Protocol, Signal, Spool};
+use tracecast::config::{Config, Protocol, Signal, Spool};
 use tracecast::prelude::*;
 use tracecast::{Guard, Report};
 
@@ -38,10 +38,8 @@ fn gauge(guard: &Guard, name: &str) -> f64 {
 fn check(protocol: Protocol, fault: Mood, spool: bool) {
     let _turn = turn();
     let (receiver, folder) = (Faulty::start(protocol, fault, false), Folder::new("faults-memory"));
-    let mut batch = Batch::default();
-    batch.size = BATCH;
     let config = receiver.configure(Config::new()).with_memory_limit(LIMIT).with_exporters(Signal::Logs, Vec::new());
-    let mut config = config.with_span_batch(batch);
+    let mut config = config.with_span_batch(|batch| batch.size = BATCH);
     if spool {
         config = config.with_spool(Spool::new(&folder.0).with_max_bytes(DISK)).with_timeout(Duration::from_millis(200));
     }

@@ -1,8 +1,10 @@
 //! Exemplars lead from a bucket to a trace: one per bucket and collection, only of sampled spans unless asked for others.
 
+use tracecast::Sampler;
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard, Reader, RecordingConfig};
-use tracecast::{ExemplarPoint, Exemplars, PointValue, Sampler, Temporality};
+use tracecast::testing::{
+    ExemplarPoint, Exemplars, MetricsConfig, MetricsGuard, PointValue, Reader, RecordingConfig, Temporality,
+};
 
 use crate::turn::{start_recording, turn};
 

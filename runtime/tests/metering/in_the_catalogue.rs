@@ -1,12 +1,12 @@
 //! Every metric is listed with its worst case, and has the name under which Prometheus stores it.
 
+use tracecast::catalogue::{Conflict, MetricKind};
 use tracecast::keys::{
     device,
     tensor::{SourceType, source},
 };
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard};
-use tracecast::{Conflict, MetricKind, PointValue, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, PointValue, Temporality};
 
 use crate::turn::turn;
 
@@ -84,7 +84,7 @@ fn every_name_goes_through_prometheus_unchanged() {
 
 #[test]
 fn units_follow_from_names() {
-    let unit = |declaration: &tracecast::MetricMeta| declaration.unit;
+    let unit = |declaration: &tracecast::catalogue::MetricMeta| declaration.unit;
     assert_eq!(unit(P2P_BYTES.declaration()), "By");
     assert_eq!(unit(POOL.declaration()), "1");
     assert_eq!([unit(AVAILABLE.declaration()), unit(SPEED.declaration())], ["", ""]);

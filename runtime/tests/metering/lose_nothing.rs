@@ -8,8 +8,7 @@ use tracecast::keys::{
     tensor::{SourceType, source},
 };
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard, Reader};
-use tracecast::{PointValue, Snapshot, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, PointValue, Reader, Snapshot, Temporality};
 
 use crate::turn::turn;
 

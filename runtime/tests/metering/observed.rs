@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use tracecast::Temporality;
 use tracecast::keys::device;
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
 
 use crate::turn::turn;
 

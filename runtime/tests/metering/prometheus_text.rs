@@ -1,9 +1,8 @@
 //! The text for those who must be scraped: every kind of metric, as Prometheus reads it.
 
-use tracecast::Temporality;
 use tracecast::keys::tensor::{SourceType, source};
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
 
 use crate::turn::turn;
 

@@ -5,8 +5,8 @@ use tracecast::keys::{
     tensor::{SourceType, source},
 };
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard};
-use tracecast::{Label, MetricsError, PointValue, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, PointValue, Temporality};
+use tracecast::{Label, MetricsError};
 
 use crate::turn::turn;
 

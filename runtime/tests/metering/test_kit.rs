@@ -2,14 +2,13 @@
 
 use std::thread;
 
+use tracecast::Context;
 use tracecast::keys::{
     device,
     tensor::{SourceType, source},
 };
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard};
-use tracecast::testing::{capture, capture_async};
-use tracecast::{Context, PointValue, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, PointValue, Temporality, capture, capture_async};
 
 use crate::turn::turn;
 

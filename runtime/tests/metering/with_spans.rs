@@ -7,8 +7,8 @@ use futures::channel::oneshot;
 use futures::executor::block_on;
 use tracecast::keys::tensor::artifact;
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig};
-use tracecast::{Filter, PointValue, Sampler, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, PointValue, Recording, RecordingConfig, Temporality};
+use tracecast::{Filter, Sampler};
 
 use crate::metered::StoreError;
 use crate::turn::{start_recording, turn};

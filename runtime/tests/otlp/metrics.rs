@@ -7,14 +7,16 @@ use opentelemetry_proto::tonic::metrics::v1::{
     NumberDataPoint, Sum, exemplar, exponential_histogram_data_point::Buckets, metric::Data, number_data_point,
 };
 use prost::Message;
-use tracecast::__bench::Encoder;
+use tracecast::__bench::{Encoder, ExponentialParts};
 use tracecast::keys::{
     device,
     tensor::{SourceType, source},
 };
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard, Reader, RecordingConfig};
-use tracecast::{ExemplarPoint, Exemplars, MetricPoints, Point, PointValue, Snapshot, Temporality};
+use tracecast::testing::{
+    ExemplarPoint, Exemplars, MetricPoints, MetricsConfig, MetricsGuard, Point, PointValue, Reader, RecordingConfig,
+    Snapshot, Temporality,
+};
 
 use crate::kit::Random;
 use crate::turn::{start_recording, turn};
@@ -154,21 +156,23 @@ fn histogram(point: &Point, start: u64, time: u64) -> HistogramDataPoint {
 
 fn exponential(point: &Point, start: u64, time: u64) -> ExponentialHistogramDataPoint {
     let PointValue::Exponential(value) = &point.value else { panic!("{point:?}") };
+    let mut copy = value.clone();
+    let parts = ExponentialParts::of(&mut copy);
     ExponentialHistogramDataPoint {
         attributes: key_values(point),
         start_time_unix_nano: start,
         time_unix_nano: time,
         count: value.count,
         sum: Some(value.sum),
-        scale: value.scale,
-        zero_count: value.zero_count,
-        positive: Some(Buckets { offset: value.offset, bucket_counts: value.counts.clone() }),
+        scale: *parts.scale,
+        zero_count: *parts.zero_count,
+        positive: Some(Buckets { offset: *parts.offset, bucket_counts: parts.counts.clone() }),
         negative: None,
         flags: 0,
         exemplars: exemplars(&value.exemplars),
         min: value.min,
         max: value.max,
-        zero_threshold: value.zero_threshold,
+        zero_threshold: *parts.zero_threshold,
     }
 }
 
@@ -244,8 +248,9 @@ fn extreme_values_are_the_same_each_way() {
                 value.counts.fill(u64::MAX);
             }
             PointValue::Exponential(value) => {
-                (value.scale, value.offset, value.zero_count) = (i32::MIN, i32::MAX, u64::MAX);
-                value.counts = vec![0, 1, 127, 128, u64::MAX];
+                let parts = ExponentialParts::of(value);
+                (*parts.scale, *parts.offset, *parts.zero_count) = (i32::MIN, i32::MAX, u64::MAX);
+                *parts.counts = vec![0, 1, 127, 128, u64::MAX];
             }
             other => panic!("{other:?}"),
         }

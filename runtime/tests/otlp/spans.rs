@@ -8,8 +8,8 @@ use opentelemetry_proto::tonic::trace::v1::{Span as Decoded, Status, span};
 use prost::Message;
 use tracecast::__bench::Encoder;
 use tracecast::prelude::*;
-use tracecast::testing::{Recording, RecordingConfig};
-use tracecast::{Attribute, Context, FinishedSpan, Kind, Limits, Outcome, OwnedValue, Span, SpanId, Static, TraceId};
+use tracecast::testing::{Attribute, FinishedSpan, Limits, Recording, RecordingConfig};
+use tracecast::{Context, Kind, Outcome, OwnedValue, Span, SpanId, Static, TraceId};
 
 use crate::kit::{Random, key_value};
 use crate::turn::{start_recording, turn};
@@ -187,7 +187,7 @@ fn expected(span: &FinishedSpan) -> Decoded {
     }
 }
 
-fn expected_event(event: &tracecast::Event) -> span::Event {
+fn expected_event(event: &tracecast::testing::Event) -> span::Event {
     span::Event {
         time_unix_nano: event.unix_nanos,
         name: event.name.to_string(),
@@ -196,7 +196,7 @@ fn expected_event(event: &tracecast::Event) -> span::Event {
     }
 }
 
-fn expected_link(link: &tracecast::Link) -> span::Link {
+fn expected_link(link: &tracecast::testing::Link) -> span::Link {
     span::Link {
         trace_id: link.trace_id.0.to_be_bytes().to_vec(),
         span_id: link.span_id.0.to_be_bytes().to_vec(),

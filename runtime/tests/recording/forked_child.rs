@@ -3,9 +3,8 @@
 use std::io::Read;
 use std::os::fd::FromRawFd;
 
-use tracecast::Temporality;
 use tracecast::prelude::*;
-use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig, Temporality};
 
 use crate::child::is_alone;
 

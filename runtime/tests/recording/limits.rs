@@ -1,8 +1,8 @@
 //! A span keeps what its limits allow, and says how much it left out.
 
 use tracecast::prelude::*;
-use tracecast::testing::RecordingConfig;
-use tracecast::{Context, FinishedSpan, Limits, OwnedValue, Static};
+use tracecast::testing::{FinishedSpan, Limits, RecordingConfig};
+use tracecast::{Context, OwnedValue, Static};
 
 use crate::turn::{start_recording, turn};
 

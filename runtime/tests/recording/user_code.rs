@@ -7,8 +7,7 @@ use std::sync::{Arc, MutexGuard};
 
 use tracecast::keys::{size_bytes, tensor::artifact};
 use tracecast::prelude::*;
-use tracecast::testing::capture;
-use tracecast::testing::{Recording, RecordingConfig};
+use tracecast::testing::{Recording, RecordingConfig, capture};
 use tracecast::{Label, Sampler, Scope, Static, current};
 
 use crate::turn::{start_recording, turn};

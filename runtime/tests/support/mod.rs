@@ -8,8 +8,7 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use futures::executor::block_on;
-use tracecast::FinishedSpan;
-use tracecast::testing::capture;
+use tracecast::testing::{FinishedSpan, capture};
 
 /// Runs `f`; it must return `value` and leave exactly the spans of `tree`.
 #[track_caller]

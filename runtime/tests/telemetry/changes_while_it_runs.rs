@@ -5,7 +5,7 @@ use std::time::Duration;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::{AnyValue, any_value};
 use prost::Message;
-use tracecast::config::{Batch, Config, ConsoleFormat, Exporter, Signal};
+use tracecast::config::{Batch, Config, ConsoleFormat, Exporter, OtlpSettings, Signal};
 use tracecast::prelude::*;
 use tracecast::{Guard, InternedKey, Report, Sampler};
 use tracecast_receiver::Receiver;
@@ -49,11 +49,14 @@ fn to(receiver: &Receiver) -> Config {
     Config::new().with_endpoint(receiver.endpoint())
 }
 
-/// Batches that are sent at once, however few spans they have.
-fn soon() -> Batch {
-    let mut batch = Batch::default();
+/// Sends batches at once, however few spans they have.
+fn soon(batch: &mut Batch) {
     batch.delay = Duration::from_millis(50);
-    batch
+}
+
+fn traces_to(receiver: &Receiver) -> OtlpSettings {
+    let endpoint = format!("{}/v1/traces", receiver.endpoint::<String>());
+    OtlpSettings::default().with_endpoint(endpoint.parse().unwrap())
 }
 
 fn flush(telemetry: &Guard) -> Report {
@@ -218,13 +221,10 @@ fn a_hook_serves_receivers_of_both_forms() {
     let _turn = turn();
     let receivers = [Receiver::start(), Receiver::start()];
     let protocols = [tracecast::config::Protocol::HttpProtobuf, tracecast::config::Protocol::HttpJson];
-    let exporters = receivers.iter().zip(protocols).map(|(receiver, protocol)| {
-        let mut settings = tracecast::config::OtlpSettings::default();
-        settings.address =
-            Some(tracecast::config::Address::Base(receiver.endpoint::<tracecast::config::Endpoint>().into()));
-        settings.protocol = Some(protocol);
-        Exporter::Otlp(Box::new(settings))
-    });
+    let exporters = receivers
+        .iter()
+        .zip(protocols)
+        .map(|(receiver, protocol)| Exporter::Otlp(Box::new(traces_to(receiver).with_protocol(protocol))));
     let telemetry = Config::new()
         .with_exporters(Signal::Traces, exporters.collect())
         .with_redaction(|_, text| text.contains("hunter2").then(|| "[removed]".to_owned()))
@@ -246,12 +246,7 @@ fn with_several_receivers_the_slowest_counts() {
     let _turn = turn();
     let (well, sick) = (Receiver::start(), Receiver::start());
     sick.set_sick(true);
-    let otlp = |receiver: &Receiver| {
-        let mut settings = tracecast::config::OtlpSettings::default();
-        settings.address =
-            Some(tracecast::config::Address::Base(receiver.endpoint::<tracecast::config::Endpoint>().into()));
-        Exporter::Otlp(Box::new(settings))
-    };
+    let otlp = |receiver: &Receiver| Exporter::Otlp(Box::new(traces_to(receiver)));
     let config = Config::new()
         .with_console(ConsoleFormat::Json)
         .with_exporters(Signal::Traces, vec![otlp(&well), Exporter::Console, otlp(&sick)]);
@@ -369,9 +364,7 @@ fn reading_the_same_again_changes_nothing() {
     let receiver = Receiver::start();
     let section = format!(r#"{{"service_name": "store", "otlp_endpoint": "{}"}}"#, receiver.endpoint::<String>());
     let config = Config::from_env().with_telemetry(serde_json::from_str(&section).unwrap());
-    let mut batch = config.traces.batch;
-    batch.size = 256;
-    let telemetry = config.with_span_batch(batch).init().unwrap();
+    let telemetry = config.with_span_batch(|batch| batch.size = 256).init().unwrap();
     load("one");
     telemetry.set_filter("Cache=off".parse().unwrap());
     let reloaded = telemetry.reload().unwrap();
@@ -548,7 +541,7 @@ fn a_receiver_that_is_down_does_not_hold_up_another_signal() {
     sick.set_sick(true);
     let config =
         to(&well).with_signal_endpoint(Signal::Metrics, format!("http://{}/v1/metrics", sick.address).parse().unwrap());
-    let config = config.with_span_batch(soon()).with_metric_interval(Duration::from_millis(5));
+    let config = config.with_span_batch(soon).with_metric_interval(Duration::from_millis(5));
     let telemetry = config.with_memory_limit(4 << 20).init().unwrap();
     // Large requests, until those of metrics fill the memory that they may use.
     (0..1500_u32).for_each(|slot| BY_SLOT.add(1, (slot,)));
@@ -578,7 +571,7 @@ fn session(receiver: &Receiver) {
 fn markers_of_open_spans_are_accounted_for() {
     let _turn = turn();
     let receiver = Receiver::start();
-    let config = to(&receiver).with_exporters(Signal::Metrics, Vec::new()).with_span_batch(soon());
+    let config = to(&receiver).with_exporters(Signal::Metrics, Vec::new()).with_span_batch(soon);
     let telemetry = config.init().unwrap();
     session(&receiver);
     let report = telemetry.shutdown(LONG);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use tracecast::config::{Batch, Config, Signal, Spool};
+use tracecast::config::{Config, Signal, Spool};
 use tracecast::prelude::*;
 use tracecast_receiver::Receiver;
 
@@ -29,10 +29,8 @@ impl Drop for Folder {
 }
 
 fn config(receiver: &Receiver, folder: &Folder) -> Config {
-    let mut batch = Batch::default();
-    batch.delay = Duration::from_millis(50);
     Config::new()
-        .with_span_batch(batch)
+        .with_span_batch(|batch| batch.delay = Duration::from_millis(50))
         .with_endpoint(receiver.endpoint())
         .with_exporters(Signal::Metrics, Vec::new())
         .with_exporters(Signal::Logs, Vec::new())

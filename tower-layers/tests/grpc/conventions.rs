@@ -6,7 +6,8 @@ use crate::support::grpc::World;
 use crate::support::{BOTH, alone, meter, of_kind, record, spans_of};
 use tonic::Code;
 use tracecast::__layers::conventions::{Conventions, set_rpc};
-use tracecast::{FinishedSpan, Kind, OwnedValue};
+use tracecast::testing::FinishedSpan;
+use tracecast::{Kind, OwnedValue};
 use tracecast_tower::GrpcClientLayer;
 
 /// Conventions are those of the process. Other tests rely on the default.

@@ -32,7 +32,7 @@ fn within(request: &str, timeout: Duration) -> Request<String> {
 
 /// For its client a call without an answer has failed; that nobody waited for one is told besides.
 #[track_caller]
-fn check_given_up(spans: &[tracecast::FinishedSpan], messages: [u64; 2]) {
+fn check_given_up(spans: &[tracecast::testing::FinishedSpan], messages: [u64; 2]) {
     check(spans, Kind::Client, Code::Cancelled, Outcome::Error, messages);
     let client = of_kind(spans, Kind::Client);
     assert_eq!(client.attribute("tc.outcome"), Some(&OwnedValue::Str("cancelled".into())));
@@ -517,8 +517,9 @@ fn load_shed() {
         let spans = spans_of(&recording, &BOTH).await;
         // The server's layer is inside: it never saw that call.
         let shed = i64::from(status.code() as i32);
-        let is_shed =
-            |span: &&tracecast::FinishedSpan| span.attribute("rpc.grpc.status_code") == Some(&OwnedValue::I64(shed));
+        let is_shed = |span: &&tracecast::testing::FinishedSpan| {
+            span.attribute("rpc.grpc.status_code") == Some(&OwnedValue::I64(shed))
+        };
         let clients = spans.iter().filter(|span| span.kind == Kind::Client);
         assert_eq!(clients.filter(is_shed).filter(|span| span.outcome == Outcome::Error).count(), 1, "{spans:#?}");
         assert_eq!(spans.iter().filter(|span| span.kind == Kind::Server).filter(is_shed).count(), 0, "{spans:#?}");

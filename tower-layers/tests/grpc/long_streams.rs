@@ -18,8 +18,8 @@ use tonic::transport::Server;
 use tower_layer::Layer;
 use tower_service::Service;
 use tracecast::prelude::*;
-use tracecast::testing::Recording;
-use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue, PointValue};
+use tracecast::testing::{FinishedSpan, PointValue, Recording};
+use tracecast::{Kind, Outcome, OwnedValue};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, MessageSpans};
 
 fn number(span: &FinishedSpan, key: &str) -> Option<u64> {
@@ -112,7 +112,7 @@ fn a_stream_is_seen_before_it_ends_also_if_nothing_happens() {
             assert!(spans.iter().all(|span| span.parent_span_id == first.parent_span_id), "{spans:#?}");
             assert!(spans.iter().all(|span| span.trace_id == context.trace_id()), "{spans:#?}");
         }
-        let count = |snapshot: &tracecast::Snapshot, name: &str| {
+        let count = |snapshot: &tracecast::testing::Snapshot, name: &str| {
             let points = &snapshot.metric(name).unwrap().points;
             points.iter().map(|point| point.value.as_f64()).sum::<f64>()
         };

@@ -6,7 +6,8 @@ use axum::body::Body;
 use http::Request;
 use tower::ServiceExt;
 use tower_layer::Layer;
-use tracecast::{FinishedSpan, Kind, OwnedValue};
+use tracecast::testing::FinishedSpan;
+use tracecast::{Kind, OwnedValue};
 use tracecast_tower::HttpServerLayer;
 
 #[track_caller]

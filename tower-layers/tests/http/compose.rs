@@ -23,7 +23,8 @@ use tower_http::timeout::TimeoutLayer;
 use tower_http::trace::TraceLayer;
 use tower_layer::Layer;
 use tower_service::Service;
-use tracecast::{FinishedSpan, Kind, Outcome};
+use tracecast::testing::FinishedSpan;
+use tracecast::{Kind, Outcome};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;

@@ -10,8 +10,7 @@ use axum::body::Body;
 use http::{Request, Response};
 use tower::ServiceExt;
 use tower_layer::Layer;
-use tracecast::PointValue;
-use tracecast::testing::Reader;
+use tracecast::testing::{PointValue, Reader};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
 async fn active(reader: &mut Reader, expected: f64) -> f64 {

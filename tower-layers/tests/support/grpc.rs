@@ -22,8 +22,8 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use tower_layer::Layer;
 use tower_service::Service;
 use tracecast::prelude::*;
-use tracecast::testing::Reader;
-use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue};
+use tracecast::testing::{FinishedSpan, Reader};
+use tracecast::{Kind, Outcome, OwnedValue};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, MessageSpans, TracedChannel};
 
 /// Messages are texts.

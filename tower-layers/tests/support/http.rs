@@ -22,8 +22,8 @@ use tokio_stream::StreamExt;
 use tower::ServiceExt;
 use tower_layer::Layer;
 use tracecast::prelude::*;
-use tracecast::testing::{Reader, Recording};
-use tracecast::{FinishedSpan, Kind, Outcome, OwnedValue};
+use tracecast::testing::{FinishedSpan, Reader, Recording};
+use tracecast::{Kind, Outcome, OwnedValue};
 use tracecast_tower::http::ResponseBody;
 use tracecast_tower::{HttpClient, HttpClientLayer, HttpServerLayer};
 

@@ -13,8 +13,10 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tracecast::testing::{MetricsConfig, MetricsGuard, Reader, Recording, RecordingConfig};
-use tracecast::{Context, FinishedSpan, Kind, OwnedValue, PointValue, Snapshot, Temporality, propagation};
+use tracecast::testing::{
+    FinishedSpan, MetricsConfig, MetricsGuard, PointValue, Reader, Recording, RecordingConfig, Snapshot, Temporality,
+};
+use tracecast::{Context, Kind, OwnedValue, propagation};
 
 pub const BOTH: [Kind; 2] = [Kind::Server, Kind::Client];
 

@@ -7,10 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use futures::StreamExt as _;
 use futures::executor::block_on;
-use tracecast::Temporality;
 use tracecast::keys::tensor::SourceType;
-use tracecast::testing::capture;
-use tracecast::testing::{MetricsConfig, MetricsGuard};
+use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality, capture};
 use tracecast_off_test::EVALUATED;
 use tracecast_off_test::metrics::{self as user, LoadsMeasured as _, Measured, StoreError};
 

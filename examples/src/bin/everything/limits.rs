@@ -3,9 +3,9 @@
 use tracecast::prelude::*;
 use tracecast::{Context, SpanId, TraceId, current};
 
-use super::LIMITS;
 use super::made::{Link, Watch, attributes, int, text};
 use super::spans::{Phase, keys};
+use super::{EVENTS, LINKS, VALUE_BYTES};
 
 mod many {
     tracecast::tc_keys! {
@@ -34,8 +34,8 @@ mod many {
 #[tc_span("Everything/Limited")]
 pub(crate) fn limited(watch: Watch) {
     watch.inside("Everything/Limited", "internal", []);
-    let long = "ü".repeat(LIMITS.value_bytes as usize);
-    let cut = "ü".repeat(LIMITS.value_bytes as usize / 2);
+    let long = "ü".repeat(VALUE_BYTES as usize);
+    let cut = "ü".repeat(VALUE_BYTES as usize / 2);
     let span = current();
     span.set(many::long, &long);
     span.set(keys::phase, Phase::Decode);
@@ -70,14 +70,14 @@ pub(crate) fn limited(watch: Watch) {
         made.attributes.extend((0..8).map(|at| (format!("tc.a0{at}"), int(at))));
         made.dropped_attributes = 2;
     });
-    for _ in 0..LIMITS.events {
+    for _ in 0..EVENTS {
         watch.event("kept", attributes([]), || span.event("kept"));
     }
     span.event("one more");
     let links: Vec<_> = (1..=5).map(|id| Context::remote(TraceId(9), SpanId(id), true)).collect();
     span.link(&links);
     watch.with(|made| {
-        made.links = links.iter().take(LIMITS.links as usize).map(Link::to).collect();
+        made.links = links.iter().take(LINKS as usize).map(Link::to).collect();
         (made.dropped_events, made.dropped_links) = (1, 3);
     });
     watch.ending();

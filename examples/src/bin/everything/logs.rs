@@ -161,7 +161,7 @@ fn field_types() {
 fn texts() {
     let long = "ü".repeat(200);
     // The mark of a text that was cut is within the limit.
-    let cut = format!("{}…", "ü".repeat((super::LIMITS.value_bytes as usize - "…".len()) / 2));
+    let cut = format!("{}…", "ü".repeat((super::VALUE_BYTES as usize - "…".len()) / 2));
     traced!(INFO, says(&cut, [("long", text(&cut))]), long = long, "{long}");
     traced!(INFO, says("line\nline\t\u{1b}[31m\u{2028}", []), "line\nline\t\u{1b}[31m\u{2028}");
     // No message: no body.

@@ -12,13 +12,15 @@ use std::error::Error;
 use std::time::Duration;
 
 use serde_json::json;
-use tracecast::config::{AttributeValue, Config, LogLimits};
-use tracecast::{Guard, Limits};
+use tracecast::config::Config;
+use tracecast::{Guard, OwnedValue};
 
 use self::made::{Attributes, Between, array, attributes, double, flag, int, made, now, text, watched};
 
-/// Small, so that each is met.
-const LIMITS: Limits = Limits { attributes: 16, events: 3, links: 2, attributes_per_event: 2, value_bytes: 300 };
+/// Limits of spans, small so that each is met.
+const EVENTS: u32 = 3;
+const LINKS: u32 = 2;
+const VALUE_BYTES: u32 = 300;
 /// Fields of a log record, its place in the code included.
 const LOG_ATTRIBUTES: u32 = 16;
 /// Long enough for a slow machine.
@@ -77,22 +79,26 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// As the environment says, with limits that are easily met and nothing that depends on the time.
 fn configured() -> Result<Config, Box<dyn Error>> {
-    let mut log_limits = LogLimits::default();
-    (log_limits.attributes, log_limits.value_bytes) = (LOG_ATTRIBUTES, LIMITS.value_bytes);
     let config = Config::from_env()
         .with_strict(true)
-        .with_limits(LIMITS)
+        .with_limits(|limits| {
+            limits.attributes = 16;
+            limits.events = EVENTS;
+            limits.links = LINKS;
+            limits.attributes_per_event = 2;
+            limits.value_bytes = VALUE_BYTES;
+        })
         .with_metric_interval(Duration::from_secs(3600))
         .with_log_filter("trace".parse()?)
         .with_resource_attribute("tc.text", "ünïcode \"quoted\"\n\\")
         .with_resource_attribute("tc.int", i64::MIN)
         .with_resource_attribute("tc.double", 0.1)
         .with_resource_attribute("tc.flag", false)
-        .with_resource_attribute("tc.texts", AttributeValue::StrArray(vec!["a".into(), String::new()]))
-        .with_resource_attribute("tc.ints", AttributeValue::I64Array(vec![0, -1]))
-        .with_resource_attribute("tc.doubles", AttributeValue::F64Array(vec![0.5, -0.0]))
-        .with_resource_attribute("tc.flags", AttributeValue::BoolArray(vec![true, false]))
-        .with_log_limits(log_limits);
+        .with_resource_attribute("tc.texts", OwnedValue::StrArray(vec!["a".into(), String::new()]))
+        .with_resource_attribute("tc.ints", OwnedValue::I64Array(vec![0, -1]))
+        .with_resource_attribute("tc.doubles", OwnedValue::F64Array(vec![0.5, -0.0]))
+        .with_resource_attribute("tc.flags", OwnedValue::BoolArray(vec![true, false]))
+        .with_log_limits(|limits| (limits.attributes, limits.value_bytes) = (LOG_ATTRIBUTES, VALUE_BYTES));
     Ok(config)
 }
 

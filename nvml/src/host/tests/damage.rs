@@ -4,8 +4,7 @@ use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use tracecast::PointValue;
-use tracecast::testing::capture;
+use tracecast::testing::{PointValue, capture};
 
 use super::*;
 

@@ -6,56 +6,53 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::CatalogueData;
-use crate::catalogue::{Catalogue, catalogue};
+use crate::catalogue::list::catalogue;
 
 const SHOW: &str = "--telemetry-catalogue";
 const COMPARE: &str = "--telemetry-catalogue-compare";
 const ALLOW: &str = "--telemetry-catalogue-allow";
 
-#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
-impl Catalogue {
-    /// Answers arguments that ask for the catalogue, and says how the program is to end then; nothing if none of them does.
-    /// Call it first in `main`, with all arguments:
-    ///
-    /// ```
-    /// use std::process::ExitCode;
-    ///
-    /// fn main() -> ExitCode {
-    ///     if let Some(code) = tracecast::Catalogue::handle_arguments(std::env::args_os()) {
-    ///         return code;
-    ///     }
-    ///     let _telemetry = tracecast::init();
-    ///     // the program
-    ///     ExitCode::SUCCESS
-    /// }
-    /// ```
-    ///
-    /// | argument | what it does |
-    /// |---|---|
-    /// | `--telemetry-catalogue`, or `=markdown` | prints the catalogue as Markdown |
-    /// | `--telemetry-catalogue=json` | prints it as JSON: keep that, to compare with it later |
-    /// | `--telemetry-catalogue=grafana` | prints a dashboard that Grafana can import |
-    /// | `--telemetry-catalogue-compare FILE` | compares with that JSON; exits 1 if something is broken |
-    /// | `--telemetry-catalogue-allow N` | lets that comparison pass with up to `N` series more, 0 by default |
-    ///
-    /// The value may also stand behind `=`. What it cannot do exits 2, with the reason on standard error.
-    pub fn handle_arguments<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> Option<ExitCode> {
-        let answer = match asked(arguments.into_iter().map(Into::into)) {
-            Ok(None) => return None,
-            Ok(Some(asked)) => asked.answer(),
-            Err(wrong) => Err(wrong),
-        };
-        let (text, code) = match answer {
-            Ok(answer) => answer,
-            Err(wrong) => {
-                let _ = writeln!(std::io::stderr(), "{wrong}");
-                return Some(ExitCode::from(2));
-            }
-        };
-        // Whoever reads may have seen enough.
-        let is_written = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()).is_ok();
-        Some(if is_written { ExitCode::from(code) } else { ExitCode::FAILURE })
-    }
+/// Answers arguments that ask for the catalogue, and says how the program is to end then; nothing if none of them does.
+/// Call it first in `main`, with all arguments:
+///
+/// ```
+/// use std::process::ExitCode;
+///
+/// fn main() -> ExitCode {
+///     if let Some(code) = tracecast::catalogue::handle_arguments(std::env::args_os()) {
+///         return code;
+///     }
+///     let _telemetry = tracecast::init();
+///     // the program
+///     ExitCode::SUCCESS
+/// }
+/// ```
+///
+/// | argument | what it does |
+/// |---|---|
+/// | `--telemetry-catalogue`, or `=markdown` | prints the catalogue as Markdown |
+/// | `--telemetry-catalogue=json` | prints it as JSON: keep that, to compare with it later |
+/// | `--telemetry-catalogue=grafana` | prints a dashboard that Grafana can import |
+/// | `--telemetry-catalogue-compare FILE` | compares with that JSON; exits 1 if something is broken |
+/// | `--telemetry-catalogue-allow N` | lets that comparison pass with up to `N` series more, 0 by default |
+///
+/// The value may also stand behind `=`. What it cannot do exits 2, with the reason on standard error.
+pub fn handle_arguments<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> Option<ExitCode> {
+    let answer = match asked(arguments.into_iter().map(Into::into)) {
+        Ok(None) => return None,
+        Ok(Some(asked)) => asked.answer(),
+        Err(wrong) => Err(wrong),
+    };
+    let (text, code) = match answer {
+        Ok(answer) => answer,
+        Err(wrong) => {
+            let _ = writeln!(std::io::stderr(), "{wrong}");
+            return Some(ExitCode::from(2));
+        }
+    };
+    // Whoever reads may have seen enough.
+    let is_written = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()).is_ok();
+    Some(if is_written { ExitCode::from(code) } else { ExitCode::FAILURE })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -31,7 +31,7 @@ impl Comparison {
     /// series than were allowed.
     ///
     /// ```
-    /// use tracecast::CatalogueData;
+    /// use tracecast::catalogue::CatalogueData;
     ///
     /// let before = tracecast::catalogue().data();
     /// let comparison = CatalogueData::default().compare(&before, 0);
@@ -44,7 +44,7 @@ impl Comparison {
     /// What is new, or of little matter.
     ///
     /// ```
-    /// use tracecast::CatalogueData;
+    /// use tracecast::catalogue::CatalogueData;
     ///
     /// let now = tracecast::catalogue().data();
     /// assert!(!now.compare(&CatalogueData::default(), u64::MAX).others().is_empty());
@@ -73,7 +73,7 @@ impl CatalogueData {
     /// A name that is gone while one like it is new counts as renamed; that breaks what uses it as well.
     ///
     /// ```
-    /// use tracecast::CatalogueData;
+    /// use tracecast::catalogue::CatalogueData;
     ///
     /// let now = tracecast::catalogue().data();
     /// assert!(now.compare(&CatalogueData::default(), u64::MAX).passes()); // all is new, nothing is gone

@@ -17,7 +17,7 @@ const VERSION: u64 = 1;
 /// Why a text is not a listing.
 ///
 /// ```
-/// use tracecast::CatalogueData;
+/// use tracecast::catalogue::CatalogueData;
 ///
 /// let error = CatalogueData::from_json("{}").unwrap_err();
 /// assert!(error.to_string().starts_with("not a catalogue: "));
@@ -37,7 +37,7 @@ impl CatalogueData {
     /// The listing as JSON. The same program always gives the same text.
     ///
     /// ```
-    /// use tracecast::CatalogueData;
+    /// use tracecast::catalogue::CatalogueData;
     ///
     /// assert!(CatalogueData::default().to_json().starts_with("{\n  \"tracecast_catalogue\": 1,\n"));
     /// ```
@@ -56,7 +56,7 @@ impl CatalogueData {
     /// Reads what [`CatalogueData::to_json`] wrote. Fields that are not known are passed over.
     ///
     /// ```
-    /// use tracecast::CatalogueData;
+    /// use tracecast::catalogue::CatalogueData;
     ///
     /// let data = tracecast::catalogue().data();
     /// assert_eq!(CatalogueData::from_json(&data.to_json()), Ok(data));

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use self::arguments::handle_arguments;
 pub use self::compare::Comparison;
 pub use self::format::CatalogueDataError;
 
@@ -39,12 +40,12 @@ impl Catalogue {
 /// version of it.
 ///
 /// ```
-/// use tracecast::CatalogueData;
+/// use tracecast::catalogue::CatalogueData;
 ///
 /// let data = tracecast::catalogue().data();
 /// let read: CatalogueData = CatalogueData::from_json(&data.to_json())?;
 /// assert_eq!(read, data);
-/// # Ok::<(), tracecast::CatalogueDataError>(())
+/// # Ok::<(), tracecast::catalogue::CatalogueDataError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CatalogueData {

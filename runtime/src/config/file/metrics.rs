@@ -2,9 +2,10 @@
 
 use super::reading::{At, Map, Reading, Unknown};
 use super::{exporter, views};
-use crate::config::parts::{CardinalityLimits, Exporter, HistogramAggregation, Metrics, TemporalityPreference};
+use crate::config::parts::{CardinalityLimits, Exporter, HistogramAggregation, Metrics};
 use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, positive};
+use crate::meter::snapshot::Temporality;
 
 pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
@@ -42,7 +43,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
 struct Periodic {
     interval: std::time::Duration,
     timeout: std::time::Duration,
-    temporality: TemporalityPreference,
+    temporality: Temporality,
     histograms: HistogramAggregation,
     cardinality: CardinalityLimits,
 }

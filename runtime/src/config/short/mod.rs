@@ -16,7 +16,8 @@ use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 
-/// What an application's own configuration says about telemetry. All of it is optional; what is not known is refused.
+/// What an application's own configuration says about telemetry, for serde to read. All of it is optional; what is not known
+/// is refused. The book lists the keys.
 ///
 /// ```yaml
 /// telemetry:
@@ -39,94 +40,85 @@ use crate::declare::value::OwnedValue;
 /// ```
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
 pub struct Telemetry {
     /// On or off.
-    pub enabled: Option<bool>,
+    pub(super) enabled: Option<bool>,
     /// Shows every signal on the console too.
-    pub debug: Option<bool>,
+    pub(super) debug: Option<bool>,
     /// Makes a problem fail the start.
-    pub strict: Option<bool>,
+    pub(super) strict: Option<bool>,
     /// The name of the service.
-    pub service_name: Option<String>,
+    pub(super) service_name: Option<String>,
     /// What this process is among those of the product.
-    pub role: Option<String>,
+    pub(super) role: Option<String>,
     /// Attributes of the resource: texts, numbers and truth values.
-    pub resource_attributes: BTreeMap<String, OwnedValue>,
+    pub(super) resource_attributes: BTreeMap<String, OwnedValue>,
     /// Where all signals go; over HTTP each adds its own path.
     #[serde(deserialize_with = "fields::endpoint")]
-    pub otlp_endpoint: Option<Endpoint>,
+    pub(super) otlp_endpoint: Option<Endpoint>,
     /// `grpc`, `http/protobuf` or `http/json`.
     #[serde(deserialize_with = "fields::protocol")]
-    pub protocol: Option<Protocol>,
+    pub(super) protocol: Option<Protocol>,
     /// Headers of each request.
-    pub headers: BTreeMap<String, Secret>,
+    pub(super) headers: BTreeMap<String, Secret>,
     /// Certificates.
-    pub tls: TelemetryTls,
+    pub(super) tls: TelemetryTls,
     /// `gzip` or `none`.
     #[serde(deserialize_with = "fields::compression")]
-    pub compression: Option<Compression>,
+    pub(super) compression: Option<Compression>,
     /// Milliseconds that one request may take.
     #[serde(deserialize_with = "fields::timeout")]
-    pub timeout_ms: Option<Duration>,
+    pub(super) timeout_ms: Option<Duration>,
     /// Milliseconds between two exports of metrics.
     #[serde(deserialize_with = "fields::interval")]
-    pub metric_interval_ms: Option<Duration>,
+    pub(super) metric_interval_ms: Option<Duration>,
     /// The share of the roots that are recorded, from 0 to 1.
     #[serde(deserialize_with = "fields::ratio")]
-    pub sampling_ratio: Option<f64>,
+    pub(super) sampling_ratio: Option<f64>,
     /// Whether traces are exported.
-    pub traces: Option<bool>,
+    pub(super) traces: Option<bool>,
     /// Whether metrics are exported.
-    pub metrics: Option<bool>,
+    pub(super) metrics: Option<bool>,
     /// Whether logs are exported.
-    pub logs: Option<bool>,
+    pub(super) logs: Option<bool>,
     /// Which components make spans, as in `TC_SPAN_FILTER`.
     #[serde(deserialize_with = "fields::filter")]
-    pub filter: Option<Filter>,
+    pub(super) filter: Option<Filter>,
     /// Which log events are written, as in `LOG_LEVEL`.
     #[serde(deserialize_with = "fields::log_filter")]
-    pub log_level: Option<LogFilter>,
+    pub(super) log_level: Option<LogFilter>,
     /// How log events are written as lines: `auto`, `json`, `text` or `none`.
     #[serde(deserialize_with = "fields::log_lines")]
-    pub log_format: Option<LogFormat>,
+    pub(super) log_format: Option<LogFormat>,
     /// A directory in which spans and log records wait that cannot be sent.
-    pub spool_dir: Option<PathBuf>,
+    pub(super) spool_dir: Option<PathBuf>,
     /// Memory that all buffers may take together, as in `64MiB`.
     #[serde(deserialize_with = "fields::bytes")]
-    pub memory_limit: Option<usize>,
+    pub(super) memory_limit: Option<usize>,
 }
 
 /// Files with certificates, in PEM format.
-///
-/// ```
-/// use tracecast::config::Telemetry;
-///
-/// let telemetry: Telemetry = serde_json::from_str(r#"{"tls": {"ca_file": "/etc/store/ca.pem"}}"#)?;
-/// assert!(telemetry.tls.ca_file.is_some());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct TelemetryTls {
+pub(super) struct TelemetryTls {
     /// Certificates to trust instead of the system's.
-    pub ca_file: Option<PathBuf>,
+    pub(super) ca_file: Option<PathBuf>,
     /// The certificate that we show to the receiver.
-    pub cert_file: Option<PathBuf>,
+    pub(super) cert_file: Option<PathBuf>,
     /// Its key.
-    pub key_file: Option<PathBuf>,
+    pub(super) key_file: Option<PathBuf>,
 }
 
 /// An application's whole document, of which only the section about telemetry is read: `telemetry`, else
 /// `observability.otel`.
 ///
 /// ```
-/// use tracecast::config::TelemetrySection;
+/// use tracecast::config::{Config, TelemetrySection};
 ///
 /// let text = r#"{"port": 80, "telemetry": {"service_name": "store"}}"#;
 /// let section: TelemetrySection = serde_json::from_str(text)?;
-/// assert_eq!(section.telemetry.unwrap().service_name.as_deref(), Some("store"));
+/// let config = Config::new().with_telemetry(section.telemetry.unwrap_or_default());
+/// assert_eq!(config.service_name(), Some("store"));
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, serde::Deserialize)]

@@ -7,6 +7,7 @@ use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
 impl MetricMeta {
     /// The bytes per thread if the thread uses all series.
+    #[doc(hidden)]
     pub const fn bytes_per_thread(&self) -> usize {
         let sets = self.sets();
         match self.kind {

@@ -23,7 +23,7 @@ pub(crate) const DEFAULT_BUDGET: usize = 2_000;
 /// What a metric measures.
 ///
 /// ```
-/// use tracecast::MetricKind;
+/// use tracecast::catalogue::MetricKind;
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {
@@ -49,7 +49,7 @@ pub enum MetricKind {
 /// The number type of a metric.
 ///
 /// ```
-/// use tracecast::NumberType;
+/// use tracecast::catalogue::NumberType;
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {
@@ -73,7 +73,7 @@ pub enum NumberType {
 /// The buckets of a histogram.
 ///
 /// ```
-/// use tracecast::Buckets;
+/// use tracecast::catalogue::Buckets;
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {
@@ -110,7 +110,7 @@ pub enum Buckets {
 ///
 /// let meta = BYTES.declaration();
 /// assert_eq!((meta.unit, meta.series()), ("By", 2));
-/// assert_eq!(meta.dimensions()[0].name, "tc.source.type");
+/// assert_eq!(meta.labels[0].name, "tc.source.type");
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -145,25 +145,12 @@ pub(crate) const OUTCOMES: &[&str] = &["ok", "error", "cancelled", "panicked"];
 pub(crate) const FAILURES: &[&str] = &["error", "panicked"];
 
 /// One dimension of a metric: a label and its possible values.
-///
-/// ```
-/// use tracecast::keys::tensor::source;
-/// use tracecast::prelude::*;
-///
-/// tc_metrics! {
-///     /// Files that were moved.
-///     static MOVED: Counter<(source,)> = "tc_example_moved_total";
-/// }
-///
-/// let dimension = MOVED.declaration().dimensions()[0];
-/// assert_eq!((dimension.cardinality, &*dimension.text(1)), (2, "disk"));
-/// ```
 #[derive(Clone, Copy, Debug)]
-pub struct Dimension {
+pub(crate) struct Dimension {
     /// The label's name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The number of its values.
-    pub cardinality: usize,
+    pub(crate) cardinality: usize,
     texts: Texts,
 }
 
@@ -184,7 +171,7 @@ impl Dimension {
     }
 
     /// The text of the value with this ordinal.
-    pub fn text(&self, ordinal: usize) -> LabelText {
+    pub(crate) fn text(&self, ordinal: usize) -> LabelText {
         match self.texts {
             Texts::Key(key) => key.label_text(ordinal),
             Texts::Closed(texts) => LabelText::Borrowed(texts.get(ordinal).unwrap_or(&"none")),
@@ -291,7 +278,7 @@ impl MetricMeta {
     }
 
     /// Its dimensions, the outermost first.
-    pub fn dimensions(&self) -> Vec<Dimension> {
+    pub(crate) fn dimensions(&self) -> Vec<Dimension> {
         self.each_dimension().collect()
     }
 
@@ -310,7 +297,7 @@ impl MetricMeta {
     }
 
     /// The largest number of label sets.
-    pub const fn sets(&self) -> usize {
+    pub(crate) const fn sets(&self) -> usize {
         let mut sets: usize = 1;
         let mut at = 0;
         while at < self.labels.len() {
@@ -324,7 +311,7 @@ impl MetricMeta {
     }
 
     /// The number of series per label set: 1, or for a histogram its buckets, sum and count.
-    pub const fn series_per_set(&self) -> usize {
+    pub(crate) const fn series_per_set(&self) -> usize {
         match (self.kind, self.buckets) {
             (MetricKind::Histogram, Buckets::Explicit(bounds)) => bounds.len() + 3,
             _ => 1,

@@ -389,7 +389,7 @@ impl Running {
         // Whatever can fail because of the configuration comes first.
         let receivers = Signal::ALL.map(|signal| start::receivers(&self.config, signal, self.spool.as_ref()));
         let receivers = receivers.into_iter().collect::<Result<Vec<_>, _>>()?;
-        self.plugged = if self.config.enabled == Some(false) { 0 } else { self.config.plugged.len() };
+        self.plugged = if self.config.settings.enabled == Some(false) { 0 } else { self.config.plugged.len() };
         let mut any = self.start_logs();
         for (signal, mut receivers) in Signal::ALL.into_iter().zip(receivers) {
             if signal == Signal::Traces {
@@ -425,8 +425,8 @@ impl Running {
             Signal::Traces => {
                 let change = start::traces(&self.config, new, receivers)?;
                 #[cfg(feature = "otel")]
-                if new && self.config.interop != crate::config::Interop::Off {
-                    crate::interop::otel::install(self.config.interop, &self.config.propagators);
+                if new && self.config.settings.interop != crate::config::Interop::Off {
+                    crate::interop::otel::install(self.config.settings.interop, &self.config.settings.propagators);
                     self.is_installed = true;
                 }
                 change
@@ -439,7 +439,7 @@ impl Running {
             }
             #[cfg(feature = "logs")]
             Signal::Logs => {
-                let crate::config::Batch { size, delay, .. } = self.config.logs.batch;
+                let crate::config::Batch { size, delay, .. } = self.config.settings.logs.batch;
                 Change::Logs(crate::export::pipeline::Setup { feed: self.logs.clone(), receivers, size, delay })
             }
             #[cfg(not(feature = "logs"))]
@@ -501,11 +501,11 @@ impl Running {
                 return Err(error);
             }
         }
-        sampling::set(&self.config.traces.sampler);
-        limits::set(self.config.traces.limits);
-        switch::set_filter(self.config.filter.clone().into_inner());
+        sampling::set(&self.config.settings.traces.sampler);
+        limits::set(self.config.settings.traces.limits);
+        switch::set_filter(self.config.settings.filter.clone().into_inner());
         #[cfg(feature = "logs")]
-        self.logs.iter().for_each(|logs| logs.set_filter(self.config.log_filter.clone().into_inner()));
+        self.logs.iter().for_each(|logs| logs.set_filter(self.config.settings.log_filter.clone().into_inner()));
         self.export_thread.iter().for_each(|export_thread| export_thread.settle());
         notice::at(
             notice::INFO,

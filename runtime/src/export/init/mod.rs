@@ -70,7 +70,7 @@ impl Config {
 
 /// Says what is wrong with a configuration, or fails because of it.
 fn tell_problems(config: &Config) -> Result<(), InitError> {
-    notice::set_level(match config.diagnostics_level {
+    notice::set_level(match config.settings.diagnostics_level {
         Level::Off => 0,
         Level::Error => notice::ERROR,
         Level::Warn => notice::WARN,
@@ -79,7 +79,7 @@ fn tell_problems(config: &Config) -> Result<(), InitError> {
     start::format_notices(config);
     let problems = config.problems();
     let unusable = problems.iter().any(|problem| problem.severity == Severity::Error);
-    if unusable || config.strict && !problems.is_empty() {
+    if unusable || config.settings.strict && !problems.is_empty() {
         // Nothing is used in place of what is wrong.
         let problems = problems.iter().cloned().map(|problem| Problem { used: None, ..problem });
         return Err(InitError::Config(problems.collect()));

@@ -55,25 +55,25 @@ impl Shares {
 /// What the export thread has to know from the beginning.
 pub(super) fn plan(config: &Config) -> Plan {
     let (resource, redact) = (resource::describe(config), config.redact.clone());
-    let log_queue = Shares(config.memory_limit).queue();
-    Plan { resource, redact, memory_limit: config.memory_limit, log_queue }
+    let log_queue = Shares(config.settings.memory_limit).queue();
+    Plan { resource, redact, memory_limit: config.settings.memory_limit, log_queue }
 }
 
 /// Has contexts travel in the formats, and layers write the names, that were configured.
 pub(super) fn propagate(config: &Config) {
-    conventions::set_rpc(Conventions::of("rpc", config.semconv.iter().map(|entry| entry.trim())));
-    propagation::set(config.propagators.iter().copied());
+    conventions::set_rpc(Conventions::of("rpc", config.settings.semconv.iter().map(|entry| entry.trim())));
+    propagation::set(config.settings.propagators.iter().copied());
 }
 
 /// Has contexts work, whichever signals are on.
 pub(super) fn prepare(config: &Config) {
-    recording::prepare(Memory::Within(config.memory_limit));
-    notice::set_limit(Shares(config.memory_limit).lines());
+    recording::prepare(Memory::Within(config.settings.memory_limit));
+    notice::set_limit(Shares(config.settings.memory_limit).lines());
 }
 
 /// Opens the spool. Without one that works telemetry starts all the same.
 pub(super) fn open_spool(config: &Config) -> Option<Spool> {
-    let settings = config.spool.clone()?;
+    let settings = config.settings.spool.clone()?;
     let is_hidden = settings.directory.is_hidden();
     match Spool::open(settings) {
         Ok(spool) => Some(spool),
@@ -94,11 +94,11 @@ pub(super) fn open_spool(config: &Config) -> Option<Spool> {
 /// What the receivers of a signal are made of: where they are, how many items may wait, and how long a request may take.
 pub(super) fn receiver_settings(config: &Config, signal: Signal) -> (Vec<Destination>, Option<u32>, Duration) {
     let (queue, timeout) = match signal {
-        Signal::Traces => of_batch(&config.traces.batch),
-        Signal::Metrics => (None, config.metrics.timeout),
-        Signal::Logs => of_batch(&config.logs.batch),
+        Signal::Traces => of_batch(&config.settings.traces.batch),
+        Signal::Metrics => (None, config.settings.metrics.timeout),
+        Signal::Logs => of_batch(&config.settings.logs.batch),
     };
-    (config.destinations(signal), queue, timeout)
+    (config.resolved(signal), queue, timeout)
 }
 
 /// The receivers of a signal, and how they are to be spoken to.
@@ -108,7 +108,7 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
     let mut spool = spool.zip(spool::Signal::of(signal));
     let most_items = queue.map_or(u64::MAX, u64::from);
     let mut receiver = |destination: &Destination| match destination {
-        Destination::Console => Ok(Receiver::Console(config.console)),
+        Destination::Console => Ok(Receiver::Console(config.settings.console)),
         Destination::Otlp(otlp) => {
             // An attempt takes no longer than what was said of one, and no longer than what was said of the whole export. How
             // often it is repeated is up to the memory: requests for a receiver that is down are not given up because of time.
@@ -130,21 +130,23 @@ fn of_batch(batch: &Batch) -> (Option<u32>, Duration) {
 
 /// The exporters that the program brought along.
 pub(super) fn plugged(config: &Config) -> impl Iterator<Item = Receiver> {
-    let exporters = if config.enabled == Some(false) { Vec::new() } else { config.plugged.take() };
+    let exporters = if config.settings.enabled == Some(false) { Vec::new() } else { config.plugged.take() };
     // As plain data a span takes about this much.
-    let room = (Shares(config.memory_limit).requests() >> 10) as u64 / exporters.len().max(1) as u64;
-    let (room, timeout) =
-        (config.traces.batch.queue.map_or(room, |queue| room.min(queue.into())), config.traces.batch.timeout);
+    let room = (Shares(config.settings.memory_limit).requests() >> 10) as u64 / exporters.len().max(1) as u64;
+    let (room, timeout) = (
+        config.settings.traces.batch.queue.map_or(room, |queue| room.min(queue.into())),
+        config.settings.traces.batch.timeout,
+    );
     exporters.into_iter().map(move |exporter| Receiver::Plugged(Plugged { exporter, timeout, room }))
 }
 
 pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>>) -> Result<Change, InitError> {
     let recording = if new { Some(start_recording(config)?) } else { None };
-    limits::set_attributes_per_link(config.traces.attributes_per_link);
+    limits::set_attributes_per_link(config.settings.traces.attributes_per_link);
     if new {
-        foreign::start(Shares(config.memory_limit).queue());
+        foreign::start(Shares(config.settings.memory_limit).queue());
     }
-    let Batch { size, delay, .. } = config.traces.batch;
+    let Batch { size, delay, .. } = config.settings.traces.batch;
     Ok(Change::Traces(Setup { feed: recording, receivers, size, delay }))
 }
 
@@ -156,9 +158,8 @@ fn lines(config: &Config) -> LogFormat {
     let asked_for =
         matches!(config.origin("log_filter"), Origin::Variable("LOG_LEVEL") | Origin::Code | Origin::Section);
     // A program with a subscriber of its own has lines of its own.
-    let is_implied =
-        crate::logs::foreign_subscriber().is_none() && (asked_for || !config.destinations(Signal::Logs).is_empty());
-    config.logs.lines.unwrap_or(if is_implied { LogFormat::Auto } else { LogFormat::None })
+    let is_implied = crate::logs::foreign_subscriber().is_none() && (asked_for || config.is_on(Signal::Logs));
+    config.settings.logs.lines.unwrap_or(if is_implied { LogFormat::Auto } else { LogFormat::None })
 }
 
 /// Has notices look like log lines, if there are any.
@@ -174,23 +175,23 @@ pub(super) fn format_notices(config: &Config) {
 pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
     use crate::logs::{LogsConfig, RecordsConfig};
 
-    let (lines, destinations) = (lines(config), config.destinations(Signal::Logs));
+    let (lines, destinations) = (lines(config), config.resolved(Signal::Logs));
     if crate::logs::foreign_subscriber() == Some(false) && !destinations.is_empty() {
         notice::say(format_args!(
             "warning: events of `tracing` are not exported: add `tracecast::logs::layer()` to the program's subscriber"
         ));
     }
-    let records =
-        (!destinations.is_empty()).then(|| RecordsConfig { queue_bytes: Shares(config.memory_limit).records() });
+    let records = (!destinations.is_empty())
+        .then(|| RecordsConfig { queue_bytes: Shares(config.settings.memory_limit).records() });
     if lines == LogFormat::None && records.is_none() {
         return None;
     }
     Some(Arc::new(crate::logs::start(LogsConfig {
         service: resource::service_name(config),
-        filter: config.log_filter.clone().into_inner(),
+        filter: config.settings.log_filter.clone().into_inner(),
         lines,
         sink: None,
-        limits: config.logs.limits,
+        limits: config.settings.logs.limits,
         records,
         redact: config.redact.clone(),
         install: true,
@@ -207,12 +208,15 @@ pub(super) struct Meter {
 
 impl Meter {
     pub(super) fn start(config: &Config) -> Result<Self, InitError> {
-        let (views, warnings) = Views::new(&config.metrics.views);
+        let (views, warnings) = Views::new(&config.settings.metrics.views);
         for warning in warnings {
             notice::say(format_args!("warning: {warning}"));
         }
-        let metering =
-            MetricsConfig { off: views.off(), exemplars: config.metrics.exemplars, ..MetricsConfig::default() };
+        let metering = MetricsConfig {
+            off: views.off(),
+            exemplars: config.settings.metrics.exemplars,
+            ..MetricsConfig::default()
+        };
         let metering = MetricsGuard::start(metering).map_err(|error| match error {
             MetricsError::AlreadyMetering => InitError::AlreadyRunning,
             other => InitError::Metrics(other),
@@ -221,15 +225,15 @@ impl Meter {
             metering,
             views: Arc::new(views),
             #[cfg(feature = "otel")]
-            meters: (config.interop != crate::config::Interop::Off)
-                .then(|| Arc::new(crate::interop::otel::metrics::Meters::start(&config.metrics))),
+            meters: (config.settings.interop != crate::config::Interop::Off)
+                .then(|| Arc::new(crate::interop::otel::metrics::Meters::start(&config.settings.metrics))),
         })
     }
 
     /// All of it for the export thread.
     fn readings(&self, config: &Config) -> Readings {
         Readings {
-            reader: self.metering.reader(config.metrics.temporality.into()),
+            reader: self.metering.reader(config.settings.metrics.temporality.into()),
             views: self.views.clone(),
             #[cfg(feature = "otel")]
             meters: self.meters.clone(),
@@ -260,7 +264,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn metrics(config: &Config, new: Option<&Meter>, receivers: Option<Vec<Receiver>>) -> Change {
     let feed = new.map(|meter| meter.readings(config));
-    Change::Metrics(Setup { feed, receivers, size: u32::MAX, delay: config.metrics.interval })
+    Change::Metrics(Setup { feed, receivers, size: u32::MAX, delay: config.settings.metrics.interval })
 }
 
 fn start_recording(config: &Config) -> Result<Recording, InitError> {
@@ -268,9 +272,9 @@ fn start_recording(config: &Config) -> Result<Recording, InitError> {
     let recording = RecordingConfig {
         // The recorder is there, within the memory limit.
         capacity: Capacity::default(),
-        sampler: config.traces.sampler.clone(),
-        limits: config.traces.limits,
-        filter: config.filter.clone().into_inner(),
+        sampler: config.settings.traces.sampler.clone(),
+        limits: config.settings.traces.limits,
+        filter: config.settings.filter.clone().into_inner(),
     };
     Recording::start(recording).map_err(|_| InitError::AlreadyRunning)
 }
@@ -285,19 +289,15 @@ pub(super) fn described(config: &Config, plugged: usize) -> String {
 }
 
 fn signal_described(config: &Config, signal: Signal, plugged: usize) -> String {
-    let to = |destination: &Destination| match destination {
-        Destination::Console => "the console".to_owned(),
-        Destination::Otlp(otlp) => format!("{} by {}", otlp.endpoint, otlp.protocol.name()),
-    };
-    let mut all: Vec<_> = config.destinations(signal).iter().map(to).collect();
+    let mut all = config.destinations(signal);
     all.extend((0..plugged).map(|_| "an exporter of the program".to_owned()));
     let name = signal.name();
     if all.is_empty() {
         return format!("{name} off");
     }
     let how = match signal {
-        Signal::Traces => format!(", sampler {}", sampler_described(&config.traces.sampler)),
-        Signal::Metrics => format!(" every {:?}", config.metrics.interval),
+        Signal::Traces => format!(", sampler {}", sampler_described(&config.settings.traces.sampler)),
+        Signal::Metrics => format!(" every {:?}", config.settings.metrics.interval),
         Signal::Logs => String::new(),
     };
     format!("{name} to {}{how}", all.join(" and "))

@@ -24,7 +24,7 @@ use self::delta::Deltas;
 use self::provider::{Off, Provider};
 use self::streams::Streams;
 use crate::base::notice;
-use crate::config::{Metrics, TemporalityPreference};
+use crate::config::{Metrics, Temporality as Preference};
 use crate::meter::snapshot::MetricPoints;
 
 /// As for our own observable gauges: what has not answered by then is a gap.
@@ -51,18 +51,18 @@ impl Meters {
     pub(crate) fn start(config: &Metrics) -> Self {
         let (callbacks, streams) = (Arc::new(Callbacks::default()), Arc::new(Streams::new(config)));
         let export = Arc::new(ManualReader::builder().build());
-        let cumulative = config.temporality == TemporalityPreference::Cumulative;
+        let cumulative = config.temporality == Preference::Cumulative;
         let scrape = (!cumulative).then(|| Arc::new(ManualReader::builder().build()));
         let mut builder = SdkMeterProvider::builder()
             .with_resource(opentelemetry_sdk::Resource::builder_empty().build())
             .with_reader(Reader { inner: export.clone(), preference: config.temporality });
         if let Some(scrape) = &scrape {
-            let preference = TemporalityPreference::Cumulative;
+            let preference = Preference::Cumulative;
             builder = builder.with_reader(Reader { inner: scrape.clone(), preference });
         }
         let provider = streams.add_to(builder).build();
         global::set_meter_provider(Provider::new(provider.clone(), callbacks.clone()));
-        let deltas = (config.temporality == TemporalityPreference::Delta).then(Mutex::default);
+        let deltas = (config.temporality == Preference::Delta).then(Mutex::default);
         let (patience, process) = (PATIENCE, std::process::id());
         Meters { provider, callbacks, streams, export, scrape, deltas, patience, process }
     }
@@ -127,7 +127,7 @@ impl std::fmt::Debug for Meters {
 #[derive(Debug)]
 struct Reader {
     inner: Arc<ManualReader>,
-    preference: TemporalityPreference,
+    preference: Preference,
 }
 
 impl MetricReader for Reader {
@@ -149,15 +149,13 @@ impl MetricReader for Reader {
 
     fn temporality(&self, kind: InstrumentKind) -> Temporality {
         match (self.preference, kind) {
-            (TemporalityPreference::Cumulative, _) => Temporality::Cumulative,
+            (Preference::Cumulative, _) => Temporality::Cumulative,
             (_, InstrumentKind::Counter | InstrumentKind::Histogram) => Temporality::Delta,
             // The SDK's deltas of observed counters wrap around when a counter begins anew, so we make them.
             (_, InstrumentKind::ObservableCounter) => Temporality::Cumulative,
             (_, InstrumentKind::UpDownCounter | InstrumentKind::ObservableUpDownCounter) => Temporality::Cumulative,
             // A delta forgets the gauges that were not set since.
-            (TemporalityPreference::Delta, InstrumentKind::Gauge | InstrumentKind::ObservableGauge) => {
-                Temporality::Delta
-            }
+            (Preference::Delta, InstrumentKind::Gauge | InstrumentKind::ObservableGauge) => Temporality::Delta,
             (_, InstrumentKind::Gauge | InstrumentKind::ObservableGauge) => Temporality::Cumulative,
         }
     }

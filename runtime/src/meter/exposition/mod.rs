@@ -22,8 +22,7 @@ impl Snapshot {
     /// that it uses. Of two metrics with the same name and different types the second is left out, and a comment says so.
     ///
     /// ```standalone_crate
-    /// use tracecast::Temporality;
-    /// use tracecast::testing::{MetricsConfig, MetricsGuard};
+    /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
     ///
     /// tracecast::tc_metrics! {
     ///     /// Files that were found.

@@ -18,8 +18,7 @@ use crate::record::ids::{SpanId, TraceId};
 /// What the values of sums and histograms count from.
 ///
 /// ```standalone_crate
-/// use tracecast::Temporality;
-/// use tracecast::testing::{MetricsConfig, MetricsGuard};
+/// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
 ///
 /// let metering = MetricsGuard::start(MetricsConfig::default())?;
 /// assert_eq!(metering.reader(Temporality::Delta).snapshot().temporality, Temporality::Delta);
@@ -41,8 +40,7 @@ pub enum Temporality {
 /// All metrics at one moment.
 ///
 /// ```standalone_crate
-/// use tracecast::Temporality;
-/// use tracecast::testing::{MetricsConfig, MetricsGuard};
+/// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
 ///
 /// let metering = MetricsGuard::start(MetricsConfig::default())?;
 /// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
@@ -84,9 +82,9 @@ pub struct Snapshot {
 #[non_exhaustive]
 pub struct MetricPoints {
     /// Its declaration, if it is one of ours.
-    pub meta: Option<&'static MetricMeta>,
+    pub(crate) meta: Option<&'static MetricMeta>,
     /// Whose it is, if it is a raw OpenTelemetry instrument.
-    pub scope: Option<Arc<ForeignScope>>,
+    pub(crate) scope: Option<Arc<ForeignScope>>,
     /// Its name: the declared one, unless a view gave it another.
     pub name: Cow<'static, str>,
     /// What it means: as declared, unless a view says otherwise.
@@ -96,11 +94,13 @@ pub struct MetricPoints {
     /// What it measures. A sum of a raw instrument that only grows is a counter.
     pub kind: MetricKind,
     /// What it counts from: never [`Temporality::LowMemory`]. Sums that can shrink are always cumulative.
-    pub temporality: Temporality,
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only exporters read it"))]
+    pub(crate) temporality: Temporality,
     /// When it began to count, as nanoseconds since 1970. Gauges of ours have none.
     pub start_unix_nanos: Option<u64>,
     /// When it was read.
-    pub time_unix_nanos: u64,
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only exporters read it"))]
+    pub(crate) time_unix_nanos: u64,
     /// A point for each set of labels that was used.
     pub points: Vec<Point>,
     /// Measurements that were refused since the process began: no number, infinite, negative where that means nothing.
@@ -135,7 +135,7 @@ pub struct Point {
 /// The value of a series.
 ///
 /// ```
-/// use tracecast::PointValue;
+/// use tracecast::testing::PointValue;
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {
@@ -164,7 +164,7 @@ pub enum PointValue {
 /// A distribution over given buckets.
 ///
 /// ```
-/// use tracecast::PointValue;
+/// use tracecast::testing::PointValue;
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {
@@ -198,7 +198,7 @@ pub struct HistogramPoint {
 /// A distribution over buckets whose bounds are powers of `2^(2^-scale)`.
 ///
 /// ```
-/// use tracecast::PointValue;
+/// use tracecast::testing::PointValue;
 /// use tracecast::prelude::*;
 ///
 /// tc_metrics! {
@@ -222,44 +222,35 @@ pub struct ExponentialPoint {
     /// The most of them. Not known for a delta.
     pub max: Option<f64>,
     /// How fine the buckets are.
-    pub scale: i32,
+    pub(crate) scale: i32,
     /// Values up to `zero_threshold`.
-    pub zero_count: u64,
+    pub(crate) zero_count: u64,
     /// What counts as zero.
-    pub zero_threshold: f64,
+    pub(crate) zero_threshold: f64,
     /// The power that is the lower bound of the first bucket.
-    pub offset: i32,
+    pub(crate) offset: i32,
     /// How many values each bucket has, from the first on.
-    pub counts: Vec<u64>,
+    pub(crate) counts: Vec<u64>,
     /// The same for values below zero, of which only raw OpenTelemetry instruments have some.
-    pub negative: Option<ExponentialBuckets>,
+    pub(crate) negative: Option<ExponentialBuckets>,
     /// Measurements since the reader's last snapshot, at most one per bucket, with their spans.
     pub exemplars: Vec<ExemplarPoint>,
 }
 
 /// One side of an exponential histogram.
-///
-/// ```
-/// use tracecast::ExponentialBuckets;
-///
-/// let empty = ExponentialBuckets::default();
-/// assert!(empty.offset == 0 && empty.counts.is_empty());
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ExponentialBuckets {
+pub(crate) struct ExponentialBuckets {
     /// The power that is the bound of the first bucket towards zero.
-    pub offset: i32,
+    pub(crate) offset: i32,
     /// How many values each bucket has, from the first on.
-    pub counts: Vec<u64>,
+    pub(crate) counts: Vec<u64>,
 }
 
 /// A measurement and the span in which it was made.
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
-/// use tracecast::{Exemplars, PointValue, Temporality};
-/// use tracecast::testing::{MetricsConfig, MetricsGuard};
+/// use tracecast::testing::{Exemplars, MetricsConfig, MetricsGuard, PointValue, Temporality};
 ///
 /// tc_metrics! {
 ///     /// How long a read takes.
@@ -293,8 +284,7 @@ impl Snapshot {
     /// The points of the metric with this name; of several the first.
     ///
     /// ```standalone_crate
-    /// use tracecast::Temporality;
-    /// use tracecast::testing::{MetricsConfig, MetricsGuard};
+    /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
     ///
     /// tracecast::tc_metrics! {
     ///     /// Files that were found.
@@ -378,7 +368,7 @@ impl PointValue {
     /// A sum's or gauge's value as a fraction; the count of a histogram.
     ///
     /// ```
-    /// use tracecast::PointValue;
+    /// use tracecast::testing::PointValue;
     ///
     /// assert_eq!(PointValue::U64(7).as_f64(), 7.0);
     /// ```

@@ -9,9 +9,8 @@ use std::rc::Rc;
 
 use futures::executor::block_on;
 use futures::future::{BoxFuture, FutureExt as _, LocalBoxFuture};
-use tracecast::PointValue;
 use tracecast::prelude::*;
-use tracecast::testing::capture_async;
+use tracecast::testing::{PointValue, capture_async};
 
 use crate::metered::{
     Broken, CANCELLED, ERROR, GONE, NOTHING, OK, PANICKED, StoreError, TYPED_CANCELLED, TYPED_OK, TYPED_PANICKED,

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use futures::executor::block_on;
 use futures::stream::{self, BoxStream, LocalBoxStream, Stream, StreamExt as _};
-use tracecast::PointValue;
 use tracecast::keys::tensor::{SourceType, source};
 use tracecast::prelude::*;
-use tracecast::testing::capture;
+use tracecast::testing::{PointValue, capture};
 
 use crate::metered::{
     Broken, CANCELLED, ERROR, GONE, NOTHING, OK, PANICKED, StoreError, TYPED_CANCELLED, TYPED_OK, TYPED_PANICKED,

@@ -12,8 +12,8 @@ use tracecast::keys::{
 };
 use tracecast::prelude::*;
 use tracecast::tc_metric as measured;
-use tracecast::testing::capture;
-use tracecast::{Context, PointValue, SpanId, TraceId};
+use tracecast::testing::{PointValue, capture};
+use tracecast::{Context, SpanId, TraceId};
 
 use crate::metered::panics;
 

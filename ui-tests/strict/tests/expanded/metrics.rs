@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 use futures::executor::block_on;
-use tracecast::testing::capture;
-use tracecast::testing::{MetricsConfig, MetricsGuard};
-use tracecast::{PointValue, Temporality};
+use tracecast::testing::{MetricsConfig, MetricsGuard, PointValue, Temporality, capture};
 use tracecast_strict_test::declarations::{Source, StoreError, Tier};
 use tracecast_strict_test::metrics::{self as user, LoadsMeasured as _, Store};
 

@@ -128,7 +128,7 @@ fn what_is_sent_is_what_the_conversion_of_opentelemetry_says() {
     let mut points = 0;
     for temporality in [Temporality::Cumulative, Temporality::Delta, Temporality::LowMemory] {
         let reader = Arc::new(ManualReader::builder().with_temporality(temporality).build());
-        let preference = TemporalityPreference::Cumulative;
+        let preference = Preference::Cumulative;
         let shared = Reader { inner: reader.clone(), preference };
         // The reader's own temporality, whatever ours would say.
         let provider = SdkMeterProvider::builder().with_view(exponential).with_reader(AsItIs(shared)).build();
@@ -248,9 +248,9 @@ fn global_instruments_count_until_telemetry_stops() {
 fn each_kind_counts_from_where_its_preference_says() {
     let _turn = turn();
     for (preference, expected) in [
-        (TemporalityPreference::Cumulative, ["C", "C", "C", "C", "C"]),
-        (TemporalityPreference::Delta, ["D", "C", "D", "D", "C"]),
-        (TemporalityPreference::LowMemory, ["D", "C", "D", "C", "C"]),
+        (Preference::Cumulative, ["C", "C", "C", "C", "C"]),
+        (Preference::Delta, ["D", "C", "D", "D", "C"]),
+        (Preference::LowMemory, ["D", "C", "D", "C", "C"]),
     ] {
         let meters = start(&Metrics { temporality: preference, ..Metrics::default() });
         let meter = global::meter("kinds");
@@ -298,7 +298,7 @@ fn each_kind_counts_from_where_its_preference_says() {
 #[test]
 fn an_observed_counter_that_begins_anew_is_no_huge_number() {
     let _turn = turn();
-    let meters = start(&Metrics { temporality: TemporalityPreference::Delta, ..Metrics::default() });
+    let meters = start(&Metrics { temporality: Preference::Delta, ..Metrics::default() });
     let shown = Arc::new(AtomicU64::new(10));
     let show = shown.clone();
     global::meter("lib")

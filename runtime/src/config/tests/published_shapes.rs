@@ -1,7 +1,7 @@
 //! The shapes of the example files that OpenTelemetry publishes with its schema: each is read, and what is left out of it
 //! is told.
 
-use tracecast::config::{Config, Destination, Protocol, Severity, Signal};
+use crate::config::{Config, Destination, Protocol, Severity, Signal};
 
 fn read(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Config {
     Config::from_yaml(text, lookup).unwrap_or_else(|error| panic!("{error}"))
@@ -13,7 +13,7 @@ fn places(config: &Config) -> Vec<&str> {
 }
 
 fn endpoints(config: &Config) -> [String; 3] {
-    Signal::ALL.map(|signal| match &config.destinations(signal)[..] {
+    Signal::ALL.map(|signal| match &config.resolved(signal)[..] {
         [Destination::Otlp(otlp)] => otlp.endpoint.to_string(),
         other => panic!("{other:?}"),
     })
@@ -52,7 +52,7 @@ fn to_get_started_in_each_version() {
             _ => None,
         });
         assert_eq!(filled.service_name(), Some("store"));
-        let Destination::Otlp(otlp) = &filled.destinations(Signal::Metrics)[0] else { panic!() };
+        let Destination::Otlp(otlp) = &filled.resolved(Signal::Metrics)[0] else { panic!() };
         assert_eq!((otlp.endpoint.host(), otlp.endpoint.path()), ("collector", "/v1/metrics"));
     }
 }
@@ -104,12 +104,21 @@ logger_provider:
     assert_eq!(places(&config), Vec::<&str>::new());
     // What the file says at length is what nobody has to say; the queue alone is bounded otherwise.
     let default = Config::new();
-    assert_eq!(config.traces.limits, default.traces.limits);
-    assert_eq!(config.logs.limits, default.logs.limits);
-    assert_eq!((config.metrics.interval, config.metrics.timeout), (default.metrics.interval, default.metrics.timeout));
-    assert_eq!(config.propagators, default.propagators);
-    assert_eq!((config.traces.batch.delay, config.traces.batch.size), (default.traces.batch.delay, 512));
-    assert_eq!((config.logs.batch.delay, config.logs.batch.queue), (default.logs.batch.delay, Some(2048)));
+    assert_eq!(config.settings.traces.limits, default.settings.traces.limits);
+    assert_eq!(config.settings.logs.limits, default.settings.logs.limits);
+    assert_eq!(
+        (config.settings.metrics.interval, config.settings.metrics.timeout),
+        (default.settings.metrics.interval, default.settings.metrics.timeout)
+    );
+    assert_eq!(config.settings.propagators, default.settings.propagators);
+    assert_eq!(
+        (config.settings.traces.batch.delay, config.settings.traces.batch.size),
+        (default.settings.traces.batch.delay, 512)
+    );
+    assert_eq!(
+        (config.settings.logs.batch.delay, config.settings.logs.batch.queue),
+        (default.settings.logs.batch.delay, Some(2048))
+    );
 }
 
 /// To move from variables to a file: every value is a variable with its default behind it.
@@ -176,7 +185,7 @@ instrumentation:
         "OTEL_EXPORTER_OTLP_TRACES_HEADERS" => Some("api-key=hunter2".to_owned()),
         _ => None,
     });
-    assert_eq!((filled.semconv.len(), filled.enabled), (2, Some(false)));
+    assert_eq!((filled.settings.semconv.len(), filled.settings.enabled), (2, Some(false)));
     assert!(!format!("{filled:?}").contains("hunter2"));
 }
 
@@ -245,13 +254,13 @@ instrumentation{mark}:
         ];
         assert_eq!(places(&config), expected, "{mark}");
         let protocols: Vec<Protocol> = config
-            .destinations(Signal::Traces)
+            .resolved(Signal::Traces)
             .iter()
             .map(|to| if let Destination::Otlp(otlp) = to { otlp.protocol } else { panic!("{to:?}") })
             .collect();
         assert_eq!(protocols, [Protocol::HttpJson, Protocol::Grpc]);
-        assert_eq!(config.destinations(Signal::Metrics), [Destination::Console]);
-        assert_eq!(format!("{:?}", config.traces.sampler), "Ratio(0.0001)");
+        assert_eq!(config.resolved(Signal::Metrics), [Destination::Console]);
+        assert_eq!(format!("{:?}", config.settings.traces.sampler), "Ratio(0.0001)");
     }
 }
 

@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use tracecast::config::{Config, Destination, Origin, Otlp, Signal};
+use crate::config::{Config, Destination, Origin, Otlp, Signal};
 
-const PAGE: &str = include_str!("../../../book/src/configuration.md");
+const PAGE: &str = include_str!("../../../../book/src/configuration.md");
 
 struct Row {
     name: String,
@@ -101,17 +101,17 @@ const SIZE: (&str, &str) = ("0", "`0` is not a size; expected a whole number fro
 const MILLISECONDS: (&str, &str) = ("5s", "`5s` is not a duration; expected a whole number of milliseconds");
 
 fn general() -> Vec<Row> {
-    let enabled = |config: &Config| format!("{:?}", config.enabled);
+    let enabled = |config: &Config| format!("{:?}", config.settings.enabled);
     let formats = "`x` is not a format of log lines; expected auto, json, text or none";
     vec![
         row("OTEL_ENABLED", "enabled", enabled, "None", ("TRUE", "Some(true)"), SWITCH),
         row("OTEL_SDK_DISABLED", "enabled", enabled, "None", ("True", "Some(false)"), STANDARD_SWITCH),
-        row("TC_OTEL_DEBUG", "debug", |config| config.debug.to_string(), "false", ("1", "true"), SWITCH),
-        row("TC_STRICT", "strict", |config| config.strict.to_string(), "false", ("true", "true"), SWITCH),
+        row("TC_OTEL_DEBUG", "debug", |config| config.settings.debug.to_string(), "false", ("1", "true"), SWITCH),
+        row("TC_STRICT", "strict", |config| config.settings.strict.to_string(), "false", ("true", "true"), SWITCH),
         row(
             "TC_CONSOLE_FORMAT",
             "console",
-            |config| format!("{:?}", config.console),
+            |config| format!("{:?}", config.settings.console),
             "Text",
             ("JSON", "Json"),
             ("x", "`x` is not a format of the console; expected text or json"),
@@ -119,7 +119,7 @@ fn general() -> Vec<Row> {
         row(
             "TC_LOG_FORMAT",
             "logs.lines",
-            |config| format!("{:?}", config.logs.lines),
+            |config| format!("{:?}", config.settings.logs.lines),
             "None",
             ("Json", "Some(Json)"),
             ("x", formats),
@@ -127,7 +127,7 @@ fn general() -> Vec<Row> {
         row(
             "TC_SPAN_FILTER",
             "filter",
-            |config| config.filter.allows("Store/Load").to_string(),
+            |config| config.settings.filter.allows("Store/Load").to_string(),
             "true",
             ("Store=off", "false"),
             (
@@ -139,7 +139,7 @@ fn general() -> Vec<Row> {
         row(
             "TC_MEMORY_LIMIT",
             "memory_limit",
-            |config| config.memory_limit.to_string(),
+            |config| config.settings.memory_limit.to_string(),
             "67108864",
             ("2MiB", "2097152"),
             ("lots", "`lots` is not a size of memory; expected at least 1 MiB, as in 64MiB, 500MB or 67108864"),
@@ -149,9 +149,12 @@ fn general() -> Vec<Row> {
 }
 
 fn spool() -> Vec<Row> {
-    let directory = |config: &Config| format!("{:?}", config.spool.as_ref().map(|spool| spool.directory.clone()));
-    let bytes = |config: &Config| config.spool.as_ref().map_or(0, |spool| spool.max_bytes).to_string();
-    let age = |config: &Config| format!("{:?}", config.spool.as_ref().map(|spool| spool.max_age).unwrap_or_default());
+    let directory =
+        |config: &Config| format!("{:?}", config.settings.spool.as_ref().map(|spool| spool.directory.clone()));
+    let bytes = |config: &Config| config.settings.spool.as_ref().map_or(0, |spool| spool.max_bytes).to_string();
+    let age = |config: &Config| {
+        format!("{:?}", config.settings.spool.as_ref().map(|spool| spool.max_age).unwrap_or_default())
+    };
     let wrong_bytes =
         ("lots", "`lots` is not a size of memory; expected at least 1 MiB, as in 64MiB, 500MB or 67108864");
     let wrong_age = ("0", "`0` is not an interval; expected a whole number of milliseconds, at least 1");
@@ -165,7 +168,7 @@ fn spool() -> Vec<Row> {
 
 fn resource_and_logging() -> Vec<Row> {
     let name = |config: &Config| format!("{:?}", config.service_name());
-    let filter = |config: &Config| format!("{:?}", config.log_filter.level_of("hyper"));
+    let filter = |config: &Config| format!("{:?}", config.settings.log_filter.level_of("hyper"));
     let directives = (
         "loud",
         "`loud` is not a log directive; expected off, error, warn, info, debug or trace, or `target=level`, separated by \
@@ -176,7 +179,7 @@ fn resource_and_logging() -> Vec<Row> {
         row(
             "OTEL_RESOURCE_ATTRIBUTES",
             "resource",
-            |config| format!("{:?}", config.resource),
+            |config| format!("{:?}", config.settings.resource),
             "{}",
             ("a=b%2Cc, service.name=s", "{\"a\": Str(\"b,c\"), \"service.name\": Str(\"s\")}"),
             (
@@ -188,7 +191,7 @@ fn resource_and_logging() -> Vec<Row> {
         row(
             "OTEL_PROPAGATORS",
             "propagators",
-            |config| format!("{:?}", config.propagators),
+            |config| format!("{:?}", config.settings.propagators),
             "[TraceContext, Baggage]",
             ("b3,B3Multi,tracecontext,b3", "[B3, B3Multi, TraceContext]"),
             (
@@ -200,7 +203,7 @@ fn resource_and_logging() -> Vec<Row> {
         row(
             "OTEL_LOG_LEVEL",
             "diagnostics_level",
-            |config| format!("{:?}", config.diagnostics_level),
+            |config| format!("{:?}", config.settings.diagnostics_level),
             "Info",
             ("DEBUG", "Debug"),
             ("loud", "`loud` is not a log level; expected off, error, warn, info, debug or trace"),
@@ -210,7 +213,7 @@ fn resource_and_logging() -> Vec<Row> {
         row(
             "OTEL_SEMCONV_STABILITY_OPT_IN",
             "semconv",
-            |config| format!("{:?}", config.semconv),
+            |config| format!("{:?}", config.settings.semconv),
             "[]",
             ("http, database/dup", "[\"http\", \"database/dup\"]"),
             NONE,
@@ -219,7 +222,7 @@ fn resource_and_logging() -> Vec<Row> {
 }
 
 fn destinations(config: &Config, signal: Signal) -> String {
-    let names = config.destinations(signal).into_iter().map(|destination| match destination {
+    let names = config.resolved(signal).into_iter().map(|destination| match destination {
         Destination::Otlp(otlp) => otlp.endpoint.to_string(),
         _ => "console".to_owned(),
     });
@@ -237,7 +240,7 @@ fn exporters() -> Vec<Row> {
 }
 
 fn samplers() -> Vec<Row> {
-    let show = |config: &Config| format!("{:?}", config.traces.sampler);
+    let show = |config: &Config| format!("{:?}", config.settings.traces.sampler);
     let accepted = "expected always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or \
                     parentbased_traceidratio, using parentbased_always_on";
     let wrong = format!("`half` is not a sampler; {accepted}");
@@ -266,18 +269,24 @@ fn limits() -> Vec<Row> {
     }
     let (traces, logs) = ("traces.limits", "logs.limits");
     vec![
-        number("OTEL_ATTRIBUTE_COUNT_LIMIT", traces, "128", |config| config.traces.limits.attributes),
-        number("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", traces, "4096", |config| config.traces.limits.value_bytes),
-        number("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", traces, "128", |config| config.traces.limits.attributes),
-        number("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", traces, "4096", |config| config.traces.limits.value_bytes),
-        number("OTEL_SPAN_EVENT_COUNT_LIMIT", traces, "128", |config| config.traces.limits.events),
-        number("OTEL_SPAN_LINK_COUNT_LIMIT", traces, "128", |config| config.traces.limits.links),
-        number("OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT", traces, "128", |config| config.traces.limits.attributes_per_event),
-        number("OTEL_LINK_ATTRIBUTE_COUNT_LIMIT", traces, "128", |config| {
-            config.traces.attributes_per_link.unwrap_or(128)
+        number("OTEL_ATTRIBUTE_COUNT_LIMIT", traces, "128", |config| config.settings.traces.limits.attributes),
+        number("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", traces, "4096", |config| config.settings.traces.limits.value_bytes),
+        number("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", traces, "128", |config| config.settings.traces.limits.attributes),
+        number("OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT", traces, "4096", |config| {
+            config.settings.traces.limits.value_bytes
         }),
-        number("OTEL_LOGRECORD_ATTRIBUTE_COUNT_LIMIT", logs, "128", |config| config.logs.limits.attributes),
-        number("OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT", logs, "4096", |config| config.logs.limits.value_bytes),
+        number("OTEL_SPAN_EVENT_COUNT_LIMIT", traces, "128", |config| config.settings.traces.limits.events),
+        number("OTEL_SPAN_LINK_COUNT_LIMIT", traces, "128", |config| config.settings.traces.limits.links),
+        number("OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT", traces, "128", |config| {
+            config.settings.traces.limits.attributes_per_event
+        }),
+        number("OTEL_LINK_ATTRIBUTE_COUNT_LIMIT", traces, "128", |config| {
+            config.settings.traces.attributes_per_link.unwrap_or(128)
+        }),
+        number("OTEL_LOGRECORD_ATTRIBUTE_COUNT_LIMIT", logs, "128", |config| config.settings.logs.limits.attributes),
+        number("OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT", logs, "4096", |config| {
+            config.settings.logs.limits.value_bytes
+        }),
     ]
 }
 
@@ -288,7 +297,7 @@ fn batches() -> Vec<Row> {
         row(
             "OTEL_BSP_SCHEDULE_DELAY",
             traces,
-            |c| format!("{:?}", c.traces.batch.delay),
+            |c| format!("{:?}", c.settings.traces.batch.delay),
             "5s",
             ("0", "0ns"),
             MILLISECONDS,
@@ -296,17 +305,24 @@ fn batches() -> Vec<Row> {
         row(
             "OTEL_BSP_EXPORT_TIMEOUT",
             traces,
-            |c| format!("{:?}", c.traces.batch.timeout),
+            |c| format!("{:?}", c.settings.traces.batch.timeout),
             "30s",
             ("0", "3600s"),
             MILLISECONDS,
         ),
-        row("OTEL_BSP_MAX_QUEUE_SIZE", traces, |c| format!("{:?}", c.traces.batch.queue), "None", queue, SIZE),
-        row("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", traces, |c| c.traces.batch.size.to_string(), "512", ("9", "9"), SIZE),
+        row("OTEL_BSP_MAX_QUEUE_SIZE", traces, |c| format!("{:?}", c.settings.traces.batch.queue), "None", queue, SIZE),
+        row(
+            "OTEL_BSP_MAX_EXPORT_BATCH_SIZE",
+            traces,
+            |c| c.settings.traces.batch.size.to_string(),
+            "512",
+            ("9", "9"),
+            SIZE,
+        ),
         row(
             "OTEL_BLRP_SCHEDULE_DELAY",
             logs,
-            |c| format!("{:?}", c.logs.batch.delay),
+            |c| format!("{:?}", c.settings.logs.batch.delay),
             "1s",
             ("70", "70ms"),
             MILLISECONDS,
@@ -314,27 +330,34 @@ fn batches() -> Vec<Row> {
         row(
             "OTEL_BLRP_EXPORT_TIMEOUT",
             logs,
-            |c| format!("{:?}", c.logs.batch.timeout),
+            |c| format!("{:?}", c.settings.logs.batch.timeout),
             "30s",
             ("70", "70ms"),
             MILLISECONDS,
         ),
-        row("OTEL_BLRP_MAX_QUEUE_SIZE", logs, |c| format!("{:?}", c.logs.batch.queue), "None", queue, SIZE),
-        row("OTEL_BLRP_MAX_EXPORT_BATCH_SIZE", logs, |c| c.logs.batch.size.to_string(), "512", ("9", "9"), SIZE),
+        row("OTEL_BLRP_MAX_QUEUE_SIZE", logs, |c| format!("{:?}", c.settings.logs.batch.queue), "None", queue, SIZE),
+        row(
+            "OTEL_BLRP_MAX_EXPORT_BATCH_SIZE",
+            logs,
+            |c| c.settings.logs.batch.size.to_string(),
+            "512",
+            ("9", "9"),
+            SIZE,
+        ),
     ]
 }
 
 fn metrics() -> Vec<Row> {
     let wrong_interval = ("0", "`0` is not an interval; expected a whole number of milliseconds, at least 1");
-    let interval = |config: &Config| format!("{:?}", config.metrics.interval);
-    let timeout = |config: &Config| format!("{:?}", config.metrics.timeout);
+    let interval = |config: &Config| format!("{:?}", config.settings.metrics.interval);
+    let timeout = |config: &Config| format!("{:?}", config.settings.metrics.timeout);
     vec![
         row("OTEL_METRIC_EXPORT_INTERVAL", "metrics.interval", interval, "60s", ("5000", "5s"), wrong_interval),
         row("OTEL_METRIC_EXPORT_TIMEOUT", "metrics.timeout", timeout, "30s", ("5000", "5s"), MILLISECONDS),
         row(
             "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE",
             "metrics.temporality",
-            |config| format!("{:?}", config.metrics.temporality),
+            |config| format!("{:?}", config.settings.metrics.temporality),
             "Cumulative",
             ("LowMemory", "LowMemory"),
             ("x", "`x` is not a temporality; expected cumulative, delta or lowmemory"),
@@ -342,7 +365,7 @@ fn metrics() -> Vec<Row> {
         row(
             "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION",
             "metrics.histograms",
-            |config| format!("{:?}", config.metrics.histograms),
+            |config| format!("{:?}", config.settings.metrics.histograms),
             "ExplicitBuckets",
             ("base2_exponential_bucket_histogram", "Exponential"),
             (
@@ -354,7 +377,7 @@ fn metrics() -> Vec<Row> {
         row(
             "OTEL_METRICS_EXEMPLAR_FILTER",
             "metrics.exemplars",
-            |config| format!("{:?}", config.metrics.exemplars),
+            |config| format!("{:?}", config.settings.metrics.exemplars),
             "InSampledSpans",
             ("always_off", "Off"),
             ("x", "`x` is not an exemplar filter; expected always_on, always_off or trace_based"),
@@ -372,7 +395,7 @@ fn otlp(
     wrong: (&'static str, &str),
 ) -> Vec<Row> {
     let shown = move |config: &Config| {
-        let of = |signal| match config.destinations(signal).first() {
+        let of = |signal| match config.resolved(signal).first() {
             Some(Destination::Otlp(otlp)) => show(otlp),
             other => format!("{other:?}"),
         };
@@ -489,13 +512,13 @@ fn those_of_the_spool() {
     spool().iter().for_each(check);
     let alone = config(&[("TC_SPOOL_MAX_BYTES", "2MiB")]);
     let expected = "TC_SPOOL_MAX_BYTES: `2MiB` has no spool to go with; expected TC_SPOOL_DIR beside it";
-    assert_eq!((alone.problems()[0].to_string().as_str(), alone.spool.as_ref()), (expected, None));
+    assert_eq!((alone.problems()[0].to_string().as_str(), alone.settings.spool.as_ref()), (expected, None));
 }
 
 #[test]
 fn those_of_the_resource_and_of_logging() {
     resource_and_logging().iter().for_each(check);
-    assert_eq!(config(&[("OTEL_PROPAGATORS", "none")]).propagators, []);
+    assert_eq!(config(&[("OTEL_PROPAGATORS", "none")]).settings.propagators, []);
 }
 
 #[test]
@@ -527,18 +550,18 @@ fn limits_of_spans_and_records() {
 fn a_limit_of_one_signal_beats_the_limit_of_all() {
     let general = [("OTEL_ATTRIBUTE_COUNT_LIMIT", "1"), ("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", "2")];
     let read = config(&general);
-    assert_eq!((read.logs.limits.attributes, read.logs.limits.value_bytes), (1, 2));
+    assert_eq!((read.settings.logs.limits.attributes, read.settings.logs.limits.value_bytes), (1, 2));
     let special = [("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT", "3"), ("OTEL_LOGRECORD_ATTRIBUTE_VALUE_LENGTH_LIMIT", "4")];
     let read = config(&[general, special].concat());
-    assert_eq!((read.traces.limits.attributes, read.traces.limits.value_bytes), (3, 2));
-    assert_eq!((read.logs.limits.attributes, read.logs.limits.value_bytes), (1, 4));
+    assert_eq!((read.settings.traces.limits.attributes, read.settings.traces.limits.value_bytes), (3, 2));
+    assert_eq!((read.settings.logs.limits.attributes, read.settings.logs.limits.value_bytes), (1, 4));
 }
 
 #[test]
 fn batches_of_spans_and_records() {
     batches().iter().for_each(check);
     let read = config(&[("OTEL_BSP_MAX_QUEUE_SIZE", "9"), ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "10")]);
-    assert_eq!(read.traces.batch.size, 9);
+    assert_eq!(read.settings.traces.batch.size, 9);
     assert_eq!(
         read.problems()[0].to_string(),
         "OTEL_BSP_MAX_EXPORT_BATCH_SIZE: `10` is more than the queue holds; expected at most 9, as \
@@ -572,7 +595,7 @@ fn the_file() {
     std::fs::remove_file(&path).unwrap();
     assert_eq!((good.problems(), good.origin("diagnostics_level").to_string().as_str()), (&[][..], "log_level"));
     let wrong = config(&[(FILE, "/nowhere/telemetry.yaml")]);
-    assert_eq!((wrong.enabled, wrong.origin("enabled").to_string().as_str()), (Some(false), FILE));
+    assert_eq!((wrong.settings.enabled, wrong.origin("enabled").to_string().as_str()), (Some(false), FILE));
     let [problem] = wrong.problems() else { panic!("{:?}", wrong.problems()) };
     assert!(problem.to_string().starts_with("/nowhere/telemetry.yaml: cannot be read: "), "{problem}");
     assert_eq!(problem.accepted, FILE_ACCEPTED);

@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::config::{Config, Destination, Otlp, Secret, Signal, Temporality};
 use serde_json::Value;
-use tracecast::config::{Config, Destination, Otlp, Secret, Signal, TemporalityPreference};
 
-use crate::yaml::yaml;
+use super::yaml::yaml;
 
 /// What `SHUTDOWN_TIMEOUT_MS` is where nobody sets it.
 const SHUTDOWN_TIMEOUT_MS: u64 = 30_000;
@@ -183,7 +183,7 @@ fn services_are_configured_without_a_problem() {
 }
 
 fn otlp(config: &Config, signal: Signal) -> Otlp {
-    match config.destinations(signal).swap_remove(0) {
+    match config.resolved(signal).swap_remove(0) {
         Destination::Otlp(otlp) => *otlp,
         other => panic!("{other:?}"),
     }
@@ -233,7 +233,7 @@ fn files_of_variables_are_complete_but_for_the_secret() {
     check("signoz/cloud.env", Some("SIGNOZ_INGESTION_KEY"), "https://ingest.eu.signoz.cloud:443", key);
     check("signoz/self-hosted.env", None, "http://signoz-otel-collector:4318", None);
     let datadog = check("datadog/service.env", None, "http://127.0.0.1:4318", None);
-    assert_eq!(datadog.metrics.temporality, TemporalityPreference::Delta);
+    assert_eq!(datadog.settings.metrics.temporality, Temporality::Delta);
     assert_eq!(names(&[".env"]).len(), 5, "all of them are checked here");
 }
 

@@ -1,11 +1,11 @@
 //! Every block of YAML in the book is read, and says what the book says of it.
 
+use crate::config::{Config, Problem, Severity, Signal, TelemetrySection};
 use serde_json::Value;
-use tracecast::config::{Config, Problem, Severity, Signal, TelemetrySection};
 
-use crate::yaml::yaml;
+use super::yaml::yaml;
 
-const FILE: &str = include_str!("../../../book/src/configuration-file.md");
+const FILE: &str = include_str!("../../../../book/src/configuration-file.md");
 /// A block of code: what stands behind its fence, and its text.
 struct Block {
     kind: String,
@@ -62,8 +62,8 @@ fn the_complete_example_says_something_of_everything() {
     let config = read(&text).unwrap();
     assert_eq!(Signal::ALL.map(|signal| config.is_on(signal)), [true; 3]);
     assert_eq!((config.service_name(), config.role()), (Some("store"), Some("daemon")));
-    assert_eq!((config.metrics.views.len(), config.memory_limit), (2, 128 << 20));
-    assert_eq!(format!("{:?}", config.traces.sampler), "Ratio(0.1)");
+    assert_eq!((config.settings.metrics.views.len(), config.settings.memory_limit), (2, 128 << 20));
+    assert_eq!(format!("{:?}", config.settings.traces.sampler), "Ratio(0.1)");
     let set: Vec<&str> = config.origins().map(|(setting, _)| setting).collect();
     let expected = [
         "diagnostics_level",

@@ -1,14 +1,14 @@
 //! The short form in the application's own configuration: whatever serde reads.
 
+use crate::config::{Config, Destination, Level, Otlp, Protocol, Signal, Telemetry, TelemetrySection};
 use serde_json::json;
-use tracecast::config::{Config, Destination, Level, Otlp, Protocol, Signal, Telemetry, TelemetrySection};
 
 fn section(value: serde_json::Value) -> Telemetry {
     serde_json::from_value(value).unwrap()
 }
 
 fn otlp(config: &Config, signal: Signal) -> Otlp {
-    match config.destinations(signal).as_slice() {
+    match config.resolved(signal).as_slice() {
         [Destination::Otlp(otlp), ..] => (**otlp).clone(),
         other => panic!("{other:?}"),
     }
@@ -30,19 +30,19 @@ fn everything() -> serde_json::Value {
 fn all_of_it() {
     let config = Config::new().with_telemetry(section(everything()));
     assert_eq!((config.service_name(), config.role()), (Some("store"), Some("daemon")));
-    assert_eq!(config.resource.get("a"), Some(&"text".into()));
-    assert_eq!(config.resource.get("b"), Some(&2_i64.into()));
-    assert_eq!(config.resource.get("c"), Some(&1.5.into()));
-    assert_eq!(config.resource.get("d"), Some(&true.into()));
+    assert_eq!(config.settings.resource.get("a"), Some(&"text".into()));
+    assert_eq!(config.settings.resource.get("b"), Some(&2_i64.into()));
+    assert_eq!(config.settings.resource.get("c"), Some(&1.5.into()));
+    assert_eq!(config.settings.resource.get("d"), Some(&true.into()));
     let sent = otlp(&config, Signal::Traces);
     assert_eq!(sent.endpoint.to_string(), "http://[secret]@collector:4318/v1/traces");
     assert_eq!((sent.protocol, sent.timeout.as_millis(), sent.headers.len()), (Protocol::HttpJson, 1500, 2));
     assert_eq!(sent.tls.client_key.as_ref().unwrap().to_str(), Some("/k.pem"));
-    assert_eq!(config.metrics.interval.as_secs(), 2);
-    assert_eq!(format!("{:?}", config.traces.sampler), "Ratio(0.5)");
+    assert_eq!(config.settings.metrics.interval.as_secs(), 2);
+    assert_eq!(format!("{:?}", config.settings.traces.sampler), "Ratio(0.5)");
     assert_eq!(Signal::ALL.map(|signal| config.is_on(signal)), [true, true, false]);
-    assert!(config.strict && !config.filter.allows("Store/Load"));
-    assert_eq!((config.log_filter.level_of("x"), config.memory_limit), (Level::Debug, 2 << 20));
+    assert!(config.settings.strict && !config.settings.filter.allows("Store/Load"));
+    assert_eq!((config.settings.log_filter.level_of("x"), config.settings.memory_limit), (Level::Debug, 2 << 20));
     assert_eq!(config.origin("traces.sampler").to_string(), "application's configuration");
 }
 

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use tracecast::config::{
-    Aggregation, AttributeValue, Compression, Config, Destination, Exemplars, HistogramAggregation, InstrumentType,
-    Level, Otlp, Propagator, Protocol, Signal, TemporalityPreference,
+use crate::config::{
+    Aggregation, Compression, Config, Destination, Exemplars, HistogramAggregation, InstrumentType, Level, Otlp,
+    Propagator, Protocol, Signal, Temporality,
 };
+use crate::declare::value::OwnedValue;
 
 fn read(text: &str) -> Config {
     read_with(text, &[])
@@ -17,7 +18,7 @@ fn read_with(text: &str, variables: &[(&str, &str)]) -> Config {
 }
 
 fn otlp(config: &Config, signal: Signal) -> Otlp {
-    match config.destinations(signal).as_slice() {
+    match config.resolved(signal).as_slice() {
         [Destination::Otlp(otlp), ..] => (**otlp).clone(),
         other => panic!("{other:?}"),
     }
@@ -133,20 +134,20 @@ distribution:
 fn what_a_file_says_of_all_signals() {
     let config = read(EVERYTHING);
     assert_eq!(config.problems(), []);
-    assert_eq!((config.enabled, config.diagnostics_level), (None, Level::Warn));
+    assert_eq!((config.settings.enabled, config.settings.diagnostics_level), (None, Level::Warn));
     assert_eq!((config.service_name(), config.role()), (Some("store"), Some("daemon")));
-    assert_eq!(config.resource.get("team"), Some(&"a,b".into()));
-    assert_eq!(config.resource.get("shards"), Some(&4_i64.into()));
-    assert_eq!(config.resource.get("weight"), Some(&1.5.into()));
-    assert_eq!(config.resource.get("canary"), Some(&true.into()));
-    assert_eq!(config.resource.get("zones"), Some(&AttributeValue::StrArray(vec!["a".into(), "b".into()])));
-    assert_eq!(config.resource.get("ports"), Some(&AttributeValue::I64Array(vec![1, 2])));
-    assert_eq!(config.resource.get("nothing"), None);
-    assert_eq!(config.resource.schema_url.as_ref().unwrap().as_str(), "https://example.com/schema");
-    assert_eq!(config.propagators, [Propagator::TraceContext, Propagator::B3, Propagator::Baggage]);
-    assert_eq!(config.semconv.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["http", "database/dup"]);
-    assert!(config.strict && !config.filter.allows("Store/Load"));
-    assert_eq!((config.memory_limit, config.log_filter.level_of("x")), (2 << 20, Level::Debug));
+    assert_eq!(config.settings.resource.get("team"), Some(&"a,b".into()));
+    assert_eq!(config.settings.resource.get("shards"), Some(&4_i64.into()));
+    assert_eq!(config.settings.resource.get("weight"), Some(&1.5.into()));
+    assert_eq!(config.settings.resource.get("canary"), Some(&true.into()));
+    assert_eq!(config.settings.resource.get("zones"), Some(&OwnedValue::StrArray(vec!["a".into(), "b".into()])));
+    assert_eq!(config.settings.resource.get("ports"), Some(&OwnedValue::I64Array(vec![1, 2])));
+    assert_eq!(config.settings.resource.get("nothing"), None);
+    assert_eq!(config.settings.resource.schema_url.as_ref().unwrap().as_str(), "https://example.com/schema");
+    assert_eq!(config.settings.propagators, [Propagator::TraceContext, Propagator::B3, Propagator::Baggage]);
+    assert_eq!(config.settings.semconv.iter().map(|name| name.as_str()).collect::<Vec<_>>(), ["http", "database/dup"]);
+    assert!(config.settings.strict && !config.settings.filter.allows("Store/Load"));
+    assert_eq!((config.settings.memory_limit, config.settings.log_filter.level_of("x")), (2 << 20, Level::Debug));
     assert_eq!(config.origin("traces.sampler").to_string(), "tracer_provider.sampler");
     assert_eq!(config.origin("role").to_string(), "distribution.tracecast.role");
 }
@@ -160,19 +161,22 @@ fn what_a_file_says_of_traces() {
     assert_eq!(sent.timeout, Duration::from_millis(700));
     let names: Vec<&str> = sent.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["b", "a"]);
-    assert_eq!(sent.headers[1].1, tracecast::config::Secret::new("single"));
+    assert_eq!(sent.headers[1].1, crate::config::Secret::new("single"));
     assert_eq!(
         format!("{:?}", sent.tls),
         "TlsFiles { ca: Some(\"/ca.pem\"), client_certificate: Some(\"/cert.pem\"), client_key: Some(\"/key.pem\") }"
     );
-    assert_eq!(config.destinations(Signal::Traces)[1], Destination::Console);
-    let batch = config.traces.batch;
+    assert_eq!(config.resolved(Signal::Traces)[1], Destination::Console);
+    let batch = config.settings.traces.batch;
     assert_eq!((batch.delay, batch.timeout), (Duration::from_millis(100), Duration::from_millis(200)));
     assert_eq!((batch.queue, batch.size), (Some(300), 20));
-    let limits = config.traces.limits;
+    let limits = config.settings.traces.limits;
     assert_eq!((limits.value_bytes, limits.attributes, limits.events), (100, 10, 11));
-    assert_eq!((limits.links, limits.attributes_per_event, config.traces.attributes_per_link), (12, 13, Some(14)));
-    assert_eq!(format!("{:?}", config.traces.sampler), "Ratio(0.25)");
+    assert_eq!(
+        (limits.links, limits.attributes_per_event, config.settings.traces.attributes_per_link),
+        (12, 13, Some(14))
+    );
+    assert_eq!(format!("{:?}", config.settings.traces.sampler), "Ratio(0.25)");
 }
 
 #[test]
@@ -180,9 +184,9 @@ fn what_a_file_says_of_metrics_and_logs() {
     let config = read(EVERYTHING);
     let sent = otlp(&config, Signal::Metrics);
     assert_eq!((sent.endpoint.to_string().as_str(), sent.protocol), ("http://collector:4317", Protocol::Grpc));
-    let metrics = &config.metrics;
+    let metrics = &config.settings.metrics;
     assert_eq!((metrics.interval, metrics.timeout), (Duration::from_secs(1), Duration::from_millis(500)));
-    assert_eq!(metrics.temporality, TemporalityPreference::LowMemory);
+    assert_eq!(metrics.temporality, Temporality::LowMemory);
     assert_eq!(metrics.histograms, HistogramAggregation::Exponential);
     assert_eq!(metrics.exemplars, Exemplars::Off);
     assert_eq!((metrics.cardinality.default, metrics.cardinality.histogram), (Some(5), Some(6)));
@@ -198,15 +202,15 @@ fn what_a_file_says_of_metrics_and_logs() {
     assert_eq!(metrics.views[1].stream.aggregation, Some(Aggregation::Drop));
 
     assert_eq!(otlp(&config, Signal::Logs).endpoint.to_string(), "http://localhost:4318/v1/logs");
-    assert_eq!((config.logs.batch.delay, config.logs.batch.size), (Duration::ZERO, 1));
-    assert_eq!((config.logs.limits.attributes, config.logs.limits.value_bytes), (3, 100));
+    assert_eq!((config.settings.logs.batch.delay, config.settings.logs.batch.size), (Duration::ZERO, 1));
+    assert_eq!((config.settings.logs.limits.attributes, config.settings.logs.limits.value_bytes), (3, 100));
 }
 
 #[test]
 fn what_is_left_out_is_off() {
     let config = read("file_format: '1.0'");
     assert_eq!(Signal::ALL.map(|signal| config.is_on(signal)), [false; 3]);
-    assert_eq!(config.propagators, []);
+    assert_eq!(config.settings.propagators, []);
     let traces = "file_format: '1.0'\ntracer_provider: {processors: [{batch: {exporter: {otlp_grpc: }}}]}";
     let config = read(traces);
     assert_eq!(Signal::ALL.map(|signal| config.is_on(signal)), [true, false, false]);
@@ -230,7 +234,7 @@ fn samplers() {
         let text = format!(
             "file_format: '1.0'\ntracer_provider: {{processors: [{{simple: {{exporter: {{console: }}}}}}], sampler: {{{sampler}}}}}"
         );
-        assert_eq!(format!("{:?}", read(&text).traces.sampler), expected, "{sampler}");
+        assert_eq!(format!("{:?}", read(&text).settings.traces.sampler), expected, "{sampler}");
     }
 }
 
@@ -249,14 +253,14 @@ tracer_provider:
 ";
     let config = read(text);
     assert_eq!(otlp(&config, Signal::Traces).endpoint.to_string(), "http://localhost:4318/v1/traces");
-    assert_eq!(config.traces.batch.delay, Duration::from_millis(250));
-    assert_eq!(config.traces.batch.timeout, Duration::from_secs(30));
+    assert_eq!(config.settings.traces.batch.delay, Duration::from_millis(250));
+    assert_eq!(config.settings.traces.batch.timeout, Duration::from_secs(30));
     let variables =
         [("NAME", "n-hunter2"), ("LIST", "a=l-hunter2"), ("URL", "http://u-hunter2:1"), ("KEY", "k-hunter2")];
     let config = read_with(text, &variables);
     assert_eq!(config.service_name(), Some("n-hunter2"));
     assert_eq!(otlp(&config, Signal::Traces).endpoint.host(), "u-hunter2");
-    let shown = format!("{config:?} {:?}", config.destinations(Signal::Traces));
+    let shown = format!("{config:?} {:?}", config.resolved(Signal::Traces));
     assert!(!shown.contains("hunter2"), "{shown}");
 }
 

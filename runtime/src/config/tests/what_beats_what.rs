@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tracecast::config::{Config, Destination, Exporter, Level, Otlp, Protocol, Secret, Severity, Signal};
+use crate::config::{Config, Destination, Exporter, Level, Otlp, Protocol, Secret, Severity, Signal};
 
 fn config(variables: &[(&str, &str)]) -> Config {
     let variables: BTreeMap<&str, &str> = variables.iter().copied().collect();
@@ -15,7 +15,7 @@ fn on(config: &Config) -> [bool; 3] {
 }
 
 fn otlp(config: &Config, signal: Signal) -> Otlp {
-    match config.destinations(signal).as_slice() {
+    match config.resolved(signal).as_slice() {
         [Destination::Otlp(otlp), ..] => (**otlp).clone(),
         other => panic!("{other:?}"),
     }
@@ -81,7 +81,7 @@ fn one_signal_beats_all_signals() {
 fn the_service_name_has_its_own_variable() {
     let both = [("OTEL_RESOURCE_ATTRIBUTES", "service.name=a,b=c"), ("OTEL_SERVICE_NAME", "d")];
     let read = config(&both);
-    assert_eq!((read.service_name(), read.resource.attributes.len()), (Some("d"), 2));
+    assert_eq!((read.service_name(), read.settings.resource.attributes.len()), (Some("d"), 2));
     assert_eq!(read.origin("service_name").to_string(), "OTEL_SERVICE_NAME");
     let read = config(&both[..1]);
     assert_eq!(read.service_name(), Some("a"));
@@ -90,7 +90,7 @@ fn the_service_name_has_its_own_variable() {
 
 #[test]
 fn log_level_beats_rust_log_unless_it_is_wrong() {
-    let level = |variables: &[(&str, &str)]| config(variables).log_filter.level_of("x");
+    let level = |variables: &[(&str, &str)]| config(variables).settings.log_filter.level_of("x");
     assert_eq!(level(&[]), Level::Info);
     assert_eq!(level(&[("RUST_LOG", "warn")]), Level::Warn);
     assert_eq!(level(&[("RUST_LOG", "warn"), ("LOG_LEVEL", "debug")]), Level::Debug);
@@ -111,7 +111,7 @@ fn code_beats_everything() {
     let sent = otlp(&read, Signal::Metrics);
     assert_eq!((sent.protocol, sent.headers), (Protocol::HttpJson, vec![("x".into(), Secret::new("2"))]));
     let read = read.with_exporters(Signal::Logs, vec![Exporter::Console]).with_exporters(Signal::Traces, vec![]);
-    assert_eq!(read.destinations(Signal::Logs), [Destination::Console]);
+    assert_eq!(read.resolved(Signal::Logs), [Destination::Console]);
     assert_eq!(on(&read), [false, true, true]);
     let own = read.with_signal_endpoint(Signal::Metrics, "http://m:1/exact".parse().unwrap());
     assert_eq!(otlp(&own, Signal::Metrics).endpoint.to_string(), "http://m:1/exact");
@@ -123,7 +123,7 @@ fn a_wrong_variable_is_ignored_and_the_rest_holds() {
         config(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "ftp://x"), ("OTEL_TRACES_EXPORTER", "otlp"), ("TC_STRICT", "1")]);
     assert_eq!(on(&read), [true, false, false]);
     assert_eq!(otlp(&read, Signal::Traces).endpoint.to_string(), "http://localhost:4318/v1/traces");
-    assert!(read.strict && read.problems().iter().all(|problem| problem.severity == Severity::Warning));
+    assert!(read.settings.strict && read.problems().iter().all(|problem| problem.severity == Severity::Warning));
 }
 
 #[test]

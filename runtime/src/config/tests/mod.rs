@@ -1,9 +1,20 @@
-//! The table of settings, and what reading a source again changes.
+//! The table of settings, and what reading a source again changes. What each source sets is in the modules.
+
+mod from_a_file;
+mod in_the_book;
+mod of_deploy_files;
+mod of_each_variable;
+mod of_the_application;
+mod published_shapes;
+mod what_beats_what;
+mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::table::{Setting, When, settings};
+use super::otlp::Address;
+use super::parts::CardinalityLimits;
+use super::table::{Setting, When};
 use super::*;
 use crate::record::limits::Limits;
 use crate::record::sampling::Sampler;
@@ -25,7 +36,7 @@ fn otlp() -> OtlpSettings {
 fn other() -> Settings {
     let exporters = || Some(vec![Exporter::Console]);
     let batch = Batch { delay: Duration::ZERO, timeout: Duration::from_secs(3), queue: Some(3), size: 3 };
-    let text = |text: &str| Masked::from(AttributeValue::from(text));
+    let text = |text: &str| Masked::from(OwnedValue::from(text));
     let attributes = [("a", "b"), ("service.name", "other"), ("tc.role", "other")];
     Settings {
         enabled: Some(false),
@@ -58,11 +69,11 @@ fn other() -> Settings {
             otlp: otlp(),
             interval: Duration::from_secs(3),
             timeout: Duration::from_secs(3),
-            temporality: TemporalityPreference::Delta,
+            temporality: Temporality::Delta,
             histograms: HistogramAggregation::Exponential,
             exemplars: Exemplars::Off,
             cardinality: CardinalityLimits { default: Some(3), ..CardinalityLimits::default() },
-            views: vec![View::default()],
+            views: vec![View::of("*")],
         },
         logs: Logs {
             exporters: exporters(),
@@ -75,8 +86,29 @@ fn other() -> Settings {
 }
 
 /// The names of the settings in which two configurations differ.
-fn differing(one: &Settings, two: &Settings) -> Vec<&'static str> {
+fn differing(one: &Config, two: &Config) -> Vec<&'static str> {
+    let (one, two) = (&one.settings, &two.settings);
     settings().filter(|setting| (setting.differs)(one, two)).map(|setting| setting.name).collect()
+}
+
+#[test]
+fn every_setting_and_part_prints() {
+    let (default, config) = (Config::default(), Config { settings: other(), ..Config::default() });
+    let names = settings().map(|setting| setting.name).chain(PARTS.map(|(name, _)| name));
+    for name in names {
+        let shown = config.get(name).unwrap_or_else(|| panic!("{name}"));
+        // Of limits, one is other than its default.
+        let is_equal = default.get(name).is_some_and(|default| default == shown);
+        assert!(!is_equal || name.starts_with("traces.limits."), "{name}: {shown}");
+    }
+    assert_eq!(config.get("otlp.endpoint").as_deref(), Some("http://other:4318"));
+    assert_eq!(config.get("logs.otlp.headers").as_deref(), Some(r#"[("x-key", [secret])]"#));
+    assert_eq!(config.get("service_name").as_deref(), Some("other"));
+    assert_eq!(config.get("spool.directory").as_deref(), Some("other"));
+    assert_eq!(config.get("no.such.setting"), None);
+    let hidden = "file_format: '1.0'\nresource: {attributes: [{name: service.name, value: '${NAME}'}]}";
+    let hidden = Config::from_yaml(hidden, |_| Some("hunter2".to_owned())).unwrap();
+    assert_eq!((hidden.service_name(), hidden.get("service_name").as_deref()), (Some("hunter2"), Some("[secret]")));
 }
 
 /// A source that says one thing.
@@ -101,7 +133,7 @@ fn every_field_is_in_the_table() {
     let (mut copied, names) = (Settings::default(), settings().map(|setting| setting.name));
     let names: BTreeSet<_> = names.collect();
     assert_eq!(names.len(), settings().count(), "a name stands twice");
-    assert_eq!(differing(&copied, &other()).len(), names.len());
+    assert!(settings().all(|setting| (setting.differs)(&copied, &other())));
     settings().for_each(|setting| (setting.copy)(&mut copied, &other()));
     assert_eq!(format!("{copied:#?}"), format!("{:#?}", other()));
 }
@@ -167,18 +199,18 @@ fn code_can_change_every_setting() {
         .with_memory_limit(1 << 20)
         .with_spool(spool)
         .with_sampler(traces.sampler)
-        .with_limits(traces.limits)
+        .with_limits(move |limits| *limits = traces.limits)
         .with_attributes_per_link(3)
-        .with_span_batch(traces.batch)
+        .with_span_batch(move |batch| *batch = traces.batch)
         .with_metric_interval(metrics.interval)
         .with_metric_timeout(metrics.timeout)
         .with_temporality(metrics.temporality)
         .with_histograms(metrics.histograms)
         .with_exemplars(metrics.exemplars)
-        .with_cardinality(metrics.cardinality)
-        .with_view(View::default())
-        .with_log_limits(logs.limits)
-        .with_log_batch(logs.batch)
+        .with_cardinality_limit(3)
+        .with_view(View::of("*"))
+        .with_log_limits(move |limits| *limits = logs.limits)
+        .with_log_batch(move |batch| *batch = logs.batch)
         .with_log_format(LogFormat::Json);
     let by_others = settings().map(|setting| setting.name).filter(|name| *config.origin(name) != Origin::Code);
     assert_eq!(by_others.collect::<Vec<_>>(), [""; 0]);
@@ -213,7 +245,7 @@ fn the_section_fills_what_the_source_leaves_out_however_often_that_changes() {
         assert_eq!(differing(&running, &same), [""; 0]);
         // The source goes before the section, and what it drops is the section's again.
         let next = running.read_again(saying(setting));
-        let expected = Some(setting.name).filter(|_| (setting.differs)(&running, &other()));
+        let expected = Some(setting.name).filter(|_| (setting.differs)(&running.settings, &other()));
         assert_eq!(differing(&running, &next), expected.into_iter().collect::<Vec<_>>());
         assert_eq!(next.origin(setting.name), &Origin::File("there".to_owned()));
         let back = next.read_again(Config::default());
@@ -338,7 +370,7 @@ fn each_value_of_the_file_changes_its_setting_and_no_other() {
 #[test]
 fn origins_have_names_of_settings() {
     let all: Vec<_> = settings().flat_map(|setting| setting.variables).map(|v| (v.name, value_of(v.name).0)).collect();
-    let book = include_str!("../../../book/src/configuration-file.md");
+    let book = include_str!("../../../../book/src/configuration-file.md");
     let files = book.split("\n```yaml\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     let mut read: Vec<_> = files.map(|text| Config::from_yaml(text, |_| None).unwrap()).collect();
     assert_eq!(read.len(), 4);
@@ -359,7 +391,7 @@ fn a_setting_that_code_changes_again_and_again_takes_no_more_memory() {
     }
     assert_eq!(config.layers.len(), 3);
     let again = config.read_again(Config::default());
-    assert_eq!((again.layers.len(), format!("{:?}", again.traces.sampler)), (3, "Ratio(0.99)".to_owned()));
+    assert_eq!((again.layers.len(), format!("{:?}", again.settings.traces.sampler)), (3, "Ratio(0.99)".to_owned()));
 }
 
 #[test]
@@ -367,12 +399,12 @@ fn headers_that_code_adds_come_on_top_of_those_that_are_read() {
     let source = |key: &str| variables(&[("OTEL_EXPORTER_OTLP_HEADERS", key)]);
     let running = source("key=1").with_header("x", Secret::new("y"));
     let expected = source("key=2").with_header("x", Secret::new("y"));
-    assert_eq!(running.read_again(source("key=2")).otlp.headers, expected.otlp.headers);
+    assert_eq!(running.read_again(source("key=2")).settings.otlp.headers, expected.settings.otlp.headers);
 }
 
 #[test]
 fn the_book_has_the_table() {
-    let page = include_str!("../../../book/src/configuration.md");
+    let page = include_str!("../../../../book/src/configuration.md");
     let table = page.split("| variable | accepted |").nth(1).unwrap().split("\n\n").next().unwrap();
     let rows = table.lines().filter(|line| line.starts_with("| `")).map(|line| {
         let cells: Vec<_> = line.trim_matches('|').split('|').map(|cell| cell.trim().trim_matches('`')).collect();
