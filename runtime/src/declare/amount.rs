@@ -34,7 +34,7 @@ pub(crate) struct Measurement {
 #[diagnostic::on_unimplemented(
     message = "a metric that counts in `{V}` takes no `{Self}`",
     label = "not a number for a metric of `{V}`",
-    note = "a `u64` metric takes any integer (a negative one is refused when it comes), an `i64` metric any that fits, an `f64` metric any number",
+    note = "a `u64` metric takes unsigned integers and `i32` (for literals; a negative one is refused and counted at run time), an `i64` metric any that fits, an `f64` metric any number",
     note = "declare a metric of fractions with `f64` as its second argument, as in `Counter<(), f64>`"
 )]
 pub trait IntoAmount<V> {
@@ -58,9 +58,8 @@ macro_rules! amounts {
 amounts!(u64: u8, u16, u32 => |value| u64::from(value));
 amounts!(u64: u64 => |value| value);
 amounts!(u64: usize => |value| value as u64);
-// For literals, which are `i32` unless told otherwise. A negative one has its top bit set, and is refused for that.
-amounts!(u64: i8, i16, i32 => |value| i64::from(value) as u64);
-amounts!(u64: i64, isize => |value| value as u64);
+// For literals, which are `i32` unless a suffix says otherwise. A negative one has its top bit set, and is refused for that.
+amounts!(u64: i32 => |value| i64::from(value) as u64);
 amounts!(i64: i8, i16, i32, u8, u16, u32 => |value| i64::from(value));
 amounts!(i64: i64 => |value| value);
 amounts!(i64: isize => |value| value as i64);
