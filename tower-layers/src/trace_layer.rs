@@ -7,11 +7,11 @@ use tower_layer::Layer;
 use tracecast::{Key, KeyOf, Sampler};
 
 use crate::baggage::Baggage;
+use crate::sealed::Sealed;
 use crate::side::Side;
 use crate::trust::{Peer, Policy};
 
-/// Makes a span of each call: `P` is the protocol, [`GrpcCalls`](crate::layer::GrpcCalls) or `HttpRequests`, and `E` the side, [`ServerSide`] or
-/// [`ClientSide`].
+/// Makes a span of each call: `P` is the protocol, `GrpcCalls` or `HttpRequests`, and `E` the side, [`ServerSide`] or [`ClientSide`].
 ///
 /// ```
 /// use tracecast_tower::GrpcServerLayer;
@@ -59,11 +59,14 @@ pub struct ClientSide {
     pub(crate) baggage: Baggage,
 }
 
-/// A side of a call: [`ServerSide`] or [`ClientSide`].
-pub trait LayerSide: Clone {
+/// A side of a call: [`ServerSide`] or [`ClientSide`]. Only this crate implements it.
+pub trait LayerSide: Clone + Sealed {
     #[doc(hidden)]
     const SIDE: Side;
 }
+
+impl Sealed for ServerSide {}
+impl Sealed for ClientSide {}
 
 impl LayerSide for ServerSide {
     const SIDE: Side = Side::Server;
@@ -198,7 +201,7 @@ impl<P: Clone> TraceLayer<P, ClientSide> {
     /// get none, also none that was written to the request before.
     ///
     /// A tonic channel does not tell the layer whom it calls: name the server with
-    /// [`with_server`](crate::GrpcClientLayer::with_server), or it gets none. A client of
+    /// `GrpcClientLayer::with_server`, or it gets none. A client of
     /// HTTP that follows redirects goes around this layer, and not into it: only so each of its requests is looked at.
     ///
     /// ```

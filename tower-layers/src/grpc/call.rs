@@ -14,7 +14,7 @@ use tracecast::keys::error::error_type;
 use tracecast::keys::rpc;
 use tracecast::{Outcome, Span};
 
-use crate::deadline::Deadline;
+use crate::grpc::deadline::Deadline;
 use crate::grpc::keys;
 use crate::grpc::label::StatusName;
 use crate::grpc::messages::{BodyEnd, Counts, Messages, Passed};
@@ -25,6 +25,7 @@ use crate::grpc::segment::Segments;
 use crate::grpc::settings::GrpcCalls;
 use crate::grpc::status;
 use crate::place::Place;
+use crate::sealed::Sealed;
 use crate::side::Side;
 use crate::work::{Ongoing, Protocol, Work};
 
@@ -204,6 +205,8 @@ impl Call {
         span.end_with(outcome);
     }
 }
+
+impl Sealed for GrpcCalls {}
 
 impl Protocol for GrpcCalls {
     type Call = Call;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use tracecast::__layers::conventions::Conventions;
 use tracecast::{Context, Sampler, Span};
 
-use crate::alarm::Alarm;
 use crate::ends::Ends;
+use crate::grpc::alarm::Alarm;
 use crate::grpc::keys;
 use crate::grpc::messages::Passed;
 use crate::grpc::method::Method;

@@ -11,10 +11,10 @@ use tower_service::Service;
 use tracecast::__layers::conventions;
 use tracecast::{Kind, Span};
 
-use crate::deadline;
 use crate::ends::Ends;
 use crate::failed::BoxError;
 use crate::grpc::call::Call;
+use crate::grpc::deadline;
 use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;

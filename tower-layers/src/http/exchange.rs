@@ -19,9 +19,10 @@ use super::metrics::Measured;
 use super::protocol::Protocol;
 use super::set::{Set, Target};
 use super::settings::HttpRequests;
-use crate::deadline::Deadline;
 use crate::place::Place;
+use crate::sealed::Sealed;
 use crate::side::Side;
+use crate::timeout;
 use crate::work::{Ongoing, Work};
 
 /// What is known of a request when it begins.
@@ -119,6 +120,8 @@ impl Exchange {
     }
 }
 
+impl Sealed for HttpRequests {}
+
 impl crate::work::Protocol for HttpRequests {
     type Call = Exchange;
 }
@@ -188,7 +191,8 @@ impl Record {
 
     /// Whether a timeout was the end of it. Timeouts are for the headers: who has those is left alone.
     fn is_due(&self) -> bool {
-        self.status.is_none() && Deadline::of(None, self.subject.timeout, self.began).is_due(Instant::now())
+        let due = self.subject.timeout.and_then(|timeout| timeout::due(timeout, self.began));
+        self.status.is_none() && due.is_some_and(|due| Instant::now() >= due)
     }
 
     /// Only what is no invention of a caller gets labels of its own.
