@@ -6,6 +6,7 @@ use tonic::Code;
 use tracecast::__layers::conventions::{self, Conventions};
 use tracecast::{Counter, Histogram};
 
+use crate::grpc::conventions::{CLIENT_CALL_DURATION, SERVER_CALL_DURATION};
 use crate::grpc::keys;
 use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
 use crate::grpc::messages::Passed;
@@ -16,14 +17,6 @@ tracecast::tc_metrics! {
     static SERVER_DURATION: Histogram<(keys::known_method, keys::status)> = "tc_rpc_server_duration_seconds" { budget: 25000 };
     /// How long calls took.
     static CLIENT_DURATION: Histogram<(keys::known_method, keys::status)> = "tc_rpc_client_duration_seconds" { budget: 25000 };
-    /// How long calls took that were served.
-    static SERVER_CALL_DURATION: Histogram<(keys::system, keys::full_method, keys::status_name)> = "rpc.server.call.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
-    };
-    /// How long calls took.
-    static CLIENT_CALL_DURATION: Histogram<(keys::system, keys::full_method, keys::status_name)> = "rpc.client.call.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
-    };
     /// Calls that are being served.
     static SERVER_ACTIVE: UpDownCounter = "tc_rpc_server_active";
     /// Messages of requests that handlers read.

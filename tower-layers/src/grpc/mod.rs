@@ -17,7 +17,7 @@
 //! | `tc.rpc.segment` | which part of a stream that [rolled over](GrpcServerLayer::with_max_span_duration) |
 //!
 //! With `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` they are `rpc.system.name`, `rpc.method` with its service as
-//! `store.v1.Store/Get`, and `rpc.response.status_code` with the name of the status; with `rpc/dup` both are there, and
+//! `store.v1.Store/Get`, and `rpc.status_code` with the name of the status; with `rpc/dup` both are there, and
 //! `rpc.method` is the new one.
 //!
 //! On the server an error is `UNKNOWN`, `DEADLINE_EXCEEDED`, `UNIMPLEMENTED`, `INTERNAL`, `UNAVAILABLE` or `DATA_LOSS`; on the
@@ -27,7 +27,7 @@
 //! | metric | labels |
 //! |---|---|
 //! | `tc_rpc_server_duration_seconds`, `tc_rpc_client_duration_seconds` | `rpc.service`, `rpc.method`, `rpc.grpc.status_code` |
-//! | `rpc.server.call.duration`, `rpc.client.call.duration` instead, or with `rpc/dup` besides | `rpc.system.name`, `rpc.method`, `rpc.response.status_code` |
+//! | `rpc.server.call.duration`, `rpc.client.call.duration` instead, or with `rpc/dup` besides | `rpc.system.name`, `rpc.method`, `rpc.status_code` |
 //! | `tc_rpc_{server,client}_{request,response}_{messages,bytes}_total` | `rpc.service`, `rpc.method` |
 //! | `tc_rpc_server_active` | |
 //!
@@ -52,6 +52,7 @@
 mod alarm;
 pub(crate) mod call;
 pub(crate) mod client;
+mod conventions;
 mod deadline;
 pub(crate) mod descriptor;
 pub mod keys;

@@ -64,7 +64,7 @@ const OLD: [&str; 4] = [
 
 fn new() -> Vec<String> {
     let series = |side, status| {
-        let labels = format!("rpc.system.name=grpc, rpc.method=test.v1.Echo/Unary, rpc.response.status_code={status}");
+        let labels = format!("rpc.system.name=grpc, rpc.method=test.v1.Echo/Unary, rpc.status_code={status}");
         format!("rpc.{side}.call.duration{{{labels}}} count=1")
     };
     ["client", "server"]
@@ -91,7 +91,7 @@ fn new_names_take_their_place() {
     alone(async || {
         let (attributes, series) = told(Conventions::Stable).await;
         for attributes in attributes {
-            let status = "rpc.response.status_code=DEADLINE_EXCEEDED";
+            let status = "rpc.status_code=DEADLINE_EXCEEDED";
             assert_eq!(attributes, ["rpc.method=test.v1.Echo/Unary", status, "rpc.system.name=grpc"]);
         }
         assert_eq!(series, new());
@@ -106,8 +106,8 @@ fn both_may_be_written_and_the_new_method_wins() {
             let expected = [
                 "rpc.grpc.status_code=4",
                 "rpc.method=test.v1.Echo/Unary",
-                "rpc.response.status_code=DEADLINE_EXCEEDED",
                 "rpc.service=test.v1.Echo",
+                "rpc.status_code=DEADLINE_EXCEEDED",
                 "rpc.system.name=grpc",
                 "rpc.system=grpc",
             ];
