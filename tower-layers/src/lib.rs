@@ -37,6 +37,7 @@ mod baggage;
 mod ends;
 mod failed;
 mod filter;
+mod first_byte;
 #[cfg(test)]
 #[path = "../../runtime/src/base/fuzz/driver.rs"]
 mod fuzz;

@@ -45,6 +45,8 @@ pub struct Traced<S, P, E> {
 pub(crate) struct Settings<P, E> {
     pub(crate) protocol: P,
     pub(crate) side: E,
+    /// The time to the first byte of responses is recorded.
+    pub(crate) times_first_byte: bool,
 }
 
 /// The side that serves calls. It holds what is taken over from callers.
@@ -99,6 +101,22 @@ impl<P: Default, E: Default> TraceLayer<P, E> {
 }
 
 impl<P: Clone, E: Clone> TraceLayer<P, E> {
+    /// Records the time from the beginning of each call to the first byte of its response's body, for responses that are streamed
+    /// while they are made: as `tc.response.first_byte_seconds` on the span, and as the histogram `tc_rpc_server_first_byte_seconds`,
+    /// `tc_rpc_client_first_byte_seconds`, `tc_http_server_first_byte_seconds` or `tc_http_client_first_byte_seconds`, which gets
+    /// its point when the call ends. A response without a body has none.
+    ///
+    /// ```
+    /// use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
+    ///
+    /// let (server, client) = (GrpcServerLayer::new().with_first_byte(), GrpcClientLayer::new().with_first_byte());
+    /// ```
+    #[must_use]
+    pub fn with_first_byte(mut self) -> Self {
+        self.change().times_first_byte = true;
+        self
+    }
+
     pub(crate) fn change(&mut self) -> &mut Settings<P, E> {
         Arc::make_mut(&mut self.settings)
     }

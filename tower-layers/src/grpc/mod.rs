@@ -14,6 +14,7 @@
 //! | `tc.rpc.response.messages`, `tc.rpc.response.bytes` | the same of the response |
 //! | `server.address`, `server.port` | who is called, as the request says, or the client [was told](GrpcClientLayer::with_server) |
 //! | `network.peer.address`, `network.peer.port` | who called, on the server |
+//! | `tc.response.first_byte_seconds` | if it is [asked for](GrpcServerLayer::with_first_byte): the time to the first byte of the response |
 //! | `tc.rpc.segment` | which part of a stream that [rolled over](GrpcServerLayer::with_max_span_duration) |
 //!
 //! With `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` they are `rpc.system.name`, `rpc.method` with its service as
@@ -29,6 +30,7 @@
 //! | `tc_rpc_server_duration_seconds`, `tc_rpc_client_duration_seconds` | `rpc.service`, `rpc.method`, `rpc.grpc.status_code` |
 //! | `rpc.server.call.duration`, `rpc.client.call.duration` instead, or with `rpc/dup` besides | `rpc.system.name`, `rpc.method`, `rpc.status_code` |
 //! | `tc_rpc_{server,client}_{request,response}_{messages,bytes}_total` | `rpc.service`, `rpc.method` |
+//! | `tc_rpc_{server,client}_first_byte_seconds`, if they are [asked for](GrpcServerLayer::with_first_byte) | `rpc.service`, `rpc.method` |
 //! | `tc_rpc_server_active` | |
 //!
 //! They count all calls that are traced, whether or not they are sampled, when they end; the messages of a stream that rolls

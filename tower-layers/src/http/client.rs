@@ -16,6 +16,7 @@ use super::metrics;
 use super::protocol::Protocol;
 use super::response::{ResponseBody, ResponseFuture};
 use super::settings::HttpRequests;
+use crate::first_byte::FirstByte;
 use crate::learnt::OTHER;
 use crate::origin::Origin;
 use crate::place::Place;
@@ -102,7 +103,11 @@ fn begin(
     send(&context, request.headers_mut(), server.as_ref(), settings);
     let place = Place::called(span);
     let (timeout, errors) = (settings.protocol.timeout, settings.protocol.errors.clone());
-    Exchange::begin(place, Subject { side: Side::Client, verb, endpoint, is_own: true, protocol, timeout, errors })
+    let first_byte = FirstByte::new(settings.times_first_byte);
+    Exchange::begin(
+        place,
+        Subject { side: Side::Client, verb, endpoint, is_own: true, protocol, timeout, errors, first_byte },
+    )
 }
 
 fn send(

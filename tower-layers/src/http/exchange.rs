@@ -19,6 +19,7 @@ use super::metrics::Measured;
 use super::protocol::Protocol;
 use super::set::{Set, Target};
 use super::settings::HttpRequests;
+use crate::first_byte::FirstByte;
 use crate::place::Place;
 use crate::sealed::Sealed;
 use crate::side::Side;
@@ -35,6 +36,7 @@ pub(crate) struct Subject {
     pub(crate) protocol: Protocol,
     pub(crate) timeout: Option<Duration>,
     pub(crate) errors: Arc<Errors>,
+    pub(crate) first_byte: FirstByte,
 }
 
 /// What is told about an exchange when it has ended.
@@ -100,7 +102,9 @@ impl Exchange {
         let (outcome, error) = record.judge(ending);
         if let Some(measured) = &record.measured {
             // Inside of the span, which may be an example of it.
-            self.work.place.run(|| measured.end(record.set(error), record.began.elapsed()));
+            self.work
+                .place
+                .run(|| measured.end(record.set(error), record.began.elapsed(), record.subject.first_byte.after()));
         }
         record.tell(self.work.place.take_span(), outcome, error);
     }
@@ -138,6 +142,7 @@ impl Ongoing for Exchange {
     fn read(&mut self, data: &impl Buf) {
         if let Some(record) = &mut self.work.record {
             record.passed += data.remaining() as u64;
+            record.subject.first_byte.read(data, record.began, &mut self.work.place);
         }
     }
 

@@ -20,6 +20,10 @@ tracecast::tc_metrics! {
     static SERVER_DURATION: Histogram<(keys::briefly_served,)> = "tc_http_server_duration_seconds" { budget: 8500 };
     /// How long requests took.
     static CLIENT_DURATION: Histogram<(keys::briefly_called,)> = "tc_http_client_duration_seconds" { budget: 8500 };
+    /// How long it took until the first byte of a response was sent.
+    static SERVER_FIRST_BYTE: Histogram<(keys::briefly_served,)> = "tc_http_server_first_byte_seconds" { budget: 8500 };
+    /// How long it took until the first byte of a response arrived.
+    static CLIENT_FIRST_BYTE: Histogram<(keys::briefly_called,)> = "tc_http_client_first_byte_seconds" { budget: 8500 };
     /// Requests that are being served.
     static SERVER_ACTIVE: UpDownCounter = "tc_http_server_active";
 }
@@ -27,8 +31,13 @@ tracecast::tc_metrics! {
 /// Whether any metric of this side is on.
 pub(crate) fn are_on(side: Side) -> bool {
     match side {
-        Side::Server => SERVER_REQUEST_DURATION.is_on() || SERVER_DURATION.is_on() || SERVER_ACTIVE.is_on(),
-        Side::Client => CLIENT_REQUEST_DURATION.is_on() || CLIENT_DURATION.is_on(),
+        Side::Server => {
+            SERVER_REQUEST_DURATION.is_on()
+                || SERVER_DURATION.is_on()
+                || SERVER_FIRST_BYTE.is_on()
+                || SERVER_ACTIVE.is_on()
+        }
+        Side::Client => CLIENT_REQUEST_DURATION.is_on() || CLIENT_DURATION.is_on() || CLIENT_FIRST_BYTE.is_on(),
     }
 }
 
@@ -49,16 +58,21 @@ impl Measured {
         (active || are_on(side)).then_some(Measured { side, active })
     }
 
-    pub(crate) fn end(&self, set: Set, took: Duration) {
-        let seconds = took.as_secs_f64();
+    /// Records what took how long: the whole exchange, and if that is wanted the first byte of the response.
+    pub(crate) fn end(&self, set: Set, took: Duration, first_byte: Option<Duration>) {
+        let (seconds, first_byte) = (took.as_secs_f64(), first_byte.map(|after| after.as_secs_f64()));
         match self.side {
             Side::Server => {
+                let briefly = BrieflyServed::of(set.brief());
                 SERVER_REQUEST_DURATION.record(seconds, (Served::of(set),));
-                SERVER_DURATION.record(seconds, (BrieflyServed::of(set.brief()),));
+                SERVER_DURATION.record(seconds, (briefly,));
+                first_byte.into_iter().for_each(|after| SERVER_FIRST_BYTE.record(after, (briefly,)));
             }
             Side::Client => {
+                let briefly = BrieflyCalled::of(set.brief());
                 CLIENT_REQUEST_DURATION.record(seconds, (Called::of(set),));
-                CLIENT_DURATION.record(seconds, (BrieflyCalled::of(set.brief()),));
+                CLIENT_DURATION.record(seconds, (briefly,));
+                first_byte.into_iter().for_each(|after| CLIENT_FIRST_BYTE.record(after, (briefly,)));
             }
         }
         if self.active {

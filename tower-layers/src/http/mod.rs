@@ -19,6 +19,7 @@
 //! | `network.protocol.version` | |
 //! | `network.peer.address`, `network.peer.port` | who called, where the server says it: axum's `ConnectInfo`, or a `SocketAddr` among the extensions |
 //! | `http.request.body.size`, `http.response.body.size` | bytes: those that the request says it has, those of the response that passed |
+//! | `tc.response.first_byte_seconds` | if it is [asked for](HttpServerLayer::with_first_byte): the time to the first byte of the response's body |
 //! | `user_agent.original` | if it is [asked for](HttpServerLayer::with_user_agent) |
 //! | `error.type` | the status, or one of the words below |
 //!
@@ -33,6 +34,7 @@
 //! | `http.client.request.duration` | the same with `server.address` and `server.port` in place of the route |
 //! | `tc_http_server_duration_seconds` | `http.request.method`, `http.route`, `tc.http.status_class` |
 //! | `tc_http_client_duration_seconds` | `http.request.method`, `server.address`, `server.port` unless it is the scheme's own, `tc.http.status_class` |
+//! | `tc_http_server_first_byte_seconds`, `tc_http_client_first_byte_seconds` | if they are [asked for](HttpServerLayer::with_first_byte), the labels of the `tc_*` durations |
 //! | `tc_http_server_active` | |
 //!
 //! They count all requests that are traced, whether or not they are sampled. A caller cannot add to them: a route is known

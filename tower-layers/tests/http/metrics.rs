@@ -3,15 +3,16 @@
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-use crate::support::http::{Version, World, app, series};
-use crate::support::{alone, hangs, meter};
+use crate::support::http::{GO_ON, Version, World, app, ends, plain, series};
+use crate::support::{alone, hangs, meter, record};
 use axum::Router;
 use axum::body::Body;
 use http::{Request, Response};
+use http_body_util::BodyExt as _;
 use tower::ServiceExt;
 use tower_layer::Layer;
-use tracecast::PointValue;
 use tracecast::testing::Reader;
+use tracecast::{OwnedValue, PointValue};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
 async fn active(reader: &mut Reader, expected: f64) -> f64 {
@@ -131,5 +132,48 @@ fn a_server_is_one_however_its_port_is_written() {
             .collect();
         let expected: Vec<_> = expected.iter().map(String::as_str).collect();
         assert_eq!(series(&mut reader, "http.client.request.duration", &expected).await, expected);
+    });
+}
+
+#[test]
+fn the_first_byte_of_a_response_is_timed_where_that_is_asked_for() {
+    alone(async || {
+        let (recording, (_metering, mut reader)) = (record(), meter());
+        let world = World::new(Version::One).await;
+        world.fetch("GET", "/items/7").await;
+        let (client, server) = ends(&recording).await;
+        for span in [client, server] {
+            assert_eq!(span.attribute("tc.response.first_byte_seconds"), None, "{span:#?}");
+        }
+        assert_eq!(series(&mut reader, "tc_http_server_first_byte_seconds", &[]).await, [""; 0]);
+
+        let app = Router::new().nest("/first", app()).layer(HttpServerLayer::new().with_first_byte());
+        let mut world = World::serving(Version::One, app).await;
+        world.client = HttpClientLayer::new().with_first_byte().layer(plain(Version::One));
+        let began = Instant::now();
+        let mut body = world.send(world.request("GET", "/first/broken/1")).await.unwrap().into_body();
+        body.frame().await.unwrap().unwrap();
+        let seen = began.elapsed().as_secs_f64();
+        GO_ON.notify_one();
+        body.collect().await.unwrap_err();
+        let (client, server) = ends(&recording).await;
+        for span in [client, server] {
+            let Some(OwnedValue::F64(first)) = span.attribute("tc.response.first_byte_seconds") else {
+                panic!("{span:#?}")
+            };
+            assert!(*first > 0.0 && *first <= seen, "{first} {seen}");
+        }
+        // It has no body of which a byte could be the first.
+        world.fetch("GET", "/first/status/204").await;
+        let served = ["{http.request.method=GET, http.route=/first/broken/{chunks}, tc.http.status_class=2xx} count=1"];
+        assert_eq!(series(&mut reader, "tc_http_server_first_byte_seconds", &served).await, served);
+        let (host, port) = (world.address.ip(), world.address.port());
+        let called = format!(
+            "{{http.request.method=GET, server.address={host}, server.port={port}, tc.http.status_class=2xx}} count=1"
+        );
+        assert_eq!(
+            series(&mut reader, "tc_http_client_first_byte_seconds", &[&called]).await,
+            std::slice::from_ref(&called)
+        );
     });
 }
