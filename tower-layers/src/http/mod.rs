@@ -30,12 +30,15 @@
 //!
 //! | metric | labels |
 //! |---|---|
-//! | `http.server.request.duration` | `http.request.method`, `http.route`, `http.response.status_code`, `url.scheme`, `network.protocol.version`, `error.type` |
-//! | `http.client.request.duration` | the same with `server.address` and `server.port` in place of the route |
 //! | `tc_http_server_duration_seconds` | `http.request.method`, `http.route`, `tc.http.status_class` |
 //! | `tc_http_client_duration_seconds` | `http.request.method`, `server.address`, `server.port` unless it is the scheme's own, `tc.http.status_class` |
 //! | `tc_http_server_first_byte_seconds`, `tc_http_client_first_byte_seconds` | if they are [asked for](HttpServerLayer::with_first_byte), the labels of the `tc_*` durations |
 //! | `tc_http_server_active` | |
+//! | `http.server.request.duration` | `http.request.method`, `http.route`, `http.response.status_code`, `url.scheme`, `network.protocol.version`, `error.type` |
+//! | `http.client.request.duration` | the same with `server.address` and `server.port` in place of the route |
+//!
+//! The durations are `tc_http_*`. With `OTEL_SEMCONV_STABILITY_OPT_IN=http` they are those of the conventions, the last two of the
+//! table, and with `http/dup` both are recorded. Spans have the names of the conventions anyway.
 //!
 //! They count all requests that are traced, whether or not they are sampled. A caller cannot add to them: a route is known
 //! when it has answered, if axum names it and the method is one of its own, or else with something other than 404 and 405; a server

@@ -3,31 +3,15 @@
 use std::time::{Duration, Instant};
 
 use crate::support::grpc::World;
-use crate::support::{BOTH, alone, meter, of_kind, record, spans_of};
+use crate::support::{BOTH, Restored, alone, meter, of_kind, record, spans_of};
 use tonic::Code;
 use tracecast::__layers::conventions::{Conventions, set_rpc};
 use tracecast::{FinishedSpan, Kind, OwnedValue};
 use tracecast_tower::GrpcClientLayer;
 
-/// Conventions are those of the process. Other tests rely on the default.
-struct Restored;
-
-impl Restored {
-    fn after(conventions: Conventions) -> Self {
-        set_rpc(conventions);
-        Restored
-    }
-}
-
-impl Drop for Restored {
-    fn drop(&mut self) {
-        set_rpc(Conventions::Old);
-    }
-}
-
 /// The attributes of a call whose names begin with `rpc`, on both sides, and the series of how long calls took.
 async fn told(conventions: Conventions) -> ([Vec<String>; 2], Vec<String>) {
-    let restored = Restored::after(conventions);
+    let restored = Restored::after(set_rpc, conventions);
     let recording = record();
     let (_metering, mut reader) = meter();
     let mut world = World::new().await;

@@ -4,13 +4,14 @@ use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use crate::support::http::{GO_ON, Version, World, app, ends, plain, series};
-use crate::support::{alone, hangs, meter, record};
+use crate::support::{Restored, alone, hangs, meter, record};
 use axum::Router;
 use axum::body::Body;
 use http::{Request, Response};
 use http_body_util::BodyExt as _;
 use tower::ServiceExt;
 use tower_layer::Layer;
+use tracecast::__layers::conventions::{Conventions, set_http};
 use tracecast::testing::Reader;
 use tracecast::{OwnedValue, PointValue};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
@@ -30,6 +31,7 @@ async fn active(reader: &mut Reader, expected: f64) -> f64 {
 fn every_ending_is_counted_and_none_stays_in_flight() {
     alone(async || {
         // Also where spans are not recorded.
+        let _both = Restored::after(set_http, Conventions::Both);
         let (_metering, mut reader) = meter();
         // Routes of its own: those of other tests may be known already.
         let app = Router::new().nest("/measured", app()).layer(HttpServerLayer::new());
@@ -103,6 +105,7 @@ fn every_ending_is_counted_and_none_stays_in_flight() {
 #[test]
 fn a_server_is_one_however_its_port_is_written() {
     alone(async || {
+        let _both = Restored::after(set_http, Conventions::Both);
         let (_metering, mut reader) = meter();
         let everybody = tower::service_fn(async |_: Request<Body>| Ok::<_, Infallible>(Response::new(Body::empty())));
         let client = HttpClientLayer::new().layer(everybody);
@@ -175,5 +178,37 @@ fn the_first_byte_of_a_response_is_timed_where_that_is_asked_for() {
             series(&mut reader, "tc_http_client_first_byte_seconds", &[&called]).await,
             std::slice::from_ref(&called)
         );
+    });
+}
+
+/// The names of all histograms of durations that have points after a request.
+async fn recorded(conventions: Conventions) -> Vec<String> {
+    let _restored = Restored::after(set_http, conventions);
+    let (_metering, mut reader) = meter();
+    let world = World::new(Version::One).await;
+    world.fetch("GET", "/items/7").await;
+    assert_eq!(active(&mut reader, 0.0).await, 0.0);
+    let snapshot = reader.snapshot();
+    let measured =
+        snapshot.metrics.iter().filter(|metric| metric.name.contains("duration") && !metric.points.is_empty());
+    measured.map(|metric| metric.name.to_string()).collect()
+}
+
+#[test]
+fn a_request_has_one_duration_on_each_side_unless_both_conventions_are_asked_for() {
+    alone(async || {
+        let (ours, theirs) = (
+            ["tc_http_client_duration_seconds", "tc_http_server_duration_seconds"],
+            ["http.client.request.duration", "http.server.request.duration"],
+        );
+        for (conventions, expected) in [
+            (Conventions::default(), ours.to_vec()),
+            (Conventions::Stable, theirs.to_vec()),
+            (Conventions::Both, [theirs, ours].concat()),
+        ] {
+            let mut recorded = recorded(conventions).await;
+            recorded.sort();
+            assert_eq!(recorded, expected, "{conventions:?}");
+        }
     });
 }
