@@ -63,7 +63,7 @@ mod work;
 #[cfg(feature = "grpc")]
 pub use crate::grpc::{
     DescriptorError, GrpcClient, GrpcClientLayer, GrpcServer, GrpcServerLayer, MessageSpans, ResponseFuture,
-    TracedMessages, keys,
+    StreamSpans, TracedMessages, keys,
 };
 pub use crate::headers::{HttpHeaders, HttpHeadersMut};
 #[cfg(feature = "http")]

@@ -74,6 +74,6 @@ pub(crate) mod status;
 
 pub use self::client::{GrpcClient, GrpcClientLayer};
 pub use self::descriptor::DescriptorError;
-pub use self::message_stream::{MessageSpans, TracedMessages};
+pub use self::message_stream::{MessageSpans, StreamSpans, TracedMessages};
 pub use self::response::ResponseFuture;
 pub use self::server::{GrpcServer, GrpcServerLayer};
