@@ -24,6 +24,7 @@
 //! - `http` (on by default): the layers for HTTP.
 //! - `axum`: routes and peers as axum knows them, for the layers for HTTP.
 //! - `hyper`: errors of hyper, its client and tower are looked into, for `error.type` on HTTP spans.
+//! - `reqwest`: `HttpClientLayer` as middleware for clients of reqwest, by `reqwest-middleware`. It includes `hyper`.
 //!
 //! A program that only needs HTTP depends on it with `default-features = false, features = ["http"]`.
 #![forbid(unsafe_code)]
@@ -100,7 +101,7 @@ pub mod layer {
 pub type TracedChannel = GrpcClient<tonic::transport::Channel>;
 
 /// The Rust code of the book and of the readme is compiled and run with the documentation's.
-#[cfg(all(doctest, feature = "axum", feature = "hyper"))]
+#[cfg(all(doctest, feature = "axum", feature = "reqwest"))]
 mod book {
     #[doc = include_str!("../README.md")]
     struct Readme;

@@ -21,7 +21,7 @@ use crate::trust::{Peer, Policy};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TraceLayer<P, E> {
-    settings: Arc<Settings<P, E>>,
+    pub(crate) settings: Arc<Settings<P, E>>,
 }
 
 /// A service whose calls are spans. Made by a [`TraceLayer`].

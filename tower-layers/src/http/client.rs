@@ -41,6 +41,20 @@ use crate::trace_layer::{ClientSide, Settings, TraceLayer, Traced};
 ///     .layer(client); // `client.call(request)`, or `ServiceExt::oneshot(client, request)`
 /// # }
 /// ```
+///
+/// With the feature `reqwest` it is also middleware of `reqwest-middleware`, for clients of reqwest. Redirects happen inside of the client:
+/// they are one span, with the URL of the first request. Middleware that retries goes before this one, so that each attempt is a
+/// span.
+///
+/// ```
+/// # #[cfg(feature = "reqwest")] {
+/// use reqwest_middleware::ClientBuilder;
+/// use tracecast_tower::HttpClientLayer;
+///
+/// let client = ClientBuilder::new(reqwest::Client::new()).with(HttpClientLayer::new()).build();
+/// let request = client.get("http://store.internal/items/7"); // `.send().await?.text().await?`
+/// # }
+/// ```
 pub type HttpClientLayer = TraceLayer<HttpRequests, ClientSide>;
 
 /// A client whose requests are spans. Made by [`HttpClientLayer`].
@@ -77,7 +91,7 @@ where
     }
 }
 
-fn begin(
+pub(super) fn begin(
     request: &mut Request<()>,
     size: Option<u64>,
     settings: &Settings<HttpRequests, ClientSide>,

@@ -97,7 +97,20 @@ const BUILT_IN: &[View] = &[
     view::<hyper::Error>,
     #[cfg(feature = "hyper")]
     view::<hyper_util::client::legacy::Error>,
+    #[cfg(feature = "reqwest")]
+    view::<reqwest::Error>,
+    #[cfg(feature = "reqwest")]
+    view_middleware,
 ];
+
+/// The error itself says nothing of the one that it holds.
+#[cfg(feature = "reqwest")]
+fn view_middleware(error: &dyn Any) -> Option<&(dyn StdError + 'static)> {
+    Some(match error.downcast_ref::<reqwest_middleware::Error>()? {
+        reqwest_middleware::Error::Reqwest(error) => error,
+        reqwest_middleware::Error::Middleware(error) => &**error,
+    })
+}
 
 /// What the first of the causes says that says anything.
 fn of_chain(error: &(dyn StdError + 'static)) -> Failure {
@@ -121,6 +134,8 @@ const CAUSES: &[Cause] = &[
     |error| error.is::<tower::timeout::error::Elapsed>().then_some(Failure::Timeout),
     #[cfg(any(feature = "hyper", feature = "transport"))]
     |error| error.is::<tower::load_shed::error::Overloaded>().then_some(Failure::Overloaded),
+    #[cfg(feature = "reqwest")]
+    |error| error.downcast_ref().filter(|error: &&reqwest::Error| error.is_timeout()).map(|_| Failure::Timeout),
     #[cfg(feature = "grpc")]
     |error| error.is::<tonic::TimeoutExpired>().then_some(Failure::Timeout),
 ];

@@ -1,7 +1,8 @@
 //! Layers for HTTP: a span for each request that is right in every ending, and context from process to process.
 //!
 //! [`HttpServerLayer`] and [`HttpClientLayer`] take requests of any body and give responses whose body is a [`ResponseBody`]
-//! around what it was: for axum, for hyper, and for any client that is a tower service.
+//! around what it was: for axum, for hyper, and for any client that is a tower service. For
+//! clients of reqwest [`HttpClientLayer`] is middleware.
 //!
 //! A server's span is named by its method and the template of its route, `GET /items/{id}`, and by the method alone where the
 //! route is not known; a client's by its method. It lasts until the body of the response has ended, or is dropped. What is
@@ -54,6 +55,8 @@ mod keys;
 mod label;
 mod method;
 mod metrics;
+#[cfg(feature = "reqwest")]
+mod middleware;
 mod protocol;
 mod response;
 mod server;
