@@ -26,7 +26,7 @@ pub(crate) struct Segments {
     due: Option<Instant>,
     /// Which one it is, from 1 on.
     number: u64,
-    /// What the first one is below of.
+    /// The parent of the first one; without one, the first is that of all others, so that the stream stays in one trace.
     parent: Context,
     server: Option<(Box<str>, Option<u16>)>,
     peer: Option<SocketAddr>,
@@ -68,6 +68,9 @@ impl Segments {
         span.set(keys::segment, self.number);
         let last = span.context();
         span.end();
+        if !self.parent.is_valid() {
+            self.parent = last.clone();
+        }
         self.number += 1;
         self.alarm = None;
         self.due = Instant::now().checked_add(self.every);
