@@ -1,7 +1,6 @@
 //! HTTP headers and gRPC metadata as places for a context.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue, ValueIter};
-use tonic::metadata::MetadataMap;
 use tracecast::propagation::{Headers, HeadersMut};
 
 /// Headers that a context is read from: `propagation::extract(&HttpHeaders::from(request.headers()))`, or from the metadata
@@ -22,12 +21,6 @@ pub struct HttpHeaders<'h>(&'h HeaderMap);
 impl<'h> From<&'h HeaderMap> for HttpHeaders<'h> {
     fn from(headers: &'h HeaderMap) -> Self {
         HttpHeaders(headers)
-    }
-}
-
-impl<'h> From<&'h MetadataMap> for HttpHeaders<'h> {
-    fn from(metadata: &'h MetadataMap) -> Self {
-        HttpHeaders(metadata.as_ref())
     }
 }
 
@@ -57,12 +50,6 @@ pub struct HttpHeadersMut<'h>(&'h mut HeaderMap);
 impl<'h> From<&'h mut HeaderMap> for HttpHeadersMut<'h> {
     fn from(headers: &'h mut HeaderMap) -> Self {
         HttpHeadersMut(headers)
-    }
-}
-
-impl<'h> From<&'h mut MetadataMap> for HttpHeadersMut<'h> {
-    fn from(metadata: &'h mut MetadataMap) -> Self {
-        HttpHeadersMut(metadata.as_mut())
     }
 }
 
@@ -150,6 +137,10 @@ impl<'h> Carried<'h> {
     }
 
     /// What `grpc-timeout` says.
+    #[cfg_attr(
+        not(feature = "grpc"),
+        expect(dead_code, reason = "calls of other protocols have no deadline in a header")
+    )]
     pub(crate) fn timeout(&self) -> Option<&'h HeaderValue> {
         self.timeout
     }
@@ -208,20 +199,6 @@ pub(crate) fn may_carry(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The value of a header. Where there are few, to look at all of them is quicker than to hash.
-#[inline]
-pub(crate) fn find<'h>(headers: &'h HeaderMap, name: &'static HeaderName) -> Option<&'h HeaderValue> {
-    const FEW: usize = 16;
-    if headers.len() > FEW {
-        return headers.get(name);
-    }
-    // Names alone are quicker to look at, and mostly it is not there.
-    if !headers.keys().any(|known| known == name) {
-        return None;
-    }
-    headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -249,20 +226,6 @@ mod tests {
     }
 
     #[test]
-    fn a_header_is_found_among_few_and_among_many() {
-        static NAME: HeaderName = HeaderName::from_static(BAGGAGE);
-        let mut headers = HeaderMap::new();
-        for n in 0..24 {
-            assert!(find(&headers, &NAME).is_none());
-            headers.insert(HeaderName::try_from(format!("x-{n}")).unwrap(), HeaderValue::from_static("x"));
-            let mut with = headers.clone();
-            with.append(BAGGAGE, HeaderValue::from_static("a=1"));
-            with.append(BAGGAGE, HeaderValue::from_static("b=2"));
-            assert_eq!(find(&with, &NAME).unwrap(), "a=1");
-        }
-    }
-
-    #[test]
     fn all_values_of_a_header_are_seen_and_the_first_timeout() {
         let mut headers = HeaderMap::new();
         for (name, value) in [("b3", "0"), ("traceparent", PARENT), ("grpc-timeout", "1S"), ("grpc-timeout", "2S")] {
@@ -277,22 +240,6 @@ mod tests {
         assert_eq!(values(&headers), 2);
         // Two parents contradict each other.
         assert!(!propagation::extract(&Carried::of(&headers)).is_valid());
-    }
-
-    #[test]
-    fn metadata_is_read_and_written_like_headers() {
-        let mut headers = HeaderMap::new();
-        headers.insert("traceparent", HeaderValue::from_static(PARENT));
-        headers.append("tracestate", HeaderValue::from_static("a=1"));
-        headers.append("tracestate", HeaderValue::from_static("b=2"));
-        let context = propagation::extract(&HttpHeaders::from(&headers));
-        assert_eq!(propagation::extract(&Carried::of(&headers)).trace_state(), context.trace_state());
-        let mut metadata = MetadataMap::new();
-        metadata.insert("tracestate", "stale=1".parse().unwrap());
-        propagation::inject(&context, &mut HttpHeadersMut::from(&mut metadata));
-        assert_eq!(metadata.get("traceparent").unwrap(), PARENT);
-        assert_eq!(metadata.get_all("tracestate").iter().collect::<Vec<_>>(), ["a=1,b=2"]);
-        assert_eq!(propagation::extract(&HttpHeaders::from(&metadata)).span_id(), context.span_id());
     }
 }
 

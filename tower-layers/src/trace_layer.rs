@@ -7,11 +7,11 @@ use tower_layer::Layer;
 use tracecast::{Key, KeyOf, Sampler};
 
 use crate::baggage::Baggage;
+use crate::sealed::Sealed;
 use crate::side::Side;
 use crate::trust::{Peer, Policy};
 
-/// Makes a span of each call: `P` is the protocol, [`GrpcCalls`](crate::layer::GrpcCalls) or `HttpRequests`, and `E` the side, [`ServerSide`] or
-/// [`ClientSide`].
+/// Makes a span of each call: `P` is the protocol, `GrpcCalls` or `HttpRequests`, and `E` the side, [`ServerSide`] or [`ClientSide`].
 ///
 /// ```
 /// use tracecast_tower::GrpcServerLayer;
@@ -21,7 +21,7 @@ use crate::trust::{Peer, Policy};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct TraceLayer<P, E> {
-    settings: Arc<Settings<P, E>>,
+    pub(crate) settings: Arc<Settings<P, E>>,
 }
 
 /// A service whose calls are spans. Made by a [`TraceLayer`].
@@ -45,6 +45,8 @@ pub struct Traced<S, P, E> {
 pub(crate) struct Settings<P, E> {
     pub(crate) protocol: P,
     pub(crate) side: E,
+    /// The time to the first byte of responses is recorded.
+    pub(crate) times_first_byte: bool,
 }
 
 /// The side that serves calls. It holds what is taken over from callers.
@@ -59,11 +61,14 @@ pub struct ClientSide {
     pub(crate) baggage: Baggage,
 }
 
-/// A side of a call: [`ServerSide`] or [`ClientSide`].
-pub trait LayerSide: Clone {
+/// A side of a call: [`ServerSide`] or [`ClientSide`]. Only this crate implements it.
+pub trait LayerSide: Clone + Sealed {
     #[doc(hidden)]
     const SIDE: Side;
 }
+
+impl Sealed for ServerSide {}
+impl Sealed for ClientSide {}
 
 impl LayerSide for ServerSide {
     const SIDE: Side = Side::Server;
@@ -96,6 +101,22 @@ impl<P: Default, E: Default> TraceLayer<P, E> {
 }
 
 impl<P: Clone, E: Clone> TraceLayer<P, E> {
+    /// Records the time from the beginning of each call to the first byte of its response's body, for responses that are streamed
+    /// while they are made: as `tc.response.first_byte_seconds` on the span, and as the histogram `tc_rpc_server_first_byte_seconds`,
+    /// `tc_rpc_client_first_byte_seconds`, `tc_http_server_first_byte_seconds` or `tc_http_client_first_byte_seconds`, which gets
+    /// its point when the call ends. A response without a body has none.
+    ///
+    /// ```
+    /// use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
+    ///
+    /// let (server, client) = (GrpcServerLayer::new().with_first_byte(), GrpcClientLayer::new().with_first_byte());
+    /// ```
+    #[must_use]
+    pub fn with_first_byte(mut self) -> Self {
+        self.change().times_first_byte = true;
+        self
+    }
+
     pub(crate) fn change(&mut self) -> &mut Settings<P, E> {
         Arc::make_mut(&mut self.settings)
     }
@@ -198,7 +219,7 @@ impl<P: Clone> TraceLayer<P, ClientSide> {
     /// get none, also none that was written to the request before.
     ///
     /// A tonic channel does not tell the layer whom it calls: name the server with
-    /// [`with_server`](crate::GrpcClientLayer::with_server), or it gets none. A client of
+    /// `GrpcClientLayer::with_server`, or it gets none. A client of
     /// HTTP that follows redirects goes around this layer, and not into it: only so each of its requests is looked at.
     ///
     /// ```

@@ -7,6 +7,7 @@ use bytes::Buf;
 use http::HeaderMap;
 
 use crate::place::Place;
+use crate::sealed::Sealed;
 use crate::side::Side;
 
 /// A call that goes on, as the future and the body of its response see it.
@@ -30,8 +31,17 @@ pub trait Ongoing {
     fn fail(&mut self, error: &dyn Any);
 }
 
-/// A protocol: [`GrpcCalls`](crate::layer::GrpcCalls) or `HttpRequests`.
-pub trait Protocol {
+/// A protocol: `GrpcCalls` or `HttpRequests`. Only this crate implements it:
+///
+/// ```compile_fail,E0277
+/// use tracecast_tower::layer::{GrpcCalls, Protocol};
+///
+/// struct Mine;
+/// impl Protocol for Mine {
+///     type Call = <GrpcCalls as Protocol>::Call;
+/// }
+/// ```
+pub trait Protocol: Sealed {
     #[doc(hidden)]
     type Call: Ongoing;
 }

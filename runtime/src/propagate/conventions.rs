@@ -1,6 +1,7 @@
 //! Which of OpenTelemetry's semantic conventions spans and metrics follow, where those have changed.
 //!
-//! `OTEL_SEMCONV_STABILITY_OPT_IN` says it, and `init` reads it: `rpc` for the new names of remote calls, `rpc/dup` for both.
+//! `OTEL_SEMCONV_STABILITY_OPT_IN` says it, and `init` reads it: `rpc` for the new names of remote calls, `rpc/dup` for both; `http`
+//! for the conventions' names of HTTP's metrics in place of ours, `http/dup` for both.
 //! The layers of `tracecast-tower` ask here; so may instrumentation of your own.
 //!
 //! ```
@@ -44,8 +45,7 @@ impl Conventions {
     }
 
     /// What a list such as `http,rpc/dup` says of one area. Both wins over one.
-    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the configuration has the list"))]
-    pub(crate) fn of<'a>(area: &str, list: impl IntoIterator<Item = &'a str>) -> Self {
+    fn of<'a>(area: &str, list: impl IntoIterator<Item = &'a str>) -> Self {
         let mut found = Conventions::Old;
         for entry in list {
             match entry.strip_prefix(area) {
@@ -58,7 +58,45 @@ impl Conventions {
     }
 }
 
-static RPC: AtomicU8 = AtomicU8::new(Conventions::Old as u8);
+/// What is written of one area.
+struct Area(AtomicU8);
+
+impl Area {
+    const fn new() -> Self {
+        Area(AtomicU8::new(Conventions::Old as u8))
+    }
+
+    #[inline]
+    fn get(&self) -> Conventions {
+        match self.0.load(Relaxed) {
+            1 => Conventions::Old,
+            2 => Conventions::Stable,
+            _ => Conventions::Both,
+        }
+    }
+
+    fn set(&self, conventions: Conventions) {
+        self.0.store(conventions as u8, Relaxed);
+    }
+}
+
+struct Areas {
+    rpc: Area,
+    http: Area,
+}
+
+impl Areas {
+    const fn new() -> Self {
+        Areas { rpc: Area::new(), http: Area::new() }
+    }
+
+    fn opt_in<'a>(&self, list: impl Iterator<Item = &'a str> + Clone) {
+        self.rpc.set(Conventions::of("rpc", list.clone()));
+        self.http.set(Conventions::of("http", list));
+    }
+}
+
+static AREAS: Areas = Areas::new();
 
 /// What is written of remote calls.
 ///
@@ -70,11 +108,7 @@ static RPC: AtomicU8 = AtomicU8::new(Conventions::Old as u8);
 /// ```
 #[inline]
 pub fn rpc() -> Conventions {
-    match RPC.load(Relaxed) {
-        1 => Conventions::Old,
-        2 => Conventions::Stable,
-        _ => Conventions::Both,
-    }
+    AREAS.rpc.get()
 }
 
 /// Says what is written of remote calls from now on: what `init` does, for programs that start without it.
@@ -86,7 +120,38 @@ pub fn rpc() -> Conventions {
 /// assert_eq!(conventions::rpc(), Conventions::Stable);
 /// ```
 pub fn set_rpc(conventions: Conventions) {
-    RPC.store(conventions as u8, Relaxed);
+    AREAS.rpc.set(conventions);
+}
+
+/// Which metrics of HTTP are recorded: `tc_http_*`, those of the conventions, or both. Spans of HTTP have the conventions' names anyway.
+///
+/// ```
+/// use tracecast::__layers::conventions;
+///
+/// let metric = if conventions::http().stable() { "http.server.request.duration" } else { "tc_http_server_duration_seconds" };
+/// assert_eq!(metric, "tc_http_server_duration_seconds");
+/// ```
+#[inline]
+pub fn http() -> Conventions {
+    AREAS.http.get()
+}
+
+/// Sets which metrics of HTTP are recorded from now on: what `init` does, for programs that start without it.
+///
+/// ```
+/// use tracecast::__layers::conventions::{self, Conventions};
+///
+/// conventions::set_http(Conventions::Stable);
+/// assert_eq!(conventions::http(), Conventions::Stable);
+/// ```
+pub fn set_http(conventions: Conventions) {
+    AREAS.http.set(conventions);
+}
+
+/// Applies a list such as `http,rpc/dup` to all areas.
+#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the configuration has the list"))]
+pub(crate) fn opt_in<'a>(list: impl Iterator<Item = &'a str> + Clone) {
+    AREAS.opt_in(list);
 }
 
 #[cfg(test)]
@@ -102,5 +167,18 @@ mod tests {
         check(&["http", "rpc"], Conventions::Stable);
         check(&["rpc/dup", "rpc"], Conventions::Both);
         check(&["rpc", "rpc/dup"], Conventions::Both);
+    }
+
+    #[test]
+    fn a_list_changes_all_areas() {
+        let areas = Areas::new();
+        for (list, http, rpc) in [
+            (&["http/dup", "rpc"][..], Conventions::Both, Conventions::Stable),
+            (&["http"], Conventions::Stable, Conventions::Old),
+            (&[], Conventions::Old, Conventions::Old),
+        ] {
+            areas.opt_in(list.iter().copied());
+            assert_eq!((areas.http.get(), areas.rpc.get()), (http, rpc), "{list:?}");
+        }
     }
 }

@@ -14,7 +14,8 @@ use tracecast::keys::error::error_type;
 use tracecast::keys::rpc;
 use tracecast::{Outcome, Span};
 
-use crate::deadline::Deadline;
+use crate::first_byte::FirstByte;
+use crate::grpc::deadline::Deadline;
 use crate::grpc::keys;
 use crate::grpc::label::StatusName;
 use crate::grpc::messages::{BodyEnd, Counts, Messages, Passed};
@@ -25,6 +26,7 @@ use crate::grpc::segment::Segments;
 use crate::grpc::settings::GrpcCalls;
 use crate::grpc::status;
 use crate::place::Place;
+use crate::sealed::Sealed;
 use crate::side::Side;
 use crate::work::{Ongoing, Protocol, Work};
 
@@ -50,6 +52,7 @@ impl AsRef<Counts> for Record {
 pub struct Call {
     work: Work<Arc<Record>>,
     response: Messages,
+    first_byte: FirstByte,
     /// If its span is to be followed by another one after a while.
     segments: Option<Box<Segments>>,
     /// The headers of the response are there.
@@ -70,6 +73,7 @@ impl Call {
         body: &mut Body,
         (given, own): (Option<Duration>, Option<Duration>),
         segments: Option<Segments>,
+        first_byte: FirstByte,
     ) -> Option<Self> {
         let measured = Measured::begin(side);
         if !place.is_recording() && measured.is_none() {
@@ -80,7 +84,9 @@ impl Call {
         let (conventions, request) = (conventions::rpc(), Counts::default());
         let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request });
         RequestBody::wrap(body, record.clone());
-        Some(Call::new(Work::new(place, Some(record)), segments))
+        let mut call = Call::new(Work::new(place, Some(record)), segments);
+        call.first_byte = first_byte;
+        Some(call)
     }
 
     /// One of which nothing is told, but something is current.
@@ -99,7 +105,8 @@ impl Call {
 
     fn new(work: Work<Arc<Record>>, segments: Option<Segments>) -> Self {
         let (response, segments) = (Messages::default(), segments.map(Box::new));
-        Call { work, response, segments, answered: false, refused: None, answers_panics: false }
+        let first_byte = FirstByte::Ignored;
+        Call { work, response, first_byte, segments, answered: false, refused: None, answers_panics: false }
     }
 
     /// The headers of the response are there, with this status of HTTP.
@@ -177,9 +184,13 @@ impl Call {
             None => passed,
         };
         if let Some(measured) = &record.measured {
-            measured.count(record.method.label(), request, response);
+            let (method, first_byte) = (record.method.label(), self.first_byte.after());
+            measured.count(method, request, response);
             // Inside of the span, which may be an example of it.
-            self.work.place.run(|| measured.end(record.method.label(), code, record.began.elapsed()));
+            self.work.place.run(|| {
+                first_byte.into_iter().for_each(|after| measured.first_byte(method, after));
+                measured.end(method, code, record.began.elapsed());
+            });
         }
         let mut span = self.work.place.take_span();
         if !span.is_recording() {
@@ -204,6 +215,8 @@ impl Call {
         span.end_with(outcome);
     }
 }
+
+impl Sealed for GrpcCalls {}
 
 impl Protocol for GrpcCalls {
     type Call = Call;
@@ -230,9 +243,13 @@ impl Ongoing for Call {
 
     fn read(&mut self, data: &impl Buf) {
         // What a proxy says in place of the server is no message.
-        if self.refused.is_none() {
-            // Bodies of tonic are of `Bytes`, which are one chunk.
-            self.response.read(data.chunk());
+        if self.refused.is_some() {
+            return;
+        }
+        // Bodies of tonic are of `Bytes`, which are one chunk.
+        self.response.read(data.chunk());
+        if let Some(record) = &self.work.record {
+            self.first_byte.read(data, record.began, &mut self.work.place);
         }
     }
 

@@ -9,10 +9,11 @@ use tower_service::Service;
 use tracecast::__layers::conventions;
 use tracecast::{Context, Span};
 
-use crate::deadline;
 use crate::ends::Ends;
 use crate::failed::BoxError;
+use crate::first_byte::FirstByte;
 use crate::grpc::call::Call;
+use crate::grpc::deadline;
 use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
@@ -103,7 +104,8 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>
     let context = if span.is_none() { Context::current() } else { span.context() };
     send(&context, request, settings);
     let (place, given) = (Place::called(span), deadline::given(request.headers()));
-    Call::begin(Side::Client, place, method, request.body_mut(), (given, settings.protocol.timeout), segments)
+    let (timeouts, first_byte) = ((given, settings.protocol.timeout), FirstByte::new(settings.times_first_byte));
+    Call::begin(Side::Client, place, method, request.body_mut(), timeouts, segments, first_byte)
 }
 
 fn send(context: &Context, request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>) {

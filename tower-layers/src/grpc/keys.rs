@@ -1,5 +1,6 @@
 //! The keys that the layers add to those of `tracecast::keys`.
 
+pub use crate::grpc::conventions::{full_method, known_method, method_original, status, status_name, system};
 pub use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
 
 tracecast::tc_keys! {
@@ -19,16 +20,4 @@ tracecast::tc_keys! {
     pub measure messages_without_span: u64 = "tc.rpc.messages_without_span";
     /// How a call ended that its own side gave up: `cancelled`.
     pub id outcome: str = "tc.outcome";
-    /// The method of a call whose method nobody knows.
-    pub id method_original: str = "rpc.method_original";
-    /// The service and the method, if it is known: two attributes, `rpc.service` and `rpc.method`.
-    pub label known_method: ServiceMethod = "rpc.service";
-    /// The method with its service, as `store.v1.Store/Get`, if it is known.
-    pub label full_method: MethodLabel = "rpc.method";
-    /// The status.
-    pub label status: Index<17> = "rpc.grpc.status_code";
-    /// The status by its name, as newer conventions have it.
-    pub label status_name: StatusName = "rpc.response.status_code";
-    /// The protocol, as newer conventions have it.
-    pub label system: System = "rpc.system.name";
 }

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::sync::{PoisonError, RwLock};
 
 use tonic::Code;
-use tracecast::Label;
+use tracecast::keys::rpc;
 use tracecast::prelude::TcLabel;
+use tracecast::{Key, Label};
 
 use crate::grpc::status;
 use crate::learnt::OTHER;
@@ -70,7 +71,7 @@ pub struct ServiceMethod(pub(crate) MethodLabel);
 
 impl Label for ServiceMethod {
     const CARDINALITY: usize = MethodLabel::CARDINALITY;
-    const PARTS: &'static [&'static str] = &["rpc.service", "rpc.method"];
+    const PARTS: &'static [&'static str] = &[rpc::service::META.name, rpc::method::META.name];
     const LEARNT: bool = true;
 
     fn ordinal(self) -> usize {

@@ -16,10 +16,9 @@ use crate::grpc::keys;
 /// Messages of one stream that have spans unless another number is given.
 const CAP: u64 = 100;
 
-/// Gives the messages of a stream spans of their own, up to a number: those after it are only counted, as
-/// `tc.rpc.messages_without_span` on the span that is current when the stream ends, if there is one: around a stream that a client
-/// sends there is none. Without this a call has one span, with
-/// the number of its messages.
+/// Gives the messages of a stream spans of their own, up to a cap of 100 or [another number](MessageSpans::with_cap). Messages after
+/// it are only counted, as `tc.rpc.messages_without_span` on the span that is current where they are read, if there is one: around
+/// a stream that a client sends there is none. Without this a call has one span, with the number of its messages.
 ///
 /// ```
 /// use tonic::{Request, Response, Status, Streaming};
@@ -66,8 +65,9 @@ impl MessageSpans {
         self
     }
 
-    /// Hands each message to `handle`, in a span that lasts for as long as that takes and is current meanwhile. An error, of
-    /// the stream or of `handle`, ends it.
+    /// Hands each message to `handle`, one after the other, in a span that lasts for as long as that takes and is current meanwhile. An
+    /// error, of the stream or of `handle`, ends it. The span that is current at the call is the parent, also in a task that is
+    /// spawned with the future. [`MessageSpans::for_stream`] is for messages that are handled at the same time.
     ///
     /// ```
     /// # use tonic::Status;
@@ -85,7 +85,11 @@ impl MessageSpans {
     ///
     /// # Errors
     /// The first error of either.
-    pub async fn for_each<S, T, E, H, F>(&self, stream: S, mut handle: H) -> Result<(), E>
+    pub fn for_each<S, T, E, H, F>(
+        &self,
+        stream: S,
+        mut handle: H,
+    ) -> impl Future<Output = Result<(), E>> + use<S, T, E, H, F>
     where
         S: Stream<Item = Result<T, E>>,
         E: fmt::Display,
@@ -93,19 +97,47 @@ impl MessageSpans {
         H: FnMut(T) -> F,
         F: Future<Output = Result<(), E>>,
     {
-        let mut stream = pin!(stream);
-        let mut counted = Counted::new(self.clone());
-        while let Some(message) = poll_fn(|task| stream.as_mut().poll_next(task)).await {
-            let message = message?;
-            match counted.next(None) {
-                Some(mut span) => {
-                    let handled = span.in_scope(|| handle(message));
-                    telling(handled).in_span(span).await?;
-                }
-                None => handle(message).await?,
+        let mut spans = self.for_stream();
+        async move {
+            let mut stream = pin!(stream);
+            while let Some(message) = poll_fn(|task| stream.as_mut().poll_next(task)).await {
+                let message = message?;
+                spans.handle(|| handle(message)).await?;
             }
+            Ok(())
         }
-        Ok(())
+    }
+
+    /// The spans of the messages of one stream, for a handler that works on several of them at once, answers while it reads, or
+    /// knows who sent each message. Called in the handler of the stream: the span that is current there is the parent of the
+    /// messages' spans.
+    ///
+    /// ```
+    /// use futures::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
+    /// use tonic::{Request, Response, Status, Streaming};
+    /// use tracecast::Carrier;
+    /// use tracecast_tower::MessageSpans;
+    ///
+    /// struct Command { text: String, carrier: Carrier }
+    /// struct Answer(usize);
+    ///
+    /// async fn session(
+    ///     request: Request<Streaming<Command>>,
+    /// ) -> Result<Response<BoxStream<'static, Result<Answer, Status>>>, Status> {
+    ///     let mut spans = MessageSpans::new("Session/Command").for_stream();
+    ///     let answers = request.into_inner().map_ok(move |command| {
+    ///         let sender = command.carrier.extract();
+    ///         spans.handle_below(&sender, || run(command)) // The span of the message is current in `run`.
+    ///     });
+    ///     Ok(Response::new(answers.try_buffer_unordered(8).boxed()))
+    /// }
+    ///
+    /// async fn run(command: Command) -> Result<Answer, Status> {
+    ///     Ok(Answer(command.text.len()))
+    /// }
+    /// ```
+    pub fn for_stream(&self) -> StreamSpans {
+        StreamSpans { spans: self.clone(), stream: Context::current(), seen: 0 }
     }
 
     /// The same stream, with a span for each message that is read from it: from when it is given out until the next one is
@@ -121,13 +153,7 @@ impl MessageSpans {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn received<S: Stream>(&self, stream: S) -> TracedMessages<S> {
-        TracedMessages {
-            stream,
-            counted: Counted::new(self.clone()),
-            span: None,
-            asked: None,
-            direction: Direction::Received,
-        }
+        TracedMessages { stream, spans: self.for_stream(), span: None, asked: None, direction: Direction::Received }
     }
 
     /// The same stream, with a span for each message that is made for it: from when it is asked for until it is there. It is
@@ -143,18 +169,12 @@ impl MessageSpans {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn sent<S: Stream>(&self, stream: S) -> TracedMessages<S> {
-        TracedMessages {
-            stream,
-            counted: Counted::new(self.clone()),
-            span: None,
-            asked: None,
-            direction: Direction::Sent,
-        }
+        TracedMessages { stream, spans: self.for_stream(), span: None, asked: None, direction: Direction::Sent }
     }
 }
 
 /// Tells the current span of an error.
-async fn telling<E: fmt::Display>(handled: impl Future<Output = Result<(), E>>) -> Result<(), E> {
+async fn telling<T, E: fmt::Display>(handled: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let result = handled.await;
     result.as_ref().err().into_iter().for_each(|error| tracecast::current().error(error));
     result
@@ -167,41 +187,93 @@ enum Direction {
     Sent,
 }
 
-/// The messages that were seen.
+/// Makes the spans of the messages of one stream. Made by [`MessageSpans::for_stream`].
+///
+/// After the cap a message has no span of its own: what its handler does is below the span that would have been the parent.
+///
+/// ```
+/// use tracecast_tower::{MessageSpans, StreamSpans};
+///
+/// let spans: StreamSpans = MessageSpans::new("Session/Command").for_stream();
+/// ```
 #[derive(Debug)]
-struct Counted {
+pub struct StreamSpans {
     spans: MessageSpans,
-    parent: Context,
+    /// The stream's span.
+    stream: Context,
     seen: u64,
 }
 
-impl Counted {
-    fn new(spans: MessageSpans) -> Self {
-        Counted { spans, parent: Context::current(), seen: 0 }
+impl StreamSpans {
+    /// Works on the next message: calls `handle`, and runs what it returns, in a span below that of the stream, to which an error is
+    /// told. The future can be spawned, or run beside those of other messages.
+    ///
+    /// ```
+    /// # use tracecast_tower::MessageSpans;
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let mut spans = MessageSpans::new("Session/Command").for_stream();
+    /// let [one, other] = ["one", "other"].map(|text| spans.handle(async move || Ok::<_, String>(text.len())));
+    /// assert_eq!(futures::future::try_join(one, other).await, Ok((3, 5)));
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn handle<T, E, H, F>(&mut self, handle: H) -> impl Future<Output = Result<T, E>> + use<T, E, H, F>
+    where
+        E: fmt::Display,
+        H: FnOnce() -> F,
+        F: Future<Output = Result<T, E>>,
+    {
+        self.handle_below(&Context::default(), handle)
+    }
+
+    /// The same below the span of whoever sent the message, with a link to the stream's. `sender` is what came with the message,
+    /// as a [`Carrier`](tracecast::Carrier) in one of its fields; if that is nothing valid, the span is below the stream's.
+    ///
+    /// ```
+    /// # use tracecast_tower::MessageSpans;
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// # let mut spans = MessageSpans::new("Session/Command").for_stream();
+    /// let carrier = tracecast::Carrier::inject(); // in a field of the message
+    /// let handled = spans.handle_below(&carrier.extract(), async || Ok::<_, String>(7)).await;
+    /// assert_eq!(handled, Ok(7));
+    /// # });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn handle_below<T, E, H, F>(
+        &mut self,
+        sender: &Context,
+        handle: H,
+    ) -> impl Future<Output = Result<T, E>> + use<T, E, H, F>
+    where
+        E: fmt::Display,
+        H: FnOnce() -> F,
+        F: Future<Output = Result<T, E>>,
+    {
+        let sender = sender.is_valid().then_some(sender);
+        let span = self.next(sender, None).filter(|span| !span.is_none());
+        let mut span = span.unwrap_or_else(|| Span::non_recording(sender.unwrap_or(&self.stream), Kind::Internal));
+        // Annotated functions take their parent when they are called.
+        let handled = span.in_scope(handle);
+        telling(handled).in_span(span)
     }
 
     /// The span of the next message, if it has one.
-    fn next(&mut self, start: Option<SystemTime>) -> Option<Span> {
+    fn next(&mut self, sender: Option<&Context>, start: Option<SystemTime>) -> Option<Span> {
         self.seen += 1;
-        if self.seen > self.spans.cap {
+        if let Some(rest) = self.seen.checked_sub(self.spans.cap).filter(|rest| *rest > 0) {
+            tracecast::current().set(keys::messages_without_span, rest);
             return None;
         }
-        let builder = Span::builder(&self.spans.name, Kind::Internal).with_parent(&self.parent);
-        let mut span = match start {
-            Some(start) => builder.with_start(start).start(),
-            None => builder.start(),
-        };
+        let mut builder = Span::builder(&self.spans.name, Kind::Internal).with_parent(sender.unwrap_or(&self.stream));
+        if sender.is_some() && self.stream.is_valid() {
+            builder = builder.with_links(&self.stream);
+        }
+        if let Some(start) = start {
+            builder = builder.with_start(start);
+        }
+        let mut span = builder.start();
         span.set(keys::message, self.seen);
         Some(span)
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        let rest = self.seen.saturating_sub(self.spans.cap);
-        if rest > 0 {
-            tracecast::current().set(keys::messages_without_span, rest);
-        }
     }
 }
 
@@ -220,7 +292,7 @@ pin_project! {
     pub struct TracedMessages<S> {
         #[pin]
         stream: S,
-        counted: Counted,
+        spans: StreamSpans,
         // Of the message that was given out last.
         span: Option<Span>,
         // When the next one was asked for.
@@ -246,7 +318,7 @@ impl<S: Stream> Stream for TracedMessages<S> {
         }
         let polled = this.stream.poll_next(task);
         if let Poll::Ready(Some(_)) = &polled {
-            let span = this.counted.next(this.asked.take());
+            let span = this.spans.next(None, this.asked.take());
             match this.direction {
                 Direction::Received => *this.span = span,
                 Direction::Sent => drop(span),

@@ -6,6 +6,7 @@ use tonic::Code;
 use tracecast::__layers::conventions::{self, Conventions};
 use tracecast::{Counter, Histogram};
 
+use crate::grpc::conventions::{CLIENT_CALL_DURATION, SERVER_CALL_DURATION};
 use crate::grpc::keys;
 use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
 use crate::grpc::messages::Passed;
@@ -16,14 +17,10 @@ tracecast::tc_metrics! {
     static SERVER_DURATION: Histogram<(keys::known_method, keys::status)> = "tc_rpc_server_duration_seconds" { budget: 25000 };
     /// How long calls took.
     static CLIENT_DURATION: Histogram<(keys::known_method, keys::status)> = "tc_rpc_client_duration_seconds" { budget: 25000 };
-    /// How long calls took that were served.
-    static SERVER_CALL_DURATION: Histogram<(keys::system, keys::full_method, keys::status_name)> = "rpc.server.call.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
-    };
-    /// How long calls took.
-    static CLIENT_CALL_DURATION: Histogram<(keys::system, keys::full_method, keys::status_name)> = "rpc.client.call.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
-    };
+    /// How long it took until the first byte of a response was sent.
+    static SERVER_FIRST_BYTE: Histogram<(keys::known_method,)> = "tc_rpc_server_first_byte_seconds";
+    /// How long it took until the first byte of a response arrived.
+    static CLIENT_FIRST_BYTE: Histogram<(keys::known_method,)> = "tc_rpc_client_first_byte_seconds";
     /// Calls that are being served.
     static SERVER_ACTIVE: UpDownCounter = "tc_rpc_server_active";
     /// Messages of requests that handlers read.
@@ -48,6 +45,7 @@ tracecast::tc_metrics! {
 struct Metrics {
     duration: &'static Histogram<(keys::known_method, keys::status)>,
     call_duration: &'static Histogram<(keys::system, keys::full_method, keys::status_name)>,
+    first_byte: &'static Histogram<(keys::known_method,)>,
     /// Messages and bytes of requests, then those of responses.
     passed: [&'static Counter<(keys::known_method,)>; 4],
 }
@@ -55,11 +53,13 @@ struct Metrics {
 static SERVER: Metrics = Metrics {
     duration: &SERVER_DURATION,
     call_duration: &SERVER_CALL_DURATION,
+    first_byte: &SERVER_FIRST_BYTE,
     passed: [&SERVER_REQUEST_MESSAGES, &SERVER_REQUEST_BYTES, &SERVER_RESPONSE_MESSAGES, &SERVER_RESPONSE_BYTES],
 };
 static CLIENT: Metrics = Metrics {
     duration: &CLIENT_DURATION,
     call_duration: &CLIENT_CALL_DURATION,
+    first_byte: &CLIENT_FIRST_BYTE,
     passed: [&CLIENT_REQUEST_MESSAGES, &CLIENT_REQUEST_BYTES, &CLIENT_RESPONSE_MESSAGES, &CLIENT_RESPONSE_BYTES],
 };
 
@@ -80,6 +80,7 @@ pub(crate) fn are_on(side: Side) -> bool {
             SERVER_ACTIVE.is_on()
                 || SERVER_DURATION.is_on()
                 || SERVER_CALL_DURATION.is_on()
+                || SERVER_FIRST_BYTE.is_on()
                 || SERVER_REQUEST_MESSAGES.is_on()
                 || SERVER_REQUEST_BYTES.is_on()
                 || SERVER_RESPONSE_MESSAGES.is_on()
@@ -88,6 +89,7 @@ pub(crate) fn are_on(side: Side) -> bool {
         Side::Client => {
             CLIENT_DURATION.is_on()
                 || CLIENT_CALL_DURATION.is_on()
+                || CLIENT_FIRST_BYTE.is_on()
                 || CLIENT_REQUEST_MESSAGES.is_on()
                 || CLIENT_REQUEST_BYTES.is_on()
                 || CLIENT_RESPONSE_MESSAGES.is_on()
@@ -126,6 +128,10 @@ impl Measured {
                 counter.add(amount, (ServiceMethod(method),));
             }
         }
+    }
+
+    pub(crate) fn first_byte(&self, method: MethodLabel, after: Duration) {
+        Metrics::of(self.side).first_byte.record(after.as_secs_f64(), (ServiceMethod(method),));
     }
 
     pub(crate) fn end(&self, method: MethodLabel, code: Code, took: Duration) {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use tracecast::__layers::conventions::Conventions;
 use tracecast::{Context, Sampler, Span};
 
-use crate::alarm::Alarm;
 use crate::ends::Ends;
+use crate::grpc::alarm::Alarm;
 use crate::grpc::keys;
 use crate::grpc::messages::Passed;
 use crate::grpc::method::Method;
@@ -26,7 +26,7 @@ pub(crate) struct Segments {
     due: Option<Instant>,
     /// Which one it is, from 1 on.
     number: u64,
-    /// What the first one is below of.
+    /// The parent of the first one; without one, the first is that of all others, so that the stream stays in one trace.
     parent: Context,
     server: Option<(Box<str>, Option<u16>)>,
     peer: Option<SocketAddr>,
@@ -68,6 +68,9 @@ impl Segments {
         span.set(keys::segment, self.number);
         let last = span.context();
         span.end();
+        if !self.parent.is_valid() {
+            self.parent = last.clone();
+        }
         self.number += 1;
         self.alarm = None;
         self.due = Instant::now().checked_add(self.every);

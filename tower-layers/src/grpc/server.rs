@@ -11,10 +11,11 @@ use tower_service::Service;
 use tracecast::__layers::conventions;
 use tracecast::{Kind, Span};
 
-use crate::deadline;
 use crate::ends::Ends;
 use crate::failed::BoxError;
+use crate::first_byte::FirstByte;
 use crate::grpc::call::Call;
+use crate::grpc::deadline;
 use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
@@ -126,7 +127,7 @@ fn is_on() -> bool {
 }
 
 fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ServerSide>, is_on: bool) -> Option<Call> {
-    let Settings { protocol: grpc, side: ServerSide { policy } } = settings;
+    let Settings { protocol: grpc, side: ServerSide { policy }, times_first_byte } = settings;
     let (path, carried) = (request.uri().path(), Carried::of(request.headers()));
     let caller = policy.caller_by(request, &carried);
     if !is_on || !grpc.traces(path) {
@@ -150,5 +151,6 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ServerSide>
         segments = grpc.roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends));
     }
     let place = Place::served(span, caller.parent);
-    Call::begin(Side::Server, place, method, request.body_mut(), (given, grpc.timeout), segments)
+    let (timeouts, first_byte) = ((given, grpc.timeout), FirstByte::new(*times_first_byte));
+    Call::begin(Side::Server, place, method, request.body_mut(), timeouts, segments, first_byte)
 }

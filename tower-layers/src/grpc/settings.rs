@@ -85,8 +85,8 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
 
     /// Ends the span of a call that lasts longer than this, and begins another one, again and again: so that a stream which
     /// lives for hours is seen meanwhile. Each has the parent of the first, a link to the one before, its number as
-    /// `tc.rpc.segment` and what has passed while it lasted; the last one has the status. A call without a parent goes on
-    /// in a trace of its own. A stream at which nothing happens is looked at too, unless nobody waits for it.
+    /// `tc.rpc.segment` and what has passed while it lasted; the last one has the status. Without a parent, the first is the parent
+    /// of the others: all are in one trace. A stream at which nothing happens is looked at too, unless nobody waits for it.
     ///
     /// ```
     /// use std::time::Duration;

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, StatusCode};
 use tonic::{Code, Status};
 
 use crate::failed::{BoxError, causes};
-use crate::headers;
+use crate::grpc::metadata;
 use crate::side::Side;
 
 impl Side {
@@ -33,7 +33,7 @@ impl Side {
 /// The status in headers or trailers.
 pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Code> {
     static STATUS: HeaderName = HeaderName::from_static("grpc-status");
-    headers::find(headers, &STATUS).map(|status| Code::from_bytes(status.as_bytes()))
+    metadata::find(headers, &STATUS).map(|status| Code::from_bytes(status.as_bytes()))
 }
 
 /// The message beside it.

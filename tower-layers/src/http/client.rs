@@ -16,6 +16,7 @@ use super::metrics;
 use super::protocol::Protocol;
 use super::response::{ResponseBody, ResponseFuture};
 use super::settings::HttpRequests;
+use crate::first_byte::FirstByte;
 use crate::learnt::OTHER;
 use crate::origin::Origin;
 use crate::place::Place;
@@ -38,6 +39,20 @@ use crate::trace_layer::{ClientSide, Settings, TraceLayer, Traced};
 /// let client = HttpClientLayer::new()
 ///     .with_baggage_to(["store.internal", "*.svc.cluster.local"])
 ///     .layer(client); // `client.call(request)`, or `ServiceExt::oneshot(client, request)`
+/// # }
+/// ```
+///
+/// With the feature `reqwest` it is also middleware of `reqwest-middleware`, for clients of reqwest. Redirects happen inside of the client:
+/// they are one span, with the URL of the first request. Middleware that retries goes before this one, so that each attempt is a
+/// span.
+///
+/// ```
+/// # #[cfg(feature = "reqwest")] {
+/// use reqwest_middleware::ClientBuilder;
+/// use tracecast_tower::HttpClientLayer;
+///
+/// let client = ClientBuilder::new(reqwest::Client::new()).with(HttpClientLayer::new()).build();
+/// let request = client.get("http://store.internal/items/7"); // `.send().await?.text().await?`
 /// # }
 /// ```
 pub type HttpClientLayer = TraceLayer<HttpRequests, ClientSide>;
@@ -76,7 +91,7 @@ where
     }
 }
 
-fn begin(
+pub(super) fn begin(
     request: &mut Request<()>,
     size: Option<u64>,
     settings: &Settings<HttpRequests, ClientSide>,
@@ -102,7 +117,11 @@ fn begin(
     send(&context, request.headers_mut(), server.as_ref(), settings);
     let place = Place::called(span);
     let (timeout, errors) = (settings.protocol.timeout, settings.protocol.errors.clone());
-    Exchange::begin(place, Subject { side: Side::Client, verb, endpoint, is_own: true, protocol, timeout, errors })
+    let first_byte = FirstByte::new(settings.times_first_byte);
+    Exchange::begin(
+        place,
+        Subject { side: Side::Client, verb, endpoint, is_own: true, protocol, timeout, errors, first_byte },
+    )
 }
 
 fn send(

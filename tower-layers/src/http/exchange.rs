@@ -19,9 +19,11 @@ use super::metrics::Measured;
 use super::protocol::Protocol;
 use super::set::{Set, Target};
 use super::settings::HttpRequests;
-use crate::deadline::Deadline;
+use crate::first_byte::FirstByte;
 use crate::place::Place;
+use crate::sealed::Sealed;
 use crate::side::Side;
+use crate::timeout;
 use crate::work::{Ongoing, Work};
 
 /// What is known of a request when it begins.
@@ -34,6 +36,7 @@ pub(crate) struct Subject {
     pub(crate) protocol: Protocol,
     pub(crate) timeout: Option<Duration>,
     pub(crate) errors: Arc<Errors>,
+    pub(crate) first_byte: FirstByte,
 }
 
 /// What is told about an exchange when it has ended.
@@ -99,7 +102,9 @@ impl Exchange {
         let (outcome, error) = record.judge(ending);
         if let Some(measured) = &record.measured {
             // Inside of the span, which may be an example of it.
-            self.work.place.run(|| measured.end(record.set(error), record.began.elapsed()));
+            self.work
+                .place
+                .run(|| measured.end(record.set(error), record.began.elapsed(), record.subject.first_byte.after()));
         }
         record.tell(self.work.place.take_span(), outcome, error);
     }
@@ -119,6 +124,8 @@ impl Exchange {
     }
 }
 
+impl Sealed for HttpRequests {}
+
 impl crate::work::Protocol for HttpRequests {
     type Call = Exchange;
 }
@@ -135,6 +142,7 @@ impl Ongoing for Exchange {
     fn read(&mut self, data: &impl Buf) {
         if let Some(record) = &mut self.work.record {
             record.passed += data.remaining() as u64;
+            record.subject.first_byte.read(data, record.began, &mut self.work.place);
         }
     }
 
@@ -188,7 +196,8 @@ impl Record {
 
     /// Whether a timeout was the end of it. Timeouts are for the headers: who has those is left alone.
     fn is_due(&self) -> bool {
-        self.status.is_none() && Deadline::of(None, self.subject.timeout, self.began).is_due(Instant::now())
+        let due = self.subject.timeout.and_then(|timeout| timeout::due(timeout, self.began));
+        self.status.is_none() && due.is_some_and(|due| Instant::now() >= due)
     }
 
     /// Only what is no invention of a caller gets labels of its own.

@@ -89,6 +89,7 @@ fn view_boxed(error: &dyn Any) -> Option<&(dyn StdError + 'static)> {
 const BUILT_IN: &[View] = &[
     view_boxed,
     view::<io::Error>,
+    #[cfg(any(feature = "axum", feature = "grpc", feature = "hyper"))]
     view::<h2::Error>,
     #[cfg(feature = "axum")]
     view::<axum::Error>,
@@ -96,7 +97,20 @@ const BUILT_IN: &[View] = &[
     view::<hyper::Error>,
     #[cfg(feature = "hyper")]
     view::<hyper_util::client::legacy::Error>,
+    #[cfg(feature = "reqwest")]
+    view::<reqwest::Error>,
+    #[cfg(feature = "reqwest")]
+    view_middleware,
 ];
+
+/// The error itself says nothing of the one that it holds.
+#[cfg(feature = "reqwest")]
+fn view_middleware(error: &dyn Any) -> Option<&(dyn StdError + 'static)> {
+    Some(match error.downcast_ref::<reqwest_middleware::Error>()? {
+        reqwest_middleware::Error::Reqwest(error) => error,
+        reqwest_middleware::Error::Middleware(error) => &**error,
+    })
+}
 
 /// What the first of the causes says that says anything.
 fn of_chain(error: &(dyn StdError + 'static)) -> Failure {
@@ -105,35 +119,26 @@ fn of_chain(error: &(dyn StdError + 'static)) -> Failure {
 }
 
 fn of_cause(error: &(dyn StdError + 'static)) -> Option<Failure> {
-    if error.is::<tonic::TimeoutExpired>() {
-        return Some(Failure::Timeout);
-    }
-    if let Some(error) = error.downcast_ref::<io::Error>() {
-        return of_io(error.kind());
-    }
-    if let Some(error) = error.downcast_ref::<h2::Error>() {
-        return of_h2(error);
-    }
+    CAUSES.iter().find_map(|cause| cause(error))
+}
+
+type Cause = fn(&(dyn StdError + 'static)) -> Option<Failure>;
+
+const CAUSES: &[Cause] = &[
+    |error| error.downcast_ref().and_then(|error: &io::Error| of_io(error.kind())),
+    #[cfg(any(feature = "axum", feature = "grpc", feature = "hyper"))]
+    |error| error.downcast_ref().and_then(of_h2),
     #[cfg(feature = "hyper")]
-    if let Some(error) = error.downcast_ref::<hyper::Error>() {
-        return of_hyper(error);
-    }
-    of_tower(error)
-}
-
-#[cfg(any(feature = "hyper", feature = "transport"))]
-fn of_tower(error: &(dyn StdError + 'static)) -> Option<Failure> {
-    if error.is::<tower::timeout::error::Elapsed>() {
-        Some(Failure::Timeout)
-    } else {
-        error.is::<tower::load_shed::error::Overloaded>().then_some(Failure::Overloaded)
-    }
-}
-
-#[cfg(not(any(feature = "hyper", feature = "transport")))]
-fn of_tower(_: &(dyn StdError + 'static)) -> Option<Failure> {
-    None
-}
+    |error| error.downcast_ref().and_then(of_hyper),
+    #[cfg(any(feature = "hyper", feature = "transport"))]
+    |error| error.is::<tower::timeout::error::Elapsed>().then_some(Failure::Timeout),
+    #[cfg(any(feature = "hyper", feature = "transport"))]
+    |error| error.is::<tower::load_shed::error::Overloaded>().then_some(Failure::Overloaded),
+    #[cfg(feature = "reqwest")]
+    |error| error.downcast_ref().filter(|error: &&reqwest::Error| error.is_timeout()).map(|_| Failure::Timeout),
+    #[cfg(feature = "grpc")]
+    |error| error.is::<tonic::TimeoutExpired>().then_some(Failure::Timeout),
+];
 
 fn of_io(kind: io::ErrorKind) -> Option<Failure> {
     Some(match kind {
@@ -147,6 +152,7 @@ fn of_io(kind: io::ErrorKind) -> Option<Failure> {
 }
 
 /// The cause of one that is about the connection follows it.
+#[cfg(any(feature = "axum", feature = "grpc", feature = "hyper"))]
 fn of_h2(error: &h2::Error) -> Option<Failure> {
     if error.is_io() {
         return error.get_io().and_then(|error| of_io(error.kind())).or(Some(Failure::Closed));

@@ -1,4 +1,5 @@
-//! The keys of HTTP that are not among `tracecast::keys`.
+//! The keys of HTTP that are not among `tracecast::keys`. Those without `tc` are of the semantic conventions, whose names for HTTP are
+//! stable since version 1.23.
 
 use super::label::{BrieflyCalled, BrieflyServed, Called, Served};
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tracecast::__layers::conventions::{self, Conventions};
+
 use super::keys;
 use super::label::{BrieflyCalled, BrieflyServed, Called, Served};
 use super::set::Set;
@@ -20,6 +22,10 @@ tracecast::tc_metrics! {
     static SERVER_DURATION: Histogram<(keys::briefly_served,)> = "tc_http_server_duration_seconds" { budget: 8500 };
     /// How long requests took.
     static CLIENT_DURATION: Histogram<(keys::briefly_called,)> = "tc_http_client_duration_seconds" { budget: 8500 };
+    /// How long it took until the first byte of a response was sent.
+    static SERVER_FIRST_BYTE: Histogram<(keys::briefly_served,)> = "tc_http_server_first_byte_seconds" { budget: 8500 };
+    /// How long it took until the first byte of a response arrived.
+    static CLIENT_FIRST_BYTE: Histogram<(keys::briefly_called,)> = "tc_http_client_first_byte_seconds" { budget: 8500 };
     /// Requests that are being served.
     static SERVER_ACTIVE: UpDownCounter = "tc_http_server_active";
 }
@@ -27,14 +33,20 @@ tracecast::tc_metrics! {
 /// Whether any metric of this side is on.
 pub(crate) fn are_on(side: Side) -> bool {
     match side {
-        Side::Server => SERVER_REQUEST_DURATION.is_on() || SERVER_DURATION.is_on() || SERVER_ACTIVE.is_on(),
-        Side::Client => CLIENT_REQUEST_DURATION.is_on() || CLIENT_DURATION.is_on(),
+        Side::Server => {
+            SERVER_REQUEST_DURATION.is_on()
+                || SERVER_DURATION.is_on()
+                || SERVER_FIRST_BYTE.is_on()
+                || SERVER_ACTIVE.is_on()
+        }
+        Side::Client => CLIENT_REQUEST_DURATION.is_on() || CLIENT_DURATION.is_on() || CLIENT_FIRST_BYTE.is_on(),
     }
 }
 
 /// An exchange that is measured.
 pub(crate) struct Measured {
     side: Side,
+    conventions: Conventions,
     /// It was counted as one that is being served.
     active: bool,
 }
@@ -42,23 +54,35 @@ pub(crate) struct Measured {
 impl Measured {
     /// Begins to measure, if any metric of this side is on.
     pub(crate) fn begin(side: Side) -> Option<Self> {
+        if !are_on(side) {
+            return None;
+        }
         let active = side == Side::Server && SERVER_ACTIVE.is_on();
         if active {
             SERVER_ACTIVE.add(1, ());
         }
-        (active || are_on(side)).then_some(Measured { side, active })
+        Some(Measured { side, conventions: conventions::http(), active })
     }
 
-    pub(crate) fn end(&self, set: Set, took: Duration) {
+    /// Records what took how long: the whole exchange, and if that is wanted the first byte of the response.
+    pub(crate) fn end(&self, set: Set, took: Duration, first_byte: Option<Duration>) {
         let seconds = took.as_secs_f64();
+        if self.conventions.stable() {
+            match self.side {
+                Side::Server => SERVER_REQUEST_DURATION.record(seconds, (Served::of(set),)),
+                Side::Client => CLIENT_REQUEST_DURATION.record(seconds, (Called::of(set),)),
+            }
+        }
+        let (ours, brief) = (self.conventions.old().then_some(seconds), set.brief());
+        let first_byte = first_byte.map(|after| after.as_secs_f64());
         match self.side {
             Side::Server => {
-                SERVER_REQUEST_DURATION.record(seconds, (Served::of(set),));
-                SERVER_DURATION.record(seconds, (BrieflyServed::of(set.brief()),));
+                ours.into_iter().for_each(|seconds| SERVER_DURATION.record(seconds, (BrieflyServed::of(brief),)));
+                first_byte.into_iter().for_each(|after| SERVER_FIRST_BYTE.record(after, (BrieflyServed::of(brief),)));
             }
             Side::Client => {
-                CLIENT_REQUEST_DURATION.record(seconds, (Called::of(set),));
-                CLIENT_DURATION.record(seconds, (BrieflyCalled::of(set.brief()),));
+                ours.into_iter().for_each(|seconds| CLIENT_DURATION.record(seconds, (BrieflyCalled::of(brief),)));
+                first_byte.into_iter().for_each(|after| CLIENT_FIRST_BYTE.record(after, (BrieflyCalled::of(brief),)));
             }
         }
         if self.active {

@@ -1,7 +1,8 @@
 //! Layers for HTTP: a span for each request that is right in every ending, and context from process to process.
 //!
 //! [`HttpServerLayer`] and [`HttpClientLayer`] take requests of any body and give responses whose body is a [`ResponseBody`]
-//! around what it was: for axum, for hyper, and for any client that is a tower service.
+//! around what it was: for axum, for hyper, and for any client that is a tower service. For
+//! clients of reqwest [`HttpClientLayer`] is middleware.
 //!
 //! A server's span is named by its method and the template of its route, `GET /items/{id}`, and by the method alone where the
 //! route is not known; a client's by its method. It lasts until the body of the response has ended, or is dropped. What is
@@ -19,6 +20,7 @@
 //! | `network.protocol.version` | |
 //! | `network.peer.address`, `network.peer.port` | who called, where the server says it: axum's `ConnectInfo`, or a `SocketAddr` among the extensions |
 //! | `http.request.body.size`, `http.response.body.size` | bytes: those that the request says it has, those of the response that passed |
+//! | `tc.response.first_byte_seconds` | if it is [asked for](HttpServerLayer::with_first_byte): the time to the first byte of the response's body |
 //! | `user_agent.original` | if it is [asked for](HttpServerLayer::with_user_agent) |
 //! | `error.type` | the status, or one of the words below |
 //!
@@ -29,11 +31,15 @@
 //!
 //! | metric | labels |
 //! |---|---|
-//! | `http.server.request.duration` | `http.request.method`, `http.route`, `http.response.status_code`, `url.scheme`, `network.protocol.version`, `error.type` |
-//! | `http.client.request.duration` | the same with `server.address` and `server.port` in place of the route |
 //! | `tc_http_server_duration_seconds` | `http.request.method`, `http.route`, `tc.http.status_class` |
 //! | `tc_http_client_duration_seconds` | `http.request.method`, `server.address`, `server.port` unless it is the scheme's own, `tc.http.status_class` |
+//! | `tc_http_server_first_byte_seconds`, `tc_http_client_first_byte_seconds` | if they are [asked for](HttpServerLayer::with_first_byte), the labels of the `tc_*` durations |
 //! | `tc_http_server_active` | |
+//! | `http.server.request.duration` | `http.request.method`, `http.route`, `http.response.status_code`, `url.scheme`, `network.protocol.version`, `error.type` |
+//! | `http.client.request.duration` | the same with `server.address` and `server.port` in place of the route |
+//!
+//! The durations are `tc_http_*`. With `OTEL_SEMCONV_STABILITY_OPT_IN=http` they are those of the conventions, the last two of the
+//! table, and with `http/dup` both are recorded. Spans have the names of the conventions anyway.
 //!
 //! They count all requests that are traced, whether or not they are sampled. A caller cannot add to them: a route is known
 //! when it has answered, if axum names it and the method is one of its own, or else with something other than 404 and 405; a server
@@ -49,6 +55,8 @@ mod keys;
 mod label;
 mod method;
 mod metrics;
+#[cfg(feature = "reqwest")]
+mod middleware;
 mod protocol;
 mod response;
 mod server;

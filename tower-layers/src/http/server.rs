@@ -16,6 +16,7 @@ use super::metrics;
 use super::protocol::Protocol;
 use super::response::{ResponseBody, ResponseFuture};
 use super::settings::HttpRequests;
+use crate::first_byte::FirstByte;
 use crate::headers;
 use crate::origin::Origin;
 use crate::place::Place;
@@ -152,7 +153,7 @@ fn is_on() -> bool {
 }
 
 fn begin(request: &Request<()>, size: Option<u64>, settings: &Settings<HttpRequests, ServerSide>) -> Option<Exchange> {
-    let Settings { protocol: http, side: ServerSide { policy } } = settings;
+    let Settings { protocol: http, side: ServerSide { policy }, times_first_byte } = settings;
     let caller = policy.caller(request);
     if !is_on() || !http.traces(request, Side::Server) {
         return Exchange::at(Place::transparent(caller.parent), Side::Server);
@@ -174,7 +175,11 @@ fn begin(request: &Request<()>, size: Option<u64>, settings: &Settings<HttpReque
     }
     let place = Place::served(span, caller.parent);
     let (timeout, errors) = (http.timeout, http.errors.clone());
-    Exchange::begin(place, Subject { side: Side::Server, verb, endpoint, is_own, protocol, timeout, errors })
+    let first_byte = FirstByte::new(*times_first_byte);
+    Exchange::begin(
+        place,
+        Subject { side: Side::Server, verb, endpoint, is_own, protocol, timeout, errors, first_byte },
+    )
 }
 
 /// The template, and whether it is one whatever is answered.

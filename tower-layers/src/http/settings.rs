@@ -93,8 +93,8 @@ impl<E: LayerSide> TraceLayer<HttpRequests, E> {
     }
 
     /// Looks into errors of this type, of the service or of its bodies, for what they were caused by. Those of the standard
-    /// library, boxed ones, and with the features `axum` and `hyper` theirs, are looked into anyway; others, as `reqwest::Error`,
-    /// are `_OTHER` without this.
+    /// library, boxed ones, and with the features `axum`, `hyper` and `reqwest` theirs, are looked into anyway; others are `_OTHER`
+    /// without this.
     ///
     /// ```
     /// use tracecast_tower::HttpClientLayer;

@@ -3,32 +3,16 @@
 use std::time::{Duration, Instant};
 
 use crate::support::grpc::World;
-use crate::support::{BOTH, alone, meter, of_kind, record, spans_of};
+use crate::support::{BOTH, Restored, alone, meter, of_kind, record, spans_of};
 use tonic::Code;
 use tracecast::__layers::conventions::{Conventions, set_rpc};
 use tracecast::testing::FinishedSpan;
 use tracecast::{Kind, OwnedValue};
 use tracecast_tower::GrpcClientLayer;
 
-/// Conventions are those of the process. Other tests rely on the default.
-struct Restored;
-
-impl Restored {
-    fn after(conventions: Conventions) -> Self {
-        set_rpc(conventions);
-        Restored
-    }
-}
-
-impl Drop for Restored {
-    fn drop(&mut self) {
-        set_rpc(Conventions::Old);
-    }
-}
-
 /// The attributes of a call whose names begin with `rpc`, on both sides, and the series of how long calls took.
 async fn told(conventions: Conventions) -> ([Vec<String>; 2], Vec<String>) {
-    let restored = Restored::after(conventions);
+    let restored = Restored::after(set_rpc, conventions);
     let recording = record();
     let (_metering, mut reader) = meter();
     let mut world = World::new().await;
@@ -65,7 +49,7 @@ const OLD: [&str; 4] = [
 
 fn new() -> Vec<String> {
     let series = |side, status| {
-        let labels = format!("rpc.system.name=grpc, rpc.method=test.v1.Echo/Unary, rpc.response.status_code={status}");
+        let labels = format!("rpc.system.name=grpc, rpc.method=test.v1.Echo/Unary, rpc.status_code={status}");
         format!("rpc.{side}.call.duration{{{labels}}} count=1")
     };
     ["client", "server"]
@@ -92,7 +76,7 @@ fn new_names_take_their_place() {
     alone(async || {
         let (attributes, series) = told(Conventions::Stable).await;
         for attributes in attributes {
-            let status = "rpc.response.status_code=DEADLINE_EXCEEDED";
+            let status = "rpc.status_code=DEADLINE_EXCEEDED";
             assert_eq!(attributes, ["rpc.method=test.v1.Echo/Unary", status, "rpc.system.name=grpc"]);
         }
         assert_eq!(series, new());
@@ -107,8 +91,8 @@ fn both_may_be_written_and_the_new_method_wins() {
             let expected = [
                 "rpc.grpc.status_code=4",
                 "rpc.method=test.v1.Echo/Unary",
-                "rpc.response.status_code=DEADLINE_EXCEEDED",
                 "rpc.service=test.v1.Echo",
+                "rpc.status_code=DEADLINE_EXCEEDED",
                 "rpc.system.name=grpc",
                 "rpc.system=grpc",
             ];

@@ -125,18 +125,52 @@ fn a_stream_is_seen_before_it_ends_also_if_nothing_happens() {
 }
 
 #[test]
-fn a_stream_without_a_parent_goes_on_in_traces_of_its_own() {
+fn a_stream_without_a_parent_stays_in_the_trace_that_it_began() {
     alone(async || {
         let (recording, mut spans) = (record(), Vec::new());
         let (_world, talk) = talk(Duration::from_millis(40)).await;
         segments(&recording, &mut spans, 3).await;
         drop(talk.send);
         assert_eq!(talk.read.await.unwrap(), 1);
-        let mut clients: Vec<_> = spans.iter().filter(|span| span.kind == Kind::Client).collect();
-        clients.sort_by_key(|span| number(span, "tc.rpc.segment"));
-        assert!(clients.iter().all(|span| span.parent_span_id.is_none()));
-        assert_ne!(clients[0].trace_id, clients[1].trace_id);
-        assert_eq!(clients[1].links[0].trace_id, clients[0].trace_id);
+        let of = |kind| {
+            let mut spans: Vec<_> = spans.iter().filter(|span| span.kind == kind).collect();
+            spans.sort_by_key(|span| number(span, "tc.rpc.segment"));
+            spans
+        };
+        let (clients, servers) = (of(Kind::Client), of(Kind::Server));
+        let first = clients[0];
+        assert_eq!(first.parent_span_id, None);
+        for span in clients[1..].iter().chain(&servers) {
+            assert_eq!((span.trace_id, span.parent_span_id), (first.trace_id, Some(first.span_id)), "{spans:#?}");
+        }
+        for two in clients.windows(2).chain(servers.windows(2)) {
+            assert_eq!(two[1].links[0].span_id, two[0].span_id, "{spans:#?}");
+        }
+    });
+}
+
+#[test]
+fn a_stream_that_begins_on_the_server_stays_in_one_trace_too() {
+    alone(async || {
+        let (recording, mut spans) = (record(), Vec::new());
+        // What its callers say is not believed.
+        let server = GrpcServerLayer::new().with_trust(|_| false).with_max_span_duration(Duration::from_millis(40));
+        let mut world = World::with(server, Server::builder()).await;
+        let (send, receive) = mpsc::unbounded_channel::<String>();
+        let stream = world.bidi(UnboundedReceiverStream::new(receive)).await.unwrap();
+        let limit = Instant::now() + Duration::from_secs(30);
+        while spans.len() < 3 {
+            assert!(Instant::now() < limit, "only these ended: {spans:#?}");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            spans.extend(recording.drain());
+        }
+        drop((send, stream));
+        spans.sort_by_key(|span: &FinishedSpan| number(span, "tc.rpc.segment"));
+        let first = &spans[0];
+        assert_eq!((first.kind, first.parent_span_id), (Kind::Server, None));
+        for span in &spans[1..3] {
+            assert_eq!((span.trace_id, span.parent_span_id), (first.trace_id, Some(first.span_id)), "{spans:#?}");
+        }
     });
 }
 

@@ -1,10 +1,16 @@
 //! Calls are counted, timed and known while they last, whatever their end, by labels that no caller can add to.
 
+use std::time::Instant;
+
+use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
-use tracecast_tower::GrpcServerLayer;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+use tonic::transport::Server;
+use tracecast::OwnedValue;
+use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
 
 use crate::support::grpc::{self, World, lines};
-use crate::support::{alone, hangs, meter};
+use crate::support::{BOTH, alone, hangs, meter, of_kind, record, spans_of};
 
 #[track_caller]
 fn text(lines: &[&str]) -> String {
@@ -95,6 +101,49 @@ fn messages_and_bytes_are_counted_by_method() {
                 let expected = [line("Unary", unary), line("ServerStream", stream)].join("\n");
                 assert_eq!(lines(&mut reader, &name, &expected).await, expected);
             }
+        }
+    });
+}
+
+#[test]
+fn the_first_byte_of_a_response_is_timed_where_that_is_asked_for() {
+    alone(async || {
+        let (recording, (_metering, mut reader)) = (record(), meter());
+        let mut plain = World::new().await;
+        plain.unary("hello").await.unwrap();
+        for span in spans_of(&recording, &BOTH).await {
+            assert_eq!(span.attribute("tc.response.first_byte_seconds"), None, "{span:#?}");
+        }
+        assert_eq!(lines(&mut reader, "tc_rpc_server_first_byte", "").await, "");
+
+        let world = World::with(GrpcServerLayer::new().with_first_byte(), Server::builder()).await;
+        let mut world = world.calling(&GrpcClientLayer::new().with_first_byte());
+        let (send, receive) = mpsc::unbounded_channel();
+        let began = Instant::now();
+        send.send("first".to_owned()).unwrap();
+        let mut stream = world.bidi(UnboundedReceiverStream::new(receive)).await.unwrap();
+        stream.next().await.unwrap().unwrap();
+        let seen = began.elapsed().as_secs_f64();
+        send.send("second".to_owned()).unwrap();
+        stream.next().await.unwrap().unwrap();
+        drop(send);
+        assert!(stream.next().await.is_none());
+        // It has no body of which a byte could be the first.
+        world.unary("fail 5").await.unwrap_err();
+
+        let mut spans = spans_of(&recording, &BOTH).await;
+        spans.retain(|span| span.name == "Echo/Bidi");
+        for kind in BOTH {
+            let span = of_kind(&spans, kind);
+            let Some(OwnedValue::F64(first)) = span.attribute("tc.response.first_byte_seconds") else {
+                panic!("{span:#?}")
+            };
+            assert!(*first > 0.0 && *first <= seen, "{first} {seen}");
+        }
+        for side in ["server", "client"] {
+            let name = format!("tc_rpc_{side}_first_byte_seconds");
+            let expected = format!("{name}{{rpc.service=test.v1.Echo, rpc.method=Bidi}} count=1");
+            assert_eq!(lines(&mut reader, &name, &expected).await, expected);
         }
     });
 }

@@ -7,3 +7,4 @@ mod endings;
 mod metrics;
 #[path = "../support/mod.rs"]
 mod support;
+mod with_reqwest;

@@ -3,13 +3,16 @@
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
-use crate::support::http::{Version, World, app, series};
-use crate::support::{alone, hangs, meter};
+use crate::support::http::{GO_ON, Version, World, app, ends, plain, series};
+use crate::support::{Restored, alone, hangs, meter, record};
 use axum::Router;
 use axum::body::Body;
 use http::{Request, Response};
+use http_body_util::BodyExt as _;
 use tower::ServiceExt;
 use tower_layer::Layer;
+use tracecast::__layers::conventions::{Conventions, set_http};
+use tracecast::OwnedValue;
 use tracecast::testing::{PointValue, Reader};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
@@ -28,6 +31,7 @@ async fn active(reader: &mut Reader, expected: f64) -> f64 {
 fn every_ending_is_counted_and_none_stays_in_flight() {
     alone(async || {
         // Also where spans are not recorded.
+        let _both = Restored::after(set_http, Conventions::Both);
         let (_metering, mut reader) = meter();
         // Routes of its own: those of other tests may be known already.
         let app = Router::new().nest("/measured", app()).layer(HttpServerLayer::new());
@@ -101,6 +105,7 @@ fn every_ending_is_counted_and_none_stays_in_flight() {
 #[test]
 fn a_server_is_one_however_its_port_is_written() {
     alone(async || {
+        let _both = Restored::after(set_http, Conventions::Both);
         let (_metering, mut reader) = meter();
         let everybody = tower::service_fn(async |_: Request<Body>| Ok::<_, Infallible>(Response::new(Body::empty())));
         let client = HttpClientLayer::new().layer(everybody);
@@ -130,5 +135,80 @@ fn a_server_is_one_however_its_port_is_written() {
             .collect();
         let expected: Vec<_> = expected.iter().map(String::as_str).collect();
         assert_eq!(series(&mut reader, "http.client.request.duration", &expected).await, expected);
+    });
+}
+
+#[test]
+fn the_first_byte_of_a_response_is_timed_where_that_is_asked_for() {
+    alone(async || {
+        let (recording, (_metering, mut reader)) = (record(), meter());
+        let world = World::new(Version::One).await;
+        world.fetch("GET", "/items/7").await;
+        let (client, server) = ends(&recording).await;
+        for span in [client, server] {
+            assert_eq!(span.attribute("tc.response.first_byte_seconds"), None, "{span:#?}");
+        }
+        assert_eq!(series(&mut reader, "tc_http_server_first_byte_seconds", &[]).await, [""; 0]);
+
+        let app = Router::new().nest("/first", app()).layer(HttpServerLayer::new().with_first_byte());
+        let mut world = World::serving(Version::One, app).await;
+        world.client = HttpClientLayer::new().with_first_byte().layer(plain(Version::One));
+        let began = Instant::now();
+        let mut body = world.send(world.request("GET", "/first/broken/1")).await.unwrap().into_body();
+        body.frame().await.unwrap().unwrap();
+        let seen = began.elapsed().as_secs_f64();
+        GO_ON.notify_one();
+        body.collect().await.unwrap_err();
+        let (client, server) = ends(&recording).await;
+        for span in [client, server] {
+            let Some(OwnedValue::F64(first)) = span.attribute("tc.response.first_byte_seconds") else {
+                panic!("{span:#?}")
+            };
+            assert!(*first > 0.0 && *first <= seen, "{first} {seen}");
+        }
+        // It has no body of which a byte could be the first.
+        world.fetch("GET", "/first/status/204").await;
+        let served = ["{http.request.method=GET, http.route=/first/broken/{chunks}, tc.http.status_class=2xx} count=1"];
+        assert_eq!(series(&mut reader, "tc_http_server_first_byte_seconds", &served).await, served);
+        let (host, port) = (world.address.ip(), world.address.port());
+        let called = format!(
+            "{{http.request.method=GET, server.address={host}, server.port={port}, tc.http.status_class=2xx}} count=1"
+        );
+        assert_eq!(
+            series(&mut reader, "tc_http_client_first_byte_seconds", &[&called]).await,
+            std::slice::from_ref(&called)
+        );
+    });
+}
+
+/// The names of all histograms of durations that have points after a request.
+async fn recorded(conventions: Conventions) -> Vec<String> {
+    let _restored = Restored::after(set_http, conventions);
+    let (_metering, mut reader) = meter();
+    let world = World::new(Version::One).await;
+    world.fetch("GET", "/items/7").await;
+    assert_eq!(active(&mut reader, 0.0).await, 0.0);
+    let snapshot = reader.snapshot();
+    let measured =
+        snapshot.metrics.iter().filter(|metric| metric.name.contains("duration") && !metric.points.is_empty());
+    measured.map(|metric| metric.name.to_string()).collect()
+}
+
+#[test]
+fn a_request_has_one_duration_on_each_side_unless_both_conventions_are_asked_for() {
+    alone(async || {
+        let (ours, theirs) = (
+            ["tc_http_client_duration_seconds", "tc_http_server_duration_seconds"],
+            ["http.client.request.duration", "http.server.request.duration"],
+        );
+        for (conventions, expected) in [
+            (Conventions::default(), ours.to_vec()),
+            (Conventions::Stable, theirs.to_vec()),
+            (Conventions::Both, [theirs, ours].concat()),
+        ] {
+            let mut recorded = recorded(conventions).await;
+            recorded.sort();
+            assert_eq!(recorded, expected, "{conventions:?}");
+        }
     });
 }

@@ -4,17 +4,19 @@ use std::collections::HashSet;
 use std::convert::Infallible;
 
 use crate::support::http::series;
-use crate::support::{alone, meter, record};
+use crate::support::{Restored, alone, meter, record};
 use axum::body::Body;
 use http::{Request, Response, StatusCode};
 use tower::ServiceExt;
 use tower_layer::Layer;
+use tracecast::__layers::conventions::{Conventions, set_http};
 use tracecast_tower::{HttpClientLayer, HttpServerLayer};
 
 #[test]
 fn invented_routes_and_methods_make_no_series() {
     alone(async || {
         let recording = record();
+        let _both = Restored::after(set_http, Conventions::Both);
         let (_metering, mut reader) = meter();
         let nobody = tower::service_fn(async |_: Request<Body>| {
             let mut response = Response::new(Body::empty());
@@ -45,6 +47,7 @@ fn invented_routes_and_methods_make_no_series() {
 #[test]
 fn routes_that_answer_are_known_up_to_a_limit() {
     alone(async || {
+        let _both = Restored::after(set_http, Conventions::Both);
         let (_metering, mut reader) = meter();
         let anybody = tower::service_fn(async |_: Request<Body>| Ok::<_, Infallible>(Response::new(Body::empty())));
         let server = HttpServerLayer::new().with_route(|request| Some(request.uri().path())).layer(anybody);
@@ -68,6 +71,7 @@ fn routes_that_answer_are_known_up_to_a_limit() {
 fn invented_servers_make_no_series_once_there_are_too_many() {
     alone(async || {
         let recording = record();
+        let _both = Restored::after(set_http, Conventions::Both);
         let (_metering, mut reader) = meter();
         let everybody = tower::service_fn(async |request: Request<Body>| match request.uri().path() {
             "/lost" => Err(std::io::Error::from(std::io::ErrorKind::HostUnreachable)),

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use super::{context, hang, of_kind};
 use bytes::{Buf, BufMut};
+use futures::{FutureExt as _, TryStreamExt as _};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::TcpListenerStream;
 use tokio_stream::{Stream, StreamExt};
@@ -23,7 +24,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 use tracecast::prelude::*;
 use tracecast::testing::{FinishedSpan, Reader};
-use tracecast::{Kind, Outcome, OwnedValue};
+use tracecast::{Carrier, Kind, Outcome, OwnedValue};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer, MessageSpans, TracedChannel};
 
 /// Messages are texts.
@@ -69,6 +70,8 @@ pub const UNARY: &str = "/test.v1.Echo/Unary";
 pub const SERVER_STREAM: &str = "/test.v1.Echo/ServerStream";
 pub const CLIENT_STREAM: &str = "/test.v1.Echo/ClientStream";
 pub const BIDI: &str = "/test.v1.Echo/Bidi";
+pub const COMMANDS: &str = "/test.v1.Echo/Commands";
+pub const SPAWNED: &str = "/test.v1.Echo/Spawned";
 
 /// Does what the messages say.
 #[derive(Clone, Default)]
@@ -100,6 +103,8 @@ impl Service<http::Request<Body>> for Echo {
                 UNARY => grpc.unary(tower::service_fn(unary), request).await,
                 SERVER_STREAM => grpc.server_streaming(tower::service_fn(server_stream), request).await,
                 CLIENT_STREAM => grpc.client_streaming(tower::service_fn(client_stream), request).await,
+                COMMANDS => grpc.streaming(tower::service_fn(commands), request).await,
+                SPAWNED => grpc.client_streaming(tower::service_fn(spawned), request).await,
                 BIDI => grpc.streaming(tower::service_fn(bidi), request).await,
                 path => Status::unimplemented(path.to_owned()).into_http(),
             })
@@ -159,6 +164,40 @@ async fn handle(text: &str) -> Result<(), Status> {
 
 async fn bidi(request: Request<Streaming<String>>) -> Result<Response<Texting>, Status> {
     Ok(Response::new(Box::pin(request.into_inner())))
+}
+
+/// Works on several commands at once, and answers while it reads. A command may begin with a `traceparent`.
+async fn commands(request: Request<Streaming<String>>) -> Result<Response<Texting>, Status> {
+    let mut spans = MessageSpans::new("Session/Command").with_cap(3).for_stream();
+    let answers = request.into_inner().map_ok(move |command| match command.split_once('|') {
+        Some((traceparent, command)) => {
+            let carrier = Carrier { traceparent: Some(traceparent.to_owned()), ..Carrier::default() };
+            let command = command.to_owned();
+            spans.handle_below(&carrier.extract(), || run(command)).left_future()
+        }
+        None => spans.handle(|| run(command)).right_future(),
+    });
+    Ok(Response::new(Box::pin(answers.try_buffer_unordered(8))))
+}
+
+static RELEASED: Notify = Notify::const_new();
+
+#[tc_span("Session/Run")]
+async fn run(command: String) -> Result<String, Status> {
+    match command.as_str() {
+        "hold" => RELEASED.notified().await,
+        "release" => RELEASED.notify_one(),
+        _ => return obey(&command).await,
+    }
+    Ok(command)
+}
+
+/// Reads in a task that has no current span.
+async fn spawned(request: Request<Streaming<String>>) -> Answer {
+    let spans = MessageSpans::new("Session/Command").with_cap(1);
+    let handled = spans.for_each(request.into_inner(), |command| async { run(command).await.map(drop) });
+    tokio::spawn(handled).await.unwrap()?;
+    Ok(Response::new("done".to_owned()))
 }
 
 /// A stream of one.
@@ -245,8 +284,12 @@ impl World {
     }
 
     pub async fn client_stream(&mut self, texts: &[&str]) -> Result<String, Status> {
+        self.client_stream_to(CLIENT_STREAM, texts).await
+    }
+
+    pub async fn client_stream_to(&mut self, path: &'static str, texts: &[&str]) -> Result<String, Status> {
         self.client.ready().await.unwrap();
-        let path = http::uri::PathAndQuery::from_static(CLIENT_STREAM);
+        let path = http::uri::PathAndQuery::from_static(path);
         let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
         let request = Request::new(tokio_stream::iter(texts));
         self.client.client_streaming(request, path, Texts).await.map(Response::into_inner)
@@ -256,8 +299,16 @@ impl World {
         &mut self,
         texts: impl Stream<Item = String> + Send + 'static,
     ) -> Result<Streaming<String>, Status> {
+        self.bidi_to(BIDI, texts).await
+    }
+
+    pub async fn bidi_to(
+        &mut self,
+        path: &'static str,
+        texts: impl Stream<Item = String> + Send + 'static,
+    ) -> Result<Streaming<String>, Status> {
         self.client.ready().await.unwrap();
-        let path = http::uri::PathAndQuery::from_static(BIDI);
+        let path = http::uri::PathAndQuery::from_static(path);
         self.client.streaming(Request::new(texts), path, Texts).await.map(Response::into_inner)
     }
 }

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tracecast::__layers::conventions::Conventions;
 use tracecast::testing::{
     FinishedSpan, MetricsConfig, MetricsGuard, PointValue, Reader, Recording, RecordingConfig, Snapshot, Temporality,
 };
@@ -91,6 +92,22 @@ pub fn alone_until_idle<F: Future<Output = ()>>(active: &str, test: impl FnOnce(
         };
     });
     measured.unwrap()
+}
+
+/// Conventions are those of the process. Tests rely on the default, which this restores.
+pub struct Restored(fn(Conventions));
+
+impl Restored {
+    pub fn after(set: fn(Conventions), conventions: Conventions) -> Self {
+        set(conventions);
+        Restored(set)
+    }
+}
+
+impl Drop for Restored {
+    fn drop(&mut self) {
+        self.0(Conventions::default());
+    }
 }
 
 pub fn meter() -> (MetricsGuard, Reader) {

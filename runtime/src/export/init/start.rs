@@ -16,7 +16,7 @@ use crate::export::transport::Transport;
 use crate::meter::metering::{MetricsConfig, MetricsError, MetricsGuard};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
-use crate::propagate::conventions::{self, Conventions};
+use crate::propagate::conventions;
 use crate::propagate::propagation;
 use crate::record::limits;
 use crate::record::recorder::{Capacity, Memory};
@@ -61,7 +61,7 @@ pub(super) fn plan(config: &Config) -> Plan {
 
 /// Has contexts travel in the formats, and layers write the names, that were configured.
 pub(super) fn propagate(config: &Config) {
-    conventions::set_rpc(Conventions::of("rpc", config.settings.semconv.iter().map(|entry| entry.trim())));
+    conventions::opt_in(config.settings.semconv.iter().map(|entry| entry.trim()));
     propagation::set(config.settings.propagators.iter().copied());
 }
 

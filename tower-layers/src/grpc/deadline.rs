@@ -4,10 +4,8 @@ use std::time::{Duration, Instant};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::headers;
-
-/// The least that a call may have left when it is ended because of its deadline.
-const SLACK: Duration = Duration::from_millis(5);
+use crate::grpc::metadata;
+use crate::timeout::due;
 
 /// From when on an end that nobody explained was a deadline's.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,12 +19,8 @@ pub(crate) struct Deadline {
 impl Deadline {
     /// By what the call's header says, and by the timeout of this side.
     pub(crate) fn of(given: Option<Duration>, own: Option<Duration>, now: Instant) -> Self {
-        let due = |timeout: Duration| {
-            // Timers of the two sides do not agree to the millisecond; a twentieth is what calls were seen to differ by.
-            let slack = SLACK.max(timeout / 20).min(timeout);
-            now.checked_add(timeout - slack)
-        };
-        Deadline { given: given.and_then(due), own: own.and_then(due) }
+        let due = |timeout: Option<Duration>| timeout.and_then(|timeout| due(timeout, now));
+        Deadline { given: due(given), own: due(own) }
     }
 
     /// The headers of the response are there.
@@ -42,7 +36,7 @@ impl Deadline {
 /// What the header of a call says.
 pub(crate) fn given(headers: &HeaderMap) -> Option<Duration> {
     static TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
-    headers::find(headers, &TIMEOUT).and_then(parse)
+    metadata::find(headers, &TIMEOUT).and_then(parse)
 }
 
 /// Up to eight digits and a unit.

@@ -1,0 +1,46 @@
+//! The time to the first byte of a response, for layers that were asked for it.
+
+use std::time::{Duration, Instant};
+
+use bytes::Buf;
+
+use crate::place::Place;
+
+tracecast::tc_keys! {
+    /// Seconds from the beginning of a call to the first byte of its response's body.
+    pub(crate) measure first_byte: f64 = "tc.response.first_byte_seconds";
+}
+
+/// What is known of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FirstByte {
+    /// Nobody asked for it.
+    Ignored,
+    Awaited,
+    After(Duration),
+}
+
+impl FirstByte {
+    pub(crate) fn new(is_wanted: bool) -> Self {
+        if is_wanted { FirstByte::Awaited } else { FirstByte::Ignored }
+    }
+
+    /// Takes note of a part of the response that passes by. The span says it at once: it may be followed by another one.
+    #[inline]
+    pub(crate) fn read(&mut self, data: &impl Buf, began: Instant, place: &mut Place) {
+        if matches!(self, FirstByte::Awaited) && data.has_remaining() {
+            let after = began.elapsed();
+            *self = FirstByte::After(after);
+            if let Place::Span(span) = place {
+                span.set(first_byte, after.as_secs_f64());
+            }
+        }
+    }
+
+    pub(crate) fn after(self) -> Option<Duration> {
+        match self {
+            FirstByte::After(after) => Some(after),
+            FirstByte::Ignored | FirstByte::Awaited => None,
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The names that OpenTelemetry's semantic conventions have for remote calls. A rename upstream is one line here.
+//!
+//! The old names are those of version 1.37, of which `tracecast::keys::rpc` has the ones for spans alone. The new ones, which
+//! `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` selects, are those of the development version after 1.44: their status is `rpc.status_code`
+//! since semantic-conventions#3921, and was `rpc.response.status_code`. `server.address` is optional on metrics of servers
+//! (semantic-conventions#3919); ours do not have it.
+
+use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
+
+// Version 1.37.
+tracecast::tc_keys! {
+    /// The service and the method, if it is known: two attributes, `rpc.service` and `rpc.method`.
+    pub label known_method: ServiceMethod = "rpc.service";
+    /// The status.
+    pub label status: Index<17> = "rpc.grpc.status_code";
+}
+
+// The version after 1.44.
+tracecast::tc_keys! {
+    /// The protocol, as newer conventions have it.
+    pub label system: System = "rpc.system.name";
+    /// The method with its service, as `store.v1.Store/Get`, if it is known.
+    pub label full_method: MethodLabel = "rpc.method";
+    /// The method of a call whose method nobody knows.
+    pub id method_original: str = "rpc.method_original";
+    /// The status by its name, as newer conventions have it.
+    pub label status_name: StatusName = "rpc.status_code";
+}
+
+tracecast::tc_metrics! {
+    /// How long calls took that were served.
+    pub(crate) static SERVER_CALL_DURATION: Histogram<(system, full_method, status_name)> = "rpc.server.call.duration" {
+        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
+    };
+    /// How long calls took.
+    pub(crate) static CLIENT_CALL_DURATION: Histogram<(system, full_method, status_name)> = "rpc.client.call.duration" {
+        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
+    };
+}
