@@ -2,6 +2,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident};
 
 use super::model::{Key, KeyType, Kind};
@@ -16,6 +17,8 @@ pub(super) fn key(key: &Key, krate: &Krate) -> TokenStream {
     let allow = attrs.iter().any(|attr| attr.path().is_ident("deprecated")).then(|| quote!(#[allow(deprecated)]));
     let on_impl = quote!(#(#on_impl)* #allow);
     let (value, meta, extra) = (value(key, &k), meta(key, krate), extra(key, &k, &on_impl));
+    // At the type, which the compiler may find to be less public than the key.
+    let value = quote_spanned!(value.span().resolved_at(Span::mixed_site())=> type Value = #value;);
     // Placed at the user's words, because the compiler shows a declaration in errors about misspelled keys.
     let declaration = quote_spanned!(name.span().resolved_at(Span::mixed_site())=> #vis enum #name {});
     quote! {
@@ -30,7 +33,7 @@ pub(super) fn key(key: &Key, krate: &Krate) -> TokenStream {
         }
         #on_impl
         impl #k::Key for #name {
-            type Value = #value;
+            #value
             const META: &'static #k::KeyMeta = #meta;
         }
         #extra

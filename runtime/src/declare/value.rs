@@ -210,7 +210,7 @@ owned_from! {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value for a key of type `{T}`",
     label = "the key takes `{T}`",
-    note = "a `str` key takes strings, `format_args!(..)` and `tracecast::display(..)`; a `u64` key any unsigned integer; an `i64` key any integer that fits; an `f64` key `f64` and `f32`",
+    note = "a `str` key takes strings, `format_args!(..)` and `tracecast::display(..)`; a `u64` key unsigned integers and literals; an `i64` key any integer that fits; an `f64` key `f64` and `f32`",
     note = "a label key takes its own type: a closed enum with `#[derive(TcLabel)]`, or what `tc_label_for!` was told of"
 )]
 pub trait IntoValue<T: ?Sized> {
@@ -241,6 +241,8 @@ macro_rules! into_value {
 
 into_value!(u64: u8, u16, u32 => |value| Value::U64(u64::from(value)));
 into_value!(u64: u64 => |value| Value::U64(value));
+// For literals, which are `i32` unless a suffix says otherwise. A negative one is recorded as it is.
+into_value!(u64: i32 => |value| u64::try_from(value).map_or(Value::I64(value.into()), Value::U64));
 into_value!(u64: usize => |value| Value::U64(value as u64));
 into_value!(u64: NonZeroU32 => |value| Value::U64(u64::from(value.get())));
 into_value!(u64: NonZeroU64 => |value| Value::U64(value.get()));
