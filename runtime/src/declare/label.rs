@@ -7,7 +7,8 @@ pub type LabelText = Cow<'static, str>;
 
 /// A type with a known, finite number of values, each with an ordinal and a text.
 ///
-/// Derive it on an enum with `#[derive(TcLabel)]`; use `tc_label_for!` for an enum of another crate.
+/// Derive it on an enum with `#[derive(TcLabel)]`; use `tc_label_for!` for an enum of another crate. Other types may
+/// implement it by hand.
 ///
 /// ```
 /// use tracecast::{Label, TcLabel};
@@ -58,7 +59,7 @@ pub trait Label: Copy {
     }
 }
 
-/// A label whose texts are all known at compile time.
+/// A label whose texts are all known at compile time. Implemented by `#[derive(TcLabel)]` and `tc_label_for!`, not by hand.
 ///
 /// ```
 /// use tracecast::ClosedLabel;

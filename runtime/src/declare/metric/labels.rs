@@ -25,7 +25,7 @@ pub trait LabelSet: 'static {
     const MISSING: usize;
 }
 
-/// Values for the labels `L`: a tuple of them, in the order of the keys.
+/// Values for the labels `L`: a tuple of them, in the order of the keys. Sealed: tuples of up to eight values only.
 ///
 /// ```
 /// use tracecast::keys::tensor::{SourceType, source};
@@ -47,9 +47,16 @@ pub trait LabelSet: 'static {
     label = "does not fit the labels `{L}`",
     note = "give a tuple with one value for each key, in their order, or `()` if there are none; a label takes its own type, never a `String`"
 )]
-pub trait LabelValues<L> {
+pub trait LabelValues<L>: sealed::Sealed {
     /// The index of this label set.
+    #[doc(hidden)]
     fn index(self) -> usize;
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for () {}
 }
 
 impl LabelSet for () {
@@ -84,6 +91,8 @@ macro_rules! tuples {
                 set
             };
         }
+
+        impl<$($value),+> sealed::Sealed for ($($value,)+) {}
 
         #[diagnostic::do_not_recommend]
         impl<$($key: LabelKey, $value: IntoValue<$key::Value>),+> LabelValues<($($key,)+)> for ($($value,)+)
