@@ -50,10 +50,10 @@ pub trait Label: Copy {
     fn ordinal(self) -> usize;
 
     /// The text of the value with this ordinal. It is called while records are read, so it must not read records itself.
-    fn value(ordinal: usize) -> LabelText;
+    fn value(ordinal: usize) -> Cow<'static, str>;
 
     /// The text of the attribute at this position of `PARTS`. An empty text leaves the attribute out.
-    fn part(ordinal: usize, part: usize) -> LabelText {
+    fn part(ordinal: usize, part: usize) -> Cow<'static, str> {
         let _ = part;
         Self::value(ordinal)
     }

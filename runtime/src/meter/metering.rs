@@ -146,11 +146,12 @@ impl std::error::Error for MetricsError {}
 /// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
 /// let metering = MetricsGuard::start(MetricsConfig::default())?;
-/// assert_eq!(metering.set_metric_enabled("tc_nothing", false), Err(UnknownMetric("tc_nothing".to_owned())));
+/// let error: UnknownMetric = metering.set_metric_enabled("tc_nothing", false).unwrap_err();
+/// assert!(error.to_string().contains("`tc_nothing`"));
 /// # Ok::<(), tracecast::MetricsError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownMetric(pub String);
+pub struct UnknownMetric(pub(crate) String);
 
 impl fmt::Display for UnknownMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -9,16 +9,27 @@ use crate::declare::value::{IntoValue, Value};
 /// An index that no label set has.
 const NOWHERE: usize = usize::MAX;
 
-/// The labels of a metric: a tuple of keys that were declared with `label`, or `()`.
+/// The labels of a metric: a tuple of keys that were declared with `label`, or `()`. Sealed: tuples of up to eight keys only.
+///
+/// ```
+/// use tracecast::{Counter, LabelSet, LabelValues};
+///
+/// fn count_twice<L: LabelSet>(counter: &'static Counter<L>, labels: impl LabelValues<L>) {
+///     counter.add(2, labels);
+/// }
+/// # let _ = |counter| count_twice::<()>(counter, ());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of label keys",
     label = "not a tuple of label keys",
     note = "write `(keys::tensor::source, keys::device)`, with a comma behind a single one: `(keys::tensor::source,)`; at most eight"
 )]
-pub trait LabelSet: 'static {
+pub trait LabelSet: sealed::Sealed + 'static {
     /// The keys.
+    #[doc(hidden)]
     const KEYS: &'static [&'static KeyMeta];
     /// The number of label sets.
+    #[doc(hidden)]
     const CARDINALITY: usize;
     /// The label set in which each label is `none`, or its last value if it has no `none`.
     #[doc(hidden)]
