@@ -77,7 +77,7 @@ fn repeat<R>(calls: u64, work: impl Fn(u64) -> R) {
 }
 
 fn start(sampler: Sampler) -> Recording {
-    Recording::start(RecordingConfig { sampler, ..RecordingConfig::default() }).expect("nothing else records")
+    Recording::start(RecordingConfig::default().with_sampler(sampler)).expect("nothing else records")
 }
 
 fn unsampled(inside: impl FnOnce()) {

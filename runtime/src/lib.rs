@@ -160,7 +160,7 @@ pub use crate::declare::filter::{Filter, FilterError};
 pub use crate::declare::interned::{Interned, InternedKey};
 pub use crate::declare::key::{Key, KeyOf, LabelKey};
 pub use crate::declare::label::{ClosedLabel, Index, Label};
-pub use crate::declare::metric::LabelValues;
+pub use crate::declare::metric::{LabelSet, LabelValues};
 pub use crate::declare::observe::Observation;
 pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]

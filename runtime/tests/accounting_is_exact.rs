@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use tracecast::prelude::*;
-use tracecast::testing::{Accounting, Capacity, Recording, RecordingConfig};
+use tracecast::testing::{Accounting, Recording, RecordingConfig};
 
 const THREADS: u64 = 8;
 const CALLS: u64 = if cfg!(miri) { 40 } else { 20_000 };
@@ -24,8 +24,7 @@ fn assert_law(accounting: &Accounting) {
 
 #[test]
 fn with_two_chunks_for_eight_threads_and_a_slow_reader_the_law_holds() {
-    let capacity = Capacity { chunks: 2, blocks: 64 };
-    let recording = Recording::start(RecordingConfig { capacity, ..RecordingConfig::default() }).unwrap();
+    let recording = Recording::start(RecordingConfig::default().with_capacity(2, 64)).unwrap();
     let (seen, half, done) =
         (AtomicU64::new(0), Barrier::new(THREADS as usize + 1), Barrier::new(THREADS as usize + 1));
     std::thread::scope(|scope| {

@@ -4,7 +4,7 @@
 
 use tracecast::Span;
 use tracecast::prelude::*;
-use tracecast::testing::{Capacity, Recording, RecordingConfig};
+use tracecast::testing::{Recording, RecordingConfig};
 
 #[tc_span("Deep/Level")]
 fn level(depth: u32) {
@@ -15,8 +15,7 @@ fn level(depth: u32) {
 
 #[test]
 fn spans_without_a_block_are_counted_and_transparent() {
-    let capacity = Capacity { chunks: 4, blocks: 4 };
-    let recording = Recording::start(RecordingConfig { capacity, ..RecordingConfig::default() }).unwrap();
+    let recording = Recording::start(RecordingConfig::default().with_capacity(4, 4)).unwrap();
     level(10);
     let spans = recording.drain();
     let accounting = recording.accounting();

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, SystemTime};
 
 use tracecast::prelude::*;
-use tracecast::testing::{Capacity, Recording, RecordingConfig};
+use tracecast::testing::{Recording, RecordingConfig};
 use tracecast::{Context, Filter, Kind, Span};
 
 #[tc_span("Elsewhere/Task")]
@@ -28,8 +28,7 @@ const BLOCKS: usize = 256;
 fn recording() -> (MutexGuard<'static, ()>, Recording) {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    let capacity = Capacity { chunks: 64, blocks: BLOCKS };
-    let recording = Recording::start(RecordingConfig { capacity, ..RecordingConfig::default() }).unwrap();
+    let recording = Recording::start(RecordingConfig::default().with_capacity(64, BLOCKS)).unwrap();
     recording.drain();
     (turn, recording)
 }

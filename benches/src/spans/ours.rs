@@ -23,7 +23,7 @@ impl Library for Tracecast {
             Phase::Unsampled => Sampler::AlwaysOff,
             Phase::Recorded => Sampler::AlwaysOn,
         };
-        let recording = Recording::start(RecordingConfig { sampler, ..RecordingConfig::default() });
+        let recording = Recording::start(RecordingConfig::default().with_sampler(sampler));
         Some(Box::new(recording.expect("nothing else records")))
     }
 

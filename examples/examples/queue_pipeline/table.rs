@@ -66,6 +66,6 @@ impl Table {
 }
 
 fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
-    let carrier = Carrier { traceparent: row.get(2)?, ..Carrier::default() };
+    let carrier = Carrier::new(row.get::<_, Option<String>>(2)?);
     Ok(Event { id: row.get(0)?, node: row.get(1)?, carrier })
 }

@@ -116,7 +116,7 @@ async fn execute(command: &Command, message: Context) -> Outcome {
 
 /// A command that does not say who asked begins a trace.
 fn asked_by(command: &Command) -> Context {
-    Carrier { traceparent: command.traceparent.clone(), ..Carrier::default() }.extract()
+    Carrier::new(command.traceparent.clone()).extract()
 }
 
 #[tokio::main]

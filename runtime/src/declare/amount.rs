@@ -20,16 +20,23 @@ pub(crate) struct Measurement {
     pub(crate) amount: Amount,
 }
 
-/// Rust numbers that a metric with values of type `V` accepts.
+/// Rust numbers that a metric with values of type `V` accepts. Sealed: these numbers only.
 ///
 /// ```
 /// use tracecast::IntoAmount;
+/// use tracecast::prelude::*;
 ///
-/// fn total<A: IntoAmount<f64>>(amounts: Vec<A>) -> f64 {
-///     amounts.into_iter().map(A::amount).sum()
+/// tc_metrics! {
+///     /// Energy that was used.
+///     static ENERGY: Counter<(), f64> = "tc_example_energy_joules_total";
 /// }
 ///
-/// assert_eq!(total(vec![1_u8, 2]), total(vec![1.5, 1.5]));
+/// fn used(energy: impl IntoAmount<f64>) {
+///     ENERGY.add(energy, ());
+/// }
+///
+/// let captured = tracecast::testing::capture(|| (used(1_u8), used(0.5)));
+/// captured.assert_metrics("tc_example_energy_joules_total 1.5");
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a metric that counts in `{V}` takes no `{Self}`",
@@ -37,9 +44,20 @@ pub(crate) struct Measurement {
     note = "a `u64` metric takes unsigned integers and `i32` (for literals; a negative one is refused and counted at run time), an `i64` metric any that fits, an `f64` metric any number",
     note = "declare a metric of fractions with `f64` as its second argument, as in `Counter<(), f64>`"
 )]
-pub trait IntoAmount<V> {
+pub trait IntoAmount<V>: sealed::Sealed {
     /// Converts the number to the type of the metric.
+    #[doc(hidden)]
     fn amount(self) -> V;
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    macro_rules! sealed {
+        ($($number:ty),+) => { $(impl Sealed for $number {})+ };
+    }
+
+    sealed!(u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f32, f64);
 }
 
 macro_rules! amounts {

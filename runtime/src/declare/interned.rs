@@ -46,7 +46,7 @@ impl<const N: usize, K> PartialEq for Interned<N, K> {
 
 impl<const N: usize, K> Eq for Interned<N, K> {}
 
-/// A key whose values are interned. `tc_keys!` implements it for `label name: Interned<N>`.
+/// A key whose values are interned. `tc_keys!` implements it for `label name: Interned<N>`; it is not implemented by hand.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -62,6 +62,7 @@ impl<const N: usize, K> Eq for Interned<N, K> {}
 /// ```
 pub trait InternedKey: Key + Sized {
     /// The table of its texts.
+    #[doc(hidden)]
     fn table() -> &'static InternTable;
 
     /// Returns the handle of `text`. Resolve it once and use it often.

@@ -27,7 +27,7 @@ pub trait Key: 'static {
     const META: &'static KeyMeta;
 }
 
-/// A key that may label a metric.
+/// A key that may label a metric. Implemented by `tc_keys!`, not by hand.
 ///
 /// ```
 /// use tracecast::{LabelKey, keys};

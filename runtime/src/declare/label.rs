@@ -7,7 +7,8 @@ pub type LabelText = Cow<'static, str>;
 
 /// A type with a known, finite number of values, each with an ordinal and a text.
 ///
-/// Derive it on an enum with `#[derive(TcLabel)]`; use `tc_label_for!` for an enum of another crate.
+/// Derive it on an enum with `#[derive(TcLabel)]`; use `tc_label_for!` for an enum of another crate. Other types may
+/// implement it by hand.
 ///
 /// ```
 /// use tracecast::{Label, TcLabel};
@@ -49,16 +50,16 @@ pub trait Label: Copy {
     fn ordinal(self) -> usize;
 
     /// The text of the value with this ordinal. It is called while records are read, so it must not read records itself.
-    fn value(ordinal: usize) -> LabelText;
+    fn value(ordinal: usize) -> Cow<'static, str>;
 
     /// The text of the attribute at this position of `PARTS`. An empty text leaves the attribute out.
-    fn part(ordinal: usize, part: usize) -> LabelText {
+    fn part(ordinal: usize, part: usize) -> Cow<'static, str> {
         let _ = part;
         Self::value(ordinal)
     }
 }
 
-/// A label whose texts are all known at compile time.
+/// A label whose texts are all known at compile time. Implemented by `#[derive(TcLabel)]` and `tc_label_for!`, not by hand.
 ///
 /// ```
 /// use tracecast::ClosedLabel;

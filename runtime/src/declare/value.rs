@@ -194,7 +194,7 @@ owned_from! {
     bool => |flag| OwnedValue::Bool(flag);
 }
 
-/// Types that can be recorded under a key whose type is `T`.
+/// Types that can be recorded under a key whose type is `T`. Programs may implement it for types of their own.
 ///
 /// ```
 /// use tracecast::{IntoValue, keys};

@@ -17,8 +17,7 @@ use crate::record::local;
 /// ```
 /// use tracecast::testing::{Exemplars, MetricsConfig};
 ///
-/// let config = MetricsConfig { exemplars: Exemplars::Off, ..MetricsConfig::default() };
-/// assert_ne!(config.exemplars, Exemplars::default());
+/// let config = MetricsConfig::default().with_exemplars(Exemplars::Off);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -287,16 +287,19 @@ macro_rules! histogram {
 
 histogram!(f64 => F64, u64 => U64);
 
-/// Numbers that metrics count in: `u64`, `i64` and `f64`.
+/// Numbers that metrics count in: `u64`, `i64` and `f64`. Sealed: these only.
 ///
 /// ```
-/// use tracecast::Number;
-/// use tracecast::catalogue::NumberType;
+/// use tracecast::{Number, ObservableGauge};
 ///
-/// assert_eq!(<u64 as Number>::TYPE, NumberType::U64);
+/// fn observed_once<V: Number>(gauge: &'static ObservableGauge<(), V>, value: V) {
+///     drop(gauge.observe((), move || Some(value)));
+/// }
+/// # let _ = observed_once::<u64>;
 /// ```
-pub trait Number: Copy + sealed::Sealed + 'static {
+pub trait Number: Copy + Send + Sync + sealed::Sealed + 'static {
     /// Which of them it is.
+    #[doc(hidden)]
     const TYPE: NumberType;
 }
 

@@ -23,17 +23,53 @@ use crate::trace::fork;
 /// use std::time::Duration;
 /// use tracecast::testing::MetricsConfig;
 ///
-/// let config = MetricsConfig { off: vec!["tc_debug_*".to_owned()], ..MetricsConfig::default() };
-/// assert_eq!(config.patience, Duration::from_secs(1));
+/// let config = MetricsConfig::default().with_off(["tc_debug_*"]).with_patience(Duration::from_millis(100));
 /// ```
 #[derive(Clone, Debug)]
 pub struct MetricsConfig {
     /// Names of metrics that are switched off; `*` at the end of one stands for anything.
-    pub off: Vec<String>,
+    pub(crate) off: Vec<String>,
     /// How long a snapshot waits for the callbacks of observable gauges. What has not answered by then is a gap.
-    pub patience: Duration,
+    pub(crate) patience: Duration,
     /// Which measurements of histograms become exemplars.
-    pub exemplars: Exemplars,
+    pub(crate) exemplars: Exemplars,
+}
+
+impl MetricsConfig {
+    /// Switches metrics off by name; `*` at the end of one stands for anything.
+    ///
+    /// ```
+    /// # use tracecast::testing::MetricsConfig;
+    /// let config = MetricsConfig::default().with_off(["tc_debug_*"]);
+    /// ```
+    #[must_use]
+    pub fn with_off<T: Into<String>>(self, names: impl IntoIterator<Item = T>) -> Self {
+        MetricsConfig { off: names.into_iter().map(Into::into).collect(), ..self }
+    }
+
+    /// Limits how long a snapshot waits for the callbacks of observable gauges, a second by default. What has not answered
+    /// by then is a gap.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::testing::MetricsConfig;
+    /// let config = MetricsConfig::default().with_patience(Duration::from_millis(100));
+    /// ```
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        MetricsConfig { patience, ..self }
+    }
+
+    /// Chooses which measurements of histograms become exemplars.
+    ///
+    /// ```
+    /// # use tracecast::testing::{Exemplars, MetricsConfig};
+    /// let config = MetricsConfig::default().with_exemplars(Exemplars::Off);
+    /// ```
+    #[must_use]
+    pub fn with_exemplars(self, exemplars: Exemplars) -> Self {
+        MetricsConfig { exemplars, ..self }
+    }
 }
 
 impl Default for MetricsConfig {
@@ -110,11 +146,12 @@ impl std::error::Error for MetricsError {}
 /// use tracecast::testing::{MetricsConfig, MetricsGuard};
 ///
 /// let metering = MetricsGuard::start(MetricsConfig::default())?;
-/// assert_eq!(metering.set_metric_enabled("tc_nothing", false), Err(UnknownMetric("tc_nothing".to_owned())));
+/// let error: UnknownMetric = metering.set_metric_enabled("tc_nothing", false).unwrap_err();
+/// assert!(error.to_string().contains("`tc_nothing`"));
 /// # Ok::<(), tracecast::MetricsError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownMetric(pub String);
+pub struct UnknownMetric(pub(crate) String);
 
 impl fmt::Display for UnknownMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -54,12 +54,14 @@ use crate::trace::context::Context;
 /// ```
 /// # use tracecast::Carrier;
 /// # let column = |_name: &str| -> Option<String> { None };
-/// let carrier = Carrier { traceparent: column("traceparent"), tracestate: column("tracestate"), baggage: None };
+/// let mut carrier = Carrier::new(column("traceparent"));
+/// carrier.tracestate = column("tracestate");
 /// let caller = carrier.extract();
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "otlp", derive(serde::Deserialize, serde::Serialize))]
 #[cfg_attr(feature = "otlp", serde(default))]
+#[non_exhaustive]
 pub struct Carrier {
     /// The span. Without it there is no parent.
     pub traceparent: Option<String>,
@@ -73,6 +75,19 @@ pub struct Carrier {
 const VARIABLES: [&str; 3] = ["TRACEPARENT", "TRACESTATE", "BAGGAGE"];
 
 impl Carrier {
+    /// A carrier that was stored: its `traceparent`, if there is one. The other texts are fields.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    ///
+    /// let carrier = Carrier::new("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
+    /// assert!(carrier.extract().is_sampled());
+    /// assert_eq!(Carrier::new(None), Carrier::default());
+    /// ```
+    pub fn new(traceparent: impl Into<Option<String>>) -> Self {
+        Carrier { traceparent: traceparent.into(), ..Carrier::default() }
+    }
+
     /// Takes the current context.
     ///
     /// ```
@@ -110,7 +125,7 @@ impl Carrier {
     /// ```
     /// use tracecast::Carrier;
     ///
-    /// let carrier = Carrier { traceparent: Some("what is this".to_owned()), ..Carrier::default() };
+    /// let carrier = Carrier::new("what is this".to_owned());
     /// assert!(!carrier.extract().is_valid());
     /// ```
     pub fn extract(&self) -> Context {

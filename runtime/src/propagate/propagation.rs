@@ -34,7 +34,7 @@ use crate::propagate::format::Propagator;
 use crate::record::ids::{SpanId, TraceId};
 use crate::trace::context::Context;
 
-/// Where headers are read.
+/// Where headers are read. Programs implement it for what holds their headers.
 ///
 /// ```
 /// use tracecast::propagation::{self, Headers};
@@ -59,7 +59,7 @@ pub trait Headers {
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]>;
 }
 
-/// Where headers are written.
+/// Where headers are written. Programs implement it for what holds their headers.
 ///
 /// ```
 /// use tracecast::propagation::{self, HeadersMut};

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 /// Limits of a span. Besides them, a whole span has to fit into 16 KiB.
 ///
 /// ```
-/// use tracecast::testing::{Limits, RecordingConfig};
+/// use tracecast::testing::RecordingConfig;
 ///
-/// let limits = Limits { value_bytes: 256, ..Limits::default() };
-/// let config = RecordingConfig { limits, ..RecordingConfig::default() };
-/// assert_eq!((config.limits.value_bytes, config.limits.attributes), (256, 128));
+/// let config = RecordingConfig::default().with_limits(|limits| {
+///     assert_eq!(limits.attributes, 128);
+///     limits.value_bytes = 256;
+/// });
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Attributes of the span itself.
     pub attributes: u32,

@@ -15,20 +15,12 @@ use crate::record::layout::Record;
 use crate::record::threads::{REASONS, Reason, ThreadCounts, Threads};
 
 /// How much the recorder may hold. The memory is touched only as it is needed.
-///
-/// ```
-/// use tracecast::testing::{Capacity, RecordingConfig};
-///
-/// let capacity = Capacity { chunks: 64, ..Capacity::default() }; // 1 MiB for finished spans
-/// let config = RecordingConfig { capacity, ..RecordingConfig::default() };
-/// assert_eq!(config.capacity.chunks, 64);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Capacity {
+pub(crate) struct Capacity {
     /// Chunks of 16 KiB for finished spans. Each thread that ends spans holds one, so there should be more than threads.
-    pub chunks: usize,
+    pub(crate) chunks: usize,
     /// Blocks of 512 bytes for open spans; a span takes one, or more if much is recorded on it.
-    pub blocks: usize,
+    pub(crate) blocks: usize,
 }
 
 impl Default for Capacity {

@@ -13,7 +13,7 @@ use crate::record::ids::TraceId;
 /// use tracecast::{Kind, Sampler, Span};
 /// use tracecast::testing::{Recording, RecordingConfig};
 ///
-/// let recording = Recording::start(RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() })?;
+/// let recording = Recording::start(RecordingConfig::default().with_sampler(Sampler::AlwaysOff))?;
 /// Span::builder("Store/Get", Kind::Internal).start().end();
 /// assert!(recording.drain().is_empty());
 /// # Ok::<(), tracecast::testing::AlreadyRecording>(())
@@ -51,7 +51,7 @@ pub type CustomSampler = Arc<dyn Fn(&Root<'_>) -> bool + Send + Sync>;
 /// use tracecast::testing::{Recording, RecordingConfig};
 ///
 /// let sampler = Sampler::Custom(Arc::new(|root: &Root<'_>| root.name != "Health/Check"));
-/// let recording = Recording::start(RecordingConfig { sampler, ..RecordingConfig::default() })?;
+/// let recording = Recording::start(RecordingConfig::default().with_sampler(sampler))?;
 /// for name in ["Health/Check", "Store/Get"] {
 ///     Span::builder(name, Kind::Server).start().end();
 /// }

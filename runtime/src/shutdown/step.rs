@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Handle};
 
 use super::report::{StepOutcome, StepReport};
 
-/// What a step returns: nothing, or a `Result` whose error prints.
+/// What a step returns: nothing, or a `Result` whose error prints. Sealed: these only.
 ///
 /// ```
 /// use tracecast::shutdown::StepResult;

@@ -37,7 +37,7 @@ pub use crate::meter::snapshot::{
 };
 pub use crate::record::finished::{Attribute, Event, FinishedSpan, Link};
 pub use crate::record::limits::Limits;
-pub use crate::record::recorder::{Accounting, Capacity, Dropped};
+pub use crate::record::recorder::{Accounting, Dropped};
 pub use crate::trace::recording::{AlreadyRecording, Recording, RecordingConfig};
 
 use crate::declare::amount::Measurement;

@@ -109,11 +109,8 @@ impl Context {
     /// ```
     /// use tracecast::Carrier;
     ///
-    /// let carrier = Carrier {
-    ///     traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned()),
-    ///     tracestate: Some("vendor=1".to_owned()),
-    ///     baggage: None,
-    /// };
+    /// let mut carrier = Carrier::new("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
+    /// carrier.tracestate = Some("vendor=1".to_owned());
     /// assert_eq!(carrier.extract().trace_state(), "vendor=1");
     /// ```
     pub fn trace_state(&self) -> &str {
@@ -125,7 +122,8 @@ impl Context {
     /// ```
     /// use tracecast::Carrier;
     ///
-    /// let carrier = Carrier { baggage: Some("tenant=gold".to_owned()), ..Carrier::default() };
+    /// let mut carrier = Carrier::default();
+    /// carrier.baggage = Some("tenant=gold".to_owned());
     /// assert_eq!(carrier.extract().baggage("tenant").as_deref(), Some("gold"));
     /// ```
     pub fn baggage(&self, key: &str) -> Option<Cow<'_, str>> {

@@ -9,7 +9,7 @@ use crate::declare::value::{Value, cut, formatted};
 use crate::record::block::BlockRef;
 use crate::record::fields;
 
-/// An error with a closed set of types. Derive it with `#[derive(TcError)]`.
+/// An error with a closed set of types. Derive it with `#[derive(TcError)]`, or implement it by hand.
 ///
 /// ```
 /// use tracecast::TcError;

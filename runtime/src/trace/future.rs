@@ -428,7 +428,7 @@ impl<F: std::fmt::Debug, O, M: Metrics> std::fmt::Debug for Instrumented<F, O, M
     }
 }
 
-/// Puts futures into spans and contexts.
+/// Puts futures into spans and contexts. All futures have it; there is nothing to implement.
 ///
 /// ```
 /// use tracecast::prelude::*;

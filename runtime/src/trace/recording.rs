@@ -33,24 +33,70 @@ use crate::trace::fork;
 /// use tracecast::Sampler;
 /// use tracecast::testing::RecordingConfig;
 ///
-/// let config = RecordingConfig {
-///     sampler: Sampler::Ratio(0.1),
-///     filter: "*=on,Store/Heartbeat=off".parse()?,
-///     ..RecordingConfig::default()
-/// };
-/// assert!(!config.filter.allows("Store/Heartbeat"));
+/// let config = RecordingConfig::default()
+///     .with_sampler(Sampler::Ratio(0.1))
+///     .with_filter("*=on,Store/Heartbeat=off".parse()?);
 /// # Ok::<(), tracecast::FilterError>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct RecordingConfig {
     /// Memory for open and finished spans. It is taken once per process: a later recording uses what the first one took.
-    pub capacity: Capacity,
+    pub(crate) capacity: Capacity,
     /// Which roots are recorded.
-    pub sampler: Sampler,
+    pub(crate) sampler: Sampler,
     /// What one span may hold.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Which components make spans.
-    pub filter: Filter,
+    pub(crate) filter: Filter,
+}
+
+impl RecordingConfig {
+    /// Limits the memory: chunks of 16 KiB for finished spans, of which each thread that ends spans holds one, and blocks of 512
+    /// bytes for open spans, of which a span takes one, or more if much is recorded on it. It is taken once per process.
+    ///
+    /// ```
+    /// # use tracecast::testing::RecordingConfig;
+    /// let config = RecordingConfig::default().with_capacity(64, 1_024); // 1 MiB and 512 KiB
+    /// ```
+    #[must_use]
+    pub fn with_capacity(self, chunks: usize, blocks: usize) -> Self {
+        RecordingConfig { capacity: Capacity { chunks, blocks }, ..self }
+    }
+
+    /// Chooses which roots are recorded.
+    ///
+    /// ```
+    /// # use tracecast::{Sampler, testing::RecordingConfig};
+    /// let config = RecordingConfig::default().with_sampler(Sampler::AlwaysOff);
+    /// ```
+    #[must_use]
+    pub fn with_sampler(self, sampler: Sampler) -> Self {
+        RecordingConfig { sampler, ..self }
+    }
+
+    /// Changes the limits of what one span may hold.
+    ///
+    /// ```
+    /// # use tracecast::testing::RecordingConfig;
+    /// let config = RecordingConfig::default().with_limits(|limits| limits.value_bytes = 256);
+    /// ```
+    #[must_use]
+    pub fn with_limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.limits);
+        self
+    }
+
+    /// Chooses which components make spans.
+    ///
+    /// ```
+    /// # use tracecast::testing::RecordingConfig;
+    /// let config = RecordingConfig::default().with_filter("Store/Heartbeat=off".parse()?);
+    /// # Ok::<(), tracecast::FilterError>(())
+    /// ```
+    #[must_use]
+    pub fn with_filter(self, filter: Filter) -> Self {
+        RecordingConfig { filter, ..self }
+    }
 }
 
 /// Recording is on for as long as this lives. There is one at a time.

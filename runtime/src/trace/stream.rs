@@ -182,7 +182,7 @@ impl<F, O, M: Metrics> Drop for InstrumentedStreamFuture<F, O, M> {
     }
 }
 
-/// Puts streams into spans and contexts.
+/// Puts streams into spans and contexts. All streams have it; there is nothing to implement.
 ///
 /// ```
 /// use futures::{executor, stream};

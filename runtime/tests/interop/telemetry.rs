@@ -22,7 +22,7 @@ pub(crate) struct Telemetry {
 impl Telemetry {
     pub(crate) fn start(sampler: Sampler, foreign: impl FnOnce() -> Foreign) -> Self {
         let turn = turn();
-        let config = RecordingConfig { sampler, ..RecordingConfig::default() };
+        let config = RecordingConfig::default().with_sampler(sampler);
         let recording = Recording::start(config).unwrap();
         // What the test before has left.
         Encoder::new("left").drain();

@@ -118,7 +118,7 @@ fn ids_are_there_in_sampled_and_unsampled_spans_and_absent_outside() {
     for (sampler, flags) in [(Sampler::AlwaysOn, "01"), (Sampler::AlwaysOff, "00")] {
         let mut contexts = Vec::new();
         let lines = parsed(|| {
-            let _recording = Recording::start(RecordingConfig { sampler, ..RecordingConfig::default() }).unwrap();
+            let _recording = Recording::start(RecordingConfig::default().with_sampler(sampler)).unwrap();
             info!("before");
             work(&mut contexts);
             info!("after");

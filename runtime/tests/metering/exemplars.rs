@@ -67,7 +67,7 @@ fn each_bucket_takes_one_per_collection() {
 #[test]
 fn unsampled_spans_and_no_span_give_none() {
     let _turn = turn();
-    let config = RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() };
+    let config = RecordingConfig::default().with_sampler(Sampler::AlwaysOff);
     let _recording = start_recording(config);
     let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
@@ -182,9 +182,8 @@ fn the_filter_says_which_measurements_become_exemplars() {
         (Exemplars::Everywhere, Sampler::AlwaysOn, [1, 1]),
         (Exemplars::Everywhere, Sampler::AlwaysOff, [1, 1]),
     ] {
-        let recording = start_recording(RecordingConfig { sampler: sampler.clone(), ..RecordingConfig::default() });
-        let metering =
-            MetricsGuard::start(MetricsConfig { exemplars: exemplars_of, ..MetricsConfig::default() }).unwrap();
+        let recording = start_recording(RecordingConfig::default().with_sampler(sampler.clone()));
+        let metering = MetricsGuard::start(MetricsConfig::default().with_exemplars(exemplars_of)).unwrap();
         let mut reader = metering.reader(Temporality::Cumulative);
         load(&[0.05]);
         let inside = exemplars(&mut reader, "tc_exemplars_times_seconds");

@@ -41,7 +41,7 @@ fn callbacks_are_called_at_each_snapshot() {
 fn one_that_panics_or_gives_no_number_leaves_a_gap() {
     let _turn = turn();
     let patience = Duration::from_secs(60);
-    let metering = MetricsGuard::start(MetricsConfig { patience, ..MetricsConfig::default() }).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default().with_patience(patience)).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let _panics = FREE.observe((0_u32,), || panic!("on purpose"));
     let _nan = POWER.observe((), || Some(f64::NAN));
@@ -56,7 +56,7 @@ fn one_that_panics_or_gives_no_number_leaves_a_gap() {
 fn one_that_hangs_is_left_behind_and_asked_again_when_it_is_back() {
     let _turn = turn();
     let patience = Duration::from_secs(2);
-    let metering = MetricsGuard::start(MetricsConfig { patience, ..MetricsConfig::default() }).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default().with_patience(patience)).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let (release, released) = mpsc::channel::<()>();
     let (released, calls) = (Mutex::new(released), Arc::new(AtomicU64::new(0)));
@@ -82,8 +82,7 @@ fn nothing_is_asked_while_it_is_off() {
     let calls = Arc::new(AtomicU64::new(0));
     let counted = calls.clone();
     let _observed = FREE.observe((0_u32,), move || Some(counted.fetch_add(1, Relaxed)));
-    let metering =
-        MetricsGuard::start(MetricsConfig { off: vec!["tc_free_bytes".to_owned()], ..MetricsConfig::default() });
+    let metering = MetricsGuard::start(MetricsConfig::default().with_off(["tc_free_bytes"]));
     let metering = metering.unwrap();
     assert_eq!(metering.reader(Temporality::Cumulative).snapshot().to_string(), "");
     assert_eq!(calls.load(Relaxed), 0);
@@ -95,7 +94,7 @@ fn nothing_is_asked_while_it_is_off() {
 fn slow_ones_do_not_hold_up_the_others() {
     let _turn = turn();
     let patience = Duration::from_secs(2);
-    let metering = MetricsGuard::start(MetricsConfig { patience, ..MetricsConfig::default() }).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default().with_patience(patience)).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     let slow = |device: u32| {
         FREE.observe((device,), move || {
@@ -113,7 +112,7 @@ fn slow_ones_do_not_hold_up_the_others() {
 #[test]
 fn patience_may_be_without_limit() {
     let _turn = turn();
-    let config = MetricsConfig { patience: Duration::MAX, ..MetricsConfig::default() };
+    let config = MetricsConfig::default().with_patience(Duration::MAX);
     let metering = MetricsGuard::start(config).unwrap();
     let _observed = POWER.observe((), || Some(1.0));
     assert_eq!(metering.reader(Temporality::Cumulative).snapshot().to_string(), "tc_power_watts 1\n");

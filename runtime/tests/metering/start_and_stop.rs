@@ -100,7 +100,7 @@ fn it_is_switched_on_once() {
 #[test]
 fn metrics_are_switched_by_name() {
     let _turn = turn();
-    let config = MetricsConfig { off: vec!["tc_start_used_*".to_owned()], ..MetricsConfig::default() };
+    let config = MetricsConfig::default().with_off(["tc_start_used_*"]);
     let metering = MetricsGuard::start(config).unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     touch_all();

@@ -49,12 +49,12 @@ fn metrics_go_on_without_spans() {
 
     let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let filter = "Turns=off".parse::<Filter>().unwrap();
-    let recording = start_recording(RecordingConfig { filter, ..RecordingConfig::default() });
+    let recording = start_recording(RecordingConfig::default().with_filter(filter));
     assert_eq!(run(Some(&recording), Some(&metering)), (vec![], WORKED.to_owned()), "the spans are filtered out");
     drop((recording, metering));
 
     let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
-    let config = RecordingConfig { sampler: Sampler::Ratio(0.0), ..RecordingConfig::default() };
+    let config = RecordingConfig::default().with_sampler(Sampler::Ratio(0.0));
     let recording = start_recording(config);
     assert_eq!(run(Some(&recording), Some(&metering)), (vec![], WORKED.to_owned()), "nothing is sampled");
 }
@@ -66,7 +66,7 @@ fn spans_go_on_without_metrics() {
     let recording = start_recording(RecordingConfig::default());
     assert_eq!(run(Some(&recording), None), (names.clone(), String::new()), "metrics are off");
     let off = vec!["tc_both_*".to_owned()];
-    let metering = MetricsGuard::start(MetricsConfig { off, ..MetricsConfig::default() }).unwrap();
+    let metering = MetricsGuard::start(MetricsConfig::default().with_off(off)).unwrap();
     assert_eq!(run(Some(&recording), Some(&metering)), (names.clone(), String::new()), "each of them is off");
     drop(metering);
     let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();

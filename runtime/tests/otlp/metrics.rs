@@ -272,7 +272,7 @@ fn a_metric_without_points_is_not_sent() {
 #[test]
 fn exemplars_outside_of_spans_have_no_ids() {
     let _turn = turn();
-    let metering = MetricsGuard::start(MetricsConfig { exemplars: Exemplars::Everywhere, ..MetricsConfig::default() });
+    let metering = MetricsGuard::start(MetricsConfig::default().with_exemplars(Exemplars::Everywhere));
     let metering = metering.unwrap();
     let mut reader = metering.reader(Temporality::Cumulative);
     SIZES.record(3_u64, (SourceType::Disk,));

@@ -39,8 +39,8 @@ mod keys {
     }
 }
 
-fn recording(limits: Limits) -> Recording {
-    start_recording(RecordingConfig { limits, ..RecordingConfig::default() })
+fn recording(limits: impl FnOnce(&mut Limits)) -> Recording {
+    start_recording(RecordingConfig::default().with_limits(limits))
 }
 
 /// Of a text.
@@ -256,10 +256,17 @@ fn compare(from_records: &[u8], encoder: &Encoder, finished: &[FinishedSpan]) ->
 #[test]
 fn thousands_of_random_spans_are_the_same_each_way() {
     let _turn = turn();
-    let tight = Limits { attributes: 3, events: 1, links: 1, attributes_per_event: 2, value_bytes: 50 };
+    let tight = |limits: &mut Limits| {
+        (limits.attributes, limits.events, limits.links) = (3, 1, 1);
+        (limits.attributes_per_event, limits.value_bytes) = (2, 50);
+    };
     let (mut random, mut encoder, mut spans) = (Random(20_26), Encoder::new("random"), 0);
     for round in 0..20 {
-        let _recording = recording(if round % 4 == 3 { tight } else { Limits::default() });
+        let _recording = recording(|limits| {
+            if round % 4 == 3 {
+                tight(limits);
+            }
+        });
         (0..150).for_each(|_| make_span(&mut random));
         (0..10).for_each(|_| below_a_share(&mut random));
         spans += check(&mut encoder);
@@ -280,7 +287,7 @@ fn redacted_spans_are_the_same_each_way() {
     };
     let (mut random, mut encoder) = (Random(7), Encoder::new("redacted").with_redaction(hook));
     for _ in 0..10 {
-        let _recording = recording(Limits::default());
+        let _recording = recording(|_| ());
         (0..150).for_each(|_| make_span(&mut random));
         (0..10).for_each(|_| below_a_share(&mut random));
         let finished = encoder.drain_both();
@@ -294,7 +301,7 @@ fn redacted_spans_are_the_same_each_way() {
 #[test]
 fn a_key_that_was_given_twice_stands_once() {
     let _turn = turn();
-    let _recording = recording(Limits::default());
+    let _recording = recording(|_| ());
     let mut encoder = Encoder::new("twice");
     let pairs = [("short", "a much longer text than it was"), ("a much longer text than it will be", ""), ("a", "b")];
     pairs.iter().for_each(|(first, second)| drop(a_key_twice(first, second)));
@@ -314,7 +321,7 @@ fn a_key_that_was_given_twice_stands_once() {
 #[test]
 fn a_span_larger_than_was_thought_is_whole() {
     let _turn = turn();
-    let _recording = recording(Limits { value_bytes: u32::MAX, ..Limits::default() });
+    let _recording = recording(|limits| limits.value_bytes = u32::MAX);
     let mut encoder = Encoder::new("large");
     static LARGE: [u8; 40_000] = [b'x'; 40_000];
     let text = std::str::from_utf8(&LARGE).unwrap();
@@ -331,7 +338,7 @@ fn a_span_larger_than_was_thought_is_whole() {
 #[test]
 fn what_is_no_number_goes_as_text_in_json() {
     let _turn = turn();
-    let _recording = recording(Limits::default());
+    let _recording = recording(|_| ());
     let mut encoder = Encoder::new("no number");
     for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut span = Span::builder("Json/Number", Kind::Internal).start();
@@ -352,7 +359,7 @@ fn what_is_no_number_goes_as_text_in_json() {
 #[test]
 fn json_names_and_forms_are_those_of_the_specification() {
     let _turn = turn();
-    let _recording = recording(Limits::default());
+    let _recording = recording(|_| ());
     let mut encoder = Encoder::new("forms");
     let parent = Context::remote(TraceId(0xabc), SpanId(0xde), true);
     let start = SystemTime::UNIX_EPOCH + Duration::from_nanos(5);

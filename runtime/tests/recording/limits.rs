@@ -23,14 +23,14 @@ mod keys {
     }
 }
 
-fn record(limits: Limits, inside: impl FnOnce()) -> FinishedSpan {
+fn record(limits: impl FnOnce(&mut Limits), inside: impl FnOnce()) -> FinishedSpan {
     record_all(limits, inside).pop().unwrap()
 }
 
 /// All spans, the outermost last.
-fn record_all(limits: Limits, inside: impl FnOnce()) -> Vec<FinishedSpan> {
+fn record_all(limits: impl FnOnce(&mut Limits), inside: impl FnOnce()) -> Vec<FinishedSpan> {
     let _turn = turn();
-    let recording = start_recording(RecordingConfig { limits, ..RecordingConfig::default() });
+    let recording = start_recording(RecordingConfig::default().with_limits(limits));
     {
         let _scope = tc_scope!("Limit/Span");
         inside();
@@ -44,7 +44,10 @@ fn text(span: &FinishedSpan, name: &str) -> String {
 
 #[test]
 fn attributes_events_and_links_have_limits() {
-    let limits = Limits { attributes: 2, events: 1, links: 1, attributes_per_event: 1, ..Limits::default() };
+    let limits = |limits: &mut Limits| {
+        (limits.attributes, limits.events) = (2, 1);
+        (limits.links, limits.attributes_per_event) = (1, 1);
+    };
     let span = record(limits, || {
         let current = tracecast::current();
         current.set(keys::text, "kept");
@@ -66,7 +69,7 @@ fn attributes_events_and_links_have_limits() {
 
 #[test]
 fn the_limit_holds_for_attributes_of_the_annotation_too() {
-    let limits = Limits { attributes: 1, ..Limits::default() };
+    let limits = |limits: &mut Limits| limits.attributes = 1;
     let spans = record_all(limits, || {
         let _scope =
             tc_scope!("Limit/Inner", attrs(keys::number = 1_u64, keys::text = Static("no"), keys::more = "no"));
@@ -76,7 +79,7 @@ fn the_limit_holds_for_attributes_of_the_annotation_too() {
 
 #[test]
 fn texts_are_cut_between_characters() {
-    let limits = Limits { value_bytes: 5, ..Limits::default() };
+    let limits = |limits: &mut Limits| limits.value_bytes = 5;
     let span = record(limits, || {
         tracecast::current().set(keys::text, "añoñ");
         tracecast::current().set(keys::more, Static("static text"));
@@ -86,28 +89,34 @@ fn texts_are_cut_between_characters() {
 
 #[test]
 fn a_key_set_again_keeps_its_last_value_however_often() {
-    let span = record(Limits::default(), || {
-        for n in 0..1000_u64 {
-            tracecast::current().set(keys::number, n);
-        }
-        tracecast::current().set(keys::text, "first");
-        tracecast::current().set(keys::text, "second");
-    });
+    let span = record(
+        |_| (),
+        || {
+            for n in 0..1000_u64 {
+                tracecast::current().set(keys::number, n);
+            }
+            tracecast::current().set(keys::text, "first");
+            tracecast::current().set(keys::text, "second");
+        },
+    );
     assert_eq!((text(&span, "test.number").as_str(), text(&span, "test.text").as_str()), ("999", "second"));
     assert_eq!((span.attributes.len(), span.dropped_attributes), (2, 0));
 }
 
 #[test]
 fn every_type_of_value_comes_back_as_it_went_in() {
-    let span = record(Limits::default(), || {
-        let current = tracecast::current();
-        current.set(keys::text, "");
-        current.set(keys::number, u64::MAX);
-        current.set(keys::difference, i64::MIN);
-        current.set(keys::share, -0.0);
-        current.set(keys::flag, true);
-        current.set(keys::more, None::<&str>);
-    });
+    let span = record(
+        |_| (),
+        || {
+            let current = tracecast::current();
+            current.set(keys::text, "");
+            current.set(keys::number, u64::MAX);
+            current.set(keys::difference, i64::MIN);
+            current.set(keys::share, -0.0);
+            current.set(keys::flag, true);
+            current.set(keys::more, None::<&str>);
+        },
+    );
     let values: Vec<_> = span.attributes.iter().map(|attribute| attribute.value.clone()).collect();
     let share = OwnedValue::F64(-0.0);
     assert_eq!(
@@ -119,14 +128,17 @@ fn every_type_of_value_comes_back_as_it_went_in() {
 #[test]
 fn a_span_may_be_much_larger_than_its_block() {
     let long = "0123456789".repeat(300);
-    let span = record(Limits::default(), || {
-        let current = tracecast::current();
-        current.set(keys::text, &long);
-        for _ in 0..40 {
-            current.event_with("step", |event| event.set(keys::number, 7_u64));
-        }
-        current.set(keys::more, &long);
-    });
+    let span = record(
+        |_| (),
+        || {
+            let current = tracecast::current();
+            current.set(keys::text, &long);
+            for _ in 0..40 {
+                current.event_with("step", |event| event.set(keys::number, 7_u64));
+            }
+            current.set(keys::more, &long);
+        },
+    );
     assert_eq!((text(&span, "test.text"), text(&span, "test.more")), (long.clone(), long));
     assert_eq!((span.events.len(), span.events[39].attributes.len()), (40, 1));
 }
@@ -134,12 +146,15 @@ fn a_span_may_be_much_larger_than_its_block() {
 #[test]
 fn a_span_is_never_larger_than_a_chunk() {
     let long = "x".repeat(4096);
-    let span = record(Limits::default(), || {
-        let _scope = tracecast::current();
-        for _ in 0..10 {
-            tracecast::current().event_with("large", |event| event.set(keys::text, &long));
-        }
-    });
+    let span = record(
+        |_| (),
+        || {
+            let _scope = tracecast::current();
+            for _ in 0..10 {
+                tracecast::current().event_with("large", |event| event.set(keys::text, &long));
+            }
+        },
+    );
     assert!(span.events.len() >= 3, "{}", span.events.len());
     assert!(span.dropped_attributes + span.dropped_events > 0);
     assert_eq!(span.events.len() as u32 + span.dropped_events, 10);
@@ -154,10 +169,13 @@ fn texts_that_live_for_ever_are_cut_to_their_limits() {
     bytes[..2].copy_from_slice("é".as_bytes());
     // SAFETY: a character and zeros are UTF-8.
     let huge: &'static str = unsafe { std::str::from_utf8_unchecked(bytes.leak()) };
-    let span = record(Limits::default(), || {
-        tracecast::current().set(keys::text, Static(huge));
-        tracecast::current().event(huge);
-    });
+    let span = record(
+        |_| (),
+        || {
+            tracecast::current().set(keys::text, Static(huge));
+            tracecast::current().event(huge);
+        },
+    );
     assert_eq!(span.events[0].name.len(), 4096);
     assert!(span.events[0].name.starts_with('é'));
     assert_eq!(span.attribute("test.text").map(|value| value.to_string().len()), Some(4096));

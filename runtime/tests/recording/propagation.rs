@@ -77,7 +77,7 @@ fn an_unsampled_request_goes_on_as_it_came() {
 fn baggage_without_a_trace_belongs_to_the_one_that_begins() {
     let _turn = turn();
     for sampler in [Sampler::AlwaysOn, Sampler::AlwaysOff] {
-        let config = RecordingConfig { sampler: sampler.clone(), ..RecordingConfig::default() };
+        let config = RecordingConfig::default().with_sampler(sampler.clone());
         let recording = start_recording(config);
         let headers = serve(&incoming("01")[2..].to_vec());
         assert_eq!(headers.len(), 2, "{headers:?}");
@@ -171,7 +171,7 @@ fn a_root_has_nothing_of_what_is_around_it() {
 #[test]
 fn a_builder_may_have_its_own_sampler_and_a_parent_decides_before_it() {
     let _turn = turn();
-    let recording = start_recording(RecordingConfig { sampler: Sampler::AlwaysOff, ..Default::default() });
+    let recording = start_recording(RecordingConfig::default().with_sampler(Sampler::AlwaysOff));
     let recorded = |sampler: Sampler, parent: &Context| {
         Span::builder("Route/Get", Kind::Server).with_parent(parent).with_sampler(sampler).start().is_recording()
     };
@@ -305,7 +305,7 @@ fn calls(below: &Context) -> (String, Vec<String>, String) {
 #[test]
 fn each_unsampled_call_has_a_parent_of_its_own() {
     let _turn = turn();
-    let recording = start_recording(RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() });
+    let recording = start_recording(RecordingConfig::default().with_sampler(Sampler::AlwaysOff));
     let check = |around: &Context, flags: &str| {
         let (trace, mut ids, seen) = calls(around);
         assert_eq!((trace, seen.as_str()), (around.trace_id().to_string(), flags));

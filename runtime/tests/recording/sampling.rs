@@ -31,7 +31,7 @@ fn evaluated() -> u64 {
 fn recording(sampler: Sampler) -> (MutexGuard<'static, ()>, Recording) {
     let turn = turn();
     EVALUATED.store(0, Relaxed);
-    (turn, start_recording(RecordingConfig { sampler, ..RecordingConfig::default() }))
+    (turn, start_recording(RecordingConfig::default().with_sampler(sampler)))
 }
 
 #[test]

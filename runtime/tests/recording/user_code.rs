@@ -14,7 +14,7 @@ use crate::turn::{start_recording, turn};
 
 fn recording(sampler: Sampler) -> (MutexGuard<'static, ()>, Recording) {
     let turn = turn();
-    (turn, start_recording(RecordingConfig { sampler, ..RecordingConfig::default() }))
+    (turn, start_recording(RecordingConfig::default().with_sampler(sampler)))
 }
 
 #[test]

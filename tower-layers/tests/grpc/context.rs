@@ -72,7 +72,7 @@ fn unsampled_calls_go_on_as_they_came_but_for_the_id_of_each() {
 #[test]
 fn unsampled_roots_are_unsampled_everywhere() {
     alone(async || {
-        let config = RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() };
+        let config = RecordingConfig::default().with_sampler(Sampler::AlwaysOff);
         let (recording, mut world) = (Recording::start(config).unwrap(), World::new().await);
         let seen = world.unary("context").await.unwrap();
         assert!(seen.starts_with("traceparent: 00-") && seen.ends_with("-02\n"), "{seen}");

@@ -131,7 +131,7 @@ fn each_route_has_its_sampler() {
         let layer = HttpServerLayer::new()
             .with_sampler("/items/{id}", Sampler::AlwaysOn)
             .with_sampler("/nowhere/*", Sampler::AlwaysOn);
-        let config = RecordingConfig { sampler: Sampler::AlwaysOff, ..RecordingConfig::default() };
+        let config = RecordingConfig::default().with_sampler(Sampler::AlwaysOff);
         let (recording, mut world) = (Recording::start(config).unwrap(), World::with(version, layer).await);
         world.client = HttpClientLayer::new().with_filter(|_| false).layer(plain(version));
         // What an earlier test left.

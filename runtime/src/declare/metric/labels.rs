@@ -9,23 +9,34 @@ use crate::declare::value::{IntoValue, Value};
 /// An index that no label set has.
 const NOWHERE: usize = usize::MAX;
 
-/// The labels of a metric: a tuple of keys that were declared with `label`, or `()`.
+/// The labels of a metric: a tuple of keys that were declared with `label`, or `()`. Sealed: tuples of up to eight keys only.
+///
+/// ```
+/// use tracecast::{Counter, LabelSet, LabelValues};
+///
+/// fn count_twice<L: LabelSet>(counter: &'static Counter<L>, labels: impl LabelValues<L>) {
+///     counter.add(2, labels);
+/// }
+/// # let _ = |counter| count_twice::<()>(counter, ());
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of label keys",
     label = "not a tuple of label keys",
     note = "write `(keys::tensor::source, keys::device)`, with a comma behind a single one: `(keys::tensor::source,)`; at most eight"
 )]
-pub trait LabelSet: 'static {
+pub trait LabelSet: sealed::Sealed + 'static {
     /// The keys.
+    #[doc(hidden)]
     const KEYS: &'static [&'static KeyMeta];
     /// The number of label sets.
+    #[doc(hidden)]
     const CARDINALITY: usize;
     /// The label set in which each label is `none`, or its last value if it has no `none`.
     #[doc(hidden)]
     const MISSING: usize;
 }
 
-/// Values for the labels `L`: a tuple of them, in the order of the keys.
+/// Values for the labels `L`: a tuple of them, in the order of the keys. Sealed: tuples of up to eight values only.
 ///
 /// ```
 /// use tracecast::keys::tensor::{SourceType, source};
@@ -47,9 +58,16 @@ pub trait LabelSet: 'static {
     label = "does not fit the labels `{L}`",
     note = "give a tuple with one value for each key, in their order, or `()` if there are none; a label takes its own type, never a `String`"
 )]
-pub trait LabelValues<L> {
+pub trait LabelValues<L>: sealed::Sealed {
     /// The index of this label set.
+    #[doc(hidden)]
     fn index(self) -> usize;
+}
+
+mod sealed {
+    pub trait Sealed {}
+
+    impl Sealed for () {}
 }
 
 impl LabelSet for () {
@@ -84,6 +102,8 @@ macro_rules! tuples {
                 set
             };
         }
+
+        impl<$($value),+> sealed::Sealed for ($($value,)+) {}
 
         #[diagnostic::do_not_recommend]
         impl<$($key: LabelKey, $value: IntoValue<$key::Value>),+> LabelValues<($($key,)+)> for ($($value,)+)

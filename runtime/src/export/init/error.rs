@@ -66,11 +66,12 @@ impl std::error::Error for InitError {
 /// use tracecast::config::{Config, Signal};
 ///
 /// let telemetry = Config::new().init()?;
-/// assert_eq!(telemetry.set_enabled(Signal::Traces, true), Err(NoExporter(Signal::Traces)));
+/// let error: NoExporter = telemetry.set_enabled(Signal::Traces, true).unwrap_err();
+/// eprintln!("{error}");
 /// # Ok::<(), tracecast::InitError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoExporter(pub Signal);
+pub struct NoExporter(pub(super) Signal);
 
 impl fmt::Display for NoExporter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

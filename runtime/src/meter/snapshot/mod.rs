@@ -257,7 +257,7 @@ pub(crate) struct ExponentialBuckets {
 ///     static READ: Histogram = "tc_read_seconds" { buckets: [0.1, 1] };
 /// }
 ///
-/// let metering = MetricsGuard::start(MetricsConfig { exemplars: Exemplars::Everywhere, ..MetricsConfig::default() })?;
+/// let metering = MetricsGuard::start(MetricsConfig::default().with_exemplars(Exemplars::Everywhere))?;
 /// READ.record(0.25, ());
 /// let snapshot = metering.reader(Temporality::Cumulative).snapshot();
 /// let Some(PointValue::Histogram(point)) = snapshot.value("tc_read_seconds", &[]) else { panic!() };

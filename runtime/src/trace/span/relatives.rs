@@ -2,7 +2,7 @@
 
 use crate::trace::context::Context;
 
-/// What may be given as a parent: a context, or none.
+/// What may be given as a parent: a context, or none. Sealed: contexts, references to them and options of both only.
 ///
 /// ```
 /// use tracecast::{IntoParent, Kind, Span};
@@ -27,8 +27,9 @@ use crate::trace::context::Context;
     label = "not a context",
     note = "give a `tracecast::Context`, a reference to one, or an `Option` of either; without a valid one the span is a root"
 )]
-pub trait IntoParent {
+pub trait IntoParent: sealed::Parent {
     /// The context; an invalid one means no parent.
+    #[doc(hidden)]
     fn into_parent(self) -> Context;
 }
 
@@ -51,22 +52,27 @@ impl<P: IntoParent> IntoParent for Option<P> {
 }
 
 /// What may be given as links: contexts, references to them, options and collections of them. Invalid ones are skipped.
+/// Sealed: these types only.
 ///
 /// ```
-/// use tracecast::{Context, IntoLinks, SpanId, TraceId};
+/// use tracecast::{Context, IntoLinks, Kind, Span, SpanId, TraceId};
+///
+/// fn sweep(jobs: impl IntoLinks) {
+///     Span::builder("Worker/Sweep", Kind::Internal).with_links(jobs).start().end();
+/// }
 ///
 /// let jobs = [0xb, 0xc].map(|id| Context::remote(TraceId(0xa), SpanId(id), true)).to_vec();
-/// let mut links = 0;
-/// jobs.for_each_link(&mut |_| links += 1);
-/// assert_eq!(links, 2);
+/// let captured = tracecast::testing::capture(|| sweep(&jobs));
+/// assert_eq!(captured.span("Worker/Sweep").links.len(), 2);
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be linked to",
     label = "not a context",
     note = "give a `tracecast::Context`, a reference to one, an `Option`, a slice or a `Vec` of them"
 )]
-pub trait IntoLinks {
+pub trait IntoLinks: sealed::Links {
     /// Hands out each context.
+    #[doc(hidden)]
     fn for_each_link(self, link: &mut dyn FnMut(&Context));
 }
 
@@ -110,4 +116,23 @@ where
     fn for_each_link(self, link: &mut dyn FnMut(&Context)) {
         self.as_slice().for_each_link(link);
     }
+}
+
+mod sealed {
+    use super::Context;
+
+    pub trait Parent {}
+
+    impl Parent for Context {}
+    impl Parent for &Context {}
+    impl<P: Parent> Parent for Option<P> {}
+
+    pub trait Links {}
+
+    impl Links for Context {}
+    impl Links for &Context {}
+    impl<L: Links> Links for Option<L> {}
+    impl<L: Links> Links for Vec<L> {}
+    impl<T> Links for &[T] {}
+    impl<T> Links for &Vec<T> {}
 }

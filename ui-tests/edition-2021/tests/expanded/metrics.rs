@@ -7,8 +7,7 @@ use std::sync::Mutex;
 use futures::executor::block_on;
 use futures::StreamExt as _;
 use tc::testing::capture;
-use tc::testing::{MetricsConfig, MetricsGuard};
-use tc::testing::{PointValue, Temporality};
+use tc::testing::{MetricsConfig, MetricsGuard, PointValue, Temporality};
 use tracecast_edition_2021_test::metrics as user;
 use tracecast_edition_2021_test::{Source, Store, StoreError};
 
