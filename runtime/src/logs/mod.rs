@@ -10,6 +10,8 @@
 //! tracing::subscriber::with_default(subscriber, || tracing::info!(bytes = 5, "loaded"));
 //! ```
 //!
+//! [`with_ids`] adds the ids of traces to lines that the program's own subscriber writes.
+//!
 //! Install your own subscriber and logger before telemetry is started: what comes second is refused by `tracing` and by
 //! `log`, and `tracing-subscriber`'s `init` panics then.
 //!
@@ -47,6 +49,7 @@ mod own;
 mod queue;
 mod record;
 mod time;
+mod with_ids;
 
 use std::fmt;
 use std::sync::Arc;
@@ -62,6 +65,7 @@ pub(crate) use self::own::installed;
 pub(crate) use self::queue::LogCounts;
 #[doc(hidden)]
 pub use self::record::LogRecord;
+pub use self::with_ids::{WithIds, with_ids};
 
 use self::inside::{Inside, Outputs};
 use self::line::Writer;

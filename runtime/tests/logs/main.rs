@@ -12,6 +12,7 @@ mod faulty;
 mod turn;
 
 mod beside_other_layers;
+mod fmt_layer;
 mod hostile_texts;
 mod lines;
 #[cfg(not(miri))]
