@@ -52,8 +52,8 @@ mod time;
 mod with_ids;
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use tokio::sync::Notify;
 use tracing_core::{Event, Subscriber};
@@ -167,6 +167,17 @@ pub(crate) fn start(config: LogsConfig) -> Logs {
     }
     swap(Some(Arc::new(Inside { filter, outputs: outputs.clone() })));
     Logs { outputs, lines_stay: AtomicBool::new(false) }
+}
+
+/// Prepares the process for captures of tests: installs a subscriber and a logger where there is none, and opens all levels.
+pub(crate) fn prepare_captures() {
+    // Others wait for the first one: their events would be lost before it is done.
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(|| {
+        inside::expect_captures();
+        own::install();
+        own::levels_changed();
+    });
 }
 
 fn swap(inside: Option<Arc<Inside>>) {

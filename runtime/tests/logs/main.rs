@@ -12,6 +12,8 @@ mod faulty;
 mod turn;
 
 mod beside_other_layers;
+#[cfg(not(miri))]
+mod captured;
 mod fmt_layer;
 mod hostile_texts;
 mod lines;
