@@ -19,6 +19,7 @@ mod hostile_texts;
 mod lines;
 #[cfg(not(miri))]
 mod log_tracer;
+mod rust_log;
 #[cfg(all(unix, not(miri)))]
 mod standard_error;
 mod stay_out_of_trouble;
