@@ -1,8 +1,11 @@
 //! `RUST_LOG` selects what `EnvFilter` of tracing-subscriber selects, by level and target.
 
+use tracecast::__logs::{Door, Options};
 use tracecast::config::{Config, Level};
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+
+use crate::turn::turn;
 
 fn ours(directives: &str, target: &str) -> Level {
     let config = Config::from_variables(|name| (name == "RUST_LOG").then(|| directives.to_owned()));
@@ -60,4 +63,20 @@ fn levels_and_targets_are_those_of_env_filter() {
             assert_eq!(ours(directives, target), expected, "RUST_LOG={directives} for {target}");
         }
     }
+}
+
+/// The warning about span directives and the book say so.
+#[test]
+fn an_env_filter_on_our_layer_selects_by_span() {
+    let _turn = turn();
+    let door = Door::open(Options::default());
+    let layer = tracecast::logs::layer().with_filter(EnvFilter::new("warn,[load{id=1}]=debug"));
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+        tracing::debug!("outside");
+        tracing::info_span!("load", id = 2).in_scope(|| tracing::debug!("of 2"));
+        tracing::info_span!("load", id = 1).in_scope(|| tracing::debug!("of 1"));
+        tracing::warn!("warned");
+    });
+    let bodies: Vec<_> = door.records().into_iter().map(|record| record.body).collect();
+    assert_eq!(bodies, ["of 1", "warned"]);
 }
