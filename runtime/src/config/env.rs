@@ -194,7 +194,8 @@ pub(super) fn log_filter(variables: &mut Variables<'_>, name: &'static str, text
     if *variables.config.origin("log_filter") == Origin::Variable("LOG_LEVEL") {
         return false;
     }
-    let (filter, wrong) = LogFilter::read(text);
+    let read = if name == "RUST_LOG" { LogFilter::read_rust_log } else { LogFilter::read };
+    let (filter, wrong) = read(text);
     for wrong in wrong {
         variables.complain(name, text, wrong);
     }

@@ -91,15 +91,35 @@ impl LogFilter {
 
     /// Reads directives, and says what is wrong with those that it leaves out.
     pub(super) fn read(text: &str) -> (Option<LogFilter>, Vec<Wrong>) {
+        // A word alone is more likely a misspelt level than a target.
+        LogFilter::read_by(text, ACCEPTED, |text| text.contains("::"))
+    }
+
+    /// Reads directives of `RUST_LOG`: a word that is no level is a target there, for `EnvFilter` and `env_logger` too.
+    pub(super) fn read_rust_log(text: &str) -> (Option<LogFilter>, Vec<Wrong>) {
+        LogFilter::read_by(text, ACCEPTED_IN_RUST_LOG, |_| true)
+    }
+
+    fn read_by(text: &str, accepted: &'static str, is_target: fn(&str) -> bool) -> (Option<LogFilter>, Vec<Wrong>) {
         let (mut filter, mut any, mut wrong) = (LogFilter::default(), false, Vec::new());
-        let directives = text.split(',').map(str::trim).filter(|directive| !directive.is_empty());
+        let mut depth = 0_usize;
+        // The fields of a span directive may have commas between them.
+        let is_end = |character| {
+            match character {
+                '[' | '{' => depth += 1,
+                ']' | '}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            character == ',' && depth == 0
+        };
+        let directives = text.split(is_end).map(str::trim).filter(|directive| !directive.is_empty());
         // Those who name targets only, want nothing but these targets from `env_logger`; here the rest stays at info.
         for directive in directives {
-            match directive_of(directive) {
+            match directive_of(directive, is_target) {
                 Ok((None, level)) => filter.level = level,
                 Ok((Some(target), level)) => filter.targets.push((target.to_owned(), level)),
-                Err(()) => {
-                    wrong.push(Wrong::new("is not a log directive", ACCEPTED).part(directive));
+                Err(complaint) => {
+                    wrong.push(Wrong::new(complaint, accepted).part(directive));
                     continue;
                 }
             }
@@ -110,19 +130,34 @@ impl LogFilter {
 }
 
 const ACCEPTED: &str = "off, error, warn, info, debug or trace, or `target=level`, separated by commas";
+const ACCEPTED_IN_RUST_LOG: &str =
+    "off, error, warn, info, debug or trace, `target=level`, or a target alone for all its levels, separated by commas";
+const NO_DIRECTIVE: &str = "is not a log directive";
+const OF_SPANS: &str =
+    "selects events by their `tracing` span, which only an `EnvFilter` around `logs::layer()` can do";
 
 /// A level, `target=level`, or a target of which everything is written.
-fn directive_of(text: &str) -> Result<(Option<&str>, Level), ()> {
-    if let Ok(level) = Level::parse(text) {
+fn directive_of(text: &str, is_target: fn(&str) -> bool) -> Result<(Option<&str>, Level), &'static str> {
+    if let Ok(level) = level_of(text) {
         return Ok((None, level));
     }
+    if text.contains('[') {
+        return Err(OF_SPANS);
+    }
     let (target, level) = match text.split_once('=') {
-        Some((target, level)) => (target.trim(), Level::parse(level.trim()).map_err(|_| ())?),
-        None if text.contains("::") => (text, Level::Trace),
-        None => return Err(()),
+        Some((target, level)) => (target.trim(), level_of(level.trim()).map_err(|_| NO_DIRECTIVE)?),
+        None if is_target(text) => (text, Level::Trace),
+        None => return Err(NO_DIRECTIVE),
     };
     let named = !target.is_empty() && target.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ':' | '.'));
-    if named { Ok((Some(target), level)) } else { Err(()) }
+    if named { Ok((Some(target), level)) } else { Err(NO_DIRECTIVE) }
+}
+
+/// A level by its name, or by its number as in `tracing`.
+fn level_of(text: &str) -> Result<Level, Wrong> {
+    let numbered = [Level::Off, Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace];
+    let number = text.parse::<usize>().ok().and_then(|number| numbered.get(number));
+    number.map_or_else(|| Level::parse(text), |level| Ok(*level))
 }
 
 impl FromStr for LogFilter {
@@ -176,12 +211,13 @@ mod tests {
 
     #[test]
     fn a_wrong_directive_leaves_the_others() {
-        let (filter, wrong) = LogFilter::read("debug,x=loud,[span]=info");
-        assert_eq!(filter, Some(LogFilter::new(Level::Debug)));
-        assert_eq!(
-            wrong.iter().map(|wrong| wrong.part.as_deref().unwrap()).collect::<Vec<_>>(),
-            ["x=loud", "[span]=info"]
-        );
+        for read in [LogFilter::read, LogFilter::read_rust_log] {
+            let (filter, wrong) = read("debug,x=loud,[span]=info,store[load{a=1,b=2}]=trace,[load],");
+            assert_eq!(filter, Some(LogFilter::new(Level::Debug)));
+            let wrong: Vec<_> = wrong.iter().map(|wrong| (wrong.part.as_deref().unwrap(), &*wrong.complaint)).collect();
+            let of_spans = ["[span]=info", "store[load{a=1,b=2}]=trace", "[load]"].map(|part| (part, OF_SPANS));
+            assert_eq!((wrong[0], &wrong[1..]), (("x=loud", NO_DIRECTIVE), &of_spans[..]));
+        }
         assert!("loud".parse::<LogFilter>().is_err());
     }
 

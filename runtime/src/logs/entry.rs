@@ -41,7 +41,8 @@ pub(super) struct Entry {
     pub(super) level: Level,
     pub(super) context: Context,
     pub(super) target: Text,
-    pub(super) message: Text,
+    /// Its text. `None` until it is read: an event may also have fields named `message`, after its text.
+    pub(super) message: Option<Text>,
     pub(super) file: Option<Text>,
     pub(super) line: Option<u32>,
     pub(super) fields: Vec<(Text, Field)>,
@@ -59,7 +60,7 @@ impl Default for Entry {
             level: Level::Off,
             context: Context::default(),
             target: Text::Static(""),
-            message: Text::Static(""),
+            message: None,
             file: None,
             line: None,
             fields: Vec::new(),
@@ -87,6 +88,11 @@ impl Entry {
             Text::Static(text) => text,
             Text::Own(range) => self.texts.get(range.clone()).unwrap_or_default(),
         }
+    }
+
+    /// The event's text; empty if it has none.
+    pub(super) fn message(&self) -> &str {
+        self.message.as_ref().map_or("", |message| self.text(message))
     }
 
     /// The text as it can be kept.
@@ -129,10 +135,10 @@ impl Entry {
     }
 
     pub(super) fn set_message(&mut self, message: fmt::Arguments<'_>) {
-        self.message = match message.as_str() {
+        self.message = Some(match message.as_str() {
             Some(text) => self.value("message", text),
             None => self.format("message", message),
-        };
+        });
     }
 
     /// A field that is a value.

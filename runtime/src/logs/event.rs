@@ -50,8 +50,13 @@ pub(super) fn handle(event: &Event<'_>) {
 struct Fields<'a>(&'a mut Entry);
 
 impl Fields<'_> {
+    /// True for the first field named `message`: the macros of `tracing` put the event's text before its fields.
+    fn is_text(&self, field: &Field) -> bool {
+        field.name() == "message" && self.0.message.is_none()
+    }
+
     fn set(&mut self, field: &Field, value: Value<'_>) {
-        if field.name() != "message" {
+        if !self.is_text(field) {
             return self.0.set(name_of(field), value);
         }
         if let Value::Str(text) = value {
@@ -62,7 +67,7 @@ impl Fields<'_> {
     }
 
     fn set_formatted(&mut self, field: &Field, value: std::fmt::Arguments<'_>) {
-        if field.name() == "message" {
+        if self.is_text(field) {
             self.0.set_message(value);
         } else {
             self.0.set_formatted(name_of(field), value);

@@ -12,6 +12,7 @@ use super::record::LogRecord;
 use crate::base::suppress;
 use crate::config::redact::Redact;
 use crate::config::{Level, LogFilter, LogLimits};
+use crate::meter::capture;
 use crate::record::clock;
 
 static CURRENT: Mutex<Option<Arc<Inside>>> = Mutex::new(None);
@@ -93,7 +94,24 @@ pub(super) fn max_level() -> Level {
     levels.get(usize::from(MAX_LEVEL.load(Ordering::Relaxed))).copied().unwrap_or_default()
 }
 
-/// Whether events of this level and target are wanted. For those who ask seldom.
+/// Whether a test has captured in this process. It is never lowered: a level that is lowered while another test begins
+/// would cost that test its events.
+static CAPTURES: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn expect_captures() {
+    CAPTURES.store(true, Ordering::Relaxed);
+}
+
+pub(super) fn expects_captures() -> bool {
+    CAPTURES.load(Ordering::Relaxed)
+}
+
+/// True inside of a test's capture.
+pub(super) fn is_captured() -> bool {
+    expects_captures() && capture::current().is_some()
+}
+
+/// Whether events of this level and target are wanted, outside of captures. For those who ask seldom.
 pub(super) fn is_wanted(level: Level, target: &str) -> bool {
     level <= max_level() && current().is_some_and(|inside| level <= inside.filter.level_of(target))
 }
@@ -101,6 +119,9 @@ pub(super) fn is_wanted(level: Level, target: &str) -> bool {
 /// Handles an event whose target is known before it is read.
 #[inline]
 pub(super) fn handle(level: Level, target: &str, read: impl FnOnce(&mut Entry)) {
+    if is_captured() {
+        return captured(level, read);
+    }
     if level as u8 <= MAX_LEVEL.load(Ordering::Relaxed) {
         guarded(level, |scratch, inside| {
             if level <= inside.filter.level_of(target) {
@@ -112,26 +133,49 @@ pub(super) fn handle(level: Level, target: &str, read: impl FnOnce(&mut Entry)) 
 
 /// Handles an event that says its target among its fields.
 pub(super) fn handle_unknown(level: Level, read: impl FnOnce(&mut Entry)) {
+    if is_captured() {
+        return captured(level, read);
+    }
     if level as u8 <= MAX_LEVEL.load(Ordering::Relaxed) {
         guarded(level, |scratch, inside| scratch.handle(inside, level, read));
     }
 }
 
-/// Runs `f` with the thread's buffers. Whatever it panics with ends here.
+/// Hands an event to the capture of the current context, whatever its level.
+#[cold]
+fn captured(level: Level, read: impl FnOnce(&mut Entry)) {
+    alone(|| {
+        let mut entry = Entry::default();
+        entry.begin(clock::unix_now(), level, LogLimits::default(), &None);
+        read(&mut entry);
+        if let Some(sink) = capture::current().and_then(|ext| ext.sink.clone()) {
+            sink.logged(Box::new(LogRecord::of(&entry)));
+        }
+    });
+}
+
+/// Runs `f` with the thread's buffers.
 fn guarded(level: Level, f: impl FnOnce(&mut Scratch, &Inside)) {
     if suppress::is_suppressed() && level > Level::Warn {
         return;
     }
-    if BUSY.replace(true) {
+    if !alone(|| with_scratch(f)) {
         // Its target is not looked at: it counts as one that was wanted.
         current().iter().filter_map(|inside| inside.outputs.queue.as_ref()).for_each(Queue::lose);
-        return;
     }
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| with_scratch(f))) {
+}
+
+/// Runs `f`, unless the thread is handling another event. Catches its panics.
+fn alone(f: impl FnOnce()) -> bool {
+    if BUSY.replace(true) {
+        return false;
+    }
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         // Dropping it may run code that panics again.
         std::mem::forget(payload);
     }
     BUSY.set(false);
+    true
 }
 
 fn with_scratch(f: impl FnOnce(&mut Scratch, &Inside)) {

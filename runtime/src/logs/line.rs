@@ -120,7 +120,7 @@ fn json(line: &mut String, entry: &Entry, service: &str) {
     put(line, format_args!(",\"level\":\"{}\",\"service\":{service},\"target\":", name_of(entry.level)));
     escape::json(line, entry.text(&entry.target));
     line.push_str(",\"message\":");
-    escape::json(line, entry.text(&entry.message));
+    escape::json(line, entry.message());
     let context = &entry.context;
     if context.is_valid() {
         let flags = u8::from(context.is_sampled());
@@ -185,7 +185,7 @@ fn text(line: &mut String, entry: &Entry, colours: bool) {
     put(line, format_args!("{dim}{}{reset} {colour}{level}{reset} {dim}", Rfc3339(entry.unix_nanos)));
     escape::plain(line, entry.text(&entry.target));
     put(line, format_args!(":{reset} "));
-    escape::plain(line, entry.text(&entry.message));
+    escape::plain(line, entry.message());
     for (name, field) in &entry.fields {
         put(line, format_args!(" {dim}"));
         escape::word(line, entry.text(name));

@@ -57,7 +57,7 @@ pub(super) struct Logger;
 
 impl log::Log for Logger {
     fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
-        inside::is_wanted(level_of(metadata.level()), metadata.target())
+        inside::is_captured() || inside::is_wanted(level_of(metadata.level()), metadata.target())
     }
 
     fn log(&self, record: &log::Record<'_>) {

@@ -10,6 +10,8 @@
 //! tracing::subscriber::with_default(subscriber, || tracing::info!(bytes = 5, "loaded"));
 //! ```
 //!
+//! [`with_ids`] adds the ids of traces to lines that the program's own subscriber writes.
+//!
 //! Install your own subscriber and logger before telemetry is started: what comes second is refused by `tracing` and by
 //! `log`, and `tracing-subscriber`'s `init` panics then.
 //!
@@ -47,10 +49,11 @@ mod own;
 mod queue;
 mod record;
 mod time;
+mod with_ids;
 
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once};
 
 use tokio::sync::Notify;
 use tracing_core::{Event, Subscriber};
@@ -62,6 +65,7 @@ pub(crate) use self::own::installed;
 pub(crate) use self::queue::LogCounts;
 #[doc(hidden)]
 pub use self::record::LogRecord;
+pub use self::with_ids::{WithIds, with_ids};
 
 use self::inside::{Inside, Outputs};
 use self::line::Writer;
@@ -163,6 +167,17 @@ pub(crate) fn start(config: LogsConfig) -> Logs {
     }
     swap(Some(Arc::new(Inside { filter, outputs: outputs.clone() })));
     Logs { outputs, lines_stay: AtomicBool::new(false) }
+}
+
+/// Prepares the process for captures of tests: installs a subscriber and a logger where there is none, and opens all levels.
+pub(crate) fn prepare_captures() {
+    // Others wait for the first one: their events would be lost before it is done.
+    static PREPARED: Once = Once::new();
+    PREPARED.call_once(|| {
+        inside::expect_captures();
+        own::install();
+        own::levels_changed();
+    });
 }
 
 fn swap(inside: Option<Arc<Inside>>) {

@@ -39,9 +39,15 @@ pub(crate) fn installed() -> Installed {
 /// Has `tracing` and `log` ask again what is wanted. The level of `log` is nobody's but its logger's.
 pub(super) fn levels_changed() {
     callsite::rebuild_interest_cache();
-    if LOGGER.load(Ordering::Relaxed) {
-        log::set_max_level(logger::level_filter(inside::max_level()));
+    // Again, if another thread has changed it meanwhile: the last one that sets it may have read an old level.
+    while LOGGER.load(Ordering::Relaxed) && log::max_level() != logger::level_filter(max_level()) {
+        log::set_max_level(logger::level_filter(max_level()));
     }
+}
+
+/// The least important level that anything may want.
+fn max_level() -> Level {
+    if inside::expects_captures() { Level::Trace } else { inside::max_level() }
 }
 
 /// A subscriber for events only. Spans of `tracing` stay switched off, and cost what those cost.
@@ -56,8 +62,8 @@ impl Own {
 
 impl Subscriber for Own {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
-        if event::is_from_log(metadata) {
-            // The callsites of `LogTracer` stand for all targets.
+        if event::is_from_log(metadata) || (inside::expects_captures() && !metadata.is_span()) {
+            // The callsites of `LogTracer` stand for all targets, and the context decides about captures.
             Interest::sometimes()
         } else if Own::wants(metadata) {
             Interest::always()
@@ -68,11 +74,11 @@ impl Subscriber for Own {
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         let is_open = event::is_from_log(metadata) && event::level_of(metadata.level()) <= inside::max_level();
-        is_open || Own::wants(metadata)
+        is_open || Own::wants(metadata) || (!metadata.is_span() && inside::is_captured())
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(match inside::max_level() {
+        Some(match max_level() {
             Level::Off => LevelFilter::OFF,
             Level::Error => LevelFilter::ERROR,
             Level::Warn => LevelFilter::WARN,

@@ -41,7 +41,7 @@ impl LogRecord {
             unix_nanos: entry.unix_nanos,
             level: entry.level,
             target: entry.owned(&entry.target),
-            body: entry.owned(&entry.message),
+            body: entry.message.as_ref().map_or(Cow::Borrowed(""), |message| entry.owned(message)),
             attributes: Vec::with_capacity((entry.fields.len() + 2).min(entry.limit())),
             dropped_attributes: entry.dropped,
             trace_id,

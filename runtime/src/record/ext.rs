@@ -12,11 +12,14 @@ use crate::record::clock::Converter;
 use crate::record::finished::FinishedSpan;
 use crate::record::limits;
 
-/// Where the spans and measurements of a capture go.
+/// Where the spans, measurements and log records of a capture go.
 pub(crate) trait Sink: Send + Sync {
     fn converter(&self) -> Converter;
     fn finished(&self, span: FinishedSpan);
     fn measured(&self, measurement: Measurement);
+    /// Takes a log record, whose type belongs to the room `logs`, above this one.
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn logged(&self, record: Box<dyn std::any::Any + Send>);
 }
 
 /// Shared by all spans below the one that made it; never changed after that.

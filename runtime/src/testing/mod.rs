@@ -1,4 +1,4 @@
-//! The test kit: the finished spans of one test alone, printed as a tree.
+//! The test kit: the finished spans, metrics and log events of one test alone. Spans are printed as a tree.
 //!
 //! ```
 //! use tracecast::prelude::*;
@@ -25,10 +25,16 @@
 //! made in. A task or thread that was given no context makes spans in none; `outside_capture` lists them. Spans that are not
 //! ours, of the OpenTelemetry API or of `tracing`, are transparent in a capture: ours below them take the parent above.
 
+#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+mod logs;
+
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
+#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
+pub use self::logs::CapturedLog;
 pub use crate::meter::exemplar::Exemplars;
 pub use crate::meter::metering::{MetricsConfig, MetricsGuard};
 pub use crate::meter::reader::Reader;
@@ -51,7 +57,8 @@ use crate::trace::fork;
 use crate::trace::future::FutureInSpan;
 use crate::trace::{stray, tree};
 
-/// Runs `f` and gives what it returned, with all spans that were made in its context and have ended.
+/// Runs `f` and gives what it returned, with the spans that were made in its context and have ended, its metrics and its log
+/// events.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -105,6 +112,8 @@ struct Collected {
     converter: Converter,
     spans: Mutex<Vec<FinishedSpan>>,
     measurements: Mutex<Vec<Measurement>>,
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    logs: Mutex<Vec<CapturedLog>>,
 }
 
 impl Sink for Collected {
@@ -119,6 +128,12 @@ impl Sink for Collected {
     fn measured(&self, measurement: Measurement) {
         self.measurements.lock().unwrap_or_else(PoisonError::into_inner).push(measurement);
     }
+
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn logged(&self, record: Box<dyn std::any::Any + Send>) {
+        let log = CapturedLog::from_record(record);
+        self.logs.lock().unwrap_or_else(PoisonError::into_inner).extend(log);
+    }
 }
 
 impl Capture {
@@ -127,10 +142,14 @@ impl Capture {
         fork::watch();
         recorder::install(Memory::Within(DEFAULT_MEMORY_LIMIT));
         switch::begin_capture();
+        #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+        crate::logs::prepare_captures();
         let collected = Arc::new(Collected {
             converter: clock::converter(),
             spans: Mutex::default(),
             measurements: Mutex::default(),
+            #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+            logs: Mutex::default(),
         });
         Capture { collected, outside_capture: stray::count() }
     }
@@ -145,7 +164,14 @@ impl Capture {
         let measurements = self.collected.measurements.lock().unwrap_or_else(PoisonError::into_inner);
         let metrics = snapshot::of_measurements(&measurements);
         drop(measurements);
-        Captured { value, spans, metrics, outside_capture: stray::since(self.outside_capture) }
+        Captured {
+            value,
+            spans,
+            metrics,
+            #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+            logs: std::mem::take(&mut *self.collected.logs.lock().unwrap_or_else(PoisonError::into_inner)),
+            outside_capture: stray::since(self.outside_capture),
+        }
     }
 }
 
@@ -177,6 +203,10 @@ pub struct Captured<R = ()> {
     pub spans: Vec<FinishedSpan>,
     /// The points of its metrics, by name. Callbacks of observable gauges are not called.
     pub metrics: Vec<MetricPoints>,
+    /// The events of `tracing` and `log` of all levels, in the order in which they were logged.
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
+    pub logs: Vec<CapturedLog>,
     /// Spans and metrics that were made meanwhile in no context, by this test or by others that capture nothing.
     pub outside_capture: Vec<&'static str>,
 }

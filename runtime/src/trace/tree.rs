@@ -120,7 +120,8 @@ fn print_below(text: &mut String, nodes: &[Node<'_>], node: &Node<'_>, depth: us
     }
 }
 
-fn attributes(attributes: &[Attribute]) -> String {
+/// ` key=value` for each.
+pub(crate) fn attributes(attributes: &[Attribute]) -> String {
     let mut text = String::new();
     attributes.iter().for_each(|attribute| push_value(&mut text, &attribute.key, &attribute.value));
     text

@@ -3,4 +3,6 @@
 mod carriers;
 mod contexts;
 mod do_not_mix;
+#[cfg(feature = "logs")]
+mod logs;
 mod scopes;

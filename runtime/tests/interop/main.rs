@@ -2,11 +2,16 @@
 //! in a process.
 #![cfg(any(feature = "otel", feature = "tracing"))]
 
+#[cfg(not(miri))]
+#[path = "../support/child.rs"]
+mod child;
 mod telemetry;
 #[path = "../support/turn.rs"]
 mod turn;
 
 mod nests_in_any_order;
 mod otel_api;
+#[cfg(not(miri))]
+mod parents_set_by_others;
 mod tracing_layer;
 mod tracing_opentelemetry;

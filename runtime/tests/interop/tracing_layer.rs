@@ -193,6 +193,20 @@ fn events_are_recorded_where_they_are_asked_for() {
 }
 
 #[test]
+fn a_field_named_message_is_kept() {
+    let telemetry = telemetry(Sampler::AlwaysOn);
+    with(layer().with_events(), || {
+        tracing::info_span!("span", message = "of the span")
+            .in_scope(|| tracing::warn!(message = "inner", attempt = 2, "outer"));
+    });
+    let spans = telemetry.spans();
+    let span = named(&spans, "span");
+    assert_eq!(value(&span.attributes, "message"), text("of the span").as_ref());
+    assert_eq!(span.events[0].name, "outer");
+    assert_eq!(value(&span.events[0].attributes, "message"), text("inner").as_ref());
+}
+
+#[test]
 fn unsampled_and_off_nothing_is_recorded() {
     let unsampled = telemetry(Sampler::AlwaysOff);
     with(layer(), || {

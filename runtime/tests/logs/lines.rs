@@ -71,6 +71,21 @@ fn a_field_cannot_pass_for_one_of_ours() {
 }
 
 #[test]
+fn a_field_named_message_stays_beside_the_text() {
+    let events = || {
+        warn!(message = "inner", "outer");
+        warn!({ message = 7, other = true }, "outer {}", 2);
+        warn!(message = "alone", other = 1);
+    };
+    let lines = parsed(events);
+    let parts: Vec<_> = lines.iter().map(|line| (&line["message"], &line["fields"]["message"])).collect();
+    let expected = [(json!("outer"), json!("inner")), (json!("outer 2"), json!(7)), (json!("alone"), Value::Null)];
+    assert_eq!(parts, expected.each_ref().map(|(text, field)| (text, field)));
+    let text = super::lines::lines(Options { text: true, ..Options::default() }, events);
+    assert_eq!(&text[0][27..], "  WARN logs::lines: outer message=inner\n");
+}
+
+#[test]
 fn numbers_that_json_does_not_have_are_text() {
     let lines = parsed(|| {
         info!(nan = f64::NAN, inf = f64::INFINITY, neg = f64::NEG_INFINITY, big = u128::MAX, small = i128::MIN);

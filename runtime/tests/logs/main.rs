@@ -12,10 +12,14 @@ mod faulty;
 mod turn;
 
 mod beside_other_layers;
+#[cfg(not(miri))]
+mod captured;
+mod fmt_layer;
 mod hostile_texts;
 mod lines;
 #[cfg(not(miri))]
 mod log_tracer;
+mod rust_log;
 #[cfg(all(unix, not(miri)))]
 mod standard_error;
 mod stay_out_of_trouble;

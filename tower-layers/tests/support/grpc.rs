@@ -171,7 +171,7 @@ async fn commands(request: Request<Streaming<String>>) -> Result<Response<Textin
     let mut spans = MessageSpans::new("Session/Command").with_cap(3).for_stream();
     let answers = request.into_inner().map_ok(move |command| match command.split_once('|') {
         Some((traceparent, command)) => {
-            let carrier = Carrier { traceparent: Some(traceparent.to_owned()), ..Carrier::default() };
+            let carrier = Carrier::new(traceparent.to_owned());
             let command = command.to_owned();
             spans.handle_below(&carrier.extract(), || run(command)).left_future()
         }

@@ -169,11 +169,15 @@ fn spool() -> Vec<Row> {
 fn resource_and_logging() -> Vec<Row> {
     let name = |config: &Config| format!("{:?}", config.service_name());
     let filter = |config: &Config| format!("{:?}", config.settings.log_filter.level_of("hyper"));
-    let directives = (
-        "loud",
-        "`loud` is not a log directive; expected off, error, warn, info, debug or trace, or `target=level`, separated by \
-         commas",
+    let accepted = "expected off, error, warn, info, debug or trace, or `target=level`, separated by commas";
+    let accepted_in_rust_log =
+        accepted.replace("or `target=level`", "`target=level`, or a target alone for all its levels");
+    let level = format!("`loud` is not a log directive; {accepted}");
+    let of_span = format!(
+        "`[load{{id=1,to}}]=debug` selects events by their `tracing` span, which only an `EnvFilter` around `logs::layer()` can \
+         do; {accepted_in_rust_log}"
     );
+    let hyper = format!("`hyper=loud` is not a log directive; {accepted_in_rust_log}");
     vec![
         row("OTEL_SERVICE_NAME", "service_name", name, "None", ("store", "Some(\"store\")"), NONE),
         row(
@@ -208,8 +212,9 @@ fn resource_and_logging() -> Vec<Row> {
             ("DEBUG", "Debug"),
             ("loud", "`loud` is not a log level; expected off, error, warn, info, debug or trace"),
         ),
-        row("LOG_LEVEL", "log_filter", filter, "Info", ("debug", "Debug"), directives),
-        row("RUST_LOG", "log_filter", filter, "Info", ("info,hyper=warn", "Warn"), directives),
+        row("LOG_LEVEL", "log_filter", filter, "Info", ("debug", "Debug"), ("loud", &level)),
+        row("RUST_LOG", "log_filter", filter, "Info", ("info,hyper=warn", "Warn"), ("[load{id=1,to}]=debug", &of_span)),
+        row("RUST_LOG", "log_filter", filter, "Info", ("info,hyper", "Trace"), ("hyper=loud", &hyper)),
         row(
             "OTEL_SEMCONV_STABILITY_OPT_IN",
             "semconv",

@@ -16,7 +16,7 @@ use crate::record::finished::{Attribute, FinishedSpan, Status};
 pub(super) struct Fields {
     pub(super) name: Option<String>,
     pub(super) kind: Option<Kind>,
-    /// Of an event.
+    /// The first field named `message`: the text of an event, an attribute of a span.
     pub(super) message: Option<String>,
     pub(super) attributes: Vec<Attribute>,
     failed: Option<bool>,
@@ -31,7 +31,7 @@ impl Fields {
         fields
     }
 
-    /// Puts all but the message on a span.
+    /// Puts them on a span.
     pub(super) fn apply(self, span: &mut FinishedSpan) {
         if let Some(name) = self.name {
             span.name = Cow::Owned(name);
@@ -39,7 +39,8 @@ impl Fields {
         if let Some(kind) = self.kind {
             span.kind = kind;
         }
-        self.attributes.into_iter().for_each(|attribute| span.set(attribute));
+        let message = self.message.map(|text| Attribute { key: Cow::Borrowed("message"), value: text.into() });
+        self.attributes.into_iter().chain(message).for_each(|attribute| span.set(attribute));
         match (self.failed, self.description) {
             (Some(false), _) => span.set_status(Status::Ok),
             (failed, Some(text)) if failed.is_some() || !matches!(span.status, Status::Ok) => {
@@ -59,7 +60,7 @@ impl Fields {
             "otel.kind" => self.kind = kind(&text).or(self.kind),
             "otel.status_code" => self.failed = failed(&text).or(self.failed),
             "otel.status_description" | "otel.status_message" => self.description = Some(text),
-            "message" => self.message = Some(text),
+            "message" if self.message.is_none() => self.message = Some(text),
             _ => self.value(field, OwnedValue::from(text)),
         }
     }

@@ -1,5 +1,6 @@
 //! The layer.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
@@ -12,6 +13,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::entered;
 use super::fields::Fields;
+use super::ignored_parent;
 use crate::base::suppress;
 use crate::declare::callsite::Kind;
 use crate::declare::scope::ForeignScope;
@@ -128,6 +130,7 @@ where
         // The fields are printed by code of the program, so nothing is locked meanwhile.
         let fields = Fields::read(|fields| attributes.record(fields));
         let open = Open::new(&parent, attributes.metadata(), fields);
+        ignored_parent::span_made(attributes.metadata(), &parent);
         let Some(span) = context.span(id) else { return };
         let mut extensions = span.extensions_mut();
         if extensions.get_mut::<Open>().is_none() {
@@ -170,6 +173,7 @@ where
     }
 
     fn on_enter(&self, id: &Id, context: LayerContext<'_, S>) {
+        ignored_parent::span_entered();
         let Some(span) = context.span(id) else { return };
         let open = span.extensions().get::<Open>().map(|open| (open.context.clone(), open.kind));
         if let Some((context, kind)) = open {
@@ -187,6 +191,15 @@ where
         if let Some(data) = open.and_then(|open| open.data) {
             foreign::ended(*data, clock::unix_now());
         }
+    }
+
+    // SAFETY: the pointer is that of `self`, which has the type that was asked for.
+    unsafe fn downcast_raw(&self, id: TypeId) -> Option<*const ()> {
+        if id == TypeId::of::<Self>() {
+            return Some(std::ptr::from_ref(self).cast());
+        }
+        ignored_parent::type_looked_for();
+        None
     }
 }
 

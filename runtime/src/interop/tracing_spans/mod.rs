@@ -14,11 +14,13 @@
 //!
 //! Fields become attributes, but for those that `tracing-opentelemetry` knows as well: `otel.name` and `otel.kind` name
 //! the span and its kind (`client`, `server`, `producer`, `consumer` or `internal`), `otel.status_code` (`ok` or `error`)
-//! and `otel.status_description` say how it ended. In a capture of [`testing`](crate::testing) only our spans are seen;
+//! and `otel.status_description` say how it ended. `OpenTelemetrySpanExt` of `tracing-opentelemetry` works with that crate's own layer
+//! only; if something sets a parent by it, a warning names the alternative. In a capture of [`testing`](crate::testing) only our spans are seen;
 //! those of `tracing` are transparent there.
 
 mod entered;
 mod fields;
+mod ignored_parent;
 mod layer;
 
 pub use self::layer::{SpanLayer, layer};

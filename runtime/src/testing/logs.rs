@@ -1,0 +1,102 @@
+//! Events of `tracing` and `log` that a capture saw.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+
+use super::Captured;
+use crate::config::Level;
+use crate::logs::LogRecord;
+use crate::record::finished::Attribute;
+use crate::record::ids::{SpanId, TraceId};
+use crate::trace::tree;
+
+/// An event of `tracing` or `log` that was captured. Printed, it is one line: `WARN store: disk is slow millis=30`.
+///
+/// ```
+/// let captured = tracecast::testing::capture(|| tracing::warn!(target: "store", millis = 30, "disk is slow"));
+/// assert_eq!(captured.logs[0].message, "disk is slow");
+/// assert_eq!(captured.logs[0].to_string(), "WARN store: disk is slow millis=30");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CapturedLog {
+    /// How important it is.
+    pub level: Level,
+    /// The target; unless the call names one, the path of its module.
+    pub target: Cow<'static, str>,
+    /// The text.
+    pub message: Cow<'static, str>,
+    /// The fields.
+    pub attributes: Vec<Attribute>,
+    /// The trace it was logged in; `None` outside of any span.
+    pub trace_id: Option<TraceId>,
+    /// The span it was logged in; `None` outside of any span.
+    pub span_id: Option<SpanId>,
+}
+
+impl CapturedLog {
+    /// Reads a [`LogRecord`].
+    pub(super) fn from_record(record: Box<dyn Any + Send>) -> Option<Self> {
+        let record = *record.downcast::<LogRecord>().ok()?;
+        let is_field = |key: &str| !matches!(key, "code.file.path" | "code.line.number");
+        let attributes = record.attributes.into_iter().filter(|(key, _)| is_field(key));
+        Some(CapturedLog {
+            level: record.level,
+            target: record.target,
+            message: record.body,
+            attributes: attributes.map(|(key, value)| Attribute { key, value }).collect(),
+            trace_id: (record.trace_id != 0).then_some(TraceId(record.trace_id)),
+            span_id: (record.span_id != 0).then_some(SpanId(record.span_id)),
+        })
+    }
+}
+
+impl fmt::Display for CapturedLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let level = format!("{:?}", self.level).to_uppercase();
+        let message = self.message.replace('\n', "\\n");
+        write!(f, "{level} {}: {message}{}", self.target, tree::attributes(&self.attributes))
+    }
+}
+
+#[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
+impl<R> Captured<R> {
+    /// The events of level `info` and above, a line for each: `LEVEL target: message key=value ..`. Those of `debug` and `trace`,
+    /// which libraries log too, are in [`logs`](Self::logs).
+    ///
+    /// ```
+    /// let captured = tracecast::testing::capture(|| {
+    ///     tracing::info!(target: "store", bytes = 5, "loaded");
+    ///     tracing::debug!(target: "store", "a detail");
+    /// });
+    /// assert_eq!(captured.log_lines(), "INFO store: loaded bytes=5\n");
+    /// ```
+    pub fn log_lines(&self) -> String {
+        self.logs.iter().filter(|log| log.level <= Level::Info).map(|log| format!("{log}\n")).collect()
+    }
+
+    /// Compares [`log_lines`](Self::log_lines) with `expected`, whose common indentation does not matter.
+    ///
+    /// ```
+    /// use tracecast::prelude::*;
+    ///
+    /// #[tc_span("Store/Load")]
+    /// fn load() {
+    ///     tracing::info!(target: "store", bytes = 5, "loaded");
+    ///     log::warn!(target: "store", "disk is slow");
+    /// }
+    ///
+    /// tracecast::testing::capture(load).assert_logs("
+    ///     INFO store: loaded bytes=5
+    ///     WARN store: disk is slow
+    /// ");
+    /// ```
+    ///
+    /// # Panics
+    /// Panics if they differ, showing both.
+    #[track_caller]
+    pub fn assert_logs(&self, expected: &str) {
+        self.assert_same("log lines", &self.log_lines(), expected);
+    }
+}

@@ -1,0 +1,82 @@
+//! `RUST_LOG` selects what `EnvFilter` of tracing-subscriber selects, by level and target.
+
+use tracecast::__logs::{Door, Options};
+use tracecast::config::{Config, Level};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+
+use crate::turn::turn;
+
+fn ours(directives: &str, target: &str) -> Level {
+    let config = Config::from_variables(|name| (name == "RUST_LOG").then(|| directives.to_owned()));
+    assert_eq!(config.problems(), [], "{directives}");
+    config.log_filter.level_of(target)
+}
+
+/// The least important level of a target that the current subscriber wants.
+macro_rules! theirs {
+    ($target:literal) => {
+        if tracing::enabled!(target: $target, tracing::Level::TRACE) {
+            Level::Trace
+        } else if tracing::enabled!(target: $target, tracing::Level::DEBUG) {
+            Level::Debug
+        } else if tracing::enabled!(target: $target, tracing::Level::INFO) {
+            Level::Info
+        } else if tracing::enabled!(target: $target, tracing::Level::WARN) {
+            Level::Warn
+        } else if tracing::enabled!(target: $target, tracing::Level::ERROR) {
+            Level::Error
+        } else {
+            Level::Off
+        }
+    };
+}
+
+#[test]
+fn levels_and_targets_are_those_of_env_filter() {
+    // Each names a level for the rest. Without one EnvFilter has the rest off, and here it stays at `info`.
+    let all = [
+        "warn",
+        "WARN",
+        "3",
+        "0",
+        "info,hyper",
+        "off,hyper",
+        "warn,hyper=debug",
+        "error,hyper=5,hyper::client=off",
+        "hyper::client,info",
+        "info,hyper_util,hyper=warn",
+        "debug,hyper=trace,hyper=error",
+        "info,store,hyper=off",
+    ];
+    for directives in all {
+        let subscriber = tracing_subscriber::registry().with(EnvFilter::new(directives));
+        let theirs = tracing::subscriber::with_default(subscriber, || {
+            [
+                ("store", theirs!("store")),
+                ("hyper", theirs!("hyper")),
+                ("hyper::server", theirs!("hyper::server")),
+                ("hyper::client::pool", theirs!("hyper::client::pool")),
+            ]
+        });
+        for (target, expected) in theirs {
+            assert_eq!(ours(directives, target), expected, "RUST_LOG={directives} for {target}");
+        }
+    }
+}
+
+/// The warning about span directives and the book say so.
+#[test]
+fn an_env_filter_on_our_layer_selects_by_span() {
+    let _turn = turn();
+    let door = Door::open(Options::default());
+    let layer = tracecast::logs::layer().with_filter(EnvFilter::new("warn,[load{id=1}]=debug"));
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+        tracing::debug!("outside");
+        tracing::info_span!("load", id = 2).in_scope(|| tracing::debug!("of 2"));
+        tracing::info_span!("load", id = 1).in_scope(|| tracing::debug!("of 1"));
+        tracing::warn!("warned");
+    });
+    let bodies: Vec<_> = door.records().into_iter().map(|record| record.body).collect();
+    assert_eq!(bodies, ["of 1", "warned"]);
+}
