@@ -50,6 +50,7 @@ impl State {
 
     fn apply(&self) {
         ON.store(self.recording || self.captures > 0, Relaxed);
+        CAPTURING.store(self.captures > 0, Relaxed);
         for callsite in registry::callsites() {
             callsite.set_state(self.of(callsite));
         }
@@ -173,6 +174,12 @@ pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
     metric.state()
 }
 
+/// Whether a test captures.
+pub(crate) fn is_capturing() -> bool {
+    CAPTURING.load(Relaxed)
+}
+
+static CAPTURING: AtomicBool = AtomicBool::new(false);
 static ON: AtomicBool = AtomicBool::new(false);
 
 /// Whether anything is on, for spans that have no callsite yet.

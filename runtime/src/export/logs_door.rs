@@ -159,3 +159,8 @@ pub fn requests(records: &[LogRecord]) -> (Vec<u8>, Vec<u8>) {
     assert_eq!(batch.is_empty(), records.is_empty());
     (batch.take(used), json::logs_request(&resource, records))
 }
+
+/// The level from which on events of a target are kept.
+pub fn level_of(filter: &crate::config::LogFilter, target: &str) -> crate::config::Level {
+    filter.level_of(target)
+}

@@ -163,6 +163,7 @@ fn of_b3(headers: &(impl Headers + ?Sized)) -> Option<Context> {
 
 pub(crate) fn inject_as(context: &Context, headers: &mut (impl HeadersMut + ?Sized), formats: u8) {
     if context.is_valid() {
+        context.note_sent();
         inject_parent(context, headers, formats);
     }
     if Propagator::Baggage.is_in(formats) {

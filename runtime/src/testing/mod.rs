@@ -31,6 +31,8 @@ mod logs;
 use std::fmt;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
+use std::time::{Duration, Instant};
 
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
@@ -55,7 +57,7 @@ use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
 use crate::trace::context::Context;
 use crate::trace::fork;
 use crate::trace::future::FutureInSpan;
-use crate::trace::{stray, tree};
+use crate::trace::{arrivals, stray, tree};
 
 /// Runs `f` and gives what it returned, with the spans that were made in its context and have ended, its metrics and its log
 /// events.
@@ -75,6 +77,10 @@ use crate::trace::{stray, tree};
 pub fn capture<R>(f: impl FnOnce() -> R) -> Captured<R> {
     let capture = Capture::begin();
     let value = capture.context().run(f);
+    let since = Instant::now();
+    while capture.waits(since) {
+        std::thread::sleep(LOOK_AGAIN);
+    }
     capture.end(value)
 }
 
@@ -98,8 +104,25 @@ pub async fn capture_async<F: Future>(make: impl FnOnce() -> F) -> Captured<F::O
     let capture = Capture::begin();
     let context = capture.context();
     let value = context.run(make).in_context(&context).await;
+    let (since, mut yielded) = (Instant::now(), false);
+    // Servers end what they did for the captured code a little later. They may need this thread for that.
+    std::future::poll_fn(|task| match capture.waits(since) {
+        false => Poll::Ready(()),
+        true => {
+            if std::mem::replace(&mut yielded, true) {
+                std::thread::sleep(LOOK_AGAIN);
+            }
+            task.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await;
     capture.end(value)
 }
+
+/// How long a capture waits for servers of this process to end what they do for the captured code.
+const AT_MOST: Duration = Duration::from_secs(1);
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
 /// A capture that is going on.
 struct Capture {
@@ -156,6 +179,12 @@ impl Capture {
 
     fn context(&self) -> Context {
         Context::from_ext(Ext { sink: Some(self.collected.clone()), ..Ext::default() })
+    }
+
+    /// Whether a server still works for the captured code, and that is worth waiting for.
+    fn waits(&self, since: Instant) -> bool {
+        let sink: Arc<dyn Sink> = self.collected.clone();
+        arrivals::is_open(&sink) && since.elapsed() < AT_MOST
     }
 
     fn end<R>(self, value: R) -> Captured<R> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::declare::callsite::Kind;
 use crate::declare::key::{Key, KeyOf};
+use crate::declare::switch;
 use crate::declare::value::IntoValue;
 use crate::formats::{Baggage, TraceState};
 use crate::record::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, REMOTE, SAMPLED};
@@ -15,7 +16,7 @@ use crate::record::ids::{SpanId, TraceId};
 use crate::record::layout;
 use crate::record::local::{self, Local};
 use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
-use crate::trace::recording;
+use crate::trace::{arrivals, recording};
 
 /// A place in a trace: what new spans take as their parent. Cheap to clone, and it may outlive the span.
 ///
@@ -341,6 +342,13 @@ impl Context {
         Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, ext: Some(Arc::new(ext)) }
     }
 
+    /// Notes that it leaves in headers, if it belongs to the capture of a test.
+    pub(crate) fn note_sent(&self) {
+        if let (true, Some(sink)) = (self.is_valid(), self.ext.as_ref().and_then(|ext| ext.sink.as_ref())) {
+            arrivals::sent(self.trace_id, sink);
+        }
+    }
+
     /// Whether it belongs to the capture of a test.
     #[cfg(feature = "otlp")]
     #[cfg(any(feature = "otel", feature = "tracing"))]
@@ -475,11 +483,24 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
 
 /// A context that came from outside belongs to the capture it is used in.
 pub(crate) fn share_capture(local: &Local, block: BlockRef) {
-    let Some(current) = local.current().filter(|current| current.has(CAPTURED) && !block.has(CAPTURED)) else { return };
-    let Some(outer) = ext_of(current) else { return };
+    if block.has(CAPTURED) {
+        return;
+    }
+    let sink = match local.current().filter(|current| current.has(CAPTURED)) {
+        Some(current) => ext_of(current).and_then(|ext| ext.sink.clone()),
+        // Not in a capture, but it may have left one: a server of this process takes the request of a captured client.
+        None if switch::is_capturing() && block.has(REMOTE) => arrivals::sink_of(trace_id_of(block)),
+        None => None,
+    };
+    let Some(sink) = sink else { return };
     let own = ext_of(block).map_or_else(Ext::default, |ext| Ext::clone(&ext));
-    set_ext(block, Some(Arc::new(Ext { sink: outer.sink.clone(), ..own })));
+    set_ext(block, Some(Arc::new(Ext { sink: Some(sink), ..own })));
     block.raise(CAPTURED);
+}
+
+fn trace_id_of(block: BlockRef) -> u128 {
+    let [high, low] = block.trace_id.get();
+    u128::from(high) << 64 | u128::from(low)
 }
 
 /// Makes `block` stand for the context of `span`, where one of this kind would be.

@@ -4,6 +4,7 @@
 //! Each of them owns at most one block of `record` and gives it back when it ends, also by a panic. User code never runs
 //! while a block is half written. `meter` measures calls in the same wrappers.
 
+pub(crate) mod arrivals;
 pub(crate) mod builder;
 pub(crate) mod context;
 pub(crate) mod covered;

@@ -191,7 +191,11 @@ fn longer_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) ->
 fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     let inherited = parent.flags.get();
     let wanted = if inherited & CAPTURED != 0 { CAPTURE } else { RECORD };
-    if state(callsite) & wanted == 0 {
+    let state = state(callsite);
+    if state & wanted == 0 {
+        if state & CAPTURE != 0 {
+            stray::note(callsite.name());
+        }
         return None;
     }
     let Some(block) = local.acquire() else {

@@ -1,6 +1,6 @@
 //! `RUST_LOG` selects what `EnvFilter` of tracing-subscriber selects, by level and target.
 
-use tracecast::__logs::{Door, Options};
+use tracecast::__logs::{Door, Options, level_of};
 use tracecast::config::{Config, Level};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
@@ -9,8 +9,8 @@ use crate::turn::turn;
 
 fn ours(directives: &str, target: &str) -> Level {
     let config = Config::from_variables(|name| (name == "RUST_LOG").then(|| directives.to_owned()));
-    assert_eq!(config.problems(), [], "{directives}");
-    config.log_filter.level_of(target)
+    assert!(config.problems().is_empty(), "{directives}");
+    level_of(&config.get("log_filter").unwrap().parse().unwrap(), target)
 }
 
 /// The least important level of a target that the current subscriber wants.

@@ -1,0 +1,81 @@
+//! Contexts of a capture that leave in headers and come back in this process: what a server does for a captured client belongs to
+//! the capture of that client.
+//!
+//! Only tests get here: nothing else has a context with a sink.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::declare::amount::Measurement;
+use crate::record::clock::Converter;
+use crate::record::ext::Sink;
+use crate::record::finished::FinishedSpan;
+
+/// The traces of captures that left in headers.
+static SENT: Mutex<Vec<Sent>> = Mutex::new(Vec::new());
+
+struct Sent {
+    trace_id: u128,
+    sink: Weak<dyn Sink>,
+    /// How many contexts that arrived are still in use.
+    open: Arc<AtomicUsize>,
+}
+
+fn lock() -> MutexGuard<'static, Vec<Sent>> {
+    SENT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes that a context of this trace leaves, of a capture with this sink.
+pub(crate) fn sent(trace_id: u128, sink: &Arc<dyn Sink>) {
+    let mut all = lock();
+    all.retain(|sent| sent.sink.strong_count() > 0);
+    if !all.iter().any(|sent| sent.trace_id == trace_id) {
+        all.push(Sent { trace_id, sink: Arc::downgrade(sink), open: Arc::default() });
+    }
+}
+
+/// The sink for what belongs to this trace, if it left a capture that goes on.
+pub(crate) fn sink_of(trace_id: u128) -> Option<Arc<dyn Sink>> {
+    let all = lock();
+    let sent = all.iter().find(|sent| sent.trace_id == trace_id)?;
+    let sink = sent.sink.upgrade()?;
+    sent.open.fetch_add(1, Relaxed);
+    Some(Arc::new(Arrived { sink, open: sent.open.clone() }))
+}
+
+/// Whether something that arrived is still in use, of the capture with this sink.
+pub(crate) fn is_open(sink: &Arc<dyn Sink>) -> bool {
+    let ours = Arc::downgrade(sink);
+    lock().iter().any(|sent| sent.sink.ptr_eq(&ours) && sent.open.load(Relaxed) > 0)
+}
+
+/// The sink of a capture, as long as somebody uses what arrived.
+struct Arrived {
+    sink: Arc<dyn Sink>,
+    open: Arc<AtomicUsize>,
+}
+
+impl Drop for Arrived {
+    fn drop(&mut self) {
+        self.open.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Sink for Arrived {
+    fn converter(&self) -> Converter {
+        self.sink.converter()
+    }
+
+    fn finished(&self, span: FinishedSpan) {
+        self.sink.finished(span);
+    }
+
+    fn measured(&self, measurement: Measurement) {
+        self.sink.measured(measurement);
+    }
+
+    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    fn logged(&self, record: Box<dyn std::any::Any + Send>) {
+        self.sink.logged(record);
+    }
+}
