@@ -161,6 +161,6 @@ pub fn requests(records: &[LogRecord]) -> (Vec<u8>, Vec<u8>) {
 }
 
 /// The level from which on events of a target are kept.
-pub fn level_of(filter: &crate::config::LogFilter, target: &str) -> crate::config::Level {
-    filter.level_of(target)
+pub fn level_of(config: &crate::config::Config, target: &str) -> crate::config::Level {
+    config.settings.log_filter.level_of(target)
 }

@@ -312,20 +312,35 @@ impl<R> Captured<R> {
         tree::outline(&self.spans)
     }
 
-    /// The value of the metric with this name and these labels, in any order; `None` if nothing was measured there.
+    /// The value of the metric with this name at the point with these labels, whatever others it has; `None` if nothing was
+    /// measured there.
     ///
     /// ```
     /// use tracecast::prelude::*;
     ///
-    /// #[tc_metric(calls = "tc_example_gets_total")]
-    /// fn get() {}
+    /// #[tc_metric(calls = "tc_example_gets_total", labels(tracecast::keys::device = device))]
+    /// fn get(device: u32) {}
     ///
-    /// let captured = tracecast::testing::capture(get);
-    /// let calls = captured.metric("tc_example_gets_total", &[("outcome", "ok")]);
-    /// assert_eq!(calls.map(|value| value.as_f64()), Some(1.0));
+    /// let captured = tracecast::testing::capture(|| (get(1), get(2), get(2)));
+    /// let calls = captured.metric("tc_example_gets_total", &[("tc.device.id", "2")]);
+    /// assert_eq!(calls.map(|value| value.as_f64()), Some(2.0));
     /// ```
+    ///
+    /// # Panics
+    /// If several points have these labels and none has these alone, showing all metrics.
+    #[track_caller]
     pub fn metric(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
-        self.metrics.iter().find(|metric| metric.name == name)?.value(labels)
+        let metric = self.metrics.iter().find(|metric| metric.name == name)?;
+        let has = |point: &Point, (key, text): &(&str, &str)| {
+            point.labels.iter().any(|(known, value)| known == key && value.to_string() == *text)
+        };
+        let found = || metric.points.iter().filter(|point| labels.iter().all(|label| has(point, label)));
+        match found().count() {
+            0 | 1 => found().next().map(|point| &point.value),
+            several => metric.value(labels).or_else(|| {
+                panic!("{several} points of `{name}` have the labels {labels:?}:\n{}", self.metric_lines())
+            }),
+        }
     }
 
     /// The points of its metrics: `name{label=text, ..} value`, a line for each; of a distribution only its count.

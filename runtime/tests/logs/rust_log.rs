@@ -10,7 +10,7 @@ use crate::turn::turn;
 fn ours(directives: &str, target: &str) -> Level {
     let config = Config::from_variables(|name| (name == "RUST_LOG").then(|| directives.to_owned()));
     assert!(config.problems().is_empty(), "{directives}");
-    level_of(&config.get("log_filter").unwrap().parse().unwrap(), target)
+    level_of(&config, target)
 }
 
 /// The least important level of a target that the current subscriber wants.

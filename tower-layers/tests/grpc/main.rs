@@ -1,5 +1,6 @@
 //! The layers for gRPC. Tests share one process and run one after the other.
 
+mod captured;
 mod commands;
 mod compose;
 mod context;

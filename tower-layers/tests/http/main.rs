@@ -1,6 +1,7 @@
 //! The layers for HTTP. Tests share one process and run one after the other.
 
 mod attributes;
+mod captured;
 mod compose;
 mod context;
 mod endings;

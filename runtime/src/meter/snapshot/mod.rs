@@ -495,15 +495,22 @@ impl fmt::Display for MetricPoints {
             if !labels.is_empty() {
                 write!(f, "{{{}}}", labels.join(", "))?;
             }
-            match value {
-                PointValue::U64(value) => writeln!(f, " {value}"),
-                PointValue::I64(value) => writeln!(f, " {value}"),
-                PointValue::F64(value) => writeln!(f, " {value}"),
-                PointValue::Histogram(HistogramPoint { count, .. })
-                | PointValue::Exponential(ExponentialPoint { count, .. }) => writeln!(f, " count={count}"),
-            }?;
+            writeln!(f, " {value}")?;
         }
         Ok(())
+    }
+}
+
+/// A number, or `count=` and the count of a distribution.
+impl fmt::Display for PointValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PointValue::U64(value) => write!(f, "{value}"),
+            PointValue::I64(value) => write!(f, "{value}"),
+            PointValue::F64(value) => write!(f, "{value}"),
+            PointValue::Histogram(HistogramPoint { count, .. })
+            | PointValue::Exponential(ExponentialPoint { count, .. }) => write!(f, "count={count}"),
+        }
     }
 }
 
