@@ -116,16 +116,12 @@ type Predicate = dyn Fn(&Peer<'_>) -> bool + Send + Sync;
 pub(crate) struct Policy {
     /// Who is trusted; without it, everybody.
     trusts: Option<Arc<Predicate>>,
-    shared: Vec<Shared>,
+    shared: Vec<Share>,
     samplers: Samplers,
 }
 
-/// A key of the baggage that spans below have as an attribute.
-#[derive(Clone, Copy)]
-struct Shared {
-    key: &'static str,
-    share: fn(&Context, &str) -> Context,
-}
+/// Has a key of a caller's baggage become an attribute of spans below.
+type Share = fn(&Context) -> Context;
 
 /// Where a call that is served comes from.
 #[derive(Debug, Default)]
@@ -142,7 +138,7 @@ impl Policy {
     }
 
     pub(crate) fn share_baggage<K: Key<Value = str>>(&mut self, _key: fn() -> KeyOf<K>) {
-        self.shared.push(Shared { key: K::META.name, share: shared::<K> });
+        self.shared.push(|context| context.with_shared_baggage(KeyOf::<K>::new));
     }
 
     pub(crate) fn add_sampler(&mut self, pattern: &str, sampler: Sampler) {
@@ -180,18 +176,9 @@ impl Policy {
         catch_unwind(AssertUnwindSafe(|| trusts(&Peer::of(request)))).unwrap_or(false)
     }
 
-    fn sharing(&self, mut context: Context) -> Context {
-        for Shared { key, share } in &self.shared {
-            if let Some(value) = context.baggage(key).map(std::borrow::Cow::into_owned) {
-                context = share(&context, &value);
-            }
-        }
-        context
+    fn sharing(&self, context: Context) -> Context {
+        self.shared.iter().fold(context, |context, share| share(&context))
     }
-}
-
-fn shared<K: Key<Value = str>>(context: &Context, value: &str) -> Context {
-    context.with_shared(KeyOf::<K>::new, value)
 }
 
 /// Samplers of routes, of which the first that fits decides.

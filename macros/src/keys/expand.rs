@@ -57,8 +57,8 @@ fn meta(key: &Key, krate: &Krate) -> TokenStream {
     let place = key.name.span();
     let (meta, constructor) = (Ident::new("__TcMeta", place), Ident::new(constructor(key.kind), place));
     let call = quote_spanned!(place=> #meta::#constructor::<#value>(#wire, #docs, #source));
-    let baggage = key.baggage.then(|| quote!(.baggage()));
-    let item = quote!(static META: #meta = #call #baggage;);
+    let options = &key.options;
+    let item = quote!(static META: #meta = #call #(.#options())*;);
     let item = if cfg!(feature = "off") { item } else { quote!(#k::in_section! { keys #item }) };
     quote! {{
         use #k::KeyMeta as #meta;

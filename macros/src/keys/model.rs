@@ -19,7 +19,8 @@ pub(super) struct Key {
     pub(super) ty: KeyType,
     /// Its name in exported data.
     pub(super) wire: LitStr,
-    pub(super) baggage: bool,
+    /// Options behind its name: `baggage`, `logs`.
+    pub(super) options: Vec<Ident>,
 }
 
 /// What a key is for.
@@ -75,13 +76,13 @@ fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
     let ty: Type = input.parse()?;
     take::<Token![=]>(input, || format!("key `{name}` has no name in exported data; write `= \"tc.{name}\"`"))?;
     let wire: LitStr = input.parse()?;
-    let baggage = baggage(input, errors)?;
+    let options = options(input, errors)?;
     check_wire(&wire, errors);
     let (kind, ty) = match kind {
         Some(kind) => checked(kind, ty, errors),
         None => (Kind::Id, open_type(&ty)),
     };
-    Ok(Key { attrs, vis, kind, name, ty, wire, baggage })
+    Ok(Key { attrs, vis, kind, name, ty, wire, options })
 }
 
 /// `label`, `id` or `measure`; `None` for another word, which is a mistake.
@@ -99,20 +100,25 @@ fn kind(input: ParseStream, errors: &mut Errors) -> syn::Result<Option<Kind>> {
     Ok(found)
 }
 
-/// `{ baggage }` behind the name.
-fn baggage(input: ParseStream, errors: &mut Errors) -> syn::Result<bool> {
+const OPTIONS: [&str; 2] = ["baggage", "logs"];
+
+/// `{ baggage, logs }` behind the name.
+fn options(input: ParseStream, errors: &mut Errors) -> syn::Result<Vec<Ident>> {
     match input.parse::<TokenTree>()? {
-        token if is_punct(&token, ';') => Ok(false),
+        token if is_punct(&token, ';') => Ok(Vec::new()),
         TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
             input.parse::<Token![;]>()?;
-            let words: Vec<TokenTree> = group.stream().into_iter().collect();
-            let is_baggage = |token: &TokenTree| token.to_string() == "baggage";
-            for word in words.iter().filter(|token| matches!(token, TokenTree::Ident(_)) && !is_baggage(token)) {
-                errors.at(word, suggest::unknown("option", &word.to_string(), &["baggage"]));
+            let (known, unknown): (Vec<Ident>, Vec<Ident>) = group
+                .stream()
+                .into_iter()
+                .filter_map(|token| if let TokenTree::Ident(word) = token { Some(word) } else { None })
+                .partition(|word| OPTIONS.iter().any(|option| word == option));
+            for word in unknown {
+                errors.at(&word, suggest::unknown("option", &word.to_string(), &OPTIONS));
             }
-            Ok(words.iter().any(is_baggage))
+            Ok(known)
         }
-        other => Err(syn::Error::new_spanned(other, "expected `;` or `{ baggage };`")),
+        other => Err(syn::Error::new_spanned(other, "expected `;` or options, as in `{ baggage };`")),
     }
 }
 

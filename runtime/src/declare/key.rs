@@ -148,6 +148,8 @@ pub struct KeyMeta {
     pub cardinality: Option<usize>,
     /// Whether a shared value is sent to the next process as baggage.
     pub baggage: bool,
+    /// Whether log lines and records below a shared value have it too.
+    pub logs: bool,
     /// Where it was declared.
     pub location: &'static Location<'static>,
     text: fn(usize) -> LabelText,
@@ -203,6 +205,13 @@ impl KeyMeta {
         self
     }
 
+    /// Adds shared values of this key to log lines and records.
+    #[doc(hidden)]
+    pub const fn logs(mut self) -> Self {
+        self.logs = true;
+        self
+    }
+
     /// The text of a label's value.
     pub(crate) fn label_text(&self, ordinal: usize) -> LabelText {
         // A label that was written by hand may panic, which must not reach the reader, or the host.
@@ -252,6 +261,7 @@ impl KeyMeta {
             description,
             cardinality: None,
             baggage: false,
+            logs: false,
             location: Location::caller(),
             text: no_text,
             parts: &[],

@@ -81,6 +81,15 @@ impl Entry {
         let texts = if old.texts.capacity() > KEPT { String::new() } else { old.texts };
         let (redact, context) = (redact.clone(), Context::current());
         *self = Entry { unix_nanos, level, context, limits, redact, texts, fields: old.fields, ..Entry::default() };
+        self.share();
+    }
+
+    /// Adds the shared keys that are declared for logs. Fields of the event with their names come instead of them.
+    fn share(&mut self) {
+        let context = self.context.clone();
+        for (key, value) in context.shared().iter().filter(|(key, _)| key.logs) {
+            self.set(Text::Static(key.name), value.as_value());
+        }
     }
 
     pub(super) fn text<'a>(&'a self, text: &'a Text) -> &'a str {

@@ -8,6 +8,8 @@ use crate::declare::callsite::Kind;
 use crate::declare::key::{Key, KeyOf};
 use crate::declare::switch;
 use crate::declare::value::IntoValue;
+#[cfg(feature = "logs")]
+use crate::declare::{key::KeyMeta, value::OwnedValue};
 use crate::formats::{Baggage, TraceState};
 use crate::record::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, REMOTE, SAMPLED};
 use crate::record::bridge::{self, Place};
@@ -208,6 +210,33 @@ impl Context {
         Context { ext: Some(Arc::new(ext)), ..self.marked_empty() }
     }
 
+    /// The same, and the key of its baggage with the name of this one is an attribute of all spans below it, as the servers of
+    /// `tracecast-tower` have it with `with_shared_baggage`. Without it in the baggage nothing changes.
+    ///
+    /// ```
+    /// use tracecast::Carrier;
+    /// use tracecast::prelude::*;
+    ///
+    /// tracecast::tc_keys! {
+    ///     /// The session of a user.
+    ///     pub id session: str = "tc.session.id" { baggage };
+    /// }
+    ///
+    /// #[tc_span("Worker/Run", parent = carrier.extract().with_shared_baggage(session))]
+    /// fn run(carrier: &Carrier) {}
+    ///
+    /// let mut carrier = Carrier::new(None);
+    /// carrier.baggage = Some("tc.session.id=s-1".to_owned());
+    /// tracecast::testing::capture(|| run(&carrier)).assert_tree("Worker/Run tc.session.id=s-1");
+    /// ```
+    #[must_use]
+    pub fn with_shared_baggage<K: Key<Value = str>>(&self, key: fn() -> KeyOf<K>) -> Self {
+        match self.baggage(K::META.name) {
+            Some(value) => self.with_shared(key, &*value),
+            None => self.clone(),
+        }
+    }
+
     /// Runs `f` with this context as the current one.
     ///
     /// ```
@@ -340,6 +369,12 @@ impl Context {
 
     pub(crate) fn from_ext(ext: Ext) -> Self {
         Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, ext: Some(Arc::new(ext)) }
+    }
+
+    /// The keys that spans below it have.
+    #[cfg(feature = "logs")]
+    pub(crate) fn shared(&self) -> &[(&'static KeyMeta, OwnedValue)] {
+        self.ext.as_deref().map_or(&[], |ext| &ext.shared)
     }
 
     /// Notes that it leaves in headers, if it belongs to the capture of a test.

@@ -20,6 +20,7 @@ mod lines;
 #[cfg(not(miri))]
 mod log_tracer;
 mod rust_log;
+mod shared_keys;
 #[cfg(all(unix, not(miri)))]
 mod standard_error;
 mod stay_out_of_trouble;
