@@ -92,6 +92,12 @@ impl Wrapped {
     pub(crate) fn site(&self) -> Site {
         self.body.span()
     }
+
+    /// Where generated statics stand: in the user's function too, but around none of its code, which lints would take for a part
+    /// of a constant.
+    pub(crate) fn opening(&self) -> Site {
+        self.body.span_open()
+    }
 }
 
 /// The name of the span.

@@ -11,3 +11,4 @@ pub mod lints_of_clippy;
 pub mod lints_of_metrics;
 pub mod methods;
 pub mod metrics;
+pub mod twins;

@@ -12,8 +12,8 @@ use crate::krate::declaring_crate;
 /// `static __TC_CALLSITE`, registered at link time, behind the metrics and the aliases of the keys.
 pub(super) fn declare(wrapped: &Wrapped) -> TokenStream {
     let meter = meter::declare(wrapped);
-    let callsite = declare_at(&wrapped.telemetry, wrapped.site());
-    quote_spanned!(wrapped.site()=> #meter #callsite)
+    let callsite = declare_at(&wrapped.telemetry, wrapped.opening());
+    quote_spanned!(wrapped.opening()=> #meter #callsite)
 }
 
 /// The same without the metrics.

@@ -71,16 +71,16 @@ fn observed() {
 #[test]
 fn of_functions() {
     let everything = |hit, ending, errors| {
-        let labels = format!("test.source=local_disk, test.tier=eco, test.hit={hit}");
+        let labels = format!("test.source=local_disk, test.tier=eco{hit}");
         format!(
             "tc_everything_active{{test.source=local_disk, test.tier=eco}} 0\n{}\
              tc_everything_seconds{{{labels}}} count=1\ntc_everything_total{{{labels}, {ending}}} 1",
             if errors { format!("tc_everything_errors_total{{{labels}, {ending}}} 1\n") } else { String::new() }
         )
     };
-    let ok = everything("true", "outcome=ok", false);
+    let ok = everything(", test.hit=true", "outcome=ok", false);
     check(|| user::everything("abc".to_owned(), Source::LocalDisk), &Ok(b"abc".to_vec()), &ok, "");
-    let error = everything("none", "outcome=error, error.type=Gone", true);
+    let error = everything("", "outcome=error, error.type=Gone", true);
     check(|| user::everything(String::new(), Source::LocalDisk), &Err(StoreError::Gone), &error, "");
     check(user::unit, &(), "tc_units_seconds count=1\ntc_units_total{outcome=ok} 1", "");
     check(user::no_err, &Err(StoreError::Gone), "tc_no_err_total{outcome=ok} 1", "");
