@@ -35,5 +35,9 @@ fn each_span_it_says_it_made_is_shown_with_its_id() {
 fn without_telemetry_it_runs_all_the_same() {
     let (made, _) = run(&[]);
     assert_eq!(made["report"]["spans_ended"], 0);
-    assert!(ours(&made).count() > 20 && ours(&made).all(|span| span["span_id"] == ""), "{made}");
+    assert!(ours(&made).count() > 20);
+    // Nothing is recorded: only the context that a span was given as its parent goes on.
+    for span in ours(&made) {
+        assert!(span["span_id"] == "" || span["span_id"] == span["parent_span_id"], "{span}");
+    }
 }
