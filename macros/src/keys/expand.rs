@@ -87,6 +87,9 @@ fn extra(key: &Key, k: &TokenStream, on_impl: &TokenStream) -> TokenStream {
                     static TABLE: #k::InternTable = #k::InternTable::new(#size);
                     &TABLE
                 }
+                fn handle(ordinal: ::core::primitive::usize) -> Self::Value {
+                    #k::Interned::of(ordinal)
+                }
             }
         }),
         _ => None,

@@ -68,10 +68,15 @@ pub trait InternedKey: Key + Sized {
     /// Returns the handle of `text`. Resolve it once and use it often.
     fn intern(text: &str) -> Self::Value
     where
-        Self::Value: InternedHandle,
+        Self::Value: Sized,
     {
-        Self::Value::of(Self::ordinal(text))
+        Self::handle(Self::ordinal(text))
     }
+
+    #[doc(hidden)]
+    fn handle(ordinal: usize) -> Self::Value
+    where
+        Self::Value: Sized;
 
     #[doc(hidden)]
     fn ordinal(text: &str) -> usize {
@@ -92,14 +97,9 @@ pub trait InternedKey: Key + Sized {
     }
 }
 
-/// The handle that interning returns: an [`Interned`] of the key.
-pub trait InternedHandle: Sized {
+impl<const N: usize, K> Interned<N, K> {
     #[doc(hidden)]
-    fn of(ordinal: usize) -> Self;
-}
-
-impl<const N: usize, K> InternedHandle for Interned<N, K> {
-    fn of(ordinal: usize) -> Self {
+    pub fn of(ordinal: usize) -> Self {
         Interned { ordinal: ordinal as u32, key: PhantomData }
     }
 }

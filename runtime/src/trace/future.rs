@@ -247,22 +247,9 @@ pub(super) fn drop_inside<T, M: Metrics>(mut carried: Carried<M>, wrapped: &mut 
     unsafe { ManuallyDrop::drop(wrapped) };
 }
 
-/// A future inside a span.
-///
-/// It is as large as the future and a pointer.
-///
-/// ```
-/// use tracecast::prelude::*;
-///
-/// let captured = tracecast::testing::capture(|| {
-///     let read = async { 7 }.in_span(tc_scope!("Store/Read"));
-///     futures::executor::block_on(read)
-/// });
-/// assert_eq!(captured.value, 7);
-/// captured.assert_tree("Store/Read");
-/// ```
+/// A future with what it carries, and what looks at its output.
 #[must_use = "futures do nothing unless awaited"]
-pub struct Instrumented<F, O = (), M: Metrics = ()> {
+pub struct Wrapped<F, O = (), M: Metrics = ()> {
     /// Ended by hand: a future that is off has nothing of it but the question.
     carried: ManuallyDrop<Carried<M>>,
     /// Dropped by hand, inside the span.
@@ -273,9 +260,9 @@ pub struct Instrumented<F, O = (), M: Metrics = ()> {
 // Written out, though they are what the compiler would find: found step by step through the fields, they make chains of
 // annotated functions reach its recursion limit at half the depth.
 // SAFETY: its parts are.
-unsafe impl<F: Send, O: Send, M: Metrics> Send for Instrumented<F, O, M> {}
+unsafe impl<F: Send, O: Send, M: Metrics> Send for Wrapped<F, O, M> {}
 // SAFETY: its parts are.
-unsafe impl<F: Sync, O: Sync, M: Metrics> Sync for Instrumented<F, O, M> {}
+unsafe impl<F: Sync, O: Sync, M: Metrics> Sync for Wrapped<F, O, M> {}
 
 /// Runs a future whose span has no fields; `observe` sees its output.
 #[inline(always)]
@@ -283,9 +270,9 @@ pub fn wrap<F: Future, O: Observe<F::Output>>(
     callsite: &'static Callsite,
     future: F,
     observe: O,
-) -> Instrumented<F, O> {
+) -> Wrapped<F, O> {
     let carried = if callsite.is_on() { begin_plain(callsite) } else { Carried::NONE };
-    Instrumented::wrap(carried, future, observe)
+    Wrapped::wrap(carried, future, observe)
 }
 
 #[inline(never)]
@@ -293,16 +280,16 @@ fn begin_plain(callsite: &'static Callsite) -> Carried {
     Carried::begun(open::open_movable(callsite), ())
 }
 
-impl<F: Future, O: Observe<F::Output>, M: Metrics> Instrumented<F, O, M> {
+impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     /// Runs `future` with what it carries; `observe` sees its output.
     #[doc(hidden)]
     #[inline(always)]
     pub fn wrap(carried: Carried<M>, future: F, observe: O) -> Self {
-        Instrumented { carried: ManuallyDrop::new(carried), future: ManuallyDrop::new(future), observe }
+        Wrapped { carried: ManuallyDrop::new(carried), future: ManuallyDrop::new(future), observe }
     }
 }
 
-impl<F: Future, H: Fn(&F::Output, &mut Seen<'_>), M: Metrics> Instrumented<F, Probe<H>, M> {
+impl<F: Future, H: Fn(&F::Output, &mut Seen<'_>), M: Metrics> Wrapped<F, Probe<H>, M> {
     /// The same where the type of the output has no name: a closure observes it.
     #[doc(hidden)]
     #[inline(always)]
@@ -311,7 +298,7 @@ impl<F: Future, H: Fn(&F::Output, &mut Seen<'_>), M: Metrics> Instrumented<F, Pr
     }
 }
 
-impl<F: Future, O: Observe<F::Output>, M: Metrics> Future for Instrumented<F, O, M> {
+impl<F: Future, O: Observe<F::Output>, M: Metrics> Future for Wrapped<F, O, M> {
     type Output = F::Output;
 
     #[inline]
@@ -331,7 +318,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Future for Instrumented<F, O,
     }
 }
 
-impl<F: Future, O: Observe<F::Output>, M: Metrics> Instrumented<F, O, M> {
+impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     /// Asked here and not by the caller, which is what runs when all is off; and both ways are calls, so that asking needs
     /// no room on the stack.
     #[inline(never)]
@@ -411,7 +398,7 @@ fn enter_bridged_or_start(span: BlockRef) -> bool {
     bridged
 }
 
-impl<F, O, M: Metrics> Drop for Instrumented<F, O, M> {
+impl<F, O, M: Metrics> Drop for Wrapped<F, O, M> {
     #[inline]
     fn drop(&mut self) {
         if !self.carried.is_off() {
@@ -422,9 +409,42 @@ impl<F, O, M: Metrics> Drop for Instrumented<F, O, M> {
     }
 }
 
-impl<F: std::fmt::Debug, O, M: Metrics> std::fmt::Debug for Instrumented<F, O, M> {
+/// A future inside a span.
+///
+/// It is as large as the future and a pointer.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let read = async { 7 }.in_span(tc_scope!("Store/Read"));
+///     futures::executor::block_on(read)
+/// });
+/// assert_eq!(captured.value, 7);
+/// captured.assert_tree("Store/Read");
+/// ```
+#[must_use = "futures do nothing unless awaited"]
+pub struct Instrumented<F>(Wrapped<F>);
+
+impl<F: Future> Instrumented<F> {
+    fn carrying(carried: Carried, future: F) -> Self {
+        Instrumented(Wrapped::wrap(carried, future, ()))
+    }
+}
+
+impl<F: Future> Future for Instrumented<F> {
+    type Output = F::Output;
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        // SAFETY: its only field is pinned with it, and nothing moves it out.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(task)
+    }
+}
+
+impl<F: std::fmt::Debug> std::fmt::Debug for Instrumented<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Instrumented").field("future", &*self.future).finish_non_exhaustive()
+        f.debug_struct("Instrumented").field("future", &*self.0.future).finish_non_exhaustive()
     }
 }
 
@@ -449,7 +469,7 @@ impl<F: std::fmt::Debug, O, M: Metrics> std::fmt::Debug for Instrumented<F, O, M
 pub trait FutureInSpan: Future + Sized {
     /// Runs the future inside `span`, which ends with it: `work.in_span(tc_scope!("Store/Flush"))`.
     fn in_span(self, span: impl Into<Span>) -> Instrumented<Self> {
-        Instrumented::wrap(Carried::of(span.into()), self, ())
+        Instrumented::carrying(Carried::of(span.into()), self)
     }
 
     /// Runs the future below the span that is current now, wherever it is polled: for `spawn`.
@@ -479,7 +499,7 @@ pub trait FutureInSpan: Future + Sized {
     /// Runs the future in `context`. An annotated `async fn` took its parent when it was called, and keeps that:
     /// for one, `context.run(|| f(x)).await`.
     fn in_context(self, context: &Context) -> Instrumented<Self> {
-        Instrumented::wrap(Carried::context(context), self, ())
+        Instrumented::carrying(Carried::context(context), self)
     }
 }
 

@@ -10,25 +10,14 @@ use futures_core::Stream;
 use crate::record::block::{BlockRef, ENDED_BY_ERROR, FAILED, RECORDING};
 use crate::record::clock;
 use crate::trace::context::Context;
-use crate::trace::future::{Carried, Instrumented, drop_inside};
+use crate::trace::future::{Carried, Wrapped, drop_inside};
 use crate::trace::metrics::Metrics;
 use crate::trace::observe::{Observe, Probe, Seen, Verdict};
 use crate::trace::span::{End, Span};
 
-/// A stream inside a span.
-///
-/// ```
-/// use tracecast::prelude::*;
-///
-/// let captured = tracecast::testing::capture(|| {
-///     let chunks = futures::stream::iter([1, 2]).stream_in_span(tc_scope!("Store/Chunks"));
-///     futures::executor::block_on(futures::StreamExt::count(chunks))
-/// });
-/// assert_eq!(captured.value, 2);
-/// captured.assert_tree("Store/Chunks");
-/// ```
+/// A stream with what it carries, and what looks at its items.
 #[must_use = "streams do nothing unless polled"]
-pub struct InstrumentedStream<S, O = (), M: Metrics = ()> {
+pub struct WrappedStream<S, O = (), M: Metrics = ()> {
     carried: ManuallyDrop<Carried<M>>,
     /// The reading of the clock at the last item, if items are timed.
     last_item: Option<u64>,
@@ -37,20 +26,20 @@ pub struct InstrumentedStream<S, O = (), M: Metrics = ()> {
     observe: O,
 }
 
-// Written out for the same reason as for `Instrumented`.
+// Written out for the same reason as for `Wrapped`.
 // SAFETY: its parts are.
-unsafe impl<S: Send, O: Send, M: Metrics> Send for InstrumentedStream<S, O, M> {}
+unsafe impl<S: Send, O: Send, M: Metrics> Send for WrappedStream<S, O, M> {}
 // SAFETY: its parts are.
-unsafe impl<S: Sync, O: Sync, M: Metrics> Sync for InstrumentedStream<S, O, M> {}
+unsafe impl<S: Sync, O: Sync, M: Metrics> Sync for WrappedStream<S, O, M> {}
 
-impl<S: Stream, O: Observe<S::Item>, M: Metrics> InstrumentedStream<S, O, M> {
+impl<S: Stream, O: Observe<S::Item>, M: Metrics> WrappedStream<S, O, M> {
     fn wrap(carried: Carried<M>, stream: S, observe: O) -> Self {
         let (carried, stream) = (ManuallyDrop::new(carried), ManuallyDrop::new(stream));
-        InstrumentedStream { carried, last_item: None, stream, observe }
+        WrappedStream { carried, last_item: None, stream, observe }
     }
 }
 
-impl<S: Stream, H: Fn(&S::Item, &mut Seen<'_>), M: Metrics> InstrumentedStream<S, Probe<H>, M> {
+impl<S: Stream, H: Fn(&S::Item, &mut Seen<'_>), M: Metrics> WrappedStream<S, Probe<H>, M> {
     /// Runs `stream` with what it carries; `observe` sees each item.
     #[doc(hidden)]
     pub fn probed(carried: Carried<M>, stream: S, observe: H) -> Self {
@@ -58,7 +47,7 @@ impl<S: Stream, H: Fn(&S::Item, &mut Seen<'_>), M: Metrics> InstrumentedStream<S
     }
 }
 
-impl<S: Stream, O: Observe<S::Item>, M: Metrics> Stream for InstrumentedStream<S, O, M> {
+impl<S: Stream, O: Observe<S::Item>, M: Metrics> Stream for WrappedStream<S, O, M> {
     type Item = S::Item;
 
     fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<S::Item>> {
@@ -115,7 +104,7 @@ impl<M: Metrics> Carried<M> {
     }
 }
 
-impl<S, O, M: Metrics> Drop for InstrumentedStream<S, O, M> {
+impl<S, O, M: Metrics> Drop for WrappedStream<S, O, M> {
     fn drop(&mut self) {
         // Who got an error from a stream stops asking: if it has given one, then that is how it ends.
         if let Some(span) = self.carried.span
@@ -157,7 +146,7 @@ where
     F: Future<Output: Stream>,
     O: Observe<<F::Output as Stream>::Item> + Copy,
 {
-    type Output = InstrumentedStream<F::Output, O, M>;
+    type Output = WrappedStream<F::Output, O, M>;
 
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
         // SAFETY: nothing is moved out of the pinned `future`, neither here nor in `drop`; the rest is never pinned.
@@ -172,13 +161,41 @@ where
             this.carried.leave(polling);
             polled
         };
-        polled.map(|stream| InstrumentedStream::wrap(this.carried.take(), stream, this.observe))
+        polled.map(|stream| WrappedStream::wrap(this.carried.take(), stream, this.observe))
     }
 }
 
 impl<F, O, M: Metrics> Drop for InstrumentedStreamFuture<F, O, M> {
     fn drop(&mut self) {
         drop_inside(self.carried.take(), &mut self.future);
+    }
+}
+
+/// A stream inside a span.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let chunks = futures::stream::iter([1, 2]).stream_in_span(tc_scope!("Store/Chunks"));
+///     futures::executor::block_on(futures::StreamExt::count(chunks))
+/// });
+/// assert_eq!(captured.value, 2);
+/// captured.assert_tree("Store/Chunks");
+/// ```
+#[must_use = "streams do nothing unless polled"]
+pub struct InstrumentedStream<S>(WrappedStream<S>);
+
+impl<S: Stream> Stream for InstrumentedStream<S> {
+    type Item = S::Item;
+
+    fn poll_next(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Option<S::Item>> {
+        // SAFETY: its only field is pinned with it, and nothing moves it out.
+        unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll_next(task)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
     }
 }
 
@@ -199,12 +216,12 @@ impl<F, O, M: Metrics> Drop for InstrumentedStreamFuture<F, O, M> {
 pub trait StreamInSpan: Stream + Sized {
     /// Runs the stream inside `span`, which ends with it.
     fn stream_in_span(self, span: impl Into<Span>) -> InstrumentedStream<Self> {
-        InstrumentedStream::wrap(Carried::of(span.into()), self, ())
+        InstrumentedStream(WrappedStream::wrap(Carried::of(span.into()), self, ()))
     }
 
     /// Runs the stream below the span that is current now, wherever it is polled.
     fn stream_in_current_span(self) -> InstrumentedStream<Self> {
-        InstrumentedStream::wrap(Carried::context(&Context::current()), self, ())
+        InstrumentedStream(WrappedStream::wrap(Carried::context(&Context::current()), self, ()))
     }
 }
 
@@ -242,7 +259,7 @@ macro_rules! rewrap {
             where
                 O: Observe<T> + Send + Sync + 'static,
             {
-                Box::pin(Instrumented::wrap(carried, self, observe))
+                Box::pin(Wrapped::wrap(carried, self, observe))
             }
         }
 
@@ -252,7 +269,7 @@ macro_rules! rewrap {
             where
                 O: Observe<T> + Send + Sync + 'static,
             {
-                Box::pin(InstrumentedStream::wrap(carried, self, observe))
+                Box::pin(WrappedStream::wrap(carried, self, observe))
             }
         }
     )+};

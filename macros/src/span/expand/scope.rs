@@ -15,7 +15,7 @@ pub(crate) fn scope(telemetry: &Telemetry) -> TokenStream {
         return quote_spanned!(site=> { #check <#k::Scope>::none() });
     }
     let (callsite, enter) = (callsite::declare_at(telemetry, site), callsite::enter(telemetry, site));
-    quote_spanned!(site=> { #callsite #enter })
+    quote_spanned!(site=> { #callsite #k::Scope::of(#enter) })
 }
 
 /// The errors, and a guard that does nothing, so that there are no errors after them.

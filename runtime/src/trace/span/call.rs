@@ -9,7 +9,7 @@ use super::enter::{
     Unfilled, enter_opened, leave_now, leave_panicked, leave_recorded, leave_unrecorded, open_and_enter, start_reading,
 };
 use super::relatives::IntoParent;
-use super::scope::Scope;
+use super::scope::Guarded;
 use super::start::{End, Start};
 use crate::declare::callsite::Callsite;
 use crate::declare::metric::Labels;
@@ -84,14 +84,14 @@ pub fn run_probed<S: Site, R>(
 
 /// Begins what a scope carries.
 #[inline(always)]
-pub fn enter<S: Site>(site: S, begin: impl FnOnce(Begin<'_, S::Metrics, false>)) -> Scope<S::Metrics> {
-    if site.callsite().is_on() { enter_on(site.callsite(), begin) } else { Scope::none() }
+pub fn enter<S: Site>(site: S, begin: impl FnOnce(Begin<'_, S::Metrics, false>)) -> Guarded<S::Metrics> {
+    if site.callsite().is_on() { enter_on(site.callsite(), begin) } else { Guarded::none() }
 }
 
-fn enter_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_, M, false>)) -> Scope<M> {
+fn enter_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_, M, false>)) -> Guarded<M> {
     let mut call = Call { callsite, block: None, metrics: M::NONE };
     begin(Begin(Some(&mut call)));
-    Scope::of(call.block.take(), call.metrics.take())
+    Guarded::of(call.block.take(), call.metrics.take())
 }
 
 /// Begins what a future or a stream carries: parent, fields and labels now, the clocks at the first poll.

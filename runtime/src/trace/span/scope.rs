@@ -11,29 +11,13 @@ use crate::record::finished::Outcome;
 use crate::record::local;
 use crate::trace::metrics::Metrics;
 
-/// The span of a block of code: it ends when the guard is dropped. Made by `tc_scope!`.
-///
-/// It cannot go to another thread. Guards dropped out of order, or never, leave the other spans as they are.
-///
-/// ```
-/// use tracecast::prelude::*;
-///
-/// let captured = tracecast::testing::capture(|| {
-///     let _load = tc_scope!("Store/Load");
-///     drop(tc_scope!("Store/Read"));
-/// });
-/// captured.assert_tree("
-///     Store/Load
-///       Store/Read
-/// ");
-/// ```
-#[must_use = "the span ends when the guard is dropped; bind it to a name, as in `let _scope = tc_scope!(..);`"]
-pub struct Scope<M: Metrics = ()> {
+/// A span that is entered until this is dropped, and its metrics.
+pub struct Guarded<M: Metrics = ()> {
     block: Option<BlockRef>,
     metrics: M,
 }
 
-impl<M: Metrics> Scope<M> {
+impl<M: Metrics> Guarded<M> {
     /// A scope around what was entered.
     #[inline]
     pub(super) fn of(block: Option<BlockRef>, mut metrics: M) -> Self {
@@ -43,16 +27,16 @@ impl<M: Metrics> Scope<M> {
                 block.raise(BEGAN_UNWINDING);
             }
         }
-        Scope { block, metrics }
+        Guarded { block, metrics }
     }
 
     /// A scope without a span.
     pub const fn none() -> Self {
-        Scope { block: None, metrics: M::NONE }
+        Guarded { block: None, metrics: M::NONE }
     }
 }
 
-impl<M: Metrics> Drop for Scope<M> {
+impl<M: Metrics> Drop for Guarded<M> {
     #[inline]
     fn drop(&mut self) {
         if !self.metrics.is_none() {
@@ -79,10 +63,44 @@ fn leave(block: BlockRef) {
     });
 }
 
+/// The span of a block of code: it ends when the guard is dropped. Made by `tc_scope!`.
+///
+/// It cannot go to another thread. Guards dropped out of order, or never, leave the other spans as they are.
+///
+/// ```
+/// use tracecast::prelude::*;
+///
+/// let captured = tracecast::testing::capture(|| {
+///     let _load = tc_scope!("Store/Load");
+///     drop(tc_scope!("Store/Read"));
+/// });
+/// captured.assert_tree("
+///     Store/Load
+///       Store/Read
+/// ");
+/// ```
+#[must_use = "the span ends when the guard is dropped; bind it to a name, as in `let _scope = tc_scope!(..);`"]
+pub struct Scope(Guarded);
+
+impl Scope {
+    /// The scope of what was entered.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub fn of(guarded: Guarded) -> Self {
+        Scope(guarded)
+    }
+
+    /// A scope without a span.
+    #[doc(hidden)]
+    pub const fn none() -> Self {
+        Scope(Guarded::none())
+    }
+}
+
 impl From<Scope> for Span {
     /// Takes the scope off the thread: it is entered where the span is.
     fn from(scope: Scope) -> Self {
-        let Some(block) = ManuallyDrop::new(scope).block else { return Span::none() };
+        let Some(block) = ManuallyDrop::new(scope.0).block else { return Span::none() };
         local::with(|local| local.remove(block));
         bridge::left(block);
         Span::owning(block)
