@@ -21,4 +21,5 @@ pub(crate) mod sample;
 pub(crate) mod sampler;
 pub(crate) mod shared;
 pub(crate) mod slot;
+pub(crate) mod view;
 pub(crate) mod xid;

@@ -7,10 +7,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::config::Config;
+use crate::event::Events;
 use crate::gpu::availability::Availability;
 use crate::gpu::filter::Filter;
 use crate::gpu::metrics::MOST_GPUS;
 use crate::gpu::slot::Slot;
+use crate::gpu::view::Gpu;
 use crate::gpu::{sampler, xid};
 use crate::stop::Stop;
 
@@ -23,6 +25,7 @@ pub(crate) struct Shared {
     filter: Filter,
     pub(crate) stop: Stop,
     pub(crate) availability: Availability,
+    events: Arc<Events>,
     gpus: Mutex<BTreeMap<u32, Arc<Slot>>>,
     /// Threads that the end waits for, a little.
     ending: Mutex<Vec<JoinHandle<()>>>,
@@ -32,6 +35,7 @@ impl Shared {
     pub(crate) fn new(config: Config) -> Self {
         Shared {
             filter: Filter::of_environment(config.devices.as_deref()),
+            events: Arc::new(Events::new(config.event_handler.clone())),
             config,
             stop: Stop::default(),
             availability: Availability::default(),
@@ -53,6 +57,19 @@ impl Shared {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// All GPUs as the program sees them, by index.
+    pub(crate) fn views(&self) -> Vec<Gpu> {
+        self.gpus().values().filter_map(|slot| slot.view()).collect()
+    }
+
+    /// Starts the thread that calls the program's handler, if there is one.
+    pub(crate) fn handle_events(&self) {
+        if self.events.has_handler() {
+            let events = self.events.clone();
+            self.awaits(self.thread("tracecast-gpu-events", move || events.run()));
+        }
+    }
+
     /// Whether a GPU sleeps: to load the library could wake it.
     pub(crate) fn is_any_asleep(&self) -> bool {
         self.gpus().values().any(|slot| slot.is_asleep())
@@ -72,7 +89,7 @@ impl Shared {
     }
 
     fn gpu(self: &Arc<Self>, index: u32) -> Arc<Slot> {
-        let slot = Arc::new(Slot::new(index, self.config.names));
+        let slot = Arc::new(Slot::new(index, self.config.names, self.events.clone()));
         let (asking, of_asking) = (self.clone(), slot.clone());
         let (waiting, of_waiting) = (self.clone(), slot.clone());
         let sampler = self.thread(&format!("tracecast-gpu-{index}"), move || {
@@ -97,6 +114,7 @@ impl Shared {
         let tick = (interval / 2).min(Duration::from_secs(1));
         while !self.stop.wait(tick) {
             self.availability.watch(stale_after);
+            self.events.log_overflow();
             for slot in self.gpus().values() {
                 slot.watch(interval, stale_after);
             }
@@ -105,6 +123,7 @@ impl Shared {
 
     pub(crate) fn end(&self) {
         self.stop.set();
+        self.events.close();
         self.availability.retire();
         let gpus = std::mem::take(&mut *self.gpus());
         gpus.values().for_each(|slot| slot.retire());

@@ -3,21 +3,24 @@
 //! The thread that asks the GPU and the one that watches both change its metrics; whoever does holds the lock of the
 //! slot, and never calls the driver meanwhile. So a sample that comes back late is shown whole or not at all.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use tracecast::InternedKey;
 
+use crate::event::{Events, GpuEvent, GpuEventKind};
 use crate::gpu::conventional::{Id, hw_id};
 use crate::gpu::fault::Fault;
 use crate::gpu::metrics::*;
 use crate::gpu::publish::{self, Subject, Totals};
 use crate::gpu::sample::Sample;
+use crate::gpu::view::{Description, Gpu, GpuState};
 use crate::names::Names;
 
 pub(crate) struct Slot {
     pub(crate) gpu: u32,
     names: Names,
+    events: Arc<Events>,
     state: Mutex<State>,
 }
 
@@ -29,22 +32,40 @@ struct State {
     asking: Option<Instant>,
     /// When the newest values came.
     sampled: Option<Instant>,
-    /// Whether values are shown; not known at first.
-    up: Option<bool>,
+    /// The newest values, for as long as they are shown.
+    sample: Option<Sample>,
+    health: Health,
     /// It sleeps: it is well, and has no values.
     asleep: bool,
     /// The monitor has ended: nothing is shown any more.
     retired: bool,
     identity: Option<Identity>,
+    description: Description,
     totals: Totals,
+}
+
+/// Whether a GPU answers.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Health {
+    #[default]
+    Unknown,
+    Up,
+    Hung,
+    Lost,
+}
+
+impl Health {
+    fn is_up(self) -> Option<bool> {
+        (self != Health::Unknown).then_some(self == Health::Up)
+    }
 }
 
 /// What a GPU is called, as labels.
 type Identity = (<uuid as tracecast::Key>::Value, <model as tracecast::Key>::Value, <pci as tracecast::Key>::Value);
 
 impl Slot {
-    pub(crate) fn new(gpu: u32, names: Names) -> Self {
-        Slot { gpu, names, state: Mutex::default() }
+    pub(crate) fn new(gpu: u32, names: Names, events: Arc<Events>) -> Self {
+        Slot { gpu, names, events, state: Mutex::default() }
     }
 
     /// The GPU as metrics know it.
@@ -76,6 +97,8 @@ impl Slot {
                 state.totals = Totals::default();
             }
         }
+        let [uuid, model, pci_bus_id] = [of_uuid, of_model, of_pci].map(|text| Some(text.to_owned()));
+        state.description = Description { uuid, model, pci_bus_id };
         if self.names == Names::SemanticConventions {
             self.call(&mut state, hw_id::intern(of_uuid));
         }
@@ -86,7 +109,7 @@ impl Slot {
         if state.id == Some(id) {
             return;
         }
-        if state.up.is_some() {
+        if state.health != Health::Unknown {
             publish::gauges(self.subject(state), &Sample::default());
             publish::up(self.subject(state), None);
         }
@@ -101,9 +124,9 @@ impl Slot {
             SAMPLE_DURATION.set(now.duration_since(start).as_secs_f64(), (self.gpu,));
         }
         // Whatever it moved while it was not seen is not known.
-        let last = state.sampled.filter(|_| state.up == Some(true) && !state.asleep);
+        let last = state.sampled.filter(|_| state.health == Health::Up && !state.asleep);
         let since = last.map_or(Duration::ZERO, |last| now.duration_since(last));
-        (state.sampled, state.up, state.asleep) = (Some(now), Some(true), false);
+        (state.sampled, state.sample, state.asleep) = (Some(now), Some(*sample), false);
         ASLEEP.set(0_u64, (self.gpu,));
         // Each time, as metrics may have been switched on meanwhile.
         if let Some((uuid, model, pci)) = state.identity {
@@ -116,6 +139,25 @@ impl Slot {
         publish::counters(of, sample, &mut state.totals, since);
         // Last: who reads meanwhile sees no GPU that is up and has no values.
         publish::up(of, Some(true));
+        self.recover(state);
+    }
+
+    /// The GPU answers.
+    fn recover(&self, mut state: MutexGuard<'_, State>) {
+        let before = std::mem::replace(&mut state.health, Health::Up);
+        if matches!(before, Health::Hung | Health::Lost) {
+            self.push(&state, GpuEventKind::Recovered);
+            drop(state);
+            log::info!(target: "tracecast_nvml", "GPU {} answers again", self.gpu);
+        }
+    }
+
+    /// Queues an event for the program. The lock of the state is held, so events are queued in their order.
+    fn push(&self, state: &State, kind: GpuEventKind) {
+        if self.events.has_handler() {
+            let (uuid, time) = (state.description.uuid.clone(), SystemTime::now());
+            self.events.push(GpuEvent { gpu: self.gpu, uuid, time, kind });
+        }
     }
 
     /// The GPU sleeps, and is not asked.
@@ -123,9 +165,12 @@ impl Slot {
         let Some(mut state) = self.live() else { return };
         state.asking = None;
         if !std::mem::replace(&mut state.asleep, true) {
+            state.sample = None;
             publish::gauges(self.subject(&state), &Sample::default());
         }
         ASLEEP.set(1_u64, (self.gpu,));
+        publish::up(self.subject(&state), Some(true));
+        self.recover(state);
     }
 
     pub(crate) fn is_asleep(&self) -> bool {
@@ -136,7 +181,10 @@ impl Slot {
     pub(crate) fn lose(&self, fault: Fault) {
         let Some(mut state) = self.live() else { return };
         state.asking = None;
-        self.hide(&mut state);
+        if state.health != Health::Lost {
+            self.push(&state, GpuEventKind::Lost { error: fault.text() });
+        }
+        self.hide(&mut state, Health::Lost);
         if fault == Fault::NotFound {
             self.vacate(&mut state);
         }
@@ -165,23 +213,33 @@ impl Slot {
         let is_old = |then| since(then) > stale_after;
         let asking = state.asking.map(since).unwrap_or_default();
         STUCK.set(if asking > interval { asking.as_secs_f64() } else { 0.0 }, (self.gpu,));
-        let is_stale = match state.up {
+        let is_stale = match state.health {
             // One that sleeps has no new values, but may hang as it wakes.
-            Some(true) => asking > stale_after || !state.asleep && state.sampled.is_some_and(is_old),
-            Some(false) => false,
-            None => asking > stale_after,
+            Health::Up => asking > stale_after || !state.asleep && state.sampled.is_some_and(is_old),
+            Health::Hung | Health::Lost => false,
+            Health::Unknown => asking > stale_after,
         };
         if is_stale {
-            self.hide(&mut state);
+            self.hide(&mut state, Health::Hung);
+            self.push(&state, GpuEventKind::Hung);
         }
         // Each time, as metrics may have been switched on meanwhile.
-        state.up.into_iter().for_each(|up| publish::up(self.subject(&state), Some(up)));
+        state.health.is_up().into_iter().for_each(|up| publish::up(self.subject(&state), Some(up)));
+        drop(state);
+        if is_stale {
+            log::error!(
+                target: "tracecast_nvml",
+                "GPU {} hangs: a driver call has not returned for {stale_after:?}; its values are absent until it does",
+                self.gpu
+            );
+        }
     }
 
     /// The monitor has ended: everything is a gap, whatever comes back later.
     pub(crate) fn retire(&self) {
         let Some(mut state) = self.live() else { return };
-        self.hide(&mut state);
+        let health = state.health;
+        self.hide(&mut state, health);
         publish::up(self.subject(&state), None);
         SAMPLE_AGE.clear((self.gpu,));
         STUCK.clear((self.gpu,));
@@ -197,8 +255,8 @@ impl Slot {
         self.live().is_none()
     }
 
-    fn hide(&self, state: &mut State) {
-        (state.up, state.asleep) = (Some(false), false);
+    fn hide(&self, state: &mut State, health: Health) {
+        (state.health, state.sample, state.asleep) = (health, None, false);
         ASLEEP.clear((self.gpu,));
         SAMPLE_DURATION.clear((self.gpu,));
         publish::gauges(self.subject(state), &Sample::default());
@@ -211,12 +269,27 @@ impl Slot {
         PCI_INFO.clear((self.gpu, pci));
     }
 
-    /// Does something with metrics of the GPU, unless the monitor has ended; whether it did.
-    pub(crate) fn record(&self, record: impl FnOnce(Subject)) -> bool {
+    /// Queues an XID for the program and has `record` count it, unless the monitor has ended; whether it did.
+    pub(crate) fn xid(&self, number: u64, record: impl FnOnce(Subject)) -> bool {
         let state = self.live();
         if let Some(state) = &state {
+            self.push(state, GpuEventKind::Xid(number));
             record(self.subject(state));
         }
         state.is_some()
+    }
+
+    /// The GPU as the program sees it, unless the monitor has ended.
+    pub(crate) fn view(&self) -> Option<Gpu> {
+        let state = self.live()?;
+        let seen = match state.health {
+            Health::Unknown => GpuState::Starting,
+            Health::Up if state.asleep => GpuState::Asleep,
+            Health::Up => GpuState::Up,
+            Health::Hung => GpuState::Hung,
+            Health::Lost => GpuState::Lost,
+        };
+        let age = state.sampled.map(|sampled| sampled.elapsed());
+        Some(Gpu::new(self.gpu, state.description.clone(), seen, age, &state.sample.unwrap_or_default()))
     }
 }

@@ -90,7 +90,7 @@ fn number(error: XidError) -> u64 {
 }
 
 fn seen(slot: &Slot, number: u64) {
-    let is_recorded = slot.record(|of| {
+    let is_recorded = slot.xid(number, |of| {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // Before the counter: who sees that sees this too.
         recent::push(of.gpu, Recent { number, time });
