@@ -131,7 +131,8 @@ impl Config {
         self
     }
 
-    /// The GPUs that are looked after, by index (`0`) or by UUID or the start of one (`GPU-5a3c`).
+    /// The GPUs that are looked after, by index (`0`) or by UUID or the start of one (`GPU-5a3c`). A GPU that is named by its UUID
+    /// is followed to any index; an index is whichever GPU the driver has there.
     ///
     /// Without this `NVIDIA_VISIBLE_DEVICES` and `CUDA_VISIBLE_DEVICES` say which. Indices are NVML's, which are those of
     /// CUDA where all GPUs are alike or `CUDA_DEVICE_ORDER` is `PCI_BUS_ID`.

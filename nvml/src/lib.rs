@@ -46,7 +46,7 @@ mod total;
 
 pub use crate::config::Config;
 pub use crate::event::{GpuEvent, GpuEventKind};
-pub use crate::gpu::device::{OnDevice, on_device};
+pub use crate::gpu::device::{DeviceId, OnDevice, on_device};
 pub use crate::gpu::view::{Gpu, GpuState};
 #[cfg(feature = "__internals")]
 #[doc(hidden)]

@@ -1,4 +1,6 @@
-//! What is known of one GPU, and since when.
+//! What is known of one GPU, which is one UUID, and since when.
+//!
+//! A slot is filled by the thread of one index of the driver. What the thread of another index brings is ignored.
 //!
 //! The thread that asks the GPU and the one that watches both change its metrics; whoever does holds the lock of the
 //! slot, and never calls the driver meanwhile. So a sample that comes back late is shown whole or not at all.
@@ -18,6 +20,7 @@ use crate::gpu::view::{Description, Gpu, GpuState};
 use crate::names::Names;
 
 pub(crate) struct Slot {
+    /// The label of the GPU.
     pub(crate) gpu: u32,
     names: Names,
     events: Arc<Events>,
@@ -26,6 +29,10 @@ pub(crate) struct Slot {
 
 #[derive(Default)]
 struct State {
+    /// The index of the driver whose thread fills this slot.
+    index: Option<u32>,
+    /// Since when no thread does.
+    left: Option<Instant>,
     /// What the conventions call it, if it has said that.
     id: Option<Id>,
     /// Since when the driver has been asked, if it is being asked.
@@ -60,8 +67,14 @@ impl Health {
     }
 }
 
-/// What a GPU is called, as labels.
-type Identity = (<uuid as tracecast::Key>::Value, <model as tracecast::Key>::Value, <pci as tracecast::Key>::Value);
+/// What a GPU is called, and its index in the driver, as labels.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Identity {
+    uuid: <uuid as tracecast::Key>::Value,
+    model: <model as tracecast::Key>::Value,
+    pci: <pci as tracecast::Key>::Value,
+    index: u32,
+}
 
 impl Slot {
     pub(crate) fn new(gpu: u32, names: Names, events: Arc<Events>) -> Self {
@@ -79,23 +92,58 @@ impl Slot {
         (!state.retired).then_some(state)
     }
 
-    /// The driver is about to be called.
-    pub(crate) fn asks(&self) {
+    /// The state, unless the monitor has ended or the slot is filled from elsewhere.
+    fn filled_from(&self, index: u32) -> Option<MutexGuard<'_, State>> {
+        self.live().filter(|state| state.index == Some(index))
+    }
+
+    pub(crate) fn is_filled_from(&self, index: u32) -> bool {
+        self.filled_from(index).is_some()
+    }
+
+    /// From now on the slot is filled from this index.
+    pub(crate) fn take(&self, index: u32) {
+        let Some(mut state) = self.live() else { return };
+        if state.index.replace(index) != Some(index) {
+            (state.asking, state.left) = (None, None);
+        }
+    }
+
+    /// Nobody fills the slot.
+    pub(crate) fn leave(&self) {
         if let Some(mut state) = self.live() {
+            (state.index, state.left) = (None, Some(Instant::now()));
+        }
+    }
+
+    pub(crate) fn has_uuid(&self) -> bool {
+        self.live().is_some_and(|state| state.description.uuid.is_some())
+    }
+
+    pub(crate) fn has_this_uuid(&self, uuid: &str) -> bool {
+        self.live().is_some_and(|state| state.description.uuid.as_deref() == Some(uuid))
+    }
+
+    /// The UUID, if nobody has filled the slot for that long.
+    pub(crate) fn uuid_if_left_for(&self, pause: Duration) -> Option<String> {
+        let state = self.live()?;
+        state.left.filter(|left| left.elapsed() > pause).and_then(|_| state.description.uuid.clone())
+    }
+
+    /// The driver is about to be called.
+    pub(crate) fn asks(&self, index: u32) {
+        if let Some(mut state) = self.filled_from(index) {
             state.asking = Some(Instant::now());
         }
     }
 
     /// The GPU said who it is.
-    pub(crate) fn is(&self, of_uuid: &str, of_model: &str, of_pci: &str) {
-        let Some(mut state) = self.live() else { return };
-        let new = (uuid::intern(of_uuid), model::intern(of_model), pci::intern(of_pci));
+    pub(crate) fn is(&self, index: u32, of_uuid: &str, of_model: &str, of_pci: &str) {
+        let Some(mut state) = self.filled_from(index) else { return };
+        let (uuid, model, pci) = (uuid::intern(of_uuid), model::intern(of_model), pci::intern(of_pci));
+        let new = Identity { uuid, model, pci, index };
         if let Some(old) = state.identity.replace(new).filter(|old| *old != new) {
             self.forget(old);
-            if old.0 != new.0 {
-                // Another GPU: it has counted from elsewhere.
-                state.totals = Totals::default();
-            }
         }
         let [uuid, model, pci_bus_id] = [of_uuid, of_model, of_pci].map(|text| Some(text.to_owned()));
         state.description = Description { uuid, model, pci_bus_id };
@@ -117,8 +165,8 @@ impl Slot {
     }
 
     /// The GPU has answered.
-    pub(crate) fn show(&self, sample: &Sample) {
-        let Some(mut state) = self.live() else { return };
+    pub(crate) fn show(&self, index: u32, sample: &Sample) {
+        let Some(mut state) = self.filled_from(index) else { return };
         let now = Instant::now();
         if let Some(start) = state.asking.take() {
             SAMPLE_DURATION.set(now.duration_since(start).as_secs_f64(), (self.gpu,));
@@ -129,10 +177,11 @@ impl Slot {
         (state.sampled, state.sample, state.asleep) = (Some(now), Some(*sample), false);
         ASLEEP.set(0_u64, (self.gpu,));
         // Each time, as metrics may have been switched on meanwhile.
-        if let Some((uuid, model, pci)) = state.identity {
-            INFO.set(1_u64, (self.gpu, uuid));
-            MODEL_INFO.set(1_u64, (self.gpu, model));
-            PCI_INFO.set(1_u64, (self.gpu, pci));
+        if let Some(identity) = state.identity {
+            INFO.set(1_u64, (self.gpu, identity.uuid));
+            MODEL_INFO.set(1_u64, (self.gpu, identity.model));
+            PCI_INFO.set(1_u64, (self.gpu, identity.pci));
+            INDEX_INFO.set(1_u64, (self.gpu, identity.index));
         }
         let of = self.subject(&state);
         publish::gauges(of, sample);
@@ -161,8 +210,8 @@ impl Slot {
     }
 
     /// The GPU sleeps, and is not asked.
-    pub(crate) fn sleep(&self) {
-        let Some(mut state) = self.live() else { return };
+    pub(crate) fn sleep(&self, index: u32) {
+        let Some(mut state) = self.filled_from(index) else { return };
         state.asking = None;
         if !std::mem::replace(&mut state.asleep, true) {
             state.sample = None;
@@ -177,29 +226,21 @@ impl Slot {
         self.live().is_some_and(|state| state.asleep)
     }
 
-    /// The GPU does not answer as it should; the driver is not being asked.
-    pub(crate) fn lose(&self, fault: Fault) {
-        let Some(mut state) = self.live() else { return };
+    /// The GPU does not answer as it should; the driver is not being asked. False if the slot is filled from elsewhere.
+    pub(crate) fn lose(&self, index: u32, fault: Fault) -> bool {
+        let Some(mut state) = self.filled_from(index) else { return false };
         state.asking = None;
         if state.health != Health::Lost {
             self.push(&state, GpuEventKind::Lost { error: fault.text() });
         }
         self.hide(&mut state, Health::Lost);
-        if fault == Fault::NotFound {
-            self.vacate(&mut state);
-        }
-    }
-
-    /// There is no GPU at this index any more, and whichever comes next may be another.
-    fn vacate(&self, state: &mut State) {
-        if state.id.is_some() {
-            publish::up(self.subject(state), None);
-        }
-        if let Some(identity) = state.identity.take() {
+        if fault == Fault::NotFound
+            && let Some(identity) = state.identity.take()
+        {
+            // The driver does not have it: it may return in another place.
             self.forget(identity);
         }
-        (state.id, state.totals) = (None, Totals::default());
-        publish::up(self.subject(state), Some(false));
+        true
     }
 
     /// Looks at the clock: what has become too old is a gap.
@@ -250,11 +291,6 @@ impl Slot {
         state.retired = true;
     }
 
-    /// Whether nothing is shown of this GPU any more.
-    pub(crate) fn is_retired(&self) -> bool {
-        self.live().is_none()
-    }
-
     fn hide(&self, state: &mut State, health: Health) {
         (state.health, state.sample, state.asleep) = (health, None, false);
         ASLEEP.clear((self.gpu,));
@@ -263,10 +299,11 @@ impl Slot {
         publish::up(self.subject(state), Some(false));
     }
 
-    fn forget(&self, (uuid, model, pci): Identity) {
-        INFO.clear((self.gpu, uuid));
-        MODEL_INFO.clear((self.gpu, model));
-        PCI_INFO.clear((self.gpu, pci));
+    fn forget(&self, identity: Identity) {
+        INFO.clear((self.gpu, identity.uuid));
+        MODEL_INFO.clear((self.gpu, identity.model));
+        PCI_INFO.clear((self.gpu, identity.pci));
+        INDEX_INFO.clear((self.gpu, identity.index));
     }
 
     /// Queues an XID for the program and has `record` count it, unless the monitor has ended; whether it did.
@@ -290,6 +327,8 @@ impl Slot {
             Health::Lost => GpuState::Lost,
         };
         let age = state.sampled.map(|sampled| sampled.elapsed());
-        Some(Gpu::new(self.gpu, state.description.clone(), seen, age, &state.sample.unwrap_or_default()))
+        let index = state.identity.map(|identity| identity.index);
+        let sample = state.sample.unwrap_or_default();
+        Some(Gpu::new((self.gpu, index), state.description.clone(), seen, age, &sample))
     }
 }

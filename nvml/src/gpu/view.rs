@@ -25,6 +25,8 @@ use crate::gpu::sample::Sample;
 pub struct Gpu {
     /// The GPU, as in the label `gpu` of its metrics.
     pub gpu: u32,
+    /// The index that the driver has for the GPU now; `None` while the driver does not have it.
+    pub index: Option<u32>,
     /// The UUID; `None` until the GPU has answered once.
     pub uuid: Option<String>,
     /// The product name.
@@ -87,11 +89,18 @@ pub(crate) struct Description {
 }
 
 impl Gpu {
-    pub(crate) fn new(gpu: u32, of: Description, state: GpuState, age: Option<Duration>, sample: &Sample) -> Self {
+    pub(crate) fn new(
+        (gpu, index): (u32, Option<u32>),
+        of: Description,
+        state: GpuState,
+        age: Option<Duration>,
+        sample: &Sample,
+    ) -> Self {
         let watts = |milliwatts: u32| f64::from(milliwatts) / 1e3;
         let hertz = |megahertz: u32| f64::from(megahertz) * 1e6;
         Gpu {
             gpu,
+            index,
             uuid: of.uuid,
             model: of.model,
             pci_bus_id: of.pci_bus_id,
