@@ -61,8 +61,8 @@ pub enum GpuEventKind {
     Xid(u64),
     /// The driver refuses calls for the GPU. The monitor looks for it again until it answers.
     Lost {
-        /// Why, as in the label `error` of `tc_nvml_errors_total`: `gpu_lost`, `reset_required`, `uninitialized` (the
-        /// driver was loaded again), `not_found`.
+        /// Why, as in the label `error` of `tc_nvml_errors_total`, such as `gpu_lost`, `reset_required`, `not_found` or
+        /// `uninitialized`, after which the driver was loaded again.
         error: &'static str,
     },
     /// A driver call for the GPU has not returned for three intervals.
