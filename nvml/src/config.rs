@@ -1,8 +1,10 @@
 //! What is looked after, and how often.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use crate::event::{GpuEvent, Handler};
 use crate::names::Names;
 
 /// What a monitor does.
@@ -26,6 +28,7 @@ pub struct Config {
     pub(crate) devices: Option<Vec<String>>,
     pub(crate) sysfs: PathBuf,
     pub(crate) names: Names,
+    pub(crate) event_handler: Option<Handler>,
 }
 
 impl Default for Config {
@@ -43,6 +46,7 @@ impl Default for Config {
             devices: None,
             sysfs: PathBuf::from("/sys"),
             names: Names::default(),
+            event_handler: None,
         }
     }
 }
@@ -127,7 +131,8 @@ impl Config {
         self
     }
 
-    /// The GPUs that are looked after, by index (`0`) or by UUID or the start of one (`GPU-5a3c`).
+    /// The GPUs that are looked after, by index (`0`) or by UUID or the start of one (`GPU-5a3c`). A GPU that is named by its UUID
+    /// is followed to any index; an index is whichever GPU the driver has there.
     ///
     /// Without this `NVIDIA_VISIBLE_DEVICES` and `CUDA_VISIBLE_DEVICES` say which. Indices are NVML's, which are those of
     /// CUDA where all GPUs are alike or `CUDA_DEVICE_ORDER` is `PCI_BUS_ID`.
@@ -184,6 +189,29 @@ impl Config {
     #[must_use]
     pub fn with_names(mut self, names: Names) -> Self {
         self.names = names;
+        self
+    }
+
+    /// Calls `handler` when a GPU reports an XID, is lost, hangs or recovers; another call replaces it.
+    ///
+    /// The handler runs on a thread of its own, one event at a time, in the order in which they happened. The monitor never
+    /// waits for it: up to 256 events wait, beyond that XIDs are dropped first, and `tc_gpu_events_dropped_total` counts them.
+    /// If the handler panics, it is called for the next event all the same. When the monitor ends, waiting events are
+    /// discarded.
+    ///
+    /// Read [`Monitor::gpus`](crate::Monitor::gpus) for the current state.
+    ///
+    /// ```
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (sender, events) = channel();
+    /// let config = tracecast_nvml::Config::default().with_event_handler(move |event| {
+    ///     let _ = sender.send(event); // the receiver may be gone
+    /// });
+    /// ```
+    #[must_use]
+    pub fn with_event_handler(mut self, handler: impl Fn(GpuEvent) + Send + Sync + 'static) -> Self {
+        self.event_handler = Some(Handler(Arc::new(handler)));
         self
     }
 

@@ -17,6 +17,9 @@
 //! its unit and attributes: [`Config::with_names`]. Only one of the two is emitted. Links between GPUs, the activity of
 //! their parts, traffic over PCIe and some details are measured if [`Config`] says so.
 //!
+//! [`Monitor::gpus`] has the newest sample of each GPU for the program itself, and [`Config::with_event_handler`] calls it
+//! when one reports an error, is lost, hangs or recovers.
+//!
 //! An XID, which is an error that a GPU reports, is counted and logged; a span that holds [`on_device`] has an event for
 //! it.
 //!
@@ -32,6 +35,7 @@
 struct Readme;
 
 mod config;
+mod event;
 mod gpu;
 mod held;
 mod host;
@@ -41,7 +45,9 @@ mod stop;
 mod total;
 
 pub use crate::config::Config;
-pub use crate::gpu::device::{OnDevice, on_device};
+pub use crate::event::{GpuEvent, GpuEventKind};
+pub use crate::gpu::device::{DeviceId, OnDevice, on_device};
+pub use crate::gpu::view::{Gpu, GpuState};
 #[cfg(feature = "__internals")]
 #[doc(hidden)]
 pub use crate::host::bench as __bench;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Release};
 use crate::config::Config;
 use crate::gpu::finder;
 use crate::gpu::shared::Shared;
+use crate::gpu::view::Gpu;
 use crate::host;
 
 /// There is one monitor in a process: two would set the same gauges.
@@ -35,6 +36,7 @@ pub fn start(config: Config) -> Monitor {
         shared.awaits(thread);
     }
     if shared.config.gpus {
+        shared.handle_events();
         let (finding, watching) = (shared.clone(), shared.clone());
         shared.thread("tracecast-nvml", move || finder::run(&finding));
         shared.thread("tracecast-nvml-watch", move || watching.watch());
@@ -56,6 +58,21 @@ pub struct Monitor {
 }
 
 impl Monitor {
+    /// All GPUs that are looked after, each with its newest sample, by their index.
+    ///
+    /// It reads what the monitor's threads have found and calls no driver, so it returns at once, also while a GPU hangs. Just
+    /// after the start, and where there is no driver, there are none.
+    ///
+    /// ```
+    /// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
+    /// for gpu in monitor.gpus() {
+    ///     println!("GPU {}: {:?}, {:?} bytes used", gpu.gpu, gpu.state, gpu.memory_used_bytes);
+    /// }
+    /// ```
+    pub fn gpus(&self) -> Vec<Gpu> {
+        self.shared.as_ref().map(|shared| shared.views()).unwrap_or_default()
+    }
+
     /// Ends it, as dropping does: at once, also while a call of the driver hangs. All its gauges become gaps, and what
     /// such a call brings later is thrown away.
     ///

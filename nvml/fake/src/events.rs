@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::script::Script;
+use crate::value::Handle;
 
 /// Events of the script are numbered; those up to `seen` were delivered, or came before the set watched.
 #[derive(Debug, Default)]
 struct Set {
-    gpus: Vec<u32>,
+    gpus: Vec<Handle>,
     seen: u64,
 }
 
@@ -54,12 +55,12 @@ pub(crate) fn watch(number: usize, gpu: u32, script: &Script) -> bool {
     if set.gpus.is_empty() {
         set.seen = newest;
     }
-    set.gpus.push(gpu);
+    set.gpus.push(Handle::of(script, gpu, 0));
     true
 }
 
-/// The GPUs that a set watches.
-pub(crate) fn watched(number: usize) -> Option<Vec<u32>> {
+/// The GPUs that a set watches, of the generation in which it began to.
+pub(crate) fn watched(number: usize) -> Option<Vec<Handle>> {
     lock().open.get(&number).map(|set| set.gpus.clone())
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn watched(number: usize) -> Option<Vec<u32>> {
 pub(crate) fn take(number: usize, script: &Script) -> Option<Xid> {
     let mut sets = lock();
     let set = sets.open.get_mut(&number)?;
-    let new = of(script).filter(|event| event.number > set.seen && set.gpus.contains(&event.gpu));
+    let new = of(script).filter(|event| event.number > set.seen && set.gpus.iter().any(|of| of.gpu == event.gpu));
     let next = new.min_by_key(|event| event.number)?;
     set.seen = next.number;
     Some(next)

@@ -77,7 +77,7 @@ fn seconds() -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Handle {
     generation: u32,
-    gpu: u32,
+    pub(crate) gpu: u32,
     /// The number of the MIG instance, from 1; 0 is the GPU itself.
     instance: u32,
 }

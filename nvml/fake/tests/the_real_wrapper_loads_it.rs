@@ -88,6 +88,17 @@ fn an_xid_is_delivered_once_to_those_who_watch_its_gpu() {
 }
 
 #[test]
+fn a_set_of_events_does_not_outlive_a_driver_reload() {
+    let fake = Fake::new("").unwrap();
+    let nvml = load(&fake).unwrap();
+    let set = nvml.create_event_set().unwrap();
+    let gpu = nvml.device_by_index(0).unwrap();
+    let set = gpu.register_events(EventTypes::CRITICAL_XID_ERROR, set).unwrap();
+    fake.script("generation = 2; xid = 1:0:79").unwrap();
+    assert!(matches!(set.wait(10), Err(NvmlError::Uninitialized)));
+}
+
+#[test]
 fn mig_instances_share_the_memory_of_their_gpu() {
     let fake = Fake::new("gpu0.mig = 4; gpu0.memory_total = 4096").unwrap();
     let nvml = load(&fake).unwrap();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tracecast::{current, keys, tc_keys};
 
-use crate::gpu::recent;
+use crate::gpu::{label, recent};
 
 tc_keys! {
     /// The number of an XID.
@@ -13,11 +13,12 @@ tc_keys! {
     measure xid_time: f64 = "tc.gpu.xid.timestamp_seconds";
 }
 
-/// Says that the current span works on a GPU, which is named by its index in NVML, until the guard is dropped.
+/// Marks the current span as work on a GPU until the guard is dropped. The GPU is named by its index in NVML, or by its UUID or the
+/// start of one.
 ///
-/// The span gets the attribute `tc.device.id`. If the GPU reports XIDs meanwhile, the span that is current when the guard is
-/// dropped gets an event `gpu.xid` for each, with its number and time: the newest eight. So hold the guard in the span's
-/// own scope:
+/// The span gets the attribute `tc.device.id`, with the value of the label `gpu` of the GPU's metrics; a GPU that is named by a UUID
+/// which no monitor has seen gets none. If the GPU reports XIDs meanwhile, the span that is current when the guard is dropped gets
+/// an event `gpu.xid` for each, with its number and time: the newest eight. So hold the guard in the span's own scope:
 ///
 /// ```
 /// #[tracecast::tc_span("Worker/RunKernel")]
@@ -28,11 +29,44 @@ tc_keys! {
 /// # run_kernel(0);
 /// ```
 ///
-/// It costs two loads beside the attribute, and nothing waits. XIDs are seen while a [`Monitor`](crate::Monitor) runs;
+/// It takes a few loads beside the attribute, and nothing waits. XIDs are seen while a [`Monitor`](crate::Monitor) runs;
 /// one that the driver reports after the guard was dropped is counted and logged, and is on no span.
-pub fn on_device(index: u32) -> OnDevice {
-    current().set(keys::device, index);
-    OnDevice { gpu: index, seen: recent::count(index) }
+pub fn on_device(device: impl DeviceId) -> OnDevice {
+    let gpu = device.label();
+    if let Some(gpu) = gpu {
+        current().set(keys::device, gpu);
+    }
+    OnDevice { gpu, seen: gpu.map_or(0, recent::count) }
+}
+
+/// The index of a GPU in NVML, or its UUID or the start of one; for [`on_device`].
+///
+/// ```
+/// use tracecast_nvml::on_device;
+///
+/// drop((on_device(0), on_device("GPU-5a3c")));
+/// ```
+pub trait DeviceId: Named {}
+
+impl DeviceId for u32 {}
+impl DeviceId for &str {}
+
+/// Names a GPU. Not reachable from outside, so that no other crate implements [`DeviceId`].
+pub trait Named {
+    /// The label of the GPU, if it is known.
+    fn label(self) -> Option<u32>;
+}
+
+impl Named for u32 {
+    fn label(self) -> Option<u32> {
+        label::of_index(self)
+    }
+}
+
+impl Named for &str {
+    fn label(self) -> Option<u32> {
+        label::of_uuid(self)
+    }
 }
 
 /// Work goes on on a GPU for as long as this lives; see [`on_device`].
@@ -48,15 +82,15 @@ pub fn on_device(index: u32) -> OnDevice {
 /// ```
 #[must_use = "the span is told of XIDs that come while this lives; bind it to a name in the span's scope"]
 pub struct OnDevice {
-    gpu: u32,
+    gpu: Option<u32>,
     /// The XIDs that had come before.
     seen: u64,
 }
 
 impl Drop for OnDevice {
     fn drop(&mut self) {
-        if recent::count(self.gpu) != self.seen {
-            tell(self.gpu, self.seen);
+        if let Some(gpu) = self.gpu.filter(|gpu| recent::count(*gpu) != self.seen) {
+            tell(gpu, self.seen);
         }
     }
 }

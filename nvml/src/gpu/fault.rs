@@ -1,7 +1,9 @@
 //! What can be wrong with a driver, as a closed set.
 
+use std::borrow::Cow;
+
 use nvml_wrapper::error::NvmlError;
-use tracecast::TcLabel;
+use tracecast::{Label, TcLabel};
 
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TcLabel)]
@@ -45,6 +47,14 @@ impl Fault {
     pub(crate) fn ends_generation(self) -> bool {
         use Fault::{DriverNotLoaded, GpuLost, NotFound, ResetRequired, Uninitialized, VersionMismatch};
         matches!(self, GpuLost | ResetRequired | Uninitialized | VersionMismatch | DriverNotLoaded | NotFound)
+    }
+
+    /// The fault as in labels.
+    pub(crate) fn text(self) -> &'static str {
+        match <Fault as Label>::value(self.ordinal()) {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(_) => unreachable!("the texts of a derived label are constants"),
+        }
     }
 
     /// Whether asking again soon is in vain.

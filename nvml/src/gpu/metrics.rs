@@ -102,8 +102,11 @@ impl Label for Xid {
 }
 
 tc_keys! {
-    /// The GPU, by its index in NVML.
+    /// The GPU, by a number that belongs to its UUID: the first index in NVML under which the process saw it, unless another
+    /// GPU had that.
     pub(crate) label gpu: Index<32> = "gpu";
+    /// The GPU's index in NVML now.
+    pub(crate) label index: Index<32> = "index";
     /// Its identifier.
     pub(crate) label uuid: Interned<32> = "uuid";
     /// Its product name.
@@ -154,6 +157,8 @@ tc_metrics! {
     pub(crate) static MODEL_INFO: Gauge<(gpu, model), u64> = "tc_gpu_model_info";
     /// 1 with the GPU's place on the PCI bus.
     pub(crate) static PCI_INFO: Gauge<(gpu, pci), u64> = "tc_gpu_pci_info";
+    /// 1 with the index that the driver has for the GPU now.
+    pub(crate) static INDEX_INFO: Gauge<(gpu, index), u64> = "tc_gpu_index_info";
     /// 1 with the version of the driver.
     pub(crate) static DRIVER_INFO: Gauge<(driver,), u64> = "tc_nvml_driver_info";
 

@@ -1,4 +1,6 @@
-//! The thread that asks one GPU.
+//! The thread that asks the GPU at one index.
+
+use std::sync::Arc;
 
 use nvml_wrapper::error::NvmlError;
 
@@ -6,58 +8,92 @@ use crate::config::Config;
 use crate::gpu::asker::Asker;
 use crate::gpu::driver::with_driver;
 use crate::gpu::fault::Fault;
-use crate::gpu::filter::Filter;
 use crate::gpu::metrics::ERRORS;
 use crate::gpu::power::Power;
+use crate::gpu::registry::Registry;
 use crate::gpu::slot::Slot;
 use crate::stop::{Backoff, Stop};
 
-/// Asks until the end. A GPU that is lost is looked for again, from the library on, with growing pauses.
-pub(crate) fn run(config: &Config, filter: &Filter, slot: &Slot, stop: &Stop) {
+/// Asks for the GPU at one index until the end, or until that index has a GPU that is not wanted. `slot` is filled until the UUID
+/// of the GPU is known. A GPU that is lost is looked for again, from the library on, with growing pauses.
+///
+/// The number of GPUs, if this thread filled the slot of another GPU before: that may be at another index now.
+pub(crate) fn run(
+    config: &Config,
+    registry: &Registry,
+    index: u32,
+    mut slot: Option<Arc<Slot>>,
+    stop: &Stop,
+) -> Option<u32> {
     let mut backoff = Backoff::new(config.interval, config.longest_pause());
     let mut known = None;
     while !stop.is_set() {
         let mut answered = false;
-        slot.asks();
-        let Err(fault) = generation(config, filter, slot, stop, &mut answered) else { return };
+        slot.iter().for_each(|slot| slot.asks(index));
+        let had_uuid = slot.as_ref().is_some_and(|slot| slot.is_filled_from(index) && slot.has_uuid());
+        let fault = match generation(config, registry, index, &mut slot, stop, &mut answered) {
+            Ok(Over::Ended) => return None,
+            Ok(Over::Refused { count }) => {
+                registry.refuse(index);
+                return had_uuid.then_some(count);
+            }
+            Err(fault) => fault,
+        };
         ERRORS.add(1_u64, (fault,));
-        slot.lose(fault);
+        let lost = slot.as_ref().filter(|slot| slot.lose(index, fault));
         if answered {
             backoff.reset();
         }
         // One line for each loss, not for each attempt to find it again.
-        if answered || known != Some(fault) {
+        if let Some(slot) = lost.filter(|_| answered || known != Some(fault)) {
             log::warn!(target: "tracecast_nvml", "GPU {} does not answer ({fault:?}); looking for it again", slot.gpu);
         }
         known = Some(fault);
         stop.wait(backoff.next());
     }
+    None
 }
 
-/// Asks for as long as handles are worth something. It is over without a fault at the end, and if the GPU is not wanted.
-fn generation(config: &Config, filter: &Filter, slot: &Slot, stop: &Stop, answered: &mut bool) -> Result<(), Fault> {
+/// Why a thread need not ask any more.
+enum Over {
+    Ended,
+    /// The GPU is not wanted. There are `count`.
+    Refused {
+        count: u32,
+    },
+}
+
+/// Asks for as long as handles are worth something.
+fn generation(
+    config: &Config,
+    registry: &Registry,
+    index: u32,
+    slot: &mut Option<Arc<Slot>>,
+    stop: &Stop,
+    answered: &mut bool,
+) -> Result<Over, Fault> {
     with_driver(config, |nvml| {
-        let gpu = nvml.device_by_index(slot.gpu).map_err(lost)?;
+        let gpu = nvml.device_by_index(index).map_err(lost)?;
         let uuid = gpu.uuid().map_err(lost)?;
-        if filter.selects(slot.gpu, nvml.device_count().map_err(lost)?, Some(&uuid)) == Some(false) {
-            slot.retire();
-            return Ok(());
-        }
+        let count = nvml.device_count().map_err(lost)?;
+        *slot = registry.claim(index, count, &uuid);
+        let Some(slot) = slot else { return Ok(Over::Refused { count }) };
+        slot.asks(index);
         let text = |text: Result<String, NvmlError>| text.unwrap_or_else(|_| "unknown".to_owned());
         let bus_id = text(gpu.pci_info().map(|pci| pci.bus_id));
-        slot.is(&uuid, &text(gpu.name()), &bus_id);
+        slot.is(index, &uuid, &text(gpu.name()), &bus_id);
         let mut power = Power::open(&config.sysfs, &bus_id);
         let mut asker = Asker::new(&gpu, config);
         loop {
             if power.is_asleep() {
-                slot.sleep();
+                slot.sleep(index);
             } else {
-                slot.asks();
-                slot.show(&asker.sample()?);
+                slot.asks(index);
+                slot.show(index, &asker.sample()?);
             }
             *answered = true;
             if stop.wait(config.interval) {
-                return Ok(());
+                return Ok(Over::Ended);
             }
         }
     })

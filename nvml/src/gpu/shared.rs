@@ -1,16 +1,16 @@
 //! What the threads of a monitor share, and the threads themselves.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::config::Config;
+use crate::event::Events;
 use crate::gpu::availability::Availability;
 use crate::gpu::filter::Filter;
-use crate::gpu::metrics::MOST_GPUS;
-use crate::gpu::slot::Slot;
+use crate::gpu::registry::{Registry, Vacancy};
+use crate::gpu::view::Gpu;
 use crate::gpu::{sampler, xid};
 use crate::stop::Stop;
 
@@ -20,69 +20,75 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// What the threads of a monitor share.
 pub(crate) struct Shared {
     pub(crate) config: Config,
-    filter: Filter,
+    registry: Registry,
     pub(crate) stop: Stop,
     pub(crate) availability: Availability,
-    gpus: Mutex<BTreeMap<u32, Arc<Slot>>>,
+    events: Arc<Events>,
     /// Threads that the end waits for, a little.
     ending: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Shared {
     pub(crate) fn new(config: Config) -> Self {
+        let filter = Filter::of_environment(config.devices.as_deref());
+        let events = Arc::new(Events::new(config.event_handler.clone()));
         Shared {
-            filter: Filter::of_environment(config.devices.as_deref()),
+            registry: Registry::new(filter, config.names, events.clone()),
+            events,
             config,
             stop: Stop::default(),
             availability: Availability::default(),
-            gpus: Mutex::default(),
             ending: Mutex::default(),
         }
     }
 
     /// Has the end wait for this thread, a little.
     pub(crate) fn awaits(&self, thread: Option<JoinHandle<()>>) {
-        self.ending().extend(thread);
-    }
-
-    fn gpus(&self) -> MutexGuard<'_, BTreeMap<u32, Arc<Slot>>> {
-        self.gpus.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut ending = self.ending();
+        ending.retain(|thread| !thread.is_finished());
+        ending.extend(thread);
     }
 
     fn ending(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// All GPUs as the program sees them, by label.
+    pub(crate) fn views(&self) -> Vec<Gpu> {
+        self.registry.views()
+    }
+
+    /// Starts the thread that calls the program's handler, if there is one.
+    pub(crate) fn handle_events(&self) {
+        if self.events.has_handler() {
+            let events = self.events.clone();
+            self.awaits(self.thread("tracecast-gpu-events", move || events.run()));
+        }
+    }
+
     /// Whether a GPU sleeps: to load the library could wake it.
     pub(crate) fn is_any_asleep(&self) -> bool {
-        self.gpus().values().any(|slot| slot.is_asleep())
+        self.registry.is_any_asleep()
     }
 
-    /// Has threads for the wanted ones of the first `count` GPUs. One that has them keeps them, also while they hang.
+    /// Has threads for the wanted ones of `count` GPUs.
     pub(crate) fn look_after(self: &Arc<Self>, count: u32) {
-        let mut gpus = self.gpus();
-        if self.stop.is_set() {
-            return;
-        }
-        for index in 0..count.min(MOST_GPUS) {
-            if self.filter.selects(index, count, None) != Some(false) {
-                gpus.entry(index).or_insert_with(|| self.gpu(index));
-            }
-        }
+        self.registry.forget_unwanted(count, self.config.longest_pause());
+        self.registry.vacancies(count).into_iter().for_each(|vacancy| self.occupy(vacancy));
     }
 
-    fn gpu(self: &Arc<Self>, index: u32) -> Arc<Slot> {
-        let slot = Arc::new(Slot::new(index, self.config.names));
-        let (asking, of_asking) = (self.clone(), slot.clone());
-        let (waiting, of_waiting) = (self.clone(), slot.clone());
+    fn occupy(self: &Arc<Self>, vacancy: Vacancy) {
+        let Vacancy { index, number, slot } = vacancy;
+        let (asking, waiting) = (self.clone(), self.clone());
         let sampler = self.thread(&format!("tracecast-gpu-{index}"), move || {
-            sampler::run(&asking.config, &asking.filter, &of_asking, &asking.stop);
+            let moved = sampler::run(&asking.config, &asking.registry, index, slot, &asking.stop);
+            // A GPU that left this index may be at one whose GPU was not wanted so far.
+            moved.into_iter().for_each(|count| asking.look_after(count));
         });
         self.thread(&format!("tracecast-xid-{index}"), move || {
-            xid::run(&waiting.config, &of_waiting, &waiting.stop);
+            xid::run(&waiting.config, &waiting.registry, index, number, &waiting.stop);
         });
         self.awaits(sampler);
-        slot
     }
 
     pub(crate) fn thread(&self, name: &str, run: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
@@ -97,17 +103,16 @@ impl Shared {
         let tick = (interval / 2).min(Duration::from_secs(1));
         while !self.stop.wait(tick) {
             self.availability.watch(stale_after);
-            for slot in self.gpus().values() {
-                slot.watch(interval, stale_after);
-            }
+            self.events.log_overflow();
+            self.registry.watch(interval, stale_after);
         }
     }
 
     pub(crate) fn end(&self) {
         self.stop.set();
+        self.events.close();
         self.availability.retire();
-        let gpus = std::mem::take(&mut *self.gpus());
-        gpus.values().for_each(|slot| slot.retire());
+        self.registry.end();
         // Threads that wait end now, and are done with the driver before the process may be. Others are left behind.
         let deadline = Instant::now() + PATIENCE;
         let threads = std::mem::take(&mut *self.ending());

@@ -14,6 +14,7 @@ use crate::gpu::driver::with_driver;
 use crate::gpu::fault::Fault;
 use crate::gpu::metrics::{ERRORS, XID_TIME, Xid};
 use crate::gpu::recent::{self, Recent};
+use crate::gpu::registry::Registry;
 use crate::gpu::slot::Slot;
 use crate::gpu::{publish, raw};
 use crate::stop::{Backoff, Stop};
@@ -23,19 +24,29 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// The number of an XID that the driver does not know.
 const UNKNOWN: u64 = 999;
 
-/// Waits until the end, or until the GPU says that it has no events.
-pub(crate) fn run(config: &Config, slot: &Slot, stop: &Stop) {
+/// The first pause before it is looked again whether the UUID of the GPU is known.
+const SOON: Duration = Duration::from_millis(10);
+
+/// Waits for XIDs of whichever GPU is at this index, until the end or until the index has other threads.
+pub(crate) fn run(config: &Config, registry: &Registry, index: u32, number: u64, stop: &Stop) {
     let mut backoff = Backoff::new(config.interval, config.longest_pause());
-    while !stop.is_set() {
+    let mut unknown = Backoff::new(SOON, config.interval);
+    while !stop.is_set() && registry.is_taken(index, number) {
+        let Some(slot) = registry.at(index) else {
+            stop.wait(unknown.next());
+            continue;
+        };
+        unknown.reset();
         if slot.is_asleep() {
             stop.wait(config.interval);
             continue;
         }
-        match generation(config, slot, stop, &mut backoff) {
-            Ok(()) => return,
+        match generation(config, &slot, index, stop, &mut backoff) {
+            Ok(()) => {}
             Err(fault) if fault.is_absence() => {
                 log::info!(target: "tracecast_nvml", "GPU {} has no events: its XIDs are not seen", slot.gpu);
-                return;
+                // Another GPU at this index may have them.
+                while slot.is_filled_from(index) && !stop.wait(config.interval) {}
             }
             // The sampler says when a GPU is lost.
             Err(fault) => ERRORS.add(1_u64, (fault,)),
@@ -44,16 +55,21 @@ pub(crate) fn run(config: &Config, slot: &Slot, stop: &Stop) {
     }
 }
 
-fn generation(config: &Config, slot: &Slot, stop: &Stop, backoff: &mut Backoff) -> Result<(), Fault> {
+/// Waits for as long as handles are worth something and the slot is filled from this index.
+fn generation(config: &Config, slot: &Slot, index: u32, stop: &Stop, backoff: &mut Backoff) -> Result<(), Fault> {
     with_driver(config, |nvml| {
         let fault = |error: NvmlError| Fault::from(&error);
-        let gpu = nvml.device_by_index(slot.gpu).map_err(fault)?;
+        let gpu = nvml.device_by_index(index).map_err(fault)?;
+        if !slot.has_this_uuid(&gpu.uuid().map_err(fault)?) {
+            // The sampler has not seen yet that another GPU is here.
+            return Ok(());
+        }
         let set = nvml.create_event_set().map_err(fault)?;
         let set =
             gpu.register_events(EventTypes::CRITICAL_XID_ERROR, set).map_err(|error| Fault::from(&error.error))?;
         backoff.reset();
         let mut older = false;
-        while !stop.is_set() && !slot.is_retired() {
+        while !stop.is_set() && slot.is_filled_from(index) {
             // To ask would wake it. What it reports meanwhile waits in the set.
             if slot.is_asleep() {
                 stop.wait(config.interval);
@@ -90,7 +106,7 @@ fn number(error: XidError) -> u64 {
 }
 
 fn seen(slot: &Slot, number: u64) {
-    let is_recorded = slot.record(|of| {
+    let is_recorded = slot.xid(number, |of| {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // Before the counter: who sees that sees this too.
         recent::push(of.gpu, Recent { number, time });

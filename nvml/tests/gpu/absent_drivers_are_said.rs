@@ -6,8 +6,10 @@ use tracecast_nvml_fake::{Fake, built_library};
 
 use crate::kit::{self, Bench, Watched, up, value};
 
-fn available(snapshot: &Snapshot, reason: &str) -> Option<f64> {
-    value(snapshot, "tc_nvml_available", &[("reason", reason)])
+/// The value with this reason, or that without one: there is a driver.
+fn available<'a>(snapshot: &Snapshot, reason: impl Into<Option<&'a str>>) -> Option<f64> {
+    let labels: Vec<_> = reason.into().map(|reason| ("reason", reason)).into_iter().collect();
+    value(snapshot, "tc_nvml_available", &labels)
 }
 
 #[test]
@@ -23,7 +25,7 @@ fn a_library_that_is_absent_is_found_when_it_is_there() {
     std::fs::copy(built_library().unwrap(), fake.folder().join("copy")).unwrap();
     std::fs::rename(fake.folder().join("copy"), &path).unwrap();
     let snapshot = watched.until("it is found", |now| up(now, "0") == Some(1.0));
-    assert_eq!((available(&snapshot, "none"), available(&snapshot, "library_absent")), (Some(1.0), None));
+    assert_eq!((available(&snapshot, None), available(&snapshot, "library_absent")), (Some(1.0), None));
 }
 
 #[track_caller]
@@ -32,7 +34,7 @@ fn check(code: u32, reason: &str) {
     let snapshot = bench.until(reason, |now| available(now, reason) == Some(0.0));
     assert_eq!(up(&snapshot, "0"), None);
     bench.fake.script("").unwrap();
-    bench.until("it is well", |now| available(now, "none") == Some(1.0) && up(now, "1") == Some(1.0));
+    bench.until("it is well", |now| available(now, None) == Some(1.0) && up(now, "1") == Some(1.0));
 }
 
 #[test]
@@ -56,7 +58,7 @@ fn a_driver_that_does_not_come_back_is_said() {
     bench.until("it hangs", |now| available(now, "timeout") == Some(0.0));
     bench.fake.script("").unwrap();
     let snapshot = bench.until("both have come back", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
-    assert_eq!((available(&snapshot, "none"), available(&snapshot, "timeout")), (Some(1.0), None));
+    assert_eq!((available(&snapshot, None), available(&snapshot, "timeout")), (Some(1.0), None));
     bench.fake.script("hang.nvmlInit_v2 = 3600; gpu0.power = 9000").unwrap();
     bench.until("GPUs go on while it hangs again", |now| {
         available(now, "timeout") == Some(0.0) && kit::of(now, "tc_gpu_power_watts", "0") == Some(9.0)
@@ -82,7 +84,7 @@ fn a_library_that_makes_the_wrapper_panic_hurts_nobody() {
 #[test]
 fn a_machine_without_gpus_has_a_driver_all_the_same() {
     let mut bench = Bench::new("gpus = 0");
-    let snapshot = bench.until("it is there", |now| available(now, "none") == Some(1.0));
+    let snapshot = bench.until("it is there", |now| available(now, None) == Some(1.0));
     assert_eq!(up(&snapshot, "0"), None);
 }
 
@@ -91,5 +93,5 @@ fn metrics_that_are_switched_on_later_have_it_too() {
     let mut bench = Bench::new("");
     bench.until("it is up", |now| up(now, "0") == Some(1.0));
     bench.watched.restart();
-    bench.until("it is said again", |now| available(now, "none") == Some(1.0) && up(now, "0") == Some(1.0));
+    bench.until("it is said again", |now| available(now, None) == Some(1.0) && up(now, "0") == Some(1.0));
 }

@@ -125,15 +125,3 @@ fn counters_grow_over_a_driver_that_is_loaded_again() {
     assert_eq!(of(&snapshot, "tc_gpu_pcie_replays_total", "0"), Some(0.0));
     assert_eq!(up(&snapshot, "0"), Some(1.0));
 }
-
-#[test]
-fn counters_do_not_jump_when_an_index_becomes_another_gpu() {
-    let mut bench = Bench::new("gpu0.energy = 5000; gpu0.uuid = GPU-one");
-    let joules = |now: &_| of(now, "tc_gpu_energy_joules_total", "0");
-    let info = |now: &_, uuid| value(now, "tc_gpu_info", &[("gpu", "0"), ("uuid", uuid)]);
-    bench.until("it counts from here", |now| joules(now) == Some(0.0) && info(now, "GPU-one") == Some(1.0));
-    bench.fake.script("generation = 2; gpu0.energy = 900000; gpu0.uuid = GPU-two").unwrap();
-    bench.until("it is another", |now| info(now, "GPU-two") == Some(1.0) && info(now, "GPU-one").is_none());
-    bench.fake.script("generation = 2; gpu0.energy = 901000; gpu0.uuid = GPU-two").unwrap();
-    bench.until("only what came since is added", |now| joules(now) == Some(1.0));
-}

@@ -11,6 +11,9 @@ use tracecast_nvml_fake::Fake;
 
 static TURN: Mutex<()> = Mutex::new(());
 
+/// What the monitor logged during this turn.
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 /// How often the fake is asked.
 pub(crate) const INTERVAL: Duration = Duration::from_millis(100);
 /// Far longer than anything takes here.
@@ -26,6 +29,9 @@ pub(crate) struct Watched {
 impl Watched {
     pub(crate) fn new() -> Self {
         let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        // It fails for all tests but the first, which has done it.
+        let _ = log::set_logger(&Logger).map(|()| log::set_max_level(log::LevelFilter::Info));
+        lines().clear();
         let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
         Watched { reader: metering.reader(Temporality::Cumulative), metering: Some(metering), _turn: turn }
     }
@@ -158,4 +164,30 @@ pub(crate) fn up(snapshot: &Snapshot, gpu: &str) -> Option<f64> {
 /// How often a GPU reported an XID.
 pub(crate) fn xids(snapshot: &Snapshot, gpu: &str, xid: &str) -> Option<f64> {
     value(snapshot, "tc_gpu_xid_errors_total", &[("gpu", gpu), ("xid", xid)])
+}
+
+/// Keeps the log lines of the monitor.
+struct Logger;
+
+impl log::Log for Logger {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.target() == "tracecast_nvml"
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            lines().push(record.args().to_string());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+fn lines() -> MutexGuard<'static, Vec<String>> {
+    LINES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The log lines since this test's turn began that contain this.
+pub(crate) fn logged(text: &str) -> Vec<String> {
+    lines().iter().filter(|line| line.contains(text)).cloned().collect()
 }

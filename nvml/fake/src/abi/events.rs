@@ -78,7 +78,7 @@ fn pause(deadline: Instant) -> Duration {
 fn next_event(function: &str, set: usize) -> Result<Option<nvmlEventData_t>, Code> {
     let script = Script::now();
     for gpu in events::watched(set).ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)? {
-        Gpu::enter(Handle::of(&script, gpu, 0).pointer(), function)?;
+        Gpu::enter(gpu.pointer(), function)?;
     }
     Ok(events::take(set, &script).map(|event| nvmlEventData_t {
         device: Handle::of(&script, event.gpu, 0).pointer(),

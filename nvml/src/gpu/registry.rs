@@ -1,0 +1,191 @@
+//! The GPUs of a monitor: a slot for each UUID, and who fills it.
+//!
+//! Threads belong to indices of the driver, because that is what the driver is asked for, and a call that hangs must hold up
+//! nothing else. Slots belong to UUIDs. A thread that learns the UUID at its index takes the slot of that GPU, wherever the GPU
+//! was before; a late answer for the old index is ignored by the slot.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::event::Events;
+use crate::gpu::fault::Fault;
+use crate::gpu::filter::Filter;
+use crate::gpu::label;
+use crate::gpu::metrics::MOST_GPUS;
+use crate::gpu::slot::Slot;
+use crate::gpu::view::Gpu;
+use crate::names::Names;
+
+pub(crate) struct Registry {
+    filter: Filter,
+    names: Names,
+    events: Arc<Events>,
+    gpus: Mutex<Gpus>,
+    /// A GPU was left out because there is no label for it.
+    is_full: AtomicBool,
+}
+
+#[derive(Default)]
+struct Gpus {
+    /// By index of the driver.
+    places: BTreeMap<u32, Place>,
+    /// By label.
+    slots: BTreeMap<u32, Arc<Slot>>,
+    /// The number of the threads that were started last.
+    newest: u64,
+    /// No slot is added any more.
+    ended: bool,
+}
+
+/// Whether an index of the driver is looked after.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It has threads, which are the ones with this number.
+    Taken(u64),
+    /// Its GPU was not wanted. Another one may be there by now.
+    Refused,
+}
+
+/// An index that needs threads, with the slot that it fills until its UUID is known, if there is one.
+pub(crate) struct Vacancy {
+    pub(crate) index: u32,
+    /// Threads that were started for this index before have another number.
+    pub(crate) number: u64,
+    pub(crate) slot: Option<Arc<Slot>>,
+}
+
+impl Registry {
+    pub(crate) fn new(filter: Filter, names: Names, events: Arc<Events>) -> Self {
+        Registry { filter, names, events, gpus: Mutex::default(), is_full: AtomicBool::new(false) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Gpus> {
+        self.gpus.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the indices of `count` that need threads. One that has them keeps them, also while they hang.
+    pub(crate) fn vacancies(&self, count: u32) -> Vec<Vacancy> {
+        let mut gpus = self.lock();
+        if gpus.ended {
+            return Vec::new();
+        }
+        let mut vacancies = Vec::new();
+        for index in 0..count.min(MOST_GPUS) {
+            let place = gpus.places.get(&index).copied();
+            if matches!(place, Some(Place::Taken(_))) || self.filter.selects(index, count, None) == Some(false) {
+                continue;
+            }
+            // A GPU that hangs before it tells its UUID is shown under its index, unless the one that was there is not wanted.
+            let is_new = place.is_none() && !gpus.slots.contains_key(&index);
+            let slot = is_new.then(|| self.add(&mut gpus, index, index));
+            gpus.newest += 1;
+            let number = gpus.newest;
+            gpus.places.insert(index, Place::Taken(number));
+            vacancies.push(Vacancy { index, number, slot });
+        }
+        vacancies
+    }
+
+    fn add(&self, gpus: &mut Gpus, label: u32, index: u32) -> Arc<Slot> {
+        let slot = Arc::new(Slot::new(label, self.names, self.events.clone()));
+        slot.take(index);
+        gpus.slots.insert(label, slot.clone());
+        slot
+    }
+
+    /// The slot of the GPU that one of `count` indices turned out to have; `None` if it is not wanted.
+    pub(crate) fn claim(&self, index: u32, count: u32, uuid: &str) -> Option<Arc<Slot>> {
+        let is_wanted = self.filter.selects(index, count, Some(uuid)) == Some(true);
+        let label = is_wanted.then(|| label::assign(uuid, index, count)).flatten();
+        if is_wanted && label.is_none() && !self.is_full.swap(true, Relaxed) {
+            log::warn!(target: "tracecast_nvml", "{MOST_GPUS} GPUs were seen since the process started; others are left out");
+        }
+        let mut gpus = self.lock();
+        self.leave(&mut gpus, index, label);
+        label::set_at(index, label);
+        let label = label.filter(|_| !gpus.ended)?;
+        let slot = gpus.slots.get(&label).cloned();
+        let slot = slot.unwrap_or_else(|| self.add(&mut gpus, label, index));
+        slot.take(index);
+        Some(slot)
+    }
+
+    /// Whatever was at this index, other than the GPU with this label, is there no more.
+    fn leave(&self, gpus: &mut Gpus, index: u32, label: Option<u32>) {
+        gpus.slots.retain(|of_slot, slot| {
+            if Some(*of_slot) == label || !slot.is_filled_from(index) {
+                return true;
+            }
+            if slot.has_uuid() {
+                slot.lose(index, Fault::NotFound);
+                slot.leave();
+            } else {
+                slot.retire();
+            }
+            slot.has_uuid()
+        });
+    }
+
+    /// The threads of this index end, because its GPU is not wanted.
+    pub(crate) fn refuse(&self, index: u32) {
+        self.lock().places.insert(index, Place::Refused);
+    }
+
+    /// Forgets GPUs that cannot be told from healthy ones which are not wanted: selected by an index that another GPU has now.
+    pub(crate) fn forget_unwanted(&self, count: u32, after: Duration) {
+        let mut gpus = self.lock();
+        let slots = gpus.slots.values();
+        let filled: Vec<u32> =
+            (0..MOST_GPUS).filter(|index| slots.clone().any(|slot| slot.is_filled_from(*index))).collect();
+        gpus.slots.retain(|_, slot| {
+            let is_sought = |uuid: &str| {
+                let mut free = (0..MOST_GPUS).filter(|index| !filled.contains(index));
+                free.any(|index| self.filter.selects(index, count, Some(uuid)) == Some(true))
+            };
+            let is_forgotten = slot.uuid_if_left_for(after).is_some_and(|uuid| !is_sought(&uuid));
+            if is_forgotten {
+                slot.retire();
+            }
+            !is_forgotten
+        });
+    }
+
+    /// The slot that is filled from this index, once the UUID of its GPU is known.
+    pub(crate) fn at(&self, index: u32) -> Option<Arc<Slot>> {
+        self.lock().slots.values().find(|slot| slot.is_filled_from(index) && slot.has_uuid()).cloned()
+    }
+
+    /// Whether the threads of this index that have this number are to go on.
+    pub(crate) fn is_taken(&self, index: u32, number: u64) -> bool {
+        self.lock().places.get(&index) == Some(&Place::Taken(number))
+    }
+
+    /// All GPUs as the program sees them, by label.
+    pub(crate) fn views(&self) -> Vec<Gpu> {
+        self.lock().slots.values().filter_map(|slot| slot.view()).collect()
+    }
+
+    /// Whether a GPU sleeps: to load the library could wake it.
+    pub(crate) fn is_any_asleep(&self) -> bool {
+        self.lock().slots.values().any(|slot| slot.is_asleep())
+    }
+
+    /// Looks at the clock for all GPUs.
+    pub(crate) fn watch(&self, interval: Duration, stale_after: Duration) {
+        // Not under the lock: a slot logs.
+        let slots: Vec<_> = self.lock().slots.values().cloned().collect();
+        slots.iter().for_each(|slot| slot.watch(interval, stale_after));
+    }
+
+    /// The monitor has ended.
+    pub(crate) fn end(&self) {
+        let slots = {
+            let mut gpus = self.lock();
+            gpus.ended = true;
+            std::mem::take(&mut gpus.slots)
+        };
+        slots.values().for_each(|slot| slot.retire());
+    }
+}

@@ -1,0 +1,121 @@
+//! One GPU as the program sees it.
+
+use std::time::Duration;
+
+use crate::gpu::sample::Sample;
+
+/// A GPU and its newest sample; see [`Monitor::gpus`](crate::Monitor::gpus).
+///
+/// A value is `None` where its metric is absent: the GPU does not know it, does not answer or sleeps. No value is older than
+/// three intervals.
+///
+/// ```
+/// use tracecast_nvml::{Gpu, GpuState};
+///
+/// fn free_bytes(gpu: &Gpu) -> Option<u64> {
+///     Some(gpu.memory_size_bytes? - gpu.memory_used_bytes?)
+/// }
+///
+/// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
+/// let gpus = monitor.gpus();
+/// let roomiest = gpus.iter().filter(|gpu| gpu.state == GpuState::Up).max_by_key(|gpu| free_bytes(gpu));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Gpu {
+    /// The GPU, as in the label `gpu` of its metrics.
+    pub gpu: u32,
+    /// The index that the driver has for the GPU now; `None` while the driver does not have it.
+    pub index: Option<u32>,
+    /// The UUID; `None` until the GPU has answered once.
+    pub uuid: Option<String>,
+    /// The product name.
+    pub model: Option<String>,
+    /// The place on the PCI bus.
+    pub pci_bus_id: Option<String>,
+    /// Whether the GPU answers.
+    pub state: GpuState,
+    /// The age of the newest sample, also if its values are absent by now; `None` if there was none.
+    pub age: Option<Duration>,
+    /// How much of the time the GPU was busy.
+    pub utilization_percent: Option<f64>,
+    /// Memory in use.
+    pub memory_used_bytes: Option<u64>,
+    /// All memory.
+    pub memory_size_bytes: Option<u64>,
+    /// The temperature of the chip.
+    pub temperature_celsius: Option<f64>,
+    /// The temperature of the memory.
+    pub memory_temperature_celsius: Option<f64>,
+    /// The power that the GPU draws.
+    pub power_watts: Option<f64>,
+    /// The power that the GPU may draw.
+    pub power_limit_watts: Option<f64>,
+    /// The clock of the streaming multiprocessors.
+    pub clock_sm_hertz: Option<f64>,
+    /// The clock of the memory.
+    pub clock_memory_hertz: Option<f64>,
+    /// Processes that compute on the GPU.
+    pub compute_processes: Option<u32>,
+}
+
+/// Whether a GPU answers.
+///
+/// ```
+/// let monitor = tracecast_nvml::start(tracecast_nvml::Config::default());
+/// let healthy = monitor.gpus().iter().all(|gpu| gpu.state != tracecast_nvml::GpuState::Lost);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GpuState {
+    /// The GPU has not been sampled yet.
+    Starting,
+    /// The GPU answers.
+    Up,
+    /// The GPU sleeps. It is not asked, because that would wake it.
+    Asleep,
+    /// A driver call for the GPU has not returned for three intervals.
+    Hung,
+    /// The driver refuses calls for the GPU.
+    Lost,
+}
+
+/// What a GPU calls itself.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Description {
+    pub(crate) uuid: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) pci_bus_id: Option<String>,
+}
+
+impl Gpu {
+    pub(crate) fn new(
+        (gpu, index): (u32, Option<u32>),
+        of: Description,
+        state: GpuState,
+        age: Option<Duration>,
+        sample: &Sample,
+    ) -> Self {
+        let watts = |milliwatts: u32| f64::from(milliwatts) / 1e3;
+        let hertz = |megahertz: u32| f64::from(megahertz) * 1e6;
+        Gpu {
+            gpu,
+            index,
+            uuid: of.uuid,
+            model: of.model,
+            pci_bus_id: of.pci_bus_id,
+            state,
+            age,
+            utilization_percent: sample.utilization.map(|(of_gpu, _)| f64::from(of_gpu)),
+            memory_used_bytes: sample.memory.map(|memory| memory.used),
+            memory_size_bytes: sample.memory.map(|memory| memory.total),
+            temperature_celsius: sample.temperature.map(f64::from),
+            memory_temperature_celsius: sample.memory_temperature.map(|degrees| degrees as f64),
+            power_watts: sample.power.map(watts),
+            power_limit_watts: sample.power_limit.map(watts),
+            clock_sm_hertz: sample.clock_sm.map(hertz),
+            clock_memory_hertz: sample.clock_memory.map(hertz),
+            compute_processes: sample.processes,
+        }
+    }
+}
