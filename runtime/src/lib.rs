@@ -54,6 +54,7 @@
 //! - `logs` (on by default) turns events of `tracing` and `log` into lines and OTLP log records; see [`logs`].
 //! - `otel`: spans and instruments of the OpenTelemetry API beside ours, and exporters of its SDK; see the module `otel`.
 //! - `tracing`: spans of `tracing` beside ours; see the module `tracing_spans`.
+//! - `tracing-emit`: our spans as spans of `tracing`, for its subscribers; switched on by `tracing_spans::set_emitting`.
 //! - `off` compiles every span, scope and metric out. It is for applications to choose, not for libraries.
 //!
 // Where a feature is off, links to its items lead to the documentation that has them.
