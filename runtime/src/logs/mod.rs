@@ -161,7 +161,7 @@ pub(crate) fn start(config: LogsConfig) -> Logs {
         redact,
         process: std::process::id(),
     });
-    fork::hold_too(inside::hold, inside::release);
+    fork::hold_too(fork::Room::Logs, inside::hold, inside::release);
     if install {
         own::install();
     }

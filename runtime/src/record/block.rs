@@ -67,6 +67,9 @@ pub(crate) const ATTACHES: u32 = 1 << 18;
 /// It is entered, and `seen` and `height` say how the other API stood on this thread.
 pub(crate) const ENTERED: u32 = 1 << 19;
 
+/// It is emitted to another tracing API: see `bridge::Mirror`.
+pub(crate) const MIRRORED: u32 = 1 << 22;
+
 /// What was recorded, and what was left out because of a limit.
 ///
 /// A cell for each and not one around them all, so that what was stored narrowly is loaded narrowly too.

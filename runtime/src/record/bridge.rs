@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use crate::declare::callsite::Kind;
-use crate::record::block::{ATTACHES, BRIDGED, BlockRef, EMPTY, ENTERED};
+use crate::record::block::{ATTACHES, BRIDGED, BlockRef, EMPTY, ENTERED, MIRRORED};
 
 /// A place in a trace, as plain as can be.
 #[derive(Clone, Copy, Debug)]
@@ -69,36 +69,79 @@ pub enum Interop {
     Full,
 }
 
+/// Another API that our recorded spans are emitted to. None of it panics.
+#[derive(Debug)]
+pub(crate) struct Mirror {
+    /// The clock of a span starts. It may be entered already.
+    pub(crate) started: fn(BlockRef),
+    /// A span is entered on this thread, maybe before it is started.
+    pub(crate) entered: fn(BlockRef),
+    /// A span is left on this thread. If it is the innermost one, what was entered after it and is cut off goes with it.
+    pub(crate) left: fn(BlockRef, innermost: bool),
+    /// A span has ended, if it was started.
+    pub(crate) ended: fn(BlockRef),
+}
+
 static BRIDGE: OnceLock<Bridge> = OnceLock::new();
+static MIRROR: OnceLock<Mirror> = OnceLock::new();
+/// An `Interop`, and [`MIRRORS`].
 static MODE: AtomicU8 = AtomicU8::new(Interop::Off as u8);
+/// Spans are emitted. Zero where they cannot be, so that looking at the rest costs nothing more.
+const MIRRORS: u8 = if cfg!(feature = "tracing-emit") { 1 << 7 } else { 0 };
+/// Whether another API can be beside ours in this build.
+pub(crate) const IS_BUILT: bool = cfg!(any(feature = "otel", feature = "tracing-emit"));
+/// The height of a block that was entered while no other API was followed: nothing is above it.
+const NO_HEIGHT: u32 = u32::MAX;
 
 /// Follows the other API from now on, or no longer. There is one in a process.
 #[cfg(feature = "otel")]
 pub(crate) fn set(bridge: Bridge, mode: Interop) {
     // The functions are the same each time.
     let _ = BRIDGE.set(bridge);
-    MODE.store(mode as u8, Relaxed);
+    off();
+    MODE.fetch_or(mode as u8, Relaxed);
 }
 
-/// Not followed any more. For a forked child as well: a store.
+/// Not followed any more. For a forked child as well: an atomic instruction.
 pub(crate) fn off() {
-    MODE.store(Interop::Off as u8, Relaxed);
+    MODE.fetch_and(MIRRORS, Relaxed);
+}
+
+/// Emits spans that begin from now on, or no longer.
+#[cfg(feature = "tracing-emit")]
+pub(crate) fn set_mirror(mirror: Mirror, on: bool) {
+    // The functions are the same each time.
+    let _ = MIRROR.set(mirror);
+    if on {
+        MODE.fetch_or(MIRRORS, Relaxed)
+    } else {
+        MODE.fetch_and(!MIRRORS, Relaxed)
+    };
 }
 
 #[inline(always)]
 pub(crate) fn is_on() -> bool {
-    cfg!(feature = "otel") && MODE.load(Relaxed) != Interop::Off as u8
+    IS_BUILT && MODE.load(Relaxed) != Interop::Off as u8
+}
+
+fn is_followed() -> bool {
+    cfg!(feature = "otel") && MODE.load(Relaxed) & !MIRRORS != Interop::Off as u8
 }
 
 fn bridge() -> Option<&'static Bridge> {
-    if is_on() { BRIDGE.get() } else { None }
+    if is_followed() { BRIDGE.get() } else { None }
+}
+
+fn mirror(block: BlockRef) -> Option<&'static Mirror> {
+    if cfg!(feature = "tracing-emit") && block.has(MIRRORED) { MIRROR.get() } else { None }
 }
 
 /// Whether an unsampled span of this kind has nothing to do inside of `parent`, which is unsampled too: the other side
 /// stands as it did when that was entered, and is not told of it. What most spans ask, so it is short.
 #[inline(always)]
 pub(crate) fn is_unchanged(parent: BlockRef, kind: Kind) -> bool {
-    parent.has(ENTERED)
+    IS_BUILT
+        && parent.has(ENTERED)
         && kind == Kind::Internal
         && MODE.load(Relaxed) == Interop::Boundaries as u8
         && current_id() == parent.seen.get()
@@ -130,7 +173,7 @@ pub(crate) fn gone(mut entered: Option<BlockRef>) {
 
 /// Whether a span of this kind is current on the other side too.
 pub(crate) fn attaches(kind: Kind) -> bool {
-    is_on() && (kind != Kind::Internal || MODE.load(Relaxed) == Interop::Full as u8)
+    is_followed() && (kind != Kind::Internal || MODE.load(Relaxed) & !MIRRORS == Interop::Full as u8)
 }
 
 /// The flags of a block for a span of this kind; a context is as internal as can be.
@@ -141,6 +184,13 @@ pub(crate) fn flags(kind: Kind) -> u32 {
         true if attaches(kind) => BRIDGED | ATTACHES,
         true => BRIDGED,
     }
+}
+
+/// The flags of a block for a span of this kind, as opposed to a context.
+#[inline]
+pub(crate) fn span_flags(kind: Kind) -> u32 {
+    let is_mirrored = cfg!(feature = "tracing-emit") && MODE.load(Relaxed) & MIRRORS != 0;
+    flags(kind) | if is_mirrored { MIRRORED } else { 0 }
 }
 
 /// The parent of new spans on this thread, where `around` is the innermost of ours, if it is the other side's.
@@ -162,6 +212,12 @@ pub(crate) fn parent(around: Option<BlockRef>) -> Option<Place> {
 
 /// Notes how the other side stands when a block is entered on this thread, and makes it current there if need be.
 pub(crate) fn enter(block: BlockRef, place: impl FnOnce() -> Place) {
+    if let Some(mirror) = mirror(block) {
+        (mirror.entered)(block);
+        block.height.set(NO_HEIGHT);
+        block.seen.set(0);
+        block.raise(ENTERED);
+    }
     let Some(bridge) = bridge() else { return };
     block.height.set((bridge.height)());
     if block.has(ATTACHES) && !block.has(EMPTY) {
@@ -176,7 +232,7 @@ pub(crate) fn enter(block: BlockRef, place: impl FnOnce() -> Place) {
 /// Takes away what was attached for a block, and after it, on this thread.
 #[inline]
 pub(crate) fn left(block: BlockRef) {
-    if cfg!(feature = "otel") && block.has(ENTERED) {
+    if IS_BUILT && block.has(ENTERED) {
         leave(block);
     }
 }
@@ -185,6 +241,7 @@ pub(crate) fn left(block: BlockRef) {
 #[inline(never)]
 fn leave(block: BlockRef) {
     block.lower(ENTERED);
+    mirror(block).into_iter().for_each(|mirror| (mirror.left)(block, true));
     BRIDGE.get().into_iter().for_each(|bridge| (bridge.truncate)(block.height.get()));
 }
 
@@ -193,10 +250,21 @@ fn leave(block: BlockRef) {
 pub(crate) fn left_out_of_order(block: BlockRef) {
     if block.has(ENTERED) {
         block.lower(ENTERED);
+        mirror(block).into_iter().for_each(|mirror| (mirror.left)(block, false));
         BRIDGE.get().into_iter().for_each(|bridge| (bridge.remove)(block.height.get(), address(block)));
     }
 }
 
-fn address(block: BlockRef) -> usize {
+/// Emits a span whose clock has just started, with the fields that it has by now.
+pub(crate) fn started(block: BlockRef) {
+    mirror(block).into_iter().for_each(|mirror| (mirror.started)(block));
+}
+
+/// Ends what was emitted for a block that is about to be given back.
+pub(crate) fn ended(block: BlockRef) {
+    mirror(block).into_iter().for_each(|mirror| (mirror.ended)(block));
+}
+
+pub(crate) fn address(block: BlockRef) -> usize {
     std::ptr::from_ref(block.get()).addr()
 }

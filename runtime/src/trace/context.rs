@@ -478,7 +478,7 @@ pub(crate) fn theirs(local: &Local) -> Option<Context> {
 /// Notes that a block is entered on this thread, for another API that may be beside ours.
 #[inline]
 pub(crate) fn note(local: &Local, block: BlockRef) {
-    if cfg!(feature = "otel") && block.has(BRIDGED) {
+    if bridge::IS_BUILT && block.has(BRIDGED) {
         note_bridged(local, block);
     }
 }

@@ -11,20 +11,31 @@ pub(crate) fn watch() {
     });
 }
 
-/// A room above this one with a lock that must be held over a fork, and what holds and releases it. Both run on the thread
+/// Rooms above this one with a lock that must be held over a fork, and what holds and releases it. Both run on the thread
 /// that forks, the latter in the child too.
-static ABOVE: OnceLock<[fn(); 2]> = OnceLock::new();
+static ABOVE: [OnceLock<HoldAndRelease>; 2] = [const { OnceLock::new() }; 2];
 
-/// Has the lock of a room above held over forks, too. There is one such room: that of log events.
-#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
-pub(crate) fn hold_too(hold: fn(), release: fn()) {
-    ABOVE.get_or_init(|| [hold, release]);
+type HoldAndRelease = [fn(); 2];
+
+/// A room with such a lock.
+#[cfg(all(any(feature = "logs", feature = "tracing-emit"), not(target_family = "wasm"), not(loom)))]
+pub(crate) enum Room {
+    #[cfg(feature = "logs")]
+    Logs,
+    #[cfg(feature = "tracing-emit")]
+    Emitted,
+}
+
+/// Has the lock of a room above held over forks, too.
+#[cfg(all(any(feature = "logs", feature = "tracing-emit"), not(target_family = "wasm"), not(loom)))]
+pub(crate) fn hold_too(room: Room, hold: fn(), release: fn()) {
+    ABOVE[room as usize].get_or_init(|| [hold, release]);
 }
 
 #[cfg_attr(not(all(unix, not(miri))), expect(dead_code, reason = "there is no fork"))]
 mod handlers {
     use std::cell::RefCell;
-    use std::sync::{MutexGuard, RwLockWriteGuard};
+    use std::sync::{MutexGuard, OnceLock, RwLockWriteGuard};
 
     use super::ABOVE;
     use crate::base::notice;
@@ -74,7 +85,7 @@ mod handlers {
         let foreign = crate::trace::foreign::lock();
         #[cfg(not(feature = "otlp"))]
         let foreign = ();
-        ABOVE.get().into_iter().for_each(|[hold, _]| hold());
+        ABOVE.iter().filter_map(OnceLock::get).for_each(|[hold, _]| hold());
         let held = (
             switch::lock(),
             clock::lock(),
@@ -94,7 +105,7 @@ mod handlers {
 
     fn release() {
         let _ = HELD.try_with(RefCell::take);
-        ABOVE.get().into_iter().for_each(|[_, release]| release());
+        ABOVE.iter().filter_map(OnceLock::get).for_each(|[_, release]| release());
     }
 
     /// Runs in the child, on its only thread, between `fork` and whatever the program does next: gives the locks back

@@ -388,7 +388,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
 
 /// Starts the clock of a span, or has another API know of it.
 fn enter_bridged_or_start(span: BlockRef) -> bool {
-    let bridged = cfg!(feature = "otel") && span.has(BRIDGED);
+    let bridged = bridge::IS_BUILT && span.has(BRIDGED);
     if bridged {
         local::with(|local| context::note(local, span));
     }

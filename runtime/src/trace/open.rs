@@ -65,7 +65,9 @@ fn not_seen(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>
 /// Opens a span where the parent may be another API's, and notes how that stands.
 #[inline(never)]
 fn enter_bridged(local: &Local, callsite: &'static Callsite) -> Option<BlockRef> {
-    let block = open_bridged(local, callsite, bridge::attaches(callsite.kind()))?;
+    // Without an API that is told of all calls to elsewhere, those that are not sampled still need an id of their own.
+    let stand_in = bridge::attaches(callsite.kind()) || (cfg!(feature = "tracing-emit") && calls_out(callsite));
+    let block = open_bridged(local, callsite, stand_in)?;
     context::note(local, block);
     Some(block)
 }
@@ -204,7 +206,9 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     };
     // REMOTE says that the parent is in another process, REMOTE_PARENT that its child's parent is.
     let remote = if inherited & REMOTE != 0 { REMOTE_PARENT } else { 0 };
-    block.begin(RECORDING | SAMPLED | (inherited & (CAPTURED | NOT_RANDOM)) | remote | bridge::flags(callsite.kind()));
+    block.begin(
+        RECORDING | SAMPLED | (inherited & (CAPTURED | NOT_RANDOM)) | remote | bridge::span_flags(callsite.kind()),
+    );
     block.callsite.set(callsite);
     block.trace_id.set(parent.trace_id.get());
     block.parent_id.set(parent.span_id.get());
@@ -249,7 +253,7 @@ fn root(
         }
         return None;
     };
-    block.begin(captured | if sampled { RECORDING | SAMPLED } else { 0 } | bridge::flags(callsite.kind()));
+    block.begin(captured | if sampled { RECORDING | SAMPLED } else { 0 } | bridge::span_flags(callsite.kind()));
     block.callsite.set(callsite);
     block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
     block.parent_id.set(0);

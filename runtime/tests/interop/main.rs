@@ -9,6 +9,7 @@ mod telemetry;
 #[path = "../support/turn.rs"]
 mod turn;
 
+mod emitted;
 mod nests_in_any_order;
 mod otel_api;
 #[cfg(not(miri))]

@@ -81,6 +81,8 @@ struct Open {
     kind: Kind,
     /// If it is recorded.
     data: Option<Box<FinishedSpan>>,
+    /// It is a span of ours that was emitted: recorded and entered already.
+    is_ours: bool,
 }
 
 impl Open {
@@ -88,17 +90,26 @@ impl Open {
         let kind = fields.kind.unwrap_or_default();
         // A capture sees our spans alone; one that is not ours is transparent there.
         if parent.is_captured() {
-            return Open { context: parent.clone(), kind: Kind::Internal, data: None };
+            return Open { context: parent.clone(), kind: Kind::Internal, data: None, is_ours: false };
         }
         let context = foreign::begin(parent, fields.name.as_deref().unwrap_or(metadata.name()), kind);
         if !context.is_sampled() {
-            return Open { context, kind, data: None };
+            return Open { context, kind, data: None, is_ours: false };
         }
         let mut data = FinishedSpan::begun(&SCOPE, Cow::Borrowed(metadata.name()), kind, &context, parent);
         place(metadata).into_iter().for_each(|attribute| data.set(attribute));
         fields.apply(&mut data);
         data.start_unix_nanos = clock::unix_now();
-        Open { context, kind, data: Some(Box::new(data)) }
+        Open { context, kind, data: Some(Box::new(data)), is_ours: false }
+    }
+
+    /// The span of ours that is being emitted, if there is one: a parent, and nothing else.
+    fn ours() -> Option<Self> {
+        #[cfg(feature = "tracing-emit")]
+        let context = super::emit::emitting();
+        #[cfg(not(feature = "tracing-emit"))]
+        let context = None::<Context>;
+        context.map(|context| Open { context, kind: Kind::Internal, data: None, is_ours: true })
     }
 }
 
@@ -120,6 +131,12 @@ where
 {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: LayerContext<'_, S>) {
         if !foreign::is_on() || suppress::is_suppressed() {
+            return;
+        }
+        if let Some(ours) = Open::ours() {
+            if let Some(span) = context.span(id) {
+                span.extensions_mut().replace(ours);
+            }
             return;
         }
         let parent = match attributes.parent() {
@@ -161,7 +178,10 @@ where
         if !self.events || !foreign::is_on() {
             return;
         }
-        let Some(span) = context.event_span(event).filter(|span| is_recorded(&context, &span.id())) else { return };
+        let Some(mut spans) = context.event_scope(event) else { return };
+        // Spans of ours that were emitted have their own events.
+        let inner = spans.find(|span| !span.extensions().get::<Open>().is_some_and(|open| open.is_ours));
+        let Some(span) = inner.filter(|span| is_recorded(&context, &span.id())) else { return };
         let mut fields = Fields::read(|fields| event.record(fields));
         let metadata = event.metadata();
         let mut attributes =
@@ -175,7 +195,9 @@ where
     fn on_enter(&self, id: &Id, context: LayerContext<'_, S>) {
         ignored_parent::span_entered();
         let Some(span) = context.span(id) else { return };
-        let open = span.extensions().get::<Open>().map(|open| (open.context.clone(), open.kind));
+        let extensions = span.extensions();
+        let open = extensions.get::<Open>().filter(|open| !open.is_ours).map(|open| (open.context.clone(), open.kind));
+        drop(extensions);
         if let Some((context, kind)) = open {
             entered::enter((self.number, id.into_u64()), &context, kind);
         }

@@ -1,4 +1,4 @@
-//! Spans of `tracing` in the same traces as ours.
+//! Spans of `tracing` in the same traces as ours, and ours for subscribers of `tracing`.
 //!
 //! ```
 //! use tracing_subscriber::layer::SubscriberExt as _;
@@ -18,9 +18,14 @@
 //! only; if something sets a parent by it, a warning names the alternative. In a capture of [`testing`](crate::testing) only our spans are seen;
 //! those of `tracing` are transparent there.
 
+#[cfg(feature = "tracing-emit")]
+mod emit;
 mod entered;
 mod fields;
 mod ignored_parent;
 mod layer;
 
+#[cfg(feature = "tracing-emit")]
+#[cfg_attr(docsrs, doc(cfg(feature = "tracing-emit")))]
+pub use self::emit::set_emitting;
 pub use self::layer::{SpanLayer, layer};

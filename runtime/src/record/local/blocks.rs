@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::{Local, count_drop};
-use crate::record::block::{Block, BlockRef, CHAINED, ENTERED, HAS_EXT, ORPHANED, SURPLUS};
+use crate::record::block::{Block, BlockRef, CHAINED, ENTERED, HAS_EXT, MIRRORED, ORPHANED, SURPLUS};
 use crate::record::bridge;
 use crate::record::ext::Ext;
 use crate::record::recorder::{self, Recorder};
@@ -83,7 +83,7 @@ impl Local {
     #[inline(always)]
     pub(crate) fn release(&self, block: BlockRef) {
         block.close();
-        if block.has(CHAINED | ENTERED | HAS_EXT | ORPHANED | SURPLUS) || self.home.get().is_none() {
+        if block.has(CHAINED | ENTERED | HAS_EXT | MIRRORED | ORPHANED | SURPLUS) || self.home.get().is_none() {
             return self.release_slowly(block);
         }
         self.keep(block);
@@ -102,6 +102,7 @@ impl Local {
             return;
         }
         bridge::left(block);
+        bridge::ended(block);
         drop(take_ext(&block));
         let mut chained = block.chain.take();
         block.lower(CHAINED);

@@ -9,12 +9,13 @@ use super::{FULL, Local, count_drop};
 use crate::base::sync::Release;
 use crate::base::word::Word;
 use crate::record::block::{
-    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_EXT, INCOMPLETE, ORPHANED, REMOTE_PARENT,
-    SURPLUS, TAIL_WORDS, UNIX_TIMES,
+    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_EXT, INCOMPLETE, MIRRORED, ORPHANED,
+    REMOTE_PARENT, SURPLUS, TAIL_WORDS, UNIX_TIMES,
 };
 use crate::record::chunk::Writer;
+use crate::record::clock::Converter;
 use crate::record::ext::Ext;
-use crate::record::finished::Outcome;
+use crate::record::finished::{FinishedSpan, Outcome};
 use crate::record::heartbeat;
 use crate::record::item::{TAG_EXT, tagged};
 use crate::record::layout::{self, HEADER_WORDS, Record};
@@ -38,6 +39,7 @@ const SPECIAL: u32 = CHAINED
     | INCOMPLETE
     | FAILED
     | ANNOUNCED
+    | MIRRORED
     | SURPLUS;
 
 impl Local {
@@ -201,6 +203,19 @@ unsafe fn write_record(
 /// Hands a finished span to the sink of its ext.
 fn capture(block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
     let Some(sink) = ext.as_ref().and_then(|ext| ext.sink.clone()) else { return };
+    if let Some(span) = plain(block, ext, end, outcome, &sink.converter()) {
+        sink.finished(span);
+    }
+}
+
+/// A span as plain data, as it stands now.
+pub(crate) fn plain(
+    block: &Block,
+    ext: Option<Arc<Ext>>,
+    end: u64,
+    outcome: Outcome,
+    converter: &Converter,
+) -> Option<FinishedSpan> {
     let words = long_words(block, ext.is_some());
     let mut copy = vec![Word::bits(0); words];
     // SAFETY: the copy has exactly these words, and is then a whole record.
@@ -208,9 +223,8 @@ fn capture(block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
         write_record(copy.as_mut_ptr(), block, ext, words, end, outcome);
         Record::split(&copy)
     };
-    if let Some((record, _)) = record {
-        let span = record.finish(&sink.converter());
-        record.release();
-        sink.finished(span);
-    }
+    let (record, _) = record?;
+    let span = record.finish(converter);
+    record.release();
+    Some(span)
 }

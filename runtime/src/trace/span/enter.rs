@@ -1,7 +1,7 @@
 //! Entering and leaving a span on this thread. Nothing here is generic, so that a program has each function once.
 
 use crate::declare::callsite::Callsite;
-use crate::record::block::{BlockRef, CAPTURED, RECORDING};
+use crate::record::block::{BlockRef, CAPTURED, MIRRORED, RECORDING};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 use crate::record::block::{UNIX_TIMES, UNPOLLED};
 use crate::record::bridge;
@@ -46,7 +46,7 @@ pub(crate) fn start_reading(block: Option<BlockRef>) -> Option<u64> {
 /// Starts the clock of a span that is recorded.
 #[inline(always)]
 pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Callsite) {
-    if block.has(CAPTURED) || callsite.heartbeat_seconds() != 0 {
+    if block.has(CAPTURED | MIRRORED) || callsite.heartbeat_seconds() != 0 {
         return start_uncommon(local, block, callsite);
     }
     local.count_started();
@@ -54,7 +54,7 @@ pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Cal
     block.open();
 }
 
-/// The same for a span that is captured or with a heartbeat. Apart from the others, so that they keep nothing for it in registers.
+/// The same for a span that is captured, emitted to another API, or with a heartbeat. Apart from the others, so that they keep nothing for it in registers.
 #[cold]
 #[inline(never)]
 fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
@@ -68,6 +68,7 @@ fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
     if recorded && callsite.heartbeat_seconds() != 0 {
         heartbeat::open(&block);
     }
+    bridge::started(block);
 }
 
 /// Leaves a span that is entered by a function and came to its end just now: everything above it on the stack goes with it.
