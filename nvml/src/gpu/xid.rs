@@ -47,10 +47,7 @@ pub(crate) fn run(config: &Config, slot: &Slot, stop: &Stop) {
 fn generation(config: &Config, slot: &Slot, stop: &Stop, backoff: &mut Backoff) -> Result<(), Fault> {
     with_driver(config, |nvml| {
         let fault = |error: NvmlError| Fault::from(&error);
-        let gpu = nvml.device_by_index(slot.gpu).map_err(fault)?;
-        let set = nvml.create_event_set().map_err(fault)?;
-        let set =
-            gpu.register_events(EventTypes::CRITICAL_XID_ERROR, set).map_err(|error| Fault::from(&error.error))?;
+        let set = events(nvml, slot.gpu).map_err(fault)?;
         backoff.reset();
         let mut older = false;
         while !stop.is_set() && !slot.is_retired() {
@@ -67,6 +64,19 @@ fn generation(config: &Config, slot: &Slot, stop: &Stop, backoff: &mut Backoff) 
         }
         Ok(())
     })
+}
+
+/// The XIDs of a GPU.
+#[cfg(target_os = "linux")]
+fn events(nvml: &Nvml, gpu: u32) -> Result<EventSet<'_>, NvmlError> {
+    let gpu = nvml.device_by_index(gpu)?;
+    gpu.register_events(EventTypes::CRITICAL_XID_ERROR, nvml.create_event_set()?).map_err(|error| error.error)
+}
+
+/// NVML has events only on Linux.
+#[cfg(not(target_os = "linux"))]
+fn events(_: &Nvml, _: u32) -> Result<EventSet<'_>, NvmlError> {
+    Err(NvmlError::NotSupported)
 }
 
 /// Waits for an XID, from then on as older drivers do if this is one.
