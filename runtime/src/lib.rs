@@ -64,6 +64,10 @@
 #![cfg_attr(not(feature = "otlp"), doc = "[`shutdown`]: https://docs.rs/tracecast/latest/tracecast/shutdown/")]
 #![cfg_attr(not(feature = "logs"), doc = "[`logs`]: https://docs.rs/tracecast/latest/tracecast/logs/")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    all(feature = "otlp", target_family = "wasm"),
+    allow(dead_code, unused_imports, reason = "there is no transport, so parts of what it sends have no user")
+)]
 
 extern crate self as tracecast;
 
@@ -73,7 +77,7 @@ pub mod catalogue;
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 pub mod config;
 mod declare;
-#[cfg(feature = "otlp")]
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 mod encode;
 mod export;
 mod formats;

@@ -64,9 +64,7 @@ fn generation(config: &Config, slot: &Slot, index: u32, stop: &Stop, backoff: &m
             // The sampler has not seen yet that another GPU is here.
             return Ok(());
         }
-        let set = nvml.create_event_set().map_err(fault)?;
-        let set =
-            gpu.register_events(EventTypes::CRITICAL_XID_ERROR, set).map_err(|error| Fault::from(&error.error))?;
+        let set = events(nvml, index).map_err(fault)?;
         backoff.reset();
         let mut older = false;
         while !stop.is_set() && slot.is_filled_from(index) {
@@ -83,6 +81,19 @@ fn generation(config: &Config, slot: &Slot, index: u32, stop: &Stop, backoff: &m
         }
         Ok(())
     })
+}
+
+/// The XIDs of a GPU.
+#[cfg(target_os = "linux")]
+fn events(nvml: &Nvml, gpu: u32) -> Result<EventSet<'_>, NvmlError> {
+    let gpu = nvml.device_by_index(gpu)?;
+    gpu.register_events(EventTypes::CRITICAL_XID_ERROR, nvml.create_event_set()?).map_err(|error| error.error)
+}
+
+/// NVML has events only on Linux.
+#[cfg(not(target_os = "linux"))]
+fn events(_: &Nvml, _: u32) -> Result<EventSet<'_>, NvmlError> {
+    Err(NvmlError::NotSupported)
 }
 
 /// Waits for an XID, from then on as older drivers do if this is one.

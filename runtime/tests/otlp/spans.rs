@@ -362,7 +362,7 @@ fn json_names_and_forms_are_those_of_the_specification() {
     let _recording = recording(|_| ());
     let mut encoder = Encoder::new("forms");
     let parent = Context::remote(TraceId(0xabc), SpanId(0xde), true);
-    let start = SystemTime::UNIX_EPOCH + Duration::from_nanos(5);
+    let start = SystemTime::UNIX_EPOCH + Duration::from_nanos(500);
     let mut span = Span::builder("Json/Forms", Kind::Client).with_parent(&parent).with_start(start).start();
     span.set(keys::count, 7_u64);
     span.set(keys::error_like, "lost");
@@ -373,7 +373,7 @@ fn json_names_and_forms_are_those_of_the_specification() {
     let json: serde_json::Value = serde_json::from_slice(&encoder.finished_json(&finished)).unwrap();
     let expected = serde_json::json!({
         "traceId": "00000000000000000000000000000abc", "spanId": "000000000000000f", "parentSpanId": "00000000000000de",
-        "flags": 0x301, "name": "Json/Forms", "kind": 3, "startTimeUnixNano": "5", "endTimeUnixNano": "7",
+        "flags": 0x301, "name": "Json/Forms", "kind": 3, "startTimeUnixNano": "500", "endTimeUnixNano": "502",
         "attributes": [
             {"key": "t.count", "value": {"intValue": "7"}},
             {"key": "error.message", "value": {"stringValue": "lost"}},

@@ -2,7 +2,7 @@
 //! even connected to.
 #![cfg(feature = "logs")]
 
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::net::TcpListener;
 use std::time::Duration;
 
@@ -116,6 +116,8 @@ fn the_protocol_is_protobuf_over_http_by_default() {
 #[cfg(target_os = "linux")]
 #[test]
 fn port_4317_means_grpc_unless_the_protocol_is_named() {
+    use std::io::Read as _;
+
     // An address for each: a program that another test is just starting may hold a copy of a listener for a moment.
     let cases = [
         ("127.43.17.1:4317", "", "PRI * HTTP/2.0\r\n\r\nSM"),

@@ -2,6 +2,7 @@
 //! nothing from ending.
 
 use std::net::TcpListener;
+use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
@@ -23,11 +24,14 @@ fn report() {}
 #[tc_span("Stop/Begun")]
 fn begun() {}
 
+/// Reached when the session has begun.
+static SESSION: Barrier = Barrier::new(2);
+
 /// Goes on for ever, and has a child that does not.
 #[tc_span("Stop/Session", kind = server)]
 fn session() {
     begun();
-    println!("ready");
+    SESSION.wait();
     hang();
 }
 
@@ -45,14 +49,13 @@ fn program() {
         "short" => shutdown.blocking_step("blocking", blocking).with_flush_timeout(Duration::from_millis(100)),
         "open" => {
             thread::spawn(session);
+            SESSION.wait();
             shutdown
         }
         other => panic!("no program is called {other}"),
     };
     let _armed = shutdown.final_report(|_| report()).on_signals();
-    if what != "open" {
-        println!("ready");
-    }
+    println!("ready");
     hang();
 }
 

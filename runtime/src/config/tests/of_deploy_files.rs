@@ -1,12 +1,11 @@
 //! The files under `deploy/` can be read, agree with each other, and configure services. `.ci/documents` has the checks that
 //! need only their texts.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use crate::config::{Config, Destination, Otlp, Secret, Signal, Temporality};
+use crate::config::{Config, Destination, Otlp, Signal};
 use serde_json::Value;
 
 use super::yaml::yaml;
@@ -190,9 +189,11 @@ fn otlp(config: &Config, signal: Signal) -> Otlp {
 }
 
 /// What a shell makes of a file of variables, or what it says if it does not.
-fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<HashMap<String, String>, String> {
+#[cfg(unix)]
+fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<std::collections::HashMap<String, String>, String> {
     let script = format!(". '{}' && env", root().join(name).display());
-    let command = Command::new("sh").args(["-c", &script]).env_clear().envs(variables.iter().copied()).output();
+    let command =
+        std::process::Command::new("sh").args(["-c", &script]).env_clear().envs(variables.iter().copied()).output();
     let output = command.unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let variables = text.lines().filter_map(|line| line.split_once('='));
@@ -203,6 +204,8 @@ fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<HashMap<String, Str
 #[test]
 #[cfg(unix)]
 fn files_of_variables_are_complete_but_for_the_secret() {
+    use crate::config::{Secret, Temporality};
+
     let secret = "c2VjcmV0";
     let check = |name: &str, key: Option<&str>, base: &str, header: Option<(&str, &str)>| {
         let given: Vec<_> = key.map(|key| (key, secret)).into_iter().collect();

@@ -47,11 +47,14 @@ pub(super) fn fault_of_links(_: &Path) -> Option<String> {
 }
 
 /// Whether this user owns a file.
+#[cfg(unix)]
 pub(super) fn is_own(metadata: &Metadata) -> bool {
-    #[cfg(unix)]
-    return metadata.uid() == user();
-    #[cfg(not(unix))]
-    return true;
+    metadata.uid() == user()
+}
+
+#[cfg(not(unix))]
+pub(super) fn is_own(_: &Metadata) -> bool {
+    true
 }
 
 #[cfg(unix)]

@@ -30,6 +30,11 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
+    /// A time that any system has: `SystemTime` of Windows counts in units of 100 ns.
+    pub(crate) fn unix_nanos(&mut self) -> u64 {
+        (self.next() >> 2) / 100 * 100
+    }
+
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
@@ -82,7 +87,7 @@ impl Random {
     fn event(&mut self) -> Event {
         Event {
             name: Cow::Owned(self.text()),
-            unix_nanos: self.next() >> 2,
+            unix_nanos: self.unix_nanos(),
             attributes: self.attributes(),
             dropped_attributes: self.below(3) as u32,
         }
@@ -111,8 +116,8 @@ impl Random {
             parent_span_id: self.one_in(2).then(|| SpanId(self.next() | 1)),
             parent_is_remote: self.one_in(2),
             trace_state: self.trace_state(),
-            start_unix_nanos: self.next() >> 2,
-            duration: Duration::from_nanos(self.next() >> 2),
+            start_unix_nanos: self.unix_nanos(),
+            duration: Duration::from_nanos(self.unix_nanos()),
             status: statuses[self.below(3) as usize].clone(),
             attributes: self.attributes(),
             events: self.several(Random::event),
