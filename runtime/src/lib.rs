@@ -164,7 +164,9 @@ pub use crate::declare::metric::LabelValues;
 pub use crate::declare::observe::Observation;
 pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-pub use crate::export::init::{Guard, InitError, NoExporter, ReloadError, Reloaded, Report, init, try_init};
+pub use crate::export::init::{
+    Guard, Handle, InitError, NotRunning, ReloadError, Reloaded, Report, SetEnabledError, init, try_init,
+};
 pub use crate::macros::*;
 pub use crate::meter::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
 pub use crate::meter::metering::{MetricsError, UnknownMetric};

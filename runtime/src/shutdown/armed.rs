@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use signal_hook::low_level;
 
-use super::health::Health;
 use super::report::ShutdownReport;
 use super::run::{self, Plan, Progress};
 use super::signals::Signals;
@@ -43,7 +42,6 @@ struct Shared {
     /// The process it belongs to: in a forked child nobody waits for signals.
     process: u32,
     timeout: Duration,
-    health: Health,
     stage: Mutex<Stage>,
     ended: Condvar,
     progress: Progress,
@@ -71,7 +69,6 @@ impl Armed {
         let shared = Arc::new(Shared {
             process: process::id(),
             timeout,
-            health: plan.health.clone(),
             stage: Mutex::new(Stage::Waiting(Box::new(plan))),
             ended: Condvar::new(),
             progress: Progress::default(),
@@ -81,18 +78,6 @@ impl Armed {
             notice::at(notice::ERROR, format_args!("error: no signal starts the shutdown: {error}"));
         }
         Armed { shared, signals: signals.ok() }
-    }
-
-    /// The state of this shutdown, for a health endpoint.
-    ///
-    /// ```no_run
-    /// # use tracecast::shutdown::Shutdown;
-    /// let armed = Shutdown::new(tracecast::init()).on_signals();
-    /// let health = armed.health(); // for the health endpoint
-    /// println!("{}", health.state());
-    /// ```
-    pub fn health(&self) -> Health {
-        self.shared.health.clone()
     }
 
     /// Runs everything without a signal, as when `main` has nothing left to do, and does not exit. Should a signal have

@@ -11,9 +11,8 @@
 //! # #[cfg(unix)]
 //! # {
 //! let telemetry = tracecast::init();
-//! let shutdown = Shutdown::new(telemetry);
-//! let health = shutdown.health(); // for the health endpoint, and for `with_graceful_shutdown`
-//! let _armed = shutdown
+//! let handle = telemetry.handle(); // for `/metrics` and the health endpoint
+//! let _armed = Shutdown::new(telemetry)
 //!     .step("drain", || drained())
 //!     .within(Duration::from_secs(10))
 //!     .blocking_step("flush_index", move || index.flush())
@@ -45,7 +44,6 @@
 
 #[cfg(unix)]
 mod armed;
-mod health;
 mod report;
 mod run;
 #[cfg(unix)]
@@ -62,7 +60,6 @@ use tokio::sync::oneshot;
 
 #[cfg(unix)]
 pub use self::armed::Armed;
-pub use self::health::{Health, State};
 pub use self::report::{ShutdownReport, StepOutcome, StepReport};
 pub use self::step::StepResult;
 
@@ -71,6 +68,7 @@ use self::step::Step;
 use self::times::Times;
 use crate::base::notice;
 use crate::export::init::Guard;
+pub use crate::export::init::{Health, State};
 
 /// What is to be done when the process ends. Dropped, it runs nothing, and brings out telemetry as its guard does.
 ///
@@ -92,25 +90,22 @@ pub struct Shutdown {
 const FLUSH: Duration = Duration::from_secs(5);
 
 impl Shutdown {
-    /// Ends telemetry and nothing else, unless steps are added. The state of its [`health`](Shutdown::health) is [`State::Running`].
+    /// Ends telemetry and nothing else, unless steps are added. Take a [`Handle`](crate::Handle) before for what uses telemetry until
+    /// then.
     ///
     /// ```
     /// use tracecast::shutdown::{Shutdown, State};
     ///
     /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let handle = telemetry.handle();
     /// let shutdown = Shutdown::new(telemetry);
-    /// assert_eq!(shutdown.health().state(), State::Running);
+    /// assert_eq!(handle.health().state(), State::Running);
+    /// # drop(shutdown);
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     pub fn new(telemetry: Guard) -> Self {
-        let plan = Plan {
-            guard: telemetry,
-            steps: Vec::new(),
-            final_report: None,
-            runtime: None,
-            flush_timeout: FLUSH,
-            health: Health::new(),
-        };
+        let plan =
+            Plan { guard: telemetry, steps: Vec::new(), final_report: None, runtime: None, flush_timeout: FLUSH };
         Shutdown { plan, timeout: None }
     }
 
@@ -235,21 +230,6 @@ impl Shutdown {
     pub fn with_flush_timeout(mut self, timeout: Duration) -> Self {
         self.plan.flush_timeout = timeout;
         self
-    }
-
-    /// The state of this shutdown, for a health endpoint.
-    ///
-    /// ```
-    /// # use tracecast::shutdown::{Shutdown, State};
-    /// # let telemetry = tracecast::config::Config::new().init()?;
-    /// let shutdown = Shutdown::new(telemetry);
-    /// let health = shutdown.health();
-    /// let _report = shutdown.run();
-    /// assert_eq!(health.state(), State::ShuttingDown);
-    /// # Ok::<(), tracecast::InitError>(())
-    /// ```
-    pub fn health(&self) -> Health {
-        self.plan.health.clone()
     }
 
     /// Runs everything now, and does not exit. It takes no longer than the watchdog; steps that hang are left behind.

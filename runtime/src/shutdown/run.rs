@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
-use super::health::Health;
 use super::report::{OneLine, ShutdownReport, StepOutcome, StepReport};
 use super::step::Step;
 use super::times::{self, Times};
@@ -25,7 +24,6 @@ pub(super) struct Plan {
     pub(super) final_report: Option<FinalReport>,
     pub(super) runtime: Option<Handle>,
     pub(super) flush_timeout: Duration,
-    pub(super) health: Health,
 }
 
 pub(super) type FinalReport = Box<dyn FnOnce(&[StepReport]) + Send>;
@@ -74,8 +72,8 @@ fn named(step: &str) -> String {
 
 /// Runs all of it. It waits for nothing longer than `times` allow.
 pub(super) fn run(plan: Plan, times: Times, progress: &Progress) -> ShutdownReport {
-    let Plan { guard, steps, final_report, runtime, flush_timeout, health } = plan;
-    health.begin();
+    let Plan { guard, steps, final_report, runtime, flush_timeout } = plan;
+    guard.health().begin();
     let runner = Runner { times, progress };
     let steps = runner.steps(steps, runtime.as_ref());
     let final_report = final_report.map(|work| runner.final_report(work, &steps));

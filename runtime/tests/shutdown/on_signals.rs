@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use libc::{SIGINT, SIGTERM};
-use tracecast::shutdown::{Shutdown, StepReport};
+use tracecast::shutdown::{Health, Shutdown, StepReport};
 
 use crate::child::{Child, Output, Running};
 
@@ -13,7 +13,9 @@ use crate::child::{Child, Output, Running};
 #[test]
 fn program() {
     let Some(what) = crate::child::role() else { return };
-    let shutdown = Shutdown::new(tracecast::init());
+    let telemetry = tracecast::init();
+    let health = telemetry.health();
+    let shutdown = Shutdown::new(telemetry);
     match what.as_str() {
         "well" => run(steps(shutdown).final_report(say_all)),
         "badly" => run(bad_steps(shutdown).blocking_step("last", || say("last")).final_report(say_all)),
@@ -57,9 +59,8 @@ fn program() {
             let steps = shutdown.with_runtime(runtime.handle().clone());
             run(steps.step("spawns", || async { tokio::spawn(async { say("spawned") }).await }));
         }
-        "health" => run(with_health_endpoint(shutdown)),
+        "health" => run(with_health_endpoint(shutdown, health)),
         "main returns" => {
-            let health = shutdown.health();
             let (main_returns, returned) = mpsc::channel::<()>();
             let steps = shutdown.blocking_step("waits", move || returned.recv().unwrap_or_default());
             let _armed = steps.blocking_step("last", || say("last")).on_signals();
@@ -166,8 +167,7 @@ fn panic_now() {
 }
 
 /// A thread that is asked for the state, as a health endpoint is; the step ends when it has told of the shutdown.
-fn with_health_endpoint(shutdown: Shutdown) -> Shutdown {
-    let health = shutdown.health();
+fn with_health_endpoint(shutdown: Shutdown, health: Health) -> Shutdown {
     assert_eq!(health.state().as_str(), "running");
     let (ask, asked) = mpsc::channel::<mpsc::Sender<String>>();
     thread::spawn(move || {

@@ -2,13 +2,19 @@
 
 mod error;
 mod guard;
+mod handle;
+mod health;
 mod panic;
 mod report;
+mod running;
 mod start;
 
-pub use self::error::{InitError, NoExporter, ReloadError};
-pub use self::guard::{Guard, Reloaded};
+pub use self::error::{InitError, NotRunning, ReloadError, SetEnabledError};
+pub use self::guard::Guard;
+pub use self::handle::Handle;
+pub use self::health::{Health, State};
 pub use self::report::Report;
+pub use self::running::Reloaded;
 
 use crate::base::notice;
 use crate::config::{Config, Level, Problem, Severity};
