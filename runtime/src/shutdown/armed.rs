@@ -1,6 +1,7 @@
 //! A shutdown that waits for a signal.
 
 use std::io::{self, PipeReader, Read};
+use std::os::fd::AsRawFd as _;
 use std::process;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -82,7 +83,7 @@ impl Armed {
 
     /// Runs everything without a signal, as when `main` has nothing left to do, and does not exit. Should a signal have
     /// begun it, this waits for the end of the process. A signal that comes meanwhile exits the process when all is done,
-    /// a second one at once.
+    /// a second one without waiting for that.
     ///
     /// ```no_run
     /// # use tracecast::shutdown::Shutdown;
@@ -163,8 +164,8 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(run).map(drop)
 }
 
-/// Waits for the signal, hands it on, and from then on is the watchdog. Nothing it does there waits for another thread for
-/// longer than a moment, and nothing of the program runs on its way out.
+/// Waits for the signal, hands it on, and from then on is the watchdog, which a second signal fires early. Nothing it does there
+/// waits for another thread for longer than a moment, and nothing of the program runs on its way out.
 fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
     let mut byte = [0];
     if reader.read_exact(&mut byte).is_err() {
@@ -173,11 +174,40 @@ fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
     let times = Times::new(Instant::now(), shared.timeout);
     let came = Came { name: Signals::name(byte[0]), times };
     let _ = tell.send(came);
-    thread::sleep(times.left());
-    let (total, culprits) = (shared.timeout, shared.progress.culprits());
-    notice::at(notice::ERROR, format_args!("error: shutdown is not done after {total:?}, hung in {culprits}; exit 1"));
+    let second = signal_within(&mut reader, times);
+    let culprits = shared.progress.culprits();
+    match second {
+        Some(name) => notice::at(notice::ERROR, format_args!("error: second {name} during {culprits}; exit 1")),
+        None => {
+            let total = shared.timeout;
+            let text = format_args!("error: shutdown is not done after {total:?}, hung in {culprits}; exit 1");
+            notice::at(notice::ERROR, text);
+        }
+    }
     notice::settle(LAST_LINE);
     low_level::exit(1);
+}
+
+/// The name of the signal that comes before the watchdog's end, if one does.
+fn signal_within(reader: &mut PipeReader, times: Times) -> Option<&'static str> {
+    loop {
+        let left = times.left();
+        if left.is_zero() {
+            return None;
+        }
+        // Rounded up: with the last millisecond cut off it would be asked many times.
+        let timeout = i32::try_from(left.as_millis()).unwrap_or(i32::MAX).saturating_add(1);
+        let mut poll = libc::pollfd { fd: reader.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one descriptor, which the reader keeps open.
+        if unsafe { libc::poll(&mut poll, 1, timeout) } == 1 {
+            let mut byte = [0];
+            match reader.read_exact(&mut byte) {
+                Ok(()) => return Some(Signals::name(byte[0])),
+                // No more signals can come: the program gave them back.
+                Err(_) => thread::sleep(times.left()),
+            }
+        }
+    }
 }
 
 fn run_when_told(told: &Receiver<Came>, shared: &Shared) {

@@ -233,7 +233,7 @@ impl Meter {
     /// All of it for the export thread.
     fn readings(&self, config: &Config) -> Readings {
         Readings {
-            reader: self.metering.reader(config.settings.metrics.temporality.into()),
+            reader: self.metering.reader(config.settings.metrics.temporality),
             views: self.views.clone(),
             #[cfg(feature = "otel")]
             meters: self.meters.clone(),
