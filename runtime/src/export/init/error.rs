@@ -30,6 +30,8 @@ pub enum InitError {
         /// What is wrong.
         cause: String,
     },
+    /// The feature `off` has removed spans and metrics from the program, and the configuration is strict.
+    CompiledOut(&'static str),
     /// The export thread could not start.
     Thread(std::io::Error),
 }
@@ -43,6 +45,7 @@ impl fmt::Display for InitError {
                 f.write_str(&texts.join("; "))
             }
             InitError::Metrics(error) => error.fmt(f),
+            InitError::CompiledOut(text) => f.write_str(text),
             InitError::Receiver { signal, cause } => write!(f, "the receiver of {}: {cause}", signal.name()),
             InitError::Thread(error) => write!(f, "could not start the export thread: {error}"),
         }
@@ -54,7 +57,10 @@ impl std::error::Error for InitError {
         match self {
             InitError::Metrics(error) => Some(error),
             InitError::Thread(error) => Some(error),
-            InitError::AlreadyRunning | InitError::Config(_) | InitError::Receiver { .. } => None,
+            InitError::AlreadyRunning
+            | InitError::Config(_)
+            | InitError::CompiledOut(_)
+            | InitError::Receiver { .. } => None,
         }
     }
 }

@@ -39,8 +39,8 @@ pub fn init() -> Guard {
     }
 }
 
-/// As [`init`], and gives an error if telemetry cannot start, because of a file that is wrong too, or if any setting is wrong
-/// and `TC_STRICT` is set.
+/// As [`init`], and gives an error if telemetry cannot start, because of a file that is wrong too, or, with `TC_STRICT`, if any
+/// setting is wrong or the feature `off` has compiled out what is to be exported.
 ///
 /// ```no_run
 /// let _telemetry = tracecast::try_init()?;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::error::NotRunning;
+use super::start;
 use crate::export::pipeline::Progress;
 
 /// What became of all telemetry of the process. With several receivers of a signal the counts are those of the one that has
@@ -92,7 +93,8 @@ impl fmt::Display for Report {
         let Report { logs_exported, logs_dropped, logs_pending, .. } = self;
         write!(f, "; {logs_exported} log records exported, {logs_dropped} dropped, {logs_pending} pending")?;
         unconfirmed(f, ", ", self.logs_unconfirmed)?;
-        spooled(f, self.logs_spooled, self.logs_replayed)
+        spooled(f, self.logs_spooled, self.logs_replayed)?;
+        start::compiled_out().map_or(Ok(()), |compiled_out| write!(f, "; {compiled_out}"))
     }
 }
 

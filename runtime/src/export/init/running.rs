@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::error::InitError;
 use super::panic;
 use super::start::{self, Meter};
-use crate::base::notice;
 use crate::config::{Config, Problem, Signal};
 use crate::declare::switch;
 use crate::declare::value::OwnedValue;
@@ -86,6 +85,10 @@ impl Running {
 
     /// Starts all signals that go anywhere.
     pub(super) fn start(&mut self) -> Result<(), InitError> {
+        let records = self.config.is_on(Signal::Traces) || self.config.is_on(Signal::Metrics);
+        if let Some(compiled_out) = start::compiled_out().filter(|_| self.config.settings.strict && records) {
+            return Err(InitError::CompiledOut(compiled_out));
+        }
         let is_on = |signal: &Signal| self.config.is_on(*signal);
         self.spool = if Signal::ALL.iter().any(is_on) { start::open_spool(&self.config) } else { None };
         // Whatever can fail because of the configuration comes first.
@@ -104,7 +107,7 @@ impl Running {
         }
         if any {
             start::prepare(&self.config);
-            notice::at(notice::INFO, format_args!("{}", start::described(&self.config, self.plugged)));
+            start::announce("", &self.config, self.plugged);
         }
         Ok(())
     }
@@ -209,10 +212,7 @@ impl Running {
         #[cfg(feature = "logs")]
         self.logs.iter().for_each(|logs| logs.set_filter(self.config.settings.log_filter.clone().into_inner()));
         self.export_thread.iter().for_each(|export_thread| export_thread.settle());
-        notice::at(
-            notice::INFO,
-            format_args!("configuration read again: {}", start::described(&self.config, self.plugged)),
-        );
+        start::announce("configuration read again: ", &self.config, self.plugged);
         Ok(Reloaded { changed, needs_restart, problems })
     }
 
