@@ -129,9 +129,9 @@ impl CatalogueData {
         keys.dedup_by(|b, a| a.same_shape(b));
         let metric = |meta: &&'static MetricMeta| Metric::of(meta, components.get(meta.name).copied());
         let mut metrics: Vec<Metric> = catalogue.metrics.iter().map(metric).collect();
-        // The same metric, declared twice in other words, is one.
+        // Of several declarations the first is exported, whether the others have its shape or not.
         metrics.sort_by(|a, b| a.name.cmp(&b.name));
-        metrics.dedup_by(|b, a| a.same_shape(b));
+        metrics.dedup_by(|b, a| a.name == b.name);
         CatalogueData { spans: spans(catalogue), keys, metrics }
     }
 
@@ -211,12 +211,6 @@ impl Metric {
             budget: meta.budget as u64,
             description: meta.description.trim().to_owned(),
         }
-    }
-
-    fn same_shape(&self, other: &Metric) -> bool {
-        self.name == other.name
-            && (self.kind, self.number, &self.unit) == (other.kind, other.number, &other.unit)
-            && (&self.labels, &self.buckets) == (&other.labels, &other.buckets)
     }
 
     /// The names of its attributes.

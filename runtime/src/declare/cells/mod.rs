@@ -41,7 +41,7 @@ pub(crate) const NEW: i8 = 64;
 #[repr(C)]
 pub struct Metric {
     // First, as `sections` asks for it.
-    _source: &'static Source,
+    source: &'static Source,
     state: AtomicI8,
     /// The number of cells, or rows of a histogram, in a stripe.
     cells: usize,
@@ -55,7 +55,7 @@ impl Metric {
     pub const fn new(meta: MetricMeta, source: &'static Source) -> Self {
         let words = if matches!(meta.kind, MetricKind::UpDownCounter) { 2 } else { 1 };
         Metric {
-            _source: source,
+            source,
             state: AtomicI8::new(if LINKED { 0 } else { NEW | i8::MIN }),
             cells: meta.sets().saturating_mul(words),
             table: AtomicPtr::new((&raw const EMPTY).cast_mut()),
@@ -67,6 +67,14 @@ impl Metric {
     /// Its declaration.
     pub fn meta(&self) -> &MetricMeta {
         &self.meta
+    }
+
+    /// Orders declarations of one name, in the same way in every build: paths of files differ between machines, but not within a
+    /// crate.
+    pub(crate) fn place(&self) -> impl Ord {
+        let Source { crate_name, crate_version, .. } = self.source;
+        let location = self.meta.location;
+        (*crate_name, *crate_version, location.file(), location.line(), location.column())
     }
 
     /// The state of its flag. 0 means that measurements are ignored.

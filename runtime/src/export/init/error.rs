@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use crate::catalogue::Conflict;
 use crate::config::{ConfigError, Problem, Signal};
-use crate::meter::metering::{MetricsError, UnknownMetric};
+use crate::meter::metering::UnknownMetric;
 
 /// Why telemetry cannot start.
 ///
@@ -21,8 +22,8 @@ pub enum InitError {
     AlreadyRunning,
     /// Settings are wrong, and the configuration is strict.
     Config(Vec<Problem>),
-    /// A metric is declared twice with different shapes.
-    Metrics(MetricsError),
+    /// Metrics are declared twice with different shapes, and the configuration is strict.
+    Metrics(Vec<Conflict>),
     /// A receiver cannot be spoken to as it is described.
     Receiver {
         /// What would have gone there.
@@ -44,7 +45,10 @@ impl fmt::Display for InitError {
                 let texts: Vec<_> = problems.iter().map(Problem::to_string).collect();
                 f.write_str(&texts.join("; "))
             }
-            InitError::Metrics(error) => error.fmt(f),
+            InitError::Metrics(conflicts) => {
+                let texts: Vec<_> = conflicts.iter().map(Conflict::to_string).collect();
+                f.write_str(&texts.join("; "))
+            }
             InitError::CompiledOut(text) => f.write_str(text),
             InitError::Receiver { signal, cause } => write!(f, "the receiver of {}: {cause}", signal.name()),
             InitError::Thread(error) => write!(f, "could not start the export thread: {error}"),
@@ -55,11 +59,11 @@ impl fmt::Display for InitError {
 impl std::error::Error for InitError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            InitError::Metrics(error) => Some(error),
             InitError::Thread(error) => Some(error),
             InitError::AlreadyRunning
             | InitError::Config(_)
             | InitError::CompiledOut(_)
+            | InitError::Metrics(_)
             | InitError::Receiver { .. } => None,
         }
     }

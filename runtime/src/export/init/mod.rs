@@ -40,7 +40,7 @@ pub fn init() -> Guard {
 }
 
 /// As [`init`], and gives an error if telemetry cannot start, because of a file that is wrong too, or, with `TC_STRICT`, if any
-/// setting is wrong or the feature `off` has compiled out what is to be exported.
+/// setting is wrong, a metric is declared twice with different shapes, or the feature `off` has compiled out what is to be exported.
 ///
 /// ```no_run
 /// let _telemetry = tracecast::try_init()?;
@@ -49,8 +49,8 @@ pub fn init() -> Guard {
 /// ```
 ///
 /// # Errors
-/// If telemetry runs already, a metric is declared twice with different shapes, the export thread cannot start, or a receiver
-/// cannot be spoken to as it is described.
+/// If telemetry runs already, the export thread cannot start, a receiver cannot be spoken to as it is described, or something is wrong
+/// that `TC_STRICT` does not let pass.
 pub fn try_init() -> Result<Guard, InitError> {
     Config::from_env().init()
 }

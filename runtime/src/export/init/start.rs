@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::error::InitError;
 use crate::base::notice;
+use crate::catalogue::list::catalogue;
 #[cfg(feature = "logs")]
 use crate::config::LogFormat;
 use crate::config::{Batch, Config, Destination, Otlp, Signal};
@@ -13,7 +14,7 @@ use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Reading
 use crate::export::resource;
 use crate::export::spool::{self, Encoding, Spool};
 use crate::export::transport::Transport;
-use crate::meter::metering::{MetricsConfig, MetricsError, MetricsGuard};
+use crate::meter::metering::{MetricsConfig, MetricsGuard};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
 use crate::propagate::conventions::{self, Conventions};
@@ -208,6 +209,12 @@ pub(super) struct Meter {
 
 impl Meter {
     pub(super) fn start(config: &Config) -> Result<Self, InitError> {
+        if config.settings.strict {
+            let conflicts = catalogue().conflicts();
+            if !conflicts.is_empty() {
+                return Err(InitError::Metrics(conflicts));
+            }
+        }
         let (views, warnings) = Views::new(&config.settings.metrics.views);
         for warning in warnings {
             notice::say(format_args!("warning: {warning}"));
@@ -217,10 +224,7 @@ impl Meter {
             exemplars: config.settings.metrics.exemplars,
             ..MetricsConfig::default()
         };
-        let metering = MetricsGuard::start(metering).map_err(|error| match error {
-            MetricsError::AlreadyMetering => InitError::AlreadyRunning,
-            other => InitError::Metrics(other),
-        })?;
+        let metering = MetricsGuard::start(metering).map_err(|_| InitError::AlreadyRunning)?;
         Ok(Meter {
             metering,
             views: Arc::new(views),
