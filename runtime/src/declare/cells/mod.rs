@@ -269,3 +269,22 @@ impl std::fmt::Debug for Metric {
         f.debug_struct("Metric").field("name", &self.meta.name).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::instrument::Counter;
+
+    static FIRST_CRATE: Source = Source::new(None, "alpha", "1.0.0");
+    static NEXT_VERSION: Source = Source::new(None, "alpha", "2.0.0");
+    static LAST_CRATE: Source = Source::new(None, "beta", "1.0.0");
+
+    #[test]
+    fn declarations_are_ordered_by_crate_before_their_place() {
+        let metrics = [&LAST_CRATE, &NEXT_VERSION, &FIRST_CRATE]
+            .map(|source| Metric::new(Counter::<()>::meta("tc_loads_total", "", ""), source));
+        let below = Metric::new(Counter::<()>::meta("tc_loads_total", "", ""), &FIRST_CRATE);
+        let [beta, two, one] = metrics.each_ref().map(Metric::place);
+        assert!(one < two && two < beta && one < below.place() && below.place() < two);
+    }
+}
