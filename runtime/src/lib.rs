@@ -56,7 +56,7 @@
 //! - `tracing`: spans of `tracing` beside ours; see the module `tracing_spans`.
 //! - `anyhow`, `http`, `tonic`: `error.type` and `error.message` of errors of these crates say more than the name of their type.
 //! - `tracing-emit`: our spans as spans of `tracing`, for its subscribers; switched on by `tracing_spans::set_emitting`.
-//! - `off` compiles every span, scope and metric out. It is for applications to choose, not for libraries.
+//! - `off` compiles every annotated span, scope and declared metric out. It is for applications to choose, not for libraries.
 //!
 // Where a feature is off, links to its items lead to the documentation that has them.
 #![cfg_attr(not(feature = "otlp"), doc = "[`config`]: https://docs.rs/tracecast/latest/tracecast/config/")]
@@ -169,7 +169,9 @@ pub use crate::declare::metric::{LabelSet, LabelValues};
 pub use crate::declare::observe::Observation;
 pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
-pub use crate::export::init::{Guard, InitError, NoExporter, ReloadError, Reloaded, Report, init, try_init};
+pub use crate::export::init::{
+    Guard, Handle, InitError, NotRunning, ReloadError, Reloaded, Report, SetEnabledError, init, try_init,
+};
 pub use crate::macros::*;
 pub use crate::meter::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
 pub use crate::meter::metering::{MetricsError, UnknownMetric};

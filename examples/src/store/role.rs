@@ -49,8 +49,8 @@ pub(crate) async fn serve(
     telemetry: Guard,
     stop: impl FnOnce(Shutdown) -> Shutdown,
 ) -> Result<(), Failure> {
+    let (health, address) = (telemetry.health(), listener.local_addr()?);
     let shutdown = Shutdown::new(telemetry).with_runtime(Handle::current()).with_flush_timeout(FLUSH);
-    let (health, address) = (shutdown.health(), listener.local_addr()?);
     let server = Server::builder()
         // Spans carry the session that the caller's baggage names.
         .layer(GrpcServerLayer::new().with_shared_baggage(keys::session))

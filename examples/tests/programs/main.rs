@@ -7,6 +7,8 @@ mod demo;
 mod everything;
 mod existing_tracing;
 mod gpu_node;
+#[cfg(unix)]
+mod graceful_shutdown;
 mod grpc_streams;
 mod queue_pipeline;
 mod quickstart;

@@ -6,7 +6,8 @@ use std::fmt;
 use super::Catalogue;
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
 
-/// One name that was declared in two ways.
+/// Two declarations of one metric with different shapes. The first one counts, by crate, file and line; the second is off, and
+/// [`init`](crate::init()) warns of it, or fails if `TC_STRICT` is set.
 ///
 /// ```
 /// for conflict in tracecast::catalogue().conflicts() {
@@ -16,9 +17,9 @@ use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Conflict {
-    /// One declaration.
+    /// The declaration that counts.
     pub first: &'static MetricMeta,
-    /// Another one of the same name, with another shape.
+    /// Another one of the same name, with another shape, which is off.
     pub second: &'static MetricMeta,
 }
 
@@ -40,7 +41,7 @@ impl fmt::Display for Conflict {
 impl std::error::Error for Conflict {}
 
 impl Catalogue {
-    /// Metrics that are declared twice with different shapes, each with the first declaration of its name.
+    /// Metrics that are declared twice with different shapes, each with the first declaration of its name, which counts.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -54,16 +55,20 @@ impl Catalogue {
     /// assert!(conflicts.iter().all(|conflict| conflict.first.name != LOST.declaration().name));
     /// ```
     pub fn conflicts(&self) -> Vec<Conflict> {
-        let mut first_of = BTreeMap::new();
-        let mut conflicts = Vec::new();
-        for second in &self.metrics {
-            let first = *first_of.entry(second.name).or_insert(*second);
-            if !first.same_shape(second) {
-                conflicts.push(Conflict { first, second });
-            }
-        }
-        conflicts
+        let pairs = conflicting(self.metrics.iter().copied(), |metric| metric);
+        pairs.into_iter().map(|(first, second)| Conflict { first, second }).collect()
     }
+}
+
+/// Pairs of the first metric of a name and another one with another shape.
+pub(crate) fn conflicting<T: Copy>(
+    metrics: impl IntoIterator<Item = T>,
+    meta: impl Fn(T) -> &'static MetricMeta,
+) -> Vec<(T, T)> {
+    let mut first_of = BTreeMap::new();
+    let of_its_name = |metric| (*first_of.entry(meta(metric).name).or_insert(metric), metric);
+    let pairs = metrics.into_iter().map(of_its_name);
+    pairs.filter(|(first, second)| !meta(*first).same_shape(meta(*second))).collect()
 }
 
 /// What a metric is, in words.

@@ -18,7 +18,12 @@ pub fn catalogue() -> Catalogue {
     spans.sort_by_key(|callsite| (callsite.name(), callsite.file(), callsite.line()));
     let mut keys = registry::keys();
     keys.sort_by_key(|key| (key.name, key.location.file(), key.location.line()));
-    let mut metrics: Vec<_> = registry::metrics().map(Metric::meta).collect();
-    metrics.sort_by_key(|metric| (metric.name, metric.location.file(), metric.location.line()));
-    Catalogue { spans, keys, metrics }
+    Catalogue { spans, keys, metrics: metrics().into_iter().map(Metric::meta).collect() }
+}
+
+/// The metrics by name, those of one name by crate, file and line.
+pub(crate) fn metrics() -> Vec<&'static Metric> {
+    let mut metrics: Vec<_> = registry::metrics().collect();
+    metrics.sort_by(|one, other| (one.meta().name, one.place()).cmp(&(other.meta().name, other.place())));
+    metrics
 }

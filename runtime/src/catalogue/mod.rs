@@ -9,7 +9,7 @@
 //! }
 //! ```
 
-mod conflict;
+pub(crate) mod conflict;
 pub(crate) mod list;
 #[cfg(feature = "otlp")]
 mod listing;

@@ -1,5 +1,6 @@
 //! Switches callsites and metrics on and off at run time: by recording, capturing and filters.
 
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,10 +16,18 @@ pub(crate) struct State {
     metering: bool,
     /// Names of metrics, or prefixes that end in `*`, and whether these metrics are on. The last match decides.
     metrics: Vec<(String, bool)>,
+    /// Metrics that are not metered, because another declaration of their name counts.
+    conflicting: Vec<&'static Metric>,
 }
 
-static STATE: Mutex<State> =
-    Mutex::new(State { recording: false, captures: 0, filter: None, metering: false, metrics: Vec::new() });
+static STATE: Mutex<State> = Mutex::new(State {
+    recording: false,
+    captures: 0,
+    filter: None,
+    metering: false,
+    metrics: Vec::new(),
+    conflicting: Vec::new(),
+});
 
 impl State {
     fn of(&self, callsite: &Callsite) -> u8 {
@@ -44,7 +53,9 @@ impl State {
     fn of_metric(&self, metric: &Metric) -> i8 {
         let last = self.metrics.iter().rfind(|(pattern, _)| matches(pattern, metric.meta().name));
         let off = last.is_some_and(|(_, on)| !on);
-        let on = i8::from(self.metering) * cells::RECORD + i8::from(self.captures > 0) * cells::CAPTURE;
+        // Captures of tests keep apart what metering has to put under one name.
+        let metered = self.metering && !self.conflicting.iter().any(|conflicting| ptr::eq(*conflicting, metric));
+        let on = i8::from(metered) * cells::RECORD + i8::from(self.captures > 0) * cells::CAPTURE;
         if off { 0 } else { on }
     }
 
@@ -127,9 +138,10 @@ pub(crate) fn unclaim_metering() {
     CLAIMED_METERING.store(false, Release);
 }
 
-pub(crate) fn start_metering(off: &[String]) {
+pub(crate) fn start_metering(off: &[String], conflicting: Vec<&'static Metric>) {
     change(|state| {
         state.metering = true;
+        state.conflicting = conflicting;
         state.metrics = off.iter().map(|name| (name.clone(), false)).collect();
     });
 }
@@ -144,7 +156,7 @@ pub(crate) fn pause_metering(paused: bool) {
 pub(crate) fn stop_metering() {
     change(|state| {
         state.metering = false;
-        state.metrics = Vec::new();
+        (state.metrics, state.conflicting) = (Vec::new(), Vec::new());
     });
     unclaim_metering();
 }

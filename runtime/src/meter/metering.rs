@@ -6,9 +6,9 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::base::notice;
-use crate::catalogue::Conflict;
-use crate::catalogue::list::catalogue;
-use crate::declare::cells;
+use crate::catalogue::conflict::{self, Conflict};
+use crate::catalogue::list;
+use crate::declare::cells::{self, Metric};
 use crate::declare::sections::LINKED;
 use crate::declare::switch;
 use crate::meter::exemplar::{self, Exemplars};
@@ -119,8 +119,6 @@ pub struct MetricsGuard {
 pub enum MetricsError {
     /// They are on already.
     AlreadyMetering,
-    /// Some metrics are declared twice, with different shapes.
-    Conflicts(Vec<Conflict>),
 }
 
 impl fmt::Display for MetricsError {
@@ -128,10 +126,6 @@ impl fmt::Display for MetricsError {
         match self {
             MetricsError::AlreadyMetering => {
                 f.write_str("metrics are on already; they are switched on once in a process")
-            }
-            MetricsError::Conflicts(conflicts) => {
-                let texts: Vec<_> = conflicts.iter().map(Conflict::to_string).collect();
-                f.write_str(&texts.join("; "))
             }
         }
     }
@@ -166,7 +160,8 @@ impl fmt::Display for UnknownMetric {
 impl std::error::Error for UnknownMetric {}
 
 impl MetricsGuard {
-    /// Switches metrics on. All of them start from nothing.
+    /// Switches metrics on. All of them start from nothing. Of several declarations of one name with different shapes the first one
+    /// by crate, file and line counts; the others stay off, with a warning.
     ///
     /// ```standalone_crate
     /// use tracecast::MetricsError;
@@ -178,14 +173,15 @@ impl MetricsGuard {
     /// ```
     ///
     /// # Errors
-    /// If they are on already, or if a metric is declared twice with different shapes.
+    /// If they are on already.
     pub fn start(config: MetricsConfig) -> Result<Self, MetricsError> {
-        let conflicts = catalogue().conflicts();
-        if !conflicts.is_empty() {
-            return Err(MetricsError::Conflicts(conflicts));
-        }
         if !switch::claim_metering() {
             return Err(MetricsError::AlreadyMetering);
+        }
+        let conflicts = conflict::conflicting(list::metrics(), Metric::meta);
+        for (first, second) in &conflicts {
+            let conflict = Conflict { first: first.meta(), second: second.meta() };
+            notice::say(format_args!("warning: {conflict}; the first is used, the second is off"));
         }
         clock::start();
         fork::watch();
@@ -194,7 +190,7 @@ impl MetricsGuard {
             notice::say(format_args!("{}", UnknownMetric(name.clone())));
         }
         exemplar::set_filter(config.exemplars);
-        switch::start_metering(&config.off);
+        switch::start_metering(&config.off, conflicts.into_iter().map(|(_, second)| second).collect());
         Ok(MetricsGuard { patience: config.patience, start_unix_nanos: clock::unix_now(), run })
     }
 

@@ -1,6 +1,7 @@
 //! A shutdown that waits for a signal.
 
 use std::io::{self, PipeReader, Read};
+use std::os::fd::AsRawFd as _;
 use std::process;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use signal_hook::low_level;
 
-use super::health::Health;
 use super::report::ShutdownReport;
 use super::run::{self, Plan, Progress};
 use super::signals::Signals;
@@ -43,7 +43,6 @@ struct Shared {
     /// The process it belongs to: in a forked child nobody waits for signals.
     process: u32,
     timeout: Duration,
-    health: Health,
     stage: Mutex<Stage>,
     ended: Condvar,
     progress: Progress,
@@ -71,7 +70,6 @@ impl Armed {
         let shared = Arc::new(Shared {
             process: process::id(),
             timeout,
-            health: plan.health.clone(),
             stage: Mutex::new(Stage::Waiting(Box::new(plan))),
             ended: Condvar::new(),
             progress: Progress::default(),
@@ -83,21 +81,9 @@ impl Armed {
         Armed { shared, signals: signals.ok() }
     }
 
-    /// The state of this shutdown, for a health endpoint.
-    ///
-    /// ```no_run
-    /// # use tracecast::shutdown::Shutdown;
-    /// let armed = Shutdown::new(tracecast::init()).on_signals();
-    /// let health = armed.health(); // for the health endpoint
-    /// println!("{}", health.state());
-    /// ```
-    pub fn health(&self) -> Health {
-        self.shared.health.clone()
-    }
-
     /// Runs everything without a signal, as when `main` has nothing left to do, and does not exit. Should a signal have
     /// begun it, this waits for the end of the process. A signal that comes meanwhile exits the process when all is done,
-    /// a second one at once.
+    /// a second one without waiting for that.
     ///
     /// ```no_run
     /// # use tracecast::shutdown::Shutdown;
@@ -178,8 +164,8 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(run).map(drop)
 }
 
-/// Waits for the signal, hands it on, and from then on is the watchdog. Nothing it does there waits for another thread for
-/// longer than a moment, and nothing of the program runs on its way out.
+/// Waits for the signal, hands it on, and from then on is the watchdog, which a second signal fires early. Nothing it does there
+/// waits for another thread for longer than a moment, and nothing of the program runs on its way out.
 fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
     let mut byte = [0];
     if reader.read_exact(&mut byte).is_err() {
@@ -188,11 +174,40 @@ fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
     let times = Times::new(Instant::now(), shared.timeout);
     let came = Came { name: Signals::name(byte[0]), times };
     let _ = tell.send(came);
-    thread::sleep(times.left());
-    let (total, culprits) = (shared.timeout, shared.progress.culprits());
-    notice::at(notice::ERROR, format_args!("error: shutdown is not done after {total:?}, hung in {culprits}; exit 1"));
+    let second = signal_within(&mut reader, times);
+    let culprits = shared.progress.culprits();
+    match second {
+        Some(name) => notice::at(notice::ERROR, format_args!("error: second {name} during {culprits}; exit 1")),
+        None => {
+            let total = shared.timeout;
+            let text = format_args!("error: shutdown is not done after {total:?}, hung in {culprits}; exit 1");
+            notice::at(notice::ERROR, text);
+        }
+    }
     notice::settle(LAST_LINE);
     low_level::exit(1);
+}
+
+/// The name of the signal that comes before the watchdog's end, if one does.
+fn signal_within(reader: &mut PipeReader, times: Times) -> Option<&'static str> {
+    loop {
+        let left = times.left();
+        if left.is_zero() {
+            return None;
+        }
+        // Rounded up: with the last millisecond cut off it would be asked many times.
+        let timeout = i32::try_from(left.as_millis()).unwrap_or(i32::MAX).saturating_add(1);
+        let mut poll = libc::pollfd { fd: reader.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one descriptor, which the reader keeps open.
+        if unsafe { libc::poll(&mut poll, 1, timeout) } == 1 {
+            let mut byte = [0];
+            match reader.read_exact(&mut byte) {
+                Ok(()) => return Some(Signals::name(byte[0])),
+                // No more signals can come: the program gave them back.
+                Err(_) => thread::sleep(times.left()),
+            }
+        }
+    }
 }
 
 fn run_when_told(told: &Receiver<Came>, shared: &Shared) {

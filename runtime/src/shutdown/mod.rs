@@ -11,9 +11,8 @@
 //! # #[cfg(unix)]
 //! # {
 //! let telemetry = tracecast::init();
-//! let shutdown = Shutdown::new(telemetry);
-//! let health = shutdown.health(); // for the health endpoint, and for `with_graceful_shutdown`
-//! let _armed = shutdown
+//! let handle = telemetry.handle(); // for `/metrics` and the health endpoint
+//! let _armed = Shutdown::new(telemetry)
 //!     .step("drain", || drained())
 //!     .within(Duration::from_secs(10))
 //!     .blocking_step("flush_index", move || index.flush())
@@ -36,16 +35,17 @@
 //! reserve, and never all that later steps need.
 //!
 //! # The end
-//! Telemetry is brought out last. After a signal the process exits 0 if every step and the final report did what they had
-//! to, and 1 if one failed, panicked or hung; what became of telemetry does not matter for it. If the end is not reached
-//! before the watchdog's, because a handler of the exit hangs or the machine does, a line on standard error names what
-//! hung, and the process exits 1 without calling anything else of it. A second SIGTERM or SIGINT exits 1 at once.
+//! Telemetry is exported last. After a signal the process exits 0 if every step and the final report did what they had to, and 1
+//! if one failed, panicked or hung. Steps of [best effort](Shutdown::best_effort), and the last export of telemetry, do not change
+//! the exit code: a backend that is down is reported, and what it did not take is in the report or on disk. If the end is not
+//! reached before the watchdog's, because a handler of the exit hangs or the machine does, a line on standard error names what
+//! hung, and the process exits 1 without calling anything else of it. A second SIGTERM or SIGINT names the step that runs and
+//! exits 1; a third one exits 1 without waiting for that line.
 //!
 //! No signal is touched unless [`Shutdown::on_signals`] is called.
 
 #[cfg(unix)]
 mod armed;
-mod health;
 mod report;
 mod run;
 #[cfg(unix)]
@@ -62,7 +62,6 @@ use tokio::sync::oneshot;
 
 #[cfg(unix)]
 pub use self::armed::Armed;
-pub use self::health::{Health, State};
 pub use self::report::{ShutdownReport, StepOutcome, StepReport};
 pub use self::step::StepResult;
 
@@ -71,6 +70,7 @@ use self::step::Step;
 use self::times::Times;
 use crate::base::notice;
 use crate::export::init::Guard;
+pub use crate::export::init::{Health, State};
 
 /// What is to be done when the process ends. Dropped, it runs nothing, and brings out telemetry as its guard does.
 ///
@@ -86,20 +86,25 @@ use crate::export::init::Guard;
 pub struct Shutdown {
     plan: Plan,
     timeout: Option<Duration>,
+    /// The final report was added after all steps so far.
+    ends_with_report: bool,
 }
 
 /// How long telemetry may take if nothing else is said: a receiver that is down must not make every exit a slow one.
 const FLUSH: Duration = Duration::from_secs(5);
 
 impl Shutdown {
-    /// Ends telemetry and nothing else, unless steps are added. The state of its [`health`](Shutdown::health) is [`State::Running`].
+    /// Ends telemetry and nothing else, unless steps are added. Take a [`Handle`](crate::Handle) before for what uses telemetry until
+    /// then.
     ///
     /// ```
     /// use tracecast::shutdown::{Shutdown, State};
     ///
     /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let handle = telemetry.handle();
     /// let shutdown = Shutdown::new(telemetry);
-    /// assert_eq!(shutdown.health().state(), State::Running);
+    /// assert_eq!(handle.health().state(), State::Running);
+    /// # drop(shutdown);
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     pub fn new(telemetry: Guard) -> Self {
@@ -107,11 +112,11 @@ impl Shutdown {
             guard: telemetry,
             steps: Vec::new(),
             final_report: None,
+            final_best_effort: false,
             runtime: None,
             flush_timeout: FLUSH,
-            health: Health::new(),
         };
-        Shutdown { plan, timeout: None }
+        Shutdown { plan, timeout: None, ends_with_report: false }
     }
 
     /// Adds an async step.
@@ -170,7 +175,32 @@ impl Shutdown {
         self
     }
 
+    /// Lets the step or final report that was added last fail, panic or hang without making the exit code 1. It is reported and
+    /// warned of all the same.
+    ///
+    /// ```
+    /// # use tracecast::shutdown::Shutdown;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let unreachable = || Err::<(), _>("connection refused");
+    /// let report = Shutdown::new(telemetry).blocking_step("report_usage", unreachable).best_effort().run();
+    /// assert!(!report.steps[0].is_ok());
+    /// assert_eq!(report.exit_code(), 0);
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    pub fn best_effort(mut self) -> Self {
+        match self.plan.steps.last_mut() {
+            _ if self.ends_with_report => self.plan.final_best_effort = true,
+            Some(step) => step.best_effort = true,
+            None => notice::at(
+                notice::WARN,
+                format_args!("warning: `best_effort()` applies to no step; call it after `step`"),
+            ),
+        }
+        self
+    }
+
     fn with(mut self, step: Step) -> Self {
+        self.ends_with_report = false;
         self.plan.steps.push(step);
         self
     }
@@ -187,6 +217,7 @@ impl Shutdown {
     /// ```
     pub fn final_report(mut self, report: impl FnOnce(&[StepReport]) + Send + 'static) -> Self {
         self.plan.final_report = Some(Box::new(report));
+        (self.plan.final_best_effort, self.ends_with_report) = (false, true);
         self
     }
 
@@ -237,21 +268,6 @@ impl Shutdown {
         self
     }
 
-    /// The state of this shutdown, for a health endpoint.
-    ///
-    /// ```
-    /// # use tracecast::shutdown::{Shutdown, State};
-    /// # let telemetry = tracecast::config::Config::new().init()?;
-    /// let shutdown = Shutdown::new(telemetry);
-    /// let health = shutdown.health();
-    /// let _report = shutdown.run();
-    /// assert_eq!(health.state(), State::ShuttingDown);
-    /// # Ok::<(), tracecast::InitError>(())
-    /// ```
-    pub fn health(&self) -> Health {
-        self.plan.health.clone()
-    }
-
     /// Runs everything now, and does not exit. It takes no longer than the watchdog; steps that hang are left behind.
     ///
     /// It blocks: async programs use [`Shutdown::run_async`].
@@ -298,7 +314,8 @@ impl Shutdown {
         end.await.unwrap_or_else(|_| ShutdownReport::lost())
     }
 
-    /// Has SIGTERM and SIGINT run everything, each step once, and then exit the process. A second signal exits at once.
+    /// Has SIGTERM and SIGINT run everything, each step once, and then exit the process. A second signal names the step that runs and
+    /// exits 1.
     ///
     /// Other handlers of these signals still run, as those of tokio. If the signals cannot be taken, that is told on
     /// standard error, and the program runs without.

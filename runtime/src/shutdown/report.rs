@@ -57,6 +57,8 @@ pub struct StepReport {
     pub outcome: StepOutcome,
     /// How long it was waited for.
     pub duration: Duration,
+    /// Whether it may fail without making the shutdown a failure.
+    pub best_effort: bool,
 }
 
 impl StepReport {
@@ -76,7 +78,8 @@ impl StepReport {
 
 impl fmt::Display for StepReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} ({:.1?})", OneLine(&self.name), self.outcome, self.duration)
+        let best_effort = if self.best_effort && !self.is_ok() { ", best effort" } else { "" };
+        write!(f, "{}: {} ({:.1?}{best_effort})", OneLine(&self.name), self.outcome, self.duration)
     }
 }
 
@@ -106,7 +109,8 @@ pub struct ShutdownReport {
 }
 
 impl ShutdownReport {
-    /// Whether every step and the final report did what they had to. Telemetry has no say in it.
+    /// Whether every step and the final report did what they had to, but for those of [best effort](super::Shutdown::best_effort).
+    /// Telemetry is best effort: a backend that is down does not make a shutdown a failure.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -116,7 +120,7 @@ impl ShutdownReport {
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     pub fn is_ok(&self) -> bool {
-        self.steps.iter().chain(&self.final_report).all(StepReport::is_ok)
+        self.steps.iter().chain(&self.final_report).all(|step| step.is_ok() || step.best_effort)
     }
 
     /// What the process exits with: 0 if [all is well](Self::is_ok), else 1.
@@ -135,7 +139,7 @@ impl ShutdownReport {
     /// What is said where the shutdown itself has failed.
     pub(super) fn lost() -> Self {
         let outcome = StepOutcome::Failed("it ended without a report".to_owned());
-        let step = StepReport { name: "shutdown".to_owned(), outcome, duration: Duration::ZERO };
+        let step = StepReport { name: "shutdown".to_owned(), outcome, duration: Duration::ZERO, best_effort: false };
         ShutdownReport { steps: vec![step], final_report: None, telemetry: None, duration: Duration::ZERO }
     }
 
@@ -180,7 +184,7 @@ mod tests {
     use super::*;
 
     fn step(name: &str, outcome: StepOutcome) -> StepReport {
-        StepReport { name: name.to_owned(), outcome, duration: Duration::from_millis(1500) }
+        StepReport { name: name.to_owned(), outcome, duration: Duration::from_millis(1500), best_effort: false }
     }
 
     fn report(steps: Vec<StepReport>) -> ShutdownReport {
@@ -206,8 +210,13 @@ mod tests {
         for outcome in [StepOutcome::Failed(String::new()), StepOutcome::Panicked(String::new()), StepOutcome::Hung] {
             let failed = report(vec![step("a", StepOutcome::Ok), step("b", outcome.clone())]);
             assert_eq!(failed.exit_code(), 1);
-            let failed = ShutdownReport { final_report: Some(step("final_report", outcome)), ..report(Vec::new()) };
+            let failed =
+                ShutdownReport { final_report: Some(step("final_report", outcome.clone())), ..report(Vec::new()) };
             assert_eq!(failed.exit_code(), 1);
+            let tried = StepReport { best_effort: true, ..step("b", outcome) };
+            assert!(tried.to_string().ends_with("(1.5s, best effort)") && !tried.is_ok(), "{tried}");
+            assert_eq!(report(vec![tried.clone()]).exit_code(), 0);
+            assert_eq!(ShutdownReport { final_report: Some(tried), ..report(Vec::new()) }.exit_code(), 0);
         }
     }
 }

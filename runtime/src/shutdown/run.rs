@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 
-use super::health::Health;
 use super::report::{OneLine, ShutdownReport, StepOutcome, StepReport};
 use super::step::Step;
 use super::times::{self, Times};
@@ -23,9 +22,10 @@ pub(super) struct Plan {
     pub(super) guard: Guard,
     pub(super) steps: Vec<Step>,
     pub(super) final_report: Option<FinalReport>,
+    /// The failure of the final report does not make the shutdown a failure.
+    pub(super) final_best_effort: bool,
     pub(super) runtime: Option<Handle>,
     pub(super) flush_timeout: Duration,
-    pub(super) health: Health,
 }
 
 pub(super) type FinalReport = Box<dyn FnOnce(&[StepReport]) + Send>;
@@ -74,11 +74,11 @@ fn named(step: &str) -> String {
 
 /// Runs all of it. It waits for nothing longer than `times` allow.
 pub(super) fn run(plan: Plan, times: Times, progress: &Progress) -> ShutdownReport {
-    let Plan { guard, steps, final_report, runtime, flush_timeout, health } = plan;
-    health.begin();
+    let Plan { guard, steps, final_report, final_best_effort, runtime, flush_timeout } = plan;
+    guard.health().begin();
     let runner = Runner { times, progress };
     let steps = runner.steps(steps, runtime.as_ref());
-    let final_report = final_report.map(|work| runner.final_report(work, &steps));
+    let final_report = final_report.map(|work| runner.final_report(work, final_best_effort, &steps));
     let telemetry = runner.telemetry(guard, flush_timeout);
     let report = ShutdownReport { steps, final_report, telemetry, duration: times.began().elapsed() };
     let lines: Vec<_> = report.lines().collect();
@@ -102,9 +102,10 @@ impl Runner<'_> {
         steps.into_iter().enumerate().map(run).collect()
     }
 
-    fn final_report(&self, work: FinalReport, steps: &[StepReport]) -> StepReport {
+    fn final_report(&self, work: FinalReport, best_effort: bool, steps: &[StepReport]) -> StepReport {
         let steps = steps.to_vec();
-        let step = Step::blocking("final_report".to_owned(), move || work(&steps));
+        let mut step = Step::blocking("final_report".to_owned(), move || work(&steps));
+        step.best_effort = best_effort;
         self.step(step, self.times.left_for_final_report(), None)
     }
 

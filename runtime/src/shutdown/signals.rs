@@ -1,12 +1,12 @@
-//! SIGTERM and SIGINT: the first one is told to a thread, the second one ends the process.
+//! SIGTERM and SIGINT: a thread is told of the first two, and the third one ends the process.
 //!
-//! What runs in the handler loads and swaps atomics, writes one byte to a pipe, and may end the process; nothing else, so
-//! it works whatever the other threads are stuck in. Other handlers of these signals go on, as those of tokio.
+//! The handler changes an atomic, writes one byte to a pipe, and may end the process; nothing else, so it works whatever the other
+//! threads are stuck in. Other handlers of these signals still run, as those of tokio.
 
 use std::ffi::c_int;
 use std::io::{self, PipeReader, PipeWriter, Write};
 use std::process;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering::AcqRel, Ordering::Acquire, Ordering::Release};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use signal_hook::SigId;
@@ -14,6 +14,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::low_level;
 
 const SIGNALS: [c_int; 2] = [SIGTERM, SIGINT];
+
+/// How many signals the thread is told of: the one that starts the shutdown, and the one that ends it early.
+const TOLD: u8 = 2;
 
 /// The process whose signals are taken, or 0. A forked child inherits the handlers, but not who waits for them.
 static TAKEN_IN: AtomicU32 = AtomicU32::new(0);
@@ -25,7 +28,7 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Takes the signals. The first one is the one byte that can be read; without one, reading ends with these.
+    /// Takes the signals. The first two of them can be read, a byte each; reading ends when this is dropped.
     ///
     /// # Errors
     /// If they are taken already, or the system does not give what is needed.
@@ -39,7 +42,7 @@ impl Signals {
         }
         keep_default()?;
         let (reader, writer) = io::pipe()?;
-        let gate = Arc::new(Gate { process, came: AtomicBool::new(false), writer });
+        let gate = Arc::new(Gate { process, came: AtomicU8::new(0), writer });
         let mut signals = Signals { process, actions: Vec::new() };
         for signal in SIGNALS {
             let gate = gate.clone();
@@ -86,17 +89,19 @@ fn keep_default() -> io::Result<()> {
 /// What a signal passes.
 struct Gate {
     process: u32,
-    came: AtomicBool,
+    /// How many came, up to `TOLD`.
+    came: AtomicU8,
     writer: PipeWriter,
 }
 
 impl Gate {
-    /// Runs in the handler: one atomic swap, and either `write` of one byte, for which an empty pipe has room, or `_exit`.
+    /// Runs in the handler: one atomic update, and either `write` of one byte, for which the pipe has room, or `_exit`.
     fn pass(&self, signal: c_int) {
         if self.process != process::id() {
             return;
         }
-        if self.came.swap(true, AcqRel) {
+        let one_more = |came| (came < TOLD).then_some(came + 1);
+        if self.came.fetch_update(AcqRel, Acquire, one_more).is_err() {
             low_level::exit(1);
         }
         let byte = u8::try_from(signal).unwrap_or_default();

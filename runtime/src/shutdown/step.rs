@@ -60,6 +60,8 @@ pub(super) struct Step {
     pub(super) name: String,
     /// Its own budget, if it has one.
     pub(super) budget: Option<Duration>,
+    /// Its failure does not make the shutdown a failure.
+    pub(super) best_effort: bool,
     kind: Kind,
 }
 
@@ -70,7 +72,7 @@ enum Kind {
 
 impl Step {
     pub(super) fn blocking<R: StepResult>(name: String, work: impl FnOnce() -> R + Send + 'static) -> Self {
-        Step { name, budget: None, kind: Kind::Blocking(Box::new(move || work().done())) }
+        Step { name, budget: None, best_effort: false, kind: Kind::Blocking(Box::new(move || work().done())) }
     }
 
     pub(super) fn future<F>(name: String, work: impl FnOnce() -> F + Send + 'static) -> Self
@@ -81,7 +83,7 @@ impl Step {
             let future = work();
             Box::pin(async move { sealed::Sealed::done(future.await) })
         });
-        Step { name, budget: None, kind: Kind::Async(work) }
+        Step { name, budget: None, best_effort: false, kind: Kind::Async(work) }
     }
 
     /// Runs it for no longer than `budget`. One that hangs keeps its thread, or its task.
@@ -102,7 +104,7 @@ impl Step {
             Ok(Err(RecvTimeoutError::Disconnected)) => StepOutcome::Failed(RUNTIME_ENDED.to_owned()),
             Err(error) => StepOutcome::Failed(format!("there is no thread for it: {error}")),
         };
-        StepReport { name: self.name, outcome, duration: began.elapsed() }
+        StepReport { name: self.name, outcome, duration: began.elapsed(), best_effort: self.best_effort }
     }
 }
 

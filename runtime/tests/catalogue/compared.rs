@@ -80,6 +80,13 @@ fn what_is_gone_breaks_and_what_is_new_does_not() {
 }
 
 #[test]
+fn a_name_that_another_function_takes_is_told_and_passes() {
+    let change = "span `Store/Load` is made in 2 places, and was in 1";
+    passes(|now| now["spans"][0]["places"] = json!(2), &[change]);
+    passes(|now| now["spans"][0]["places"] = json!(1), &[]);
+}
+
+#[test]
 fn a_new_name_for_the_same_is_a_rename() {
     let renamed =
         |list: &'static str, at: usize, name: &'static str| move |now: &mut Value| now[list][at]["name"] = json!(name);

@@ -4,6 +4,7 @@ use std::process::{ExitCode, Termination};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tracecast::Handle;
 use tracecast::config::Config;
 use tracecast::prelude::*;
 use tracecast::shutdown::{Shutdown, ShutdownReport, State, StepOutcome};
@@ -15,8 +16,13 @@ use crate::turn::turn;
 fn work() {}
 
 fn shutdown(receiver: &Receiver) -> Shutdown {
+    shutdown_and_handle(receiver).0
+}
+
+fn shutdown_and_handle(receiver: &Receiver) -> (Shutdown, Handle) {
     let telemetry = Config::new().with_endpoint(receiver.endpoint()).init().unwrap();
-    Shutdown::new(telemetry).with_timeout(Duration::from_secs(60))
+    let handle = telemetry.handle();
+    (Shutdown::new(telemetry).with_timeout(Duration::from_secs(60)), handle)
 }
 
 fn outcomes(report: &ShutdownReport) -> Vec<(&str, &StepOutcome)> {
@@ -54,12 +60,12 @@ fn the_report_says_what_became_of_all() {
 fn a_shutdown_that_is_dropped_brings_out_telemetry_and_runs_nothing() {
     let _turn = turn();
     let receiver = Receiver::start();
-    let dropped = shutdown(&receiver).blocking_step("work", panic_now);
-    let health = dropped.health();
+    let (dropped, handle) = shutdown_and_handle(&receiver);
+    let dropped = dropped.blocking_step("work", panic_now);
     work();
     drop(dropped);
     assert_eq!(receiver.span_names(), ["Stop/Work"]);
-    assert_eq!(health.state(), State::Running);
+    assert_eq!(handle.health().state(), State::Running);
 }
 
 fn panic_now() {
@@ -70,21 +76,21 @@ fn panic_now() {
 fn each_shutdown_has_a_state_of_its_own() {
     let _turn = turn();
     let receiver = Receiver::start();
-    let first = shutdown(&receiver);
-    let health = first.health();
+    let (first, handle) = shutdown_and_handle(&receiver);
+    let health = handle.health();
     assert_eq!(health.state(), State::Running);
     assert!(first.run().is_ok());
     assert_eq!(health.state(), State::ShuttingDown);
-    let second = shutdown(&receiver);
-    assert_eq!(second.health().state(), State::Running);
+    let (_second, handle) = shutdown_and_handle(&receiver);
+    assert_eq!(handle.health().state(), State::Running);
     assert_eq!(health.state(), State::ShuttingDown);
 }
 
 /// Runs one with a step on the runtime that waits for it, and one that waits for what that runtime does.
 async fn under_a_runtime(receiver: &Receiver) {
     let (tell, told) = tokio::sync::oneshot::channel();
-    let shutdown = shutdown(receiver);
-    let health = shutdown.health();
+    let (shutdown, handle) = shutdown_and_handle(receiver);
+    let health = handle.health();
     tokio::spawn(async move {
         health.shutting_down().await;
         tell.send(()).unwrap();

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use libc::{SIGINT, SIGTERM};
-use tracecast::shutdown::{Shutdown, StepReport};
+use tracecast::shutdown::{Health, Shutdown, StepReport};
 
 use crate::child::{Child, Output, Running};
 
@@ -13,7 +13,9 @@ use crate::child::{Child, Output, Running};
 #[test]
 fn program() {
     let Some(what) = crate::child::role() else { return };
-    let shutdown = Shutdown::new(tracecast::init());
+    let telemetry = tracecast::init();
+    let health = telemetry.health();
+    let shutdown = Shutdown::new(telemetry);
     match what.as_str() {
         "well" => run(steps(shutdown).final_report(say_all)),
         "badly" => run(bad_steps(shutdown).blocking_step("last", || say("last")).final_report(say_all)),
@@ -28,6 +30,21 @@ fn program() {
             let short = Duration::from_millis(50);
             let steps = shutdown.blocking_step("stuck", hang).within(short).step("stuck", hang_async).within(short);
             run(steps.blocking_step("last", || say("last")).with_timeout(Duration::from_secs(600)));
+        }
+        "hangs twice" => {
+            let first = shutdown.blocking_step("first", hang).within(Duration::from_millis(20));
+            run(first.step("second", hang_async));
+        }
+        "best effort" => {
+            let refused = || Err::<(), _>("connection refused");
+            let steps =
+                shutdown.blocking_step("report", refused).best_effort().blocking_step("stuck", hang).best_effort();
+            let steps = steps.within(Duration::from_millis(20)).blocking_step("last", || say("last"));
+            run(steps.final_report(|_| panic_now()).best_effort());
+        }
+        "other than best effort" => {
+            let refused = || Err::<(), _>("connection refused");
+            run(shutdown.blocking_step("first", refused).final_report(|_| ()).step("last", || async {}).best_effort());
         }
         "final report hangs" => run(shutdown.final_report(|_| hang())),
         "exit handler hangs" => {
@@ -57,9 +74,8 @@ fn program() {
             let steps = shutdown.with_runtime(runtime.handle().clone());
             run(steps.step("spawns", || async { tokio::spawn(async { say("spawned") }).await }));
         }
-        "health" => run(with_health_endpoint(shutdown)),
+        "health" => run(with_health_endpoint(shutdown, health)),
         "main returns" => {
-            let health = shutdown.health();
             let (main_returns, returned) = mpsc::channel::<()>();
             let steps = shutdown.blocking_step("waits", move || returned.recv().unwrap_or_default());
             let _armed = steps.blocking_step("last", || say("last")).on_signals();
@@ -123,9 +139,22 @@ async fn hang_async() {
 }
 
 fn fill_standard_error() {
-    loop {
-        eprintln!("{}", "x".repeat(1000));
+    thread::spawn(|| {
+        loop {
+            eprintln!("{}", "x".repeat(1000));
+        }
+    });
+    // A pipe holds 64 KiB.
+    let is_full = || {
+        let mut poll = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
+        // SAFETY: one descriptor, which is always open.
+        unsafe { libc::poll(&mut poll, 1, 0) == 0 }
+    };
+    while !is_full() {
+        thread::yield_now();
     }
+    say("full");
+    hang();
 }
 
 extern "C" fn never_comes_back() {
@@ -166,8 +195,7 @@ fn panic_now() {
 }
 
 /// A thread that is asked for the state, as a health endpoint is; the step ends when it has told of the shutdown.
-fn with_health_endpoint(shutdown: Shutdown) -> Shutdown {
-    let health = shutdown.health();
+fn with_health_endpoint(shutdown: Shutdown, health: Health) -> Shutdown {
     assert_eq!(health.state().as_str(), "running");
     let (ask, asked) = mpsc::channel::<mpsc::Sender<String>>();
     thread::spawn(move || {
@@ -348,7 +376,49 @@ fn a_second_signal_exits_at_once() {
         let output = running.end();
         assert_eq!(output.code, Some(1), "{}", output.text);
         assert_eq!(said(&output), ["stuck"], "{}", output.text);
+        let name = if second == SIGTERM { "SIGTERM" } else { "SIGINT" };
+        assert_eq!(warnings(&output), [format!("error: second {name} during step `stuck`; exit 1")], "{}", output.text);
     }
+}
+
+#[test]
+fn a_second_signal_names_steps_that_were_left_behind_too() {
+    let running = start("hangs twice", "600000");
+    running.signal(SIGTERM);
+    running.wait_for("said: stuck");
+    running.signal(SIGTERM);
+    let output = running.end();
+    let hung = "warning: shutdown step first: hung".to_owned();
+    let second = "error: second SIGTERM during step `first`, step `second`; exit 1".to_owned();
+    assert_eq!((warnings(&output), output.code), (vec![hung, second], Some(1)), "{}", output.text);
+}
+
+#[test]
+fn a_second_signal_ends_a_process_whose_standard_error_is_full() {
+    let running = Child::new(module_path!(), "program", "stderr full")
+        .variables(&[("SHUTDOWN_TIMEOUT_MS", "600000")])
+        .spawn_unread();
+    running.wait_for("said: ready");
+    running.signal(SIGTERM);
+    running.wait_for("said: full");
+    running.signal(SIGTERM);
+    assert_eq!(running.end().code, Some(1));
+}
+
+#[test]
+fn steps_and_reports_of_best_effort_leave_the_exit_code_alone() {
+    let output = stop("best effort", "6000");
+    let expected = [
+        "warning: shutdown step report: failed: connection refused",
+        "warning: shutdown step stuck: hung",
+        "warning: shutdown step final_report: panicked: as expected",
+    ];
+    assert_eq!(warnings(&output), expected, "{}", output.text);
+    assert_eq!((said(&output), output.code), (vec!["last"], Some(0)), "{}", output.text);
+    assert!(output.text.contains("report: failed: connection refused (") && output.text.contains(", best effort)"));
+
+    let output = stop("other than best effort", "6000");
+    assert_eq!(output.code, Some(1), "a step of best effort excuses no other: {}", output.text);
 }
 
 #[test]

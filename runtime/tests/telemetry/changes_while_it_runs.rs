@@ -71,12 +71,12 @@ fn sampling_and_filters() {
     let receiver = Receiver::start();
     let telemetry = to(&receiver).with_sampler(Sampler::AlwaysOff).init().unwrap();
     load("unsampled");
-    telemetry.set_sampler(&Sampler::AlwaysOn);
+    telemetry.set_sampler(&Sampler::AlwaysOn).unwrap();
     load("sampled");
-    telemetry.set_filter("Store=off".parse().unwrap());
+    telemetry.set_filter("Store=off".parse().unwrap()).unwrap();
     load("filtered");
     look();
-    telemetry.set_sampler(&Sampler::Ratio(0.0));
+    telemetry.set_sampler(&Sampler::Ratio(0.0)).unwrap();
     look();
     assert_eq!(flush(&telemetry).spans_exported, 2);
     assert_eq!(receiver.span_names(), ["Store/Load", "Cache/Look"]);
@@ -366,7 +366,7 @@ fn reading_the_same_again_changes_nothing() {
     let config = Config::from_env().with_telemetry(serde_json::from_str(&section).unwrap());
     let telemetry = config.with_span_batch(|batch| batch.size = 256).init().unwrap();
     load("one");
-    telemetry.set_filter("Cache=off".parse().unwrap());
+    telemetry.set_filter("Cache=off".parse().unwrap()).unwrap();
     let reloaded = telemetry.reload().unwrap();
     assert_eq!((reloaded.changed, reloaded.needs_restart), (vec![], vec![]));
     load("two");

@@ -42,9 +42,9 @@ fn program() {
         "logs" => load(),
         "switches" => {
             load();
-            telemetry.set_log_filter("error".parse().unwrap());
+            telemetry.set_log_filter("error".parse().unwrap()).unwrap();
             load();
-            telemetry.set_log_filter("trace".parse().unwrap());
+            telemetry.set_log_filter("trace".parse().unwrap()).unwrap();
             load();
         }
         "remote" => {

@@ -14,5 +14,6 @@ mod otel_span_exporter;
 mod otel_through_init;
 mod reaches_a_receiver;
 mod starts_and_ends;
+mod through_a_handle;
 mod under_each_runtime;
 mod waits_on_disk;

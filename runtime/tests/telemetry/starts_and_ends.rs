@@ -87,6 +87,23 @@ fn one_line_says_what_is_on_and_who_said_so() {
     assert_eq!(quiet.said(), Vec::<String>::new());
 }
 
+#[cfg(feature = "logs")]
+#[test]
+fn the_line_says_where_log_lines_go() {
+    let output = run("returns", &[("LOG_LEVEL", "info")]);
+    let expected = "traces off; metrics off; logs to standard error; set: log_filter (LOG_LEVEL)";
+    assert_eq!(output.said(), [expected]);
+    let receiver = Receiver::start();
+    let endpoint = endpoint(&receiver);
+    let variables = [("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", endpoint.as_str())];
+    let output = run("returns", &variables);
+    let both = format!("; logs to {endpoint}/ by http/protobuf and standard error; ");
+    assert!(output.said()[0].contains(&both), "{:?}", output.said());
+    let records_only = [&variables[..], &[("TC_LOG_FORMAT", "none")]].concat();
+    let output = run("returns", &records_only);
+    assert!(output.said()[0].contains(&format!("; logs to {endpoint}/ by http/protobuf; ")), "{:?}", output.said());
+}
+
 #[test]
 fn a_panic_in_main_brings_out_what_is_left() {
     let receiver = Receiver::start();
@@ -145,7 +162,8 @@ fn the_second_of_two_is_off_and_says_so() {
     let output = run("twice", &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint(&receiver))]);
     let said = output.said();
     assert_eq!(said[1], "error: telemetry is off: telemetry is already running; call `init` once, in `main`");
-    assert!(output.text.contains("second: 0 spans ended"), "{}", output.text);
+    let second = "second: telemetry did not start; the error of `init` on standard error has the reason";
+    assert!(output.text.contains(second), "{}", output.text);
     assert!(output.text.contains("error: telemetry is already running"), "{}", output.text);
     assert_eq!(receiver.span_names(), ["Store/Load"], "the first goes on");
 }

@@ -204,6 +204,11 @@ impl Named for Span {
     fn changes(&self, before: &Self, found: &mut Found) {
         found.changed("the kind of span", &self.name, before.kind.word(), self.kind.word());
         found.set(&format!("span `{}`", self.name), &before.keys, &self.keys, false);
+        if before.places != self.places {
+            // Not a break: methods behind a trait share a name. A name that was taken by mistake is seen here.
+            let (name, now, before) = (&self.name, self.places, before.places);
+            found.other(format!("span `{name}` is made in {now} places, and was in {before}"));
+        }
     }
 }
 

@@ -16,7 +16,7 @@ pub use self::format::CatalogueDataError;
 
 use self::format::words;
 use super::Catalogue;
-use crate::declare::callsite::Kind;
+use crate::declare::callsite::{Callsite, Kind};
 use crate::declare::key::{KeyKind, KeyMeta, ValueType};
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
@@ -61,6 +61,14 @@ struct Span {
     #[serde(with = "words")]
     kind: Kind,
     keys: Vec<String>,
+    /// How many functions and scopes make it.
+    #[serde(default = "one_place")]
+    places: usize,
+}
+
+/// Of a span in a listing that has no number of places.
+fn one_place() -> usize {
+    1
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,9 +137,9 @@ impl CatalogueData {
         keys.dedup_by(|b, a| a.same_shape(b));
         let metric = |meta: &&'static MetricMeta| Metric::of(meta, components.get(meta.name).copied());
         let mut metrics: Vec<Metric> = catalogue.metrics.iter().map(metric).collect();
-        // The same metric, declared twice in other words, is one.
+        // Of several declarations the first is exported, whether the others have its shape or not.
         metrics.sort_by(|a, b| a.name.cmp(&b.name));
-        metrics.dedup_by(|b, a| a.same_shape(b));
+        metrics.dedup_by(|b, a| a.name == b.name);
         CatalogueData { spans: spans(catalogue), keys, metrics }
     }
 
@@ -143,17 +151,17 @@ impl CatalogueData {
 
 /// One for each name and kind, with the keys of all places that make it.
 fn spans(catalogue: &Catalogue) -> Vec<Span> {
-    let mut all: BTreeMap<(&str, u8), (Kind, BTreeSet<&str>)> = BTreeMap::new();
+    let mut all: BTreeMap<(&str, u8), Vec<&Callsite>> = BTreeMap::new();
     for span in &catalogue.spans {
-        let (_, keys) = all.entry((span.name(), span.kind() as u8)).or_insert((span.kind(), BTreeSet::new()));
-        keys.extend(span.declared_keys().iter().map(|key| key.name));
+        all.entry((span.name(), span.kind() as u8)).or_default().push(span);
     }
-    let span = |((name, _), (kind, keys)): ((&str, u8), (Kind, BTreeSet<&str>))| Span {
-        name: name.to_owned(),
-        kind,
-        keys: keys.into_iter().map(str::to_owned).collect(),
+    let span = |same: Vec<&Callsite>| {
+        let keys: BTreeSet<_> = same.iter().flat_map(|span| span.declared_keys()).map(|key| key.name).collect();
+        let places: BTreeSet<_> = same.iter().map(|span| (span.crate_name(), span.file(), span.line())).collect();
+        let (keys, places) = (keys.into_iter().map(str::to_owned).collect(), places.len());
+        Span { name: same[0].name().to_owned(), kind: same[0].kind(), keys, places }
     };
-    all.into_iter().map(span).collect()
+    all.into_values().map(span).collect()
 }
 
 /// The components of functions that have metrics.
@@ -211,12 +219,6 @@ impl Metric {
             budget: meta.budget as u64,
             description: meta.description.trim().to_owned(),
         }
-    }
-
-    fn same_shape(&self, other: &Metric) -> bool {
-        self.name == other.name
-            && (self.kind, self.number, &self.unit) == (other.kind, other.number, &other.unit)
-            && (&self.labels, &self.buckets) == (&other.labels, &other.buckets)
     }
 
     /// The names of its attributes.

@@ -41,7 +41,7 @@ pub(crate) const NEW: i8 = 64;
 #[repr(C)]
 pub struct Metric {
     // First, as `sections` asks for it.
-    _source: &'static Source,
+    source: &'static Source,
     state: AtomicI8,
     /// The number of cells, or rows of a histogram, in a stripe.
     cells: usize,
@@ -55,7 +55,7 @@ impl Metric {
     pub const fn new(meta: MetricMeta, source: &'static Source) -> Self {
         let words = if matches!(meta.kind, MetricKind::UpDownCounter) { 2 } else { 1 };
         Metric {
-            _source: source,
+            source,
             state: AtomicI8::new(if LINKED { 0 } else { NEW | i8::MIN }),
             cells: meta.sets().saturating_mul(words),
             table: AtomicPtr::new((&raw const EMPTY).cast_mut()),
@@ -67,6 +67,14 @@ impl Metric {
     /// Its declaration.
     pub fn meta(&self) -> &MetricMeta {
         &self.meta
+    }
+
+    /// Orders declarations of one name, in the same way in every build: paths of files differ between machines, but not within a
+    /// crate.
+    pub(crate) fn place(&self) -> impl Ord {
+        let Source { crate_name, crate_version, .. } = self.source;
+        let location = self.meta.location;
+        (*crate_name, *crate_version, location.file(), location.line(), location.column())
     }
 
     /// The state of its flag. 0 means that measurements are ignored.
@@ -259,5 +267,24 @@ fn up_or_down(set: usize, down: bool) -> usize {
 impl std::fmt::Debug for Metric {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Metric").field("name", &self.meta.name).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meter::instrument::Counter;
+
+    static FIRST_CRATE: Source = Source::new(None, "alpha", "1.0.0");
+    static NEXT_VERSION: Source = Source::new(None, "alpha", "2.0.0");
+    static LAST_CRATE: Source = Source::new(None, "beta", "1.0.0");
+
+    #[test]
+    fn declarations_are_ordered_by_crate_before_their_place() {
+        let metrics = [&LAST_CRATE, &NEXT_VERSION, &FIRST_CRATE]
+            .map(|source| Metric::new(Counter::<()>::meta("tc_loads_total", "", ""), source));
+        let below = Metric::new(Counter::<()>::meta("tc_loads_total", "", ""), &FIRST_CRATE);
+        let [beta, two, one] = metrics.each_ref().map(Metric::place);
+        assert!(one < two && two < beta && one < below.place() && below.place() < two);
     }
 }

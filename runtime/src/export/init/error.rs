@@ -2,8 +2,9 @@
 
 use std::fmt;
 
+use crate::catalogue::Conflict;
 use crate::config::{ConfigError, Problem, Signal};
-use crate::meter::metering::MetricsError;
+use crate::meter::metering::UnknownMetric;
 
 /// Why telemetry cannot start.
 ///
@@ -21,8 +22,8 @@ pub enum InitError {
     AlreadyRunning,
     /// Settings are wrong, and the configuration is strict.
     Config(Vec<Problem>),
-    /// A metric is declared twice with different shapes.
-    Metrics(MetricsError),
+    /// Metrics are declared twice with different shapes, and the configuration is strict.
+    Metrics(Vec<Conflict>),
     /// A receiver cannot be spoken to as it is described.
     Receiver {
         /// What would have gone there.
@@ -30,6 +31,8 @@ pub enum InitError {
         /// What is wrong.
         cause: String,
     },
+    /// The feature `off` has removed spans and metrics from the program, and the configuration is strict.
+    CompiledOut(&'static str),
     /// The export thread could not start.
     Thread(std::io::Error),
 }
@@ -42,7 +45,11 @@ impl fmt::Display for InitError {
                 let texts: Vec<_> = problems.iter().map(Problem::to_string).collect();
                 f.write_str(&texts.join("; "))
             }
-            InitError::Metrics(error) => error.fmt(f),
+            InitError::Metrics(conflicts) => {
+                let texts: Vec<_> = conflicts.iter().map(Conflict::to_string).collect();
+                f.write_str(&texts.join("; "))
+            }
+            InitError::CompiledOut(text) => f.write_str(text),
             InitError::Receiver { signal, cause } => write!(f, "the receiver of {}: {cause}", signal.name()),
             InitError::Thread(error) => write!(f, "could not start the export thread: {error}"),
         }
@@ -52,35 +59,99 @@ impl fmt::Display for InitError {
 impl std::error::Error for InitError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            InitError::Metrics(error) => Some(error),
             InitError::Thread(error) => Some(error),
-            InitError::AlreadyRunning | InitError::Config(_) | InitError::Receiver { .. } => None,
+            InitError::AlreadyRunning
+            | InitError::Config(_)
+            | InitError::CompiledOut(_)
+            | InitError::Metrics(_)
+            | InitError::Receiver { .. } => None,
         }
     }
 }
 
-/// A signal that goes nowhere cannot be switched on.
+/// Why a [`Handle`](crate::Handle) cannot change or export anything.
 ///
 /// ```
-/// use tracecast::NoExporter;
-/// use tracecast::config::{Config, Signal};
+/// use tracecast::{NotRunning, Sampler, config::Config};
 ///
 /// let telemetry = Config::new().init()?;
-/// let error: NoExporter = telemetry.set_enabled(Signal::Traces, true).unwrap_err();
-/// eprintln!("{error}");
+/// let handle = telemetry.handle();
+/// drop(telemetry);
+/// assert_eq!(handle.set_sampler(&Sampler::AlwaysOn), Err(NotRunning::Ended));
 /// # Ok::<(), tracecast::InitError>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoExporter(pub(super) Signal);
+#[non_exhaustive]
+pub enum NotRunning {
+    /// `init` failed, and wrote why to standard error.
+    NotStarted,
+    /// The guard was dropped, or ended telemetry by a shutdown.
+    Ended,
+    /// This is a forked child, and telemetry runs in the parent.
+    Forked,
+}
 
-impl fmt::Display for NoExporter {
+impl fmt::Display for NotRunning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0.name();
-        write!(f, "{name} have no exporter; name one with OTEL_{}_EXPORTER or an endpoint", name.to_uppercase())
+        f.write_str(match self {
+            NotRunning::NotStarted => "telemetry did not start; the error of `init` on standard error has the reason",
+            NotRunning::Ended => "telemetry has ended: its guard was dropped or shut down",
+            NotRunning::Forked => "telemetry runs in the parent process; call `init` in the forked child",
+        })
     }
 }
 
-impl std::error::Error for NoExporter {}
+impl std::error::Error for NotRunning {}
+
+/// Why a signal or a metric cannot be switched on or off.
+///
+/// ```
+/// use tracecast::SetEnabledError;
+/// use tracecast::config::{Config, Signal};
+///
+/// let telemetry = Config::new().init()?;
+/// assert_eq!(telemetry.set_enabled(Signal::Traces, true), Err(SetEnabledError::NoExporter(Signal::Traces)));
+/// # Ok::<(), tracecast::InitError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SetEnabledError {
+    /// The signal has no exporter.
+    NoExporter(Signal),
+    /// No metric has this name.
+    UnknownMetric(UnknownMetric),
+    /// Telemetry does not run.
+    NotRunning(NotRunning),
+}
+
+impl From<NotRunning> for SetEnabledError {
+    fn from(reason: NotRunning) -> Self {
+        SetEnabledError::NotRunning(reason)
+    }
+}
+
+impl fmt::Display for SetEnabledError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SetEnabledError::NoExporter(signal) => {
+                let name = signal.name();
+                write!(f, "{name} have no exporter; name one with OTEL_{}_EXPORTER or an endpoint", name.to_uppercase())
+            }
+            SetEnabledError::UnknownMetric(error) => error.fmt(f),
+            SetEnabledError::NotRunning(reason) => reason.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SetEnabledError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SetEnabledError::NoExporter(_) => None,
+            SetEnabledError::UnknownMetric(error) => Some(error),
+            SetEnabledError::NotRunning(reason) => Some(reason),
+        }
+    }
+}
 
 /// Why a configuration cannot be read again. What was in force stays in force.
 ///
@@ -96,11 +167,11 @@ impl std::error::Error for NoExporter {}
 pub enum ReloadError {
     /// The program made it, and read no file and no variables.
     NothingToRead,
-    /// Telemetry does not run, or not in this process.
-    NotRunning,
-    /// It is wrong.
+    /// Telemetry does not run.
+    NotRunning(NotRunning),
+    /// The configuration is invalid.
     Config(ConfigError),
-    /// It cannot be put into force.
+    /// The configuration could not be applied.
     Init(InitError),
 }
 
@@ -110,7 +181,7 @@ impl fmt::Display for ReloadError {
             ReloadError::NothingToRead => f.write_str(
                 "the configuration was made by the program; only one of `Config::from_env` or `from_file` is read again",
             ),
-            ReloadError::NotRunning => f.write_str("telemetry does not run in this process; call `init` first"),
+            ReloadError::NotRunning(reason) => reason.fmt(f),
             ReloadError::Config(error) => error.fmt(f),
             ReloadError::Init(error) => error.fmt(f),
         }
@@ -120,7 +191,8 @@ impl fmt::Display for ReloadError {
 impl std::error::Error for ReloadError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            ReloadError::NothingToRead | ReloadError::NotRunning => None,
+            ReloadError::NothingToRead => None,
+            ReloadError::NotRunning(reason) => Some(reason),
             ReloadError::Config(error) => Some(error),
             ReloadError::Init(error) => Some(error),
         }

@@ -2,13 +2,19 @@
 
 mod error;
 mod guard;
+mod handle;
+mod health;
 mod panic;
 mod report;
+mod running;
 mod start;
 
-pub use self::error::{InitError, NoExporter, ReloadError};
-pub use self::guard::{Guard, Reloaded};
+pub use self::error::{InitError, NotRunning, ReloadError, SetEnabledError};
+pub use self::guard::Guard;
+pub use self::handle::Handle;
+pub use self::health::{Health, State};
 pub use self::report::Report;
+pub use self::running::Reloaded;
 
 use crate::base::notice;
 use crate::config::{Config, Level, Problem, Severity};
@@ -33,8 +39,8 @@ pub fn init() -> Guard {
     }
 }
 
-/// As [`init`], and gives an error if telemetry cannot start, because of a file that is wrong too, or if any setting is wrong
-/// and `TC_STRICT` is set.
+/// As [`init`], and gives an error if telemetry cannot start, because of a file that is wrong too, or, with `TC_STRICT`, if any
+/// setting is wrong, a metric is declared twice with different shapes, or the feature `off` has compiled out what is to be exported.
 ///
 /// ```no_run
 /// let _telemetry = tracecast::try_init()?;
@@ -43,8 +49,8 @@ pub fn init() -> Guard {
 /// ```
 ///
 /// # Errors
-/// If telemetry runs already, a metric is declared twice with different shapes, the export thread cannot start, or a receiver
-/// cannot be spoken to as it is described.
+/// If telemetry runs already, the export thread cannot start, a receiver cannot be spoken to as it is described, or something is wrong
+/// that `TC_STRICT` does not let pass.
 pub fn try_init() -> Result<Guard, InitError> {
     Config::from_env().init()
 }

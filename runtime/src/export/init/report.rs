@@ -4,6 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::error::NotRunning;
+use super::start;
 use crate::export::pipeline::Progress;
 
 /// What became of all telemetry of the process. With several receivers of a signal the counts are those of the one that has
@@ -62,10 +64,15 @@ pub struct Report {
     pub logs_replayed: u64,
     /// Whether nothing was left in memory.
     pub complete: bool,
+    /// Why the report is empty, if telemetry does not run.
+    pub not_running: Option<NotRunning>,
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(reason) = self.not_running {
+            return reason.fmt(f);
+        }
         let Report { spans_ended, spans_exported, spans_dropped, spans_pending, spans_spooled, .. } = self;
         write!(
             f,
@@ -86,7 +93,8 @@ impl fmt::Display for Report {
         let Report { logs_exported, logs_dropped, logs_pending, .. } = self;
         write!(f, "; {logs_exported} log records exported, {logs_dropped} dropped, {logs_pending} pending")?;
         unconfirmed(f, ", ", self.logs_unconfirmed)?;
-        spooled(f, self.logs_spooled, self.logs_replayed)
+        spooled(f, self.logs_spooled, self.logs_replayed)?;
+        start::compiled_out().map_or(Ok(()), |compiled_out| write!(f, "; {compiled_out}"))
     }
 }
 
@@ -134,6 +142,11 @@ impl Report {
         self.open.iter()
     }
 
+    /// The report of telemetry that does not run.
+    pub(super) fn empty(reason: NotRunning) -> Self {
+        Report { not_running: Some(reason), ..Report::default() }
+    }
+
     pub(super) fn of(progress: &Progress) -> Self {
         let Progress { spans, points, records, ended, dropped, buffered, open, complete } = progress;
         Report {
@@ -157,6 +170,7 @@ impl Report {
             logs_spooled: records.spooled,
             logs_replayed: records.replayed,
             complete: *complete,
+            not_running: None,
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::error::InitError;
 use crate::base::notice;
+use crate::catalogue::list::catalogue;
 #[cfg(feature = "logs")]
 use crate::config::LogFormat;
 use crate::config::{Batch, Config, Destination, Otlp, Signal};
@@ -13,7 +14,7 @@ use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Reading
 use crate::export::resource;
 use crate::export::spool::{self, Encoding, Spool};
 use crate::export::transport::Transport;
-use crate::meter::metering::{MetricsConfig, MetricsError, MetricsGuard};
+use crate::meter::metering::{MetricsConfig, MetricsGuard};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
 use crate::propagate::conventions;
@@ -208,6 +209,12 @@ pub(super) struct Meter {
 
 impl Meter {
     pub(super) fn start(config: &Config) -> Result<Self, InitError> {
+        if config.settings.strict {
+            let conflicts = catalogue().conflicts();
+            if !conflicts.is_empty() {
+                return Err(InitError::Metrics(conflicts));
+            }
+        }
         let (views, warnings) = Views::new(&config.settings.metrics.views);
         for warning in warnings {
             notice::say(format_args!("warning: {warning}"));
@@ -217,10 +224,7 @@ impl Meter {
             exemplars: config.settings.metrics.exemplars,
             ..MetricsConfig::default()
         };
-        let metering = MetricsGuard::start(metering).map_err(|error| match error {
-            MetricsError::AlreadyMetering => InitError::AlreadyRunning,
-            other => InitError::Metrics(other),
-        })?;
+        let metering = MetricsGuard::start(metering).map_err(|_| InitError::AlreadyRunning)?;
         Ok(Meter {
             metering,
             views: Arc::new(views),
@@ -279,19 +283,42 @@ fn start_recording(config: &Config) -> Result<Recording, InitError> {
     Recording::start(recording).map_err(|_| InitError::AlreadyRunning)
 }
 
-/// One line about what is on, where it goes, how, and who said so.
-pub(super) fn described(config: &Config, plugged: usize) -> String {
+/// Writes one line about what is on, where it goes, how, and who said so.
+pub(super) fn announce(prefix: &str, config: &Config, plugged: usize) {
     let plugged = |signal| if signal == Signal::Traces { plugged } else { 0 };
     let signals = Signal::ALL.map(|signal| signal_described(config, signal, plugged(signal))).join("; ");
     let settings: Vec<_> = config.origins().map(|(setting, origin)| format!("{setting} ({origin})")).collect();
     let settings = if settings.is_empty() { "defaults only".to_owned() } else { settings.join(", ") };
-    format!("{signals}; set: {settings}")
+    let line = format!("{prefix}{signals}; set: {settings}");
+    match compiled_out() {
+        Some(compiled_out) => notice::at(notice::WARN, format_args!("warning: {compiled_out}; {line}")),
+        None => notice::at(notice::INFO, format_args!("{line}")),
+    }
+}
+
+/// Spans and metrics that the feature `off` has removed from the program, if it is on. Any dependency can enable it.
+pub(super) fn compiled_out() -> Option<&'static str> {
+    cfg!(feature = "off").then_some(
+        "annotated spans and declared metrics are compiled out by the feature `off` of tracecast; \
+         `cargo tree -e features -i tracecast` shows what enables it",
+    )
 }
 
 fn signal_described(config: &Config, signal: Signal, plugged: usize) -> String {
     let mut all = config.destinations(signal);
     all.extend((0..plugged).map(|_| "an exporter of the program".to_owned()));
-    let name = signal.name();
+    let name = match signal {
+        Signal::Traces if cfg!(feature = "off") => "traces without annotated spans",
+        Signal::Metrics if cfg!(feature = "off") => "metrics without declared ones",
+        _ => signal.name(),
+    };
+    #[cfg(feature = "logs")]
+    if signal == Signal::Logs && lines(config) != LogFormat::None {
+        // The console is standard error, too, and shows log records as these lines.
+        let is_console = |destination: &Destination| matches!(destination, Destination::Console);
+        let shown = config.resolved(signal).iter().any(is_console);
+        all.extend((!shown).then(|| "standard error".to_owned()));
+    }
     if all.is_empty() {
         return format!("{name} off");
     }

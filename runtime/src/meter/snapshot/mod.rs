@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 #[cfg(feature = "otlp")]
 use std::mem::Discriminant;
+use std::ptr;
 use std::sync::Arc;
 
 use crate::declare::amount::{Amount, Measurement};
@@ -432,12 +433,19 @@ impl ExemplarPoint {
 
 /// The points of the measurements of a test.
 pub(crate) fn of_measurements(measurements: &[Measurement]) -> Vec<MetricPoints> {
-    let mut series: BTreeMap<&str, (&'static MetricMeta, BTreeMap<usize, Vec<Amount>>)> = BTreeMap::new();
+    type Sets = BTreeMap<usize, Vec<Amount>>;
+    // Declarations of one name and several shapes stay apart: a set has other labels in each.
+    let mut series: BTreeMap<&str, Vec<(&'static MetricMeta, Sets)>> = BTreeMap::new();
     for Measurement { meta, set, amount } in measurements {
-        let (_, sets) = series.entry(meta.name).or_insert_with(|| (meta, BTreeMap::new()));
-        sets.entry(*set).or_default().push(*amount);
+        let shapes = series.entry(meta.name).or_default();
+        let known = shapes.iter().position(|(known, _)| ptr::eq(*known, *meta) || known.same_shape(meta));
+        let shape = known.unwrap_or_else(|| {
+            shapes.push((meta, BTreeMap::new()));
+            shapes.len() - 1
+        });
+        shapes[shape].1.entry(*set).or_default().push(*amount);
     }
-    let points = |meta: &'static MetricMeta, sets: BTreeMap<usize, Vec<Amount>>| {
+    let points = |meta: &'static MetricMeta, sets: Sets| {
         let point = |(set, amounts): (usize, Vec<Amount>)| {
             Some(Point { labels: meta.labels_of(set), value: of_amounts(meta, &amounts)? })
         };
@@ -445,6 +453,7 @@ pub(crate) fn of_measurements(measurements: &[Measurement]) -> Vec<MetricPoints>
     };
     series
         .into_values()
+        .flatten()
         .map(|(meta, sets)| MetricPoints {
             points: points(meta, sets),
             ..MetricPoints::new(meta, Temporality::Cumulative, 0, 0)

@@ -48,16 +48,16 @@ impl fmt::Display for State {
     }
 }
 
-/// The state of one [`Shutdown`](super::Shutdown), to be handed to whoever has to know of it.
+/// Whether a [`Shutdown`](crate::shutdown::Shutdown) has begun, for health endpoints and servers. [`Handle::health`](crate::Handle::health)
+/// returns it.
 ///
 /// ```
 /// use tracecast::shutdown::{Shutdown, State};
 ///
 /// # let telemetry = tracecast::config::Config::new().init()?;
-/// let shutdown = Shutdown::new(telemetry);
-/// let health = shutdown.health(); // for the health endpoint
+/// let health = telemetry.health(); // for the health endpoint
 /// assert_eq!(health.state(), State::Running);
-/// let _report = shutdown.run();
+/// let _report = Shutdown::new(telemetry).run();
 /// assert_eq!(health.state(), State::ShuttingDown);
 /// # Ok::<(), tracecast::InitError>(())
 /// ```
@@ -71,10 +71,6 @@ struct Inner {
 }
 
 impl Health {
-    pub(super) fn new() -> Self {
-        Health::default()
-    }
-
     /// One load.
     ///
     /// ```
@@ -108,7 +104,7 @@ impl Health {
         }
     }
 
-    pub(super) fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.0.begun.store(true, SeqCst);
         self.0.told.notify_waiters();
     }

@@ -1,0 +1,310 @@
+//! Changes, reads and flushes telemetry while the program runs.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::error::{NotRunning, ReloadError, SetEnabledError};
+use super::health::Health;
+use super::report::Report;
+use super::running::{Reloaded, Running};
+use super::tell_problems;
+use crate::config::{Config, ConfigError, Problem, Severity, Signal, Source};
+use crate::declare::filter::Filter;
+use crate::declare::switch;
+use crate::export::pipeline::ExportThread;
+use crate::export::self_metrics;
+use crate::meter::snapshot::Temporality;
+use crate::record::sampling::{self, Sampler};
+
+/// Changes, reads and flushes telemetry. It can be cloned and used by any thread: by a `/metrics` route, a health endpoint, an
+/// admin API.
+///
+/// It does not keep telemetry running. When the [`Guard`](crate::Guard) or the [`Shutdown`](crate::shutdown::Shutdown) that took
+/// it ends telemetry, methods that return an error return [`NotRunning`]; what the others return then is in their documentation.
+///
+/// ```
+/// use std::time::Duration;
+/// use tracecast::config::Config;
+/// use tracecast::{NotRunning, Sampler};
+///
+/// let telemetry = Config::new().init()?;
+/// let handle = telemetry.handle();
+/// handle.set_sampler(&Sampler::Ratio(0.1))?;
+/// telemetry.shutdown(Duration::from_secs(5));
+/// assert_eq!(handle.set_sampler(&Sampler::AlwaysOn), Err(NotRunning::Ended));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Handle(Arc<Shared>);
+
+struct Shared {
+    running: Mutex<Result<Running, NotRunning>>,
+    /// The process in which telemetry runs. A forked child has no export thread, and must not wait for locks of the parent.
+    process: u32,
+    health: Health,
+}
+
+impl Handle {
+    pub(super) fn new(process: u32, running: Result<Running, NotRunning>) -> Self {
+        Handle(Arc::new(Shared { running: Mutex::new(running), process, health: Health::default() }))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Result<Running, NotRunning>> {
+        self.0.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends telemetry for all handles.
+    pub(super) fn take(&self) -> Result<Running, NotRunning> {
+        self.check_process()?;
+        let mut running = self.lock();
+        let ended = running.as_ref().err().copied().unwrap_or(NotRunning::Ended);
+        std::mem::replace(&mut *running, Err(ended))
+    }
+
+    fn check_process(&self) -> Result<(), NotRunning> {
+        if self.0.process == std::process::id() { Ok(()) } else { Err(NotRunning::Forked) }
+    }
+
+    fn with<R>(&self, f: impl FnOnce(&mut Running) -> R) -> Result<R, NotRunning> {
+        self.check_process()?;
+        self.lock().as_mut().map(f).map_err(|reason| *reason)
+    }
+
+    /// The export thread, unless nothing is exported.
+    fn export_thread(&self) -> Result<Option<Arc<ExportThread>>, NotRunning> {
+        self.with(|running| running.export_thread.clone())
+    }
+
+    /// Exports everything that has ended by now, for up to `timeout`, and returns the account so far. After the end of telemetry
+    /// the report is empty and names the reason ([`Report::not_running`]).
+    ///
+    /// It blocks: in async code call it in `spawn_blocking`.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let report = telemetry.flush(Duration::from_secs(1));
+    /// assert_eq!(report.spans_pending, 0);
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    pub fn flush(&self, timeout: Duration) -> Report {
+        match self.export_thread() {
+            Ok(Some(export_thread)) => Report::of(&export_thread.flush(timeout)),
+            Ok(None) => Report::default(),
+            Err(reason) => Report::empty(reason),
+        }
+    }
+
+    /// Changes which roots are recorded. Traces that have begun go on as they began.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// telemetry.set_sampler(&tracecast::Sampler::Ratio(0.01))?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If telemetry does not run.
+    pub fn set_sampler(&self, sampler: &Sampler) -> Result<(), NotRunning> {
+        self.with(|running| {
+            running.configure(|config| config.with_sampler(sampler.clone()));
+            sampling::set(sampler);
+        })
+    }
+
+    /// Changes which components make spans. Spans that are open finish as they began.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// telemetry.set_filter("StoreDaemon=off".parse()?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If telemetry does not run.
+    pub fn set_filter(&self, filter: Filter) -> Result<(), NotRunning> {
+        self.with(|running| {
+            running.configure(|config| config.with_filter(filter.clone()));
+            switch::set_filter(filter);
+        })
+    }
+
+    /// Switches metrics off or on again, by name, or by the start of their names with `*` behind it.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let error = telemetry.set_metric_enabled("tc_cache_*", false).unwrap_err();
+    /// assert!(error.to_string().contains("metrics have no exporter"));
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is none of that name, metrics have no exporter, or telemetry does not run.
+    pub fn set_metric_enabled(&self, name: &str, on: bool) -> Result<(), SetEnabledError> {
+        self.with(|running| {
+            let meter = running.meter.as_ref().ok_or(SetEnabledError::NoExporter(Signal::Metrics))?;
+            meter.metering.set_metric_enabled(name, on).map_err(SetEnabledError::UnknownMetric)
+        })?
+    }
+
+    /// All metrics since the beginning, ours and raw ones of OpenTelemetry, in the text format of Prometheus. Tracecast opens no
+    /// port; answer scrapes with this text, as `text/plain; version=0.0.4`. The metric `target_info` has the attributes of the
+    /// process as labels. Without metrics, and after the end of telemetry, the text is a comment with the reason.
+    ///
+    /// It blocks for up to a few seconds if callbacks of gauges hang: in async code call it in `spawn_blocking`.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let body = telemetry.render_prometheus();
+    /// assert!(body.starts_with("# metrics have no exporter"));
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    pub fn render_prometheus(&self) -> String {
+        // So that metrics about telemetry itself are those of now.
+        let stalled = self.export_thread().ok().flatten().map_or(Duration::ZERO, |export_thread| {
+            export_thread.settle();
+            export_thread.stalled()
+        });
+        let text = self.with(|running| {
+            let Running { meter, scraped, resource, .. } = running;
+            let meter = meter.as_ref().ok_or(SetEnabledError::NoExporter(Signal::Metrics))?;
+            self_metrics::stalled(stalled);
+            let reader = scraped.get_or_insert_with(|| meter.metering.reader(Temporality::Cumulative));
+            Ok(meter.snapshot(reader).to_prometheus_about(resource))
+        });
+        text.unwrap_or_else(|reason| Err(reason.into()))
+            .unwrap_or_else(|reason: SetEnabledError| format!("# {reason}\n"))
+    }
+
+    /// How long the thread that exports has been stuck: in a redaction hook that does not return, for example. Zero while it
+    /// gets on or has nothing to do, and after the end of telemetry. It does not ask that thread. The metric `tc_export_stalled_seconds` is the same.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let is_healthy = telemetry.export_stalled() < Duration::from_secs(30); // for a health endpoint
+    /// assert!(is_healthy);
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    pub fn export_stalled(&self) -> Duration {
+        self.export_thread().ok().flatten().map_or(Duration::ZERO, |export_thread| export_thread.stalled())
+    }
+
+    /// Changes which log events are written and exported.
+    ///
+    /// ```
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// telemetry.set_log_filter("info,hyper=warn".parse()?)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If telemetry does not run.
+    #[cfg(feature = "logs")]
+    pub fn set_log_filter(&self, filter: crate::config::LogFilter) -> Result<(), NotRunning> {
+        self.with(|running| {
+            running.configure(|config| config.with_log_filter(filter.clone()));
+            running.logs.iter().for_each(|logs| logs.set_filter(filter.clone()));
+        })
+    }
+
+    /// Switches a whole signal off or on again. What was recorded before is still exported, and metrics go on from where
+    /// they were.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Exporter, Signal};
+    ///
+    /// let telemetry = Config::new().with_exporters(Signal::Traces, vec![Exporter::Console]).init()?;
+    /// telemetry.set_enabled(Signal::Traces, false)?;
+    /// assert!(!telemetry.is_on(Signal::Traces));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If the signal has no exporter, so that there is nothing to switch, or telemetry does not run.
+    pub fn set_enabled(&self, signal: Signal, on: bool) -> Result<(), SetEnabledError> {
+        self.with(|running| {
+            if !running.started[signal as usize] {
+                return Err(SetEnabledError::NoExporter(signal));
+            }
+            running.off[signal as usize] = !on;
+            running.apply_pause(signal);
+            running.export_thread.iter().for_each(|export_thread| export_thread.settle());
+            Ok(())
+        })?
+    }
+
+    /// Whether a signal is on. After the end of telemetry none is.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Exporter, Signal};
+    ///
+    /// let telemetry = Config::new().with_exporters(Signal::Traces, vec![Exporter::Console]).init()?;
+    /// assert!(telemetry.is_on(Signal::Traces));
+    /// assert!(!telemetry.is_on(Signal::Metrics));
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    pub fn is_on(&self, signal: Signal) -> bool {
+        self.with(|running| running.started[signal as usize] && !running.is_paused(signal)).unwrap_or(false)
+    }
+
+    /// Reads the file or the variables again that the configuration came from, and puts into force what can be changed
+    /// while the program runs: exporters and their addresses, the sampler, filters, limits, batches, the interval of
+    /// metrics, log levels. What code said stays. If anything is wrong with the file, nothing changes.
+    ///
+    /// ```no_run
+    /// use tracecast::config::Config;
+    ///
+    /// let telemetry = Config::from_file("telemetry.yaml")?.init()?;
+    /// // .. the file is changed ..
+    /// let reloaded = telemetry.reload()?;
+    /// println!("changed: {:?}", reloaded.changed);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is nothing to read again, the file is wrong, a receiver cannot be spoken to as it is described, or telemetry does
+    /// not run.
+    pub fn reload(&self) -> Result<Reloaded, ReloadError> {
+        self.with(|running| {
+            let fresh = match &running.config.source {
+                Source::Code => return Err(ReloadError::NothingToRead),
+                Source::Variables => Config::from_env(),
+                Source::File(path) => Config::from_file(path).map_err(ReloadError::Config)?,
+            };
+            let is_error = |problem: &Problem| problem.severity == Severity::Error;
+            if fresh.problems().iter().any(is_error) {
+                return Err(ReloadError::Config(ConfigError { problems: fresh.problems().to_vec() }));
+            }
+            let next = running.config.read_again(fresh);
+            tell_problems(&next).map_err(ReloadError::Init)?;
+            running.reload(next).map_err(ReloadError::Init)
+        })
+        .map_err(ReloadError::NotRunning)?
+    }
+
+    /// Whether the process is shutting down. [`Shutdown`](crate::shutdown::Shutdown) changes it when it begins, and the end of
+    /// telemetry alone does not.
+    ///
+    /// ```
+    /// use tracecast::shutdown::{Shutdown, State};
+    ///
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let health = telemetry.health(); // for the health endpoint
+    /// assert_eq!(health.state(), State::Running);
+    /// let _report = Shutdown::new(telemetry).run();
+    /// assert_eq!(health.state(), State::ShuttingDown);
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    pub fn health(&self) -> Health {
+        self.0.health.clone()
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let on: Vec<_> = Signal::ALL.into_iter().filter(|signal| self.is_on(*signal)).collect();
+        f.debug_struct("Handle").field("on", &on).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,253 @@
+//! What runs while telemetry is on, and what a reload changes of it.
+
+use std::sync::Arc;
+
+use super::error::InitError;
+use super::panic;
+use super::start::{self, Meter};
+use crate::config::{Config, Problem, Signal};
+use crate::declare::switch;
+use crate::declare::value::OwnedValue;
+use crate::export::pipeline::{Change, ExportThread, Receiver};
+use crate::export::spool::Spool;
+use crate::meter::reader::Reader;
+use crate::record::{limits, sampling};
+use crate::trace::foreign;
+
+/// Everything that runs between `init` and the end of telemetry.
+pub(super) struct Running {
+    pub(super) config: Config,
+    pub(super) export_thread: Option<Arc<ExportThread>>,
+    /// The attributes of the process, as they are sent.
+    pub(super) resource: Vec<(String, OwnedValue)>,
+    spool: Option<Spool>,
+    pub(super) meter: Option<Meter>,
+    /// Reads metrics for those who are scraped.
+    pub(super) scraped: Option<Reader>,
+    #[cfg(feature = "logs")]
+    pub(super) logs: Option<Arc<crate::logs::Logs>>,
+    /// Exporters that the program brought along.
+    plugged: usize,
+    /// Whether our provider is the global one of OpenTelemetry.
+    #[cfg(feature = "otel")]
+    is_installed: bool,
+    /// Signals that have been started, those that were switched off, and those that have no receiver any more.
+    pub(super) started: [bool; 3],
+    pub(super) off: [bool; 3],
+    unreceived: [bool; 3],
+}
+
+/// What came of reading the configuration again.
+///
+/// ```no_run
+/// # let telemetry = tracecast::init();
+/// let reloaded = telemetry.reload()?;
+/// for setting in &reloaded.needs_restart {
+///     eprintln!("{setting} changes when the program starts again");
+/// }
+/// # Ok::<(), tracecast::ReloadError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reloaded {
+    /// Settings that are different now.
+    pub changed: Vec<&'static str>,
+    /// Settings that are different in the file, and stay as they were until the program starts again.
+    pub needs_restart: Vec<&'static str>,
+    /// What was wrong, and was left out.
+    pub problems: Vec<Problem>,
+}
+
+impl Running {
+    pub(super) fn new(config: Config) -> Self {
+        Running {
+            config,
+            export_thread: None,
+            resource: Vec::new(),
+            spool: None,
+            meter: None,
+            scraped: None,
+            #[cfg(feature = "logs")]
+            logs: None,
+            plugged: 0,
+            #[cfg(feature = "otel")]
+            is_installed: false,
+            started: [false; 3],
+            off: [false; 3],
+            unreceived: [false; 3],
+        }
+    }
+
+    /// Notes what code changes while telemetry runs, so that it stays when the configuration is read again.
+    pub(super) fn configure(&mut self, change: impl FnOnce(Config) -> Config) {
+        self.config = change(std::mem::take(&mut self.config));
+    }
+
+    /// Starts all signals that go anywhere.
+    pub(super) fn start(&mut self) -> Result<(), InitError> {
+        let records = self.config.is_on(Signal::Traces) || self.config.is_on(Signal::Metrics);
+        if let Some(compiled_out) = start::compiled_out().filter(|_| self.config.settings.strict && records) {
+            return Err(InitError::CompiledOut(compiled_out));
+        }
+        let is_on = |signal: &Signal| self.config.is_on(*signal);
+        self.spool = if Signal::ALL.iter().any(is_on) { start::open_spool(&self.config) } else { None };
+        // Whatever can fail because of the configuration comes first.
+        let receivers = Signal::ALL.map(|signal| start::receivers(&self.config, signal, self.spool.as_ref()));
+        let receivers = receivers.into_iter().collect::<Result<Vec<_>, _>>()?;
+        self.plugged = if self.config.settings.enabled == Some(false) { 0 } else { self.config.plugged.len() };
+        let mut any = self.start_logs();
+        for (signal, mut receivers) in Signal::ALL.into_iter().zip(receivers) {
+            if signal == Signal::Traces {
+                receivers.extend(start::plugged(&self.config));
+            }
+            if !receivers.is_empty() {
+                self.start_signal(signal, Some(receivers))?;
+                any = true;
+            }
+        }
+        if any {
+            start::prepare(&self.config);
+            start::announce("", &self.config, self.plugged);
+        }
+        Ok(())
+    }
+
+    /// Starts to handle log events. Says whether there is anything to do with them.
+    fn start_logs(&mut self) -> bool {
+        #[cfg(feature = "logs")]
+        {
+            self.logs = start::logs(&self.config);
+            self.logs.is_some()
+        }
+        #[cfg(not(feature = "logs"))]
+        false
+    }
+
+    /// Starts a signal, or changes where it goes.
+    fn start_signal(&mut self, signal: Signal, receivers: Option<Vec<Receiver>>) -> Result<(), InitError> {
+        let new = !self.started[signal as usize];
+        let change = match signal {
+            Signal::Traces => {
+                let change = start::traces(&self.config, new, receivers)?;
+                #[cfg(feature = "otel")]
+                if new && self.config.settings.interop != crate::config::Interop::Off {
+                    crate::interop::otel::install(self.config.settings.interop, &self.config.settings.propagators);
+                    self.is_installed = true;
+                }
+                change
+            }
+            Signal::Metrics => {
+                if new {
+                    self.meter = Some(Meter::start(&self.config)?);
+                }
+                start::metrics(&self.config, self.meter.as_ref().filter(|_| new), receivers)
+            }
+            #[cfg(feature = "logs")]
+            Signal::Logs => {
+                let crate::config::Batch { size, delay, .. } = self.config.settings.logs.batch;
+                Change::Logs(crate::export::pipeline::Setup { feed: self.logs.clone(), receivers, size, delay })
+            }
+            #[cfg(not(feature = "logs"))]
+            Signal::Logs => return Ok(()),
+        };
+        self.export_thread()?.change(change);
+        self.started[signal as usize] = true;
+        Ok(())
+    }
+
+    fn export_thread(&mut self) -> Result<&ExportThread, InitError> {
+        if self.export_thread.is_none() {
+            let plan = start::plan(&self.config);
+            self.resource.clone_from(&plan.resource.attributes);
+            let export_thread = Arc::new(ExportThread::start(plan).map_err(InitError::Thread)?);
+            self.config.panic_hook.iter().for_each(|timeout| panic::watch(&export_thread, *timeout));
+            self.export_thread = Some(export_thread);
+        }
+        self.export_thread.as_deref().ok_or(InitError::AlreadyRunning)
+    }
+
+    pub(super) fn is_paused(&self, signal: Signal) -> bool {
+        self.off[signal as usize] || self.unreceived[signal as usize]
+    }
+
+    /// Stops making what nobody wants, or goes on with it.
+    pub(super) fn apply_pause(&self, signal: Signal) {
+        let paused = self.is_paused(signal);
+        match signal {
+            Signal::Traces => {
+                switch::pause_recording(paused);
+                foreign::pause(paused);
+            }
+            Signal::Metrics => switch::pause_metering(paused),
+            #[cfg(feature = "logs")]
+            Signal::Logs => self.logs.iter().for_each(|logs| logs.pause(paused)),
+            #[cfg(not(feature = "logs"))]
+            Signal::Logs => {}
+        }
+        self.export_thread.iter().for_each(|export_thread| export_thread.change(Change::Pause(signal, paused)));
+    }
+
+    pub(super) fn reload(&mut self, fresh: Config) -> Result<Reloaded, InitError> {
+        let (changed, needs_restart) = self.config.differences(&fresh);
+        let problems = fresh.problems().to_vec();
+        if self.spool.is_none() && self.export_thread.is_none() {
+            self.spool = start::open_spool(&fresh);
+        }
+        // What can fail comes first.
+        let mut receivers = Vec::new();
+        for signal in Signal::ALL {
+            let differs = start::receiver_settings(&fresh, signal) != start::receiver_settings(&self.config, signal);
+            receivers.push(if differs { Some(start::receivers(&fresh, signal, self.spool.as_ref())?) } else { None });
+        }
+        let before = std::mem::replace(&mut self.config, fresh);
+        for (signal, receivers) in Signal::ALL.into_iter().zip(receivers) {
+            if let Err(error) = self.reload_signal(signal, receivers) {
+                self.config = before;
+                return Err(error);
+            }
+        }
+        sampling::set(&self.config.settings.traces.sampler);
+        limits::set(self.config.settings.traces.limits);
+        switch::set_filter(self.config.settings.filter.clone().into_inner());
+        #[cfg(feature = "logs")]
+        self.logs.iter().for_each(|logs| logs.set_filter(self.config.settings.log_filter.clone().into_inner()));
+        self.export_thread.iter().for_each(|export_thread| export_thread.settle());
+        start::announce("configuration read again: ", &self.config, self.plugged);
+        Ok(Reloaded { changed, needs_restart, problems })
+    }
+
+    /// Puts into force what the configuration says of a signal; its receivers, if they are others than before.
+    fn reload_signal(&mut self, signal: Signal, receivers: Option<Vec<Receiver>>) -> Result<(), InitError> {
+        let is_new = !self.started[signal as usize];
+        let Some(receivers) = receivers else {
+            return if is_new { Ok(()) } else { self.start_signal(signal, None) };
+        };
+        let none = receivers.is_empty() && (signal != Signal::Traces || self.plugged == 0);
+        if none && is_new {
+            return Ok(());
+        }
+        if is_new && signal == Signal::Logs {
+            self.start_logs();
+        }
+        if !none {
+            self.start_signal(signal, Some(receivers))?;
+        }
+        self.unreceived[signal as usize] = none;
+        self.apply_pause(signal);
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        #[cfg(feature = "logs")]
+        self.logs.iter().for_each(|logs| logs.end());
+        #[cfg(feature = "otel")]
+        if self.is_installed {
+            crate::interop::otel::uninstall();
+        }
+        if self.started[Signal::Traces as usize] {
+            foreign::stop();
+        }
+    }
+}
