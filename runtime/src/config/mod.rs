@@ -17,6 +17,7 @@ mod env;
 mod file;
 #[cfg(all(test, not(loom), not(miri)))]
 mod fuzz;
+mod header;
 mod layers;
 mod level;
 mod origin;
@@ -25,6 +26,7 @@ mod parts;
 #[cfg(all(not(target_family = "wasm"), not(loom)))]
 mod plugged;
 mod problem;
+mod proxy;
 #[cfg(all(not(target_family = "wasm"), not(loom)))]
 pub(crate) mod redact;
 mod short;
@@ -54,6 +56,7 @@ pub use crate::propagate::format::Propagator;
 pub use crate::record::bridge::Interop;
 pub use crate::record::limits::Limits;
 
+pub(crate) use self::header::{HeaderCallback, HeaderSource};
 pub(crate) use self::otlp::Otlp;
 #[cfg(feature = "otel")]
 pub(crate) use self::parts::CardinalityLimits;
@@ -64,6 +67,7 @@ pub(crate) use self::views::{Aggregation, InstrumentType, ViewSelector, ViewStre
 use self::layers::Layer;
 use self::origin::Origins;
 use self::parts::{Logs, Resource, Traces, setting_of};
+use self::proxy::Proxies;
 use self::table::{PARTS, settings};
 use crate::base::secret::Masked;
 use crate::declare::filter::Filter;
@@ -135,6 +139,8 @@ pub(crate) struct Settings {
     pub spool: Option<Spool>,
     /// OTLP for all signals; each signal may say otherwise.
     pub otlp: OtlpSettings,
+    /// Proxies between the process and its receivers.
+    pub proxies: Proxies,
     /// Traces.
     pub traces: Traces,
     /// Metrics.
@@ -172,6 +178,7 @@ impl Default for Settings {
             memory_limit: 64 << 20,
             spool: None,
             otlp: OtlpSettings::default(),
+            proxies: Proxies::default(),
             traces: Traces::default(),
             metrics: Metrics::default(),
             logs: Logs::default(),
@@ -218,7 +225,7 @@ impl Config {
     }
 
     /// What a file says, in the declarative configuration of OpenTelemetry. `${VAR}` in it is taken from the environment;
-    /// other variables are not looked at.
+    /// of the other variables only those that name proxies (`HTTPS_PROXY` and so on) are read.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -365,8 +372,9 @@ impl Config {
             Signal::Logs => (&self.settings.logs.exporters, &self.settings.logs.otlp),
         };
         let otlp = otlp.clone().or(&self.settings.otlp);
-        let resolved =
-            |settings: &OtlpSettings| Destination::Otlp(Box::new(settings.clone().or(&otlp).resolve(signal)));
+        let resolved = |settings: &OtlpSettings| {
+            Destination::Otlp(Box::new(settings.clone().or(&otlp).resolve(signal, &self.settings.proxies)))
+        };
         let mut all: Vec<Destination> = match exporters {
             Some(exporters) => exporters.iter().map(|exporter| destination(exporter, &resolved)).collect(),
             None if otlp.address.is_some() || self.settings.enabled == Some(true) => {

@@ -222,7 +222,10 @@ pub(crate) enum Destination {
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Destination::Otlp(otlp) => write!(f, "{} by {}", otlp.endpoint, otlp.protocol.name()),
+            Destination::Otlp(otlp) => {
+                write!(f, "{} by {}", otlp.endpoint, otlp.protocol.name())?;
+                otlp.proxy.as_ref().map_or(Ok(()), |proxy| write!(f, " through {proxy}"))
+            }
             Destination::Console => f.write_str("the console"),
         }
     }

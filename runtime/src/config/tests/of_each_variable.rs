@@ -385,7 +385,40 @@ fn metrics() -> Vec<Row> {
     ]
 }
 
-/// The rows of one option of OTLP: for all signals, and for each. The other signals keep their default.
+/// Proxies, each by two names.
+fn proxies() -> Vec<Row> {
+    let proxy = |name: &str, setting: &str, protocol: &'static str| {
+        let show = |config: &Config| config.destinations(Signal::Traces).join(" ");
+        let default = format!("{protocol}://collector:4318/ by http/protobuf");
+        let good = format!("{default} through http://[secret]@proxy:3128");
+        let wrong = "`socks5://proxy` has a scheme other than http and https; expected an address such as \
+                     http://proxy:3128, using no proxy";
+        row(name, setting, show, &default, ("ann:hunter2@proxy:3128", &good), ("socks5://proxy", wrong))
+            .beside("OTEL_TRACES_EXPORTER", "otlp")
+            .beside(
+                "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+                if protocol == "http" { "http://collector:4318" } else { "https://collector:4318" },
+            )
+    };
+    let bypass = |name: &str| {
+        let show = |config: &Config| {
+            config.resolved(Signal::Traces).iter().any(|to| to.to_string().contains("through")).to_string()
+        };
+        row(name, "proxy.bypass", show, "true", ("other,.example", "false"), NONE)
+            .beside("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://collector.example:4318")
+            .beside("HTTP_PROXY", "http://proxy:3128")
+    };
+    vec![
+        proxy("http_proxy", "proxy.http", "http"),
+        proxy("HTTP_PROXY", "proxy.http", "http"),
+        proxy("https_proxy", "proxy.https", "https"),
+        proxy("HTTPS_PROXY", "proxy.https", "https"),
+        bypass("no_proxy"),
+        bypass("NO_PROXY"),
+    ]
+}
+
+/// The rows of one option of OTLP (`*` stands for the signal): for all signals, and for each. The other signals keep their default.
 fn otlp(
     option: &str,
     setting: &str,
@@ -407,7 +440,7 @@ fn otlp(
         let lower = scope.map(|signal| format!("{}.", signal.name())).unwrap_or_default();
         let changed =
             Signal::ALL.map(|signal| if scope.is_none_or(|scope| scope == signal) { good.1 } else { default });
-        let (name, setting) = (format!("OTEL_EXPORTER_OTLP_{upper}{option}"), format!("{lower}otlp.{setting}"));
+        let (name, setting) = (option.replace('*', &upper), format!("{lower}otlp.{setting}"));
         let default = [default; 3].join(" ");
         row(&name, &setting, shown, &default, (good.0, &changed.join(" ")), wrong).beside("OTEL_ENABLED", "true")
     };
@@ -416,7 +449,7 @@ fn otlp(
 
 fn receivers() -> Vec<Row> {
     let insecure = otlp(
-        "INSECURE",
+        "OTEL_EXPORTER_OTLP_*INSECURE",
         "insecure",
         |otlp| otlp.endpoint.to_string(),
         "https://collector:1",
@@ -428,7 +461,7 @@ fn receivers() -> Vec<Row> {
     });
     let others = [
         otlp(
-            "PROTOCOL",
+            "OTEL_EXPORTER_OTLP_*PROTOCOL",
             "protocol",
             |otlp| otlp.protocol.name().to_owned(),
             "http/protobuf",
@@ -436,7 +469,7 @@ fn receivers() -> Vec<Row> {
             ("http", "`http` is not a protocol; expected grpc, http/protobuf or http/json"),
         ),
         otlp(
-            "ENDPOINT",
+            "OTEL_EXPORTER_OTLP_*ENDPOINT",
             "endpoint",
             |otlp| otlp.endpoint.host().to_owned(),
             "localhost",
@@ -448,7 +481,7 @@ fn receivers() -> Vec<Row> {
             ),
         ),
         otlp(
-            "HEADERS",
+            "OTEL_EXPORTER_OTLP_*HEADERS",
             "headers",
             |otlp| format!("{:?}", otlp.headers),
             "[]",
@@ -460,14 +493,33 @@ fn receivers() -> Vec<Row> {
             ),
         ),
         otlp(
-            "COMPRESSION",
+            "TC_OTLP_*HEADER_FILES",
+            "headers",
+            |otlp| format!("{:?}", otlp.headers),
+            "[]",
+            ("Authorization=/run/token", "[(\"authorization\", from \"/run/token\")]"),
+            (
+                "a=/b,/c",
+                "`/c` is not a header and its file; expected `name=path` separated by commas, with commas in paths \
+                 written as %2C",
+            ),
+        ),
+        otlp(
+            "OTEL_EXPORTER_OTLP_*COMPRESSION",
             "compression",
             |otlp| format!("{:?}", otlp.compression),
             "None",
             ("gzip", "Gzip"),
             ("zstd", "`zstd` is not a compression; expected gzip or none"),
         ),
-        otlp("TIMEOUT", "timeout", |otlp| format!("{:?}", otlp.timeout), "10s", ("1500", "1.5s"), MILLISECONDS),
+        otlp(
+            "OTEL_EXPORTER_OTLP_*TIMEOUT",
+            "timeout",
+            |otlp| format!("{:?}", otlp.timeout),
+            "10s",
+            ("1500", "1.5s"),
+            MILLISECONDS,
+        ),
     ];
     others.into_iter().flatten().chain(insecure).collect()
 }
@@ -475,7 +527,7 @@ fn receivers() -> Vec<Row> {
 /// Certificates: those to trust, and two files of which neither has a meaning without the other.
 fn certificates() -> Vec<Row> {
     let mut rows = otlp(
-        "CERTIFICATE",
+        "OTEL_EXPORTER_OTLP_*CERTIFICATE",
         "tls.ca",
         |otlp| format!("{:?}", otlp.tls.ca),
         "None",
@@ -483,7 +535,8 @@ fn certificates() -> Vec<Row> {
         NONE,
     );
     let client = |option: &str, other: &str, setting: &str, show: fn(&Otlp) -> String| {
-        let rows = otlp(option, setting, show, "None", ("/x.pem", "Some(\"/x.pem\")"), NONE);
+        let rows =
+            otlp(&format!("OTEL_EXPORTER_OTLP_*{option}"), setting, show, "None", ("/x.pem", "Some(\"/x.pem\")"), NONE);
         let (option, other) = (option.to_owned(), other.to_owned());
         rows.into_iter().map(move |mut row| {
             let other = row.name.replace(&option, &other);
@@ -584,6 +637,24 @@ fn certificates_of_all_signals_and_of_each() {
     certificates().iter().for_each(check);
 }
 
+#[test]
+fn those_of_proxies() {
+    proxies().iter().for_each(check);
+    let both = config(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c"), ("http_proxy", "small"), ("HTTP_PROXY", "large")]);
+    assert_eq!(both.get("proxy.http").as_deref(), Some("http://large"), "as in Go");
+    let cgi = config(&[("REQUEST_METHOD", "GET"), ("HTTP_PROXY", "http://evil")]);
+    assert_eq!((cgi.get("proxy.http"), cgi.problems().len()), (None, 1));
+}
+
+/// A file describes telemetry, and the environment the way to the network.
+#[test]
+fn proxies_hold_beside_a_file() {
+    let text = "file_format: '1.0'\ntracer_provider: {processors: [{batch: {exporter: {otlp_http: {endpoint: 'http://c:1/'}}}}]}";
+    let config =
+        Config::from_yaml(text, |name| (name == "HTTP_PROXY").then(|| "http://proxy:3128".to_owned())).unwrap();
+    assert_eq!(config.destinations(Signal::Traces), ["http://c:1/ by http/protobuf through http://proxy:3128"]);
+}
+
 const FILE: &str = "OTEL_CONFIG_FILE";
 const FILE_ACCEPTED: &str = "a YAML file with the configuration";
 
@@ -613,6 +684,7 @@ fn all() -> Vec<Row> {
         metrics(),
         receivers(),
         certificates(),
+        proxies(),
     ];
     groups.into_iter().flatten().collect()
 }
