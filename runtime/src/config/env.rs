@@ -118,7 +118,7 @@ impl Variables<'_> {
     ) -> bool {
         let (mut exporters, mut understood) = (Vec::new(), false);
         for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            match values::exporter(item) {
+            match values::exporter(item, name == "OTEL_METRICS_EXPORTER") {
                 Ok(Some(exporter)) if !exporters.contains(&exporter) => exporters.push(exporter),
                 Ok(_) => {}
                 Err(wrong) => {

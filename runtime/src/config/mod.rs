@@ -60,7 +60,7 @@ pub(crate) use self::header::{HeaderCallback, HeaderSource};
 pub(crate) use self::otlp::Otlp;
 #[cfg(feature = "otel")]
 pub(crate) use self::parts::CardinalityLimits;
-pub(crate) use self::parts::{Destination, Metrics};
+pub(crate) use self::parts::{Destination, Metrics, ScrapeAddress};
 pub(crate) use self::problem::Severity;
 pub(crate) use self::views::{Aggregation, InstrumentType, ViewSelector, ViewStream};
 
@@ -376,7 +376,10 @@ impl Config {
             Destination::Otlp(Box::new(settings.clone().or(&otlp).resolve(signal, &self.settings.proxies)))
         };
         let mut all: Vec<Destination> = match exporters {
-            Some(exporters) => exporters.iter().map(|exporter| destination(exporter, &resolved)).collect(),
+            Some(exporters) => {
+                let scraped = (signal == Signal::Metrics).then_some(&self.settings.metrics.prometheus);
+                exporters.iter().filter_map(|exporter| destination(exporter, scraped, &resolved)).collect()
+            }
             None if otlp.address.is_some() || self.settings.enabled == Some(true) => {
                 vec![resolved(&OtlpSettings::default())]
             }
@@ -409,9 +412,14 @@ fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-fn destination(exporter: &Exporter, resolved: &dyn Fn(&OtlpSettings) -> Destination) -> Destination {
+fn destination(
+    exporter: &Exporter,
+    scraped: Option<&ScrapeAddress>,
+    resolved: &dyn Fn(&OtlpSettings) -> Destination,
+) -> Option<Destination> {
     match exporter {
-        Exporter::Otlp(settings) => resolved(settings),
-        Exporter::Console => Destination::Console,
+        Exporter::Otlp(settings) => Some(resolved(settings)),
+        Exporter::Console => Some(Destination::Console),
+        Exporter::Prometheus => scraped.cloned().map(Destination::Prometheus),
     }
 }

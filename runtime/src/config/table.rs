@@ -164,7 +164,7 @@ macro_rules! shown {
 }
 
 shown! {
-    "{}": bool, u32, u64, usize, Endpoint, String;
+    "{}": bool, u16, u32, u64, usize, Endpoint, String;
     "{:?}": Batch, CardinalityLimits, Compression, ConsoleFormat, Duration, Exemplars, Filter, HistogramAggregation,
         Interop, Level, Limits, LogFilter, LogFormat, LogLimits, Protocol, Resource, Sampler, Spool, Temporality,
         Vec<(String, HeaderSource)>, Vec<Exporter>, Vec<Masked<String>>, Vec<Propagator>, Vec<View>;
@@ -435,7 +435,7 @@ macro_rules! batch {
 }
 
 /// Of single signals. A limit of a signal comes after the one of all signals, which it replaces.
-const SIGNALS: [Setting; 16] = [
+const SIGNALS: [Setting; 18] = [
     exporters!("traces.exporters", traces, "OTEL_TRACES_EXPORTER"),
     setting!("traces.sampler", Now, (traces.sampler),
         variables: [
@@ -465,6 +465,10 @@ const SIGNALS: [Setting; 16] = [
     setting!("traces.attributes_per_link", Now, (traces.attributes_per_link)),
     batch!("traces.batch", traces, "BSP"),
     exporters!("metrics.exporters", metrics, "OTEL_METRICS_EXPORTER"),
+    setting!("metrics.prometheus.host", AsExporters, (metrics.prometheus.host),
+        variables: ["OTEL_EXPORTER_PROMETHEUS_HOST" => (values::any_text)]),
+    setting!("metrics.prometheus.port", AsExporters, (metrics.prometheus.port),
+        variables: ["OTEL_EXPORTER_PROMETHEUS_PORT" => (values::port)]),
     setting!("metrics.interval", Now, (metrics.interval),
         variables: ["OTEL_METRIC_EXPORT_INTERVAL" => (values::interval)], section: (|section| section.metric_interval_ms)),
     setting!("metrics.timeout", Now, (metrics.timeout),

@@ -64,14 +64,18 @@ pub(super) fn path(text: &str) -> Parsed<Masked<PathBuf>> {
     Ok(Masked::from(PathBuf::from(text)))
 }
 
-/// An exporter, or `none`.
-pub(super) fn exporter(name: &str) -> Parsed<Option<Exporter>> {
+/// An exporter, or `none`. Only metrics can be scraped.
+pub(super) fn exporter(name: &str, of_metrics: bool) -> Parsed<Option<Exporter>> {
     match name.to_ascii_lowercase().as_str() {
+        "prometheus" if of_metrics => Ok(Some(Exporter::Prometheus)),
         "otlp" => Ok(Some(Exporter::Otlp(Box::default()))),
         // The name that `console` had before.
         "console" | "logging" => Ok(Some(Exporter::Console)),
         "none" => Ok(None),
-        _ => Err(Wrong::new("is not an exporter that Tracecast has", "otlp, console or none")),
+        _ => {
+            let accepted = if of_metrics { "otlp, prometheus, console or none" } else { "otlp, console or none" };
+            Err(Wrong::new("is not an exporter that Tracecast has", accepted))
+        }
     }
 }
 
@@ -115,6 +119,11 @@ pub(super) fn timeout(text: &str) -> Parsed<Duration> {
 pub(super) fn interval(text: &str) -> Parsed<Duration> {
     let interval = milliseconds(text).ok().filter(|interval| !interval.is_zero());
     interval.ok_or_else(|| Wrong::new("is not an interval", "a whole number of milliseconds, at least 1"))
+}
+
+pub(super) fn port(text: &str) -> Parsed<u16> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| Wrong::new("is not a port", "a whole number from 1 to 65535"))
 }
 
 /// `64MiB`, `500 MB`, or a number of bytes.

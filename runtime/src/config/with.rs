@@ -10,7 +10,8 @@ use super::level::{Level, LogFilter};
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
 use super::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool, setting_of,
+    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, ScrapeAddress,
+    Spool, setting_of,
 };
 use super::proxy::Proxies;
 use super::table::settings;
@@ -367,6 +368,25 @@ impl Config {
     #[must_use]
     pub fn with_span_batch(self, change: impl Fn(&mut Batch) + Send + Sync + 'static) -> Self {
         self.change("traces.batch", move |config| change(&mut config.settings.traces.batch))
+    }
+
+    /// Names the address at which metrics are served if [`Exporter::Prometheus`] is among their exporters: `localhost`, port
+    /// 9464 by default. `0.0.0.0` serves those outside of the machine or container too.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Exporter, Signal};
+    /// let config = Config::new()
+    ///     .with_exporters(Signal::Metrics, vec![Exporter::Prometheus])
+    ///     .with_prometheus_address("0.0.0.0", 9090);
+    /// assert_eq!(config.destinations(Signal::Metrics), ["scrapers of http://0.0.0.0:9090/metrics"]);
+    /// ```
+    #[must_use]
+    pub fn with_prometheus_address(self, host: impl Into<String>, port: u16) -> Self {
+        let host = host.into();
+        self.set("metrics.prometheus.port", move |config| {
+            config.settings.metrics.prometheus = ScrapeAddress { host: host.clone().into(), port };
+            config.origins.set("metrics.prometheus.host", Origin::Code);
+        })
     }
 
     /// Chooses the time between two exports of metrics.

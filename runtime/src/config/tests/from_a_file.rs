@@ -302,8 +302,9 @@ fn elsewhere_they_are_warnings() {
          or console",
     );
     check_warning(
-        "meter_provider: {readers: [{pull: {exporter: {prometheus/development: }}}]}",
-        "line 2: meter_provider.readers[0].pull: has no effect in Tracecast, which opens no port; expected `periodic`",
+        "meter_provider: {readers: [{pull: {exporter: {prometheus/development: {without_scope_info: true}}}}]}",
+        "line 2: meter_provider.readers[0].pull.exporter.prometheus/development.without_scope_info: has no effect in \
+         Tracecast; expected it left out",
     );
     check_warning(
         "tracer_provider: {processors: [], sampler: {parent_based: {local_parent_sampled: {always_off: }}}}",

@@ -72,6 +72,7 @@ fn other() -> Settings {
         metrics: Metrics {
             exporters: exporters(),
             otlp: otlp(),
+            prometheus: ScrapeAddress { host: "other".to_owned().into(), port: 1 },
             interval: Duration::from_secs(3),
             timeout: Duration::from_secs(3),
             temporality: Temporality::Delta,
@@ -208,6 +209,7 @@ fn code_can_change_every_setting() {
         .with_limits(move |limits| *limits = traces.limits)
         .with_attributes_per_link(3)
         .with_span_batch(move |batch| *batch = traces.batch)
+        .with_prometheus_address("other", 1)
         .with_metric_interval(metrics.interval)
         .with_metric_timeout(metrics.timeout)
         .with_temporality(metrics.temporality)
@@ -286,6 +288,8 @@ fn value_of(name: &str) -> (&'static str, &[(&'static str, &'static str)]) {
         _ if end("_EXPORTER") => ("console", &[]),
         _ if end("_ENDPOINT") => ("http://collector:4318", &[]),
         _ if end("_PROTOCOL") => ("grpc", &[]),
+        "OTEL_EXPORTER_PROMETHEUS_HOST" => ("0.0.0.0", &[]),
+        "OTEL_EXPORTER_PROMETHEUS_PORT" => ("9090", &[]),
         _ if end("_HEADERS") => ("k=v", &[]),
         _ if end("_HEADER_FILES") => ("k=/v", &[]),
         _ if name.to_ascii_lowercase().ends_with("_proxy") => ("http://other:1", &[]),

@@ -230,13 +230,41 @@ fn destinations(config: &Config, signal: Signal) -> String {
 }
 
 fn exporters() -> Vec<Row> {
-    let wrong = ("zipkin", "`zipkin` is not an exporter that Tracecast has; expected otlp, console or none");
     let of = |signal: Signal| {
+        let wrong = match signal {
+            Signal::Metrics => {
+                "`zipkin` is not an exporter that Tracecast has; expected otlp, prometheus, console or none"
+            }
+            _ => "`zipkin` is not an exporter that Tracecast has; expected otlp, console or none",
+        };
         let (name, setting) =
             (format!("OTEL_{}_EXPORTER", signal.name().to_uppercase()), format!("{}.exporters", signal.name()));
-        row(&name, &setting, move |config| destinations(config, signal), "", ("Console", "console"), wrong)
+        row(&name, &setting, move |config| destinations(config, signal), "", ("Console", "console"), ("zipkin", wrong))
     };
-    Signal::ALL.map(of).into()
+    Signal::ALL.map(of).into_iter().chain(scraping()).collect()
+}
+
+fn scraping() -> [Row; 2] {
+    let show = |config: &Config| config.destinations(Signal::Metrics).join(" ");
+    let default = "scrapers of http://localhost:9464/metrics";
+    let port = ("0", "`0` is not a port; expected a whole number from 1 to 65535");
+    [
+        (
+            "OTEL_EXPORTER_PROMETHEUS_HOST",
+            "metrics.prometheus.host",
+            ("::", "scrapers of http://[::]:9464/metrics"),
+            NONE,
+        ),
+        (
+            "OTEL_EXPORTER_PROMETHEUS_PORT",
+            "metrics.prometheus.port",
+            ("99", "scrapers of http://localhost:99/metrics"),
+            port,
+        ),
+    ]
+    .map(|(name, setting, good, wrong)| {
+        row(name, setting, show, default, good, wrong).beside("OTEL_METRICS_EXPORTER", "prometheus")
+    })
 }
 
 fn samplers() -> Vec<Row> {
@@ -579,6 +607,8 @@ fn exporters_of_each_signal() {
     exporters().iter().for_each(check);
     let both = config(&[("OTEL_TRACES_EXPORTER", "otlp,console,otlp")]);
     assert_eq!(destinations(&both, Signal::Traces), "http://localhost:4318/v1/traces console");
+    let both = config(&[("OTEL_METRICS_EXPORTER", "prometheus,otlp")]);
+    assert_eq!(both.destinations(Signal::Metrics).len(), 2);
     let half = config(&[("OTEL_LOGS_EXPORTER", "prometheus,console")]);
     assert_eq!((destinations(&half, Signal::Logs).as_str(), half.problems().len()), ("console", 1));
 }
@@ -757,6 +787,6 @@ fn the_book_names_what_is_not_honoured() {
     let table = section.split("\n\n").nth(1).unwrap();
     let first = table.lines().filter_map(|line| line.strip_prefix("| `")).filter_map(|line| line.split(" |").next());
     let names: Vec<&str> = first.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`')).collect();
-    assert_eq!(names.len(), 7, "{names:?}");
+    assert_eq!(names.len(), 5, "{names:?}");
     assert!(names.iter().all(|name| name.starts_with("OTEL_") && !asked.borrow().contains(*name)), "{names:?}");
 }

@@ -16,11 +16,11 @@ use crate::declare::filter::Filter;
 use crate::declare::switch;
 use crate::declare::value::OwnedValue;
 use crate::export::pipeline::{Change, ExportThread, Receiver};
+use crate::export::scrape::Scraped;
 use crate::export::self_metrics;
 use crate::export::spool::Spool;
+use crate::meter::exposition::Form;
 use crate::meter::metering::UnknownMetric;
-use crate::meter::reader::Reader;
-use crate::meter::snapshot::Temporality;
 use crate::record::limits;
 use crate::record::sampling::{self, Sampler};
 use crate::trace::foreign;
@@ -51,15 +51,16 @@ pub struct Guard {
     process: u32,
 }
 
+/// Names with their values.
+type Attributes = Vec<(String, OwnedValue)>;
+
 struct Running {
     config: Config,
     export_thread: Option<Arc<ExportThread>>,
     /// The attributes of the process, as they are sent.
-    resource: Vec<(String, OwnedValue)>,
+    resource: Attributes,
     spool: Option<Spool>,
     meter: Option<Meter>,
-    /// Reads metrics for those who are scraped.
-    scraped: Option<Reader>,
     #[cfg(feature = "logs")]
     logs: Option<Arc<crate::logs::Logs>>,
     /// Exporters that the program brought along.
@@ -67,6 +68,8 @@ struct Running {
     /// Whether our provider is the global one of OpenTelemetry.
     #[cfg(feature = "otel")]
     is_installed: bool,
+    /// Whether metrics without an exporter could not be started; reported once.
+    unreadable: bool,
     /// Signals that have been started, those that were switched off, and those that have no receiver any more.
     started: [bool; 3],
     off: [bool; 3],
@@ -224,13 +227,16 @@ impl Guard {
     }
 
     /// All metrics since the beginning, ours and raw ones of OpenTelemetry, in the text format of Prometheus: for those who
-    /// must be scraped. Tracecast opens no port; answer with this text, as `text/plain; version=0.0.4`. Empty if metrics are
-    /// off. The metric `target_info` has the attributes of the process as labels.
+    /// must be scraped and have a server of their own. Answer with this text, as `text/plain; version=0.0.4`. Where metrics have
+    /// no exporter the first call starts them, unless telemetry is switched off; then the text is empty. Call it once after
+    /// `init` to count from the start. The metric `target_info` has the attributes of the process as labels.
     ///
-    /// ```
+    /// `OTEL_METRICS_EXPORTER=prometheus` serves the metrics without code.
+    ///
+    /// ```standalone_crate
     /// # let telemetry = tracecast::config::Config::new().init()?;
     /// let body = telemetry.render_prometheus();
-    /// assert_eq!(body, ""); // metrics are off here
+    /// assert!(body.contains("target_info"));
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     pub fn render_prometheus(&self) -> String {
@@ -239,13 +245,10 @@ impl Guard {
             export_thread.settle();
             export_thread.stalled()
         });
-        let mut running = self.lock();
-        let Some(Running { meter: Some(meter), scraped, resource, .. }) = running.as_mut() else {
-            return String::new();
-        };
+        let rendered = self.lock().as_mut().filter(|_| self.is_ours()).and_then(Running::scraped);
+        let Some((scraped, resource)) = rendered else { return String::new() };
         self_metrics::stalled(stalled);
-        let reader = scraped.get_or_insert_with(|| meter.metering.reader(Temporality::Cumulative));
-        meter.snapshot(reader).to_prometheus_about(resource)
+        scraped.render(Form::Prometheus, &resource)
     }
 
     /// How long the thread that exports has been stuck: in a redaction hook that does not return, for example. Zero while it
@@ -365,12 +368,12 @@ impl Running {
             resource: Vec::new(),
             spool: None,
             meter: None,
-            scraped: None,
             #[cfg(feature = "logs")]
             logs: None,
             plugged: 0,
             #[cfg(feature = "otel")]
             is_installed: false,
+            unreadable: false,
             started: [false; 3],
             off: [false; 3],
             unreceived: [false; 3],
@@ -432,7 +435,8 @@ impl Running {
                 change
             }
             Signal::Metrics => {
-                if new {
+                // Who rendered them may have started them.
+                if self.meter.is_none() {
                     self.meter = Some(Meter::start(&self.config)?);
                 }
                 start::metrics(&self.config, self.meter.as_ref().filter(|_| new), receivers)
@@ -459,6 +463,23 @@ impl Running {
             self.export_thread = Some(export_thread);
         }
         self.export_thread.as_deref().ok_or(InitError::AlreadyRunning)
+    }
+
+    /// All metrics and the attributes of the process. Starts metrics that have no exporter.
+    fn scraped(&mut self) -> Option<(Arc<Scraped>, Attributes)> {
+        if self.meter.is_none() && self.config.settings.enabled != Some(false) && !self.unreadable {
+            match Meter::start(&self.config) {
+                Ok(meter) => self.meter = Some(meter),
+                Err(error) => {
+                    self.unreadable = true;
+                    notice::say(format_args!("warning: metrics cannot be read: {error}"));
+                }
+            }
+        }
+        if self.resource.is_empty() {
+            self.resource = start::plan(&self.config).resource.attributes;
+        }
+        self.meter.as_ref().map(|meter| (meter.scraped.clone(), self.resource.clone()))
     }
 
     fn is_paused(&self, signal: Signal) -> bool {
