@@ -4,12 +4,14 @@
 
 use std::path::PathBuf;
 
+use super::header::HeaderSource;
 use super::level::LogFilter;
 use super::origin::Origin;
+use super::otlp::OtlpSettings;
 use super::parts::{Batch, Exporter};
 use super::problem::{Severity, Wrong};
 use super::values::{self, Parsed, positive};
-use super::{Config, Propagator, Settings, Spool};
+use super::{Config, Propagator, Settings, Spool, proxy};
 use crate::base::secret::Masked;
 use crate::declare::value::OwnedValue;
 use crate::record::sampling::Sampler;
@@ -93,6 +95,20 @@ impl Variables<'_> {
         self.put(name, text, values::path, |settings, path| *place(settings) = Some(path))
     }
 
+    /// Headers whose values are in files, beside those of the variable with values.
+    pub(super) fn header_files(
+        &mut self,
+        name: &str,
+        text: &str,
+        otlp: fn(&mut Settings) -> &mut OtlpSettings,
+    ) -> bool {
+        self.put(name, text, values::header_files, |settings, files| {
+            let otlp = otlp(settings);
+            otlp.headers.get_or_insert_default();
+            files.into_iter().for_each(|(name, path)| otlp.set_header(&name, &HeaderSource::File(path.into())));
+        })
+    }
+
     /// A list: those that are wrong are left out, and if nothing is left, the variable is as good as not set.
     pub(super) fn exporters(
         &mut self,
@@ -102,7 +118,7 @@ impl Variables<'_> {
     ) -> bool {
         let (mut exporters, mut understood) = (Vec::new(), false);
         for item in text.split(',').map(str::trim).filter(|item| !item.is_empty()) {
-            match values::exporter(item) {
+            match values::exporter(item, name == "OTEL_METRICS_EXPORTER") {
                 Ok(Some(exporter)) if !exporters.contains(&exporter) => exporters.push(exporter),
                 Ok(_) => {}
                 Err(wrong) => {
@@ -144,6 +160,17 @@ pub(super) fn spool_directory(variables: &mut Variables<'_>, _: &'static str, te
     let spool = variables.config.settings.spool.get_or_insert_with(|| Spool::new(""));
     spool.directory = PathBuf::from(text).into();
     true
+}
+
+/// The proxy for `http`. A CGI program gets this variable from whoever sends a header `Proxy`, so it is not used there.
+pub(super) fn http_proxy(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
+    if variables.text("REQUEST_METHOD").is_some() {
+        let wrong =
+            Wrong::new("is not used in a CGI program, where clients can set it", "`http_proxy` in small letters");
+        variables.complain(name, text, wrong.using("no proxy").secret());
+        return false;
+    }
+    variables.put(name, text, proxy::parse, |settings, proxy| settings.proxies.http = Some(proxy))
 }
 
 /// An explicit off beats an explicit on.

@@ -17,6 +17,7 @@ mod env;
 mod file;
 #[cfg(all(test, not(loom), not(miri)))]
 mod fuzz;
+mod header;
 mod layers;
 mod level;
 mod origin;
@@ -25,6 +26,7 @@ mod parts;
 #[cfg(all(not(target_family = "wasm"), not(loom)))]
 mod plugged;
 mod problem;
+mod proxy;
 #[cfg(all(not(target_family = "wasm"), not(loom)))]
 pub(crate) mod redact;
 mod short;
@@ -54,16 +56,18 @@ pub use crate::propagate::format::Propagator;
 pub use crate::record::bridge::Interop;
 pub use crate::record::limits::Limits;
 
+pub(crate) use self::header::{HeaderCallback, HeaderSource};
 pub(crate) use self::otlp::Otlp;
 #[cfg(feature = "otel")]
 pub(crate) use self::parts::CardinalityLimits;
-pub(crate) use self::parts::{Destination, Metrics};
+pub(crate) use self::parts::{Destination, Metrics, ScrapeAddress};
 pub(crate) use self::problem::Severity;
 pub(crate) use self::views::{Aggregation, InstrumentType, ViewSelector, ViewStream};
 
 use self::layers::Layer;
 use self::origin::Origins;
 use self::parts::{Logs, Resource, Traces, setting_of};
+use self::proxy::Proxies;
 use self::table::{PARTS, settings};
 use crate::base::secret::Masked;
 use crate::declare::filter::Filter;
@@ -135,6 +139,8 @@ pub(crate) struct Settings {
     pub spool: Option<Spool>,
     /// OTLP for all signals; each signal may say otherwise.
     pub otlp: OtlpSettings,
+    /// Proxies between the process and its receivers.
+    pub proxies: Proxies,
     /// Traces.
     pub traces: Traces,
     /// Metrics.
@@ -172,6 +178,7 @@ impl Default for Settings {
             memory_limit: 64 << 20,
             spool: None,
             otlp: OtlpSettings::default(),
+            proxies: Proxies::default(),
             traces: Traces::default(),
             metrics: Metrics::default(),
             logs: Logs::default(),
@@ -218,7 +225,7 @@ impl Config {
     }
 
     /// What a file says, in the declarative configuration of OpenTelemetry. `${VAR}` in it is taken from the environment;
-    /// other variables are not looked at.
+    /// of the other variables only those that name proxies (`HTTPS_PROXY` and so on) are read.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -365,10 +372,14 @@ impl Config {
             Signal::Logs => (&self.settings.logs.exporters, &self.settings.logs.otlp),
         };
         let otlp = otlp.clone().or(&self.settings.otlp);
-        let resolved =
-            |settings: &OtlpSettings| Destination::Otlp(Box::new(settings.clone().or(&otlp).resolve(signal)));
+        let resolved = |settings: &OtlpSettings| {
+            Destination::Otlp(Box::new(settings.clone().or(&otlp).resolve(signal, &self.settings.proxies)))
+        };
         let mut all: Vec<Destination> = match exporters {
-            Some(exporters) => exporters.iter().map(|exporter| destination(exporter, &resolved)).collect(),
+            Some(exporters) => {
+                let scraped = (signal == Signal::Metrics).then_some(&self.settings.metrics.prometheus);
+                exporters.iter().filter_map(|exporter| destination(exporter, scraped, &resolved)).collect()
+            }
             None if otlp.address.is_some() || self.settings.enabled == Some(true) => {
                 vec![resolved(&OtlpSettings::default())]
             }
@@ -401,9 +412,14 @@ fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }
 
-fn destination(exporter: &Exporter, resolved: &dyn Fn(&OtlpSettings) -> Destination) -> Destination {
+fn destination(
+    exporter: &Exporter,
+    scraped: Option<&ScrapeAddress>,
+    resolved: &dyn Fn(&OtlpSettings) -> Destination,
+) -> Option<Destination> {
     match exporter {
-        Exporter::Otlp(settings) => resolved(settings),
-        Exporter::Console => Destination::Console,
+        Exporter::Otlp(settings) => Some(resolved(settings)),
+        Exporter::Console => Some(Destination::Console),
+        Exporter::Prometheus => scraped.cloned().map(Destination::Prometheus),
     }
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::endpoint::{Endpoint, Scheme};
+use super::header::{HeaderCallback, HeaderSource};
+use super::proxy::Proxies;
 use crate::base::secret::{Masked, Secret};
 
 /// A kind of telemetry.
@@ -191,7 +193,7 @@ pub struct OtlpSettings {
     /// How. By default `http/protobuf`, and gRPC if the endpoint's port is 4317.
     pub(crate) protocol: Option<Protocol>,
     /// Headers of each request.
-    pub(crate) headers: Option<Vec<(String, Secret)>>,
+    pub(crate) headers: Option<Vec<(String, HeaderSource)>>,
     /// Certificates.
     pub(crate) tls: TlsFiles,
     /// By default none.
@@ -271,14 +273,43 @@ impl OtlpSettings {
     /// assert!(!format!("{otlp:?}").contains("hunter2"));
     /// ```
     #[must_use]
-    pub fn with_header(mut self, name: &str, value: Secret) -> Self {
+    pub fn with_header(self, name: &str, value: Secret) -> Self {
+        self.with_header_source(name, value.into())
+    }
+
+    /// Adds a header whose value is the content of a file, as [`Config::with_header_file`](super::Config::with_header_file)
+    /// does for all signals.
+    ///
+    /// ```
+    /// # use tracecast::config::OtlpSettings;
+    /// let otlp = OtlpSettings::default().with_header_file("authorization", "/var/run/secrets/tokens/otel");
+    /// ```
+    #[must_use]
+    pub fn with_header_file(self, name: &str, path: impl Into<PathBuf>) -> Self {
+        self.with_header_source(name, HeaderSource::File(path.into().into()))
+    }
+
+    /// Adds a header whose value a callback returns, as [`Config::with_header_from`](super::Config::with_header_from) does for
+    /// all signals.
+    ///
+    /// ```
+    /// # use tracecast::config::{OtlpSettings, Secret};
+    /// let otlp = OtlpSettings::default().with_header_from("x-api-key", || Some(Secret::new("hunter2")));
+    /// ```
+    #[must_use]
+    pub fn with_header_from(self, name: &str, value: impl Fn() -> Option<Secret> + Send + Sync + 'static) -> Self {
+        let callback: HeaderCallback = std::sync::Arc::new(value);
+        self.with_header_source(name, HeaderSource::Callback(callback))
+    }
+
+    fn with_header_source(mut self, name: &str, source: HeaderSource) -> Self {
         self.headers.get_or_insert_default();
-        self.set_header(&name.to_ascii_lowercase(), &value);
+        self.set_header(&name.to_ascii_lowercase(), &source);
         self
     }
 
     /// Sets a header, if these settings have headers of their own.
-    pub(super) fn set_header(&mut self, name: &str, value: &Secret) {
+    pub(super) fn set_header(&mut self, name: &str, value: &HeaderSource) {
         if let Some(headers) = &mut self.headers {
             headers.retain(|(given, _)| given != name);
             headers.push((name.to_owned(), value.clone()));
@@ -306,7 +337,7 @@ impl OtlpSettings {
     }
 
     /// All that an exporter has to know.
-    pub(super) fn resolve(self, signal: Signal) -> Otlp {
+    pub(super) fn resolve(self, signal: Signal, proxies: &Proxies) -> Otlp {
         let protocol = self.effective_protocol();
         let scheme = if self.insecure == Some(true) { Scheme::Http } else { Scheme::Https };
         let address = self.address.unwrap_or_else(|| Address::Base(default_endpoint(protocol)));
@@ -317,9 +348,11 @@ impl OtlpSettings {
             (_, Address::Base(endpoint)) => endpoint.map(|endpoint| with_signal_path(endpoint, signal)),
             (_, Address::Exact(endpoint)) => endpoint.map(with_root_path),
         };
+        let endpoint = endpoint.map(|endpoint| endpoint.with_scheme(scheme));
         Otlp {
             protocol,
-            endpoint: endpoint.map(|endpoint| endpoint.with_scheme(scheme)),
+            proxy: proxies.of(&endpoint, protocol),
+            endpoint,
             headers: self.headers.unwrap_or_default(),
             tls: self.tls,
             compression: self.compression.unwrap_or_default(),
@@ -335,8 +368,10 @@ pub(crate) struct Otlp {
     pub(crate) protocol: Protocol,
     /// Where to, with scheme, and with the path if the protocol is one over HTTP.
     pub(crate) endpoint: Masked<Endpoint>,
+    /// The proxy through which it is reached.
+    pub(crate) proxy: Option<Masked<Endpoint>>,
     /// Headers of each request.
-    pub(crate) headers: Vec<(String, Secret)>,
+    pub(crate) headers: Vec<(String, HeaderSource)>,
     /// Certificates.
     pub(crate) tls: TlsFiles,
     /// How requests are made smaller.
@@ -365,7 +400,7 @@ mod tests {
 
     fn check(address: Address, protocol: Option<Protocol>, expected: (&str, Protocol)) {
         let settings = OtlpSettings { address: Some(address), protocol, ..OtlpSettings::default() };
-        let otlp = settings.resolve(Signal::Traces);
+        let otlp = settings.resolve(Signal::Traces, &Proxies::default());
         assert_eq!((otlp.endpoint.to_string().as_str(), otlp.protocol), expected);
     }
 
@@ -388,10 +423,10 @@ mod tests {
 
     #[test]
     fn nothing_said_means_the_standard_defaults() {
-        let otlp = OtlpSettings::default().resolve(Signal::Logs);
+        let otlp = OtlpSettings::default().resolve(Signal::Logs, &Proxies::default());
         assert_eq!(otlp.endpoint.to_string(), "http://localhost:4318/v1/logs");
         assert_eq!((otlp.timeout, otlp.compression), (Duration::from_secs(10), Compression::None));
         let grpc = OtlpSettings { protocol: Some(Protocol::Grpc), ..OtlpSettings::default() };
-        assert_eq!(grpc.resolve(Signal::Logs).endpoint.to_string(), "http://localhost:4317");
+        assert_eq!(grpc.resolve(Signal::Logs, &Proxies::default()).endpoint.to_string(), "http://localhost:4317");
     }
 }

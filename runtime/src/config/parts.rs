@@ -40,6 +40,8 @@ pub(crate) struct Metrics {
     pub(crate) exporters: Option<Vec<Exporter>>,
     /// OTLP for this signal; what it leaves out is taken from `Settings::otlp`.
     pub(crate) otlp: OtlpSettings,
+    /// Where they are served to scrapers, if that is one of the exporters.
+    pub(crate) prometheus: ScrapeAddress,
     /// Time between two exports.
     pub(crate) interval: Duration,
     /// How long one export may take, with all its retries.
@@ -61,6 +63,7 @@ impl Default for Metrics {
         Metrics {
             exporters: None,
             otlp: OtlpSettings::default(),
+            prometheus: ScrapeAddress::default(),
             interval: Duration::from_secs(60),
             timeout: Duration::from_secs(30),
             temporality: Temporality::default(),
@@ -68,6 +71,30 @@ impl Default for Metrics {
             exemplars: Exemplars::default(),
             cardinality: CardinalityLimits::default(),
             views: Vec::new(),
+        }
+    }
+}
+
+/// Where metrics are served to scrapers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ScrapeAddress {
+    pub(crate) host: Masked<String>,
+    pub(crate) port: u16,
+}
+
+impl Default for ScrapeAddress {
+    fn default() -> Self {
+        ScrapeAddress { host: "localhost".to_owned().into(), port: 9464 }
+    }
+}
+
+impl fmt::Display for ScrapeAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { host, port } = self;
+        if host.contains(':') {
+            write!(f, "http://[{host}]:{port}/metrics")
+        } else {
+            write!(f, "http://{host}:{port}/metrics")
         }
     }
 }
@@ -208,6 +235,11 @@ pub enum Exporter {
     Otlp(Box<OtlpSettings>),
     /// Text for humans on standard error.
     Console,
+    /// Metrics for Prometheus, which scrapes them: nothing is sent. [`Config::with_prometheus_address`] says where they are
+    /// served. Of other signals it has no effect.
+    ///
+    /// [`Config::with_prometheus_address`]: super::Config::with_prometheus_address
+    Prometheus,
 }
 
 /// Where a signal goes, with nothing left open.
@@ -217,13 +249,19 @@ pub(crate) enum Destination {
     Otlp(Box<Otlp>),
     /// To standard error.
     Console,
+    /// To those who scrape this address.
+    Prometheus(ScrapeAddress),
 }
 
 impl fmt::Display for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Destination::Otlp(otlp) => write!(f, "{} by {}", otlp.endpoint, otlp.protocol.name()),
+            Destination::Otlp(otlp) => {
+                write!(f, "{} by {}", otlp.endpoint, otlp.protocol.name())?;
+                otlp.proxy.as_ref().map_or(Ok(()), |proxy| write!(f, " through {proxy}"))
+            }
             Destination::Console => f.write_str("the console"),
+            Destination::Prometheus(address) => write!(f, "scrapers of {address}"),
         }
     }
 }

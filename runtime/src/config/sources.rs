@@ -7,16 +7,23 @@ use super::env::{Lookup, Variables};
 use super::file::{self, Map, Reading};
 use super::origin::Origin;
 use super::problem::ConfigError;
-use super::table::{Variable, settings};
+use super::table::{Setting, Variable, settings};
 
 /// Reads a file.
 pub(super) fn file(path: &Path, lookup: Lookup<'_>) -> Result<Config, ConfigError> {
-    file::read(path, lookup, from_table)
+    file::read(path, lookup, from_table).map(|config| with_proxies(config, lookup))
 }
 
 /// Reads the text of a file.
 pub(super) fn yaml(text: &str, lookup: Lookup<'_>) -> Result<Config, ConfigError> {
-    file::parse(text, lookup, from_table)
+    file::parse(text, lookup, from_table).map(|config| with_proxies(config, lookup))
+}
+
+/// Adds the proxies of the environment, which belong to the machine and not to the telemetry that a file describes.
+fn with_proxies(config: Config, lookup: Lookup<'_>) -> Config {
+    let mut variables = Variables { lookup, config };
+    read_variables(&mut variables, |setting, _| setting.is_proxy());
+    variables.config
 }
 
 /// Reads all variables, or the file that one of them names. Beside a file only those hold that are not OpenTelemetry's.
@@ -25,12 +32,22 @@ pub(super) fn variables(lookup: Lookup<'_>) -> Config {
     if let Some(path) = variables.text("OTEL_CONFIG_FILE") {
         variables.config = from_named_file(&path, lookup);
     }
-    let (is_file, mut done) = (variables.config.declarative, Vec::new());
+    let is_file = variables.config.declarative;
+    read_variables(&mut variables, |setting, variable| {
+        !is_file || !variable.name.starts_with("OTEL_") && !setting.is_proxy()
+    });
+    variables.config
+}
+
+/// Reads some of the variables.
+fn read_variables(variables: &mut Variables<'_>, which: impl Fn(&Setting, &Variable) -> bool) {
+    let mut done = Vec::new();
     for setting in settings() {
-        for Variable { name, read } in setting.variables.iter().filter(|v| !is_file || !v.name.starts_with("OTEL_")) {
+        for variable in setting.variables.iter().filter(|variable| which(setting, variable)) {
+            let Variable { name, read } = variable;
             let Some(text) = variables.text(name) else { continue };
             let problems = variables.config.problems.len();
-            if read(&mut variables, name, &text) {
+            if read(variables, name, &text) {
                 variables.config.origins.set(setting.name, Origin::Variable(name));
             }
             // A variable of two settings is reported once.
@@ -40,7 +57,6 @@ pub(super) fn variables(lookup: Lookup<'_>) -> Config {
             done.push(*name);
         }
     }
-    variables.config
 }
 
 fn from_named_file(path: &str, lookup: Lookup<'_>) -> Config {

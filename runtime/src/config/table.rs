@@ -7,18 +7,21 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::endpoint::Endpoint;
 use super::env::{self, Variables};
 use super::file::{self, At, Reading};
+use super::header::HeaderSource;
 use super::level::{Level, LogFilter};
 use super::otlp::{Address, Compression, Protocol};
 use super::parts::{
     Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Resource,
 };
+use super::proxy;
 use super::short::{self, Telemetry};
 use super::values::{self, count};
 use super::views::View;
 use super::{Config, Settings, Signal, Spool};
-use crate::base::secret::{Masked, Secret};
+use crate::base::secret::Masked;
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 use crate::meter::exemplar::Exemplars;
@@ -60,6 +63,11 @@ pub(super) struct Setting {
 }
 
 impl Setting {
+    /// Whether it names proxies.
+    pub(super) fn is_proxy(&self) -> bool {
+        self.name.starts_with("proxy.")
+    }
+
     /// Whether it is about OTLP of this signal alone.
     pub(super) fn is_otlp_of(&self, signal: Signal) -> bool {
         self.name.strip_prefix(signal.name()).is_some_and(|rest| rest.starts_with(".otlp."))
@@ -156,10 +164,10 @@ macro_rules! shown {
 }
 
 shown! {
-    "{}": bool, u32, u64, usize, String;
+    "{}": bool, u16, u32, u64, usize, Endpoint, String;
     "{:?}": Batch, CardinalityLimits, Compression, ConsoleFormat, Duration, Exemplars, Filter, HistogramAggregation,
         Interop, Level, Limits, LogFilter, LogFormat, LogLimits, Protocol, Resource, Sampler, Spool, Temporality,
-        Vec<(String, Secret)>, Vec<Exporter>, Vec<Masked<String>>, Vec<Propagator>, Vec<View>;
+        Vec<(String, HeaderSource)>, Vec<Exporter>, Vec<Masked<String>>, Vec<Propagator>, Vec<View>;
 }
 
 impl Shown for PathBuf {
@@ -241,7 +249,7 @@ const NOWHERE: Setting = Setting {
 };
 
 /// What concerns all signals. Two attributes of the resource are settings of their own.
-const GENERAL: [Setting; 16] = [
+const GENERAL: [Setting; 19] = [
     setting!("enabled", AsExporters, (enabled),
         variables: ["OTEL_ENABLED" => (values::switch), "OTEL_SDK_DISABLED" => (via env::sdk_disabled)],
         section: (|section| section.enabled),
@@ -319,6 +327,12 @@ const GENERAL: [Setting; 16] = [
         variables: ["LOG_LEVEL" => (via env::log_filter), "RUST_LOG" => (via env::log_filter)],
         section: (|section| section.log_level.clone()),
         file: ["distribution.tracecast.log_filter" => (via file::log_filter)]),
+    setting!("proxy.http", AsExporters, (proxies.http),
+        variables: ["http_proxy" => (proxy::parse), "HTTP_PROXY" => (via env::http_proxy)]),
+    setting!("proxy.https", AsExporters, (proxies.https),
+        variables: ["https_proxy" => (proxy::parse), "HTTPS_PROXY" => (proxy::parse)]),
+    setting!("proxy.bypass", AsExporters, (proxies.bypass),
+        variables: ["no_proxy" => (values::any_text), "NO_PROXY" => (values::any_text)]),
 ];
 
 /// OTLP of all signals or of one. The protocol comes first, because it decides which endpoints are valid.
@@ -334,7 +348,12 @@ macro_rules! otlp {
                 })
             })]),
         setting!(concat!($scope, "otlp.headers"), AsExporters, ($($otlp).+.headers),
-            variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "HEADERS") => (values::headers)]),
+            variables: [
+                concat!("OTEL_EXPORTER_OTLP_", $variables, "HEADERS") => (values::headers),
+                concat!("TC_OTLP_", $variables, "HEADER_FILES") => (via |variables, name, text| {
+                    variables.header_files(name, text, |settings| &mut settings.$($otlp).+)
+                }),
+            ]),
         setting!(concat!($scope, "otlp.tls.ca"), AsExporters, ($($otlp).+.tls.ca),
             variables: [concat!("OTEL_EXPORTER_OTLP_", $variables, "CERTIFICATE") => (values::path)]),
         setting!(concat!($scope, "otlp.tls.client_certificate"), AsExporters, ($($otlp).+.tls.client_certificate),
@@ -361,7 +380,11 @@ const OTLP: [Setting; 9] = {
     [
         Setting { section: Some(section!((otlp.protocol)(|section| section.protocol))), ..protocol },
         Setting { section: Some(section!((otlp.address)(Telemetry::address))), ..endpoint },
-        Setting { section: Some(section!((otlp.headers)(Telemetry::sendable_headers))), ..headers },
+        Setting {
+            section: Some(section!((otlp.headers)(Telemetry::sendable_headers))),
+            file: &[InFile { path: "distribution.tracecast.header_files", read: file::header_files }],
+            ..headers
+        },
         Setting {
             section: Some(section!((otlp.tls.ca)(|section| section.tls.ca_file.clone().map(Masked::from)))),
             ..ca
@@ -412,7 +435,7 @@ macro_rules! batch {
 }
 
 /// Of single signals. A limit of a signal comes after the one of all signals, which it replaces.
-const SIGNALS: [Setting; 16] = [
+const SIGNALS: [Setting; 18] = [
     exporters!("traces.exporters", traces, "OTEL_TRACES_EXPORTER"),
     setting!("traces.sampler", Now, (traces.sampler),
         variables: [
@@ -442,6 +465,10 @@ const SIGNALS: [Setting; 16] = [
     setting!("traces.attributes_per_link", Now, (traces.attributes_per_link)),
     batch!("traces.batch", traces, "BSP"),
     exporters!("metrics.exporters", metrics, "OTEL_METRICS_EXPORTER"),
+    setting!("metrics.prometheus.host", AsExporters, (metrics.prometheus.host),
+        variables: ["OTEL_EXPORTER_PROMETHEUS_HOST" => (values::any_text)]),
+    setting!("metrics.prometheus.port", AsExporters, (metrics.prometheus.port),
+        variables: ["OTEL_EXPORTER_PROMETHEUS_PORT" => (values::port)]),
     setting!("metrics.interval", Now, (metrics.interval),
         variables: ["OTEL_METRIC_EXPORT_INTERVAL" => (values::interval)], section: (|section| section.metric_interval_ms)),
     setting!("metrics.timeout", Now, (metrics.timeout),

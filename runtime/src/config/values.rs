@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::endpoint::{self, Endpoint};
+use super::header::HeaderSource;
 use super::otlp::{Compression, Protocol};
 use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogFormat, NO_LIMIT};
 use super::problem::Wrong;
@@ -55,18 +56,26 @@ pub(super) fn names(text: &str) -> Parsed<Vec<Masked<String>>> {
     Ok(names.map(|name| Masked::from(name.to_owned())).collect())
 }
 
+pub(super) fn any_text(text: &str) -> Parsed<Masked<String>> {
+    Ok(Masked::from(text.to_owned()))
+}
+
 pub(super) fn path(text: &str) -> Parsed<Masked<PathBuf>> {
     Ok(Masked::from(PathBuf::from(text)))
 }
 
-/// An exporter, or `none`.
-pub(super) fn exporter(name: &str) -> Parsed<Option<Exporter>> {
+/// An exporter, or `none`. Only metrics can be scraped.
+pub(super) fn exporter(name: &str, of_metrics: bool) -> Parsed<Option<Exporter>> {
     match name.to_ascii_lowercase().as_str() {
+        "prometheus" if of_metrics => Ok(Some(Exporter::Prometheus)),
         "otlp" => Ok(Some(Exporter::Otlp(Box::default()))),
         // The name that `console` had before.
         "console" | "logging" => Ok(Some(Exporter::Console)),
         "none" => Ok(None),
-        _ => Err(Wrong::new("is not an exporter that Tracecast has", "otlp, console or none")),
+        _ => {
+            let accepted = if of_metrics { "otlp, prometheus, console or none" } else { "otlp, console or none" };
+            Err(Wrong::new("is not an exporter that Tracecast has", accepted))
+        }
     }
 }
 
@@ -110,6 +119,11 @@ pub(super) fn timeout(text: &str) -> Parsed<Duration> {
 pub(super) fn interval(text: &str) -> Parsed<Duration> {
     let interval = milliseconds(text).ok().filter(|interval| !interval.is_zero());
     interval.ok_or_else(|| Wrong::new("is not an interval", "a whole number of milliseconds, at least 1"))
+}
+
+pub(super) fn port(text: &str) -> Parsed<u16> {
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| Wrong::new("is not a port", "a whole number from 1 to 65535"))
 }
 
 /// `64MiB`, `500 MB`, or a number of bytes.
@@ -222,8 +236,8 @@ pub(super) fn endpoint(text: &str, named: Option<Protocol>) -> Parsed<Endpoint> 
 }
 
 /// Headers as `name=value,name=value`, values percent-encoded. None of it is ever shown.
-pub(super) fn headers(text: &str) -> Parsed<Vec<(String, Secret)>> {
-    let mut headers: Vec<(String, Secret)> = Vec::new();
+pub(super) fn headers(text: &str) -> Parsed<Vec<(String, HeaderSource)>> {
+    let mut headers: Vec<(String, HeaderSource)> = Vec::new();
     let items = text.split(',').enumerate().filter(|(_, item)| !item.trim().is_empty());
     for (index, item) in items {
         let wrong = || {
@@ -234,9 +248,23 @@ pub(super) fn headers(text: &str) -> Parsed<Vec<(String, Secret)>> {
         let value = percent_decoded(value.trim()).ok_or_else(wrong)?;
         let header = header(name.trim(), value).ok_or_else(wrong)?;
         headers.retain(|(name, _)| *name != header.0);
-        headers.push(header);
+        headers.push((header.0, header.1.into()));
     }
     Ok(headers)
+}
+
+/// Files with the values of headers, as `name=path,name=path`, paths percent-encoded.
+pub(super) fn header_files(text: &str) -> Parsed<Vec<(String, PathBuf)>> {
+    let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+    let file = |item: &str| {
+        let (name, path) = item.split_once('=')?;
+        let path = percent_decoded(path.trim()).filter(|path| !path.is_empty())?;
+        header(name.trim(), String::new()).map(|(name, _)| (name, PathBuf::from(path)))
+    };
+    let accepted = "`name=path` separated by commas, with commas in paths written as %2C";
+    items
+        .map(|item| file(item).ok_or_else(|| Wrong::new("is not a header and its file", accepted).part(item)))
+        .collect()
 }
 
 /// A header that can be sent: its name in lower case.
@@ -286,8 +314,8 @@ mod tests {
     #[test]
     fn headers_are_decoded_and_the_last_of_two_counts() {
         let read = headers(" Authorization=Basic%20abc== ,x=1,x=2,").unwrap();
-        let shown: Vec<_> = read.iter().map(|(name, value)| (name.as_str(), value.reveal())).collect();
-        assert_eq!(shown, [("authorization", "Basic abc=="), ("x", "2")]);
+        let fixed = |value: &str| HeaderSource::from(Secret::new(value));
+        assert_eq!(read, [("authorization".into(), fixed("Basic abc==")), ("x".into(), fixed("2"))]);
         for text in ["a", "=b", "a b=c", "a=%zz", "a=%0a", "a=%ff"] {
             assert!(headers(text).unwrap_err().secret, "{text}");
         }

@@ -1,13 +1,19 @@
 //! What code says. It has the last word.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use super::endpoint::Scheme;
+use super::header::{HeaderCallback, HeaderSource};
 use super::level::{Level, LogFilter};
 use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
 use super::parts::{
-    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool, setting_of,
+    Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, ScrapeAddress,
+    Spool, setting_of,
 };
+use super::proxy::Proxies;
 use super::table::settings;
 use super::views::View;
 use super::{Config, Endpoint, Settings};
@@ -159,11 +165,71 @@ impl Config {
     /// ```
     #[must_use]
     pub fn with_header(self, name: &str, value: Secret) -> Self {
+        self.with_header_source(name, value.into())
+    }
+
+    /// Adds a header to each request of all signals whose value is the content of a file, without the white space around it.
+    /// The file is read again when it changes, so a token that is rotated, as Kubernetes does with projected tokens, needs no
+    /// restart. While a new content cannot be used, the last good one stays in use. A content of `authorization` without a
+    /// scheme is sent as `Bearer <content>`.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_header_file("authorization", "/var/run/secrets/tokens/otel");
+    /// assert_eq!(
+    ///     config.get("otlp.headers").as_deref(),
+    ///     Some(r#"[("authorization", from "/var/run/secrets/tokens/otel")]"#)
+    /// );
+    /// ```
+    #[must_use]
+    pub fn with_header_file(self, name: &str, path: impl Into<PathBuf>) -> Self {
+        self.with_header_source(name, HeaderSource::File(path.into().into()))
+    }
+
+    /// Adds a header to each request of all signals whose value a callback returns. It is called before each request, on a
+    /// thread of its own; the request waits for it as long as a request may take. If it returns `None` or panics, the last
+    /// value stays in use, and before there is one nothing is sent.
+    ///
+    /// ```
+    /// use tracecast::config::{Config, Secret};
+    ///
+    /// fn cached_token() -> Option<Secret> {
+    ///     Some(Secret::new("Bearer hunter2"))
+    /// }
+    /// let config = Config::new().with_header_from("authorization", cached_token);
+    /// assert!(!format!("{config:?}").contains("hunter2"));
+    /// ```
+    #[must_use]
+    pub fn with_header_from(self, name: &str, value: impl Fn() -> Option<Secret> + Send + Sync + 'static) -> Self {
+        let callback: HeaderCallback = Arc::new(value);
+        self.with_header_source(name, HeaderSource::Callback(callback))
+    }
+
+    fn with_header_source(self, name: &str, source: HeaderSource) -> Self {
         let name = name.to_ascii_lowercase();
         self.change("otlp.headers", move |config| {
             // Signals and exporters without headers of their own take those of all signals.
             config.settings.otlp.headers.get_or_insert_default();
-            config.settings.everywhere(|otlp| otlp.set_header(&name, &value));
+            config.settings.everywhere(|otlp| otlp.set_header(&name, &source));
+        })
+    }
+
+    /// Reaches all receivers through this proxy, or through none, whatever `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.
+    /// Receivers on this machine (`localhost` and loopback addresses) are never reached through a proxy.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Signal};
+    /// let config = Config::new().with_endpoint("http://collector:4317".parse()?).with_proxy(Some("http://proxy:3128".parse()?));
+    /// assert_eq!(config.destinations(Signal::Traces), ["http://collector:4317 by grpc through http://proxy:3128"]);
+    /// # Ok::<(), tracecast::config::EndpointError>(())
+    /// ```
+    #[must_use]
+    pub fn with_proxy(self, proxy: Option<Endpoint>) -> Self {
+        let proxy = proxy.map(|proxy| Masked::from(proxy.with_scheme(Scheme::Http).without_path()));
+        self.set("proxy.https", move |config| {
+            config.settings.proxies = Proxies { http: proxy.clone(), https: proxy.clone(), bypass: None };
+            config.origins.set("proxy.http", Origin::Code);
+            config.origins.set("proxy.bypass", Origin::Code);
         })
     }
 
@@ -302,6 +368,25 @@ impl Config {
     #[must_use]
     pub fn with_span_batch(self, change: impl Fn(&mut Batch) + Send + Sync + 'static) -> Self {
         self.change("traces.batch", move |config| change(&mut config.settings.traces.batch))
+    }
+
+    /// Names the address at which metrics are served if [`Exporter::Prometheus`] is among their exporters: `localhost`, port
+    /// 9464 by default. `0.0.0.0` serves those outside of the machine or container too.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Exporter, Signal};
+    /// let config = Config::new()
+    ///     .with_exporters(Signal::Metrics, vec![Exporter::Prometheus])
+    ///     .with_prometheus_address("0.0.0.0", 9090);
+    /// assert_eq!(config.destinations(Signal::Metrics), ["scrapers of http://0.0.0.0:9090/metrics"]);
+    /// ```
+    #[must_use]
+    pub fn with_prometheus_address(self, host: impl Into<String>, port: u16) -> Self {
+        let host = host.into();
+        self.set("metrics.prometheus.port", move |config| {
+            config.settings.metrics.prometheus = ScrapeAddress { host: host.clone().into(), port };
+            config.origins.set("metrics.prometheus.host", Origin::Code);
+        })
     }
 
     /// Chooses the time between two exports of metrics.

@@ -14,6 +14,8 @@ pub(crate) mod pipeline;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod resource;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+pub(crate) mod scrape;
+#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod self_metrics;
 #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
 pub(crate) mod spool;

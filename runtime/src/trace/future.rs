@@ -266,11 +266,7 @@ unsafe impl<F: Sync, O: Sync, M: Metrics> Sync for Wrapped<F, O, M> {}
 
 /// Runs a future whose span has no fields; `observe` sees its output.
 #[inline(always)]
-pub fn wrap<F: Future, O: Observe<F::Output>>(
-    callsite: &'static Callsite,
-    future: F,
-    observe: O,
-) -> Wrapped<F, O> {
+pub fn wrap<F: Future, O: Observe<F::Output>>(callsite: &'static Callsite, future: F, observe: O) -> Wrapped<F, O> {
     let carried = if callsite.is_on() { begin_plain(callsite) } else { Carried::NONE };
     Wrapped::wrap(carried, future, observe)
 }

@@ -12,3 +12,4 @@ mod keep_secrets;
 mod memory_follows_demand;
 mod of_memory;
 mod of_the_wire;
+mod proxies;

@@ -77,6 +77,7 @@ impl Child {
             if ["OTEL_", "TC_", "LOG_LEVEL", "RUST_LOG", "NO_COLOR", "SHUTDOWN_"]
                 .iter()
                 .any(|start| text.starts_with(start))
+                || text.to_ascii_lowercase().ends_with("_proxy")
             {
                 command.env_remove(name);
             }

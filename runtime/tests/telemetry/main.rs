@@ -13,6 +13,7 @@ mod open_spans_at_the_end;
 mod otel_span_exporter;
 mod otel_through_init;
 mod reaches_a_receiver;
+mod scraped;
 mod starts_and_ends;
 mod through_a_handle;
 mod under_each_runtime;

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use super::reading::{At, Map, Reading, Unknown};
-use crate::base::secret::{Masked, Secret};
+use crate::base::secret::Masked;
+use crate::config::header::HeaderSource;
 use crate::config::otlp::{Address, OtlpSettings, Protocol, TlsFiles};
 use crate::config::parts::Exporter;
 use crate::config::problem::Wrong;
@@ -83,7 +84,7 @@ fn tls(reading: &mut Reading, at: &At<'_>, protocol: Protocol) -> (TlsFiles, Opt
 }
 
 /// Entries of `headers` beat those of `headers_list`; one without a value is ignored.
-fn headers(reading: &mut Reading, map: &mut Map<'_>) -> Option<Vec<(String, Secret)>> {
+fn headers(reading: &mut Reading, map: &mut Map<'_>) -> Option<Vec<(String, HeaderSource)>> {
     let (single, list) = (map.get("headers"), map.get("headers_list"));
     let mut headers = reading.value(list, values::headers).unwrap_or_default();
     for item in reading.list(single) {
@@ -94,9 +95,9 @@ fn headers(reading: &mut Reading, map: &mut Map<'_>) -> Option<Vec<(String, Secr
         pair.finish(reading, Unknown::Refused);
         let (Some(name), Some(value)) = (name, value) else { continue };
         match values::header(&name, value.into_inner()) {
-            Some(header) => {
-                headers.retain(|(given, _)| *given != header.0);
-                headers.push(header);
+            Some((name, value)) => {
+                headers.retain(|(given, _)| *given != name);
+                headers.push((name, value.into()));
             }
             None => reading.wrong(&item, Wrong::new("is not a header", "a name and a value that HTTP can carry")),
         }

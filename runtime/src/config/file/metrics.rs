@@ -2,20 +2,19 @@
 
 use super::reading::{At, Map, Reading, Unknown};
 use super::{exporter, views};
-use crate::config::parts::{CardinalityLimits, Exporter, HistogramAggregation, Metrics};
+use crate::config::parts::{CardinalityLimits, Exporter, HistogramAggregation, Metrics, ScrapeAddress};
 use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, positive};
 use crate::meter::snapshot::Temporality;
 
 pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
-    let list = map.required(reading, "readers", "a list of readers, `periodic`");
-    let (mut first, mut exporters) = (None, Vec::new());
+    let list = map.required(reading, "readers", "a list of readers, `periodic` or `pull`");
+    let (mut first, mut exporters, mut prometheus) = (None, Vec::new(), ScrapeAddress::default());
     for item in reading.list(list) {
         let Some((kind, at)) = reading.choice(&item, &["periodic", "pull"], Unknown::Refused) else { continue };
         if kind == "pull" {
-            let wrong = Wrong::new("has no effect in Tracecast, which opens no port", "`periodic`");
-            reading.report(&at, wrong, Severity::Warning);
+            exporters.extend(pull(reading, &at, &mut prometheus));
             continue;
         }
         let (own, exporter) = periodic(reading, &at);
@@ -30,7 +29,18 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     let metrics = &mut reading.config.settings.metrics;
     let exporters = Some(exporters);
     let (exemplars, otlp) = (metrics.exemplars, std::mem::take(&mut metrics.otlp));
-    *metrics = Metrics { exporters, otlp, interval, timeout, temporality, histograms, exemplars, cardinality, views };
+    *metrics = Metrics {
+        exporters,
+        otlp,
+        prometheus,
+        interval,
+        timeout,
+        temporality,
+        histograms,
+        exemplars,
+        cardinality,
+        views,
+    };
     reading.came_from("metrics.exporters", at);
     reading.settings(&mut map, "meter_provider");
     map.unsupported(reading, "view_matching_mode/development");
@@ -69,6 +79,30 @@ fn periodic(reading: &mut Reading, at: &At<'_>) -> (Periodic, Option<Exporter>) 
     let exporter =
         at.and_then(|at| exporter::read_with(reading, &at, |reading, map| of_metrics(reading, map, &mut own)));
     (own, exporter)
+}
+
+/// A reader that is asked by scrapers.
+fn pull(reading: &mut Reading, at: &At<'_>, address: &mut ScrapeAddress) -> Option<Exporter> {
+    let mut map = reading.map(at);
+    for key in ["producers", "cardinality_limits"] {
+        map.unsupported(reading, key);
+    }
+    let at = map.required(reading, "exporter", "an exporter, `prometheus/development`");
+    map.finish(reading, Unknown::Refused);
+    let (_, at) = reading.choice(&at?, &["prometheus/development"], Unknown::Ignored)?;
+    let mut map = reading.map(&at);
+    address.host = reading.text(map.get("host")).unwrap_or_else(|| address.host.clone());
+    address.port = reading.value(map.get("port"), values::port).unwrap_or(address.port);
+    for key in [
+        "without_scope_info",
+        "without_target_info/development",
+        "with_resource_constant_labels",
+        "translation_strategy",
+    ] {
+        map.unsupported(reading, key);
+    }
+    map.finish(reading, Unknown::Ignored);
+    Some(Exporter::Prometheus)
 }
 
 /// What only exporters of metrics have.

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use self::reading::Unknown;
 pub(super) use self::reading::{At, FromTable, Map, Reading};
+use super::header::HeaderSource;
 use super::level::LogFilter;
 use super::problem::{ConfigError, Problem, Severity, Wrong};
 use super::values;
@@ -167,6 +168,15 @@ pub(super) fn log_filter(reading: &mut Reading, at: &At<'_>) -> bool {
     wrong.into_iter().for_each(|wrong| reading.wrong(at, wrong));
     reading.config.settings.log_filter = text.map(|_| filter.unwrap_or_default());
     true
+}
+
+/// Headers whose values are in files, for exporters without headers of their own.
+pub(super) fn header_files(reading: &mut Reading, at: &At<'_>) -> bool {
+    let Some(text) = reading.text(Some(at.clone())) else { return false };
+    reading.put(at, values::header_files, |settings, files| {
+        let source = |path| HeaderSource::File(text.clone().map(|_| path));
+        settings.otlp.headers = Some(files.into_iter().map(|(name, path)| (name, source(path))).collect());
+    })
 }
 
 /// Where requests that cannot be sent wait on disk.

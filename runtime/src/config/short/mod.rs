@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::header::HeaderSource;
 use super::level::LogFilter;
 use super::otlp::{Address, Compression, Protocol};
 use super::parts::{Exporter, LogFormat};
@@ -61,6 +62,8 @@ pub struct Telemetry {
     pub(super) protocol: Option<Protocol>,
     /// Headers of each request.
     pub(super) headers: BTreeMap<String, Secret>,
+    /// Files with the values of headers, by the headers' names; read again when they change.
+    pub(super) header_files: BTreeMap<String, PathBuf>,
     /// Certificates.
     pub(super) tls: TelemetryTls,
     /// `gzip` or `none`.
@@ -155,9 +158,12 @@ impl Config {
 
     /// Reports what serde could not see.
     pub(super) fn check(&mut self, telemetry: &Telemetry) {
-        for (name, _) in telemetry.headers.iter().filter(|(name, value)| header(name, value).is_none()) {
+        let headers = telemetry.headers.iter().filter(|(name, value)| header(name, value).is_none());
+        let files = telemetry.header_files.keys().filter(|name| header(name, &Secret::default()).is_none());
+        let wrong = headers.map(|(name, _)| ("headers", name)).chain(files.map(|name| ("header_files", name)));
+        for (key, name) in wrong {
             let wrong = Wrong::new("is not a header", "a name and a value that HTTP can carry");
-            let place = format!("telemetry.headers.{}", name.escape_debug());
+            let place = format!("telemetry.{key}.{}", name.escape_debug());
             self.problems.push(wrong.at_place(place, Severity::Warning));
         }
         if telemetry.tls.cert_file.is_some() != telemetry.tls.key_file.is_some() {
@@ -177,9 +183,17 @@ impl Telemetry {
     }
 
     /// The headers that HTTP can carry.
-    pub(super) fn sendable_headers(&self) -> Option<Vec<(String, Secret)>> {
-        let sendable = self.headers.iter().filter_map(|(name, value)| header(name, value));
-        (!self.headers.is_empty()).then(|| sendable.collect())
+    pub(super) fn sendable_headers(&self) -> Option<Vec<(String, HeaderSource)>> {
+        let named = |name: &str| header(name, &Secret::default()).map(|(name, _)| name);
+        let files = self
+            .header_files
+            .iter()
+            .filter_map(|(name, path)| Some((named(name)?, HeaderSource::File(path.clone().into()))));
+        let values = self.headers.iter().filter_map(|(name, value)| header(name, value));
+        // A file replaces a value of the same name.
+        let values = values.filter(|(name, _)| !self.header_files.keys().any(|file| file.eq_ignore_ascii_case(name)));
+        let sendable = values.map(|(name, value)| (name, value.into())).chain(files);
+        (!self.headers.is_empty() || !self.header_files.is_empty()).then(|| sendable.collect())
     }
 }
 

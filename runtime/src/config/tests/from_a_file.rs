@@ -161,7 +161,7 @@ fn what_a_file_says_of_traces() {
     assert_eq!(sent.timeout, Duration::from_millis(700));
     let names: Vec<&str> = sent.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["b", "a"]);
-    assert_eq!(sent.headers[1].1, crate::config::Secret::new("single"));
+    assert_eq!(sent.headers[1].1, crate::config::Secret::new("single").into());
     assert_eq!(
         format!("{:?}", sent.tls),
         "TlsFiles { ca: Some(\"/ca.pem\"), client_certificate: Some(\"/cert.pem\"), client_key: Some(\"/key.pem\") }"
@@ -279,7 +279,7 @@ fn unknown_keys_in_closed_types_are_errors_with_their_path() {
     check_error(
         "distribution: {tracecast: {rol: x}}",
         "line 2: distribution.tracecast.rol: is not a known key; expected debug, console_format, log_format, strict, \
-         memory_limit, spool, role, filter or log_filter",
+         memory_limit, spool, role, filter, log_filter or header_files",
     );
     check_error(
         "meter_provider: {readers: [{push: }]}",
@@ -302,8 +302,9 @@ fn elsewhere_they_are_warnings() {
          or console",
     );
     check_warning(
-        "meter_provider: {readers: [{pull: {exporter: {prometheus/development: }}}]}",
-        "line 2: meter_provider.readers[0].pull: has no effect in Tracecast, which opens no port; expected `periodic`",
+        "meter_provider: {readers: [{pull: {exporter: {prometheus/development: {without_scope_info: true}}}}]}",
+        "line 2: meter_provider.readers[0].pull.exporter.prometheus/development.without_scope_info: has no effect in \
+         Tracecast; expected it left out",
     );
     check_warning(
         "tracer_provider: {processors: [], sampler: {parent_based: {local_parent_sampled: {always_off: }}}}",

@@ -24,7 +24,7 @@ fn otlp() -> OtlpSettings {
     OtlpSettings {
         address: Some(Address::Base("http://other:4318".parse::<Endpoint>().unwrap().into())),
         protocol: Some(Protocol::HttpJson),
-        headers: Some(vec![("x-key".to_owned(), Secret::new("other"))]),
+        headers: Some(vec![("x-key".to_owned(), Secret::new("other").into())]),
         tls: TlsFiles { ca: file("ca"), client_certificate: file("certificate"), client_key: file("key") },
         compression: Some(Compression::Gzip),
         timeout: Some(Duration::from_secs(77)),
@@ -56,6 +56,11 @@ fn other() -> Settings {
         memory_limit: 1 << 20,
         spool: Some(Spool::new("other")),
         otlp: otlp(),
+        proxies: Proxies {
+            http: Some(proxy::parse("http://other:1").unwrap()),
+            https: Some(proxy::parse("http://other:1").unwrap()),
+            bypass: Some("other".to_owned().into()),
+        },
         traces: Traces {
             exporters: exporters(),
             otlp: otlp(),
@@ -67,6 +72,7 @@ fn other() -> Settings {
         metrics: Metrics {
             exporters: exporters(),
             otlp: otlp(),
+            prometheus: ScrapeAddress { host: "other".to_owned().into(), port: 1 },
             interval: Duration::from_secs(3),
             timeout: Duration::from_secs(3),
             temporality: Temporality::Delta,
@@ -198,10 +204,12 @@ fn code_can_change_every_setting() {
         .with_filter("Store=off".parse().unwrap())
         .with_memory_limit(1 << 20)
         .with_spool(spool)
+        .with_proxy(Some("http://other:1".parse().unwrap()))
         .with_sampler(traces.sampler)
         .with_limits(move |limits| *limits = traces.limits)
         .with_attributes_per_link(3)
         .with_span_batch(move |batch| *batch = traces.batch)
+        .with_prometheus_address("other", 1)
         .with_metric_interval(metrics.interval)
         .with_metric_timeout(metrics.timeout)
         .with_temporality(metrics.temporality)
@@ -228,7 +236,7 @@ fn code_can_change_every_setting() {
 const EVERYTHING: &str = r#"{
     "enabled": true, "debug": true, "strict": true, "service_name": "store", "role": "daemon",
     "resource_attributes": {"a": "b"}, "otlp_endpoint": "http://collector:4318", "protocol": "http/json",
-    "headers": {"k": "v"}, "tls": {"ca_file": "/ca", "cert_file": "/c", "key_file": "/k"}, "compression": "gzip",
+    "headers": {"k": "v"}, "header_files": {"k": "/v"}, "tls": {"ca_file": "/ca", "cert_file": "/c", "key_file": "/k"}, "compression": "gzip",
     "timeout_ms": 1500, "metric_interval_ms": 2000, "sampling_ratio": 0.25, "traces": true, "metrics": false, "logs": false,
     "filter": "Cache=off", "log_level": "warn", "log_format": "text", "spool_dir": "/spool", "memory_limit": "2MiB"
 }"#;
@@ -280,7 +288,11 @@ fn value_of(name: &str) -> (&'static str, &[(&'static str, &'static str)]) {
         _ if end("_EXPORTER") => ("console", &[]),
         _ if end("_ENDPOINT") => ("http://collector:4318", &[]),
         _ if end("_PROTOCOL") => ("grpc", &[]),
+        "OTEL_EXPORTER_PROMETHEUS_HOST" => ("0.0.0.0", &[]),
+        "OTEL_EXPORTER_PROMETHEUS_PORT" => ("9090", &[]),
         _ if end("_HEADERS") => ("k=v", &[]),
+        _ if end("_HEADER_FILES") => ("k=/v", &[]),
+        _ if name.to_ascii_lowercase().ends_with("_proxy") => ("http://other:1", &[]),
         _ if end("_COMPRESSION") => ("gzip", &[]),
         "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE" => ("/c", &[("OTEL_EXPORTER_OTLP_CLIENT_KEY", "/k")]),
         "OTEL_EXPORTER_OTLP_CLIENT_KEY" => ("/k", &[("OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE", "/c")]),
@@ -348,6 +360,7 @@ fn each_value_of_the_file_changes_its_setting_and_no_other() {
                 "spool" => "{directory: /spool, max_bytes: 2MiB, max_age: 9}",
                 "role" => "daemon",
                 "filter" => "Store=off",
+                "header_files" => "authorization=/token",
                 "exemplar_filter" => "always_off",
                 _ if key.ends_with("_limit") => "9",
                 _ => "true",

@@ -216,7 +216,7 @@ fn files_of_variables_are_complete_but_for_the_secret() {
         for signal in Signal::ALL {
             let otlp = otlp(&config, signal);
             assert_eq!(otlp.endpoint.to_string(), format!("{base}/v1/{}", signal.name()), "{name}");
-            let expected = header.map(|(header, value)| (header.to_owned(), Secret::new(value)));
+            let expected = header.map(|(header, value)| (header.to_owned(), Secret::new(value).into()));
             assert!(expected.is_none_or(|header| otlp.headers.contains(&header)), "{name}: {:?}", otlp.headers);
         }
         if let Some(key) = key {
@@ -227,7 +227,7 @@ fn files_of_variables_are_complete_but_for_the_secret() {
     };
     let team = Some(("x-honeycomb-team", secret));
     let honeycomb = check("honeycomb/service.env", Some("HONEYCOMB_API_KEY"), "https://api.honeycomb.io", team);
-    let dataset = ("x-honeycomb-dataset".to_owned(), Secret::new("store_metrics"));
+    let dataset = ("x-honeycomb-dataset".to_owned(), Secret::new("store_metrics").into());
     assert!(otlp(&honeycomb, Signal::Metrics).headers.contains(&dataset));
     let basic = Some(("authorization", "Basic c2VjcmV0"));
     let cloud = "https://otlp-gateway-prod-eu-west-2.grafana.net/otlp";

@@ -235,13 +235,41 @@ fn destinations(config: &Config, signal: Signal) -> String {
 }
 
 fn exporters() -> Vec<Row> {
-    let wrong = ("zipkin", "`zipkin` is not an exporter that Tracecast has; expected otlp, console or none");
     let of = |signal: Signal| {
+        let wrong = match signal {
+            Signal::Metrics => {
+                "`zipkin` is not an exporter that Tracecast has; expected otlp, prometheus, console or none"
+            }
+            _ => "`zipkin` is not an exporter that Tracecast has; expected otlp, console or none",
+        };
         let (name, setting) =
             (format!("OTEL_{}_EXPORTER", signal.name().to_uppercase()), format!("{}.exporters", signal.name()));
-        row(&name, &setting, move |config| destinations(config, signal), "", ("Console", "console"), wrong)
+        row(&name, &setting, move |config| destinations(config, signal), "", ("Console", "console"), ("zipkin", wrong))
     };
-    Signal::ALL.map(of).into()
+    Signal::ALL.map(of).into_iter().chain(scraping()).collect()
+}
+
+fn scraping() -> [Row; 2] {
+    let show = |config: &Config| config.destinations(Signal::Metrics).join(" ");
+    let default = "scrapers of http://localhost:9464/metrics";
+    let port = ("0", "`0` is not a port; expected a whole number from 1 to 65535");
+    [
+        (
+            "OTEL_EXPORTER_PROMETHEUS_HOST",
+            "metrics.prometheus.host",
+            ("::", "scrapers of http://[::]:9464/metrics"),
+            NONE,
+        ),
+        (
+            "OTEL_EXPORTER_PROMETHEUS_PORT",
+            "metrics.prometheus.port",
+            ("99", "scrapers of http://localhost:99/metrics"),
+            port,
+        ),
+    ]
+    .map(|(name, setting, good, wrong)| {
+        row(name, setting, show, default, good, wrong).beside("OTEL_METRICS_EXPORTER", "prometheus")
+    })
 }
 
 fn samplers() -> Vec<Row> {
@@ -390,7 +418,40 @@ fn metrics() -> Vec<Row> {
     ]
 }
 
-/// The rows of one option of OTLP: for all signals, and for each. The other signals keep their default.
+/// Proxies, each by two names.
+fn proxies() -> Vec<Row> {
+    let proxy = |name: &str, setting: &str, protocol: &'static str| {
+        let show = |config: &Config| config.destinations(Signal::Traces).join(" ");
+        let default = format!("{protocol}://collector:4318/ by http/protobuf");
+        let good = format!("{default} through http://[secret]@proxy:3128");
+        let wrong = "`socks5://proxy` has a scheme other than http and https; expected an address such as \
+                     http://proxy:3128, using no proxy";
+        row(name, setting, show, &default, ("ann:hunter2@proxy:3128", &good), ("socks5://proxy", wrong))
+            .beside("OTEL_TRACES_EXPORTER", "otlp")
+            .beside(
+                "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+                if protocol == "http" { "http://collector:4318" } else { "https://collector:4318" },
+            )
+    };
+    let bypass = |name: &str| {
+        let show = |config: &Config| {
+            config.resolved(Signal::Traces).iter().any(|to| to.to_string().contains("through")).to_string()
+        };
+        row(name, "proxy.bypass", show, "true", ("other,.example", "false"), NONE)
+            .beside("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://collector.example:4318")
+            .beside("HTTP_PROXY", "http://proxy:3128")
+    };
+    vec![
+        proxy("http_proxy", "proxy.http", "http"),
+        proxy("HTTP_PROXY", "proxy.http", "http"),
+        proxy("https_proxy", "proxy.https", "https"),
+        proxy("HTTPS_PROXY", "proxy.https", "https"),
+        bypass("no_proxy"),
+        bypass("NO_PROXY"),
+    ]
+}
+
+/// The rows of one option of OTLP (`*` stands for the signal): for all signals, and for each. The other signals keep their default.
 fn otlp(
     option: &str,
     setting: &str,
@@ -412,7 +473,7 @@ fn otlp(
         let lower = scope.map(|signal| format!("{}.", signal.name())).unwrap_or_default();
         let changed =
             Signal::ALL.map(|signal| if scope.is_none_or(|scope| scope == signal) { good.1 } else { default });
-        let (name, setting) = (format!("OTEL_EXPORTER_OTLP_{upper}{option}"), format!("{lower}otlp.{setting}"));
+        let (name, setting) = (option.replace('*', &upper), format!("{lower}otlp.{setting}"));
         let default = [default; 3].join(" ");
         row(&name, &setting, shown, &default, (good.0, &changed.join(" ")), wrong).beside("OTEL_ENABLED", "true")
     };
@@ -421,7 +482,7 @@ fn otlp(
 
 fn receivers() -> Vec<Row> {
     let insecure = otlp(
-        "INSECURE",
+        "OTEL_EXPORTER_OTLP_*INSECURE",
         "insecure",
         |otlp| otlp.endpoint.to_string(),
         "https://collector:1",
@@ -433,7 +494,7 @@ fn receivers() -> Vec<Row> {
     });
     let others = [
         otlp(
-            "PROTOCOL",
+            "OTEL_EXPORTER_OTLP_*PROTOCOL",
             "protocol",
             |otlp| otlp.protocol.name().to_owned(),
             "http/protobuf",
@@ -441,7 +502,7 @@ fn receivers() -> Vec<Row> {
             ("http", "`http` is not a protocol; expected grpc, http/protobuf or http/json"),
         ),
         otlp(
-            "ENDPOINT",
+            "OTEL_EXPORTER_OTLP_*ENDPOINT",
             "endpoint",
             |otlp| otlp.endpoint.host().to_owned(),
             "localhost",
@@ -453,7 +514,7 @@ fn receivers() -> Vec<Row> {
             ),
         ),
         otlp(
-            "HEADERS",
+            "OTEL_EXPORTER_OTLP_*HEADERS",
             "headers",
             |otlp| format!("{:?}", otlp.headers),
             "[]",
@@ -465,14 +526,33 @@ fn receivers() -> Vec<Row> {
             ),
         ),
         otlp(
-            "COMPRESSION",
+            "TC_OTLP_*HEADER_FILES",
+            "headers",
+            |otlp| format!("{:?}", otlp.headers),
+            "[]",
+            ("Authorization=/run/token", "[(\"authorization\", from \"/run/token\")]"),
+            (
+                "a=/b,/c",
+                "`/c` is not a header and its file; expected `name=path` separated by commas, with commas in paths \
+                 written as %2C",
+            ),
+        ),
+        otlp(
+            "OTEL_EXPORTER_OTLP_*COMPRESSION",
             "compression",
             |otlp| format!("{:?}", otlp.compression),
             "None",
             ("gzip", "Gzip"),
             ("zstd", "`zstd` is not a compression; expected gzip or none"),
         ),
-        otlp("TIMEOUT", "timeout", |otlp| format!("{:?}", otlp.timeout), "10s", ("1500", "1.5s"), MILLISECONDS),
+        otlp(
+            "OTEL_EXPORTER_OTLP_*TIMEOUT",
+            "timeout",
+            |otlp| format!("{:?}", otlp.timeout),
+            "10s",
+            ("1500", "1.5s"),
+            MILLISECONDS,
+        ),
     ];
     others.into_iter().flatten().chain(insecure).collect()
 }
@@ -480,7 +560,7 @@ fn receivers() -> Vec<Row> {
 /// Certificates: those to trust, and two files of which neither has a meaning without the other.
 fn certificates() -> Vec<Row> {
     let mut rows = otlp(
-        "CERTIFICATE",
+        "OTEL_EXPORTER_OTLP_*CERTIFICATE",
         "tls.ca",
         |otlp| format!("{:?}", otlp.tls.ca),
         "None",
@@ -488,7 +568,8 @@ fn certificates() -> Vec<Row> {
         NONE,
     );
     let client = |option: &str, other: &str, setting: &str, show: fn(&Otlp) -> String| {
-        let rows = otlp(option, setting, show, "None", ("/x.pem", "Some(\"/x.pem\")"), NONE);
+        let rows =
+            otlp(&format!("OTEL_EXPORTER_OTLP_*{option}"), setting, show, "None", ("/x.pem", "Some(\"/x.pem\")"), NONE);
         let (option, other) = (option.to_owned(), other.to_owned());
         rows.into_iter().map(move |mut row| {
             let other = row.name.replace(&option, &other);
@@ -531,6 +612,8 @@ fn exporters_of_each_signal() {
     exporters().iter().for_each(check);
     let both = config(&[("OTEL_TRACES_EXPORTER", "otlp,console,otlp")]);
     assert_eq!(destinations(&both, Signal::Traces), "http://localhost:4318/v1/traces console");
+    let both = config(&[("OTEL_METRICS_EXPORTER", "prometheus,otlp")]);
+    assert_eq!(both.destinations(Signal::Metrics).len(), 2);
     let half = config(&[("OTEL_LOGS_EXPORTER", "prometheus,console")]);
     assert_eq!((destinations(&half, Signal::Logs).as_str(), half.problems().len()), ("console", 1));
 }
@@ -589,6 +672,24 @@ fn certificates_of_all_signals_and_of_each() {
     certificates().iter().for_each(check);
 }
 
+#[test]
+fn those_of_proxies() {
+    proxies().iter().for_each(check);
+    let both = config(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c"), ("http_proxy", "small"), ("HTTP_PROXY", "large")]);
+    assert_eq!(both.get("proxy.http").as_deref(), Some("http://large"), "as in Go");
+    let cgi = config(&[("REQUEST_METHOD", "GET"), ("HTTP_PROXY", "http://evil")]);
+    assert_eq!((cgi.get("proxy.http"), cgi.problems().len()), (None, 1));
+}
+
+/// A file describes telemetry, and the environment the way to the network.
+#[test]
+fn proxies_hold_beside_a_file() {
+    let text = "file_format: '1.0'\ntracer_provider: {processors: [{batch: {exporter: {otlp_http: {endpoint: 'http://c:1/'}}}}]}";
+    let config =
+        Config::from_yaml(text, |name| (name == "HTTP_PROXY").then(|| "http://proxy:3128".to_owned())).unwrap();
+    assert_eq!(config.destinations(Signal::Traces), ["http://c:1/ by http/protobuf through http://proxy:3128"]);
+}
+
 const FILE: &str = "OTEL_CONFIG_FILE";
 const FILE_ACCEPTED: &str = "a YAML file with the configuration";
 
@@ -618,6 +719,7 @@ fn all() -> Vec<Row> {
         metrics(),
         receivers(),
         certificates(),
+        proxies(),
     ];
     groups.into_iter().flatten().collect()
 }
@@ -690,6 +792,6 @@ fn the_book_names_what_is_not_honoured() {
     let table = section.split("\n\n").nth(1).unwrap();
     let first = table.lines().filter_map(|line| line.strip_prefix("| `")).filter_map(|line| line.split(" |").next());
     let names: Vec<&str> = first.flat_map(|cell| cell.split(", ")).map(|name| name.trim_matches('`')).collect();
-    assert_eq!(names.len(), 7, "{names:?}");
+    assert_eq!(names.len(), 5, "{names:?}");
     assert!(names.iter().all(|name| name.starts_with("OTEL_") && !asked.borrow().contains(*name)), "{names:?}");
 }

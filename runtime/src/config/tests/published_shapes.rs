@@ -245,7 +245,6 @@ instrumentation{mark}:
             format!("tracer_provider.sampler.parent_based.local_parent_sampled.composite{mark}"),
             "tracer_provider.id_generator".to_owned(),
             format!("tracer_provider.tracer_configurator{mark}"),
-            "meter_provider.readers[0].pull".to_owned(),
             "meter_provider.readers[1].periodic.producers".to_owned(),
             format!("meter_provider.view_matching_mode{mark}"),
             format!("meter_provider.meter_configurator{mark}"),
@@ -259,7 +258,8 @@ instrumentation{mark}:
             .map(|to| if let Destination::Otlp(otlp) = to { otlp.protocol } else { panic!("{to:?}") })
             .collect();
         assert_eq!(protocols, [Protocol::HttpJson, Protocol::Grpc]);
-        assert_eq!(config.resolved(Signal::Metrics), [Destination::Console]);
+        let metrics = config.destinations(Signal::Metrics);
+        assert_eq!(metrics, ["scrapers of http://localhost:9464/metrics", "the console"]);
         assert_eq!(format!("{:?}", config.settings.traces.sampler), "Ratio(0.0001)");
     }
 }

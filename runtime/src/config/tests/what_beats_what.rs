@@ -72,8 +72,8 @@ fn one_signal_beats_all_signals() {
     ]);
     assert_eq!(otlp(&read, Signal::Traces).endpoint.to_string(), "http://one:4318/exact");
     assert_eq!(otlp(&read, Signal::Metrics).endpoint.to_string(), "http://all:4318/base/v1/metrics");
-    assert_eq!(otlp(&read, Signal::Traces).headers, [("a".into(), Secret::new("1"))]);
-    assert_eq!(otlp(&read, Signal::Metrics).headers, [("b".into(), Secret::new("2"))]);
+    assert_eq!(otlp(&read, Signal::Traces).headers, [("a".into(), Secret::new("1").into())]);
+    assert_eq!(otlp(&read, Signal::Metrics).headers, [("b".into(), Secret::new("2").into())]);
     assert_eq!(otlp(&read, Signal::Logs).timeout, Duration::from_secs(2));
 }
 
@@ -109,7 +109,7 @@ fn code_beats_everything() {
     let read =
         read.with_protocol(Protocol::HttpJson).with_header("X", Secret::new("1")).with_header("x", Secret::new("2"));
     let sent = otlp(&read, Signal::Metrics);
-    assert_eq!((sent.protocol, sent.headers), (Protocol::HttpJson, vec![("x".into(), Secret::new("2"))]));
+    assert_eq!((sent.protocol, sent.headers), (Protocol::HttpJson, vec![("x".into(), Secret::new("2").into())]));
     let read = read.with_exporters(Signal::Logs, vec![Exporter::Console]).with_exporters(Signal::Traces, vec![]);
     assert_eq!(read.resolved(Signal::Logs), [Destination::Console]);
     assert_eq!(on(&read), [false, true, true]);

@@ -15,7 +15,7 @@ use crate::declare::value::OwnedValue;
 pub use self::labels::{LabelSet, LabelValues, Labels, OrNone};
 pub(crate) use self::labels::{appended, ordinal};
 pub(crate) use self::mistake::Mistake;
-pub(crate) use self::prometheus::{label_name, plain, translate};
+pub(crate) use self::prometheus::{label_name, plain, translate, unit_name};
 
 /// The default budget: the largest number of series of a metric.
 pub(crate) const DEFAULT_BUDGET: usize = 2_000;

@@ -80,6 +80,11 @@ pub(crate) fn translate(name: &str, unit: &str, kind: MetricKind) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
+/// The unit that OpenMetrics names beside a metric, in words; empty if it has none.
+pub(crate) fn unit_name(unit: &str, kind: MetricKind) -> String {
+    if unit == "1" && kind == MetricKind::Gauge { "ratio".to_owned() } else { spelled(unit, &UNITS) }
+}
+
 /// A unit in words; empty for an annotation such as `{request}`.
 fn spelled(unit: &str, table: &[(&str, &str)]) -> String {
     let unit = unit.trim();

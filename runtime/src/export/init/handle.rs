@@ -14,7 +14,7 @@ use crate::declare::filter::Filter;
 use crate::declare::switch;
 use crate::export::pipeline::ExportThread;
 use crate::export::self_metrics;
-use crate::meter::snapshot::Temporality;
+use crate::meter::exposition::Form;
 use crate::record::sampling::{self, Sampler};
 
 /// Changes, reads and flushes telemetry. It can be cloned and used by any thread: by a `/metrics` route, a health endpoint, an
@@ -148,16 +148,19 @@ impl Handle {
         })?
     }
 
-    /// All metrics since the beginning, ours and raw ones of OpenTelemetry, in the text format of Prometheus. Tracecast opens no
-    /// port; answer scrapes with this text, as `text/plain; version=0.0.4`. The metric `target_info` has the attributes of the
-    /// process as labels. Without metrics, and after the end of telemetry, the text is a comment with the reason.
+    /// All metrics since the beginning, ours and raw ones of OpenTelemetry, in the text format of Prometheus, for programs with a
+    /// server of their own: answer scrapes with this text, as `text/plain; version=0.0.4`. `OTEL_METRICS_EXPORTER=prometheus`
+    /// serves the metrics without code. The metric `target_info` has the attributes of the process as labels.
+    ///
+    /// Where metrics have no exporter the first call starts them: call it once after `init` to count from the start. Where
+    /// telemetry is switched off, and after its end, the text is a comment with the reason.
     ///
     /// It blocks for up to a few seconds if callbacks of gauges hang: in async code call it in `spawn_blocking`.
     ///
-    /// ```
+    /// ```standalone_crate
     /// # let telemetry = tracecast::config::Config::new().init()?;
     /// let body = telemetry.render_prometheus();
-    /// assert!(body.starts_with("# metrics have no exporter"));
+    /// assert!(body.contains("target_info"));
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     pub fn render_prometheus(&self) -> String {
@@ -166,15 +169,14 @@ impl Handle {
             export_thread.settle();
             export_thread.stalled()
         });
-        let text = self.with(|running| {
-            let Running { meter, scraped, resource, .. } = running;
-            let meter = meter.as_ref().ok_or(SetEnabledError::NoExporter(Signal::Metrics))?;
-            self_metrics::stalled(stalled);
-            let reader = scraped.get_or_insert_with(|| meter.metering.reader(Temporality::Cumulative));
-            Ok(meter.snapshot(reader).to_prometheus_about(resource))
-        });
-        text.unwrap_or_else(|reason| Err(reason.into()))
-            .unwrap_or_else(|reason: SetEnabledError| format!("# {reason}\n"))
+        let scraped = self.with(|running| running.scraped().ok_or(SetEnabledError::NoExporter(Signal::Metrics)));
+        match scraped.unwrap_or_else(|reason| Err(reason.into())) {
+            Ok((scraped, resource)) => {
+                self_metrics::stalled(stalled);
+                scraped.render(Form::Prometheus, &resource)
+            }
+            Err(reason) => format!("# {reason}\n"),
+        }
     }
 
     /// How long the thread that exports has been stuck: in a redaction hook that does not return, for example. Zero while it

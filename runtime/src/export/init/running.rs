@@ -5,25 +5,27 @@ use std::sync::Arc;
 use super::error::InitError;
 use super::panic;
 use super::start::{self, Meter};
+use crate::base::notice;
 use crate::config::{Config, Problem, Signal};
 use crate::declare::switch;
 use crate::declare::value::OwnedValue;
 use crate::export::pipeline::{Change, ExportThread, Receiver};
+use crate::export::scrape::Scraped;
 use crate::export::spool::Spool;
-use crate::meter::reader::Reader;
 use crate::record::{limits, sampling};
 use crate::trace::foreign;
+
+/// Names with their values.
+pub(super) type Attributes = Vec<(String, OwnedValue)>;
 
 /// Everything that runs between `init` and the end of telemetry.
 pub(super) struct Running {
     pub(super) config: Config,
     pub(super) export_thread: Option<Arc<ExportThread>>,
     /// The attributes of the process, as they are sent.
-    pub(super) resource: Vec<(String, OwnedValue)>,
+    resource: Attributes,
     spool: Option<Spool>,
     pub(super) meter: Option<Meter>,
-    /// Reads metrics for those who are scraped.
-    pub(super) scraped: Option<Reader>,
     #[cfg(feature = "logs")]
     pub(super) logs: Option<Arc<crate::logs::Logs>>,
     /// Exporters that the program brought along.
@@ -31,6 +33,8 @@ pub(super) struct Running {
     /// Whether our provider is the global one of OpenTelemetry.
     #[cfg(feature = "otel")]
     is_installed: bool,
+    /// Whether metrics without an exporter could not be started; reported once.
+    unreadable: bool,
     /// Signals that have been started, those that were switched off, and those that have no receiver any more.
     pub(super) started: [bool; 3],
     pub(super) off: [bool; 3],
@@ -66,12 +70,12 @@ impl Running {
             resource: Vec::new(),
             spool: None,
             meter: None,
-            scraped: None,
             #[cfg(feature = "logs")]
             logs: None,
             plugged: 0,
             #[cfg(feature = "otel")]
             is_installed: false,
+            unreadable: false,
             started: [false; 3],
             off: [false; 3],
             unreceived: [false; 3],
@@ -137,7 +141,8 @@ impl Running {
                 change
             }
             Signal::Metrics => {
-                if new {
+                // Whoever rendered them may have started them.
+                if self.meter.is_none() {
                     self.meter = Some(Meter::start(&self.config)?);
                 }
                 start::metrics(&self.config, self.meter.as_ref().filter(|_| new), receivers)
@@ -164,6 +169,23 @@ impl Running {
             self.export_thread = Some(export_thread);
         }
         self.export_thread.as_deref().ok_or(InitError::AlreadyRunning)
+    }
+
+    /// All metrics and the attributes of the process. Starts metrics that have no exporter, unless telemetry is switched off.
+    pub(super) fn scraped(&mut self) -> Option<(Arc<Scraped>, Attributes)> {
+        if self.meter.is_none() && self.config.settings.enabled != Some(false) && !self.unreadable {
+            match Meter::start(&self.config) {
+                Ok(meter) => self.meter = Some(meter),
+                Err(error) => {
+                    self.unreadable = true;
+                    notice::say(format_args!("warning: metrics cannot be read: {error}"));
+                }
+            }
+        }
+        if self.resource.is_empty() {
+            self.resource = start::plan(&self.config).resource.attributes;
+        }
+        self.meter.as_ref().map(|meter| (meter.scraped.clone(), self.resource.clone()))
     }
 
     pub(super) fn is_paused(&self, signal: Signal) -> bool {

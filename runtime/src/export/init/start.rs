@@ -12,11 +12,11 @@ use crate::config::{Batch, Config, Destination, Otlp, Signal};
 use crate::encode::views::Views;
 use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Readings, Receiver, Setup};
 use crate::export::resource;
+use crate::export::scrape::Scraped;
 use crate::export::spool::{self, Encoding, Spool};
 use crate::export::transport::Transport;
 use crate::meter::metering::{MetricsConfig, MetricsGuard};
-use crate::meter::reader::Reader;
-use crate::meter::snapshot::Snapshot;
+use crate::meter::snapshot::Temporality;
 use crate::propagate::conventions;
 use crate::propagate::propagation;
 use crate::record::limits;
@@ -110,6 +110,7 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
     let most_items = queue.map_or(u64::MAX, u64::from);
     let mut receiver = |destination: &Destination| match destination {
         Destination::Console => Ok(Receiver::Console(config.settings.console)),
+        Destination::Prometheus(address) => Ok(Receiver::Prometheus(address.clone())),
         Destination::Otlp(otlp) => {
             // An attempt takes no longer than what was said of one, and no longer than what was said of the whole export. How
             // often it is repeated is up to the memory: requests for a receiver that is down are not given up because of time.
@@ -205,6 +206,8 @@ pub(super) struct Meter {
     views: Arc<Views>,
     #[cfg(feature = "otel")]
     meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
+    /// All metrics, for those who scrape.
+    pub(super) scraped: Arc<Scraped>,
 }
 
 impl Meter {
@@ -225,12 +228,23 @@ impl Meter {
             ..MetricsConfig::default()
         };
         let metering = MetricsGuard::start(metering).map_err(|_| InitError::AlreadyRunning)?;
+        let views = Arc::new(views);
+        #[cfg(feature = "otel")]
+        let meters = (config.settings.interop != crate::config::Interop::Off)
+            .then(|| Arc::new(crate::interop::otel::metrics::Meters::start(&config.settings.metrics)));
+        let scraped = Arc::new(Scraped {
+            reader: metering.reader(Temporality::Cumulative).into(),
+            views: views.clone(),
+            #[cfg(feature = "otel")]
+            meters: meters.clone(),
+            redact: config.redact.clone(),
+        });
         Ok(Meter {
             metering,
-            views: Arc::new(views),
+            views,
             #[cfg(feature = "otel")]
-            meters: (config.settings.interop != crate::config::Interop::Off)
-                .then(|| Arc::new(crate::interop::otel::metrics::Meters::start(&config.settings.metrics))),
+            meters,
+            scraped,
         })
     }
 
@@ -241,16 +255,8 @@ impl Meter {
             views: self.views.clone(),
             #[cfg(feature = "otel")]
             meters: self.meters.clone(),
+            scraped: self.scraped.clone(),
         }
-    }
-
-    /// All metrics since the beginning.
-    pub(super) fn snapshot(&self, reader: &mut Reader) -> Snapshot {
-        let mut snapshot = reader.snapshot();
-        self.views.apply(&mut snapshot);
-        #[cfg(feature = "otel")]
-        self.meters.iter().for_each(|meters| snapshot.metrics.extend(meters.scrape(PATIENCE)));
-        snapshot
     }
 }
 
@@ -261,10 +267,6 @@ impl Drop for Meter {
         self.meters.iter().for_each(|meters| meters.stop());
     }
 }
-
-/// How long a callback of a raw instrument may take.
-#[cfg(feature = "otel")]
-const PATIENCE: Duration = Duration::from_secs(1);
 
 pub(super) fn metrics(config: &Config, new: Option<&Meter>, receivers: Option<Vec<Receiver>>) -> Change {
     let feed = new.map(|meter| meter.readings(config));
@@ -324,6 +326,10 @@ fn signal_described(config: &Config, signal: Signal, plugged: usize) -> String {
     }
     let how = match signal {
         Signal::Traces => format!(", sampler {}", sampler_described(&config.settings.traces.sampler)),
+        // Those that are only scraped have no interval.
+        Signal::Metrics if config.resolved(signal).iter().all(|to| matches!(to, Destination::Prometheus(_))) => {
+            String::new()
+        }
         Signal::Metrics => format!(" every {:?}", config.settings.metrics.interval),
         Signal::Logs => String::new(),
     };

@@ -21,6 +21,7 @@ mod records;
 mod reported;
 mod route;
 mod run;
+mod scraping;
 mod signal_pipeline;
 mod size;
 mod spans;
@@ -118,6 +119,7 @@ impl ExportThread {
         let activity = Arc::new(Activity::new());
         let on_thread = activity.clone();
         let (started, has_started) = mpsc::channel();
+        let weak = commands.downgrade();
         // The runtime is made on its thread: dropping it inside of another one, should anything fail here, would panic.
         let run = move || {
             let runtime = match runtime(&on_thread) {
@@ -128,7 +130,7 @@ impl ExportThread {
             // Telemetry does not record what happens here.
             let _suppressed = crate::base::suppress::suppressed();
             let local = tokio::task::LocalSet::new();
-            local.block_on(&runtime, Pipelines::new(plan, noted, on_thread.clone()).run(receiver));
+            local.block_on(&runtime, Pipelines::new(plan, noted, on_thread.clone(), weak).run(receiver));
             // Connections may still be opening names or files on other threads; nobody waits for those.
             runtime.shutdown_background();
             on_thread.idle();
@@ -146,10 +148,7 @@ impl ExportThread {
 
     /// Waits until all earlier changes are in force and the metrics about telemetry are up to date; a second at most.
     pub(crate) fn settle(&self) {
-        let (answer, answered) = mpsc::channel();
-        if self.commands.send(Command::Answer(answer)).is_ok() {
-            let _ = answered.recv_timeout(SETTLED);
-        }
+        settle(&self.commands);
     }
 
     /// How long the thread has been without progress.
@@ -190,6 +189,13 @@ impl ExportThread {
             Ok(progress) => (progress, true),
             Err(_) => (self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone(), false),
         }
+    }
+}
+
+fn settle(commands: &UnboundedSender<Command>) {
+    let (answer, answered) = mpsc::channel();
+    if commands.send(Command::Answer(answer)).is_ok() {
+        let _ = answered.recv_timeout(SETTLED);
     }
 }
 

@@ -12,6 +12,7 @@ use crate::encode::json;
 use crate::encode::metrics::metrics_request;
 use crate::encode::resource::EncodedResource;
 use crate::encode::views::Views;
+use crate::export::scrape::Scraped;
 use crate::export::self_metrics::{Figures, SelfMetrics};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
@@ -23,6 +24,8 @@ pub(crate) struct Readings {
     /// Raw instruments of OpenTelemetry.
     #[cfg(feature = "otel")]
     pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
+    /// The same metrics, for those who scrape.
+    pub(crate) scraped: Arc<Scraped>,
 }
 
 impl Readings {
@@ -84,10 +87,17 @@ impl Source for Points {
 }
 
 impl Pipeline<Points> {
+    /// Whether metrics are sent anywhere. Those that are only scraped are read when a scraper asks.
+    pub(super) fn is_pushed(&self) -> bool {
+        self.source.is_on() && !self.routes.is_empty()
+    }
+
     /// Reads the metrics, with no more patience for their callbacks than given.
     pub(super) fn collect(&mut self, patience: Duration, figures: Figures) {
-        let Points { redact, readings, self_metrics, paused } = &mut self.source;
-        let Some(readings) = readings.as_mut().filter(|_| !*paused) else { return };
+        if !self.is_pushed() {
+            return;
+        }
+        let Points { redact, readings: Some(readings), self_metrics, .. } = &mut self.source else { return };
         self_metrics.record(figures);
         let mut snapshot = readings.snapshot(patience);
         redact.iter().for_each(|redact| redact.metrics(&mut snapshot));

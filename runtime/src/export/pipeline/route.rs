@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use super::export_queue::{ExportQueue, OtlpReceiver};
 use super::exporter::{CustomExporter, Plugged, Together};
 use super::outbox::{Batch, Pool};
-use crate::config::ConsoleFormat;
+use crate::config::{ConsoleFormat, ScrapeAddress};
 use crate::encode::resource::EncodedResource;
 use crate::export::account::{Account, Counts, State};
 use crate::export::console;
@@ -22,6 +22,8 @@ pub(crate) enum Receiver {
     Plugged(Plugged),
     /// People.
     Console(ConsoleFormat),
+    /// Those who scrape metrics at this address. It has no route: nothing is handed to it.
+    Prometheus(ScrapeAddress),
 }
 
 /// A request in each of the forms that receivers want it in, made when the first one does.
@@ -70,7 +72,7 @@ impl Routes {
         let old = std::mem::take(&mut self.current);
         let inherited = inherited(&old, &receivers);
         let to = |receiver| Route::to(receiver, resource, &self.pool, inherited);
-        self.current = receivers.into_iter().map(to).collect();
+        self.current = receivers.into_iter().filter_map(to).collect();
         if inherited.is_none() {
             for route in &old {
                 match route {
@@ -101,6 +103,11 @@ impl Routes {
             }
             !is_final
         });
+    }
+
+    /// Whether nothing is sent anywhere now.
+    pub(super) fn is_empty(&self) -> bool {
+        self.current.is_empty()
     }
 
     /// Whether anybody wants protobuf.
@@ -222,11 +229,12 @@ impl Routes {
 }
 
 impl Route {
-    fn to(receiver: Receiver, resource: &EncodedResource, pool: &Rc<Pool>, old: Option<&ExportQueue>) -> Self {
+    fn to(receiver: Receiver, resource: &EncodedResource, pool: &Rc<Pool>, old: Option<&ExportQueue>) -> Option<Self> {
         match receiver {
-            Receiver::Console(format) => Route::Console(format, Arc::default()),
-            Receiver::Plugged(plugged) => Route::Plugged(CustomExporter::start(plugged, resource)),
-            Receiver::Otlp(otlp) => Route::Queue(ExportQueue::start(otlp, pool, old)),
+            Receiver::Console(format) => Some(Route::Console(format, Arc::default())),
+            Receiver::Plugged(plugged) => Some(Route::Plugged(CustomExporter::start(plugged, resource))),
+            Receiver::Otlp(otlp) => Some(Route::Queue(ExportQueue::start(otlp, pool, old))),
+            Receiver::Prometheus(_) => None,
         }
     }
 

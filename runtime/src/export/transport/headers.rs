@@ -5,10 +5,11 @@ use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
 
 use super::address;
 use super::error::TargetError;
+use super::rotating::Rotating;
 use crate::base::secret::Secret;
-use crate::config::Otlp;
+use crate::config::{HeaderSource, Otlp};
 
-const AGENT: &str = concat!("OTel-OTLP-Exporter-Rust/", env!("CARGO_PKG_VERSION"));
+pub(super) const AGENT: &str = concat!("OTel-OTLP-Exporter-Rust/", env!("CARGO_PKG_VERSION"));
 
 /// What the protocol sets; another value would make requests that nobody can read.
 const RESERVED: [&str; 11] = [
@@ -25,25 +26,31 @@ const RESERVED: [&str; 11] = [
     "upgrade",
 ];
 
-/// The user's headers, and ours where the user has none of that name.
-pub(super) fn build(target: &Otlp) -> Result<HeaderMap, TargetError> {
-    let mut headers = HeaderMap::new();
-    for (place, (name, secret)) in (1..).zip(&target.headers) {
+/// The user's headers, and ours where the user has none of that name; and those whose values change.
+pub(super) fn build(target: &Otlp) -> Result<(HeaderMap, Vec<Rotating>), TargetError> {
+    let (mut headers, mut rotating) = (HeaderMap::new(), Vec::new());
+    for (place, (name, source)) in (1..).zip(&target.headers) {
         let parsed = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| TargetError::HeaderName(place))?;
         if RESERVED.contains(&parsed.as_str()) {
             return Err(TargetError::ReservedHeader(parsed.to_string()));
         }
-        let value = value(secret).ok_or_else(|| TargetError::HeaderValue(parsed.to_string()))?;
-        headers.append(parsed, value);
+        match source {
+            HeaderSource::Fixed(secret) => {
+                let value = value(secret).ok_or_else(|| TargetError::HeaderValue(parsed.to_string()))?;
+                headers.append(parsed, value);
+            }
+            HeaderSource::File(path) => rotating.push(Rotating::from_file(parsed, path.clone())),
+            HeaderSource::Callback(callback) => rotating.push(Rotating::from_callback(parsed, callback.clone())),
+        }
     }
     if let Some(authorization) = address::authorization(&target.endpoint).as_ref().and_then(value) {
         headers.entry(AUTHORIZATION).or_insert(authorization);
     }
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
-    Ok(headers)
+    Ok((headers, rotating))
 }
 
-fn value(secret: &Secret) -> Option<HeaderValue> {
+pub(super) fn value(secret: &Secret) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_bytes(secret.reveal().trim().as_bytes()).ok()?;
     // Such a value does not print and stays out of the tables of HTTP/2.
     value.set_sensitive(true);
@@ -61,13 +68,14 @@ mod tests {
         let target = Otlp {
             protocol: Protocol::Grpc,
             endpoint: url.parse::<Endpoint>().unwrap().into(),
-            headers: headers.iter().map(|(name, value)| (name.to_string(), Secret::new(*value))).collect(),
+            headers: headers.iter().map(|(name, value)| (name.to_string(), Secret::new(*value).into())).collect(),
+            proxy: None,
             compression: Compression::None,
             timeout: Duration::ZERO,
             tls: TlsFiles::default(),
         };
         let printed = match build(&target) {
-            Ok(headers) => {
+            Ok((headers, _)) => {
                 assert!(!format!("{headers:?}{target:?}").contains("sesame"));
                 let print = |(name, value): (&HeaderName, &HeaderValue)| {
                     format!("{name}={}", String::from_utf8_lossy(value.as_bytes()).replace(AGENT, "ours"))

@@ -26,6 +26,7 @@ const SPOKEN: &str = "HTTP/1.1";
 
 /// Sends requests over one connection.
 pub(super) struct Client {
+    /// The path, or the whole address if a proxy reads the requests.
     path: Uri,
     headers: HeaderMap,
     form: Form,
@@ -39,7 +40,8 @@ struct Connection {
 }
 
 impl Client {
-    pub(super) fn new(uri: &Uri, protocol: Protocol, mut headers: HeaderMap, gzip: bool) -> Self {
+    /// `whole` has each request name the whole address, as a proxy needs it.
+    pub(super) fn new(uri: &Uri, protocol: Protocol, mut headers: HeaderMap, gzip: bool, whole: bool) -> Self {
         let json = protocol == Protocol::HttpJson;
         let media = if json { "application/json" } else { "application/x-protobuf" };
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
@@ -49,7 +51,7 @@ impl Client {
         if let Some(Ok(host)) = uri.authority().map(|authority| HeaderValue::from_str(authority.as_str())) {
             headers.insert(HOST, host);
         }
-        let path = uri.path_and_query().cloned().map(Uri::from).unwrap_or_default();
+        let path = uri.path_and_query().filter(|_| !whole).cloned().map_or_else(|| uri.clone(), Uri::from);
         let form = if json { Form::Json } else { Form::Protobuf };
         Client { path, headers, form, gzip, connection: None }
     }
@@ -57,6 +59,10 @@ impl Client {
     /// A request without items.
     pub(super) fn nothing(&self) -> Bytes {
         Bytes::from_static(if self.form == Form::Json { b"{}" } else { b"" })
+    }
+
+    pub(super) fn headers(&mut self) -> &mut HeaderMap {
+        &mut self.headers
     }
 
     pub(super) fn is_connected(&self) -> bool {

@@ -10,6 +10,7 @@ mod backoff;
 mod connect;
 mod error;
 mod failure;
+mod files;
 #[cfg(feature = "grpc")]
 mod grpc;
 mod gzip;
@@ -17,7 +18,9 @@ mod headers;
 mod hint;
 mod http;
 pub(crate) mod proto;
+mod proxy;
 mod redact;
+mod rotating;
 mod sent;
 mod status;
 mod stream;
@@ -34,15 +37,20 @@ mod tests;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hyper::HeaderMap;
+use hyper::header::PROXY_AUTHORIZATION;
 
 use self::connect::Connector;
 use self::failure::Failure;
+use self::proxy::Proxy;
 use self::redact::Redact;
+use self::rotating::Rotating;
 
 pub(crate) use self::backoff::Backoff;
 pub(crate) use self::error::TargetError;
 pub(crate) use self::sent::{Probe, Sent};
 
+use crate::base::secret::Secret;
 use crate::config::{Compression, Otlp, Protocol, Signal, TlsFiles};
 
 /// The longest answer that is read; a receiver has little to say.
@@ -56,6 +64,7 @@ pub(crate) struct Transport {
     wire: Wire,
     connector: Box<Connector>,
     redact: Redact,
+    rotating: Vec<Rotating>,
     timeout: Duration,
     /// A send was begun and did not end, because its caller dropped it. Its connection cannot be used any more.
     unfinished: bool,
@@ -72,7 +81,13 @@ impl Transport {
     #[cfg_attr(not(feature = "grpc"), expect(unused_variables, reason = "only gRPC has a path for each signal"))]
     pub(crate) fn new(target: &Otlp, signal: Signal) -> Result<Self, TargetError> {
         let uri = address::uri(&target.endpoint)?;
-        let (headers, gzip) = (headers::build(target)?, target.compression == Compression::Gzip);
+        let ((mut headers, rotating), gzip) = (headers::build(target)?, target.compression == Compression::Gzip);
+        let whole = proxy::reads_requests(target);
+        if let Some(authorization) =
+            target.proxy.as_ref().filter(|_| whole).and_then(|proxy| proxy::authorization(proxy))
+        {
+            headers.insert(PROXY_AUTHORIZATION, authorization);
+        }
         let tls = if address::is_tls(&target.endpoint) { Some(secure(target)?) } else { None };
         let timeout = if target.timeout.is_zero() { Duration::MAX } else { target.timeout };
         let wire = match target.protocol {
@@ -80,25 +95,27 @@ impl Transport {
             Protocol::Grpc => return Err(TargetError::NeedsFeature("the protocol `grpc`", "grpc")),
             #[cfg(feature = "grpc")]
             Protocol::Grpc => Wire::Grpc(Box::new(grpc::Client::new(uri, signal, headers, gzip, timeout)?)),
-            protocol => Wire::Http(Box::new(http::Client::new(&uri, protocol, headers, gzip))),
+            protocol => Wire::Http(Box::new(http::Client::new(&uri, protocol, headers, gzip, whole))),
         };
         Ok(Transport {
             wire,
-            connector: Box::new(Connector::new(&target.endpoint, tls, timeout)),
+            connector: Box::new(Connector::new(&target.endpoint, tls, Proxy::new(target)?, timeout)),
             redact: Redact::new(target),
+            rotating,
             timeout,
             unfinished: false,
         })
     }
 
-    /// Reads the certificate files now, so that a mistake in them shows at the start and not at the first batch.
+    /// Reads the files of certificates and headers now, so that a mistake in them shows at the start and not at the first batch.
     pub(crate) fn check_files(&mut self) -> Result<(), String> {
-        self.connector.check_files()
+        self.connector.check_files()?;
+        self.rotating.iter_mut().try_for_each(Rotating::check)
     }
 
-    /// What is wrong with certificate files that changed; those before them are in use meanwhile.
-    pub(crate) fn files_problem(&self) -> Option<&str> {
-        self.connector.files_problem()
+    /// What is wrong with certificates or header values that changed; those before them are in use meanwhile.
+    pub(crate) fn files_problem(&self) -> Option<String> {
+        self.connector.files_problem().or_else(|| self.rotating.iter().find_map(Rotating::problem))
     }
 
     /// Sends one encoded request. Whoever wants to send it again keeps a clone of the `Bytes`, which costs nothing.
@@ -140,6 +157,15 @@ impl Transport {
     }
 
     async fn attempt(&mut self, body: Bytes) -> Sent {
+        for header in &mut self.rotating {
+            if let Err(failure) = header.refresh(self.wire.headers()).await {
+                return failure.into();
+            }
+        }
+        if !self.rotating.is_empty() {
+            let values: Vec<Secret> = self.rotating.iter().filter_map(Rotating::value).cloned().collect();
+            self.redact.update(&values);
+        }
         let reused = self.wire.is_connected();
         let first = self.once(body.clone()).await;
         let outcome = match first {
@@ -176,10 +202,19 @@ fn secure(target: &Otlp) -> Result<tls::Tls, TargetError> {
     if client_certificate.is_some() != client_key.is_some() {
         return Err(TargetError::HalfClientCertificate);
     }
-    tls::Tls::new(target)
+    let protocol: &[u8] = if target.protocol == Protocol::Grpc { b"h2" } else { b"http/1.1" };
+    tls::Tls::new("an endpoint with `https`", &target.tls, protocol)
 }
 
 impl Wire {
+    fn headers(&mut self) -> &mut HeaderMap {
+        match self {
+            Wire::Http(client) => client.headers(),
+            #[cfg(feature = "grpc")]
+            Wire::Grpc(client) => client.headers(),
+        }
+    }
+
     fn is_connected(&self) -> bool {
         match self {
             Wire::Http(client) => client.is_connected(),

@@ -2,25 +2,23 @@
 
 use std::convert::Infallible;
 
-use tokio::net::TcpStream;
-
 use super::error::TargetError;
 use super::stream::Stream;
-use crate::config::Otlp;
+use crate::config::TlsFiles;
 
 /// There is none.
 pub(super) struct Tls(Infallible);
 
 impl Tls {
-    pub(super) fn new(_: &Otlp) -> Result<Self, TargetError> {
-        Err(TargetError::NeedsFeature("an endpoint with `https`", "tls"))
+    pub(super) fn new(what: &'static str, _: &TlsFiles, _: &'static [u8]) -> Result<Self, TargetError> {
+        Err(TargetError::NeedsFeature(what, "tls"))
     }
 
     pub(super) fn changed(&self) -> bool {
         match self.0 {}
     }
 
-    pub(super) fn problem(&self) -> Option<&str> {
+    pub(super) fn problem(&self) -> Option<String> {
         match self.0 {}
     }
 
@@ -30,6 +28,6 @@ impl Tls {
 }
 
 #[expect(clippy::unused_async, reason = "as with TLS")]
-pub(super) async fn handshake(config: Infallible, _: &str, _: TcpStream) -> Result<Stream, String> {
+pub(super) async fn handshake(config: Infallible, _: &str, _: Stream) -> Result<Stream, String> {
     match config {}
 }

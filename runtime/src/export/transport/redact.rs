@@ -2,7 +2,7 @@
 
 use super::address;
 use crate::base::secret::Secret;
-use crate::config::Otlp;
+use crate::config::{HeaderSource, Otlp};
 
 /// Shorter values are no secrets, and words of the text would be lost with them.
 const SHORTEST: usize = 4;
@@ -11,12 +11,29 @@ const SHORTEST: usize = 4;
 const LONGEST: usize = 300;
 
 /// Knows what must not be shown.
-pub(super) struct Redact(Vec<Secret>);
+pub(super) struct Redact {
+    /// What the target's settings hold.
+    fixed: Vec<Secret>,
+    /// Those, and the present values of headers that change.
+    all: Vec<Secret>,
+}
 
 impl Redact {
     pub(super) fn new(target: &Otlp) -> Self {
-        let of_endpoint = address::secrets(&target.endpoint);
-        let values = target.headers.iter().map(|(_, value)| value).chain(&of_endpoint);
+        let mut fixed = address::secrets(&target.endpoint);
+        fixed.extend(target.proxy.iter().flat_map(|proxy| address::secrets(proxy)));
+        fixed.extend(target.headers.iter().filter_map(|(_, source)| match source {
+            HeaderSource::Fixed(value) => Some(value.clone()),
+            HeaderSource::File(_) | HeaderSource::Callback(_) => None,
+        }));
+        let mut redact = Redact { fixed, all: Vec::new() };
+        redact.update(&[]);
+        redact
+    }
+
+    /// Takes the present values of headers that change.
+    pub(super) fn update(&mut self, rotating: &[Secret]) {
+        let values = self.fixed.iter().chain(rotating);
         let mut secrets: Vec<Secret> = Vec::new();
         for value in values.filter(|value| value.reveal().len() >= SHORTEST) {
             secrets.push(value.clone());
@@ -29,13 +46,13 @@ impl Redact {
         }
         // A secret that contains another goes first, else its rest would stay.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.reveal().len()));
-        Redact(secrets)
+        self.all = secrets;
     }
 
     /// The text on one line, of bounded length, without secrets.
     pub(super) fn apply(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for secret in &self.0 {
+        for secret in &self.all {
             if text.contains(secret.reveal()) {
                 text = text.replace(secret.reveal(), "[secret]");
             }
@@ -61,10 +78,11 @@ mod tests {
             protocol: Protocol::HttpProtobuf,
             endpoint: "http://ann:hun%40ter2@host/?key=querykey".parse::<Endpoint>().unwrap().into(),
             headers: vec![
-                ("authorization".into(), Secret::new("Bearer sesame")),
-                ("x-flag".into(), Secret::new("1")),
-                ("x-long".into(), Secret::new("sesame-and-more")),
+                ("authorization".into(), Secret::new("Bearer sesame").into()),
+                ("x-flag".into(), Secret::new("1").into()),
+                ("x-long".into(), Secret::new("sesame-and-more").into()),
             ],
+            proxy: None,
             compression: Compression::None,
             timeout: Duration::ZERO,
             tls: TlsFiles::default(),

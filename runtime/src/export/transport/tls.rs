@@ -1,11 +1,8 @@
 //! Certificates from files, read again when they change.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
-use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
@@ -14,9 +11,10 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::error::TargetError;
 use super::failure::innermost;
+use super::files::{Stamp, shown, stamp};
 use super::stream::Stream;
 use crate::base::secret::Masked;
-use crate::config::{Otlp, Protocol, TlsFiles};
+use crate::config::TlsFiles;
 
 /// Whom to trust and who we are. The last files that could be read stay in use while new ones cannot.
 pub(super) struct Tls {
@@ -29,13 +27,10 @@ pub(super) struct Tls {
     problem: Option<String>,
 }
 
-type Stamp = Option<(SystemTime, u64)>;
-
 impl Tls {
-    pub(super) fn new(target: &Otlp) -> Result<Self, TargetError> {
-        let files = target.tls.clone();
-        let protocol: &[u8] = if target.protocol == Protocol::Grpc { b"h2" } else { b"http/1.1" };
-        Ok(Tls { files, protocol, loaded: None, stamps: Vec::new(), problem: None })
+    /// Prepares to speak this protocol over TLS. `_what` names who needs it, for builds without TLS.
+    pub(super) fn new(_what: &'static str, files: &TlsFiles, protocol: &'static [u8]) -> Result<Self, TargetError> {
+        Ok(Tls { files: files.clone(), protocol, loaded: None, stamps: Vec::new(), problem: None })
     }
 
     /// Whether a file is another than the one that was read.
@@ -43,8 +38,8 @@ impl Tls {
         self.loaded.is_some() && self.stamps() != self.stamps
     }
 
-    pub(super) fn problem(&self) -> Option<&str> {
-        self.problem.as_deref()
+    pub(super) fn problem(&self) -> Option<String> {
+        self.problem.as_ref().map(|problem| format!("{problem}; using the previous certificates"))
     }
 
     /// What a connection needs, read now if it was not yet or if a file changed.
@@ -73,7 +68,7 @@ impl Tls {
         let TlsFiles { ca, client_certificate, client_key } = &self.files;
         [ca, client_certificate, client_key]
             .into_iter()
-            .map(|file| stamp(file.as_ref().map(|file| file.as_path())))
+            .map(|file| file.as_ref().and_then(|file| stamp(file)))
             .collect()
     }
 
@@ -100,23 +95,13 @@ impl Tls {
 }
 
 /// Makes a connection secure.
-pub(super) async fn handshake(config: Arc<ClientConfig>, host: &str, stream: TcpStream) -> Result<Stream, String> {
+pub(super) async fn handshake(config: Arc<ClientConfig>, host: &str, stream: Stream) -> Result<Stream, String> {
     let name = ServerName::try_from(host.to_owned())
         .map_err(|_| "TLS: no certificate can be for this host name".to_owned())?;
     match TlsConnector::from(config).connect(name, stream).await {
         Ok(stream) => Ok(Box::new(stream)),
         Err(error) => Err(format!("TLS: {}", innermost(&error))),
     }
-}
-
-/// The name of a file, unless it came from a variable.
-fn shown(file: &Masked<PathBuf>) -> Masked<String> {
-    file.clone().map(|file| file.display().to_string())
-}
-
-fn stamp(file: Option<&Path>) -> Stamp {
-    let metadata = fs::metadata(file?).ok()?;
-    Some((metadata.modified().ok()?, metadata.len()))
 }
 
 fn roots_of(file: &Masked<PathBuf>) -> Result<RootCertStore, String> {

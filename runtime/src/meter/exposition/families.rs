@@ -5,34 +5,85 @@ use std::fmt::Write as _;
 
 use super::Labels;
 use crate::declare::metric::MetricKind;
+use crate::meter::snapshot::ExemplarPoint;
+
+/// The format of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The text format of Prometheus, version 0.0.4.
+    Prometheus,
+    /// OpenMetrics 1.0.0: the same samples with units and exemplars.
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only a server negotiates it"))]
+    OpenMetrics,
+}
 
 /// All names of a text.
-#[derive(Default)]
 pub(super) struct Families {
+    pub(super) form: Form,
     all: Vec<Family>,
     /// Which one has a name, or has samples of that name.
     by_name: HashMap<String, usize>,
     left_out: Vec<String>,
 }
 
+/// What is said of a family.
+#[derive(Clone, Copy)]
+pub(super) struct Described<'a> {
+    pub(super) help: &'a str,
+    /// The unit in words, or nothing.
+    pub(super) unit: &'a str,
+    /// What the program calls it.
+    pub(super) called: &'a str,
+}
+
 /// One name and its samples.
 pub(super) struct Family {
     name: String,
     kind: &'static str,
+    unit: String,
     help: String,
     samples: String,
     series: HashSet<Labels>,
 }
 
 impl Families {
-    /// The family of this name, unless the name is taken by one of another type. `called` is what the program calls it.
-    pub(super) fn family(&mut self, name: &str, kind: MetricKind, help: &str, called: &str) -> Option<&mut Family> {
-        let kind = match kind {
-            MetricKind::Counter => "counter",
-            MetricKind::UpDownCounter | MetricKind::Gauge => "gauge",
-            MetricKind::Histogram => "histogram",
-        };
-        let suffixes: &[&str] = if kind == "histogram" { &["", "_bucket", "_sum", "_count"] } else { &[""] };
+    pub(super) fn new(form: Form) -> Self {
+        Families { form, all: Vec::new(), by_name: HashMap::new(), left_out: Vec::new() }
+    }
+
+    /// The family of this name, unless the name is taken by one of another type.
+    pub(super) fn family(&mut self, name: &str, kind: MetricKind, described: Described<'_>) -> Option<&mut Family> {
+        match (kind, self.form) {
+            (MetricKind::Counter, Form::Prometheus) => self.of_type(name, "counter", &[""], described),
+            // In OpenMetrics a counter is named without the suffix that its samples have.
+            (MetricKind::Counter, Form::OpenMetrics) => {
+                let name = name.strip_suffix("_total").unwrap_or(name);
+                self.of_type(name, "counter", &["", "_total"], described)
+            }
+            (MetricKind::UpDownCounter | MetricKind::Gauge, _) => self.of_type(name, "gauge", &[""], described),
+            (MetricKind::Histogram, _) => {
+                self.of_type(name, "histogram", &["", "_bucket", "_sum", "_count"], described)
+            }
+        }
+    }
+
+    /// The family of `target_info`, which OpenMetrics has a type for.
+    #[cfg(feature = "otlp")]
+    pub(super) fn target_info(&mut self) -> Option<&mut Family> {
+        let described = Described { help: "What is known of the process.", unit: "", called: "target_info" };
+        match self.form {
+            Form::Prometheus => self.of_type("target_info", "gauge", &[""], described),
+            Form::OpenMetrics => self.of_type("target", "info", &["", "_info"], described),
+        }
+    }
+
+    fn of_type(
+        &mut self,
+        name: &str,
+        kind: &'static str,
+        suffixes: &[&str],
+        Described { help, unit, called }: Described<'_>,
+    ) -> Option<&mut Family> {
         let names = suffixes.iter().map(|suffix| format!("{name}{suffix}"));
         let taken = names.clone().find_map(|name| self.by_name.get(&name).copied());
         let place = match taken {
@@ -47,7 +98,8 @@ impl Families {
             None => {
                 let place = self.all.len();
                 self.by_name.extend(names.map(|name| (name, place)));
-                self.all.push(Family::new(name, kind, if help.trim().is_empty() { called } else { help }));
+                let help = if help.trim().is_empty() { called } else { help };
+                self.all.push(Family::new(name, kind, escaped(help.trim(), self.form == Form::OpenMetrics), unit));
                 place
             }
         };
@@ -56,20 +108,36 @@ impl Families {
 
     pub(super) fn into_text(self) -> String {
         let mut text = String::new();
-        for Family { name, kind, help, samples, .. } in &self.all {
-            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{samples}");
+        for Family { name, kind, unit, help, samples, .. } in &self.all {
+            let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
+            // A unit is allowed only if the name ends with it.
+            if self.form == Form::OpenMetrics && name.strip_suffix(unit).is_some_and(|rest| rest.ends_with('_')) {
+                let _ = writeln!(text, "# UNIT {name} {unit}");
+            }
+            text.push_str(samples);
         }
-        for line in self.left_out {
-            let _ = writeln!(text, "{line}");
+        match self.form {
+            Form::Prometheus => self.left_out.iter().for_each(|line| _ = writeln!(text, "{line}")),
+            // It has no comments.
+            Form::OpenMetrics => text.push_str("# EOF\n"),
         }
         text
     }
 }
 
 impl Family {
-    fn new(name: &str, kind: &'static str, help: &str) -> Self {
-        let (name, help) = (name.to_owned(), escaped(help.trim(), false));
-        Family { name, kind, help, samples: String::new(), series: HashSet::new() }
+    fn new(name: &str, kind: &'static str, help: String, unit: &str) -> Self {
+        let (name, unit) = (name.to_owned(), unit.to_owned());
+        Family { name, kind, unit, help, samples: String::new(), series: HashSet::new() }
+    }
+
+    /// The suffix of samples that have none of their own.
+    pub(super) fn plain_suffix(&self, form: Form) -> &'static str {
+        match (form, self.kind) {
+            (Form::OpenMetrics, "counter") => "_total",
+            (Form::OpenMetrics, "info") => "_info",
+            _ => "",
+        }
     }
 
     /// Begins a series; false if it is there already.
@@ -80,13 +148,42 @@ impl Family {
     }
 
     pub(super) fn sample(&mut self, suffix: &str, labels: &[(String, String)], value: &str) {
+        self.sample_with(suffix, labels, value, None);
+    }
+
+    /// A sample, and the measurement that is an example of it.
+    pub(super) fn sample_with(
+        &mut self,
+        suffix: &str,
+        labels: &[(String, String)],
+        value: &str,
+        exemplar: Option<&ExemplarPoint>,
+    ) {
         let name = &self.name;
         let labels: Vec<_> =
             labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value, true))).collect();
         let _ = match labels.is_empty() {
-            true => writeln!(self.samples, "{name}{suffix} {value}"),
-            false => writeln!(self.samples, "{name}{suffix}{{{}}} {value}", labels.join(",")),
+            true => write!(self.samples, "{name}{suffix} {value}"),
+            false => write!(self.samples, "{name}{suffix}{{{}}} {value}", labels.join(",")),
         };
+        if let Some(ExemplarPoint { value, time_unix_nanos, trace_id, span_id }) = exemplar {
+            let ids = match trace_id.0 {
+                0 => String::new(),
+                _ => format!("trace_id=\"{trace_id}\",span_id=\"{span_id}\""),
+            };
+            let (seconds, millis) = (time_unix_nanos / 1_000_000_000, time_unix_nanos / 1_000_000 % 1_000);
+            let _ = write!(self.samples, " # {{{ids}}} {} {seconds}.{millis:03}", number(*value));
+        }
+        self.samples.push('\n');
+    }
+}
+
+/// A number as both formats want it.
+pub(super) fn number(number: f64) -> String {
+    match number {
+        f64::INFINITY => "+Inf".to_owned(),
+        f64::NEG_INFINITY => "-Inf".to_owned(),
+        number => number.to_string(),
     }
 }
 

@@ -5,11 +5,12 @@
 
 mod families;
 
-use self::families::{Families, Family};
-use crate::declare::metric::{MetricKind, label_name, plain, translate};
+pub(crate) use self::families::Form;
+use self::families::{Described, Families, Family, number};
+use crate::declare::metric::{MetricKind, label_name, plain, translate, unit_name};
 use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
-use crate::meter::snapshot::{ExponentialPoint, HistogramPoint, MetricPoints, PointValue, Snapshot};
+use crate::meter::snapshot::{ExemplarPoint, ExponentialPoint, HistogramPoint, MetricPoints, PointValue, Snapshot};
 
 /// Labels with their values.
 type Labels = Vec<(String, String)>;
@@ -36,18 +37,17 @@ impl Snapshot {
     /// # Ok::<(), tracecast::MetricsError>(())
     /// ```
     pub fn to_prometheus(&self) -> String {
-        let mut families = Families::default();
+        let mut families = Families::new(Form::Prometheus);
         self.write(&mut families);
         families.into_text()
     }
 
-    /// The same text with the resource in front, as the metric `target_info`.
+    /// The points with the resource in front, as the metric `target_info`, in one of the formats that Prometheus reads.
     #[cfg(feature = "otlp")]
-    pub(crate) fn to_prometheus_about(&self, resource: &[(String, OwnedValue)]) -> String {
-        let mut families = Families::default();
-        let help = "What is known of the process.";
-        if let Some(family) = families.family("target_info", MetricKind::Gauge, help, "target_info") {
-            write_point(family, joined(texts(resource)), &PointValue::U64(1));
+    pub(crate) fn to_scraped(&self, form: Form, resource: &[(String, OwnedValue)]) -> String {
+        let mut families = Families::new(form);
+        if let Some(family) = families.target_info() {
+            write_point(form, family, joined(texts(resource)), &PointValue::U64(1));
         }
         self.write(&mut families);
         families.into_text()
@@ -61,10 +61,12 @@ impl Snapshot {
 
 fn write_metric(families: &mut Families, metric: &MetricPoints) {
     let name = translated(&metric.name, &metric.unit, metric.kind);
-    let Some(family) = families.family(&name, metric.kind, &metric.description, &metric.name) else { return };
+    let (form, unit) = (families.form, unit_name(&metric.unit, metric.kind));
+    let described = Described { help: &metric.description, unit: &unit, called: &metric.name };
+    let Some(family) = families.family(&name, metric.kind, described) else { return };
     for point in &metric.points {
         let labels = texts(&point.labels).chain(metric.scope.iter().flat_map(|scope| of_scope(scope)));
-        write_point(family, joined(labels), &point.value);
+        write_point(form, family, joined(labels), &point.value);
     }
 }
 
@@ -107,7 +109,7 @@ fn joined(labels: impl Iterator<Item = (String, String)>) -> Labels {
     joined
 }
 
-fn write_point(family: &mut Family, mut labels: Labels, value: &PointValue) {
+fn write_point(form: Form, family: &mut Family, mut labels: Labels, value: &PointValue) {
     if matches!(value, PointValue::Histogram(_) | PointValue::Exponential(_)) {
         // The buckets of a histogram have a label of this name.
         labels.iter_mut().filter(|(name, _)| name == "le").for_each(|(name, _)| *name = "exported_le".to_owned());
@@ -115,18 +117,34 @@ fn write_point(family: &mut Family, mut labels: Labels, value: &PointValue) {
     if !family.begin(&labels) {
         return;
     }
+    let plain = family.plain_suffix(form);
     match value {
-        PointValue::U64(value) => family.sample("", &labels, &value.to_string()),
-        PointValue::I64(value) => family.sample("", &labels, &value.to_string()),
-        PointValue::F64(value) => family.sample("", &labels, &number(*value)),
+        PointValue::U64(value) => family.sample(plain, &labels, &value.to_string()),
+        PointValue::I64(value) => family.sample(plain, &labels, &value.to_string()),
+        PointValue::F64(value) => family.sample(plain, &labels, &number(*value)),
         PointValue::Histogram(point) => {
-            let HistogramPoint { bounds, counts, count, sum, .. } = point;
-            buckets(family, &labels, bounds.iter().copied().zip(counts.iter().copied()), *count, *sum);
+            let HistogramPoint { bounds, counts, count, sum, exemplars, .. } = point;
+            let totals = Totals { count: *count, sum: *sum, exemplars: with_examples(form, exemplars) };
+            buckets(family, &labels, bounds.iter().copied().zip(counts.iter().copied()), &totals);
         }
         PointValue::Exponential(point) => {
-            buckets(family, &labels, exponential_buckets(point), point.count, point.sum);
+            let exemplars = with_examples(form, &point.exemplars);
+            let totals = Totals { count: point.count, sum: point.sum, exemplars };
+            buckets(family, &labels, exponential_buckets(point), &totals);
         }
     }
+}
+
+/// Only OpenMetrics has a place for exemplars.
+fn with_examples(form: Form, exemplars: &[ExemplarPoint]) -> &[ExemplarPoint] {
+    if form == Form::OpenMetrics { exemplars } else { &[] }
+}
+
+/// What a histogram has besides its buckets.
+struct Totals<'a> {
+    count: u64,
+    sum: f64,
+    exemplars: &'a [ExemplarPoint],
 }
 
 /// Upper bounds of exponential buckets, ascending, with how many values each has.
@@ -146,10 +164,14 @@ fn exponential_buckets(point: &ExponentialPoint) -> impl Iterator<Item = (f64, u
 }
 
 /// Each bucket with all below it, then the sum and the count.
-fn buckets(family: &mut Family, labels: &Labels, buckets: impl Iterator<Item = (f64, u64)>, count: u64, sum: f64) {
-    let mut bucket = |bound: &str, below: u64| {
-        let labels: Vec<_> = labels.iter().cloned().chain([("le".to_owned(), bound.to_owned())]).collect();
-        family.sample("_bucket", &labels, &below.to_string());
+fn buckets(family: &mut Family, labels: &Labels, buckets: impl Iterator<Item = (f64, u64)>, totals: &Totals<'_>) {
+    let Totals { count, sum, exemplars } = *totals;
+    let mut above = f64::NEG_INFINITY;
+    let mut bucket = |bound: f64, below: u64| {
+        let labels: Vec<_> = labels.iter().cloned().chain([("le".to_owned(), number(bound))]).collect();
+        let within = |exemplar: &&ExemplarPoint| exemplar.value > above && exemplar.value <= bound;
+        family.sample_with("_bucket", &labels, &below.to_string(), exemplars.iter().find(within));
+        above = bound;
     };
     let (mut below, mut buckets) = (0, buckets.peekable());
     while let Some((bound, here)) = buckets.next() {
@@ -157,20 +179,12 @@ fn buckets(family: &mut Family, labels: &Labels, buckets: impl Iterator<Item = (
         // Bounds so near to each other, or so far out, that they are the same number are one bucket.
         let same = buckets.peek().is_some_and(|(next, _)| *next == bound);
         if bound.is_finite() && !same {
-            bucket(&number(bound), below);
+            bucket(bound, below);
         }
     }
-    bucket("+Inf", count);
+    bucket(f64::INFINITY, count);
     family.sample("_sum", labels, &number(sum));
     family.sample("_count", labels, &count.to_string());
-}
-
-fn number(number: f64) -> String {
-    match number {
-        f64::INFINITY => "+Inf".to_owned(),
-        f64::NEG_INFINITY => "-Inf".to_owned(),
-        number => number.to_string(),
-    }
 }
 
 #[cfg(test)]

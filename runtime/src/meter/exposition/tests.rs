@@ -23,9 +23,11 @@ fn labels_whose_names_become_the_same_are_one() {
 }
 
 fn text_of(point: &ExponentialPoint) -> String {
-    let mut families = Families::default();
-    let family = families.family("tc_x", MetricKind::Histogram, "X.", "tc_x").unwrap();
-    buckets(family, &Labels::new(), exponential_buckets(point), point.count, point.sum);
+    let mut families = Families::new(Form::Prometheus);
+    let described = Described { help: "X.", unit: "", called: "tc_x" };
+    let family = families.family("tc_x", MetricKind::Histogram, described).unwrap();
+    let totals = Totals { count: point.count, sum: point.sum, exemplars: &[] };
+    buckets(family, &Labels::new(), exponential_buckets(point), &totals);
     families.into_text().replace("# HELP tc_x X.\n# TYPE tc_x histogram\n", "")
 }
 
@@ -79,11 +81,12 @@ fn bounds_that_no_number_can_tell_apart_are_one() {
 
 #[test]
 fn a_name_has_one_type_and_a_series_comes_once() {
-    let mut families = Families::default();
+    let mut families = Families::new(Form::Prometheus);
+    let described = Described { help: "", unit: "", called: "its.name" };
     let mut add = |name: &str, kind, labels: &[(&str, &str)], value| {
-        if let Some(family) = families.family(name, kind, "", "its.name") {
+        if let Some(family) = families.family(name, kind, described) {
             let labels = labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-            write_point(family, labels.collect(), &PointValue::U64(value));
+            write_point(Form::Prometheus, family, labels.collect(), &PointValue::U64(value));
         }
     };
     add("x", MetricKind::Gauge, &[("a", "1"), ("b", "2")], 1);

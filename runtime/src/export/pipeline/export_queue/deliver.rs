@@ -35,7 +35,7 @@ impl Worker {
             };
             self_metrics::sent(self.signal, outcome(&sent), began.elapsed());
             if let Some(problem) = transport.files_problem() {
-                self.failures.complain("files", &format!("{problem}; using the previous certificates"));
+                self.failures.complain("files", &problem);
             }
             match sent {
                 Sent::Accepted { rejected, message } => {

@@ -47,6 +47,7 @@ impl Backend {
         let target = Otlp {
             protocol,
             endpoint: self.url.parse::<Endpoint>().unwrap().into(),
+            proxy: None,
             headers: Vec::new(),
             tls: TlsFiles::default(),
             compression: Compression::None,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::mpsc::{UnboundedReceiver, WeakUnboundedSender};
 
 use super::activity::Activity;
 use super::losses::Losses;
@@ -15,6 +15,7 @@ use super::points::Points;
 #[cfg(feature = "logs")]
 use super::records::{RecordContent, Records};
 use super::route::Routes;
+use super::scraping::Scraping;
 use super::signal_pipeline::{AnyPipeline, Found, Pipeline};
 use super::spans::{Spans, Waiting};
 use super::{Change, Command, Plan, Progress};
@@ -45,6 +46,7 @@ pub(super) struct Pipelines {
     points: Pipeline<Points>,
     #[cfg(feature = "logs")]
     records: Pipeline<Records>,
+    scraping: Scraping,
 }
 
 /// The last flush.
@@ -55,10 +57,15 @@ struct Last {
 }
 
 impl Pipelines {
-    pub(super) fn new(plan: Plan, latest: Arc<Mutex<Progress>>, activity: Arc<Activity>) -> Self {
+    pub(super) fn new(
+        plan: Plan,
+        latest: Arc<Mutex<Progress>>,
+        activity: Arc<Activity>,
+        commands: WeakUnboundedSender<Command>,
+    ) -> Self {
         #[cfg_attr(not(feature = "logs"), expect(unused_variables, reason = "there are no logs"))]
         let Plan { resource, redact, memory_limit, log_queue } = plan;
-        let pool = Pool::within(memory_limit);
+        let (pool, scraping) = (Pool::within(memory_limit), Scraping::new(&resource, commands));
         let spans = Pipeline::new(Spans::new(redact.clone()), Waiting::new(&resource), resource.clone(), pool.clone());
         #[cfg(feature = "logs")]
         let records = {
@@ -75,6 +82,7 @@ impl Pipelines {
             points,
             #[cfg(feature = "logs")]
             records,
+            scraping,
         }
     }
 
@@ -140,7 +148,7 @@ impl Pipelines {
                     next_take = tokio::time::Instant::now() + self.pause(found);
                 }
                 () = filling => next_take = tokio::time::Instant::now(),
-                _ = collect.tick(), if self.points.source.is_on() => self.collect(Duration::MAX),
+                _ = collect.tick(), if self.points.is_pushed() => self.collect(Duration::MAX),
             }
         }
     }
@@ -162,10 +170,16 @@ impl Pipelines {
     fn change(&mut self, change: Change) {
         match change {
             Change::Traces(traces) => self.spans.change(traces),
-            Change::Metrics(metrics) => self.points.change(metrics),
+            Change::Metrics(mut metrics) => {
+                self.scraping.change(&mut metrics);
+                self.points.change(metrics);
+            }
             #[cfg(feature = "logs")]
             Change::Logs(logs) => self.records.change(logs),
-            Change::Pause(Signal::Metrics, paused) => self.points.source.paused = paused,
+            Change::Pause(Signal::Metrics, paused) => {
+                self.points.source.paused = paused;
+                self.scraping.pause(paused);
+            }
             // Spans and records that were made before are still taken.
             Change::Pause(..) => {}
         }

@@ -96,6 +96,10 @@ impl Client {
         Ok(Client { uri, headers, gzip, connection: None })
     }
 
+    pub(super) fn headers(&mut self) -> &mut HeaderMap {
+        &mut self.headers
+    }
+
     pub(super) fn is_connected(&self) -> bool {
         self.connection.is_some()
     }

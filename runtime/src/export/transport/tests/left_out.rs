@@ -8,7 +8,7 @@ use crate::config::{Compression, Endpoint, Otlp, Protocol, Signal, TlsFiles};
 fn refused(protocol: Protocol, url: &str) -> String {
     let endpoint = url.parse::<Endpoint>().unwrap().into();
     let (tls, compression, timeout) = (TlsFiles::default(), Compression::None, Duration::ZERO);
-    let target = Otlp { protocol, endpoint, headers: Vec::new(), tls, compression, timeout };
+    let target = Otlp { protocol, endpoint, proxy: None, headers: Vec::new(), tls, compression, timeout };
     Transport::new(&target, Signal::Traces).err().unwrap().to_string()
 }
 

@@ -4,12 +4,14 @@ mod connections;
 mod fuzz;
 mod grpc;
 mod http;
+mod proxy;
+mod rotating;
 mod server;
 mod tls;
 
 use std::time::Duration;
 
-use super::{Sent, Transport};
+use super::{Probe, Sent, Transport};
 use crate::base::secret::Secret;
 use crate::config::{Compression, Endpoint, Otlp, Protocol, Signal, TlsFiles};
 
@@ -17,10 +19,10 @@ use crate::config::{Compression, Endpoint, Otlp, Protocol, Signal, TlsFiles};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn target(protocol: Protocol, url: String) -> Otlp {
-    let headers = vec![("x-key".to_owned(), Secret::new("sesame"))];
+    let headers = vec![("x-key".to_owned(), Secret::new("sesame").into())];
     let endpoint = url.parse::<Endpoint>().unwrap().into();
     let (tls, compression) = (TlsFiles::default(), Compression::None);
-    Otlp { protocol, endpoint, headers, tls, compression, timeout: PATIENCE }
+    Otlp { protocol, endpoint, proxy: None, headers, tls, compression, timeout: PATIENCE }
 }
 
 fn transport(target: &Otlp) -> Transport {

@@ -19,13 +19,13 @@ use crate::base::secret::Masked;
 const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
 
 /// An authority, with a folder for its files.
-struct Authority {
+pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     folder: PathBuf,
 }
 
 impl Authority {
-    fn new() -> Authority {
+    pub(super) fn new() -> Authority {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("tracecast-tls-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
         let folder = std::env::temp_dir().join(name);
@@ -56,12 +56,27 @@ impl Authority {
         (write("client.pem", &certificate.pem()), write("client.key", &key.serialize_pem()))
     }
 
-    fn files(&self) -> TlsFiles {
+    pub(super) fn files(&self) -> TlsFiles {
         TlsFiles::default().with_ca(self.folder.join("ca.pem"))
     }
 
     /// Serves the protocol with a certificate for `name`, to clients with a certificate of ours or to all.
-    async fn serve(&self, protocol: Protocol, name: &str, clients: bool) -> Server {
+    pub(super) async fn serve(&self, protocol: Protocol, name: &str, clients: bool) -> Server {
+        let acceptor = self.acceptor(protocol, name, clients);
+        Server::start(move |_, stream| {
+            let acceptor = acceptor.clone();
+            async move {
+                let Ok(stream) = acceptor.accept(stream).await else { return };
+                match protocol {
+                    Protocol::Grpc => Script::new(Reply::grpc(b"", 0)).http2(stream).await,
+                    _ => Script::new(Reply::http(200)).http1(stream).await,
+                }
+            }
+        })
+        .await
+    }
+
+    pub(super) fn acceptor(&self, protocol: Protocol, name: &str, clients: bool) -> TlsAcceptor {
         let (certificate, key) = self.issue(name);
         let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -75,18 +90,7 @@ impl Authority {
         let mut config = builder.with_single_cert(vec![certificate.der().clone()], key).unwrap();
         let protocols: &[u8] = if protocol == Protocol::Grpc { b"h2" } else { b"http/1.1" };
         config.alpn_protocols = vec![protocols.to_vec()];
-        let acceptor = TlsAcceptor::from(Arc::new(config));
-        Server::start(move |_, stream| {
-            let acceptor = acceptor.clone();
-            async move {
-                let Ok(stream) = acceptor.accept(stream).await else { return };
-                match protocol {
-                    Protocol::Grpc => Script::new(Reply::grpc(b"", 0)).http2(stream).await,
-                    _ => Script::new(Reply::http(200)).http1(stream).await,
-                }
-            }
-        })
-        .await
+        TlsAcceptor::from(Arc::new(config))
     }
 }
 

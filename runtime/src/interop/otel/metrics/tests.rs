@@ -17,6 +17,7 @@ use crate::declare::metric::MetricKind;
 use crate::declare::value::OwnedValue;
 use crate::encode::resource::EncodedResource;
 use crate::encode::{json, metrics as encode};
+use crate::meter::exposition::Form;
 use crate::meter::snapshot::{MetricPoints, PointValue, Snapshot, Temporality as Ours};
 
 /// The global provider is one for all tests.
@@ -527,7 +528,7 @@ fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
     }
     let snapshot = snapshot([captured.metrics, meters.scrape(PATIENCE)].concat());
     let resource = [("service.name".to_owned(), OwnedValue::Str("daemon \"7\"".into()))];
-    let text = snapshot.to_prometheus_about(&resource);
+    let text = snapshot.to_scraped(Form::Prometheus, &resource);
     for line in [
         "target_info{service_name=\"daemon \\\"7\\\"\"} 1",
         "tc_export_requests_total{signal=\"logs\",outcome=\"ok\"} 1",
@@ -573,7 +574,7 @@ fn promtool_has_nothing_to_say() {
     meter.i64_up_down_counter("http.server.active_requests").build().add(1, &[]);
     meter.f64_gauge("system.cpu.utilization").with_unit("1").build().record(0.5, &[]);
     let snapshot = snapshot([captured.metrics, meters.scrape(PATIENCE)].concat());
-    let text = snapshot.to_prometheus_about(&[("service.name".to_owned(), OwnedValue::Str("daemon".into()))]);
+    let text = snapshot.to_scraped(Form::Prometheus, &[("service.name".to_owned(), OwnedValue::Str("daemon".into()))]);
     assert!(
         text.contains("http_server_request_duration_seconds_bucket{otel_scope_name=\"lib\",le=\"5\"} 1\n"),
         "{text}"

@@ -1,0 +1,74 @@
+//! Serves metrics to scrapers, as long as they are among the receivers of metrics.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::WeakUnboundedSender;
+
+use super::points::Readings;
+use super::route::Receiver;
+use super::signal_pipeline::Setup;
+use super::{Command, settle};
+use crate::config::ScrapeAddress;
+use crate::declare::value::OwnedValue;
+use crate::encode::resource::EncodedResource;
+use crate::export::scrape::{Scraped, Serve, Server};
+use crate::export::self_metrics;
+
+/// The server for scrapers, and what it takes to start it.
+pub(super) struct Scraping {
+    resource: Arc<[(String, OwnedValue)]>,
+    commands: WeakUnboundedSender<Command>,
+    scraped: Option<Arc<Scraped>>,
+    address: Option<ScrapeAddress>,
+    paused: bool,
+    server: Option<Server>,
+}
+
+impl Scraping {
+    pub(super) fn new(resource: &EncodedResource, commands: WeakUnboundedSender<Command>) -> Self {
+        let resource = resource.attributes.clone().into();
+        Scraping { resource, commands, scraped: None, address: None, paused: false, server: None }
+    }
+
+    /// Takes the address of scrapers out of the receivers, which are left with those that metrics are sent to.
+    pub(super) fn change(&mut self, setup: &mut Setup<Readings>) {
+        if let Some(readings) = &setup.feed {
+            self.scraped = Some(readings.scraped.clone());
+        }
+        if let Some(receivers) = &mut setup.receivers {
+            self.address = None;
+            receivers.retain(|receiver| match receiver {
+                Receiver::Prometheus(address) => {
+                    self.address = Some(address.clone());
+                    false
+                }
+                _ => true,
+            });
+        }
+        self.apply();
+    }
+
+    /// Closes the port while metrics are paused: numbers that stand still would look like those of now.
+    pub(super) fn pause(&mut self, paused: bool) {
+        self.paused = paused;
+        self.apply();
+    }
+
+    fn apply(&mut self) {
+        let address = self.address.as_ref().filter(|_| !self.paused);
+        if self.server.as_ref().map(|server| &server.address) == address {
+            return;
+        }
+        self.server = address.zip(self.scraped.as_ref()).map(|(address, scraped)| {
+            let commands = self.commands.clone();
+            // Who is served by this thread sees that it is not stuck.
+            let settle = move || {
+                self_metrics::stalled(Duration::ZERO);
+                commands.upgrade().iter().for_each(settle);
+            };
+            let (address, scraped) = (address.clone(), scraped.clone());
+            Server::start(Serve { address, scraped, resource: self.resource.clone(), settle: Arc::new(settle) })
+        });
+    }
+}

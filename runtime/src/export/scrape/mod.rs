@@ -1,0 +1,44 @@
+//! Metrics for those who scrape: a text on request, and a small server that hands it out.
+//!
+//! The server runs on the export thread and is bounded in everything that a client can influence: connections, bytes of a
+//! request, time. Texts are rendered on another thread, one at a time, so a scraper never holds up an export.
+
+mod negotiate;
+mod server;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::config::redact::Redact;
+use crate::declare::value::OwnedValue;
+use crate::encode::views::Views;
+use crate::meter::exposition::Form;
+use crate::meter::reader::Reader;
+
+pub(crate) use self::server::{Serve, Server};
+
+/// All metrics since the beginning, as text.
+pub(crate) struct Scraped {
+    pub(crate) reader: Mutex<Reader>,
+    pub(crate) views: Arc<Views>,
+    /// Raw instruments of OpenTelemetry.
+    #[cfg(feature = "otel")]
+    pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
+    pub(crate) redact: Option<Redact>,
+}
+
+/// How long a callback of a raw instrument may take.
+#[cfg(feature = "otel")]
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
+impl Scraped {
+    /// Reads all metrics, which takes as long as their callbacks do, within bounds. The resource is that of the process, as it
+    /// is sent.
+    pub(crate) fn render(&self, form: Form, resource: &[(String, OwnedValue)]) -> String {
+        let mut snapshot = self.reader.lock().unwrap_or_else(PoisonError::into_inner).snapshot();
+        self.views.apply(&mut snapshot);
+        #[cfg(feature = "otel")]
+        self.meters.iter().for_each(|meters| snapshot.metrics.extend(meters.scrape(PATIENCE)));
+        self.redact.iter().for_each(|redact| redact.metrics(&mut snapshot));
+        snapshot.to_scraped(form, resource)
+    }
+}

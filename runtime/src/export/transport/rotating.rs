@@ -1,0 +1,146 @@
+//! Headers whose values change while the program runs: from files that are read again, and from callbacks.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::PathBuf;
+
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use tokio::task::JoinHandle;
+
+use super::failure::Failure;
+use super::files::{Stamp, shown, stamp};
+use super::headers;
+use crate::base::secret::{Masked, Secret};
+use crate::config::HeaderCallback;
+
+/// The longest content of a file that can be a header.
+const LONGEST: u64 = 16 * 1024;
+
+/// A header and the source of its value. The last good value stays in use while there is no new one.
+pub(super) struct Rotating {
+    name: HeaderName,
+    source: Source,
+    value: Option<Secret>,
+    /// Why the source's present value is not in use.
+    problem: Option<String>,
+}
+
+enum Source {
+    File {
+        path: Masked<PathBuf>,
+        /// Of the file at the last reading, whether it went well or not; the outer `None` means that it was not read yet.
+        read: Option<Stamp>,
+    },
+    Callback {
+        callback: HeaderCallback,
+        /// A call that has not returned yet. There is never more than one, even if it hangs.
+        running: Option<JoinHandle<Option<Secret>>>,
+    },
+}
+
+impl Rotating {
+    pub(super) fn from_file(name: HeaderName, path: Masked<PathBuf>) -> Self {
+        Rotating { name, source: Source::File { path, read: None }, value: None, problem: None }
+    }
+
+    pub(super) fn from_callback(name: HeaderName, callback: HeaderCallback) -> Self {
+        Rotating { name, source: Source::Callback { callback, running: None }, value: None, problem: None }
+    }
+
+    /// Reads the file now, if it is one.
+    pub(super) fn check(&mut self) -> Result<(), String> {
+        if let Source::File { .. } = &self.source {
+            self.read_file();
+        }
+        self.problem.clone().map_or(Ok(()), Err)
+    }
+
+    /// Why the present content of the file, or result of the callback, is not in use.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.problem
+            .as_ref()
+            .filter(|_| self.value.is_some())
+            .map(|problem| format!("{problem}; using the previous value"))
+    }
+
+    pub(super) fn value(&self) -> Option<&Secret> {
+        self.value.as_ref()
+    }
+
+    /// Takes a new value from the source if there is one, and puts the value into the headers.
+    pub(super) async fn refresh(&mut self, headers: &mut HeaderMap) -> Result<(), Failure> {
+        match &self.source {
+            Source::File { .. } => self.read_file(),
+            Source::Callback { .. } => self.call().await,
+        }
+        let missing = || Failure::Insecure(self.problem.clone().unwrap_or_default());
+        let value = self.value.as_ref().and_then(headers::value).ok_or_else(missing)?;
+        headers.insert(self.name.clone(), value);
+        Ok(())
+    }
+
+    fn read_file(&mut self) {
+        let Source::File { path, read } = &mut self.source else { return };
+        // Taken before the reading: a file that changes meanwhile is read once more.
+        let now = stamp(path);
+        if *read == Some(now) {
+            return;
+        }
+        *read = Some(now);
+        let content = content(path).map_err(|error| error.kind().to_string());
+        let problem = |what: &str| format!("the file `{}` of header `{}` {what}", shown(path), self.name);
+        let value = match content {
+            Err(error) => Err(problem(&format!("cannot be read: {error}"))),
+            Ok(content) if content.is_empty() => Err(problem("is empty")),
+            // Credentials always have a scheme in front; a file with a token alone is taken as a bearer token.
+            Ok(token) if self.name == AUTHORIZATION && !token.contains(' ') => {
+                Ok(Secret::new(format!("Bearer {token}")))
+            }
+            Ok(content) => Ok(Secret::new(content)),
+        };
+        self.take(value);
+    }
+
+    async fn call(&mut self) {
+        let Source::Callback { callback, running } = &mut self.source else { return };
+        let callback = callback.clone();
+        // Outside of the export thread, because it may fetch a token over the network. If the request's time ends first, the
+        // call goes on, and the next request waits for the same one.
+        let call = running.get_or_insert_with(|| tokio::task::spawn_blocking(move || callback()));
+        let returned = call.await;
+        *running = None;
+        let problem = |what: &str| format!("the callback of header `{}` {what}", self.name);
+        let value = match returned {
+            Ok(Some(value)) => Ok(value),
+            Ok(None) => Err(problem("has no value")),
+            Err(_) => Err(problem("panicked")),
+        };
+        self.take(value);
+    }
+
+    fn take(&mut self, value: Result<Secret, String>) {
+        let sendable = value.and_then(|value| match headers::value(&value) {
+            Some(_) => Ok(value),
+            None => Err(format!(
+                "the value of header `{}` cannot be sent; expected text without control characters",
+                self.name
+            )),
+        });
+        self.problem = match sendable {
+            Ok(value) => {
+                self.value = Some(value);
+                None
+            }
+            Err(problem) => Some(problem),
+        };
+    }
+}
+
+/// The text of a file, without the white space around it.
+fn content(path: &PathBuf) -> io::Result<String> {
+    let mut text = String::new();
+    if File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)? as u64 > LONGEST {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    Ok(text.trim().to_owned())
+}
