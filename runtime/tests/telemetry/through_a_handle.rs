@@ -105,7 +105,8 @@ fn a_dropped_guard_ends_it_and_a_failed_start_is_named() {
 #[test]
 fn metrics_without_an_exporter_are_named() {
     let _turn = turn();
-    let handle = Config::new().init().unwrap();
+    // Where telemetry is switched off; else reading them starts them.
+    let handle = Config::new().with_enabled(false).init().unwrap();
     let expected = "# metrics have no exporter; name one with OTEL_METRICS_EXPORTER or an endpoint\n";
     assert_eq!(handle.render_prometheus(), expected);
     let error = handle.set_metric_enabled("tc_handled_total", false).unwrap_err();
