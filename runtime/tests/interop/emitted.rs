@@ -139,7 +139,7 @@ fn a_fmt_layer_shows_our_spans() {
         " INFO {load}:Emit/Read: interop::emitted: reading\n \
          INFO {load}:Emit/Read{{tc.size.bytes=7}}: tracecast: close\n \
          INFO {load}: tracecast: close\n \
-         INFO Emit/Fail{{error.type=\"std::io::error::Error\" error.message=\"gone\"}}: tracecast: close\n \
+         INFO Emit/Fail{{error.type=\"io::Other\" error.message=\"gone\"}}: tracecast: close\n \
          INFO interop::emitted: after\n"
     );
     assert_eq!(text, expected);
