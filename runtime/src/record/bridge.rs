@@ -189,8 +189,11 @@ pub(crate) fn flags(kind: Kind) -> u32 {
 /// The flags of a block for a span of this kind, as opposed to a context.
 #[inline]
 pub(crate) fn span_flags(kind: Kind) -> u32 {
-    let is_mirrored = cfg!(feature = "tracing-emit") && MODE.load(Relaxed) & MIRRORS != 0;
-    flags(kind) | if is_mirrored { MIRRORED } else { 0 }
+    #[cfg(feature = "tracing-emit")]
+    if MODE.load(Relaxed) & MIRRORS != 0 {
+        return flags(kind) | MIRRORED;
+    }
+    flags(kind)
 }
 
 /// The parent of new spans on this thread, where `around` is the innermost of ours, if it is the other side's.

@@ -11,4 +11,5 @@ pub mod lints_of_clippy;
 pub mod lints_of_metrics;
 pub mod methods;
 pub mod metrics;
+#[cfg(twins)]
 pub mod twins;

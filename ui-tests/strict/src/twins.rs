@@ -1,8 +1,7 @@
 //! Functions in which many lints fire. `.ci/lints` compares what the compiler and clippy say of them with and without the
 //! attributes, line by line: each lint that fires on the plain function fires on the annotated one, and no other.
 
-#![allow(warnings, reason = "what fires is what is compared; the script puts the levels back")]
-#![cfg_attr(twins, warn(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction))]
+#![warn(warnings, clippy::all, clippy::pedantic, clippy::nursery, clippy::restriction)]
 
 use std::collections::HashMap;
 use std::sync::Mutex;

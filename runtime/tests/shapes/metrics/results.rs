@@ -110,7 +110,7 @@ async fn load(device: u32, at: Location) -> Result<Replica, StoreError> {
 fn labels_of_the_result_are_none_without_one() {
     let at = Location::Gpu;
     let entry = "tc.location=gpu";
-    let none = format!("{entry}");
+    let none = entry.to_string();
     let metrics = |labels: &str, ending: &str, fails: bool| {
         let errors = format!("tc_load_errors_total{{{labels}, {ending}}} 1\n");
         let rest = format!("tc_load_seconds{{{labels}}} count=1\ntc_loads_total{{{labels}, {ending}}} 1");

@@ -226,6 +226,7 @@ fn every_form_covers_the_awaiting() {
         wait(gate).boxed()
     }
 
+    #[expect(clippy::redundant_async_block, reason = "as middleware often is")]
     #[tc_span("Future/Gated")]
     fn prepared(gate: Gate) -> BoxFuture<'static, ()> {
         let waiting = wait(gate);

@@ -1,6 +1,8 @@
 //! Functions that return a future or stream which another function makes: the body runs inside of the span, so that whatever it
 //! calls is a child. Also where the signature does not show that it is a future.
 
+#![expect(clippy::redundant_async_block, reason = "as middleware often is")]
+
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
