@@ -351,7 +351,7 @@ impl OtlpSettings {
         let endpoint = endpoint.map(|endpoint| endpoint.with_scheme(scheme));
         Otlp {
             protocol,
-            proxy: proxies.of(&endpoint, protocol),
+            proxy: proxies.of(&endpoint, protocol == Protocol::Grpc),
             endpoint,
             headers: self.headers.unwrap_or_default(),
             tls: self.tls,

@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 
 use super::endpoint::{self, Endpoint};
-use super::otlp::Protocol;
 use super::problem::Wrong;
 use super::values::Parsed;
 use crate::base::secret::Masked;
@@ -23,9 +22,9 @@ pub(crate) struct Proxies {
 
 impl Proxies {
     /// The proxy through which an endpoint is reached. gRPC always uses a tunnel, so the proxy for `https` serves it.
-    pub(super) fn of(&self, endpoint: &Endpoint, protocol: Protocol) -> Option<Masked<Endpoint>> {
+    pub(super) fn of(&self, endpoint: &Endpoint, is_grpc: bool) -> Option<Masked<Endpoint>> {
         let plain = endpoint.is_tls() == Some(false);
-        let proxy = if plain && protocol != Protocol::Grpc { &self.http } else { &self.https };
+        let proxy = if plain && !is_grpc { &self.http } else { &self.https };
         let port = endpoint.port().unwrap_or(if plain { 80 } else { 443 });
         let bypass = self.bypass.as_deref().map_or("", String::as_str);
         proxy.clone().filter(|_| !is_bypassed(bypass, endpoint.host(), port))
@@ -159,17 +158,17 @@ mod tests {
     fn an_endpoint_has_the_proxy_of_its_scheme() {
         let proxy = |name: &str| Some(parse(name).unwrap());
         let proxies = Proxies { http: proxy("plain:1"), https: proxy("HTTPS://secure/path"), bypass: None };
-        let check = |endpoint: &str, protocol, expected: &str| {
-            let found = proxies.of(&endpoint.parse().unwrap(), protocol);
+        let check = |endpoint: &str, is_grpc, expected: &str| {
+            let found = proxies.of(&endpoint.parse().unwrap(), is_grpc);
             assert_eq!(found.map(|proxy| proxy.to_string()).unwrap_or_default(), expected, "{endpoint}");
         };
-        check("http://collector:4318/v1/traces", Protocol::HttpProtobuf, "http://plain:1");
-        check("https://collector:4318/v1/traces", Protocol::HttpProtobuf, "https://secure");
-        check("http://collector:4317", Protocol::Grpc, "https://secure");
-        check("http://localhost:4317", Protocol::Grpc, "");
+        check("http://collector:4318/v1/traces", false, "http://plain:1");
+        check("https://collector:4318/v1/traces", false, "https://secure");
+        check("http://collector:4317", true, "https://secure");
+        check("http://localhost:4317", true, "");
         let none = Proxies { bypass: Some("collector:443".to_owned().into()), ..proxies.clone() };
-        assert_eq!(none.of(&"https://collector".parse().unwrap(), Protocol::HttpJson), None);
-        assert!(none.of(&"http://collector".parse().unwrap(), Protocol::HttpJson).is_some());
+        assert_eq!(none.of(&"https://collector".parse().unwrap(), false), None);
+        assert!(none.of(&"http://collector".parse().unwrap(), false).is_some());
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! tracing::subscriber::with_default(subscriber, || tracing::info!(bytes = 5, "loaded"));
 //! ```
 //!
-//! [`with_ids`] adds the ids of traces to lines that the program's own subscriber writes.
+//! [`with_ids()`] adds the ids of traces to lines that the program's own subscriber writes.
 //!
 //! Install your own subscriber and logger before telemetry is started: what comes second is refused by `tracing` and by
 //! `log`, and `tracing-subscriber`'s `init` panics then.

@@ -5,8 +5,7 @@ use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
 
 use super::address;
 use super::error::TargetError;
-use super::rotating::Rotating;
-use crate::base::secret::Secret;
+use super::rotating::{self, Rotating};
 use crate::config::{HeaderSource, Otlp};
 
 pub(super) const AGENT: &str = concat!("OTel-OTLP-Exporter-Rust/", env!("CARGO_PKG_VERSION"));
@@ -28,7 +27,7 @@ const RESERVED: [&str; 11] = [
 
 /// The user's headers, and ours where the user has none of that name; and those whose values change.
 pub(super) fn build(target: &Otlp) -> Result<(HeaderMap, Vec<Rotating>), TargetError> {
-    let (mut headers, mut rotating) = (HeaderMap::new(), Vec::new());
+    let (mut headers, mut rotated) = (HeaderMap::new(), Vec::new());
     for (place, (name, source)) in (1..).zip(&target.headers) {
         let parsed = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| TargetError::HeaderName(place))?;
         if RESERVED.contains(&parsed.as_str()) {
@@ -36,25 +35,18 @@ pub(super) fn build(target: &Otlp) -> Result<(HeaderMap, Vec<Rotating>), TargetE
         }
         match source {
             HeaderSource::Fixed(secret) => {
-                let value = value(secret).ok_or_else(|| TargetError::HeaderValue(parsed.to_string()))?;
+                let value = rotating::sendable(secret).ok_or_else(|| TargetError::HeaderValue(parsed.to_string()))?;
                 headers.append(parsed, value);
             }
-            HeaderSource::File(path) => rotating.push(Rotating::from_file(parsed, path.clone())),
-            HeaderSource::Callback(callback) => rotating.push(Rotating::from_callback(parsed, callback.clone())),
+            HeaderSource::File(path) => rotated.push(Rotating::from_file(parsed, path.clone())),
+            HeaderSource::Callback(callback) => rotated.push(Rotating::from_callback(parsed, callback.clone())),
         }
     }
-    if let Some(authorization) = address::authorization(&target.endpoint).as_ref().and_then(value) {
+    if let Some(authorization) = address::authorization(&target.endpoint).as_ref().and_then(rotating::sendable) {
         headers.entry(AUTHORIZATION).or_insert(authorization);
     }
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(AGENT));
-    Ok((headers, rotating))
-}
-
-pub(super) fn value(secret: &Secret) -> Option<HeaderValue> {
-    let mut value = HeaderValue::from_bytes(secret.reveal().trim().as_bytes()).ok()?;
-    // Such a value does not print and stays out of the tables of HTTP/2.
-    value.set_sensitive(true);
-    Some(value)
+    Ok((headers, rotated))
 }
 
 #[cfg(test)]

@@ -12,7 +12,8 @@ use hyper_util::rt::TokioIo;
 use super::address;
 use super::error::TargetError;
 use super::failure::{Failure, innermost};
-use super::headers::{self, AGENT};
+use super::headers::AGENT;
+use super::rotating;
 use super::status::http_name;
 use super::stream::Stream;
 use super::tasks::Tasks;
@@ -88,7 +89,7 @@ pub(super) fn reads_requests(target: &Otlp) -> bool {
 
 /// User info of the proxy, as the value of a header.
 pub(super) fn authorization(proxy: &Endpoint) -> Option<HeaderValue> {
-    address::authorization(proxy).as_ref().and_then(headers::value)
+    address::authorization(proxy).as_ref().and_then(rotating::sendable)
 }
 
 /// Host and port of the receiver; a tunnel needs both.

@@ -4,12 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use tokio::task::JoinHandle;
 
 use super::failure::Failure;
 use super::files::{Stamp, shown, stamp};
-use super::headers;
 use crate::base::secret::{Masked, Secret};
 use crate::config::HeaderCallback;
 
@@ -74,7 +73,7 @@ impl Rotating {
             Source::Callback { .. } => self.call().await,
         }
         let missing = || Failure::Insecure(self.problem.clone().unwrap_or_default());
-        let value = self.value.as_ref().and_then(headers::value).ok_or_else(missing)?;
+        let value = self.value.as_ref().and_then(sendable).ok_or_else(missing)?;
         headers.insert(self.name.clone(), value);
         Ok(())
     }
@@ -119,7 +118,7 @@ impl Rotating {
     }
 
     fn take(&mut self, value: Result<Secret, String>) {
-        let sendable = value.and_then(|value| match headers::value(&value) {
+        let sendable = value.and_then(|value| match sendable(&value) {
             Some(_) => Ok(value),
             None => Err(format!(
                 "the value of header `{}` cannot be sent; expected text without control characters",
@@ -143,4 +142,12 @@ fn content(path: &PathBuf) -> io::Result<String> {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(text.trim().to_owned())
+}
+
+/// A value as it is sent: it does not print.
+pub(super) fn sendable(secret: &Secret) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_bytes(secret.reveal().trim().as_bytes()).ok()?;
+    // Such a value does not print and stays out of the tables of HTTP/2.
+    value.set_sensitive(true);
+    Some(value)
 }
