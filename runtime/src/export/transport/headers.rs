@@ -54,6 +54,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::base::secret::Secret;
     use crate::config::{Compression, Endpoint, Protocol, TlsFiles};
 
     fn check(url: &str, headers: &[(&str, &str)], expected: &str) {
