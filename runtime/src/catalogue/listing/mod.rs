@@ -6,7 +6,7 @@ mod compare;
 mod format;
 mod grafana;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,9 @@ struct Span {
     #[serde(with = "words")]
     kind: Kind,
     keys: Vec<String>,
+    /// The crates that declare it, with their versions. A new version is no change.
+    #[serde(default)]
+    crates: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -93,6 +96,9 @@ struct Metric {
     series: u64,
     budget: u64,
     description: String,
+    /// The crates that declare it, with their versions. A new version is no change.
+    #[serde(default)]
+    crates: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,7 +137,7 @@ impl CatalogueData {
         let mut metrics: Vec<Metric> = catalogue.metrics.iter().map(metric).collect();
         // The same metric, declared twice in other words, is one.
         metrics.sort_by(|a, b| a.name.cmp(&b.name));
-        metrics.dedup_by(|b, a| a.same_shape(b));
+        metrics.dedup_by(|b, a| a.same_shape(b) && a.join(b));
         CatalogueData { spans: spans(catalogue), keys, metrics }
     }
 
@@ -143,17 +149,19 @@ impl CatalogueData {
 
 /// One for each name and kind, with the keys of all places that make it.
 fn spans(catalogue: &Catalogue) -> Vec<Span> {
-    let mut all: BTreeMap<(&str, u8), (Kind, BTreeSet<&str>)> = BTreeMap::new();
-    for span in &catalogue.spans {
-        let (_, keys) = all.entry((span.name(), span.kind() as u8)).or_insert((span.kind(), BTreeSet::new()));
-        keys.extend(span.declared_keys().iter().map(|key| key.name));
+    let mut all: BTreeMap<(&str, u8), Span> = BTreeMap::new();
+    for callsite in &catalogue.spans {
+        let (name, kind) = (callsite.name(), callsite.kind());
+        let new = || Span { name: name.to_owned(), kind, keys: Vec::new(), crates: Vec::new() };
+        let span = all.entry((name, kind as u8)).or_insert_with(new);
+        span.keys.extend(callsite.declared_keys().iter().map(|key| key.name.to_owned()));
+        span.crates.push(format!("{} {}", callsite.crate_name(), callsite.crate_version()));
     }
-    let span = |((name, _), (kind, keys)): ((&str, u8), (Kind, BTreeSet<&str>))| Span {
-        name: name.to_owned(),
-        kind,
-        keys: keys.into_iter().map(str::to_owned).collect(),
-    };
-    all.into_iter().map(span).collect()
+    all.values_mut().flat_map(|span| [&mut span.keys, &mut span.crates]).for_each(|texts| {
+        texts.sort();
+        texts.dedup();
+    });
+    all.into_values().collect()
 }
 
 /// The components of functions that have metrics.
@@ -210,7 +218,16 @@ impl Metric {
             series: meta.series() as u64,
             budget: meta.budget as u64,
             description: meta.description.trim().to_owned(),
+            crates: vec![format!("{} {}", meta.crate_name, meta.crate_version)],
         }
+    }
+
+    /// Takes over the crates of another declaration of the same metric.
+    fn join(&mut self, other: &mut Metric) -> bool {
+        self.crates.append(&mut other.crates);
+        self.crates.sort();
+        self.crates.dedup();
+        true
     }
 
     fn same_shape(&self, other: &Metric) -> bool {
