@@ -21,11 +21,12 @@ impl Catalogue {
     }
 
     fn write_markdown(&self, text: &mut String) -> fmt::Result {
-        writeln!(text, "## Spans\n\n| span | kind | keys | declared at |\n|---|---|---|---|")?;
+        writeln!(text, "## Spans\n\n| span | kind | keys | crate | declared at |\n|---|---|---|---|---|")?;
         for span in &self.spans {
             let keys: Vec<_> = span.declared_keys().iter().map(|key| key.name).collect();
             let place = format!("{}:{}", span.file(), span.line());
-            writeln!(text, "| `{}` | {:?} | {} | {place} |", span.name(), span.kind(), keys.join(", "))?;
+            let (name, kind, keys, scope) = (span.name(), span.kind(), keys.join(", "), span.scope());
+            writeln!(text, "| `{name}` | {kind:?} | {keys} | {} {} | {place} |", scope.name, scope.version)?;
         }
         writeln!(text, "\n## Keys\n\n| key | kind | values | meaning | declared at |\n|---|---|---|---|---|")?;
         for key in &self.keys {
@@ -35,13 +36,17 @@ impl Catalogue {
         }
         writeln!(
             text,
-            "\n## Metrics\n\n| metric | shape | series at most | bytes per thread | bytes at most | meaning | declared at |\n|---|---|---|---|---|---|---|"
+            "\n## Metrics\n\n| metric | shape | series at most | bytes per thread | bytes at most | meaning | crate | declared at |\n|---|---|---|---|---|---|---|---|"
         )?;
         for metric in &self.metrics {
             let place = format!("{}:{}", metric.location.file(), metric.location.line());
             let (series, per_thread, bytes) = (metric.series(), metric.bytes_per_thread(), metric.bytes());
             let (name, shape, meaning) = (metric.name, shape(metric), metric.description.trim());
-            writeln!(text, "| `{name}` | {shape} | {series} | {per_thread} | {bytes} | {meaning} | {place} |")?;
+            let (of, version) = (metric.crate_name, metric.crate_version);
+            writeln!(
+                text,
+                "| `{name}` | {shape} | {series} | {per_thread} | {bytes} | {meaning} | {of} {version} | {place} |"
+            )?;
         }
         Ok(())
     }

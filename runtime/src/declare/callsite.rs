@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use crate::declare::key::KeyMeta;
 use crate::declare::meter::Meter;
+use crate::declare::scope::CrateScope;
 use crate::declare::sections::{Head, LINKED};
 
 /// The kind of a span, as OpenTelemetry defines it.
@@ -73,6 +74,9 @@ const NAMES_PARENT: u32 = 2;
 
 /// The text has only the name.
 const ALL: u16 = u16::MAX;
+
+/// The lines of this crate.
+pub(crate) const OWN_LINES: &str = concat!("\n", env!("CARGO_PKG_NAME"), "\n", env!("CARGO_PKG_VERSION"));
 
 /// The head of callsites for names made at run time, which are in no section.
 static AT_RUN_TIME: Head = Head { owner: None };
@@ -189,18 +193,24 @@ impl Callsite {
 
     /// The name of the crate that contains it.
     pub fn crate_name(&self) -> &'static str {
-        self.of_crate().0
+        self.scope().name
     }
 
     /// The version of the crate that contains it.
     pub fn crate_version(&self) -> &'static str {
-        self.of_crate().1
+        self.scope().version
     }
 
-    /// The name and the version of the crate.
-    fn of_crate(&self) -> (&'static str, &'static str) {
-        let lines = self.text[self.name().len()..].strip_prefix('\n');
-        lines.and_then(|lines| lines.split_once('\n')).unwrap_or((env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION")))
+    /// The crate that contains it.
+    pub(crate) fn scope(&self) -> CrateScope {
+        scope_of(self.crate_lines())
+    }
+
+    /// The crate's name and version, each behind a line end; equal for all callsites of a crate. Those of this crate if the
+    /// name was made at run time.
+    #[inline]
+    pub(crate) fn crate_lines(&self) -> &'static str {
+        self.text.get(usize::from(self.name_bytes)..).unwrap_or(OWN_LINES)
     }
 
     /// Whether it records spans; otherwise it only measures.
@@ -225,4 +235,10 @@ impl Callsite {
     pub(crate) fn heartbeat_seconds(&self) -> u32 {
         self.heartbeat_and_parent >> 2
     }
+}
+
+/// The crate of these lines (see [`Callsite::crate_lines`]).
+pub(crate) fn scope_of(crate_lines: &'static str) -> CrateScope {
+    let lines = crate_lines.strip_prefix('\n').and_then(|lines| lines.split_once('\n'));
+    lines.map_or(CrateScope::OWN, |(name, version)| CrateScope { name, version })
 }

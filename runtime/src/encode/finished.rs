@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::declare::scope::ForeignScope;
 use crate::declare::value::{OwnedValue, Value};
 use crate::encode::message::{self, Message};
-use crate::encode::resource::{self, Request};
+use crate::encode::resource::{self, Of, Request};
 use crate::encode::span::{MESSAGE_KEY, OUTCOME_KEY, STATUS_ERROR, STATUS_OK, flags, status_message};
 use crate::encode::wire::Wire;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
@@ -42,7 +42,7 @@ impl Scopes {
     pub(crate) fn write(&mut self, request: &mut Request, wire: &mut Wire) {
         for (scope, spans) in self.scopes.drain(..) {
             request.next_scope(wire);
-            resource::of_scope(wire, Some(&scope), |wire| wire.push(&spans.bytes));
+            resource::of_scope(wire, Of::Foreign(&scope), |wire| wire.push(&spans.bytes));
         }
         self.spans = 0;
     }

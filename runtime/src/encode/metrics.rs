@@ -1,8 +1,9 @@
-//! Encodes metrics as one OTLP request, grouped by scope: ours first, then those of raw OpenTelemetry instruments.
+//! Encodes metrics as one OTLP request, grouped by scope: the crates that declare ours first, then those of raw OpenTelemetry
+//! instruments.
 
 use crate::declare::metric::MetricKind;
 use crate::encode::message::{self, Message, pairs};
-use crate::encode::resource::{self, EncodedResource};
+use crate::encode::resource::{self, EncodedResource, Of};
 use crate::encode::wire::Wire;
 use crate::meter::snapshot::{
     ExemplarPoint, ExponentialPoint, HistogramPoint, MetricPoints, Point, PointValue, Snapshot, Temporality,
@@ -20,19 +21,17 @@ pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -
 /// The same request in either encoding.
 pub(crate) fn request<M: Message>(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
     resource.request(["resourceMetrics", "scopeMetrics"], Vec::new(), |m: &mut M| {
-        let ours = snapshot.metrics.iter().filter(|metric| metric.scope.is_none());
-        m.long_element(2, |m| resource::of_scope(m, None, |m| metrics(m, ours)));
-        for of_scope in snapshot.metrics.chunk_by(|one, next| one.scope == next.scope) {
-            let Some(scope) = of_scope.first().and_then(|metric| metric.scope.as_deref()) else { continue };
-            m.long_element(2, |m| resource::of_scope(m, Some(scope), |m| metrics(m, of_scope)));
-        }
+        // A metric that only rejected measurements has no points.
+        let with_points: Vec<_> = snapshot.metrics.iter().filter(|metric| !metric.points.is_empty()).collect();
+        resource::scopes(
+            m,
+            &with_points,
+            |one| Of::metric(one),
+            |m, metrics| {
+                m.list("metrics", |m| metrics.for_each(|one| m.long_element(2, |m| metric(m, one))));
+            },
+        );
     })
-}
-
-/// Writes the metrics that have points. A metric that only rejected measurements has none.
-fn metrics<'a>(m: &mut impl Message, metrics: impl IntoIterator<Item = &'a MetricPoints>) {
-    let with_points = metrics.into_iter().filter(|metric| !metric.points.is_empty());
-    m.list("metrics", |m| with_points.for_each(|one| m.long_element(2, |m| metric(m, one))));
 }
 
 fn metric(m: &mut impl Message, metric: &MetricPoints) {

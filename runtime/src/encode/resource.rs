@@ -1,13 +1,13 @@
 //! The resource, encoded once, and the parts that all requests share: resource and scopes.
 
-use crate::declare::scope::ForeignScope;
+use crate::declare::callsite::scope_of;
+use crate::declare::metric::MetricMeta;
+use crate::declare::scope::{CrateScope, ForeignScope};
 use crate::declare::value::OwnedValue;
 use crate::encode::message::{self, Message, pairs};
 use crate::encode::wire::{Opened, Wire};
-
-/// The name of our own scope.
-pub(crate) const SCOPE_NAME: &str = "tracecast";
-pub(crate) const SCOPE_VERSION: &str = env!("CARGO_PKG_VERSION");
+use crate::meter::snapshot::MetricPoints;
+use crate::record::finished::FinishedSpan;
 
 /// The attributes of this process, also encoded for requests.
 #[derive(Clone, Debug)]
@@ -63,13 +63,11 @@ impl EncodedResource {
         })
     }
 
-    /// Begins a protobuf request with our own scope.
+    /// Begins a protobuf request. Its scopes follow.
     pub(crate) fn begin(&self, wire: &mut Wire) -> Request {
         let resource = wire.open_long(1);
         wire.push(&self.bytes);
-        let scope = wire.open_long(2);
-        own_scope(wire);
-        Request { resource, scope }
+        Request { resource, scope: None }
     }
 }
 
@@ -78,18 +76,18 @@ impl EncodedResource {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     resource: Opened,
-    scope: Opened,
+    scope: Option<Opened>,
 }
 
 impl Request {
-    /// Ends the scope and begins the next one of the same resource. The caller writes its fields.
+    /// Ends the scope, if there is one, and begins the next one of the same resource. The caller writes its fields.
     pub(crate) fn next_scope(&mut self, wire: &mut Wire) {
-        wire.close(self.scope);
-        self.scope = wire.open_long(2);
+        self.scope.take().into_iter().for_each(|scope| wire.close(scope));
+        self.scope = Some(wire.open_long(2));
     }
 
     pub(crate) fn end(self, wire: &mut Wire) {
-        wire.close(self.scope);
+        self.scope.into_iter().for_each(|scope| wire.close(scope));
         wire.close(self.resource);
     }
 }
@@ -103,20 +101,54 @@ pub(crate) fn scope(m: &mut impl Message, name: &str, version: Option<&str>, att
     });
 }
 
-/// Writes our own scope.
-fn own_scope(m: &mut impl Message) {
-    scope(m, SCOPE_NAME, Some(SCOPE_VERSION), &[]);
+/// Whose spans or metrics a scope has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Of<'a> {
+    /// A crate that declares some of ours.
+    Crate(CrateScope),
+    /// A third party.
+    Foreign(&'a ForeignScope),
 }
 
-/// Writes the fields of a `ScopeSpans` or `ScopeMetrics`; `items` writes the spans or metrics. `None` is our own scope.
-pub(crate) fn of_scope<M: Message>(m: &mut M, of: Option<&ForeignScope>, items: impl FnOnce(&mut M)) {
+impl<'a> Of<'a> {
+    pub(crate) fn span(span: &'a FinishedSpan) -> Self {
+        span.scope.as_deref().map_or_else(|| Of::Crate(scope_of(span.crate_lines)), Of::Foreign)
+    }
+
+    pub(crate) fn metric(metric: &'a MetricPoints) -> Self {
+        let ours = || Of::Crate(metric.meta.map_or(CrateScope::OWN, MetricMeta::scope));
+        metric.scope.as_deref().map_or_else(ours, Of::Foreign)
+    }
+}
+
+/// Writes the fields of a `ScopeSpans` or `ScopeMetrics`; `items` writes the spans or metrics.
+pub(crate) fn of_scope<M: Message>(m: &mut M, of: Of<'_>, items: impl FnOnce(&mut M)) {
     match of {
-        Some(of) => scope(m, &of.name, of.version.as_deref(), &of.attributes),
-        None => own_scope(m),
+        Of::Crate(CrateScope { name, version }) => scope(m, name, Some(version), &[]),
+        Of::Foreign(of) => scope(m, &of.name, of.version.as_deref(), &of.attributes),
     }
     items(m);
-    if let Some(url) = of.and_then(|of| of.schema_url.as_deref()) {
+    if let Of::Foreign(ForeignScope { schema_url: Some(url), .. }) = of {
         m.string_unless_empty(3, "schemaUrl", url);
+    }
+}
+
+/// Writes all scopes of some items as elements of a list, in the order of their first items.
+pub(crate) fn scopes<'a, M: Message, T>(
+    m: &mut M,
+    items: &'a [T],
+    of: impl Fn(&'a T) -> Of<'a>,
+    write: impl Fn(&mut M, &mut dyn Iterator<Item = &'a T>),
+) {
+    let mut scopes: Vec<Of<'a>> = Vec::new();
+    for scope in items.iter().map(&of) {
+        if !scopes.contains(&scope) {
+            scopes.push(scope);
+        }
+    }
+    for scope in scopes {
+        let mut own = items.iter().filter(|item| of(item) == scope);
+        m.long_element(2, |m| of_scope(m, scope, |m| write(m, &mut own)));
     }
 }
 
@@ -156,7 +188,10 @@ mod tests {
             cases.iter().enumerate().map(|(at, (value, _))| (format!("k{at}"), value.clone())).collect();
         let resource = EncodedResource::new(&attributes).with_schema_url("https://example.org/1.42");
         let mut wire = Wire::default();
-        resource.begin(&mut wire).end(&mut wire);
+        let mut begun = resource.begin(&mut wire);
+        begun.next_scope(&mut wire);
+        of_scope(&mut wire, Of::Crate(CrateScope { name: "store", version: "1.2.3" }), |_| {});
+        begun.end(&mut wire);
         let request = ExportTraceServiceRequest::decode(&wire.bytes[..]).unwrap();
         let [spans] = &request.resource_spans[..] else { panic!("one resource") };
         assert_eq!(spans.schema_url, "https://example.org/1.42");
@@ -166,6 +201,6 @@ mod tests {
             assert_eq!((&read.key, &read.value), (&format!("k{at}"), &Some(any(expected.clone()))));
         }
         let scope = spans.scope_spans[0].scope.as_ref().unwrap();
-        assert_eq!((scope.name.as_str(), scope.version.as_str()), ("tracecast", SCOPE_VERSION));
+        assert_eq!((scope.name.as_str(), scope.version.as_str()), ("store", "1.2.3"));
     }
 }

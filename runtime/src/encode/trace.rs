@@ -4,11 +4,12 @@
 //! order. Fields that depend on later items, such as the name and the status, are written last.
 
 use crate::config::redact::Redact;
+use crate::declare::callsite::scope_of;
 use crate::declare::key::{Key, KeyMeta, ValueType};
 use crate::declare::keys::uncertain_times;
 use crate::declare::value::{Value, cut};
 use crate::encode::finished::{Scopes, write_span};
-use crate::encode::resource::{EncodedResource, Request};
+use crate::encode::resource::{self, EncodedResource, Of, Request};
 use crate::encode::span::{Head, SpanWriter};
 use crate::encode::wire::{Opened, Wire};
 use crate::record::clock::Converter;
@@ -17,21 +18,54 @@ use crate::record::item::Item;
 use crate::record::layout::Record;
 use crate::record::limits;
 
-/// Builds an `ExportTraceServiceRequest` with one resource, our scope and those of third parties.
+/// Builds an `ExportTraceServiceRequest` with one resource, a scope for each crate that declares spans, and those of third
+/// parties.
+///
+/// The spans of a crate are written behind each other. Those of the first crate follow the beginning of the request in its
+/// buffer, and those of others are appended at the end: with one crate nothing is copied.
 #[derive(Debug)]
 pub(crate) struct TraceBatch {
     resource: EncodedResource,
     request: Request,
+    /// Its buffer is that of the current crate, or the beginning of the request.
     writer: SpanWriter,
     spans: usize,
+    crates: Vec<CrateSpans>,
+    /// The crate of the last span, by its lines and its place in `crates`.
+    lines: &'static str,
+    current: usize,
+    /// The crate whose buffer begins the request, once there is a span.
+    first: Option<usize>,
     others: Scopes,
 }
+
+/// The spans of one crate in a request.
+#[derive(Debug)]
+struct CrateSpans {
+    /// See [`Callsite::crate_lines`](crate::declare::callsite::Callsite::crate_lines).
+    lines: &'static str,
+    /// Empty while it is the writer's.
+    wire: Wire,
+}
+
+/// The lines of no crate.
+const NO_CRATE: &str = "no crate";
 
 impl TraceBatch {
     pub(crate) fn new(resource: &EncodedResource) -> Self {
         let mut writer = SpanWriter::default();
         let request = resource.begin(&mut writer.wire);
-        TraceBatch { resource: resource.clone(), request, writer, spans: 0, others: Scopes::default() }
+        TraceBatch {
+            resource: resource.clone(),
+            request,
+            writer,
+            spans: 0,
+            crates: Vec::new(),
+            lines: NO_CRATE,
+            current: 0,
+            first: None,
+            others: Scopes::default(),
+        }
     }
 
     /// The number of spans in the batch.
@@ -45,18 +79,58 @@ impl TraceBatch {
 
     /// The length of the request so far.
     pub(crate) fn bytes(&self) -> usize {
-        self.writer.wire.len() + self.others.bytes()
+        let crates: usize = self.crates.iter().map(|spans| spans.wire.len()).sum();
+        self.writer.wire.len() + crates + self.others.bytes()
     }
 
     /// Returns the request and begins the next one in `buffer`, whose old content is discarded. The batch keeps its cache of
     /// labels.
     pub(crate) fn take(&mut self, buffer: Vec<u8>) -> Vec<u8> {
+        self.first.into_iter().for_each(|first| self.select(first));
+        for CrateSpans { lines, wire } in self.crates.iter_mut().filter(|spans| spans.wire.len() > 0) {
+            self.request.next_scope(&mut self.writer.wire);
+            resource::of_scope(&mut self.writer.wire, Of::Crate(scope_of(lines)), |request| request.push(&wire.bytes));
+            wire.bytes.clear();
+        }
         self.others.write(&mut self.request, &mut self.writer.wire);
         self.request.end(&mut self.writer.wire);
         let request = std::mem::replace(&mut self.writer.wire, Wire::reusing(buffer));
         self.request = self.resource.begin(&mut self.writer.wire);
-        self.spans = 0;
+        (self.spans, self.lines, self.first) = (0, NO_CRATE, None);
         request.bytes
+    }
+
+    /// Writes to the scope of this crate from now on. Most spans are of the same crate as the one before.
+    #[inline]
+    fn enter(&mut self, lines: &'static str) {
+        if self.lines != lines {
+            self.change_crate(lines);
+        }
+    }
+
+    #[inline(never)]
+    fn change_crate(&mut self, lines: &'static str) {
+        let known = self.crates.iter().position(|spans| spans.lines == lines);
+        let place = known.unwrap_or_else(|| {
+            self.crates.push(CrateSpans { lines, wire: Wire::default() });
+            self.crates.len() - 1
+        });
+        self.lines = lines;
+        match self.first {
+            Some(_) => self.select(place),
+            None => {
+                (self.first, self.current) = (Some(place), place);
+                self.request.next_scope(&mut self.writer.wire);
+                resource::of_scope(&mut self.writer.wire, Of::Crate(scope_of(lines)), |_| {});
+            }
+        }
+    }
+
+    /// Gives the writer the buffer of a crate.
+    fn select(&mut self, place: usize) {
+        std::mem::swap(&mut self.writer.wire, &mut self.crates[self.current].wire);
+        std::mem::swap(&mut self.writer.wire, &mut self.crates[place].wire);
+        self.current = place;
     }
 
     /// Adds a span as it was recorded.
@@ -72,7 +146,9 @@ impl TraceBatch {
     #[inline]
     fn read(&mut self, record: &Record<'_>, converter: &Converter, texts: impl Texts) {
         self.spans += 1;
-        let (writer, callsite) = (&mut self.writer, record.callsite());
+        let callsite = record.callsite();
+        self.enter(callsite.crate_lines());
+        let writer = &mut self.writer;
         let (start, duration) = record.times(converter);
         let span = writer.begin(&Head {
             trace_id: record.trace_id(),
@@ -101,6 +177,7 @@ impl TraceBatch {
             Some(scope) => self.others.add(scope, span),
             None => {
                 self.spans += 1;
+                self.enter(span.crate_lines);
                 write_span(&mut self.writer.wire, span);
             }
         }
@@ -221,4 +298,54 @@ fn attribute(writer: &mut SpanWriter, name: &'static str, value: Value<'_>, text
 fn texts_attribute(writer: &mut SpanWriter, name: &'static str, list: &[String], texts: impl Texts) {
     let other = |text: &String| texts.instead(name, text).unwrap_or_else(|| text.clone());
     writer.attribute(name, Value::StrArray(&list.iter().map(other).collect::<Vec<_>>()));
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+    use prost::Message;
+
+    use super::*;
+    use crate::declare::callsite::Kind;
+
+    const CRATES: [&str; 3] = ["\nstore\n1.2.3", "\nstore\n1.2.4", "\ngateway\n0.1.0"];
+
+    /// The scopes of a request, each with the names of its spans.
+    fn scopes(request: &[u8]) -> Vec<String> {
+        let request = ExportTraceServiceRequest::decode(request).unwrap();
+        let [resource] = <[_; 1]>::try_from(request.resource_spans).unwrap();
+        assert_eq!(resource.resource.unwrap().attributes.len(), 1);
+        let print = |spans: opentelemetry_proto::tonic::trace::v1::ScopeSpans| {
+            let (scope, names) = (spans.scope.unwrap(), spans.spans.into_iter().map(|span| span.name));
+            format!("{} {}: {}", scope.name, scope.version, names.collect::<Vec<_>>().join(" "))
+        };
+        resource.scope_spans.into_iter().map(print).collect()
+    }
+
+    fn add(batch: &mut TraceBatch, at: usize, name: &'static str) {
+        let span = FinishedSpan { crate_lines: CRATES[at], ..FinishedSpan::new(name.into(), Kind::Internal) };
+        batch.finished(&span);
+    }
+
+    /// A request has each crate once, whichever comes first, and the next request knows nothing of it.
+    #[test]
+    fn spans_are_grouped_by_the_crate_that_declares_them() {
+        let resource = EncodedResource::new(&[("service.name".to_owned(), "store".into())]);
+        let mut batch = TraceBatch::new(&resource);
+        assert_eq!(scopes(&batch.take(Vec::new())), [""; 0]);
+        for (at, name) in [(0, "a"), (1, "b"), (0, "c"), (2, "d"), (2, "e"), (0, "f"), (1, "g")] {
+            let before = batch.bytes();
+            add(&mut batch, at, name);
+            assert!(batch.bytes() > before);
+        }
+        assert_eq!(batch.len(), 7);
+        assert_eq!(scopes(&batch.take(Vec::new())), ["store 1.2.3: a c f", "store 1.2.4: b g", "gateway 0.1.0: d e"]);
+        add(&mut batch, 2, "h");
+        assert_eq!(scopes(&batch.take(Vec::new())), ["gateway 0.1.0: h"]);
+        add(&mut batch, 1, "i");
+        batch.finished(&FinishedSpan::new("at run time".into(), Kind::Client));
+        let own = format!("tracecast {}: at run time", env!("CARGO_PKG_VERSION"));
+        assert_eq!(scopes(&batch.take(Vec::new())), ["store 1.2.4: i", &own]);
+        assert_eq!(batch.len(), 0);
+    }
 }

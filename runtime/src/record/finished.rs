@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use crate::declare::callsite::Kind;
+use crate::declare::callsite::{Callsite, Kind, OWN_LINES};
 use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
 use crate::record::ids::{SpanId, TraceId};
@@ -176,6 +176,9 @@ pub struct FinishedSpan {
     /// Who made it; `None` for our own.
     #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only exporters read it"))]
     pub(crate) scope: Option<Arc<ForeignScope>>,
+    /// The crate that declares it, if it is our own, as its callsite has it.
+    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only exporters read it"))]
+    pub(crate) crate_lines: &'static str,
     /// `Component/Operation`. Those of third parties have any name.
     pub name: Cow<'static, str>,
     /// Its kind.
@@ -217,6 +220,7 @@ impl FinishedSpan {
     pub(crate) fn new(name: Cow<'static, str>, kind: Kind) -> Self {
         FinishedSpan {
             scope: None,
+            crate_lines: OWN_LINES,
             name,
             kind,
             trace_id: TraceId::default(),
@@ -234,6 +238,14 @@ impl FinishedSpan {
             dropped_attributes: 0,
             dropped_events: 0,
             dropped_links: 0,
+        }
+    }
+
+    /// A span of this callsite.
+    pub(crate) fn of(callsite: &Callsite) -> Self {
+        FinishedSpan {
+            crate_lines: callsite.crate_lines(),
+            ..FinishedSpan::new(Cow::Borrowed(callsite.name()), callsite.kind())
         }
     }
 

@@ -166,7 +166,7 @@ impl<'a> Record<'a> {
             dropped_attributes,
             dropped_events,
             dropped_links,
-            ..FinishedSpan::new(Cow::Borrowed(callsite.name()), callsite.kind())
+            ..FinishedSpan::of(callsite)
         };
         self.fill(&mut span, converter);
         span

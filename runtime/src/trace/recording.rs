@@ -343,7 +343,7 @@ fn unfinished(head: &Head, now: u64, converter: &Converter) -> FinishedSpan {
         start_unix_nanos: start,
         duration: Duration::from_nanos(nanos),
         attributes: vec![attribute(outcome::META, OwnedValue::Str(Cow::Borrowed("unfinished")))],
-        ..FinishedSpan::new(Cow::Borrowed(head.callsite.name()), head.callsite.kind())
+        ..FinishedSpan::of(head.callsite)
     }
 }
 
@@ -361,7 +361,8 @@ fn marker(open: &OpenSpan, now: u64, converter: &Converter) -> FinishedSpan {
         start_unix_nanos: converter.unix_nanos(now),
         attributes: vec![attribute(open_seconds::META, value)],
         links: vec![link],
-        ..FinishedSpan::new(Cow::Owned(format!("{}/open", open.callsite.name())), open.callsite.kind())
+        name: Cow::Owned(format!("{}/open", open.callsite.name())),
+        ..FinishedSpan::of(open.callsite)
     }
 }
 

@@ -86,6 +86,9 @@ fn catalogue() -> Value {
     serde_json::from_str(&tracecast::catalogue().data().to_json()).unwrap()
 }
 
+/// The package of these tests, as a catalogue has it.
+const OWN: &str = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION"));
+
 fn find<'a>(list: &'a Value, name: &str) -> Vec<&'a Value> {
     list.as_array().unwrap().iter().filter(|entry| entry["name"] == name).collect()
 }
@@ -94,7 +97,7 @@ fn find<'a>(list: &'a Value, name: &str) -> Vec<&'a Value> {
 fn a_span_is_listed_once_with_the_keys_of_all_its_places() {
     let all = catalogue();
     let keys = ["tc.large.bytes", "tc.session.id"];
-    let span = json!({"name": "StoreDaemon/Fetch", "kind": "client", "keys": keys, "places": 2});
+    let span = json!({"name": "StoreDaemon/Fetch", "kind": "client", "keys": keys, "crates": [OWN], "places": 2});
     assert_eq!(find(&all["spans"], "StoreDaemon/Fetch"), [&span]);
 }
 

@@ -80,7 +80,7 @@ fn all_that_a_span_is_told_is_kept() {
     assert!(!span.is_recording());
     drop(span);
     let scopes = telemetry.scopes();
-    let [_, scope] = &scopes[..] else { panic!("{scopes:?}") };
+    let [scope] = &scopes[..] else { panic!("{scopes:?}") };
     let about = scope.scope.as_ref().unwrap();
     assert_eq!((&*about.name, &*about.version, &*scope.schema_url), ("lib", "1.0", "https://example.org/s"));
     let [span] = &scope.spans[..] else { panic!("{scope:?}") };

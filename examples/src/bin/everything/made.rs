@@ -55,8 +55,14 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
+    /// Of what this crate declares.
     pub(crate) fn ours() -> Self {
-        Scope { name: "tracecast".into(), version: env!("CARGO_PKG_VERSION").into(), ..Scope::default() }
+        Scope { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into(), ..Scope::default() }
+    }
+
+    /// Of spans whose names are made at run time. Both packages have the version of the workspace.
+    pub(crate) fn at_run_time() -> Self {
+        Scope { name: "tracecast".into(), ..Scope::ours() }
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use tracecast::prelude::*;
 use tracecast::{Context, Kind, Outcome, Span, SpanId, Static, TraceId, current};
 
-use super::made::{Link, Status, Watch, attributes, double, flag, int, now, text, watched};
+use super::made::{Link, Scope, Status, Watch, attributes, double, flag, int, now, text, watched};
 
 /// What a request is at.
 #[derive(Clone, Copy, Debug, TcLabel)]
@@ -293,6 +293,7 @@ fn by_hand(sender: &Context) {
         span.set(keys::note, "by hand");
         watch.event("by hand", attributes([]), || span.event("by hand"));
         watch.with(|made| {
+            made.scope = Scope::at_run_time();
             // What its parent shares came with the context.
             made.attributes = attributes([("tc.note", text("by hand")), ("tc.tenant.class", text("gold"))]);
             made.links = vec![Link::to(sender)];
@@ -316,5 +317,5 @@ fn at_given_times() {
     let span = Span::builder("Everything/Earlier", Kind::Internal).with_start(at(start)).start();
     watch.is(&span.context(), "Everything/Earlier", "internal");
     span.end_at(at(end));
-    watch.with(|made| (made.start, made.end) = ([start; 2], [end; 2]));
+    watch.with(|made| (made.scope, made.start, made.end) = (Scope::at_run_time(), [start; 2], [end; 2]));
 }

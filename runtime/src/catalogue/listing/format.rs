@@ -188,6 +188,7 @@ mod tests {
             series: values,
             budget: values,
             description: description.to_owned(),
+            crates: vec!["store 1.2.3".to_owned()],
         };
         CatalogueData { metrics: vec![metric], ..CatalogueData::default() }
     }

@@ -61,6 +61,9 @@ struct Span {
     #[serde(with = "words")]
     kind: Kind,
     keys: Vec<String>,
+    /// The crates that declare it, with their versions. A new version is no change.
+    #[serde(default)]
+    crates: Vec<String>,
     /// How many functions and scopes make it.
     #[serde(default = "one_place")]
     places: usize,
@@ -101,6 +104,9 @@ struct Metric {
     series: u64,
     budget: u64,
     description: String,
+    /// The crates that declare it, with their versions. A new version is no change.
+    #[serde(default)]
+    crates: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -139,7 +145,7 @@ impl CatalogueData {
         let mut metrics: Vec<Metric> = catalogue.metrics.iter().map(metric).collect();
         // Of several declarations the first is exported, whether the others have its shape or not.
         metrics.sort_by(|a, b| a.name.cmp(&b.name));
-        metrics.dedup_by(|b, a| a.name == b.name);
+        metrics.dedup_by(|b, a| a.name == b.name && a.join(b));
         CatalogueData { spans: spans(catalogue), keys, metrics }
     }
 
@@ -155,11 +161,19 @@ fn spans(catalogue: &Catalogue) -> Vec<Span> {
     for span in &catalogue.spans {
         all.entry((span.name(), span.kind() as u8)).or_default().push(span);
     }
+    let owned = |texts: BTreeSet<&str>| texts.into_iter().map(str::to_owned).collect();
     let span = |same: Vec<&Callsite>| {
-        let keys: BTreeSet<_> = same.iter().flat_map(|span| span.declared_keys()).map(|key| key.name).collect();
+        let keys = same.iter().flat_map(|span| span.declared_keys()).map(|key| key.name).collect();
+        let crates: BTreeSet<_> =
+            same.iter().map(|span| format!("{} {}", span.crate_name(), span.crate_version())).collect();
         let places: BTreeSet<_> = same.iter().map(|span| (span.crate_name(), span.file(), span.line())).collect();
-        let (keys, places) = (keys.into_iter().map(str::to_owned).collect(), places.len());
-        Span { name: same[0].name().to_owned(), kind: same[0].kind(), keys, places }
+        Span {
+            name: same[0].name().to_owned(),
+            kind: same[0].kind(),
+            keys: owned(keys),
+            crates: crates.into_iter().collect(),
+            places: places.len(),
+        }
     };
     all.into_values().map(span).collect()
 }
@@ -218,7 +232,16 @@ impl Metric {
             series: meta.series() as u64,
             budget: meta.budget as u64,
             description: meta.description.trim().to_owned(),
+            crates: vec![format!("{} {}", meta.crate_name, meta.crate_version)],
         }
+    }
+
+    /// Takes over the crates of another declaration of the same name.
+    fn join(&mut self, other: &mut Metric) -> bool {
+        self.crates.append(&mut other.crates);
+        self.crates.sort();
+        self.crates.dedup();
+        true
     }
 
     /// The names of its attributes.

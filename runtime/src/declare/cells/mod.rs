@@ -60,7 +60,7 @@ impl Metric {
             cells: meta.sets().saturating_mul(words),
             table: AtomicPtr::new((&raw const EMPTY).cast_mut()),
             refused: Count::new(0),
-            meta,
+            meta: meta.declared_in(source),
         }
     }
 

@@ -10,6 +10,8 @@ use std::panic::Location;
 
 use crate::declare::key::KeyMeta;
 use crate::declare::label::LabelText;
+use crate::declare::scope::CrateScope;
+use crate::declare::sections::Source;
 use crate::declare::value::OwnedValue;
 
 pub use self::labels::{LabelSet, LabelValues, Labels, OrNone};
@@ -135,6 +137,10 @@ pub struct MetricMeta {
     pub observable: bool,
     /// Where it was declared.
     pub location: &'static Location<'static>,
+    /// The crate that declares it.
+    pub crate_name: &'static str,
+    /// The version of that crate.
+    pub crate_version: &'static str,
     outcomes: &'static [&'static str],
     error_types: &'static [&'static str],
 }
@@ -201,9 +207,24 @@ impl MetricMeta {
             budget: DEFAULT_BUDGET,
             observable: false,
             location: Location::caller(),
+            // Known from the static.
+            crate_name: CrateScope::OWN.name,
+            crate_version: CrateScope::OWN.version,
             outcomes: &[],
             error_types: &[],
         }
+    }
+
+    /// Sets the crate that declares it.
+    pub(crate) const fn declared_in(mut self, source: &Source) -> Self {
+        (self.crate_name, self.crate_version) = (source.crate_name, source.crate_version);
+        self
+    }
+
+    /// The crate that declares it.
+    #[cfg(feature = "otlp")]
+    pub(crate) fn scope(&self) -> CrateScope {
+        CrateScope { name: self.crate_name, version: self.crate_version }
     }
 
     /// Replaces the labels of its type.

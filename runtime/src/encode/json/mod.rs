@@ -8,32 +8,23 @@ pub(crate) mod scan;
 mod writer;
 
 use self::writer::Json;
-use crate::declare::scope::ForeignScope;
 use crate::encode::finished;
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 use crate::encode::logs::LogBatch;
 use crate::encode::message::Message;
 use crate::encode::metrics;
-use crate::encode::resource::{self, EncodedResource};
+use crate::encode::resource::{self, EncodedResource, Of};
 #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
 use crate::logs::LogRecord;
 use crate::meter::snapshot::Snapshot;
 use crate::record::finished::FinishedSpan;
 
-/// An `ExportTraceServiceRequest` with these spans: our own scope first, then others in the order of their first spans.
+/// An `ExportTraceServiceRequest` with these spans: the scopes are in the order of their first spans.
 pub(crate) fn trace_request(resource: &EncodedResource, spans: &[FinishedSpan]) -> Vec<u8> {
-    let mut scopes: Vec<Option<&ForeignScope>> = vec![None];
-    for scope in spans.iter().map(|span| span.scope.as_deref()) {
-        if !scopes.contains(&scope) {
-            scopes.push(scope);
-        }
-    }
     resource.request(["resourceSpans", "scopeSpans"], Vec::new(), |m: &mut Json| {
-        for scope in scopes {
-            let spans = spans.iter().filter(|span| span.scope.as_deref() == scope);
-            let list = |m: &mut Json| m.list("spans", |m| spans.for_each(|span| finished::write_span(m, span)));
-            m.long_element(2, |m| resource::of_scope(m, scope, list));
-        }
+        resource::scopes(m, spans, Of::span, |m, spans| {
+            m.list("spans", |m| spans.for_each(|span| finished::write_span(m, span)));
+        });
     })
 }
 

@@ -16,7 +16,6 @@ use crate::config::{Aggregation, InstrumentType, View, ViewSelector, ViewStream}
 use crate::declare::cells::Metric;
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
 use crate::declare::registry;
-use crate::encode::resource::{SCOPE_NAME, SCOPE_VERSION};
 use crate::meter::snapshot::{MetricPoints, PointValue, Snapshot};
 
 /// All views of a configuration.
@@ -210,8 +209,8 @@ impl<'a> Subject<'a> {
                 (MetricKind::Histogram, _) => InstrumentType::Histogram,
             },
             unit: meta.unit,
-            meter_name: SCOPE_NAME,
-            meter_version: Some(SCOPE_VERSION),
+            meter_name: meta.crate_name,
+            meter_version: Some(meta.crate_version),
             meter_schema_url: None,
         }
     }

@@ -13,7 +13,7 @@ use super::convert;
 use crate::config::Config;
 use crate::declare::value::OwnedValue;
 use crate::encode::finished::outcome;
-use crate::encode::resource::{SCOPE_NAME, SCOPE_VERSION};
+use crate::encode::resource::Of;
 use crate::encode::span::OUTCOME_KEY;
 use crate::record::finished::FinishedSpan;
 use crate::trace::foreign::{Exported, ForeignExporter};
@@ -50,12 +50,11 @@ impl Config {
 
 /// Wraps the exporter for the export thread.
 pub(crate) fn boxed(exporter: impl SpanExporter + 'static) -> Box<dyn ForeignExporter> {
-    Box::new(Plugged { exporter, scope: InstrumentationScope::builder(SCOPE_NAME).with_version(SCOPE_VERSION).build() })
+    Box::new(Plugged { exporter })
 }
 
 struct Plugged<E> {
     exporter: E,
-    scope: InstrumentationScope,
 }
 
 impl<E: SpanExporter> ForeignExporter for Plugged<E> {
@@ -70,7 +69,7 @@ impl<E: SpanExporter> ForeignExporter for Plugged<E> {
     }
 
     fn export(&mut self, spans: &[FinishedSpan]) -> Exported<'_> {
-        let batch = spans.iter().map(|span| data(span, &self.scope)).collect();
+        let batch = spans.iter().map(data).collect();
         // What the exporter does is nobody's span.
         let suppressed = Theirs::new().with_telemetry_suppressed();
         let exporter = &self.exporter;
@@ -90,8 +89,8 @@ fn told(result: OTelSdkResult) -> Result<(), String> {
     result.map_err(|error| error.to_string())
 }
 
-/// A span as the SDK has it; ours are of the scope `own`.
-fn data(span: &FinishedSpan, own: &InstrumentationScope) -> SpanData {
+/// A span as the SDK has it.
+fn data(span: &FinishedSpan) -> SpanData {
     let mut attributes = convert::their_attributes(&span.attributes);
     attributes.extend(outcome(span).map(|outcome| KeyValue::new(OUTCOME_KEY, outcome)));
     let (trace_id, span_id) = (TraceId::from(span.trace_id.0), SpanId::from(span.span_id.0));
@@ -109,7 +108,10 @@ fn data(span: &FinishedSpan, own: &InstrumentationScope) -> SpanData {
         events: events(span.events.iter().map(convert::their_event).collect(), span.dropped_events),
         links: links(span.links.iter().map(convert::their_link).collect(), span.dropped_links),
         status: convert::their_status(span),
-        instrumentation_scope: span.scope.as_ref().map_or_else(|| own.clone(), |scope| convert::their_scope(scope)),
+        instrumentation_scope: match Of::span(span) {
+            Of::Crate(of) => InstrumentationScope::builder(of.name).with_version(of.version).build(),
+            Of::Foreign(scope) => convert::their_scope(scope),
+        },
     }
 }
 

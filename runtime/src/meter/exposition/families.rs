@@ -13,7 +13,6 @@ pub(crate) enum Form {
     /// The text format of Prometheus, version 0.0.4.
     Prometheus,
     /// OpenMetrics 1.0.0: the same samples with units and exemplars.
-    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only a server negotiates it"))]
     OpenMetrics,
 }
 
