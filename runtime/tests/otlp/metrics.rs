@@ -180,11 +180,7 @@ fn metrics_of(request: ExportMetricsServiceRequest) -> Vec<Metric> {
     let [resource] = <[_; 1]>::try_from(request.resource_metrics).expect("one resource");
     assert_eq!(resource.resource.expect("a resource").attributes.len(), 3);
     // A request without metrics has no scope.
-<<<<<<< HEAD
     assert!(resource.scope_metrics.len() <= 1, "two scopes");
-=======
-    assert!(resource.scope_metrics.len() <= 1);
->>>>>>> run2
     let Some(scope) = resource.scope_metrics.into_iter().next() else { return Vec::new() };
     assert_eq!(scope.scope.expect("a scope").name, env!("CARGO_PKG_NAME"));
     scope.metrics
