@@ -51,7 +51,7 @@ impl Problem {
         &self.what
     }
 
-    /// Whether the file that it is in is not used. Otherwise this setting alone is ignored.
+    /// True if the whole file is ignored because of it; otherwise only this setting is.
     ///
     /// ```
     /// # use tracecast::config::Config;

@@ -188,7 +188,7 @@ impl<R> Level<R, 5> {
     pub fn type_observer(&self) {}
 }
 
-/// Observes the errors that a closure takes for ones.
+/// Observes the errors for which a closure returns true.
 pub struct ErrorsIf<O, F>(O, F);
 
 impl<T, E, O: Observe<Result<T, E>>, F: Fn(&E) -> bool> Observe<Result<T, E>> for ErrorsIf<O, F> {

@@ -59,7 +59,7 @@ pub(crate) struct Options {
     pub(crate) parent: Option<Expr>,
     pub(crate) cover: Option<(Cover, Ident)>,
     pub(crate) no_err: Flag,
-    /// Decides which errors are ones.
+    /// Decides which errors count as failures.
     pub(crate) err_if: Option<Expr>,
     pub(crate) no_message: Flag,
     pub(crate) database: Option<Database>,

@@ -22,7 +22,7 @@ use crate::record::local;
 use crate::trace::context::{self, Context};
 use crate::trace::fork;
 
-/// Emits our spans as spans of `tracing`, too, from now on or no longer: for its subscribers, such as a `fmt` layer or Sentry's.
+/// Starts or stops emitting our spans as `tracing` spans, for subscribers such as a `fmt` layer or Sentry's.
 ///
 /// Call it before the first span: what begins inside of a span that is not emitted is not emitted either. Emitted are spans that
 /// are recorded, with their name, the level `INFO`, their crate as the target, and up to 32 attributes as fields. What is
