@@ -16,12 +16,25 @@ pub(super) enum Failure {
     Garbage(String),
 }
 
+/// The protocol of a connection.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Spoken {
+    Http,
+    #[cfg(feature = "grpc")]
+    Grpc,
+}
+
 impl Failure {
-    /// Judges an error of a connection; `expected` names what the other side should have spoken.
-    pub(super) fn of(error: &(dyn Error + 'static), expected: &str) -> Self {
+    /// Judges an error of a connection; `expected` is what the other side should have spoken.
+    pub(super) fn of(error: &(dyn Error + 'static), expected: Spoken) -> Self {
         let cause = innermost(error);
         if chain(error).any(is_garbage) {
-            return Failure::Garbage(format!("the answer is not {expected}: {cause}"));
+            let (name, other) = match expected {
+                Spoken::Http => ("HTTP/1.1", "if it expects gRPC, set OTEL_EXPORTER_OTLP_PROTOCOL=grpc"),
+                #[cfg(feature = "grpc")]
+                Spoken::Grpc => ("gRPC", "if it expects HTTP, set OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf"),
+            };
+            return Failure::Garbage(format!("the answer is not {name}: {cause}; {other}"));
         }
         Failure::Broken(format!("the connection broke: {cause}"))
     }
@@ -47,7 +60,8 @@ fn describe(error: &(dyn Error + 'static)) -> String {
 
 fn is_garbage(error: &(dyn Error + 'static)) -> bool {
     if let Some(error) = error.downcast_ref::<hyper::Error>() {
-        return error.is_parse() || error.is_user();
+        // A server of HTTP/2 speaks first. hyper tells that by its text only; the test with a server of gRPC would notice another one.
+        return error.is_parse() || error.is_user() || error.to_string().contains("unexpected message");
     }
     // An error that our side found in the frames, and not one that the other side announced.
     #[cfg(feature = "grpc")]

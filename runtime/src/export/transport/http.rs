@@ -14,7 +14,7 @@ use hyper_util::rt::TokioIo;
 use super::ANSWER_BYTES;
 use super::answer::{self, Form};
 use super::connect::Connector;
-use super::failure::Failure;
+use super::failure::{Failure, Spoken};
 use super::gzip::compressed;
 use super::hint::retry_after;
 use super::sent::Sent;
@@ -22,7 +22,7 @@ use super::status::{http_name, http_probe, http_retries};
 use super::tasks::Tasks;
 use crate::config::Protocol;
 
-const SPOKEN: &str = "HTTP/1.1";
+const SPOKEN: Spoken = Spoken::Http;
 
 /// Sends requests over one connection.
 pub(super) struct Client {

@@ -27,7 +27,7 @@ use super::ANSWER_BYTES;
 use super::answer::{self, Form};
 use super::connect::Connector;
 use super::error::TargetError;
-use super::failure::Failure;
+use super::failure::{Failure, Spoken};
 use super::gzip::compressed;
 use super::hint::retry_after;
 use super::sent::{Probe, Sent};
@@ -36,7 +36,7 @@ use super::tasks::Tasks;
 use crate::base::percent::decoded;
 use crate::config::Signal;
 
-const SPOKEN: &str = "gRPC";
+const SPOKEN: Spoken = Spoken::Grpc;
 
 /// The longest timeout that fits the eight digits of its header, in milliseconds.
 const LONGEST_TIMEOUT: u128 = 99_999_999;
@@ -125,7 +125,7 @@ impl Client {
             return Ok(judge_http(head.status, &head.headers));
         }
         let Some(Answer { messages, trailers }) = read(body).await? else {
-            return Ok(Sent::not_otlp(&format!("{SPOKEN}, more than {ANSWER_BYTES} bytes")));
+            return Ok(Sent::not_otlp(&format!("gRPC, more than {ANSWER_BYTES} bytes")));
         };
         Ok(judge(&head.headers, &messages, &trailers))
     }
@@ -181,7 +181,7 @@ fn judge(headers: &HeaderMap, messages: &[u8], trailers: &HeaderMap) -> Sent {
     let said = if trailers.contains_key("grpc-status") { trailers } else { headers };
     let text = |name| said.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     match text("grpc-status").map(str::trim) {
-        None => Sent::not_otlp(&format!("{SPOKEN} without a status")),
+        None => Sent::not_otlp(&format!("gRPC without a status")),
         Some("0") => accepted(headers, messages),
         Some(code) => {
             let message =
@@ -197,7 +197,7 @@ fn accepted(headers: &HeaderMap, messages: &[u8]) -> Sent {
     let message = first_message(headers, messages);
     match message.and_then(|message| answer::partial(Form::Protobuf, &message)) {
         Some(answer::Partial { rejected, message }) => Sent::Accepted { rejected, message },
-        None => Sent::not_otlp(&format!("{SPOKEN} OK")),
+        None => Sent::not_otlp(&format!("gRPC OK")),
     }
 }
 
@@ -224,7 +224,7 @@ fn decompressed(body: &[u8]) -> Option<Vec<u8>> {
 
 fn judge_status(code: u32, message: &str, details: &[u8]) -> Sent {
     let separator = if message.is_empty() { "" } else { ": " };
-    let cause = format!("{SPOKEN} {}{separator}{message}", name_of(code));
+    let cause = format!("gRPC {}{separator}{message}", name_of(code));
     let after = retry_info(details);
     // Servers say so of a message that exceeds their limit; those of tonic with a code that would be tried again for ever.
     let too_large =
@@ -241,7 +241,7 @@ fn judge_status(code: u32, message: &str, details: &[u8]) -> Sent {
 
 /// An answer of something that speaks HTTP/2 but not gRPC, such as a proxy.
 fn judge_http(status: StatusCode, headers: &HeaderMap) -> Sent {
-    let cause = format!("HTTP {} instead of {SPOKEN}", http_name(status));
+    let cause = format!("HTTP {} instead of gRPC", http_name(status));
     match status.as_u16() {
         _ if status.is_success() => Sent::not_otlp(&cause),
         413 => Sent::TooLarge { cause },

@@ -165,7 +165,10 @@ async fn an_answer_of_another_protocol_is_refused() {
     ] {
         let server = Server::start(move |_, stream| says(stream, answer)).await;
         let sent = transport(&target(protocol, server.url())).send(b"spans".to_vec()).await;
-        assert!(printed(&sent).starts_with(expected), "{sent:?}");
+        let other = if protocol == Protocol::Grpc { "http/protobuf" } else { "grpc" };
+        let printed = printed(&sent);
+        assert!(printed.starts_with(expected), "{printed}");
+        assert!(printed.ends_with(&format!("OTEL_EXPORTER_OTLP_PROTOCOL={other}")), "{printed}");
     }
 }
 

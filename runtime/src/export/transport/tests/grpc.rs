@@ -56,6 +56,17 @@ async fn a_request_carries_path_headers_and_body() {
 }
 
 #[tokio::test]
+async fn http_spoken_to_its_port_names_the_setting() {
+    for signal in Signal::ALL {
+        let (server, _) = serve(Reply::grpc(b"", 0)).await;
+        let target = target(Protocol::HttpProtobuf, server.url());
+        let sent = Transport::new(&target, signal).unwrap().send(b"spans".to_vec()).await;
+        let printed = printed(&sent);
+        assert!(printed.contains("set OTEL_EXPORTER_OTLP_PROTOCOL=grpc"), "{printed}");
+    }
+}
+
+#[tokio::test]
 async fn the_status_decides() {
     check(Reply::grpc(b"", 0), "accepted, 0 rejected, None").await;
     for (code, expected) in [
