@@ -181,7 +181,7 @@ fn judge(headers: &HeaderMap, messages: &[u8], trailers: &HeaderMap) -> Sent {
     let said = if trailers.contains_key("grpc-status") { trailers } else { headers };
     let text = |name| said.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     match text("grpc-status").map(str::trim) {
-        None => Sent::not_otlp(&format!("gRPC without a status")),
+        None => Sent::not_otlp("gRPC without a status"),
         Some("0") => accepted(headers, messages),
         Some(code) => {
             let message =
@@ -197,7 +197,7 @@ fn accepted(headers: &HeaderMap, messages: &[u8]) -> Sent {
     let message = first_message(headers, messages);
     match message.and_then(|message| answer::partial(Form::Protobuf, &message)) {
         Some(answer::Partial { rejected, message }) => Sent::Accepted { rejected, message },
-        None => Sent::not_otlp(&format!("gRPC OK")),
+        None => Sent::not_otlp("gRPC OK"),
     }
 }
 
