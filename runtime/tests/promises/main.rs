@@ -6,6 +6,7 @@ mod child;
 #[path = "../support/turn.rs"]
 mod turn;
 
+#[cfg(feature = "tls")]
 mod certificates;
 mod from_start_to_end;
 mod keep_secrets;
