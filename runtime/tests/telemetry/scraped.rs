@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tracecast::Guard;
@@ -29,8 +30,17 @@ fn load() {}
 const LONG: Duration = Duration::from_secs(20);
 const OPEN_METRICS: &str = "accept: application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5\r\n";
 
+/// A port that nobody has, below those that the system gives out: with one of them, a client that comes before the server could be
+/// connected to itself, and take the port.
 fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = 20_000 + (std::process::id() % 10_000) as u16;
+    loop {
+        let port = start + NEXT.fetch_add(1, Relaxed) % 2_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 fn scraped(port: u16) -> Config {
