@@ -7,7 +7,7 @@ use super::Catalogue;
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
 
 /// Two declarations of one metric with different shapes. The first one counts, by crate, file and line; the second is off, and
-/// [`init`](crate::init()) warns of it, or fails if `TC_STRICT` is set.
+/// `init` warns of it, or fails if `TC_STRICT` is set.
 ///
 /// ```
 /// for conflict in tracecast::catalogue().conflicts() {
