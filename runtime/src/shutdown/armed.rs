@@ -180,8 +180,10 @@ fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
         Some(name) => notice::at(notice::ERROR, format_args!("error: second {name} during {culprits}; exit 1")),
         None => {
             let total = shared.timeout;
-            let text = format_args!("error: shutdown is not done after {total:?}, hung in {culprits}; exit 1");
-            notice::at(notice::ERROR, text);
+            notice::at(
+                notice::ERROR,
+                format_args!("error: shutdown is not done after {total:?}, hung in {culprits}; exit 1"),
+            );
         }
     }
     notice::settle(LAST_LINE);

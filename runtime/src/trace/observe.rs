@@ -143,8 +143,8 @@ macro_rules! level {
             #[inline]
             fn observe(&self, result: &Result<T, E>, seen: &mut Seen<'_>) {
                 if let Err($error) = result {
-                    let message: Option<&dyn Display> = $message;
-                    seen.fail(&ErrorInfo { error_type: $type, message: message.filter(|_| MESSAGE) });
+                    // In one statement: some messages live no longer.
+                    seen.fail(&ErrorInfo { error_type: $type, message: shown(MESSAGE, $message) });
                 }
             }
         }
@@ -171,6 +171,11 @@ level!(
     /// Any `Result`.
     4 [] |error| type_name_of(error), None, next: 5
 );
+
+/// The message, if it is to be recorded.
+fn shown(is_wanted: bool, message: Option<&dyn Display>) -> Option<&dyn Display> {
+    message.filter(|_| is_wanted)
+}
 
 /// The name of an error's type.
 fn type_name_of<E>(_: &E) -> &'static str {
