@@ -39,7 +39,7 @@ fn program() {
         "waits" => {
             let telemetry = tracecast::init();
             load();
-            println!("report: {}", telemetry.flush(Duration::from_secs(3)));
+            println!("report: {}", telemetry.flush(Duration::from_millis(1_500)));
             std::mem::forget(telemetry);
         }
         other => panic!("no program is called {other}"),
