@@ -59,30 +59,27 @@
 //! - `off` compiles every annotated span, scope and declared metric out. It is for applications to choose, not for libraries.
 //!
 // Where a feature is off, links to its items lead to the documentation that has them.
-#![cfg_attr(not(feature = "otlp"), doc = "[`config`]: https://docs.rs/tracecast/latest/tracecast/config/")]
-#![cfg_attr(not(feature = "otlp"), doc = "[`init()`]: https://docs.rs/tracecast/latest/tracecast/fn.init.html")]
-#![cfg_attr(not(feature = "otlp"), doc = "[`shutdown`]: https://docs.rs/tracecast/latest/tracecast/shutdown/")]
-#![cfg_attr(not(feature = "logs"), doc = "[`logs`]: https://docs.rs/tracecast/latest/tracecast/logs/")]
+#![cfg_attr(not(has_otlp), doc = "[`config`]: https://docs.rs/tracecast/latest/tracecast/config/")]
+#![cfg_attr(not(has_otlp), doc = "[`init()`]: https://docs.rs/tracecast/latest/tracecast/fn.init.html")]
+#![cfg_attr(not(has_otlp), doc = "[`shutdown`]: https://docs.rs/tracecast/latest/tracecast/shutdown/")]
+#![cfg_attr(not(has_logs), doc = "[`logs`]: https://docs.rs/tracecast/latest/tracecast/logs/")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(
-    all(feature = "otlp", target_family = "wasm"),
-    allow(dead_code, unused_imports, reason = "there is no transport, so parts of what it sends have no user")
-)]
 
 extern crate self as tracecast;
 
 mod base;
 pub mod catalogue;
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 pub mod config;
 mod declare;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 mod encode;
+#[cfg(has_otlp)]
 mod export;
 mod formats;
 mod interop;
-#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_logs)]
 #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
 pub mod logs;
 mod macros;
@@ -90,17 +87,17 @@ mod meter;
 pub mod prelude;
 mod propagate;
 mod record;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 pub mod shutdown;
 pub mod testing;
 mod trace;
 
-#[cfg(all(feature = "otlp", feature = "__internals"))]
+#[cfg(all(has_otlp, feature = "__internals"))]
 #[doc(hidden)]
 #[path = "export/bench.rs"]
 pub mod __bench;
-#[cfg(all(feature = "logs", feature = "__internals", not(target_family = "wasm"), not(loom)))]
+#[cfg(all(has_logs, feature = "__internals"))]
 #[doc(hidden)]
 #[path = "export/logs_door.rs"]
 pub mod __logs;
@@ -150,10 +147,10 @@ mod book {
 }
 
 pub use crate::declare::keys;
-#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otel)]
 #[cfg_attr(docsrs, doc(cfg(feature = "otel")))]
 pub use crate::interop::otel;
-#[cfg(all(feature = "tracing", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_tracing)]
 #[cfg_attr(docsrs, doc(cfg(feature = "tracing")))]
 pub use crate::interop::tracing_spans;
 pub use crate::propagate::propagation;
@@ -168,7 +165,7 @@ pub use crate::declare::label::{ClosedLabel, Index, Label};
 pub use crate::declare::metric::{LabelSet, LabelValues};
 pub use crate::declare::observe::Observation;
 pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value, display};
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 pub use crate::export::init::{
     Guard, Handle, InitError, NotRunning, ReloadError, Reloaded, Report, SetEnabledError, init, try_init,
 };

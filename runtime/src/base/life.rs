@@ -1,6 +1,6 @@
 //! A counter that is odd while an object is alive, for threads that read what the owner writes (a sequence lock).
 
-#[cfg(any(feature = "otlp", loom))]
+#[cfg(any(has_otlp, loom))]
 use crate::base::sync::Acquire;
 use crate::base::sync::{AtomicU32, Relaxed, Release, fence};
 
@@ -25,7 +25,7 @@ impl Life {
     }
 
     /// Calls `read` and returns its result if all fields that it read belong to the same life.
-    #[cfg(any(feature = "otlp", loom))]
+    #[cfg(any(has_otlp, loom))]
     pub(crate) fn read<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
         let life = self.0.load(Acquire);
         if life.is_multiple_of(2) {

@@ -10,10 +10,10 @@ pub(crate) mod life;
 pub(crate) mod memory;
 pub(crate) mod notice;
 pub(crate) mod percent;
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 pub(crate) mod secret;
 pub(crate) mod stack;
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 pub(crate) mod suppress;
 pub(crate) mod sync;
 pub(crate) mod table;

@@ -11,7 +11,6 @@ use super::origin::Origin;
 use super::parts::setting_of;
 use super::short::Telemetry;
 use super::table::settings;
-#[cfg(all(not(target_family = "wasm"), not(loom)))]
 use super::{Signal, table::When};
 use crate::base::secret::Masked;
 
@@ -121,7 +120,6 @@ impl Config {
     }
 
     /// This configuration with what its source says now.
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
     pub(crate) fn read_again(&self, fresh: Config) -> Config {
         let problems = fresh.problems.clone();
         let mut next = fresh;
@@ -131,7 +129,6 @@ impl Config {
     }
 
     /// Settings that are different in another configuration: those that can be changed at run time, and those that cannot.
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
     pub(crate) fn differences(&self, other: &Config) -> (Vec<&'static str>, Vec<&'static str>) {
         let exporters = |config: &Config| Signal::ALL.map(|signal| config.resolved(signal));
         let named = |when: When| {

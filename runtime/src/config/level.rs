@@ -81,7 +81,7 @@ impl LogFilter {
     }
 
     /// The least important level that is written of a target.
-    #[cfg(any(test, feature = "logs"))]
+    #[cfg(any(test, has_logs))]
     pub(crate) fn level_of(&self, target: &str) -> Level {
         let fits =
             |prefix: &str| target.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));

@@ -15,7 +15,7 @@
 mod endpoint;
 mod env;
 mod file;
-#[cfg(all(test, not(loom), not(miri)))]
+#[cfg(all(test, not(miri)))]
 mod fuzz;
 mod header;
 mod layers;
@@ -23,16 +23,14 @@ mod level;
 mod origin;
 mod otlp;
 mod parts;
-#[cfg(all(not(target_family = "wasm"), not(loom)))]
 mod plugged;
 mod problem;
 mod proxy;
-#[cfg(all(not(target_family = "wasm"), not(loom)))]
 pub(crate) mod redact;
 mod short;
 mod sources;
 mod table;
-#[cfg(all(test, not(loom), not(target_family = "wasm")))]
+#[cfg(test)]
 mod tests;
 mod values;
 mod views;
@@ -58,7 +56,7 @@ pub use crate::record::limits::Limits;
 
 pub(crate) use self::header::{HeaderCallback, HeaderSource};
 pub(crate) use self::otlp::Otlp;
-#[cfg(feature = "otel")]
+#[cfg(has_otel)]
 pub(crate) use self::parts::CardinalityLimits;
 pub(crate) use self::parts::{Destination, Metrics, ScrapeAddress};
 pub(crate) use self::problem::Severity;
@@ -99,12 +97,9 @@ pub struct Config {
     /// From where it can be read again.
     pub(crate) source: Source,
     /// How long the panic hook may take, if there is one.
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
     pub(crate) panic_hook: Option<std::time::Duration>,
     pub(crate) unfinished_spans: bool,
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
     pub(crate) redact: Option<crate::config::redact::Redact>,
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
     pub(crate) plugged: plugged::PluggedExporters,
 }
 

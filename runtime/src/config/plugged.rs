@@ -15,7 +15,7 @@ impl PluggedExporters {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[cfg_attr(not(feature = "otel"), expect(dead_code, reason = "only that feature has exporters to plug in"))]
+    #[cfg_attr(not(has_otel), expect(dead_code, reason = "only that feature has exporters to plug in"))]
     pub(crate) fn add(&self, exporter: Box<dyn ForeignExporter>) {
         self.lock().push(exporter);
     }

@@ -52,7 +52,7 @@ impl fmt::Debug for Redact {
 }
 
 /// The text that shall leave the process under `name`.
-#[cfg(any(feature = "logs", test))]
+#[cfg(any(has_logs, test))]
 pub(crate) fn apply<'a>(redact: &Option<Redact>, name: &str, text: &'a str) -> std::borrow::Cow<'a, str> {
     match redact.as_ref().and_then(|redact| redact.instead(name, text)) {
         Some(other) => std::borrow::Cow::Owned(other),

@@ -45,7 +45,6 @@ pub(super) enum When {
 }
 
 /// A setting.
-#[cfg_attr(any(target_family = "wasm", loom), expect(dead_code, reason = "without export nothing is read again"))]
 pub(super) struct Setting {
     /// As in [`Config::origin`].
     pub(super) name: &'static str,

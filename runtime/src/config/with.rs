@@ -610,7 +610,6 @@ impl Config {
     /// # use tracecast::config::Config;
     /// let config = Config::from_env().with_panic_hook();
     /// ```
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
     #[must_use]
     pub fn with_panic_hook(self) -> Self {
         self.with_panic_hook_within(Duration::from_secs(1))
@@ -638,7 +637,6 @@ impl Config {
     /// # use tracecast::config::Config;
     /// let config = Config::from_env().with_panic_hook_within(Duration::from_secs(3));
     /// ```
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
     #[must_use]
     pub fn with_panic_hook_within(self, timeout: Duration) -> Self {
         self.set("panic_hook", move |config| config.panic_hook = Some(timeout))
@@ -658,7 +656,6 @@ impl Config {
     /// let config = Config::from_env()
     ///     .with_redaction(|name, text| (name == "tc.prompt" || text.contains('@')).then(|| "[removed]".to_owned()));
     /// ```
-    #[cfg(all(not(target_family = "wasm"), not(loom)))]
     #[must_use]
     pub fn with_redaction(self, hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
         let redact = crate::config::redact::Redact::new(hook);

@@ -100,7 +100,7 @@ pub(crate) fn start_recording() {
 }
 
 /// Pauses or resumes recording without giving up the claim.
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 pub(crate) fn pause_recording(paused: bool) {
     change(|state| state.recording = !paused && CLAIMED.load(Relaxed));
 }
@@ -147,7 +147,7 @@ pub(crate) fn start_metering(off: &[String], conflicting: Vec<&'static Metric>) 
 }
 
 /// Pauses or resumes metrics without giving up the claim.
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 pub(crate) fn pause_metering(paused: bool) {
     change(|state| state.metering = !paused && CLAIMED_METERING.load(Relaxed));
 }

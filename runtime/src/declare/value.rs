@@ -98,7 +98,7 @@ impl Value<'_> {
     }
 }
 
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 impl OwnedValue {
     /// Borrows the value.
     pub(crate) fn as_value(&self) -> Value<'_> {

@@ -12,7 +12,7 @@ pub(crate) trait Message: Default {
     fn encode(buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8>;
 
     /// The number of bytes written so far.
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     fn len(&self) -> usize;
 
     fn string(&mut self, field: u8, name: &str, text: &str);
@@ -67,7 +67,7 @@ pub(crate) trait Message: Default {
     fn long_element(&mut self, field: u8, write: impl FnOnce(&mut Self));
 
     /// Appends elements of a list that are already encoded.
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     fn elements(&mut self, written: &Self);
 
     /// A repeated field with one message per item.

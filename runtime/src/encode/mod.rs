@@ -7,7 +7,7 @@ pub(crate) mod attribute;
 pub(crate) mod finished;
 pub(crate) mod json;
 mod labels;
-#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_logs)]
 pub(crate) mod logs;
 pub(crate) mod message;
 pub(crate) mod metrics;

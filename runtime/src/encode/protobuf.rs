@@ -13,7 +13,7 @@ impl Message for Wire {
         wire.bytes
     }
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -102,7 +102,7 @@ impl Message for Wire {
         self.close(opened);
     }
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     fn elements(&mut self, written: &Self) {
         self.push(&written.bytes);
     }

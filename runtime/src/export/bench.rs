@@ -152,7 +152,7 @@ impl Foreign {
     }
 
     /// The same, and OpenTelemetry's global provider and propagator are ours.
-    #[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_otel)]
     pub fn of_otel(
         limit_bytes: usize,
         interop: crate::interop::otel::Interop,
@@ -171,7 +171,7 @@ impl Foreign {
 
 impl Drop for Foreign {
     fn drop(&mut self) {
-        #[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+        #[cfg(has_otel)]
         crate::interop::otel::uninstall();
         foreign::stop();
     }

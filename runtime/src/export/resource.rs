@@ -48,7 +48,7 @@ pub(crate) fn describe(config: &Config) -> EncodedResource {
 }
 
 /// What the service is called.
-#[cfg(feature = "logs")]
+#[cfg(has_logs)]
 pub(crate) fn service_name(config: &Config) -> String {
     let around = Surroundings { variable: &|_| None, file: &|_| None, executable: executable() };
     config.service_name().map_or_else(|| fallback_service_name(&around), str::to_owned)

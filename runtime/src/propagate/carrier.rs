@@ -286,7 +286,7 @@ mod fuzz {
             assert!(matches!(lengths, [0 | 55, 0..=512, 0..=8192]), "{lengths:?}");
             assert_eq!(carried(&written.extract()), carried(&context));
             assert_eq!(Carrier::of(&written.extract()), written);
-            #[cfg(feature = "otlp")]
+            #[cfg(has_otlp)]
             for carrier in [&given, &written] {
                 let text = serde_json::to_string(carrier).unwrap();
                 assert_eq!(&serde_json::from_str::<Carrier>(&text).unwrap(), carrier);

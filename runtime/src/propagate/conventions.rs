@@ -149,7 +149,7 @@ pub fn set_http(conventions: Conventions) {
 }
 
 /// Applies a list such as `http,rpc/dup` to all areas.
-#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the configuration has the list"))]
+#[cfg_attr(not(has_otlp), expect(dead_code, reason = "the configuration has the list"))]
 pub(crate) fn opt_in<'a>(list: impl Iterator<Item = &'a str> + Clone) {
     AREAS.opt_in(list);
 }

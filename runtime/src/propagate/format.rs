@@ -12,7 +12,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[cfg_attr(not(feature = "otlp"), expect(unreachable_pub, reason = "the configuration shows it"))]
+#[cfg_attr(not(has_otlp), expect(unreachable_pub, reason = "the configuration shows it"))]
 #[non_exhaustive]
 pub enum Propagator {
     /// W3C Trace Context.

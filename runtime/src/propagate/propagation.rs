@@ -126,7 +126,7 @@ pub(crate) const STANDARD: u8 = Propagator::TraceContext as u8 | Propagator::Bag
 static FORMATS: AtomicU8 = AtomicU8::new(STANDARD);
 
 /// Says in which formats context travels from now on.
-#[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "the configuration decides"))]
+#[cfg_attr(not(has_otlp), expect(dead_code, reason = "the configuration decides"))]
 pub(crate) fn set(formats: impl IntoIterator<Item = Propagator>) {
     FORMATS.store(formats.into_iter().fold(0, |all, format| all | format as u8), Relaxed);
 }

@@ -125,7 +125,7 @@ impl Number {
         self.0.store(number, Relaxed);
     }
 
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     fn shared(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -149,7 +149,7 @@ impl Trace {
         self.0[1].store(lower, Relaxed);
     }
 
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     fn shared(&self) -> [u64; 2] {
         [self.0[0].load(Relaxed), self.0[1].load(Relaxed)]
     }
@@ -171,7 +171,7 @@ impl Flags {
         self.0.store(flags, Relaxed);
     }
 
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     fn shared(&self) -> u32 {
         self.0.load(Relaxed)
     }
@@ -223,7 +223,7 @@ pub(crate) struct Block {
 }
 
 /// The head of a block whose span is open, as another thread read it.
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 #[derive(Clone, Copy)]
 pub(crate) struct Head {
     pub(crate) trace_id: [u64; 2],
@@ -295,7 +295,7 @@ impl Block {
     }
 
     /// The head, if its span is open. For any thread.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     fn head(&self) -> Option<Head> {
         self.life.read(|| Head {
             trace_id: self.trace_id.shared(),
@@ -410,7 +410,7 @@ impl Blocks {
     }
 
     /// Calls `visit` with the head of each block whose span is open, as far as it does not end meanwhile.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn for_each_open(&self, visit: impl FnMut(Head)) {
         self.memory[..self.free.touched()].iter().filter_map(Block::head).for_each(visit);
     }
@@ -426,7 +426,7 @@ impl Blocks {
     }
 }
 
-#[cfg(all(test, feature = "otlp", not(loom)))]
+#[cfg(all(test, has_otlp))]
 mod tests {
     use super::*;
 

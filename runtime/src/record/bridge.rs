@@ -55,7 +55,7 @@ pub(crate) struct Bridge {
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(not(feature = "otlp"), expect(unreachable_pub, reason = "the configuration shows it"))]
+#[cfg_attr(not(has_otlp), expect(unreachable_pub, reason = "the configuration shows it"))]
 #[non_exhaustive]
 #[repr(u8)]
 pub enum Interop {
@@ -87,14 +87,14 @@ static MIRROR: OnceLock<Mirror> = OnceLock::new();
 /// An `Interop`, and [`MIRRORS`].
 static MODE: AtomicU8 = AtomicU8::new(Interop::Off as u8);
 /// Spans are emitted. Zero where they cannot be, so that looking at the rest costs nothing more.
-const MIRRORS: u8 = if cfg!(feature = "tracing-emit") { 1 << 7 } else { 0 };
+const MIRRORS: u8 = if cfg!(has_tracing_emit) { 1 << 7 } else { 0 };
 /// Whether another API can be beside ours in this build.
-pub(crate) const IS_BUILT: bool = cfg!(any(feature = "otel", feature = "tracing-emit"));
+pub(crate) const IS_BUILT: bool = cfg!(any(has_otel, has_tracing_emit));
 /// The height of a block that was entered while no other API was followed: nothing is above it.
 const NO_HEIGHT: u32 = u32::MAX;
 
 /// Follows the other API from now on, or no longer. There is one in a process.
-#[cfg(feature = "otel")]
+#[cfg(has_otel)]
 pub(crate) fn set(bridge: Bridge, mode: Interop) {
     // The functions are the same each time.
     let _ = BRIDGE.set(bridge);
@@ -108,7 +108,7 @@ pub(crate) fn off() {
 }
 
 /// Emits spans that begin from now on, or no longer.
-#[cfg(feature = "tracing-emit")]
+#[cfg(has_tracing_emit)]
 pub(crate) fn set_mirror(mirror: Mirror, on: bool) {
     // The functions are the same each time.
     let _ = MIRROR.set(mirror);
@@ -125,7 +125,7 @@ pub(crate) fn is_on() -> bool {
 }
 
 fn is_followed() -> bool {
-    cfg!(feature = "otel") && MODE.load(Relaxed) & !MIRRORS != Interop::Off as u8
+    cfg!(has_otel) && MODE.load(Relaxed) & !MIRRORS != Interop::Off as u8
 }
 
 fn bridge() -> Option<&'static Bridge> {
@@ -133,7 +133,7 @@ fn bridge() -> Option<&'static Bridge> {
 }
 
 fn mirror(block: BlockRef) -> Option<&'static Mirror> {
-    if cfg!(feature = "tracing-emit") && block.has(MIRRORED) { MIRROR.get() } else { None }
+    if cfg!(has_tracing_emit) && block.has(MIRRORED) { MIRROR.get() } else { None }
 }
 
 /// Whether an unsampled span of this kind has nothing to do inside of `parent`, which is unsampled too: the other side
@@ -149,7 +149,7 @@ pub(crate) fn is_unchanged(parent: BlockRef, kind: Kind) -> bool {
 
 /// The span that is current on the other side. Not to be asked at a thread's end, when that is gone: no block is entered
 /// then.
-#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otel)]
 #[inline(always)]
 fn current_id() -> u64 {
     use opentelemetry::trace::TraceContextExt as _;
@@ -157,13 +157,13 @@ fn current_id() -> u64 {
     opentelemetry::Context::map_current(|theirs| u64::from_be_bytes(theirs.span().span_context().span_id().to_bytes()))
 }
 
-#[cfg(not(all(feature = "otel", not(target_family = "wasm"), not(loom))))]
+#[cfg(not(has_otel))]
 fn current_id() -> u64 {
     0
 }
 
 /// The other side is gone from this thread: what is entered here is so no longer there.
-#[cfg(all(feature = "otel", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otel)]
 pub(crate) fn gone(mut entered: Option<BlockRef>) {
     while let Some(block) = entered {
         block.lower(ENTERED);
@@ -189,7 +189,7 @@ pub(crate) fn flags(kind: Kind) -> u32 {
 /// The flags of a block for a span of this kind, as opposed to a context.
 #[inline]
 pub(crate) fn span_flags(kind: Kind) -> u32 {
-    #[cfg(feature = "tracing-emit")]
+    #[cfg(has_tracing_emit)]
     if MODE.load(Relaxed) & MIRRORS != 0 {
         return flags(kind) | MIRRORED;
     }

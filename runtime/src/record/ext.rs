@@ -18,7 +18,7 @@ pub(crate) trait Sink: Send + Sync {
     fn finished(&self, span: FinishedSpan);
     fn measured(&self, measurement: Measurement);
     /// Takes a log record, whose type belongs to the room `logs`, above this one.
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     fn logged(&self, record: Box<dyn std::any::Any + Send>);
 }
 

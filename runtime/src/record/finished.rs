@@ -143,10 +143,7 @@ pub struct Link {
 
 /// The status that a third party gave its span. That of our own spans follows from their outcome.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(
-    not(any(feature = "otel", feature = "tracing")),
-    expect(dead_code, reason = "spans of third parties have one")
-)]
+#[cfg_attr(not(any(has_otel, has_tracing)), expect(dead_code, reason = "spans of third parties have one"))]
 pub(crate) enum Status {
     /// The outcome says how it ended.
     #[default]
@@ -174,10 +171,10 @@ pub(crate) enum Status {
 #[non_exhaustive]
 pub struct FinishedSpan {
     /// Who made it; `None` for our own.
-    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only exporters read it"))]
+    #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
     pub(crate) scope: Option<Arc<ForeignScope>>,
     /// The crate that declares it, if it is our own, as its callsite has it.
-    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only exporters read it"))]
+    #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
     pub(crate) crate_lines: &'static str,
     /// `Component/Operation`. Those of third parties have any name.
     pub name: Cow<'static, str>,
@@ -276,7 +273,7 @@ impl FinishedSpan {
     }
 }
 
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 impl FinishedSpan {
     /// When it ended, in nanoseconds since 1970.
     pub(crate) fn end_unix_nanos(&self) -> u64 {
@@ -314,7 +311,7 @@ impl FinishedSpan {
     }
 }
 
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 fn attribute_bytes(attributes: &[Attribute]) -> usize {
     attributes.iter().map(|given| size_of::<Attribute>() + given.key.len() + given.value.heap_bytes()).sum()
 }

@@ -39,7 +39,7 @@ pub(crate) struct Current {
     pub(crate) links: AtomicU32,
     pub(crate) attributes_per_event: AtomicU32,
     /// Of links that others make; ours have none.
-    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only links of others have attributes"))]
+    #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only links of others have attributes"))]
     pub(crate) attributes_per_link: AtomicU32,
     pub(crate) value_bytes: AtomicU32,
 }
@@ -63,7 +63,7 @@ pub(crate) fn set(limits: Limits) {
 }
 
 /// Limits the attributes of a link.
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 pub(crate) fn set_attributes_per_link(limit: Option<u32>) {
     CURRENT.attributes_per_link.store(limit.unwrap_or(128), Relaxed);
 }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::base::memory::{self, Places};
 use crate::base::word::Word;
 use crate::record::block::{Block, Blocks};
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 use crate::record::block::{CAPTURED, Head, ORPHANED, RECORDING};
 use crate::record::chunk::{CHUNK_WORDS, Chunks, SMALL_WORDS};
 use crate::record::layout::Record;
@@ -163,7 +163,7 @@ impl Recorder {
     }
 
     /// The heads of recorded spans that are open now.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn open_spans(&self) -> Vec<Head> {
         let mut open = Vec::new();
         self.blocks.for_each_open(|head| {
@@ -175,14 +175,14 @@ impl Recorder {
     }
 
     /// Takes an open span: it counts as ended from now on. When it really ends, that is not counted again.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn take_unfinished(&self, span_id: u64) -> bool {
         lock(&self.unfinished).insert(span_id)
     }
 
     /// Spans that were taken as unfinished and are open.
     fn open_unfinished(&self) -> u64 {
-        #[cfg(feature = "otlp")]
+        #[cfg(has_otlp)]
         {
             let taken = lock(&self.unfinished).clone();
             if !taken.is_empty() {
@@ -317,7 +317,7 @@ pub struct Dropped {
 
 impl Dropped {
     /// Those that were counted since.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn since(&self, before: &Dropped) -> Dropped {
         Dropped {
             span_buffer_full: self.span_buffer_full - before.span_buffer_full,

@@ -25,7 +25,7 @@
 //! made in. A task or thread that was given no context makes spans in none; `outside_capture` lists them. Spans that are not
 //! ours, of the OpenTelemetry API or of `tracing`, are transparent in a capture: ours below them take the parent above.
 
-#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_logs)]
 mod logs;
 
 use std::fmt;
@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
-#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_logs)]
 #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
 pub use self::logs::CapturedLog;
 pub use crate::meter::exemplar::Exemplars;
@@ -135,7 +135,7 @@ struct Collected {
     converter: Converter,
     spans: Mutex<Vec<FinishedSpan>>,
     measurements: Mutex<Vec<Measurement>>,
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     logs: Mutex<Vec<CapturedLog>>,
 }
 
@@ -152,7 +152,7 @@ impl Sink for Collected {
         self.measurements.lock().unwrap_or_else(PoisonError::into_inner).push(measurement);
     }
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     fn logged(&self, record: Box<dyn std::any::Any + Send>) {
         let log = CapturedLog::from_record(record);
         self.logs.lock().unwrap_or_else(PoisonError::into_inner).extend(log);
@@ -165,13 +165,13 @@ impl Capture {
         fork::watch();
         recorder::install(Memory::Within(DEFAULT_MEMORY_LIMIT));
         switch::begin_capture();
-        #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+        #[cfg(has_logs)]
         crate::logs::prepare_captures();
         let collected = Arc::new(Collected {
             converter: clock::converter(),
             spans: Mutex::default(),
             measurements: Mutex::default(),
-            #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+            #[cfg(has_logs)]
             logs: Mutex::default(),
         });
         Capture { collected, outside_capture: stray::count() }
@@ -197,7 +197,7 @@ impl Capture {
             value,
             spans,
             metrics,
-            #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+            #[cfg(has_logs)]
             logs: std::mem::take(&mut *self.collected.logs.lock().unwrap_or_else(PoisonError::into_inner)),
             outside_capture: stray::since(self.outside_capture),
         }
@@ -233,7 +233,7 @@ pub struct Captured<R = ()> {
     /// The points of its metrics, by name. Callbacks of observable gauges are not called.
     pub metrics: Vec<MetricPoints>,
     /// The events of `tracing` and `log` of all levels, in the order in which they were logged.
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
     pub logs: Vec<CapturedLog>,
     /// Spans and metrics that were made meanwhile in no context, by this test or by others that capture nothing.

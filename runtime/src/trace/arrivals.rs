@@ -74,7 +74,7 @@ impl Sink for Arrived {
         self.sink.measured(measurement);
     }
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     fn logged(&self, record: Box<dyn std::any::Any + Send>) {
         self.sink.logged(record);
     }

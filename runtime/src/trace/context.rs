@@ -8,7 +8,7 @@ use crate::declare::callsite::Kind;
 use crate::declare::key::{Key, KeyOf};
 use crate::declare::switch;
 use crate::declare::value::IntoValue;
-#[cfg(feature = "logs")]
+#[cfg(has_logs)]
 use crate::declare::{key::KeyMeta, value::OwnedValue};
 use crate::formats::{Baggage, TraceState};
 use crate::record::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, REMOTE, SAMPLED};
@@ -344,8 +344,8 @@ impl Context {
 
     /// As `attach`, for a span of another API that is of this kind. That API leaves spans in any order: contexts that were
     /// attached later stay.
-    #[cfg(feature = "otlp")]
-    #[cfg(feature = "tracing")]
+    #[cfg(has_otlp)]
+    #[cfg(has_tracing)]
     pub(crate) fn attach_as(&self, kind: Kind) -> Attached {
         Attached { block: local::with(|local| enter(local, self, kind)), leave: Local::remove }
     }
@@ -372,7 +372,7 @@ impl Context {
     }
 
     /// The keys that spans below it have.
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     pub(crate) fn shared(&self) -> &[(&'static KeyMeta, OwnedValue)] {
         self.ext.as_deref().map_or(&[], |ext| &ext.shared)
     }
@@ -385,8 +385,8 @@ impl Context {
     }
 
     /// Whether it belongs to the capture of a test.
-    #[cfg(feature = "otlp")]
-    #[cfg(any(feature = "otel", feature = "tracing"))]
+    #[cfg(has_otlp)]
+    #[cfg(any(has_otel, has_tracing))]
     pub(crate) fn is_captured(&self) -> bool {
         self.flags & CAPTURED != 0
     }

@@ -18,16 +18,16 @@ static ABOVE: [OnceLock<HoldAndRelease>; 2] = [const { OnceLock::new() }; 2];
 type HoldAndRelease = [fn(); 2];
 
 /// A room with such a lock.
-#[cfg(all(any(feature = "logs", feature = "tracing-emit"), not(target_family = "wasm"), not(loom)))]
+#[cfg(any(has_logs, has_tracing_emit))]
 pub(crate) enum Room {
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     Logs,
-    #[cfg(feature = "tracing-emit")]
+    #[cfg(has_tracing_emit)]
     Emitted,
 }
 
 /// Has the lock of a room above held over forks, too.
-#[cfg(all(any(feature = "logs", feature = "tracing-emit"), not(target_family = "wasm"), not(loom)))]
+#[cfg(any(has_logs, has_tracing_emit))]
 pub(crate) fn hold_too(room: Room, hold: fn(), release: fn()) {
     ABOVE[room as usize].get_or_init(|| [hold, release]);
 }
@@ -49,9 +49,9 @@ mod handlers {
     use crate::trace::stray::{self, Strays};
 
     /// That of the spans which are not ours, where there are any.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     type Foreign = MutexGuard<'static, crate::trace::foreign::Queue>;
-    #[cfg(not(feature = "otlp"))]
+    #[cfg(not(has_otlp))]
     type Foreign = ();
 
     /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, which
@@ -81,9 +81,9 @@ mod handlers {
 
     /// Runs on the thread that forks.
     extern "C" fn before() {
-        #[cfg(feature = "otlp")]
+        #[cfg(has_otlp)]
         let foreign = crate::trace::foreign::lock();
-        #[cfg(not(feature = "otlp"))]
+        #[cfg(not(has_otlp))]
         let foreign = ();
         ABOVE.iter().filter_map(OnceLock::get).for_each(|[hold, _]| hold());
         let held = (
@@ -114,7 +114,7 @@ mod handlers {
         release();
         switch::off_after_fork();
         bridge::off();
-        #[cfg(feature = "otlp")]
+        #[cfg(has_otlp)]
         crate::trace::foreign::off_after_fork();
         cells::abandon();
         observe::abandon();

@@ -10,7 +10,7 @@ pub(crate) mod context;
 pub(crate) mod covered;
 pub(crate) mod current;
 pub(crate) mod error;
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 pub(crate) mod foreign;
 pub(crate) mod fork;
 pub(crate) mod future;

@@ -66,7 +66,7 @@ fn not_seen(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>
 #[inline(never)]
 fn enter_bridged(local: &Local, callsite: &'static Callsite) -> Option<BlockRef> {
     // Without an API that is told of all calls to elsewhere, those that are not sampled still need an id of their own.
-    let stand_in = bridge::attaches(callsite.kind()) || (cfg!(feature = "tracing-emit") && calls_out(callsite));
+    let stand_in = bridge::attaches(callsite.kind()) || (cfg!(has_tracing_emit) && calls_out(callsite));
     let block = open_bridged(local, callsite, stand_in)?;
     context::note(local, block);
     Some(block)

@@ -5,17 +5,17 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering::AcqRel};
-#[cfg(any(feature = "otlp", test))]
+#[cfg(any(has_otlp, test))]
 use std::time::Duration;
 
 use crate::declare::filter::Filter;
 use crate::declare::key::Key;
 use crate::declare::keys::open_seconds;
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 use crate::declare::keys::outcome;
 use crate::declare::switch;
 use crate::declare::value::OwnedValue;
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 use crate::record::block::{Head, REMOTE_PARENT, UNIX_TIMES};
 use crate::record::clock::{self, Converter};
 use crate::record::finished::{FinishedSpan, Link};
@@ -118,7 +118,7 @@ pub struct Recording {
     recorder: &'static Recorder,
     closed: AtomicBool,
     /// What was counted before it was switched on.
-    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only a report of the export asks"))]
+    #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only a report of the export asks"))]
     before: Accounting,
 }
 
@@ -211,7 +211,7 @@ impl Recording {
 
     /// Takes the recorded spans that are open, as far as they were not taken before: ids, parent, name, start and the time
     /// until now. When one of them ends later, that is not taken again.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn take_unfinished(&self, mut visit: impl FnMut(Taken<'_>)) {
         if !self.is_current() {
             return;
@@ -227,7 +227,7 @@ impl Recording {
     }
 
     /// The names of the recorded spans that are open.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn open_names(&self) -> Vec<&'static str> {
         let open = if self.is_current() { self.recorder.open_spans() } else { Vec::new() };
         open.iter().map(|head| head.callsite.name()).collect()
@@ -257,7 +257,7 @@ impl Recording {
     }
 
     /// What was counted before this recording began.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn before(&self) -> Accounting {
         self.before
     }
@@ -328,7 +328,7 @@ impl Taken<'_> {
 }
 
 /// A span that is open at the end, as far as others than its owner know it.
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 fn unfinished(head: &Head, now: u64, converter: &Converter) -> FinishedSpan {
     let [upper, lower] = head.trace_id;
     let (start, nanos) = match head.flags & UNIX_TIMES {

@@ -18,7 +18,7 @@ pub(crate) fn outline(spans: &[FinishedSpan]) -> String {
 }
 
 /// Each span, ours and others, with how long it took and all that is on it, and the trace of each root. By start.
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 pub(crate) fn timed(spans: &[FinishedSpan]) -> String {
     let mut nodes = nodes(spans, true);
     nodes.sort_by_key(|node| node.times.start);
@@ -36,7 +36,7 @@ struct Node<'a> {
     span_id: SpanId,
     parent: Option<SpanId>,
     /// The tree of a capture has no times.
-    #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_otlp)]
     times: Times,
     /// Behind its name, on the same line.
     head: String,
@@ -46,7 +46,7 @@ struct Node<'a> {
     links: Vec<(TraceId, SpanId)>,
 }
 
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 struct Times {
     trace_id: TraceId,
     start: u64,
@@ -75,7 +75,7 @@ fn bare_node(span: &FinishedSpan) -> Node<'_> {
         name: &span.name,
         span_id: span.span_id,
         parent: span.parent_span_id,
-        #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+        #[cfg(has_otlp)]
         times: Times { trace_id: span.trace_id, start: span.start_unix_nanos, nanos: span.duration.as_nanos() as u64 },
         head,
         attributes: String::new(),

@@ -29,13 +29,13 @@ pub(crate) const WARN: u8 = 2;
 pub(crate) const ERROR: u8 = 1;
 
 /// Sets the least important level that is written.
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 pub(crate) fn set_level(level: u8) {
     LEVEL.store(level, Relaxed);
 }
 
 /// Sets the format of notices. Without one they are `tracecast: <text>`.
-#[cfg(feature = "logs")]
+#[cfg(has_logs)]
 pub(crate) fn set_format(format: Option<Format>) {
     *self::format() = format;
 }
@@ -75,19 +75,19 @@ pub(crate) fn write(lines: &[u8]) {
 }
 
 /// Limits the bytes of lines that wait for standard error.
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 pub(crate) fn set_limit(bytes: usize) {
     WRITER.set_limit(bytes);
 }
 
 /// Lines that were dropped since the process began.
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 pub(crate) fn lost_lines() -> u64 {
     WRITER.lost_ever()
 }
 
 /// Waits until everything is written, for `timeout` at most.
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 pub(crate) fn settle(timeout: Duration) {
     WRITER.settle(timeout);
 }

@@ -78,12 +78,12 @@ impl Writer {
         }
     }
 
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(super) fn set_limit(&self, bytes: usize) {
         self.lock().limit = bytes;
     }
 
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(super) fn lost_ever(&self) -> u64 {
         self.lock().lost_ever
     }

@@ -222,7 +222,7 @@ impl MetricMeta {
     }
 
     /// The crate that declares it.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn scope(&self) -> CrateScope {
         CrateScope { name: self.crate_name, version: self.crate_version }
     }

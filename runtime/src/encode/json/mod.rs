@@ -3,18 +3,17 @@
 //! JSON is for backends that accept nothing else, so it is written from owned data and not from records. `finished`, `metrics`
 //! and `logs` describe the messages once for both encodings.
 
-#[cfg(not(target_family = "wasm"))]
 pub(crate) mod scan;
 mod writer;
 
 use self::writer::Json;
 use crate::encode::finished;
-#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_logs)]
 use crate::encode::logs::LogBatch;
 use crate::encode::message::Message;
 use crate::encode::metrics;
 use crate::encode::resource::{self, EncodedResource, Of};
-#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_logs)]
 use crate::logs::LogRecord;
 use crate::meter::snapshot::Snapshot;
 use crate::record::finished::FinishedSpan;
@@ -34,7 +33,7 @@ pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -
 }
 
 /// An `ExportLogsServiceRequest` with these records, one scope per target.
-#[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_logs)]
 pub(crate) fn logs_request(resource: &EncodedResource, records: &[LogRecord]) -> Vec<u8> {
     let mut batch = LogBatch::<Json>::new(resource);
     records.iter().for_each(|record| batch.add(record));

@@ -104,7 +104,7 @@ impl Message for Json {
         json.bytes
     }
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -195,7 +195,7 @@ impl Message for Json {
         self.object(write);
     }
 
-    #[cfg(all(feature = "logs", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_logs)]
     fn elements(&mut self, written: &Self) {
         if !written.bytes.is_empty() {
             self.separate();

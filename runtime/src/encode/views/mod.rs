@@ -54,7 +54,7 @@ impl Views {
         (Views(views), warnings)
     }
 
-    #[cfg(feature = "otel")]
+    #[cfg(has_otel)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = &View> {
         self.0.iter()
     }
@@ -187,7 +187,7 @@ impl ViewStream {
     }
 
     /// The kept keys, if they are listed one by one.
-    #[cfg(feature = "otel")]
+    #[cfg(has_otel)]
     pub(crate) fn exact_keys(&self) -> Option<impl Iterator<Item = String>> {
         let included = self.included.as_ref()?;
         let plain = self.excluded.is_empty() && !included.iter().any(|key| is_pattern(key));

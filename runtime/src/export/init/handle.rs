@@ -203,7 +203,7 @@ impl Handle {
     ///
     /// # Errors
     /// If telemetry does not run.
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     pub fn set_log_filter(&self, filter: crate::config::LogFilter) -> Result<(), NotRunning> {
         self.with(|running| {
             running.configure(|config| config.with_log_filter(filter.clone()));

@@ -26,12 +26,12 @@ pub(super) struct Running {
     resource: Attributes,
     spool: Option<Spool>,
     pub(super) meter: Option<Meter>,
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     pub(super) logs: Option<Arc<crate::logs::Logs>>,
     /// Exporters that the program brought along.
     plugged: usize,
     /// Whether our provider is the global one of OpenTelemetry.
-    #[cfg(feature = "otel")]
+    #[cfg(has_otel)]
     is_installed: bool,
     /// Whether metrics without an exporter could not be started; reported once.
     unreadable: bool,
@@ -70,10 +70,10 @@ impl Running {
             resource: Vec::new(),
             spool: None,
             meter: None,
-            #[cfg(feature = "logs")]
+            #[cfg(has_logs)]
             logs: None,
             plugged: 0,
-            #[cfg(feature = "otel")]
+            #[cfg(has_otel)]
             is_installed: false,
             unreadable: false,
             started: [false; 3],
@@ -118,12 +118,12 @@ impl Running {
 
     /// Starts to handle log events. Says whether there is anything to do with them.
     fn start_logs(&mut self) -> bool {
-        #[cfg(feature = "logs")]
+        #[cfg(has_logs)]
         {
             self.logs = start::logs(&self.config);
             self.logs.is_some()
         }
-        #[cfg(not(feature = "logs"))]
+        #[cfg(not(has_logs))]
         false
     }
 
@@ -133,7 +133,7 @@ impl Running {
         let change = match signal {
             Signal::Traces => {
                 let change = start::traces(&self.config, new, receivers)?;
-                #[cfg(feature = "otel")]
+                #[cfg(has_otel)]
                 if new && self.config.settings.interop != crate::config::Interop::Off {
                     crate::interop::otel::install(self.config.settings.interop, &self.config.settings.propagators);
                     self.is_installed = true;
@@ -147,12 +147,12 @@ impl Running {
                 }
                 start::metrics(&self.config, self.meter.as_ref().filter(|_| new), receivers)
             }
-            #[cfg(feature = "logs")]
+            #[cfg(has_logs)]
             Signal::Logs => {
                 let crate::config::Batch { size, delay, .. } = self.config.settings.logs.batch;
                 Change::Logs(crate::export::pipeline::Setup { feed: self.logs.clone(), receivers, size, delay })
             }
-            #[cfg(not(feature = "logs"))]
+            #[cfg(not(has_logs))]
             Signal::Logs => return Ok(()),
         };
         self.export_thread()?.change(change);
@@ -201,9 +201,9 @@ impl Running {
                 foreign::pause(paused);
             }
             Signal::Metrics => switch::pause_metering(paused),
-            #[cfg(feature = "logs")]
+            #[cfg(has_logs)]
             Signal::Logs => self.logs.iter().for_each(|logs| logs.pause(paused)),
-            #[cfg(not(feature = "logs"))]
+            #[cfg(not(has_logs))]
             Signal::Logs => {}
         }
         self.export_thread.iter().for_each(|export_thread| export_thread.change(Change::Pause(signal, paused)));
@@ -231,7 +231,7 @@ impl Running {
         sampling::set(&self.config.settings.traces.sampler);
         limits::set(self.config.settings.traces.limits);
         switch::set_filter(self.config.settings.filter.clone().into_inner());
-        #[cfg(feature = "logs")]
+        #[cfg(has_logs)]
         self.logs.iter().for_each(|logs| logs.set_filter(self.config.settings.log_filter.clone().into_inner()));
         self.export_thread.iter().for_each(|export_thread| export_thread.settle());
         start::announce("configuration read again: ", &self.config, self.plugged);
@@ -262,9 +262,9 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        #[cfg(feature = "logs")]
+        #[cfg(has_logs)]
         self.logs.iter().for_each(|logs| logs.end());
-        #[cfg(feature = "otel")]
+        #[cfg(has_otel)]
         if self.is_installed {
             crate::interop::otel::uninstall();
         }

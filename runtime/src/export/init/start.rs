@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::error::InitError;
 use crate::base::notice;
 use crate::catalogue::list::catalogue;
-#[cfg(feature = "logs")]
+#[cfg(has_logs)]
 use crate::config::LogFormat;
 use crate::config::{Batch, Config, Destination, Otlp, Signal};
 use crate::encode::views::Views;
@@ -37,7 +37,7 @@ impl Shares {
     }
 
     /// For log records, as long as no requests wait.
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     fn records(&self) -> usize {
         self.queue() + self.requests() / 2
     }
@@ -153,7 +153,7 @@ pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>
 }
 
 /// How log lines look.
-#[cfg(feature = "logs")]
+#[cfg(has_logs)]
 fn lines(config: &Config) -> LogFormat {
     use crate::config::Origin;
 
@@ -166,14 +166,14 @@ fn lines(config: &Config) -> LogFormat {
 
 /// Has notices look like log lines, if there are any.
 pub(super) fn format_notices(config: &Config) {
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     notice::set_format(crate::logs::notices(lines(config), &resource::service_name(config)));
-    #[cfg(not(feature = "logs"))]
+    #[cfg(not(has_logs))]
     let _ = config;
 }
 
 /// Starts to handle log events, if they shall become lines or records.
-#[cfg(feature = "logs")]
+#[cfg(has_logs)]
 pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
     use crate::logs::{LogsConfig, RecordsConfig};
 
@@ -204,7 +204,7 @@ pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
 pub(super) struct Meter {
     pub(super) metering: MetricsGuard,
     views: Arc<Views>,
-    #[cfg(feature = "otel")]
+    #[cfg(has_otel)]
     meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
     /// All metrics, for those who scrape.
     pub(super) scraped: Arc<Scraped>,
@@ -229,20 +229,20 @@ impl Meter {
         };
         let metering = MetricsGuard::start(metering).map_err(|_| InitError::AlreadyRunning)?;
         let views = Arc::new(views);
-        #[cfg(feature = "otel")]
+        #[cfg(has_otel)]
         let meters = (config.settings.interop != crate::config::Interop::Off)
             .then(|| Arc::new(crate::interop::otel::metrics::Meters::start(&config.settings.metrics)));
         let scraped = Arc::new(Scraped {
             reader: metering.reader(Temporality::Cumulative).into(),
             views: views.clone(),
-            #[cfg(feature = "otel")]
+            #[cfg(has_otel)]
             meters: meters.clone(),
             redact: config.redact.clone(),
         });
         Ok(Meter {
             metering,
             views,
-            #[cfg(feature = "otel")]
+            #[cfg(has_otel)]
             meters,
             scraped,
         })
@@ -253,14 +253,14 @@ impl Meter {
         Readings {
             reader: self.metering.reader(config.settings.metrics.temporality),
             views: self.views.clone(),
-            #[cfg(feature = "otel")]
+            #[cfg(has_otel)]
             meters: self.meters.clone(),
             scraped: self.scraped.clone(),
         }
     }
 }
 
-#[cfg(feature = "otel")]
+#[cfg(has_otel)]
 impl Drop for Meter {
     fn drop(&mut self) {
         // The export thread may have a share of them for a little longer, and another start must not find them in its place.
@@ -314,7 +314,7 @@ fn signal_described(config: &Config, signal: Signal, plugged: usize) -> String {
         Signal::Metrics if cfg!(feature = "off") => "metrics without declared ones",
         _ => signal.name(),
     };
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     if signal == Signal::Logs && lines(config) != LogFormat::None {
         // The console is standard error, too, and shows log records as these lines.
         let is_console = |destination: &Destination| matches!(destination, Destination::Console);

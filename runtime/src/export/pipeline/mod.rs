@@ -16,7 +16,7 @@ mod exporter;
 mod losses;
 mod outbox;
 mod points;
-#[cfg(feature = "logs")]
+#[cfg(has_logs)]
 mod records;
 mod reported;
 mod route;
@@ -62,7 +62,7 @@ pub(crate) struct Plan {
 pub(crate) enum Change {
     Traces(Setup<Recording>),
     Metrics(Setup<Readings>),
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     Logs(Setup<Arc<crate::logs::Logs>>),
     /// Pauses or resumes a signal.
     Pause(Signal, bool),

@@ -87,7 +87,7 @@ impl Pool {
     }
 
     /// What is not used now.
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     pub(crate) fn free(&self) -> usize {
         self.limit().saturating_sub(self.used.get())
     }

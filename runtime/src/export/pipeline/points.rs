@@ -22,7 +22,7 @@ pub(crate) struct Readings {
     pub(crate) reader: Reader,
     pub(crate) views: Arc<Views>,
     /// Raw instruments of OpenTelemetry.
-    #[cfg(feature = "otel")]
+    #[cfg(has_otel)]
     pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
     /// The same metrics, for those who scrape.
     pub(crate) scraped: Arc<Scraped>,
@@ -35,7 +35,7 @@ impl Readings {
         let patience = patience / 2;
         let mut snapshot = self.reader.snapshot_within(patience);
         self.views.apply(&mut snapshot);
-        #[cfg(feature = "otel")]
+        #[cfg(has_otel)]
         self.meters.iter().for_each(|meters| snapshot.metrics.extend(meters.collect(patience)));
         snapshot
     }

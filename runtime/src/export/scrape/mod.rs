@@ -21,13 +21,13 @@ pub(crate) struct Scraped {
     pub(crate) reader: Mutex<Reader>,
     pub(crate) views: Arc<Views>,
     /// Raw instruments of OpenTelemetry.
-    #[cfg(feature = "otel")]
+    #[cfg(has_otel)]
     pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
     pub(crate) redact: Option<Redact>,
 }
 
 /// How long a callback of a raw instrument may take.
-#[cfg(feature = "otel")]
+#[cfg(has_otel)]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 impl Scraped {
@@ -36,7 +36,7 @@ impl Scraped {
     pub(crate) fn render(&self, form: Form, resource: &[(String, OwnedValue)]) -> String {
         let mut snapshot = self.reader.lock().unwrap_or_else(PoisonError::into_inner).snapshot();
         self.views.apply(&mut snapshot);
-        #[cfg(feature = "otel")]
+        #[cfg(has_otel)]
         self.meters.iter().for_each(|meters| snapshot.metrics.extend(meters.scrape(PATIENCE)));
         self.redact.iter().for_each(|redact| redact.metrics(&mut snapshot));
         snapshot.to_scraped(form, resource)

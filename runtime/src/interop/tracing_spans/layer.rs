@@ -105,9 +105,9 @@ impl Open {
 
     /// The span of ours that is being emitted, if there is one: a parent, and nothing else.
     fn ours() -> Option<Self> {
-        #[cfg(feature = "tracing-emit")]
+        #[cfg(has_tracing_emit)]
         let context = super::emit::emitting();
-        #[cfg(not(feature = "tracing-emit"))]
+        #[cfg(not(has_tracing_emit))]
         let context = None::<Context>;
         context.map(|context| Open { context, kind: Kind::Internal, data: None, is_ours: true })
     }

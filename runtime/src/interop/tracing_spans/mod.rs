@@ -18,14 +18,14 @@
 //! only; if something sets a parent by it, a warning names the alternative. In a capture of [`testing`](crate::testing) only our spans are seen;
 //! those of `tracing` are transparent there.
 
-#[cfg(feature = "tracing-emit")]
+#[cfg(has_tracing_emit)]
 mod emit;
 mod entered;
 mod fields;
 mod ignored_parent;
 mod layer;
 
-#[cfg(feature = "tracing-emit")]
+#[cfg(has_tracing_emit)]
 #[cfg_attr(docsrs, doc(cfg(feature = "tracing-emit")))]
 pub use self::emit::set_emitting;
 pub use self::layer::{SpanLayer, layer};

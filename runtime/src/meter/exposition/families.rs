@@ -67,7 +67,7 @@ impl Families {
     }
 
     /// The family of `target_info`, which OpenMetrics has a type for.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(super) fn target_info(&mut self) -> Option<&mut Family> {
         let described = Described { help: "What is known of the process.", unit: "", called: "target_info" };
         match self.form {

@@ -43,7 +43,7 @@ impl Snapshot {
     }
 
     /// The points with the resource in front, as the metric `target_info`, in one of the formats that Prometheus reads.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn to_scraped(&self, form: Form, resource: &[(String, OwnedValue)]) -> String {
         let mut families = Families::new(form);
         if let Some(family) = families.target_info() {

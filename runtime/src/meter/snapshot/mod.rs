@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 use std::mem::Discriminant;
 use std::ptr;
 use std::sync::Arc;
@@ -95,12 +95,12 @@ pub struct MetricPoints {
     /// What it measures. A sum of a raw instrument that only grows is a counter.
     pub kind: MetricKind,
     /// What it counts from: never [`Temporality::LowMemory`]. Sums that can shrink are always cumulative.
-    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only exporters read it"))]
+    #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
     pub(crate) temporality: Temporality,
     /// When it began to count, as nanoseconds since 1970. Gauges of ours have none.
     pub start_unix_nanos: Option<u64>,
     /// When it was read.
-    #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only exporters read it"))]
+    #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
     pub(crate) time_unix_nanos: u64,
     /// A point for each set of labels that was used.
     pub points: Vec<Point>,
@@ -308,7 +308,7 @@ impl Snapshot {
     }
 
     /// How many points there are.
-    #[cfg(feature = "otlp")]
+    #[cfg(has_otlp)]
     pub(crate) fn points(&self) -> u64 {
         self.metrics.iter().map(|metric| metric.points.len() as u64).sum()
     }
@@ -349,10 +349,10 @@ impl MetricPoints {
 }
 
 /// What tells a series from others of its metric: names, types and texts of its labels.
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 pub(crate) type Series = Vec<(Cow<'static, str>, Discriminant<OwnedValue>, String)>;
 
-#[cfg(feature = "otlp")]
+#[cfg(has_otlp)]
 impl Point {
     /// Its series, whatever the order of its labels.
     pub(crate) fn series(&self) -> Series {

@@ -21,7 +21,7 @@ use crate::record::recorder;
 use crate::record::threads::{Reason, ThreadCounts, bump};
 
 pub(crate) use self::blocks::take_ext;
-#[cfg(all(feature = "tracing-emit", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_tracing_emit)]
 pub(crate) use self::writing::plain;
 
 /// What `written` is when the chunk is full, or when there is none.

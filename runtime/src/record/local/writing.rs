@@ -105,7 +105,7 @@ impl Local {
     }
 
     /// Writes the record of a span whose owner may still think that it is open. The block is not used again.
-    #[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+    #[cfg(has_otlp)]
     pub(crate) fn record_for_owner(&self, block: BlockRef, end: u64, outcome: Outcome) {
         if !block.has(ORPHANED) {
             self.write(block, end, outcome);

@@ -4,22 +4,22 @@
 //! bounded queue for the export thread.
 //! Whoever makes them pays for what they hold, a few allocations; our own spans do not come this way.
 
-#[cfg(any(feature = "otel", feature = "tracing"))]
+#[cfg(any(has_otel, has_tracing))]
 mod begin;
 mod exporter;
-#[cfg(any(feature = "otel", feature = "tracing"))]
+#[cfg(any(has_otel, has_tracing))]
 mod fill;
 mod queue;
-#[cfg(all(test, any(feature = "otel", feature = "tracing"), not(loom)))]
+#[cfg(all(test, any(has_otel, has_tracing)))]
 mod tests;
 
-#[cfg(any(feature = "otel", feature = "tracing"))]
+#[cfg(any(has_otel, has_tracing))]
 pub(crate) use self::begin::begin;
-#[cfg(feature = "otel")]
+#[cfg(has_otel)]
 pub(crate) use self::exporter::Exported;
 pub(crate) use self::exporter::ForeignExporter;
 pub(crate) use self::queue::{Counts, Queue, counts, lock, off_after_fork, pause, start, stop, take};
-#[cfg(any(feature = "otel", feature = "tracing"))]
+#[cfg(any(has_otel, has_tracing))]
 pub(crate) use self::queue::{ended, is_on};
-#[cfg(all(test, feature = "otel", not(loom)))]
+#[cfg(all(test, has_otel))]
 pub(crate) use self::tests::{Random, scopes as test_scopes};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-#[cfg(any(feature = "otel", feature = "tracing"))]
+#[cfg(any(has_otel, has_tracing))]
 use std::time::Duration;
 
 use crate::record::finished::FinishedSpan;
@@ -57,7 +57,7 @@ pub(crate) fn pause(paused: bool) {
 }
 
 /// Whether spans are kept. If not, none are worth filling.
-#[cfg(any(feature = "otel", feature = "tracing"))]
+#[cfg(any(has_otel, has_tracing))]
 #[inline]
 pub(crate) fn is_on() -> bool {
     ON.load(Relaxed)
@@ -69,7 +69,7 @@ pub(crate) fn off_after_fork() {
 }
 
 /// Takes over a span that has ended at `unix_nanos`. One that ended before it started took no time, as OTLP demands.
-#[cfg(any(feature = "otel", feature = "tracing"))]
+#[cfg(any(has_otel, has_tracing))]
 pub(crate) fn ended(mut span: FinishedSpan, unix_nanos: u64) {
     if !is_on() {
         return;

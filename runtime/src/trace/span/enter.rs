@@ -2,7 +2,7 @@
 
 use crate::declare::callsite::Callsite;
 use crate::record::block::{BlockRef, CAPTURED, MIRRORED, RECORDING};
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 use crate::record::block::{UNIX_TIMES, UNPOLLED};
 use crate::record::bridge;
 use crate::record::clock;
@@ -114,7 +114,7 @@ pub(super) fn leave_panicked(block: BlockRef) {
 
 /// Ends all spans that are entered on this thread, as panicked. Only for a process that ends: their blocks are not used
 /// again, because guards that are dropped later still have them.
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 pub(crate) fn end_entered_as_panicked() {
     local::with(|local| {
         while let Some(block) = local.current() {

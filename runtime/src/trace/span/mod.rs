@@ -9,7 +9,7 @@ mod start;
 
 pub use self::call::{Begin, begin, check, enter, run, run_begun, run_observed, run_probed};
 pub(crate) use self::call::{Call, Returned, end_metrics, ended};
-#[cfg(all(feature = "otlp", not(target_family = "wasm"), not(loom)))]
+#[cfg(has_otlp)]
 pub(crate) use self::enter::end_entered_as_panicked;
 pub(crate) use self::enter::{OnStack, finish, start_clock, start_reading};
 pub use self::handmade::Span;

@@ -12,7 +12,7 @@ use super::activity::Activity;
 use super::losses::Losses;
 use super::outbox::Pool;
 use super::points::Points;
-#[cfg(feature = "logs")]
+#[cfg(has_logs)]
 use super::records::{RecordContent, Records};
 use super::route::Routes;
 use super::scraping::Scraping;
@@ -44,7 +44,7 @@ pub(super) struct Pipelines {
     activity: Arc<Activity>,
     spans: Pipeline<Spans>,
     points: Pipeline<Points>,
-    #[cfg(feature = "logs")]
+    #[cfg(has_logs)]
     records: Pipeline<Records>,
     scraping: Scraping,
 }
@@ -63,11 +63,11 @@ impl Pipelines {
         activity: Arc<Activity>,
         commands: WeakUnboundedSender<Command>,
     ) -> Self {
-        #[cfg_attr(not(feature = "logs"), expect(unused_variables, reason = "there are no logs"))]
+        #[cfg_attr(not(has_logs), expect(unused_variables, reason = "there are no logs"))]
         let Plan { resource, redact, memory_limit, log_queue } = plan;
         let (pool, scraping) = (Pool::within(memory_limit), Scraping::new(&resource, commands));
         let spans = Pipeline::new(Spans::new(redact.clone()), Waiting::new(&resource), resource.clone(), pool.clone());
-        #[cfg(feature = "logs")]
+        #[cfg(has_logs)]
         let records = {
             let source = Records::new(pool.clone(), log_queue);
             Pipeline::new(source, RecordContent::new(&resource), resource.clone(), pool.clone())
@@ -80,7 +80,7 @@ impl Pipelines {
             activity,
             spans,
             points,
-            #[cfg(feature = "logs")]
+            #[cfg(has_logs)]
             records,
             scraping,
         }
@@ -91,7 +91,7 @@ impl Pipelines {
         let all = [
             &self.spans as &dyn AnyPipeline,
             &self.points,
-            #[cfg(feature = "logs")]
+            #[cfg(has_logs)]
             &self.records,
         ];
         all.into_iter()
@@ -101,7 +101,7 @@ impl Pipelines {
         let all = [
             &mut self.spans as &mut dyn AnyPipeline,
             &mut self.points,
-            #[cfg(feature = "logs")]
+            #[cfg(has_logs)]
             &mut self.records,
         ];
         all.into_iter()
@@ -174,7 +174,7 @@ impl Pipelines {
                 self.scraping.change(&mut metrics);
                 self.points.change(metrics);
             }
-            #[cfg(feature = "logs")]
+            #[cfg(has_logs)]
             Change::Logs(logs) => self.records.change(logs),
             Change::Pause(Signal::Metrics, paused) => {
                 self.points.source.paused = paused;
@@ -187,9 +187,9 @@ impl Pipelines {
 
     /// Waits until records that come all at once begin to fill their queue.
     fn filling(&self) -> impl Future<Output = ()> + use<> {
-        #[cfg(feature = "logs")]
+        #[cfg(has_logs)]
         let filling = self.records.source.filling();
-        #[cfg(not(feature = "logs"))]
+        #[cfg(not(has_logs))]
         let filling = None::<Arc<tokio::sync::Notify>>;
         async move {
             match filling {
