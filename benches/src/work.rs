@@ -104,6 +104,18 @@ pub async fn span_async(x: u64) -> u64 {
     black_box(x).wrapping_mul(3)
 }
 
+/// Not an async block: the body runs at the call.
+#[inline(never)]
+pub fn plain_returned(x: u64) -> impl Future<Output = u64> {
+    std::future::ready(black_box(x).wrapping_mul(3))
+}
+
+#[inline(never)]
+#[tc_span("Bench/Returned")]
+pub fn span_returned(x: u64) -> impl Future<Output = u64> {
+    std::future::ready(black_box(x).wrapping_mul(3))
+}
+
 /// Yields `self.0` times.
 pub struct Yields(pub u64);
 

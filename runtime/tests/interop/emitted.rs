@@ -147,6 +147,46 @@ fn a_fmt_layer_shows_our_spans() {
 }
 
 #[test]
+fn sentry_gets_a_transaction_with_our_spans() {
+    use sentry_core::protocol::{Context as SentryContext, EnvelopeItem};
+
+    #[tc_span("Emit/Request", attrs(tracecast::keys::tensor::artifact = "llama"))]
+    fn request() {
+        load("llama");
+        tracing::error!("lost");
+    }
+    let emitting = Emitting::start(Sampler::AlwaysOn);
+    let options = sentry_core::ClientOptions::default().traces_sample_rate(1.0);
+    let envelopes = sentry_core::test::with_captured_envelopes_options(
+        || {
+            let subscriber = tracing_subscriber::registry().with(sentry_tracing::layer());
+            tracing::subscriber::with_default(subscriber, request);
+        },
+        options,
+    );
+    let items: Vec<_> = envelopes.iter().flat_map(|envelope| envelope.items()).collect();
+    let [EnvelopeItem::Event(error), EnvelopeItem::Transaction(transaction)] = items[..] else {
+        panic!("expected an error and a transaction: {items:?}");
+    };
+    assert_eq!(transaction.name.as_deref(), Some("Emit/Request"));
+    let root = match &transaction.contexts["trace"] {
+        SentryContext::Trace(trace) => trace,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(root.data["tc.artifact.id"], "llama");
+    let spans: Vec<_> = transaction.spans.iter().map(|span| (span.description.as_deref().unwrap(), span)).collect();
+    let of = |name| spans.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("{name} in {spans:?}")).1;
+    assert_eq!(spans.len(), 2);
+    assert_eq!(of("Emit/Load").parent_span_id, Some(root.span_id));
+    assert_eq!(of("Emit/Read").parent_span_id, Some(of("Emit/Load").span_id));
+    assert_eq!(of("Emit/Read").data["tc.size.bytes"], 7);
+    assert_eq!(error.message.as_deref(), Some("lost"));
+    let SentryContext::Trace(of_error) = &error.contexts["trace"] else { panic!("{:?}", error.contexts) };
+    assert_eq!((of_error.trace_id, of_error.span_id), (root.trace_id, root.span_id));
+    assert_eq!(emitting.0.tree(), "Emit/Request(Emit/Load(Emit/Read))");
+}
+
+#[test]
 fn each_span_is_entered_left_and_closed_in_order() {
     let _emitting = Emitting::start(Sampler::AlwaysOn);
     let expected = [
