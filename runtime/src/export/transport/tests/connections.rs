@@ -2,6 +2,7 @@
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tracecast_receiver::NOBODY;
 
 use super::server::{Reply, Script, Server};
 use super::*;
@@ -95,8 +96,7 @@ async fn a_kept_connection_that_died_is_replaced_at_once() {
 #[tokio::test]
 async fn a_refused_connection_is_tried_again_later() {
     for protocol in PROTOCOLS {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let sent = transport(&target(protocol, format!("http://ann:pass@{free}/"))).send(b"spans".to_vec()).await;
+        let sent = transport(&target(protocol, format!("http://ann:pass@{NOBODY}/"))).send(b"spans".to_vec()).await;
         assert_eq!(printed(&sent), "retry after None: connection refused");
     }
 }

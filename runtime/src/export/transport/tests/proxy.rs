@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::TcpStream;
+use tracecast_receiver::NOBODY;
 
 use super::server::{Reply, Script, Server};
 use super::tls::Authority;
@@ -136,10 +137,9 @@ async fn a_proxy_that_refuses_or_is_away_is_named_without_its_password() {
     assert!(sent.contains(&format!("proxy http://[secret]@127.0.0.1:{}: ", garbage.port)), "{sent}");
     assert!(!sent.contains("hunter2"), "{sent}");
 
-    let away = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let proxy: Endpoint = format!("http://{away}").parse().unwrap();
+    let proxy: Endpoint = format!("http://{NOBODY}").parse().unwrap();
     let sent = transport(&Otlp { proxy: Some(proxy.into()), ..target }).send(b"spans".to_vec()).await;
-    check(sent, format!("retry after None: proxy http://{away}: connection refused"));
+    check(sent, format!("retry after None: proxy http://{NOBODY}: connection refused"));
 }
 
 /// A proxy that never answers does not hold the sender for longer than a request may take.
