@@ -9,7 +9,7 @@ pub use crate::declare::meter::Meter;
 pub use crate::declare::metric::{LabelSet, Labels, MetricKind, MetricMeta, OrNone};
 pub use crate::declare::registry::callsite;
 pub use crate::declare::sections::{Source, in_section};
-pub use crate::declare::value::{IntoValue, Value};
+pub use crate::declare::value::{IntoValue, Place, Value};
 pub use crate::meter::instrument::{Counter, Gauge, Histogram, ObservableGauge, UpDownCounter};
 pub use crate::meter::measure::{ErrorSet, FallbackTypes, Metered};
 pub use crate::trace::error::TcError;

@@ -31,6 +31,7 @@ programs! {
     "ui/tc_metrics/pass/units.rs" units,
     "ui/tc_scope/pass/scopes_nest_and_shadow.rs" scopes_nest_and_shadow,
     "ui/tc_span/pass/captured_lifetimes.rs" captured_lifetimes,
+    "ui/tc_span/pass/fields_that_the_body_moves.rs" fields_that_the_body_moves,
     "ui/tc_span/pass/functions_made_by_macro_rules.rs" functions_made_by_macro_rules,
     "ui/tc_span/pass/key_beside_an_argument_of_its_name.rs" key_beside_an_argument_of_its_name,
     "ui/tc_span/pass/raw_identifiers.rs" raw_identifiers,

@@ -22,8 +22,10 @@ pub struct Flapping {
 
 impl Flapping {
     pub fn start() -> Self {
-        let listener = listen("127.0.0.1:0".parse().expect("an address"));
-        let address = listener.local_addr().expect("an address");
+        // Below the ports that the system gives out: it must not give this one to somebody while the backend is down.
+        let is_free = |address: &SocketAddr| TcpListener::bind(address).is_ok();
+        let address = (20_000..32_000).map(|port| ([127, 0, 0, 1], port).into()).find(is_free).expect("a free port");
+        let listener = listen(address);
         let (counted, stays_up) = (Arc::<Counted>::default(), Arc::<AtomicBool>::default());
         let (shared, stop) = (counted.clone(), stays_up.clone());
         let thread = std::thread::spawn(move || flap(listener, address, &shared, &stop));

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use tracecast_receiver::Receiver;
+use tracecast_receiver::{NOBODY, Receiver};
 
 use crate::support::{command, text};
 
@@ -208,9 +208,7 @@ fn with_an_endpoint_everything_goes_there() {
 
 #[test]
 fn an_endpoint_at_which_nobody_is_fails_the_demo_and_not_the_fleet() {
-    // A port of our own on which nothing listens any more.
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let endpoint = format!("http://{address}");
+    let endpoint = format!("http://{NOBODY}");
     let output = command(DEMO, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]).output().unwrap();
     let (shown, missing) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{shown}");

@@ -1,10 +1,9 @@
 //! The smoke test says what became of each signal, with a receiver that takes all, one that refuses, one that is busy, and
 //! none at all; and it answers for its catalogue.
 
-use std::net::TcpListener;
 use std::process::{Command, Output};
 
-use tracecast_receiver::Receiver;
+use tracecast_receiver::{NOBODY, Receiver};
 
 /// A receiver that gives every request the same answer, and its address.
 fn receiver(answer: &str) -> (String, Receiver) {
@@ -61,8 +60,7 @@ fn a_receiver_that_is_busy_is_waited_for() {
 
 #[test]
 fn nobody_listening_is_told_with_its_cause() {
-    let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let address = format!("http://{unused}");
+    let address = format!("http://{NOBODY}");
     let output = smoke(&[("OTEL_EXPORTER_OTLP_ENDPOINT", &address)], &["--seconds", "1"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(1), "{text}");

@@ -9,8 +9,10 @@ mod codec;
 mod exported;
 mod faulty;
 mod http;
+mod ports;
 
 pub use self::codec::Passing;
 pub use self::exported::{Exported, attribute};
 pub use self::faulty::{Faulty, Folder, Kept, Mood, distinct, wait_until};
 pub use self::http::{Receiver, Request, read_request};
+pub use self::ports::{NOBODY, free_port};

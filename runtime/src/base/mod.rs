@@ -6,6 +6,8 @@
 pub(crate) mod escape;
 #[cfg(all(test, not(loom), not(miri)))]
 pub(crate) mod fuzz;
+#[cfg(any(feature = "grpc", feature = "tonic"))]
+pub(crate) mod grpc;
 pub(crate) mod life;
 pub(crate) mod memory;
 pub(crate) mod notice;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::num::{NonZeroU32, NonZeroU64};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::base::escape;
@@ -270,9 +271,11 @@ into_text! {
     () &str => |text| text;
     () &&str => |text| text;
     () &mut str => |text| text;
+    () &&mut str => |text| text;
     () String => |text| &text;
     () &String => |text| text;
     () &mut String => |text| text;
+    () &&mut String => |text| text;
     () Box<str> => |text| &text;
     () &Box<str> => |text| text;
     () Arc<str> => |text| &text;
@@ -409,10 +412,60 @@ macro_rules! optional {
                 }
             }
         }
+        #[diagnostic::do_not_recommend]
+        impl<'a, V> IntoValue<$target> for &'a Option<V>
+        where
+            &'a V: IntoValue<$target>,
+        {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                self.as_ref().with_value(f)
+            }
+        }
     )+};
 }
 
 optional!(str, u64, i64, f64);
+
+/// A field or an element that is recorded where it is: `value` copies what can be copied and borrows all else, so that the annotated
+/// function can still move it. For a type that is not `Copy` the compiler finds the method of the same name behind `Deref`.
+pub struct Place<'a, T: ?Sized>(Borrowed<'a, T>);
+
+/// A place whose type cannot be copied.
+pub struct Borrowed<'a, T: ?Sized>(&'a T);
+
+impl<'a, T: ?Sized> Place<'a, T> {
+    /// The place that is borrowed.
+    #[inline(always)]
+    pub fn of(place: &'a T) -> Self {
+        Place(Borrowed(place))
+    }
+}
+
+impl<T: Copy> Place<'_, T> {
+    /// A copy.
+    #[inline(always)]
+    pub fn value(&self) -> T {
+        *self.0.0
+    }
+}
+
+impl<'a, T: ?Sized> Deref for Place<'a, T> {
+    type Target = Borrowed<'a, T>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<'a, T: ?Sized> Borrowed<'a, T> {
+    /// A reference.
+    #[inline(always)]
+    pub fn value(&self) -> &'a T {
+        self.0
+    }
+}
 
 /// Writes at most 1 KiB of `value`'s text to the stack and calls `f` with it. If `Display` panics or fails, `f` gets the text
 /// that was written until then.

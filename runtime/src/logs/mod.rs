@@ -169,15 +169,30 @@ pub(crate) fn start(config: LogsConfig) -> Logs {
     Logs { outputs, lines_stay: AtomicBool::new(false) }
 }
 
-/// Prepares the process for captures of tests: installs a subscriber and a logger where there is none, and opens all levels.
+/// Prepares the process for captures of tests: opens all levels of whatever hands events to us.
 pub(crate) fn prepare_captures() {
     // Others wait for the first one: their events would be lost before it is done.
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {
         inside::expect_captures();
+        own::levels_changed();
+    });
+}
+
+/// Installs a subscriber and a logger for captures where there is none.
+pub(crate) fn install_for_captures() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        inside::expect_captures();
         own::install();
         own::levels_changed();
     });
+}
+
+/// Whether events may come to us: from a layer, or from a subscriber or logger of ours.
+pub(crate) fn receives_events() -> bool {
+    let own = own::installed();
+    LAYERED.load(Ordering::Relaxed) || own.subscriber || own.logger
 }
 
 fn swap(inside: Option<Arc<Inside>>) {

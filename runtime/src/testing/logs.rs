@@ -11,9 +11,26 @@ use crate::record::finished::Attribute;
 use crate::record::ids::{SpanId, TraceId};
 use crate::trace::tree;
 
+/// Has captures see log events: installs a subscriber of `tracing` and a logger of `log` where the process has none.
+///
+/// Call it at the start of each test that looks at log events. It is not needed where the subscriber of the tests has
+/// [`logs::layer()`](crate::logs::layer), or where telemetry was started with logs. Without one of these a capture sees no log events.
+///
+/// The two stay for the life of the process: whoever installs others after that is refused, and `tracing-subscriber`'s `init` panics.
+///
+/// ```
+/// tracecast::testing::record_logs();
+/// let captured = tracecast::testing::capture(|| log::warn!(target: "store", "disk is slow"));
+/// captured.assert_logs("WARN store: disk is slow");
+/// ```
+pub fn record_logs() {
+    crate::logs::install_for_captures();
+}
+
 /// An event of `tracing` or `log` that was captured. Printed, it is one line: `WARN store: disk is slow millis=30`.
 ///
 /// ```
+/// tracecast::testing::record_logs();
 /// let captured = tracecast::testing::capture(|| tracing::warn!(target: "store", millis = 30, "disk is slow"));
 /// assert_eq!(captured.logs[0].message, "disk is slow");
 /// assert_eq!(captured.logs[0].to_string(), "WARN store: disk is slow millis=30");
@@ -66,6 +83,7 @@ impl<R> Captured<R> {
     /// which libraries log too, are in [`logs`](Self::logs).
     ///
     /// ```
+    /// tracecast::testing::record_logs();
     /// let captured = tracecast::testing::capture(|| {
     ///     tracing::info!(target: "store", bytes = 5, "loaded");
     ///     tracing::debug!(target: "store", "a detail");
@@ -87,6 +105,7 @@ impl<R> Captured<R> {
     ///     log::warn!(target: "store", "disk is slow");
     /// }
     ///
+    /// tracecast::testing::record_logs();
     /// tracecast::testing::capture(load).assert_logs("
     ///     INFO store: loaded bytes=5
     ///     WARN store: disk is slow
@@ -94,9 +113,14 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// Panics if they differ, showing both.
+    /// Panics if they differ, showing both, and if no log event can reach captures in this process.
     #[track_caller]
     pub fn assert_logs(&self, expected: &str) {
+        assert!(
+            crate::logs::receives_events(),
+            "captures see no log events in this process: call `tracecast::testing::record_logs()` before the capture, or add \
+             `tracecast::logs::layer()` to the subscriber"
+        );
         self.assert_same("log lines", &self.log_lines(), expected);
     }
 }

@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 
 #[cfg(has_logs)]
 #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
-pub use self::logs::CapturedLog;
+pub use self::logs::{CapturedLog, record_logs};
 pub use crate::meter::exemplar::Exemplars;
 pub use crate::meter::metering::{MetricsConfig, MetricsGuard};
 pub use crate::meter::reader::Reader;
@@ -59,8 +59,8 @@ use crate::trace::fork;
 use crate::trace::future::FutureInSpan;
 use crate::trace::{arrivals, stray, tree};
 
-/// Runs `f` and gives what it returned, with the spans that were made in its context and have ended, its metrics and its log
-/// events.
+/// Runs `f` and gives what it returned, with the spans that were made in its context and have ended, its metrics, and its log
+/// events where [`record_logs`] asked for them.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -232,7 +232,8 @@ pub struct Captured<R = ()> {
     pub spans: Vec<FinishedSpan>,
     /// The points of its metrics, by name. Callbacks of observable gauges are not called.
     pub metrics: Vec<MetricPoints>,
-    /// The events of `tracing` and `log` of all levels, in the order in which they were logged.
+    /// The events of `tracing` and `log` of all levels, in the order in which they were logged, if [`record_logs`] or a layer of the
+    /// subscriber's hands them to us.
     #[cfg(has_logs)]
     #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
     pub logs: Vec<CapturedLog>,

@@ -4,6 +4,9 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
+#[cfg(feature = "tonic")]
+use crate::base::grpc;
+
 /// An error type that tells its `error.type` at run time, from a set that is not closed: no metric is labelled with it.
 ///
 /// Types of your own derive [`TcError`](crate::TcError) instead, which makes `error.type` a label of metrics too.
@@ -69,28 +72,10 @@ impl<T> KnownError for (http::StatusCode, T) {
 /// gRPC's statuses are a closed set.
 #[cfg(feature = "tonic")]
 impl crate::trace::error::TcError for tonic::Status {
-    const TYPES: &'static [&'static str] = &[
-        "OK",
-        "CANCELLED",
-        "UNKNOWN",
-        "INVALID_ARGUMENT",
-        "DEADLINE_EXCEEDED",
-        "NOT_FOUND",
-        "ALREADY_EXISTS",
-        "PERMISSION_DENIED",
-        "RESOURCE_EXHAUSTED",
-        "FAILED_PRECONDITION",
-        "ABORTED",
-        "OUT_OF_RANGE",
-        "UNIMPLEMENTED",
-        "INTERNAL",
-        "UNAVAILABLE",
-        "DATA_LOSS",
-        "UNAUTHENTICATED",
-    ];
+    const TYPES: &'static [&'static str] = &grpc::CODES;
 
     fn error_type(&self) -> &'static str {
-        Self::TYPES.get(self.code() as usize).copied().unwrap_or("UNKNOWN")
+        grpc::name_of(self.code() as u32)
     }
 }
 

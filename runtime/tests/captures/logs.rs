@@ -1,11 +1,11 @@
-//! Events of `tracing` and `log` in captures. No subscriber and no logger is installed here by the program.
+//! Events of `tracing` and `log` in captures, in a program without a subscriber and a logger of its own.
 
 use std::fmt;
 
 use tracecast::Context;
 use tracecast::config::Level;
 use tracecast::prelude::*;
-use tracecast::testing::{capture, capture_async};
+use tracecast::testing::{capture, capture_async, record_logs};
 
 #[tc_span("Logs/Work")]
 fn work(n: u64) {
@@ -16,6 +16,7 @@ fn work(n: u64) {
 
 #[test]
 fn events_are_collected_with_fields_and_ids() {
+    record_logs();
     let captured = capture(|| {
         tracing::error!(message = "field", "text\nof two lines");
         work(7);
@@ -39,6 +40,7 @@ fn events_are_collected_with_fields_and_ids() {
 
 #[test]
 fn captures_on_parallel_threads_see_their_own_events() {
+    record_logs();
     let run = |n: u64| {
         for _ in 0..if cfg!(miri) { 2 } else { 100 } {
             let captured = capture(|| {
@@ -64,6 +66,7 @@ async fn task(n: u64) {
 #[cfg(not(miri))] // tokio's threads are beyond it
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn events_of_spawned_tasks_stay_with_their_capture() {
+    record_logs();
     let all = (0..16_u64).map(|n| async move {
         let captured = capture_async(async || {
             let tasks: Vec<_> = (0..4).map(|_| tokio::spawn(task(n))).collect();
@@ -92,6 +95,7 @@ fn a_value_that_logs_or_panics_does_no_harm() {
             panic!("on purpose")
         }
     }
+    record_logs();
     let captured = capture(|| {
         tracing::info!(value = %Logs, "one");
         tracing::info!(value = %Panics, "two");
@@ -101,6 +105,7 @@ fn a_value_that_logs_or_panics_does_no_harm() {
 
 #[test]
 fn an_assertion_shows_both() {
+    record_logs();
     let captured = std::panic::AssertUnwindSafe(capture(|| tracing::warn!("this")));
     let panic = std::panic::catch_unwind(|| captured.assert_logs("WARN captures::logs: that")).unwrap_err();
     let text = panic.downcast_ref::<String>().unwrap();

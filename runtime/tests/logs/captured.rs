@@ -4,6 +4,7 @@
 use tracecast::__logs::{Door, Options};
 use tracecast::testing::capture;
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::child::is_alone;
 
@@ -16,6 +17,35 @@ fn a_subscriber_of_the_program_needs_our_layer() {
     capture(|| tracing::info!("seen")).assert_logs("INFO logs::captured: seen");
     let without = || tracing::subscriber::with_default(tracing_subscriber::registry(), || tracing::info!("not seen"));
     capture(without).assert_logs("");
+}
+
+/// A program installs its own subscriber and logger whenever it likes; until then nothing sees its events.
+#[test]
+fn a_capture_installs_nothing() {
+    if !is_alone(module_path!(), "a_capture_installs_nothing") {
+        return;
+    }
+    struct Nobody;
+    impl log::Log for Nobody {
+        fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+            false
+        }
+        fn log(&self, _: &log::Record<'_>) {}
+        fn flush(&self) {}
+    }
+    let work = || {
+        tracing::info!("by tracing");
+        log::info!("by log");
+    };
+    let captured = std::panic::AssertUnwindSafe(capture(work));
+    assert_eq!(captured.logs, []);
+    let panic = std::panic::catch_unwind(|| captured.assert_logs("")).unwrap_err();
+    let text = panic.downcast_ref::<&str>().unwrap();
+    assert!(text.contains("call `tracecast::testing::record_logs()` before the capture"), "{text}");
+
+    tracing_subscriber::registry().with(tracecast::logs::layer()).init();
+    log::set_logger(&Nobody).unwrap();
+    capture(work).assert_logs("INFO logs::captured: by tracing");
 }
 
 #[test]

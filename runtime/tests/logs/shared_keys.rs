@@ -2,7 +2,7 @@
 
 use tracecast::Context;
 use tracecast::prelude::*;
-use tracecast::testing::capture;
+use tracecast::testing::{capture, record_logs};
 
 tracecast::tc_keys! {
     /// The session of a user.
@@ -21,6 +21,7 @@ fn serve(id: &str) {
 
 #[test]
 fn they_are_on_lines_if_they_are_declared_so() {
+    record_logs();
     let captured = capture(|| {
         tracing::info!(target: "gateway", "before");
         serve("s-1");

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tracecast::prelude::*;
 use tracecast::shutdown::Shutdown;
-use tracecast_receiver::Receiver;
+use tracecast_receiver::{NOBODY, Receiver};
 
 use crate::child::{Child, Output};
 
@@ -118,8 +118,7 @@ fn check_sick(endpoint: &str, what: &str, timeout: &str) {
 
 #[test]
 fn a_receiver_that_is_down_does_not_make_it_late() {
-    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    check_sick(&format!("http://{closed}"), "steps", "3000");
+    check_sick(&format!("http://{NOBODY}"), "steps", "3000");
 }
 
 #[test]

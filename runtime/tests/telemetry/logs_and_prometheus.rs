@@ -219,6 +219,13 @@ fn lines_come_alone_and_records_too() {
     );
     let output = Child::new(module_path!(), "program", "logs").variables(&[("LOG_LEVEL", "info")]).run();
     assert_eq!(lines(&output).len(), 2, "{}", output.text);
+    // The console shows records as lines, also where there are no other lines; as OTLP, if it is told to.
+    let console = [("OTEL_LOGS_EXPORTER", "console"), ("TC_LOG_FORMAT", "none")];
+    let (receiver, output) = run("logs", &console);
+    assert_eq!((records(&receiver).len(), lines(&output).len()), (0, 2), "{}", output.text);
+    let (_, output) = run("logs", &[&console[..], &[("TC_CONSOLE_FORMAT", "json")]].concat());
+    let shown = lines(&output);
+    assert!(!shown.is_empty() && shown.iter().all(|line| line["resourceLogs"].is_array()), "{}", output.text);
     // Nobody asked for lines: whoever has a logger of their own keeps it.
     let output = Child::new(module_path!(), "program", "logs").variables(&[("RUST_LOG", "info")]).run();
     assert_eq!(lines(&output).len(), 0, "{}", output.text);

@@ -11,7 +11,7 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
 use tracecast::config::{Config, Protocol, Signal};
 use tracecast::prelude::*;
-use tracecast_receiver::Receiver;
+use tracecast_receiver::{NOBODY, Receiver};
 
 use crate::turn::turn;
 
@@ -109,9 +109,7 @@ fn a_receiver_that_is_sick_for_a_while_loses_nothing() {
 #[test]
 fn shutdown_keeps_its_deadline_when_nobody_answers() {
     let _turn = turn();
-    // Nobody listens there, and the system gives it to nobody: tests at the same time could get another port.
-    let address = "127.0.0.1:1";
-    let endpoint = format!("http://{address}").parse().unwrap();
+    let endpoint = format!("http://{NOBODY}").parse().unwrap();
     let telemetry = Config::new().with_endpoint(endpoint).init().unwrap();
     load(1);
     let start = std::time::Instant::now();

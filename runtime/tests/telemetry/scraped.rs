@@ -2,13 +2,12 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use tracecast::Guard;
 use tracecast::config::{Config, Exporter, Signal};
 use tracecast::prelude::*;
-use tracecast_receiver::{Receiver, wait_until};
+use tracecast_receiver::{Receiver, free_port, wait_until};
 
 use crate::child::Child;
 use crate::turn::turn;
@@ -29,19 +28,6 @@ fn load() {}
 
 const LONG: Duration = Duration::from_secs(20);
 const OPEN_METRICS: &str = "accept: application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5\r\n";
-
-/// A port that nobody has, below those that the system gives out: with one of them, a client that comes before the server could be
-/// connected to itself, and take the port.
-fn free_port() -> u16 {
-    static NEXT: AtomicU16 = AtomicU16::new(0);
-    let start = 20_000 + (std::process::id() % 10_000) as u16;
-    loop {
-        let port = start + NEXT.fetch_add(1, Relaxed) % 2_000;
-        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
-            return port;
-        }
-    }
-}
 
 fn scraped(port: u16) -> Config {
     Config::new()
@@ -272,8 +258,8 @@ fn a_port_in_use_is_one_warning() {
 #[test]
 fn a_port_that_becomes_free_is_served() {
     let _turn = turn();
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = taken.local_addr().unwrap().port();
+    let port = free_port();
+    let taken = TcpListener::bind(("127.0.0.1", port)).unwrap();
     let telemetry = scraped(port).init().unwrap();
     MOVED.add(1, ());
     // Whether or not the first attempt came before this, another one follows.

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tracecast::prelude::*;
-use tracecast_receiver::Receiver;
+use tracecast_receiver::{NOBODY, Receiver};
 
 use crate::child::Child;
 
@@ -185,9 +185,7 @@ fn the_console_is_for_debugging() {
 
 #[test]
 fn a_failure_that_goes_on_is_told_once_a_minute() {
-    // Nobody listens there, and the system gives it to nobody: tests at the same time could get another port.
-    let address = "127.0.0.1:1";
-    let endpoint = format!("http://{address}");
+    let endpoint = format!("http://{NOBODY}");
     let variables = [
         ("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint.as_str()),
         ("OTEL_METRICS_EXPORTER", "none"),

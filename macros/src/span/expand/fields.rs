@@ -22,8 +22,8 @@ pub(super) fn statements(options: &Options) -> TokenStream {
     if let Some(database) = &options.database {
         statements.extend(of_database(options, database));
     }
-    statements.extend(options.attrs.iter().map(|field| set("attr", field)));
-    statements.extend(options.share.iter().map(|field| set("share", field)));
+    statements.extend(options.attrs.iter().map(|field| set(options, "attr", field)));
+    statements.extend(options.share.iter().map(|field| set(options, "share", field)));
     statements.extend(options.links.iter().map(link));
     statements
 }
@@ -56,10 +56,23 @@ fn database_key(options: &Options, name: &str) -> TokenStream {
     quote_spanned!(Site::mixed_site()=> #krate::keys::db::#name)
 }
 
-fn set(method: &str, field: &Field) -> TokenStream {
+fn set(options: &Options, method: &str, field: &Field) -> TokenStream {
     let Field { value, alias, .. } = field;
-    let (start, method) = (start(), Ident::new(method, alias.span()));
-    quote_spanned!(site_of(value)=> #start.#method::<#alias>(#value);)
+    let (start, method, recorded) = (start(), Ident::new(method, alias.span()), recorded(options, value));
+    quote_spanned!(site_of(value)=> #start.#method::<#alias>(#recorded);)
+}
+
+/// The value that is recorded. Of a field or an element only a reference, unless it can be copied: the body may move it.
+fn recorded(options: &Options, value: &Expr) -> TokenStream {
+    match value {
+        Expr::Field(_) | Expr::Index(_) => {
+            let site = site_of(value);
+            let k = options.krate.private_at(site);
+            quote_spanned!(site=> #k::Place::of(&#value).value())
+        }
+        Expr::Group(group) => recorded(options, &group.expr),
+        _ => value.to_token_stream(),
+    }
 }
 
 fn link(context: &Expr) -> TokenStream {
@@ -83,7 +96,7 @@ fn of_database(options: &Options, database: &Database) -> TokenStream {
             .parts
             .iter()
             .map(|part| {
-                let (key, value) = (database_key(options, part.key), &part.value);
+                let (key, value) = (database_key(options, part.key), recorded(options, &part.value));
                 quote_spanned!(site=> __tc_start.attr::<#key>(#value);)
             })
             .collect();
@@ -96,7 +109,7 @@ fn of_database(options: &Options, database: &Database) -> TokenStream {
         let text = text(&part.value, &local);
         texts.extend(quote_spanned!(site=> let #local = #text;));
         sets.extend(quote_spanned!(site=> __tc_start.attr::<#key>(#local);));
-        values.push(&part.value);
+        values.push(recorded(options, &part.value));
         names.push(local);
     }
     quote_spanned! {site=>

@@ -74,6 +74,7 @@ fn periodic(reading: &mut Reading, at: &At<'_>) -> (Periodic, Option<Exporter>) 
         own.cardinality = cardinality(reading, &at);
     }
     map.unsupported(reading, "producers");
+    map.unsupported(reading, "max_export_batch_size/development");
     let at = map.required(reading, "exporter", "an exporter, `otlp_http`, `otlp_grpc` or `console`");
     map.finish(reading, Unknown::Refused);
     let exporter =
@@ -93,14 +94,14 @@ fn pull(reading: &mut Reading, at: &At<'_>, address: &mut ScrapeAddress) -> Opti
     let mut map = reading.map(&at);
     address.host = reading.text(map.get("host")).unwrap_or_else(|| address.host.clone());
     address.port = reading.value(map.get("port"), values::port).unwrap_or(address.port);
-    for key in [
-        "without_scope_info",
-        "without_target_info/development",
-        "with_resource_constant_labels",
-        "translation_strategy",
-    ] {
-        map.unsupported(reading, key);
-    }
+    map.always(reading, "scope_info_enabled", true);
+    map.always(reading, "target_info_enabled/development", true);
+    map.unsupported(reading, "resource_constant_labels");
+    map.unsupported(reading, "translation_strategy");
+    // Their names in schema 1.0.
+    map.always(reading, "without_scope_info", false);
+    map.always(reading, "without_target_info/development", false);
+    map.unsupported(reading, "with_resource_constant_labels");
     map.finish(reading, Unknown::Ignored);
     Some(Exporter::Prometheus)
 }

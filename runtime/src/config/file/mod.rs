@@ -1,4 +1,4 @@
-//! The declarative configuration of OpenTelemetry, schema 1.0, in YAML.
+//! The declarative configuration of OpenTelemetry, schemas 1.0 and 1.1, in YAML.
 //!
 //! What is wrong makes the whole file unusable, and all of it is told at once; what the schema lets others add is ignored
 //! with a warning. What a file leaves out has the schema's default: without `tracer_provider`, no traces.
@@ -82,7 +82,7 @@ pub(super) fn parse(text: &str, lookup: Lookup<'_>, from_table: FromTable) -> Re
 
 fn document(reading: &mut Reading, root: &At<'_>) {
     let mut map = reading.map(root);
-    if let Some(at) = map.required(reading, "file_format", "\"1.0\"") {
+    if let Some(at) = map.required(reading, "file_format", "\"1.0\" or \"1.1\"") {
         file_format(reading, &at);
     }
     // What is in development is understood as far as it is known, whether the file allows it or not.
@@ -116,15 +116,17 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     map.finish(reading, Unknown::Ignored);
 }
 
-/// `1.0`; a newer minor version has additions that we do not know, which is worth a warning.
+/// `1.0` or `1.1`; a newer minor version has additions that we do not know, which is worth a warning.
 fn file_format(reading: &mut Reading, at: &At<'_>) {
     let Some(text) = reading.text(Some(at.clone())) else { return };
     let (version, release) = text.split_once('-').map_or((text.as_str(), true), |(version, _)| (version, false));
     let minor = version.strip_prefix("1.").and_then(|minor| minor.parse::<u32>().ok());
     match minor {
-        Some(0) if release => {}
-        Some(_) => reading.report(at, Wrong::new("is not the version that Tracecast knows", "1.0"), Severity::Warning),
-        None => reading.wrong(at, Wrong::new("is not a version that Tracecast can read", "1.0")),
+        Some(0 | 1) if release => {}
+        Some(_) => {
+            reading.report(at, Wrong::new("is not a version that Tracecast knows", "1.0 or 1.1"), Severity::Warning);
+        }
+        None => reading.wrong(at, Wrong::new("is not a version that Tracecast can read", "1.0 or 1.1")),
     }
 }
 

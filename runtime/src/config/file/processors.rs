@@ -24,7 +24,10 @@ pub(super) fn tracer_provider(reading: &mut Reading, at: &At<'_>) {
         reading.config.settings.traces.sampler = sampler;
         reading.came_from("traces.sampler", &at);
     }
-    map.unsupported(reading, "id_generator");
+    // Ids are always random.
+    if let Some(at) = map.get("id_generator") {
+        reading.choice(&at, &["random"], Unknown::Ignored);
+    }
     map.unsupported(reading, "tracer_configurator/development");
     map.finish(reading, Unknown::Refused);
 }

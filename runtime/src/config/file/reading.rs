@@ -3,7 +3,7 @@
 use crate::base::secret::Masked;
 use crate::config::origin::Origin;
 use crate::config::problem::{Problem, Severity, Wrong};
-use crate::config::values::Parsed;
+use crate::config::values::{self, Parsed};
 use crate::config::yaml::{Kind, Node};
 use crate::config::{Config, Settings};
 
@@ -78,6 +78,16 @@ impl<'a> Map<'a> {
         if let Some(at) = self.present(key) {
             let problem = Wrong::new("has no effect in Tracecast", "it left out").at_place(&at.path, Severity::Warning);
             reading.problems.push(Problem { line: Some(at.node.line), ..problem });
+        }
+    }
+
+    /// Says that a truth value of the schema can only be what Tracecast does anyway.
+    pub(super) fn always(&mut self, reading: &mut Reading, key: &'static str, value: bool) {
+        let at = self.get(key);
+        if let Some(given) = reading.value(at.clone(), values::truth)
+            && let Some(at) = at.filter(|_| given != value)
+        {
+            reading.report(&at, Wrong::new("has no effect in Tracecast", value.to_string()), Severity::Warning);
         }
     }
 

@@ -303,8 +303,8 @@ fn elsewhere_they_are_warnings() {
     );
     check_warning(
         "meter_provider: {readers: [{pull: {exporter: {prometheus/development: {without_scope_info: true}}}}]}",
-        "line 2: meter_provider.readers[0].pull.exporter.prometheus/development.without_scope_info: has no effect in \
-         Tracecast; expected it left out",
+        "line 2: meter_provider.readers[0].pull.exporter.prometheus/development.without_scope_info: `true` has no \
+         effect in Tracecast; expected false",
     );
     check_warning(
         "tracer_provider: {processors: [], sampler: {parent_based: {local_parent_sampled: {always_off: }}}}",
@@ -415,10 +415,11 @@ fn versions_of_the_format() {
     let with = |version: &str| Config::from_yaml(&format!("file_format: {version}"), |_| None);
     assert_eq!(with("'1.0'").unwrap().problems(), []);
     assert_eq!(with("1.0").unwrap().problems(), []);
-    for newer in ["'1.7'", "'1.0-rc.3'"] {
+    assert_eq!(with("'1.1'").unwrap().problems(), []);
+    for newer in ["'1.7'", "'1.0-rc.3'", "'1.1-rc.1'"] {
         let problem = with(newer).unwrap().problems()[0].to_string();
         let expected = format!(
-            "line 1: file_format: `{}` is not the version that Tracecast knows; expected 1.0",
+            "line 1: file_format: `{}` is not a version that Tracecast knows; expected 1.0 or 1.1",
             newer.trim_matches('\'')
         );
         assert_eq!(problem, expected);
@@ -427,7 +428,7 @@ fn versions_of_the_format() {
         assert!(with(wrong).unwrap_err().to_string().contains("is not a version that Tracecast can read"), "{wrong}");
     }
     let missing = Config::from_yaml("disabled: true", |_| None).unwrap_err().to_string();
-    assert_eq!(missing, "line 1: file_format: is missing; expected \"1.0\"");
+    assert_eq!(missing, "line 1: file_format: is missing; expected \"1.0\" or \"1.1\"");
     assert!(Config::from_yaml("", |_| None).is_err());
 }
 

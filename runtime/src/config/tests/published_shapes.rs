@@ -38,8 +38,9 @@ logger_provider:
 
 #[test]
 fn to_get_started_in_each_version() {
+    let newer = &["file_format"][..];
     for (format, detection, warnings) in
-        [("1.0", "detection/development", &[][..]), ("1.1", "detection", &["file_format"][..])]
+        [("1.0", "detection/development", &[][..]), ("1.1", "detection/development", &[]), ("1.2", "detection", newer)]
     {
         let text = STARTED.replace("FORMAT", format).replace("DETECTION", detection);
         let config = read(&text, |_| None);
@@ -243,7 +244,7 @@ instrumentation{mark}:
             "tracer_provider.processors[3].batch.exporter.zipkin".to_owned(),
             format!("tracer_provider.sampler.parent_based.remote_parent_not_sampled.probability{mark}"),
             format!("tracer_provider.sampler.parent_based.local_parent_sampled.composite{mark}"),
-            "tracer_provider.id_generator".to_owned(),
+            "tracer_provider.id_generator.mine".to_owned(),
             format!("tracer_provider.tracer_configurator{mark}"),
             "meter_provider.readers[1].periodic.producers".to_owned(),
             format!("meter_provider.view_matching_mode{mark}"),
@@ -262,6 +263,46 @@ instrumentation{mark}:
         assert_eq!(metrics, ["scrapers of http://localhost:9464/metrics", "the console"]);
         assert_eq!(format!("{:?}", config.settings.traces.sampler), "Ratio(0.0001)");
     }
+}
+
+/// Each key that schema 1.1 has and 1.0 has not. Those that ask for what Tracecast does are taken without a word.
+#[test]
+fn what_version_1_1_adds() {
+    let with = |id: &str, info: &str, more: &str| {
+        format!(
+            "
+file_format: '1.1'
+tracer_provider: {{processors: [], id_generator: {{{id}: }}}}
+meter_provider:
+  readers:
+    - pull: {{exporter: {{prometheus/development: {{scope_info_enabled: {info}, target_info_enabled/development: {info}{more}}}}}}}
+"
+        )
+    };
+    assert_eq!(places(&read(&with("random", "true", ""), |_| None)), Vec::<&str>::new());
+    let text = with("xray", "false", ", resource_constant_labels: {included: [service*]}")
+        + "    - periodic: {exporter: {console: }, max_export_batch_size/development: 100}
+logger_provider: {processors: [{event_to_span_event_bridge/development: }, {batch: {exporter: {console: }}}]}";
+    let config = read(&text, |_| None);
+    let prometheus = "meter_provider.readers[0].pull.exporter.prometheus/development";
+    let expected = [
+        "line 3: tracer_provider.id_generator.xray: is not a known key; expected random".to_owned(),
+        format!("line 6: {prometheus}.scope_info_enabled: `false` has no effect in Tracecast; expected true"),
+        format!(
+            "line 6: {prometheus}.target_info_enabled/development: `false` has no effect in Tracecast; expected true"
+        ),
+        format!("line 6: {prometheus}.resource_constant_labels: has no effect in Tracecast; expected it left out"),
+        "line 7: meter_provider.readers[1].periodic.max_export_batch_size/development: has no effect in Tracecast; \
+         expected it left out"
+            .to_owned(),
+        "line 8: logger_provider.processors[0].event_to_span_event_bridge/development: is not a known key; expected \
+         batch or simple"
+            .to_owned(),
+    ];
+    assert_eq!(config.problems().iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
+    assert!(config.is_on(Signal::Metrics) && config.is_on(Signal::Logs));
+    let wrong = Config::from_yaml(&with("random", "perhaps", ""), |_| None).unwrap_err();
+    assert!(wrong.to_string().contains("scope_info_enabled: `perhaps` is not a truth value"), "{wrong}");
 }
 
 /// A map of its own for what several exporters share; the key that holds it is nobody's.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::error::InitError;
 use crate::base::notice;
 use crate::catalogue::list::catalogue;
-#[cfg(has_logs)]
-use crate::config::LogFormat;
 use crate::config::{Batch, Config, Destination, Otlp, Signal};
+#[cfg(has_logs)]
+use crate::config::{ConsoleFormat, Exporter, LogFormat};
 use crate::encode::views::Views;
 use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Readings, Receiver, Setup};
 use crate::export::resource;
@@ -161,7 +161,11 @@ fn lines(config: &Config) -> LogFormat {
         matches!(config.origin("log_filter"), Origin::Variable("LOG_LEVEL") | Origin::Code | Origin::Section);
     // A program with a subscriber of its own has lines of its own.
     let is_implied = crate::logs::foreign_subscriber().is_none() && (asked_for || config.is_on(Signal::Logs));
-    config.settings.logs.lines.unwrap_or(if is_implied { LogFormat::Auto } else { LogFormat::None })
+    let format = config.settings.logs.lines.unwrap_or(if is_implied { LogFormat::Auto } else { LogFormat::None });
+    // The console shows log records as lines, and who names it as their exporter wants to see them.
+    let is_named = config.settings.logs.exporters.iter().flatten().any(|exporter| *exporter == Exporter::Console);
+    let is_shown = is_named && config.is_on(Signal::Logs) && config.settings.console == ConsoleFormat::Text;
+    if is_shown && format == LogFormat::None { LogFormat::Auto } else { format }
 }
 
 /// Has notices look like log lines, if there are any.

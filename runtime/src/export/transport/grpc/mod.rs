@@ -22,7 +22,7 @@ use hyper_util::rt::TokioIo;
 
 pub(super) use self::status::retry_info;
 
-use self::status::{OUT_OF_RANGE, RESOURCE_EXHAUSTED, UNKNOWN, name_of, retries};
+use self::status::{OUT_OF_RANGE, RESOURCE_EXHAUSTED, UNKNOWN, retries};
 use super::ANSWER_BYTES;
 use super::answer::{self, Form};
 use super::connect::Connector;
@@ -33,6 +33,7 @@ use super::hint::retry_after;
 use super::sent::{Probe, Sent};
 use super::status::{http_name, http_probe, http_retries};
 use super::tasks::Tasks;
+use crate::base::grpc::name_of;
 use crate::base::percent::decoded;
 use crate::config::Signal;
 

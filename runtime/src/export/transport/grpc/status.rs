@@ -22,30 +22,6 @@ pub(super) fn retries(code: u32, has_retry_info: bool) -> bool {
     }
 }
 
-/// The name of a gRPC status, as the specification writes it.
-pub(super) fn name_of(code: u32) -> &'static str {
-    const NAMES: [&str; 17] = [
-        "OK",
-        "CANCELLED",
-        "UNKNOWN",
-        "INVALID_ARGUMENT",
-        "DEADLINE_EXCEEDED",
-        "NOT_FOUND",
-        "ALREADY_EXISTS",
-        "PERMISSION_DENIED",
-        "RESOURCE_EXHAUSTED",
-        "FAILED_PRECONDITION",
-        "ABORTED",
-        "OUT_OF_RANGE",
-        "UNIMPLEMENTED",
-        "INTERNAL",
-        "UNAVAILABLE",
-        "DATA_LOSS",
-        "UNAUTHENTICATED",
-    ];
-    NAMES.get(code as usize).copied().unwrap_or("UNKNOWN")
-}
-
 /// The delay of a `google.rpc.RetryInfo` among the details of a `google.rpc.Status`.
 pub(in crate::export::transport) fn retry_info(status: &[u8]) -> Option<Duration> {
     proto::fields(status).find_map(|(number, value)| match (number, value) {
@@ -70,6 +46,7 @@ fn delay_of(any: &[u8]) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::grpc::name_of;
 
     #[test]
     fn statuses_that_are_retried() {

@@ -2,18 +2,14 @@
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tracecast_receiver::NOBODY;
 
 use super::server::{Reply, Script, Server};
 use super::*;
 
-const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
-
 /// Serves a success in the protocol.
 async fn serve(protocol: Protocol, stream: TcpStream) {
-    match protocol {
-        Protocol::Grpc => Script::new(Reply::grpc(b"", 0)).http2(stream).await,
-        _ => Script::new(Reply::http(200)).http1(stream).await,
-    }
+    Script::new(Reply::success(protocol)).serve(protocol, stream).await;
 }
 
 /// Reads until the other side closes, and says nothing.
@@ -64,9 +60,7 @@ async fn a_kept_connection_that_died_is_replaced_at_once() {
             let script = if protocol == Protocol::Grpc { Reply::grpc(b"", 0) } else { Reply::http(200) };
             let script = Script::new(script);
             let served = script.clone();
-            tokio::spawn(async move {
-                if protocol == Protocol::Grpc { served.http2(far).await } else { served.http1(far).await }
-            });
+            tokio::spawn(async move { served.serve(protocol, far).await });
             let mut stream = stream;
             let mut sent_back = [0; 1 << 12];
             let mut received = [0; 1 << 12];
@@ -95,8 +89,7 @@ async fn a_kept_connection_that_died_is_replaced_at_once() {
 #[tokio::test]
 async fn a_refused_connection_is_tried_again_later() {
     for protocol in PROTOCOLS {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let sent = transport(&target(protocol, format!("http://ann:pass@{free}/"))).send(b"spans".to_vec()).await;
+        let sent = transport(&target(protocol, format!("http://ann:pass@{NOBODY}/"))).send(b"spans".to_vec()).await;
         assert_eq!(printed(&sent), "retry after None: connection refused");
     }
 }

@@ -13,7 +13,7 @@ use super::super::grpc::retry_info;
 use super::super::hint::retry_after;
 use super::super::status::http_retries;
 use super::super::{Sent, address, proto};
-use super::server::{Reply, Script, Server};
+use super::server::{Reply, scripted};
 use super::{printed, target, transport};
 use crate::base::fuzz::{Random, assert_linear, mutated, run, within};
 use crate::config::{Endpoint, Protocol};
@@ -271,12 +271,7 @@ fn over_a_socket(
     check: impl Fn(&[u8], &Sent),
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let script = Script::new(Reply::http(200));
-    let served = script.clone();
-    let server = runtime.block_on(Server::start(move |_, stream| {
-        let script = served.clone();
-        async move { if protocol == Protocol::Grpc { script.http2(stream).await } else { script.http1(stream).await } }
-    }));
+    let (server, script) = runtime.block_on(scripted(protocol, Reply::http(200)));
     let mut transport = transport(&target(protocol, server.url()));
     run(name, &[], make, |input| {
         script.set(reply(input));

@@ -11,16 +11,11 @@ use tonic::server::UnaryService;
 use tonic::{Code, Request, Response, Status};
 use tracecast_receiver::Passing;
 
-use super::server::{Reply, Script, Server};
+use super::server::{Reply, Script, Server, scripted};
 use super::*;
 
 async fn serve(reply: Reply) -> (Server, Script) {
-    let script = Script::new(reply);
-    let server = Server::start({
-        let script = script.clone();
-        move |_, stream| script.clone().http2(stream)
-    });
-    (server.await, script)
+    scripted(Protocol::Grpc, reply).await
 }
 
 async fn check(reply: Reply, expected: &str) {

@@ -2,16 +2,11 @@
 
 use std::io::Read;
 
-use super::server::{Reply, Script, Server};
+use super::server::{Reply, Script, Server, scripted};
 use super::*;
 
 async fn serve(reply: Reply) -> (Server, Script) {
-    let script = Script::new(reply);
-    let server = Server::start({
-        let script = script.clone();
-        move |_, stream| script.clone().http1(stream)
-    });
-    (server.await, script)
+    scripted(Protocol::HttpProtobuf, reply).await
 }
 
 async fn check(reply: Reply, expected: &str) {

@@ -15,6 +15,9 @@ use super::{Probe, Sent, Transport};
 use crate::base::secret::Secret;
 use crate::config::{Compression, Endpoint, Otlp, Protocol, Signal, TlsFiles};
 
+/// One over HTTP/1.1, one over HTTP/2.
+const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
+
 /// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::TcpStream;
+use tracecast_receiver::NOBODY;
 
-use super::server::{Reply, Script, Server};
+use super::server::{Reply, Script, Server, accepting};
 use super::tls::Authority;
 use super::*;
 
@@ -37,17 +38,6 @@ async fn proxy_to(receiver: &Server) -> (Server, Heads) {
     (Server::start(move |_, stream| forward(stream, receiver, seen.clone())).await, heads)
 }
 
-async fn receiver(protocol: Protocol) -> (Server, Script) {
-    let grpc = protocol == Protocol::Grpc;
-    let script = Script::new(if grpc { Reply::grpc(b"", 0) } else { Reply::http(200) });
-    let served = script.clone();
-    let serve = move |_, stream| {
-        let script = served.clone();
-        async move { if grpc { script.http2(stream).await } else { script.http1(stream).await } }
-    };
-    (Server::start(serve).await, script)
-}
-
 fn through(proxy: &Server, scheme: &str, target: Otlp) -> Otlp {
     let proxy = format!("{scheme}://ann:hunter2@127.0.0.1:{}", proxy.port);
     Otlp { proxy: Some(proxy.parse::<Endpoint>().unwrap().into()), ..target }
@@ -57,7 +47,7 @@ const BASIC: &str = "proxy-authorization: Basic YW5uOmh1bnRlcjI=\r\n";
 
 #[tokio::test]
 async fn plain_http_is_sent_to_the_proxy_with_the_whole_address() {
-    let (receiver, script) = receiver(Protocol::HttpProtobuf).await;
+    let (receiver, script) = accepting(Protocol::HttpProtobuf).await;
     let (proxy, heads) = proxy_to(&receiver).await;
     let target = target(Protocol::HttpProtobuf, "http://collector.test:4318/v1/traces?key=1".to_owned());
     let sent = transport(&through(&proxy, "http", target)).send(b"spans".to_vec()).await;
@@ -70,7 +60,7 @@ async fn plain_http_is_sent_to_the_proxy_with_the_whole_address() {
 
 #[tokio::test]
 async fn grpc_goes_through_a_tunnel() {
-    let (receiver, script) = receiver(Protocol::Grpc).await;
+    let (receiver, script) = accepting(Protocol::Grpc).await;
     let (proxy, heads) = proxy_to(&receiver).await;
     let target = target(Protocol::Grpc, "http://collector.test".to_owned());
     let mut transport = transport(&through(&proxy, "http", target));
@@ -136,10 +126,9 @@ async fn a_proxy_that_refuses_or_is_away_is_named_without_its_password() {
     assert!(sent.contains(&format!("proxy http://[secret]@127.0.0.1:{}: ", garbage.port)), "{sent}");
     assert!(!sent.contains("hunter2"), "{sent}");
 
-    let away = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let proxy: Endpoint = format!("http://{away}").parse().unwrap();
+    let proxy: Endpoint = format!("http://{NOBODY}").parse().unwrap();
     let sent = transport(&Otlp { proxy: Some(proxy.into()), ..target }).send(b"spans".to_vec()).await;
-    check(sent, format!("retry after None: proxy http://{away}: connection refused"));
+    check(sent, format!("retry after None: proxy http://{NOBODY}: connection refused"));
 }
 
 /// A proxy that never answers does not hold the sender for longer than a request may take.

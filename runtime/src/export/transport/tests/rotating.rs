@@ -4,23 +4,9 @@ use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, mpsc};
 
-use super::server::{Reply, Script, Server};
+use super::server::{Reply, Server, accepting, scripted};
 use super::*;
 use crate::config::HeaderSource;
-
-const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
-
-/// A receiver that keeps requests.
-async fn receiver(protocol: Protocol) -> (Server, Script) {
-    let grpc = protocol == Protocol::Grpc;
-    let script = Script::new(if grpc { Reply::grpc(b"", 0) } else { Reply::http(200) });
-    let served = script.clone();
-    let serve = move |_, stream| {
-        let script = served.clone();
-        async move { if grpc { script.http2(stream).await } else { script.http1(stream).await } }
-    };
-    (Server::start(serve).await, script)
-}
 
 fn with(protocol: Protocol, server: &Server, headers: Vec<(&str, HeaderSource)>) -> Otlp {
     let headers = headers.into_iter().map(|(name, source)| (name.to_owned(), source)).collect();
@@ -34,7 +20,7 @@ async fn a_file_is_read_again_when_it_changes() {
     let file = folder.join("token");
     for protocol in PROTOCOLS {
         fs::write(&file, "first\n").unwrap();
-        let (server, script) = receiver(protocol).await;
+        let (server, script) = accepting(protocol).await;
         let headers = vec![
             ("authorization", HeaderSource::File(file.clone().into())),
             ("x-raw", HeaderSource::File(file.clone().into())),
@@ -75,7 +61,7 @@ async fn a_file_is_read_again_when_it_changes() {
 #[tokio::test]
 async fn without_a_value_nothing_is_sent_until_there_is_one() {
     let file = std::env::temp_dir().join(format!("tracecast-late-token-{}", std::process::id()));
-    let (server, script) = receiver(Protocol::HttpProtobuf).await;
+    let (server, script) = accepting(Protocol::HttpProtobuf).await;
     let mut transport =
         transport(&with(Protocol::HttpProtobuf, &server, vec![("x-token", HeaderSource::File(file.clone().into()))]));
     assert!(transport.check_files().unwrap_err().contains("cannot be read"));
@@ -90,7 +76,7 @@ async fn without_a_value_nothing_is_sent_until_there_is_one() {
 #[tokio::test]
 async fn a_callback_is_asked_before_each_request() {
     for protocol in PROTOCOLS {
-        let (server, script) = receiver(protocol).await;
+        let (server, script) = accepting(protocol).await;
         let count = AtomicUsize::new(0);
         let callback = Arc::new(move || match count.fetch_add(1, SeqCst) {
             0 => Some(Secret::new("Bearer one")),
@@ -121,7 +107,7 @@ async fn a_callback_is_asked_before_each_request() {
 /// A callback that hangs costs one thread and the time of a request; it is not called again while it hangs.
 #[tokio::test]
 async fn a_callback_that_hangs_holds_nobody_else() {
-    let (server, script) = receiver(Protocol::HttpProtobuf).await;
+    let (server, script) = accepting(Protocol::HttpProtobuf).await;
     let (release, held) = mpsc::channel::<()>();
     let (held, calls) = (Mutex::new(held), Arc::new(AtomicUsize::new(0)));
     let counted = calls.clone();
@@ -146,9 +132,8 @@ async fn a_callback_that_hangs_holds_nobody_else() {
 /// A receiver that repeats what it was sent does not bring a value into the log.
 #[tokio::test]
 async fn values_never_print() {
-    let script = Script::new(Reply::http(400).header("content-type", "text/plain").body(b"bad token hunter2-1"));
-    let served = script.clone();
-    let server = Server::start(move |_, stream| served.clone().http1(stream)).await;
+    let bad = |value: &str| Reply::http(400).header("content-type", "text/plain").body(value.as_bytes());
+    let (server, script) = scripted(Protocol::HttpJson, bad("bad token hunter2-1")).await;
     let count = AtomicUsize::new(1);
     let callback = Arc::new(move || Some(Secret::new(format!("Bearer hunter2-{}", count.fetch_add(1, SeqCst)))));
     let target = with(Protocol::HttpJson, &server, vec![("authorization", HeaderSource::Callback(callback))]);
@@ -156,7 +141,7 @@ async fn values_never_print() {
     let mut transport = transport(&target);
     let sent = printed(&transport.send(b"spans".to_vec()).await);
     assert!(sent.starts_with("refused: HTTP 400 Bad Request") && !sent.contains("hunter2"), "{sent}");
-    script.set(Reply::http(400).header("content-type", "text/plain").body(b"bad token hunter2-2"));
+    script.set(bad("bad token hunter2-2"));
     let sent = printed(&transport.send(b"spans".to_vec()).await);
     assert!(!sent.contains("hunter2"), "{sent}");
 }

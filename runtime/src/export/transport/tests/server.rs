@@ -16,6 +16,8 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::config::Protocol;
+
 /// A listener that hands each connection, with its number, to a function.
 pub(super) struct Server {
     pub(super) port: u16,
@@ -50,6 +52,18 @@ impl Server {
     }
 }
 
+/// A server of a protocol that gives each request the same answer.
+pub(super) async fn scripted(protocol: Protocol, reply: Reply) -> (Server, Script) {
+    let script = Script::new(reply);
+    let served = script.clone();
+    (Server::start(move |_, stream| served.clone().serve(protocol, stream)).await, script)
+}
+
+/// One that accepts each request.
+pub(super) async fn accepting(protocol: Protocol) -> (Server, Script) {
+    scripted(protocol, Reply::success(protocol)).await
+}
+
 /// What a server answers.
 #[derive(Clone, Default)]
 pub(super) struct Reply {
@@ -68,6 +82,11 @@ impl Reply {
     pub(super) fn grpc(message: &[u8], code: u32) -> Reply {
         let body = [&[0], &(message.len() as u32).to_be_bytes()[..], message].concat();
         Reply { body, ..Reply::http(200) }.header("content-type", "application/grpc").trailer("grpc-status", code)
+    }
+
+    /// The request is accepted.
+    pub(super) fn success(protocol: Protocol) -> Reply {
+        if protocol == Protocol::Grpc { Reply::grpc(b"", 0) } else { Reply::http(200) }
     }
 
     pub(super) fn header(mut self, name: &'static str, value: impl ToString) -> Reply {
@@ -113,6 +132,10 @@ impl Script {
     /// Whether a request came.
     pub(super) fn answered(&self) -> bool {
         !self.seen.lock().unwrap().is_empty()
+    }
+
+    pub(super) async fn serve(self, protocol: Protocol, stream: impl AsyncRead + AsyncWrite + Unpin) {
+        if protocol == Protocol::Grpc { self.http2(stream).await } else { self.http1(stream).await }
     }
 
     pub(super) async fn http1(self, stream: impl AsyncRead + AsyncWrite + Unpin) {

@@ -16,8 +16,6 @@ use super::server::{Reply, Script, Server};
 use super::*;
 use crate::base::secret::Masked;
 
-const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
-
 /// An authority, with a folder for its files.
 pub(super) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
@@ -67,10 +65,7 @@ impl Authority {
             let acceptor = acceptor.clone();
             async move {
                 let Ok(stream) = acceptor.accept(stream).await else { return };
-                match protocol {
-                    Protocol::Grpc => Script::new(Reply::grpc(b"", 0)).http2(stream).await,
-                    _ => Script::new(Reply::http(200)).http1(stream).await,
-                }
+                Script::new(Reply::success(protocol)).serve(protocol, stream).await;
             }
         })
         .await
