@@ -132,6 +132,10 @@ mod book {
     struct Metrics;
     #[doc = include_str!("../../book/src/async.md")]
     struct Async;
+    #[doc = include_str!("../../book/src/tokio.md")]
+    struct Tokio;
+    #[doc = include_str!("../../book/src/libraries.md")]
+    struct Libraries;
     #[doc = include_str!("../../book/src/sharing.md")]
     struct Sharing;
     #[doc = include_str!("../../book/src/logs.md")]

@@ -99,7 +99,7 @@ pub use tracecast_macros::tc_span;
 /// # Other options
 /// | option | meaning |
 /// |---|---|
-/// | `labels(key = value, ..)` | labels, evaluated when the function is called. A closure, `key = \|value\| ..`, takes its label from the value, or from the `Ok` value of a `Result`; without one it is `none` |
+/// | `labels(key = value, ..)` | labels, evaluated when the function is called. A closure, `key = \|value\| ..`, takes its label from the value, or from the `Ok` value of a `Result`; without a value the label is absent |
 /// | `budget = 5000` | how many series each of the metrics may have; 2000 if not given |
 /// | `buckets = [0.1, 1.0]`, `exponential` | the buckets of the histograms |
 /// | `error_type = StoreError` | the error whose types are the values of `error.type`, where the signature does not show it. `error_type = none` leaves that label out, which a method needs whose error is a type parameter of its `impl` block |

@@ -1,5 +1,4 @@
-//! `cargo xtask release --dry-run` checks the published packages; without `--dry-run` it publishes them. `cargo xtask docs` builds
-//! their documentation as docs.rs does. `cargo xtask list` prints their names in publishing order.
+//! The commands of this repository. `cargo xtask` alone lists them.
 
 use std::env;
 use std::fs;
@@ -8,7 +7,54 @@ use std::process::{Command, ExitCode};
 
 use serde_json::Value;
 
-const USAGE: &str = "usage: cargo xtask release [--dry-run] | docs | list";
+/// A command that runs a program in a folder, with further arguments behind its own.
+struct Shortcut {
+    name: &'static str,
+    folder: &'static str,
+    line: &'static [&'static str],
+    purpose: &'static str,
+}
+
+const SHORTCUTS: [Shortcut; 10] = [
+    shortcut("demo", "", &["cargo", "run", "--release", "-p", "tracecast-examples", "--"], "runs the demo"),
+    shortcut("test", "", &["cargo", "test", "--workspace"], "runs the tests, or those that match the arguments"),
+    shortcut(
+        "lint",
+        "",
+        &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        "runs clippy as `.ci/run` does",
+    ),
+    shortcut("documents", "", &[".ci/documents"], "checks the documents; `--write` updates the README's figures"),
+    shortcut("surface", "", &[".ci/surface"], "compares the public items with the list; `--write` updates it"),
+    shortcut("picture", "", &[".ci/picture"], "makes the picture of the demo's page"),
+    shortcut("book", "", &["mdbook", "serve", "book"], "shows the book"),
+    shortcut("bench", "benches", &["cargo", "run", "--release", "--"], "measures; `--quick` takes seconds"),
+    shortcut("ci", "", &[".ci/run"], "runs everything a change has to pass; `--install` installs tools"),
+    shortcut("nightly", "", &[".ci/nightly"], "runs the checks that take longer"),
+];
+
+const fn shortcut(
+    name: &'static str,
+    folder: &'static str,
+    line: &'static [&'static str],
+    purpose: &'static str,
+) -> Shortcut {
+    Shortcut { name, folder, line, purpose }
+}
+
+const RELEASING: [(&str, &str); 3] = [
+    ("release", "publishes the packages; `--dry-run` only checks and packs them"),
+    ("docs", "builds their documentation as docs.rs does"),
+    ("list", "prints their names in publishing order"),
+];
+
+fn usage() -> String {
+    let mut text = "usage: cargo xtask COMMAND [ARGUMENTS]\n".to_owned();
+    for (name, purpose) in SHORTCUTS.iter().map(|known| (known.name, known.purpose)).chain(RELEASING) {
+        text.push_str(&format!("\n  {name:<10} {purpose}"));
+    }
+    text
+}
 
 /// The one pair whose versions must be equal: generated code uses private items of the runtime.
 const PINNED: (&str, &str) = ("tracecast", "tracecast-macros");
@@ -18,23 +64,36 @@ type Result<T> = std::result::Result<T, String>;
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let done = Workspace::read().and_then(|workspace| match arguments[..] {
-        ["release", "--dry-run"] => release(&workspace, true),
-        ["release"] => release(&workspace, false),
-        ["docs"] => docs(&workspace),
-        ["list"] => {
-            workspace.packages.iter().for_each(|package| println!("{}", package.name));
+    let done = match arguments[..] {
+        [] => {
+            println!("{}", usage());
             Ok(())
         }
-        [] => Err(USAGE.to_owned()),
-        _ => Err(format!("unknown arguments `{}`; {USAGE}", arguments.join(" "))),
-    });
+        ["release", "--dry-run"] => Workspace::read().and_then(|workspace| release(&workspace, true)),
+        ["release"] => Workspace::read().and_then(|workspace| release(&workspace, false)),
+        ["docs"] => Workspace::read().and_then(|workspace| docs(&workspace)),
+        ["list"] => Workspace::read().map(|workspace| {
+            workspace.packages.iter().for_each(|package| println!("{}", package.name));
+        }),
+        [name, ref rest @ ..] => match SHORTCUTS.iter().find(|known| known.name == name) {
+            Some(known) => known.run(rest),
+            None => Err(format!("unknown arguments `{}`\n{}", arguments.join(" "), usage())),
+        },
+    };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+impl Shortcut {
+    fn run(&self, arguments: &[&str]) -> Result<()> {
+        // `.cargo/config.toml` of the repository is what makes `cargo xtask` work, so its folder is above this one.
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+        run(Command::new(self.line[0]).args(&self.line[1..]).args(arguments).current_dir(root.join(self.folder)))
     }
 }
 
@@ -164,19 +223,16 @@ fn problems_of(package: &Package, version: &str) -> Vec<String> {
     problems
 }
 
-/// The newest section must be that of the version. A release has a date, that of its commit; a dry run may be unreleased.
+/// The newest section must be that of the version, with the date of its commit; a dry run may be unreleased.
 fn changelog_problem(changelog: &str, version: &str, date: Option<&str>) -> Option<String> {
+    const UNRELEASED: &str = "## [Unreleased]";
     let found = changelog.lines().find(|line| line.starts_with("## ")).unwrap_or("no section");
-    let of_release = |date: &str| format!("## {version} ({date})");
+    let of_release = |date: &str| format!("## [{version}] - {date}");
     let (is_right, expected) = match date {
         Some(date) => (found == of_release(date), format!("`{}`, the date of the commit", of_release(date))),
         None => {
-            let dated = found
-                .strip_prefix(&format!("## {version} ("))
-                .and_then(|rest| rest.strip_suffix(')'))
-                .is_some_and(is_date);
-            let expected = format!("`{}` or `{}`", of_release("unreleased"), of_release("YYYY-MM-DD"));
-            (dated || found == of_release("unreleased"), expected)
+            let dated = found.strip_prefix(&of_release("")).is_some_and(is_date);
+            (dated || found == UNRELEASED, format!("`{UNRELEASED}` or `{}`", of_release("YYYY-MM-DD")))
         }
     };
     (!is_right).then(|| format!("CHANGELOG.md begins with `{found}`; expected {expected}"))
@@ -278,6 +334,21 @@ mod tests {
     }
 
     #[test]
+    fn commands_have_names_of_their_own_and_programs_that_exist() {
+        let mut names: Vec<&str> =
+            SHORTCUTS.iter().map(|known| known.name).chain(RELEASING.map(|(name, _)| name)).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+        let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for known in &SHORTCUTS {
+            assert!(root.join(known.folder).is_dir(), "{}", known.folder);
+            let program = known.line[0];
+            assert!(!program.starts_with('.') || root.join(program).is_file(), "{program}");
+            assert!(usage().contains(known.purpose));
+        }
+    }
+
+    #[test]
     fn dependencies_are_published_first() {
         let order = |packages| {
             in_publishing_order(packages)
@@ -311,18 +382,19 @@ mod tests {
     #[test]
     fn the_newest_section_is_that_of_the_version() {
         let check = |heading: &str, date| {
-            changelog_problem(&format!("# Changelog\n\n{heading}\n\n## 0.0.9 (2025-01-01)\n"), "0.1.0", date)
+            changelog_problem(&format!("# Changelog\n\n{heading}\n\n## [0.0.9] - 2025-01-01\n"), "0.1.0", date)
         };
-        assert_eq!(check("## 0.1.0 (unreleased)", None), None);
-        assert_eq!(check("## 0.1.0 (2026-02-03)", None), None);
-        assert_eq!(check("## 0.1.0 (2026-02-03)", Some("2026-02-03")), None);
-        for wrong in ["## Unreleased", "## 0.2.0 (unreleased)", "## 0.1.0", "## 0.1.0 (2026-13-03)", "## 0.1.0 (soon)"]
+        assert_eq!(check("## [Unreleased]", None), None);
+        assert_eq!(check("## [0.1.0] - 2026-02-03", None), None);
+        assert_eq!(check("## [0.1.0] - 2026-02-03", Some("2026-02-03")), None);
+        for wrong in
+            ["## Unreleased", "## [0.2.0] - 2026-02-03", "## [0.1.0]", "## [0.1.0] - 2026-13-03", "## [0.1.0] - soon"]
         {
             assert!(check(wrong, None).is_some_and(|problem| problem.contains(wrong)), "{wrong}");
         }
-        for wrong in ["## 0.1.0 (unreleased)", "## 0.1.0 (2026-02-04)"] {
+        for wrong in ["## [Unreleased]", "## [0.1.0] - 2026-02-04"] {
             let problem = check(wrong, Some("2026-02-03")).unwrap();
-            assert!(problem.contains(wrong) && problem.contains("`## 0.1.0 (2026-02-03)`"), "{problem}");
+            assert!(problem.contains(wrong) && problem.contains("`## [0.1.0] - 2026-02-03`"), "{problem}");
         }
     }
 }

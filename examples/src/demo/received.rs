@@ -2,6 +2,7 @@
 
 use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs};
 use opentelemetry_proto::tonic::metrics::v1::ResourceMetrics;
+use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode;
 use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, Span as WireSpan};
 
@@ -21,6 +22,8 @@ pub(crate) struct Received {
 pub(crate) struct Span {
     pub(crate) process: String,
     pub(crate) name: String,
+    /// `client`, `server`, `producer` or `consumer`; none of an internal span.
+    pub(crate) kind: Option<&'static str>,
     pub(crate) trace_id: String,
     pub(crate) span_id: String,
     /// Empty for a root.
@@ -93,6 +96,7 @@ impl Received {
 fn from_wire(process: &str, span: WireSpan) -> Span {
     Span {
         process: process.to_owned(),
+        kind: kind(span.kind()),
         trace_id: hex(&span.trace_id),
         span_id: hex(&span.span_id),
         parent_id: hex(&span.parent_span_id),
@@ -103,6 +107,16 @@ fn from_wire(process: &str, span: WireSpan) -> Span {
         links: span.links.iter().map(|link| hex(&link.span_id)).collect(),
         failed: span.status.is_some_and(|status| status.code() == StatusCode::Error),
         name: span.name,
+    }
+}
+
+fn kind(kind: SpanKind) -> Option<&'static str> {
+    match kind {
+        SpanKind::Client => Some("client"),
+        SpanKind::Server => Some("server"),
+        SpanKind::Producer => Some("producer"),
+        SpanKind::Consumer => Some("consumer"),
+        SpanKind::Internal | SpanKind::Unspecified => None,
     }
 }
 

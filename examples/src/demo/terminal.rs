@@ -20,7 +20,8 @@ pub(crate) fn trace(trace: &Trace<'_>) {
     println!("  trace {}; on all spans {SESSION}={session}\n", root.trace_id);
     for row in &trace.rows {
         let indent = "  ".repeat(row.depth + 1);
-        let (span, name) = (row.span, format!("{indent}{}", row.span.name));
+        let kind = row.span.kind.map_or(String::new(), |kind| format!(" [{kind}]"));
+        let (span, name) = (row.span, format!("{indent}{}{kind}", row.span.name));
         println!("{name:<NAME_WIDTH$} {:>10}  {:<12} {}", duration(span), span.process, details(span));
         for event in &span.events {
             println!("{indent}  - event {event}");

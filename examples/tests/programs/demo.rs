@@ -99,6 +99,11 @@ fn the_page_holds_the_same_and_needs_nothing_else() {
     for part in ["StoreEngine/P2PVerify", "ChecksumMismatch", "daemon-1", "tc_gpu_power_watts", "a replica is ready"] {
         assert!(page.contains(part), "{part}");
     }
+    assert!(page.contains(">Timeline</th>"), "{page}");
+    for kind in ["client", "server"] {
+        let row = format!("StoreDaemon/PullReplica <span class=\"kind\">{kind}</span>");
+        assert!(page.contains(&row), "{row} in the page");
+    }
     for outside in ["http://", "https://", "src=", "@import", "url("] {
         assert!(!page.contains(outside), "{outside} in the page");
     }
@@ -202,7 +207,7 @@ fn with_an_endpoint_everything_goes_there() {
     assert!(exported.names().contains(&"StoreEngine/P2PIngest"), "{:?}", exported.names());
     assert!(exported.has_metric("tc_pool_used_bytes") && exported.has_metric("tc_gpu_up"));
     assert!(exported.logs.iter().any(|record| !record.trace_id.is_empty()));
-    let total = format!("{} spans created = {0} exported + 0 dropped", exported.spans.len());
+    let total = format!("{} spans ended = {0} exported + 0 dropped + 0 pending", exported.spans.len());
     assert!(text.lines().any(|line| line.trim_start().starts_with("all") && line.ends_with(&total)), "{total}\n{text}");
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Metrics {
     pub(crate) prometheus: ScrapeAddress,
     /// Time between two exports.
     pub(crate) interval: Duration,
-    /// How long one export may take, with all its retries.
+    /// How long one attempt of an export may take. Retrying is not limited by time.
     pub(crate) timeout: Duration,
     /// Whether points count from the beginning or from the last export.
     pub(crate) temporality: Temporality,
@@ -54,7 +54,7 @@ pub(crate) struct Metrics {
     pub(crate) exemplars: Exemplars,
     /// How many series raw OpenTelemetry instruments may have.
     pub(crate) cardinality: CardinalityLimits,
-    /// How streams of raw OpenTelemetry instruments are changed.
+    /// How metrics are changed before they are exported, declared ones and those of raw OpenTelemetry instruments.
     pub(crate) views: Vec<View>,
 }
 
@@ -281,7 +281,7 @@ impl fmt::Display for Destination {
 pub struct Batch {
     /// The longest time between two exports: 5 s for spans, 1 s for logs.
     pub delay: Duration,
-    /// How long one export may take, with all its retries.
+    /// How long one attempt of an export may take. Retrying is not limited by time.
     pub timeout: Duration,
     /// How many records may wait. `None` leaves it to the memory limit.
     pub queue: Option<u32>,

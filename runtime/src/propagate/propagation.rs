@@ -1,6 +1,6 @@
 //! Context from process to process: reading it from headers, and writing it to them.
 //!
-//! The layers of `tracecast-tower` do it for gRPC. For another protocol, say where its headers are with [`Headers`] and
+//! The layers of `tracecast-tower` do it for gRPC and HTTP. For another protocol, say where its headers are with [`Headers`] and
 //! [`HeadersMut`]; maps and lists of strings are such a place.
 //!
 //! ```

@@ -18,7 +18,7 @@ use tracecast_receiver::Receiver;
 use crate::child::Child;
 
 const LONG: Duration = Duration::from_secs(20);
-const PAGE: &str = include_str!("../../../book/src/configuration.md");
+const PAGE: &str = include_str!("../../../book/src/variables.md");
 
 tc_metrics! {
     /// Loads.

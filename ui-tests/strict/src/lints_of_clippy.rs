@@ -4,7 +4,7 @@
 
 use std::future::ready;
 
-use tracecast::tc_span;
+use tracecast::{tc_scope, tc_span};
 
 /// An argument that could be borrowed.
 #[expect(clippy::needless_pass_by_value, reason = "on purpose")]
@@ -94,4 +94,20 @@ impl Methods {
 pub async fn uses_methods() {
     Methods.unused_self();
     Methods.async_unused_self().await;
+}
+
+/// A scope held across an `.await`: `clippy.toml` beside this crate's manifest, which the book shows, has Clippy find it.
+#[expect(clippy::await_holding_invalid_type, reason = "the user's own mistake")]
+#[expect(clippy::future_not_send, reason = "a guard belongs to a thread")]
+pub async fn scope_across_an_await() {
+    let _scope = tc_scope!("Clippy/ScopeAcrossAwait");
+    ready(()).await;
+}
+
+/// A context held across an `.await`.
+#[expect(clippy::await_holding_invalid_type, reason = "the user's own mistake")]
+#[expect(clippy::future_not_send, reason = "a guard belongs to a thread")]
+pub async fn context_across_an_await() {
+    let _attached = tracecast::Context::current().attach();
+    ready(()).await;
 }

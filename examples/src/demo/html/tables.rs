@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::escape::Escaped;
+use crate::demo::account::Account;
 use crate::demo::fleet::Outcome;
 use crate::demo::received::Received;
 use crate::demo::series::{FAMILIES, Series, amount, family};
@@ -62,11 +63,12 @@ pub(super) fn lines(page: &mut String, trace: &Trace<'_>, received: &Received) -
 /// What became of every span.
 pub(super) fn account(page: &mut String, outcome: &Outcome) -> fmt::Result {
     page.push_str("<section aria-labelledby=\"account\">\n<h2 id=\"account\">What became of every span</h2>\n");
-    head(page, "account", &["Process", "Created", "Exported", "Dropped", "Left"])?;
+    head(page, "account", &["Process", "Ended", "Exported", "Dropped", "Unconfirmed", "Pending", "Spooled"])?;
     let counted = outcome.accounts().map(|(name, account)| (name, account.unwrap_or_default()));
     for (name, account) in counted.chain([("all", outcome.total())]) {
         write!(page, "<tr><th scope=\"row\">{}</th>", Escaped(name))?;
-        for count in [account.ended, account.exported, account.dropped, account.pending] {
+        let Account { ended, exported, dropped, unconfirmed, pending, spooled } = account;
+        for count in [ended, exported, dropped, unconfirmed, pending, spooled] {
             write!(page, "<td class=\"number\">{count}</td>")?;
         }
         page.push_str("</tr>\n");

@@ -1,4 +1,4 @@
-//! A trace as a tree of rows, each with a bar where it was on the clock.
+//! A trace as a tree of rows, each with a bar on the timeline.
 
 use std::fmt::{self, Write};
 
@@ -27,7 +27,7 @@ pub(super) fn write(page: &mut String, trace: &Trace<'_>) -> fmt::Result {
         page,
         ". Arrow keys go through the spans and fold them, Enter shows attributes and links.</p>\n<table role=\"treegrid\" aria-label=\"Spans of {}\">\n<thead><tr role=\"row\">\
          <th role=\"columnheader\" scope=\"col\">Span</th><th role=\"columnheader\" scope=\"col\">Process</th>\
-         <th role=\"columnheader\" scope=\"col\">Duration</th><th role=\"columnheader\" scope=\"col\">On the clock</th>\
+         <th role=\"columnheader\" scope=\"col\">Duration</th><th role=\"columnheader\" scope=\"col\">Timeline</th>\
          </tr></thead>\n<tbody>\n",
         Escaped(&root.name)
     )?;
@@ -55,6 +55,10 @@ fn row(page: &mut String, trace: &Trace<'_>, row: &Row<'_>, first: bool, colour:
     write!(page, "<td role=\"gridcell\" style=\"padding-left:{}rem\">", 1.6 + 1.1 * *depth as f64)?;
     let fold = if *children > 0 { "<span class=\"fold\" aria-hidden=\"true\"></span>" } else { "" };
     write!(page, "{fold}<details><summary>{}", Escaped(&span.name))?;
+    // The spans of a client and of its server have one name.
+    if let Some(kind) = span.kind {
+        write!(page, " <span class=\"kind\">{kind}</span>")?;
+    }
     if let Some(before) = span.links.first().and_then(|id| trace.span(id)) {
         write!(page, " <small>linked to {}</small>", Escaped(&before.name))?;
     }
@@ -68,7 +72,7 @@ fn row(page: &mut String, trace: &Trace<'_>, row: &Row<'_>, first: bool, colour:
     writeln!(
         page,
         "<td role=\"gridcell\"><span class=\"process p{colour}\">{}</span></td><td role=\"gridcell\" class=\"number\">{}</td>\
-         <td role=\"gridcell\" class=\"clock\"><span class=\"bar p{colour}\" style=\"left:{:.2}%;width:{:.2}%\"></span>\
+         <td role=\"gridcell\" class=\"timeline\"><span class=\"bar p{colour}\" style=\"left:{:.2}%;width:{:.2}%\"></span>\
          <span class=\"unseen\">begins after {}</span></td></tr>",
         Escaped(&span.process),
         duration(took),

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::config::{Config, Destination, Origin, Otlp, Signal};
 
-const PAGE: &str = include_str!("../../../../book/src/configuration.md");
+const PAGE: &str = include_str!("../../../../book/src/variables.md");
 
 struct Row {
     name: String,
@@ -725,13 +725,19 @@ fn all() -> Vec<Row> {
 }
 
 /// A row of the table in the book.
-struct Line<'a> {
-    accepted: &'a str,
-    default: &'a str,
-    setting: &'a str,
+struct Line {
+    accepted: &'static str,
+    default: &'static str,
+    setting: String,
 }
 
-fn book() -> BTreeMap<&'static str, Line<'static>> {
+/// A name with the placeholder of the book for each signal, as it is in variables or in settings.
+fn of_each_signal(text: &str) -> Vec<String> {
+    let of = |signal: &str| text.replace("<SIGNAL>", &signal.to_uppercase()).replace("<signal>", signal);
+    if of("") == text { vec![text.to_owned()] } else { ["traces", "metrics", "logs"].map(of).to_vec() }
+}
+
+fn book() -> BTreeMap<String, Line> {
     let table = PAGE.split("| variable | accepted |").nth(1).unwrap().split("\n\n").next().unwrap();
     let lines = table.lines().filter(|line| line.starts_with("| `"));
     let cells = lines.map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>());
@@ -739,8 +745,12 @@ fn book() -> BTreeMap<&'static str, Line<'static>> {
     for cells in cells {
         let [name, accepted, default, setting, what] = cells[..] else { panic!("{cells:?}") };
         assert!(!what.is_empty(), "{name}");
-        let twice = all.insert(name.trim_matches('`'), Line { accepted, default, setting: setting.trim_matches('`') });
-        assert!(twice.is_none(), "{name} stands twice in the book");
+        let (names, settings) = (of_each_signal(name.trim_matches('`')), of_each_signal(setting.trim_matches('`')));
+        assert_eq!(names.len(), settings.len(), "{name} and {setting}");
+        for (name, setting) in names.into_iter().zip(settings) {
+            let twice = all.insert(name, Line { accepted, default, setting });
+            assert!(twice.is_none(), "{cells:?} is listed twice in the book");
+        }
     }
     all
 }
@@ -753,7 +763,7 @@ fn the_book_the_rows_and_the_code_have_the_same_variables() {
         None
     });
     let rows: BTreeSet<String> = all().into_iter().map(|row| row.name).chain([FILE.to_owned()]).collect();
-    let book: BTreeSet<String> = book().into_keys().map(str::to_owned).collect();
+    let book: BTreeSet<String> = book().into_keys().collect();
     assert_eq!(rows, asked.into_inner(), "rows of this test, and what the code reads");
     assert_eq!(book, rows, "the book, and rows of this test");
 }
