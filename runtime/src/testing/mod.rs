@@ -60,7 +60,7 @@ use crate::trace::future::FutureInSpan;
 use crate::trace::{arrivals, stray, tree};
 
 /// Runs `f` and gives what it returned, with the spans that were made in its context and have ended, its metrics, and its log
-/// events where [`record_logs`] asked for them.
+/// events where `record_logs` asked for them.
 ///
 /// ```
 /// use tracecast::prelude::*;
