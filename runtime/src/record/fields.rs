@@ -10,8 +10,8 @@ use crate::declare::value::{Value, cut, formatted};
 use crate::record::block::{BlockRef, TAIL_WORDS, count};
 use crate::record::clock;
 use crate::record::item::{
-    self, TAG_BLANK, TAG_BOOL, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_LIST, TAG_NAME, TAG_SKIP, TAG_STATIC,
-    TAG_TEXT, TAG_U64, keyed, tagged,
+    self, TAG_BLANK, TAG_BOOL, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_LIST, TAG_NAME, TAG_SKIP,
+    TAG_STATIC, TAG_TEXT, TAG_U64, keyed, tagged,
 };
 use crate::record::limits::{self, LIST_BYTES, LIST_ELEMENTS, LIST_TEXT_BYTES};
 use crate::record::local;

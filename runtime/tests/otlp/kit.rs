@@ -52,9 +52,8 @@ pub(crate) fn key_value(key: &str, value: &OwnedValue) -> KeyValue {
 }
 
 fn any(value: &OwnedValue) -> AnyValue {
-    let array = |values: Vec<OwnedValue>| {
-        any_value::Value::ArrayValue(ArrayValue { values: values.iter().map(any).collect() })
-    };
+    let array =
+        |values: Vec<OwnedValue>| any_value::Value::ArrayValue(ArrayValue { values: values.iter().map(any).collect() });
     let value = match value {
         OwnedValue::Bool(flag) => any_value::Value::BoolValue(*flag),
         OwnedValue::I64(number) => any_value::Value::IntValue(*number),

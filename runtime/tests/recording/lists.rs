@@ -132,8 +132,12 @@ fn a_list_keeps_so_many_elements_and_bytes_and_says_that_it_was_cut() {
     assert_eq!(kept(&|| current().set(keys::flags, vec![true; 1025])), (1024, 1));
     assert_eq!(kept(&|| current().set(keys::texts, vec!["x".repeat(1020); 8])), (8, 0));
     assert_eq!(kept(&|| current().set(keys::texts, vec!["x".repeat(1020); 9])), (8, 1));
-    assert_eq!(kept(&|| drop(tc_scope!("List/Inner", attrs(keys::texts = [""; 3000])))).1, 0, "on a span of its own");
     assert_eq!(kept(&|| current().set(keys::texts, [""; 3000])), (1024, 1));
+    let captured = capture(|| {
+        let _scope = tc_scope!("List/Inner", attrs(keys::flags = [true; 3000]));
+        tracecast::current().event_with("e", |event| event.set(keys::flags, [true; 3000]));
+    });
+    assert_eq!(captured.span("List/Inner").dropped_attributes, 2, "by the annotation and on an event, too");
 }
 
 #[test]
@@ -161,7 +165,9 @@ fn lists_of_any_length_come_back_as_they_were() {
             scope.set(keys::codes, [7; 30]);
             scope.set(keys::codes, &numbers);
             scope.set(keys::number, 1_u64);
-            scope.event_with("e", |event| event.set(keys::flags, numbers.iter().map(|n| n % 2 == 0).collect::<Vec<_>>()));
+            scope.event_with("e", |event| {
+                event.set(keys::flags, numbers.iter().map(|n| n % 2 == 0).collect::<Vec<_>>())
+            });
         });
         assert_eq!(texts(&span, "test.texts"), given);
         assert_eq!(span.attribute("test.codes"), Some(&OwnedValue::I64Array(numbers.clone())), "{len}");

@@ -150,10 +150,12 @@ fn of_type(ty: &Type) -> Option<Kind> {
             let last = path.path.segments.last()?;
             let inner = match &last.arguments {
                 PathArguments::None => return scalar(&last.ident.to_string()).map(Kind::One),
-                PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|argument| match argument {
-                    GenericArgument::Type(ty) => Some(ty),
-                    _ => None,
-                })?,
+                PathArguments::AngleBracketed(arguments) => {
+                    arguments.args.iter().find_map(|argument| match argument {
+                        GenericArgument::Type(ty) => Some(ty),
+                        _ => None,
+                    })?
+                }
                 PathArguments::Parenthesized(_) => return None,
             };
             match last.ident.to_string().as_str() {
