@@ -30,6 +30,7 @@ programs! {
     "ui/tc_metrics/pass/names_of_the_conventions.rs" names_of_the_conventions,
     "ui/tc_metrics/pass/units.rs" units,
     "ui/tc_scope/pass/scopes_nest_and_shadow.rs" scopes_nest_and_shadow,
+    "ui/tc_span/pass/attributes_named_in_place.rs" attributes_named_in_place,
     "ui/tc_span/pass/captured_lifetimes.rs" captured_lifetimes,
     "ui/tc_span/pass/functions_made_by_macro_rules.rs" functions_made_by_macro_rules,
     "ui/tc_span/pass/key_beside_an_argument_of_its_name.rs" key_beside_an_argument_of_its_name,

@@ -209,8 +209,10 @@ fn list_of(ty: &Type) -> Option<&Type> {
 
 /// What the user may have meant by a type that no key has.
 fn hint(ty: &Type) -> &'static str {
-    if list_of(ty).is_some() {
-        return "; a list key takes slices, arrays and vectors";
+    match (ty, list_of(ty)) {
+        (Type::Slice(_), Some(element)) => return hint(element),
+        (_, Some(_)) => return "; a list key takes slices, arrays and vectors",
+        _ => {}
     }
     match primitive(ty).as_deref() {
         Some("String" | "str" | "char") => "; a `str` key takes strings, owned and borrowed",

@@ -332,10 +332,10 @@ macro_rules! types {
     )+};
 }
 
-types!(str => Str, u64 => U64, i64 => I64, f64 => F64, bool => Bool, Any => Any);
+types!(str => Str, u64 => U64, i64 => I64, f64 => F64, bool => Bool, AnyAttribute => Any);
 types!([&'static str] => StrArray, [u64] => U64Array, [i64] => I64Array, [f64] => F64Array, [bool] => BoolArray);
 
 /// The type of an attribute that is named where it is recorded, if the macro does not know the type of the value, as in
 /// `attrs("http.request.header.x" = request.header())`. The value brings its own.
 #[derive(Debug)]
-pub enum Any {}
+pub enum AnyAttribute {}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::base::escape;
 use crate::declare::array::{Array, Element, ElementOf, ListElement};
 use crate::declare::interned::{Interned, InternedKey};
-use crate::declare::key::{Any, ValueType};
+use crate::declare::key::{AnyAttribute, ValueType};
 use crate::declare::label::{Index, Label};
 
 /// A value of an attribute, borrowed. Creating one allocates nothing.
@@ -42,8 +42,10 @@ pub enum Value<'a> {
     Array(Array<'a>),
 }
 
-impl<'a> From<Element<'a>> for Value<'a> {
-    fn from(element: Element<'a>) -> Self {
+#[cfg(feature = "otlp")]
+impl<'a> Value<'a> {
+    /// An element of a list on its own.
+    pub(crate) fn of_element(element: Element<'a>) -> Self {
         match element {
             Element::Str(text) => Value::Str(text),
             Element::I64(number) => Value::I64(number),
@@ -458,7 +460,7 @@ macro_rules! optional {
     )+};
 }
 
-optional!(str, u64, i64, f64, Any);
+optional!(str, u64, i64, f64, AnyAttribute);
 
 /// `None` leaves the attribute out.
 #[diagnostic::do_not_recommend]
@@ -483,7 +485,7 @@ macro_rules! lists {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<E: ListElement, $($generics)*> IntoValue<Any> for $list {
+        impl<E: ListElement, $($generics)*> IntoValue<AnyAttribute> for $list {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
                 let elements: &[E] = &self[..];
@@ -496,12 +498,12 @@ macro_rules! lists {
 lists!([] &[E], [] &&[E], [] &mut [E], [] Vec<E>, [] &Vec<E>, [] &mut Vec<E>, [const N: usize] [E; N], [const N: usize] &[E; N]);
 lists!([] Box<[E]>, [] &Box<[E]>, [] Arc<[E]>, [] &Arc<[E]>);
 
-into_value!(Any: bool => |flag| Value::Bool(flag));
+into_value!(AnyAttribute: bool => |flag| Value::Bool(flag));
 
 macro_rules! any {
     ($($as:ty: $($source:ty),+;)+) => {$($(
         #[diagnostic::do_not_recommend]
-        impl IntoValue<Any> for $source {
+        impl IntoValue<AnyAttribute> for $source {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
                 <Self as IntoValue<$as>>::with_value(self, f)
@@ -519,7 +521,7 @@ any! {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: fmt::Display> IntoValue<Any> for Displayed<T> {
+impl<T: fmt::Display> IntoValue<AnyAttribute> for Displayed<T> {
     fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
         <Self as IntoValue<str>>::with_value(self, f)
     }

@@ -99,7 +99,7 @@ pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
         Value::U64(number) => with_unsigned(number, |value| any_value(m, value)),
         Value::F64(number) => m.double(4, "doubleValue", number),
         Value::Array(array) => {
-            m.message(5, "arrayValue", |m| m.messages(1, "values", array.iter().map(Value::from), any_value));
+            m.message(5, "arrayValue", |m| m.messages(1, "values", array.iter().map(Value::of_element), any_value));
         }
         Value::Absent | Value::Label(_) => {}
     }

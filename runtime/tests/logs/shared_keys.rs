@@ -40,7 +40,7 @@ fn they_are_on_lines_if_they_are_declared_so() {
         INFO gateway: served tc.session.id=own tc.wanted=3
         WARN gateway: by hand tc.session.id=s-2
         INFO gateway: from baggage tc.session.id=s-3
-        INFO gateway: with a list tc.tags=[\"a b\",\"c\"]
+        INFO gateway: with a list tc.tags=[\"a b\", c]
         INFO gateway: not in the baggage
         ",
     );

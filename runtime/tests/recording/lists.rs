@@ -156,7 +156,9 @@ fn the_limit_of_texts_is_that_of_each_text_of_a_list() {
 /// Lists of all lengths, so that they end before, at and behind the end of each block, and in the place of longer ones.
 #[test]
 fn lists_of_any_length_come_back_as_they_were() {
-    for len in (0..130).chain([200, 500, 1000]) {
+    let lengths: Vec<i64> =
+        if cfg!(miri) { vec![0, 45, 47, 90, 200] } else { (0..130).chain([200, 500, 1000]).collect() };
+    for len in lengths {
         let numbers: Vec<i64> = (0..len).map(|at| at - 50).collect();
         let given: Vec<String> = numbers.iter().take(300).map(|number| format!("{number:x}")).collect();
         let span = record(4096, || {

@@ -44,7 +44,7 @@ pub(super) fn aliases(options: &Options) -> TokenStream {
 /// A key that is declared here, for this span.
 fn ad_hoc(AdHoc { name, ty }: &AdHoc, alias: &Ident, krate: &Krate) -> TokenStream {
     let (k, source) = (krate.private(), krate.source());
-    let ty = ty.clone().unwrap_or_else(|| quote_spanned!(Site::mixed_site()=> #k::Any));
+    let ty = ty.clone().unwrap_or_else(|| quote_spanned!(Site::mixed_site()=> #k::AnyAttribute));
     // The place of the call is the key's place in the catalogue.
     let meta = quote_spanned!(name.span()=> __TcMeta::ad_hoc::<#ty>(#name, #source));
     quote_spanned! {Site::mixed_site()=>
