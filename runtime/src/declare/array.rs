@@ -87,13 +87,15 @@ macro_rules! elements {
 }
 
 elements!(Str: () &str, () String, () Box<str>, () Arc<str>, ('a) Cow<'a, str> => |text| Element::Str(text));
-elements!(I64: () i8, () i16, () i32, () i64, () u8, () u16, () u32 => |number| Element::I64(i64::from(*number)));
+elements!(I64: () i8, () i16, () i32, () u8, () u16, () u32 => |number| Element::I64(i64::from(*number)));
+elements!(I64: () i64 => |number| Element::I64(*number));
 elements!(I64: () isize => |number| Element::I64(*number as i64));
 elements!(I64: () u64 => |number| unsigned(*number));
 elements!(I64: () usize => |number| unsigned(*number as u64));
 elements!(I64: () NonZeroU32 => |number| Element::I64(number.get().into()));
 elements!(I64: () NonZeroU64 => |number| unsigned(number.get()));
-elements!(F64: () f32, () f64 => |number| Element::F64(f64::from(*number)));
+elements!(F64: () f32 => |number| Element::F64(f64::from(*number)));
+elements!(F64: () f64 => |number| Element::F64(*number));
 elements!(Bool: () bool => |flag| Element::Bool(*flag));
 
 fn unsigned(number: u64) -> Element<'static> {

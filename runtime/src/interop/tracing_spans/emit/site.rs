@@ -93,6 +93,7 @@ impl Site {
     pub(super) fn with_values<R>(&self, attributes: &[Attribute], f: impl FnOnce(&ValueSet<'_>) -> R) -> R {
         let fields = self.metadata().fields();
         let lists: Vec<String> = attributes.iter().map(|attribute| list(&attribute.value)).collect();
+        let lists: Vec<&str> = lists.iter().map(String::as_str).collect();
         let found: Vec<(Field, &dyn Value)> = attributes
             .iter()
             .zip(&lists)
@@ -116,7 +117,7 @@ fn list(value: &OwnedValue) -> String {
     }
 }
 
-fn value<'a>(value: &'a OwnedValue, list: &'a String) -> &'a dyn Value {
+fn value<'a>(value: &'a OwnedValue, list: &'a &'a str) -> &'a dyn Value {
     match value {
         OwnedValue::Bool(value) => value,
         OwnedValue::I64(value) => value,
