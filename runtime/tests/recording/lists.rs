@@ -55,7 +55,7 @@ struct Request {
 #[tc_span("Model/Run", attrs(keys::texts = &request.stop, keys::sizes = &request.shape[..]), result(keys::shares = |scores| scores))]
 fn run(request: &Request) -> Vec<f32> {
     tracecast::current().set(keys::flags, [true, false]);
-    tracecast::current().event_with("stopped", |event| event.set(keys::codes, &[1, -1]));
+    tracecast::current().event_with("stopped", |event| event.set(keys::codes, [1, -1]));
     vec![0.5; request.shape.len()]
 }
 
@@ -87,7 +87,9 @@ fn every_kind_of_list_is_a_value() {
             current.set(keys::texts, &owned);
             current.set(keys::texts, owned.as_slice());
             current.set(keys::texts, borrowed.to_vec());
-            current.set(keys::texts, &mut owned.clone());
+            let mut other = owned.clone();
+            let changed = &mut other;
+            current.set(keys::texts, changed);
             current.set(keys::texts, owned.clone().into_boxed_slice());
             current.set(keys::texts, Arc::from(owned.clone()) as Arc<[String]>);
             current.set(keys::texts, &[Cow::Borrowed("a"), Cow::Owned("b".to_owned())]);

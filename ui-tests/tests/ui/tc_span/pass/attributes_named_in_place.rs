@@ -1,7 +1,6 @@
 //! Attributes that are named where they are recorded, on every shape of function.
 
-#![deny(warnings)]
-#![allow(dead_code)]
+#![deny(dead_code, unused_variables)]
 
 use tracecast::testing::capture;
 use tracecast::{tc_scope, tc_span};
@@ -17,14 +16,14 @@ impl Request {
     }
 }
 
-struct Store<T>(T);
+struct Store<T>(Option<T>);
 
 #[tc_span(component = "Store")]
 impl<T: Send + Sync> Store<T> {
     #[tc_span(attrs("tc.id" = &request.id, "tc.tags" = &request.tags, "tc.retries" = request.retries()))]
     async fn put(&self, request: &Request) -> usize {
         let _scope = tc_scope!("Store/Part", attrs("tc.first": [str] = request.tags.first().map(std::slice::from_ref)));
-        request.tags.len()
+        request.tags.len() + usize::from(self.0.is_some())
     }
 
     #[tc_span(attrs("tc.size" = size), result("tc.half" = |half| *half, "tc.fine" = |half| half.is_finite()))]
@@ -41,10 +40,10 @@ fn failing(id: &str) -> Result<usize, String> {
 pub(crate) fn main() {
     let request = Request { id: "a".to_owned(), tags: vec!["x".to_owned(), "y".to_owned()] };
     let captured = capture(|| {
-        let mut put = std::pin::pin!(Store(()).put(&request));
+        let mut put = std::pin::pin!(Store(Some(())).put(&request));
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         assert!(put.as_mut().poll(&mut context).is_ready());
-        Store(0).half(2, 1_u8);
+        Store(Some(0)).half(2, 1_u8);
         let _ = (failing("id"), failing(""));
     });
     captured.assert_tree(
