@@ -161,6 +161,7 @@ pub use crate::propagate::propagation;
 
 pub use crate::catalogue::list::catalogue;
 pub use crate::declare::amount::IntoAmount;
+pub use crate::declare::array::Array;
 pub use crate::declare::callsite::Kind;
 pub use crate::declare::filter::{Filter, FilterError};
 pub use crate::declare::interned::{Interned, InternedKey};

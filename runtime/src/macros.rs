@@ -37,6 +37,7 @@
 /// |---|---|
 /// | `kind = client` | `internal` (the default), `server`, `client`, `producer` or `consumer` |
 /// | `attrs(key = value, ..)` | attributes, evaluated once, and only if the span is recorded |
+/// | `attrs("a.name" = value, ..)` | attributes that only this span has, without a declared key; `"a.name": u64 = value` says the type for the catalogue |
 /// | `result(key = \|value\| .., ..)` | attributes from the value, or from the `Ok` value of a `Result` |
 /// | `share(key = value, ..)` | attributes of this span and of all below it |
 /// | `parent = context` | the parent, instead of the current span |
@@ -227,13 +228,15 @@ pub use tracecast_macros::TcError;
 ///         pub id      artifact: str        = "tc.artifact.id";
 ///         /// A quantity: spans only.
 ///         pub measure bytes: u64           = "tc.size.bytes";
+///         /// A list, of slices, arrays or vectors: spans only.
+///         pub id      shape: [u64]         = "tc.tensor.shape";
 ///     }
 /// }
 /// # fn main() {}
 /// ```
 ///
 /// A label is a type with [`TcLabel`](derive@crate::TcLabel), a `bool`, an `Option` of a label, `Index<N>` or
-/// `Interned<N>`. An `id` is a `str`, `u64`, `i64` or `bool`; a `measure` is a `u64`, `i64` or `f64`.
+/// `Interned<N>`. An `id` is a `str`, `u64`, `i64` or `bool`; a `measure` is a `u64`, `i64` or `f64`. Both may be lists of these.
 #[macro_export]
 macro_rules! tc_keys {
     ($($tokens:tt)*) => {

@@ -3,7 +3,7 @@
 pub use crate::declare::callsite::{Callsite, Kind};
 pub use crate::declare::cells::Metric;
 pub use crate::declare::interned::{InternTable, Interned, InternedKey};
-pub use crate::declare::key::{Key, KeyMeta, KeyOf, LabelKey, LabelOf};
+pub use crate::declare::key::{AnyAttribute, Key, KeyMeta, KeyOf, LabelKey, LabelOf};
 pub use crate::declare::label::{ClosedLabel, Index, Label, LabelText};
 pub use crate::declare::meter::Meter;
 pub use crate::declare::metric::{LabelSet, Labels, MetricKind, MetricMeta, OrNone};

@@ -30,6 +30,7 @@ programs! {
     "ui/tc_metrics/pass/names_of_the_conventions.rs" names_of_the_conventions,
     "ui/tc_metrics/pass/units.rs" units,
     "ui/tc_scope/pass/scopes_nest_and_shadow.rs" scopes_nest_and_shadow,
+    "ui/tc_span/pass/attributes_named_in_place.rs" attributes_named_in_place,
     "ui/tc_span/pass/captured_lifetimes.rs" captured_lifetimes,
     "ui/tc_span/pass/fields_that_the_body_moves.rs" fields_that_the_body_moves,
     "ui/tc_span/pass/functions_made_by_macro_rules.rs" functions_made_by_macro_rules,

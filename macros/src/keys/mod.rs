@@ -5,6 +5,7 @@ mod model;
 
 use proc_macro2::TokenStream;
 
+pub(crate) use self::model::{ad_hoc_type, check_wire};
 use crate::krate::Krate;
 
 /// The inside of `tc_keys!`, behind `crate = path;`.

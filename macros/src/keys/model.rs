@@ -1,7 +1,7 @@
 //! The checked input of `tc_keys!`: `pub label source: SourceType = "tc.source.type";` and so on.
 
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, GenericArgument, LitStr, PathArguments, Token, Type, Visibility};
@@ -44,6 +44,8 @@ pub(super) enum KeyType {
 const KINDS: [(&str, Kind); 3] = [("label", Kind::Label), ("id", Kind::Id), ("measure", Kind::Measure)];
 const IDS: [&str; 4] = ["str", "u64", "i64", "bool"];
 const MEASURES: [&str; 3] = ["u64", "i64", "f64"];
+/// What an attribute may be that is named where it is recorded.
+const ANY: [&str; 5] = ["str", "u64", "i64", "f64", "bool"];
 const OPEN: [&str; 17] = [
     "String", "str", "char", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
     "f32", "f64",
@@ -126,6 +128,15 @@ fn options(input: ParseStream, errors: &mut Errors) -> syn::Result<Vec<Ident>> {
 fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
     let (name, shown) = (primitive(&ty), shown(&ty));
     match kind {
+        Kind::Label if list_of(&ty).is_some() => {
+            errors.at(
+                &ty,
+                format_args!(
+                    "a label is one value of a closed set, and `{shown}` is a list; a list is an `id` or a `measure`, on spans only"
+                ),
+            );
+            (Kind::Id, open_type(&ty))
+        }
         Kind::Label if name.as_deref().is_some_and(|name| OPEN.contains(&name)) => {
             errors.at(
                 &ty,
@@ -140,19 +151,69 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
         Kind::Id | Kind::Measure => {
             let (word, accepted): (&str, &[&str]) =
                 if kind == Kind::Id { ("an `id`", &IDS) } else { ("a `measure`", &MEASURES) };
-            let is_reference = matches!(ty, Type::Reference(_));
-            if !is_reference && name.as_deref().is_some_and(|name| accepted.contains(&name)) {
-                return (kind, KeyType::Given(ty.into_token_stream()));
+            match accepted_type(&ty, accepted) {
+                Some(tokens) => (kind, KeyType::Given(tokens)),
+                None => {
+                    errors.at(&ty, refused(word, &ty, accepted));
+                    (Kind::Id, open_type(&ty))
+                }
             }
-            let list = accepted.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-            errors.at(&ty, format_args!("{word} cannot be of type `{shown}`; expected one of {list}{}", hint(&ty)));
-            (Kind::Id, open_type(&ty))
         }
+    }
+}
+
+/// The type of an attribute that is named where it is recorded.
+pub(crate) fn ad_hoc_type(ty: &Type) -> syn::Result<TokenStream> {
+    accepted_type(ty, &ANY).ok_or_else(|| syn::Error::new_spanned(ty, refused("an attribute", ty, &ANY)))
+}
+
+/// The type in generated code, if it is one of `accepted` or a list of one. Texts in a list are references there, because a slice
+/// has no elements without a size.
+fn accepted_type(ty: &Type, accepted: &[&str]) -> Option<TokenStream> {
+    let known = |ty: &Type| primitive(ty).filter(|name| accepted.contains(&name.as_str()));
+    match (ty, list_of(ty)) {
+        (Type::Slice(_), Some(element)) => match (known(element)?.as_str(), element) {
+            ("str", _) => Some(quote!([&'static ::core::primitive::str])),
+            (_, Type::Reference(_)) => None,
+            _ => Some(ty.to_token_stream()),
+        },
+        (Type::Reference(_), _) => None,
+        _ => known(ty).map(|_| ty.to_token_stream()),
+    }
+}
+
+fn refused(what: &str, ty: &Type, accepted: &[&str]) -> String {
+    let list = accepted.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let (shown, first) = (shown(ty), accepted[0]);
+    format!("{what} cannot be of type `{shown}`; expected one of {list}, or a list, as `[{first}]`{}", hint(ty))
+}
+
+/// The type of the elements, if `ty` is a list of any kind.
+fn list_of(ty: &Type) -> Option<&Type> {
+    match ty {
+        Type::Reference(reference) => list_of(&reference.elem),
+        Type::Group(group) => list_of(&group.elem),
+        Type::Slice(slice) => Some(&slice.elem),
+        Type::Array(array) => Some(&array.elem),
+        Type::Path(path) => {
+            let last = path.path.segments.last().filter(|last| last.ident == "Vec")?;
+            let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+            match arguments.args.first()? {
+                GenericArgument::Type(element) => Some(element),
+                _ => None,
+            }
+        }
+        _ => None,
     }
 }
 
 /// What the user may have meant by a type that no key has.
 fn hint(ty: &Type) -> &'static str {
+    match (ty, list_of(ty)) {
+        (Type::Slice(_), Some(element)) => return hint(element),
+        (_, Some(_)) => return "; a list key takes slices, arrays and vectors",
+        _ => {}
+    }
     match primitive(ty).as_deref() {
         Some("String" | "str" | "char") => "; a `str` key takes strings, owned and borrowed",
         Some("u8" | "u16" | "u32" | "usize") => "; a `u64` key takes every unsigned integer",
@@ -176,13 +237,19 @@ fn primitive(ty: &Type) -> Option<String> {
 
 /// The type of an `id` that takes what `ty` suggests.
 fn open_type(ty: &Type) -> KeyType {
-    let name = match primitive(ty).as_deref() {
+    let element = list_of(ty);
+    let name = match primitive(element.unwrap_or(ty)).as_deref() {
         Some("u8" | "u16" | "u32" | "u64" | "usize") => "u64",
         Some("i8" | "i16" | "i32" | "i64" | "isize") => "i64",
         Some("bool") => "bool",
         _ => "str",
     };
-    KeyType::Given(Ident::new(name, proc_macro2::Span::call_site()).into_token_stream())
+    let name = Ident::new(name, proc_macro2::Span::call_site());
+    KeyType::Given(match element {
+        None => name.into_token_stream(),
+        Some(_) if name == "str" => quote!([&'static ::core::primitive::str]),
+        Some(_) => quote!([#name]),
+    })
 }
 
 fn label_type(ty: Type) -> KeyType {
@@ -206,14 +273,19 @@ fn label_type(ty: Type) -> KeyType {
     }
 }
 
-/// `tc.source.type`: words of lower-case letters, digits and `_`, with dots between them.
-fn check_wire(wire: &LitStr, errors: &mut Errors) {
+/// `tc.source.type`: words of lower-case letters, digits and `_`, with dots between them. Behind `header` or `metadata` stands the
+/// name of one, which may have `-`.
+pub(crate) fn check_wire(wire: &LitStr, errors: &mut Errors) {
     let name = wire.value();
-    let is_word = |word: &str| {
-        word.starts_with(|c: char| c.is_ascii_lowercase())
-            && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    let is_word = |word: &str, of_header: bool| {
+        let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || (c == '-' && of_header);
+        word.starts_with(|c: char| c.is_ascii_lowercase()) && word.chars().all(fits)
     };
-    if name.split('.').all(is_word) {
+    let is_name = |name: &str| {
+        let before = [""].into_iter().chain(name.split('.'));
+        before.zip(name.split('.')).all(|(before, word)| is_word(word, matches!(before, "header" | "metadata")))
+    };
+    if is_name(&name) {
         return;
     }
     let words = name
@@ -221,7 +293,7 @@ fn check_wire(wire: &LitStr, errors: &mut Errors) {
         .map(|word| crate::case::Case::Snake.apply(word))
         .filter(|word| !word.is_empty());
     let better = words.collect::<Vec<_>>().join(".");
-    let advice = match !better.is_empty() && better.split('.').all(is_word) {
+    let advice = match !better.is_empty() && is_name(&better) {
         true => format!("write `{better}`"),
         false => "write a name as `tc.source.type`".to_owned(),
     };

@@ -37,11 +37,15 @@ fn labels_are_closed() {
 fn other_types() {
     check(
         r#"id a: String = "a";"#,
-        &["an `id` cannot be of type `String`; expected one of `str`, `u64`, `i64`, `bool`; a `str` key"],
+        &[
+            "an `id` cannot be of type `String`; expected one of `str`, `u64`, `i64`, `bool`, or a list, as `[str]`; a `str` key",
+        ],
     );
     check(
         r#"measure a: u32 = "a";"#,
-        &["a `measure` cannot be of type `u32`; expected one of `u64`, `i64`, `f64`; a `u64` key"],
+        &[
+            "a `measure` cannot be of type `u32`; expected one of `u64`, `i64`, `f64`, or a list, as `[u64]`; a `u64` key",
+        ],
     );
     check(r#"measure a: str = "a";"#, &["a `measure` cannot be of type `str`"]);
     check(r#"id a: Vec<u8> = "a";"#, &["an `id` cannot be of type `Vec<u8>`"]);
@@ -49,7 +53,28 @@ fn other_types() {
 }
 
 #[test]
+fn lists() {
+    check(
+        r#"id a: [str] = "a"; id b: [&str] = "b"; id c: [u64] = "c"; id d: [i64] = "d"; id e: [bool] = "e";
+           measure f: [u64] = "f"; measure g: [i64] = "g"; measure h: [f64] = "h";"#,
+        &[],
+    );
+    check(
+        r#"label a: [str] = "a"; label b: Vec<u64> = "b"; label c: &[bool; 3] = "c";"#,
+        &["`[str]` is a list; a list is an `id` or a `measure`", "`Vec<u64>` is a list", "is a list"],
+    );
+    check(r#"id a: [f64] = "a";"#, &["an `id` cannot be of type `[f64]`"]);
+    check(r#"measure a: [bool] = "a";"#, &["a `measure` cannot be of type `[bool]`"]);
+    check(
+        r#"id a: Vec<String> = "a"; id b: [[str]] = "b"; id c: [&u64] = "c"; id d: &[str] = "d";"#,
+        &["or a list, as `[str]`; a list key takes slices, arrays and vectors", "`[[str]]`", "`[&u64]`", "`&[str]`"],
+    );
+}
+
+#[test]
 fn names() {
+    check(r#"id a: [str] = "http.request.header.x-request-id"; id b: str = "rpc.metadata.a-b";"#, &[]);
+    check(r#"id a: str = "tc.source-type";"#, &["write `tc.source_type`"]);
     check(r#"id a: str = "Tc.SourceType";"#, &["write `tc.source_type`"]);
     check(r#"id a: str = "tc..a";"#, &["write `tc.a`"]);
     check(r#"id a: str = "";"#, &["write a name as"]);

@@ -1,10 +1,12 @@
 //! The catalogue as Markdown.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fmt::Write as _;
 
 use super::Catalogue;
 use super::conflict::shape;
+use crate::declare::key::{KeyKind, KeyMeta};
 
 impl Catalogue {
     /// The catalogue as Markdown: three tables.
@@ -23,14 +25,14 @@ impl Catalogue {
     fn write_markdown(&self, text: &mut String) -> fmt::Result {
         writeln!(text, "## Spans\n\n| span | kind | keys | crate | declared at |\n|---|---|---|---|---|")?;
         for span in &self.spans {
-            let keys: Vec<_> = span.declared_keys().iter().map(|key| key.name).collect();
+            let keys: Vec<_> = span.declared_keys().iter().map(|key| shown(key)).collect();
             let place = format!("{}:{}", span.file(), span.line());
             let (name, kind, keys, scope) = (span.name(), span.kind(), keys.join(", "), span.scope());
             writeln!(text, "| `{name}` | {kind:?} | {keys} | {} {} | {place} |", scope.name, scope.version)?;
         }
         writeln!(text, "\n## Keys\n\n| key | kind | values | meaning | declared at |\n|---|---|---|---|---|")?;
         for key in &self.keys {
-            let values = key.cardinality.map_or_else(|| format!("{:?}", key.value_type), |values| values.to_string());
+            let values = key.cardinality.map_or_else(|| type_of(key), |values| values.to_string());
             let place = format!("{}:{}", key.location.file(), key.location.line());
             writeln!(text, "| `{}` | {:?} | {values} | {} | {place} |", key.name, key.kind, key.description.trim())?;
         }
@@ -50,4 +52,17 @@ impl Catalogue {
         }
         Ok(())
     }
+}
+
+/// The name of a key, with its type if it is declared on the span itself.
+fn shown(key: &KeyMeta) -> Cow<'static, str> {
+    match key.kind {
+        KeyKind::AdHoc => format!("{}: {}", key.name, type_of(key)).into(),
+        _ => key.name.into(),
+    }
+}
+
+/// `Str`, and `Str[]` for a list.
+fn type_of(key: &KeyMeta) -> String {
+    format!("{:?}", key.value_type).replace("Array", "[]")
 }

@@ -94,6 +94,8 @@ pub enum KeyKind {
     Id,
     /// A quantity: on spans only.
     Measure,
+    /// Named where it is recorded, and on the spans of that place only.
+    AdHoc,
 }
 
 /// The type of a key's values on the wire.
@@ -120,6 +122,18 @@ pub enum ValueType {
     Bool,
     /// One of a label's texts.
     Label,
+    /// A list of texts.
+    StrArray,
+    /// A list of unsigned integers.
+    U64Array,
+    /// A list of signed integers.
+    I64Array,
+    /// A list of floating-point numbers.
+    F64Array,
+    /// A list of flags.
+    BoolArray,
+    /// What the value is, which is known only when it is recorded: of an attribute that is named where it is recorded.
+    Any,
 }
 
 /// The declaration of a key.
@@ -179,7 +193,7 @@ impl KeyMeta {
     /// An open identifier.
     #[doc(hidden)]
     #[track_caller]
-    pub const fn id<T: IdType + ?Sized>(
+    pub const fn id<T: AttributeType + ?Sized>(
         name: &'static str,
         description: &'static str,
         source: &'static Source,
@@ -190,12 +204,19 @@ impl KeyMeta {
     /// A quantity.
     #[doc(hidden)]
     #[track_caller]
-    pub const fn measure<T: MeasureType>(
+    pub const fn measure<T: AttributeType + ?Sized>(
         name: &'static str,
         description: &'static str,
         source: &'static Source,
     ) -> Self {
         KeyMeta::new(name, description, KeyKind::Measure, T::TYPE, source)
+    }
+
+    /// An attribute that is named where it is recorded.
+    #[doc(hidden)]
+    #[track_caller]
+    pub const fn ad_hoc<T: AttributeType + ?Sized>(name: &'static str, source: &'static Source) -> Self {
+        KeyMeta::new(name, "", KeyKind::AdHoc, T::TYPE, source)
     }
 
     /// Sends shared values of this key to the next process as baggage.
@@ -293,30 +314,28 @@ fn no_part(_: usize, _: usize) -> LabelText {
     LabelText::Borrowed("")
 }
 
-/// Types an `id` key may have.
+/// Types that attributes may have.
 #[diagnostic::on_unimplemented(
-    message = "an `id` cannot be of type `{Self}`",
-    note = "use `str`, `u64`, `i64` or `bool`"
+    message = "an attribute cannot be of type `{Self}`",
+    note = "use `str`, `u64`, `i64`, `f64` or `bool`, or a list of one of them, as `[str]`"
 )]
-pub trait IdType {
-    /// Its type on the wire.
-    const TYPE: ValueType;
-}
-
-/// Types a `measure` key may have.
-#[diagnostic::on_unimplemented(message = "a `measure` cannot be of type `{Self}`", note = "use `u64`, `i64` or `f64`")]
-pub trait MeasureType {
+pub trait AttributeType {
     /// Its type on the wire.
     const TYPE: ValueType;
 }
 
 macro_rules! types {
-    ($trait:ident: $($type:ty => $variant:ident),+) => {$(
-        impl $trait for $type {
+    ($($type:ty => $variant:ident),+) => {$(
+        impl AttributeType for $type {
             const TYPE: ValueType = ValueType::$variant;
         }
     )+};
 }
 
-types!(IdType: str => Str, u64 => U64, i64 => I64, bool => Bool);
-types!(MeasureType: u64 => U64, i64 => I64, f64 => F64);
+types!(str => Str, u64 => U64, i64 => I64, f64 => F64, bool => Bool, AnyAttribute => Any);
+types!([&'static str] => StrArray, [u64] => U64Array, [i64] => I64Array, [f64] => F64Array, [bool] => BoolArray);
+
+/// The type of an attribute that is named where it is recorded, if the macro does not know the type of the value, as in
+/// `attrs("http.request.header.x" = request.header())`. The value brings its own.
+#[derive(Debug)]
+pub enum AnyAttribute {}

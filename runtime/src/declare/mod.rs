@@ -6,6 +6,7 @@
 //! observable gauges. This room uses only `base`.
 
 pub(crate) mod amount;
+pub(crate) mod array;
 pub(crate) mod callsite;
 pub(crate) mod cells;
 pub(crate) mod filter;

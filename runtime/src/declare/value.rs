@@ -7,7 +7,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::base::escape;
+use crate::declare::array::{Array, Element, ElementOf, ListElement};
 use crate::declare::interned::{Interned, InternedKey};
+use crate::declare::key::{AnyAttribute, ValueType};
 use crate::declare::label::{Index, Label};
 
 /// A value of an attribute, borrowed. Creating one allocates nothing.
@@ -37,14 +39,22 @@ pub enum Value<'a> {
     Static(&'static str),
     /// The ordinal of a label's value.
     Label(usize),
-    /// A list of texts. Spans and log records of third parties have lists; our own spans do not record them yet.
-    StrArray(&'a [String]),
-    /// A list of signed numbers.
-    I64Array(&'a [i64]),
-    /// A list of floating-point numbers.
-    F64Array(&'a [f64]),
-    /// A list of flags.
-    BoolArray(&'a [bool]),
+    /// A list of texts, numbers or flags.
+    Array(Array<'a>),
+}
+
+#[cfg(has_otlp)]
+impl<'a> Value<'a> {
+    /// An element of a list on its own.
+    pub(crate) fn of_element(element: Element<'a>) -> Self {
+        match element {
+            Element::Str(text) => Value::Str(text),
+            Element::I64(number) => Value::I64(number),
+            Element::U64(number) => Value::U64(number),
+            Element::F64(number) => Value::F64(number),
+            Element::Bool(flag) => Value::Bool(flag),
+        }
+    }
 }
 
 /// The value of an attribute: of a finished span, of a log record, of the resource, or of telemetry that third parties made.
@@ -90,32 +100,35 @@ impl Value<'_> {
             Value::F64(number) => OwnedValue::F64(number),
             Value::Str(text) => OwnedValue::from(text),
             Value::Static(text) => OwnedValue::Str(Cow::Borrowed(text)),
-            Value::StrArray(texts) => OwnedValue::StrArray(texts.to_vec()),
-            Value::I64Array(numbers) => OwnedValue::I64Array(numbers.to_vec()),
-            Value::F64Array(numbers) => OwnedValue::F64Array(numbers.to_vec()),
-            Value::BoolArray(flags) => OwnedValue::BoolArray(flags.to_vec()),
+            Value::Array(array) => owned_array(array),
             Value::Absent | Value::Label(_) => return None,
         })
     }
 }
 
-#[cfg(has_otlp)]
-impl OwnedValue {
-    /// Borrows the value.
-    pub(crate) fn as_value(&self) -> Value<'_> {
-        match self {
-            OwnedValue::Bool(flag) => Value::Bool(*flag),
-            OwnedValue::I64(number) => Value::I64(*number),
-            OwnedValue::U64(number) => Value::U64(*number),
-            OwnedValue::F64(number) => Value::F64(*number),
-            OwnedValue::Str(text) => Value::Str(text),
-            OwnedValue::StrArray(texts) => Value::StrArray(texts),
-            OwnedValue::I64Array(numbers) => Value::I64Array(numbers),
-            OwnedValue::F64Array(numbers) => Value::F64Array(numbers),
-            OwnedValue::BoolArray(flags) => Value::BoolArray(flags),
+/// Numbers of which one is too large for a signed integer become texts, as a single one does on the wire.
+fn owned_array(array: Array<'_>) -> OwnedValue {
+    let mut owned = match array.of() {
+        ValueType::F64 => OwnedValue::F64Array(Vec::new()),
+        ValueType::Bool => OwnedValue::BoolArray(Vec::new()),
+        ValueType::I64 if !array.iter().any(Element::is_large) => OwnedValue::I64Array(Vec::new()),
+        _ => OwnedValue::StrArray(Vec::new()),
+    };
+    for element in array.iter() {
+        match (&mut owned, element) {
+            (OwnedValue::StrArray(texts), Element::Str(text)) => texts.push(text.to_owned()),
+            (OwnedValue::StrArray(texts), number) => texts.push(format!("{number:?}")),
+            (OwnedValue::I64Array(numbers), Element::I64(number)) => numbers.push(number),
+            (OwnedValue::F64Array(numbers), Element::F64(number)) => numbers.push(number),
+            (OwnedValue::BoolArray(flags), Element::Bool(flag)) => flags.push(flag),
+            // All elements have the type of the list.
+            _ => {}
         }
     }
+    owned
+}
 
+impl OwnedValue {
     /// Replaces each text for which `instead` returns another one.
     pub(crate) fn change_texts(&mut self, instead: impl Fn(&str) -> Option<String>) {
         match self {
@@ -132,6 +145,35 @@ impl OwnedValue {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Keeps the first elements of a list.
+    pub(crate) fn truncate(&mut self, elements: usize) {
+        match self {
+            OwnedValue::StrArray(texts) => texts.truncate(elements),
+            OwnedValue::I64Array(numbers) => numbers.truncate(elements),
+            OwnedValue::F64Array(numbers) => numbers.truncate(elements),
+            OwnedValue::BoolArray(flags) => flags.truncate(elements),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(has_otlp)]
+impl OwnedValue {
+    /// Borrows the value.
+    pub(crate) fn as_value(&self) -> Value<'_> {
+        match self {
+            OwnedValue::Bool(flag) => Value::Bool(*flag),
+            OwnedValue::I64(number) => Value::I64(*number),
+            OwnedValue::U64(number) => Value::U64(*number),
+            OwnedValue::F64(number) => Value::F64(*number),
+            OwnedValue::Str(text) => Value::Str(text),
+            OwnedValue::StrArray(texts) => Value::Array(Array::of_vec(texts)),
+            OwnedValue::I64Array(numbers) => Value::Array(Array::of_vec(numbers)),
+            OwnedValue::F64Array(numbers) => Value::Array(Array::of_vec(numbers)),
+            OwnedValue::BoolArray(flags) => Value::Array(Array::of_vec(flags)),
         }
     }
 
@@ -158,7 +200,12 @@ impl fmt::Display for OwnedValue {
             OwnedValue::Str(value) => value.fmt(f),
             OwnedValue::StrArray(texts) => list(f, texts, |f, text| escape::json(f, text, char::is_control)),
             OwnedValue::I64Array(numbers) => list(f, numbers, |f, number| number.fmt(f)),
-            OwnedValue::F64Array(numbers) => list(f, numbers, |f, number| number.fmt(f)),
+            OwnedValue::F64Array(numbers) => list(f, numbers, |f, number| match number {
+                number if number.is_finite() => number.fmt(f),
+                // JSON has no infinity and no NaN; they are text.
+                number if number.is_nan() => f.write_str("\"NaN\""),
+                number => f.write_str(if *number > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }),
+            }),
             OwnedValue::BoolArray(flags) => list(f, flags, |f, flag| flag.fmt(f)),
         }
     }
@@ -212,6 +259,7 @@ owned_from! {
     message = "`{Self}` is not a value for a key of type `{T}`",
     label = "the key takes `{T}`",
     note = "a `str` key takes strings, `format_args!(..)` and `tracecast::display(..)`; a `u64` key unsigned integers and literals; an `i64` key any integer that fits; an `f64` key `f64` and `f32`",
+    note = "a list key, as `[i64]`, takes slices, arrays and vectors of such values",
     note = "a label key takes its own type: a closed enum with `#[derive(TcLabel)]`, or what `tc_label_for!` was told of"
 )]
 pub trait IntoValue<T: ?Sized> {
@@ -400,10 +448,10 @@ macro_rules! interned_from {
 interned_from!(&str, String, &String);
 
 macro_rules! optional {
-    ($($target:ty),+) => {$(
+    ($([$($element:ident)?] $target:ty),+) => {$(
         /// `None` leaves the attribute out.
         #[diagnostic::do_not_recommend]
-        impl<V: IntoValue<$target>> IntoValue<$target> for Option<V> {
+        impl<$($element,)? V: IntoValue<$target>> IntoValue<$target> for Option<V> {
             #[inline]
             fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
                 match self {
@@ -413,7 +461,7 @@ macro_rules! optional {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<'a, V> IntoValue<$target> for &'a Option<V>
+        impl<'a, $($element,)? V> IntoValue<$target> for &'a Option<V>
         where
             &'a V: IntoValue<$target>,
         {
@@ -425,7 +473,60 @@ macro_rules! optional {
     )+};
 }
 
-optional!(str, u64, i64, f64);
+optional!([] str, [] u64, [] i64, [] f64, [] AnyAttribute, [T] [T]);
+
+macro_rules! lists {
+    ($([$($generics:tt)*] $list:ty),+) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T, E: ElementOf<T>, $($generics)*> IntoValue<[T]> for $list {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                let elements: &[E] = &self[..];
+                f(Value::Array(Array::of_slice(&elements)))
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        impl<E: ListElement, $($generics)*> IntoValue<AnyAttribute> for $list {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                let elements: &[E] = &self[..];
+                f(Value::Array(Array::of_slice(&elements)))
+            }
+        }
+    )+};
+}
+
+lists!([] &[E], [] &&[E], [] &mut [E], [] Vec<E>, [] &Vec<E>, [] &mut Vec<E>, [const N: usize] [E; N], [const N: usize] &[E; N]);
+lists!([] Box<[E]>, [] &Box<[E]>, [] Arc<[E]>, [] &Arc<[E]>);
+
+into_value!(AnyAttribute: bool => |flag| Value::Bool(flag));
+
+macro_rules! any {
+    ($($as:ty: $($source:ty),+;)+) => {$($(
+        #[diagnostic::do_not_recommend]
+        impl IntoValue<AnyAttribute> for $source {
+            #[inline]
+            fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+                <Self as IntoValue<$as>>::with_value(self, f)
+            }
+        }
+    )+)+};
+}
+
+any! {
+    u64: u8, u16, u32, u64, usize, NonZeroU32, NonZeroU64, &u8, &u16, &u32, &u64, &usize, &NonZeroU32, &NonZeroU64;
+    i64: i8, i16, i32, i64, isize, &i8, &i16, &i32, &i64, &isize;
+    f64: f32, f64, &f32, &f64;
+    str: &str, &&str, &mut str, String, &String, &mut String, Box<str>, &Box<str>, Arc<str>, &Arc<str>, Static;
+    str: Cow<'_, str>, &Cow<'_, str>, fmt::Arguments<'_>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: fmt::Display> IntoValue<AnyAttribute> for Displayed<T> {
+    fn with_value<R>(self, f: impl FnOnce(Value<'_>) -> R) -> R {
+        <Self as IntoValue<str>>::with_value(self, f)
+    }
+}
 
 /// A field or an element that is recorded where it is: `value` copies what can be copied and borrows all else, so that the annotated
 /// function can still move it. For a type that is not `Copy` the compiler finds the method of the same name behind `Deref`.
@@ -530,7 +631,7 @@ mod tests {
             (OwnedValue::Bool(true), "true"),
             (OwnedValue::StrArray(vec!["a\"b".into(), "c\nd\\\u{1}".into()]), r#"["a\"b","c\nd\\\u0001"]"#),
             (OwnedValue::I64Array(vec![1, -2]), "[1,-2]"),
-            (OwnedValue::F64Array(vec![0.5]), "[0.5]"),
+            (OwnedValue::F64Array(vec![0.5, f64::NAN, f64::NEG_INFINITY]), r#"[0.5,"NaN","-Infinity"]"#),
             (OwnedValue::BoolArray(Vec::new()), "[]"),
         ] {
             assert_eq!(value.to_string(), expected);

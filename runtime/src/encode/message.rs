@@ -98,10 +98,9 @@ pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
         Value::I64(number) => m.int64(3, "intValue", number),
         Value::U64(number) => with_unsigned(number, |value| any_value(m, value)),
         Value::F64(number) => m.double(4, "doubleValue", number),
-        Value::StrArray(texts) => array(m, texts.iter().map(|text| Value::Str(text))),
-        Value::I64Array(numbers) => array(m, numbers.iter().copied().map(Value::I64)),
-        Value::F64Array(numbers) => array(m, numbers.iter().copied().map(Value::F64)),
-        Value::BoolArray(flags) => array(m, flags.iter().copied().map(Value::Bool)),
+        Value::Array(array) => {
+            m.message(5, "arrayValue", |m| m.messages(1, "values", array.iter().map(Value::of_element), any_value));
+        }
         Value::Absent | Value::Label(_) => {}
     }
 }
@@ -109,10 +108,6 @@ pub(crate) fn any_value(m: &mut impl Message, value: Value<'_>) {
 /// Writes the field of an `AnyValue` that is a text.
 pub(crate) fn text_value(m: &mut impl Message, text: &str) {
     m.string(1, "stringValue", text);
-}
-
-fn array<'a>(m: &mut impl Message, values: impl Iterator<Item = Value<'a>>) {
-    m.message(5, "arrayValue", |m| m.messages(1, "values", values, any_value));
 }
 
 /// Writes a field of attributes.

@@ -4,6 +4,7 @@
 //! order. Fields that depend on later items, such as the name and the status, are written last.
 
 use crate::config::redact::Redact;
+use crate::declare::array::{Array, Element};
 use crate::declare::callsite::scope_of;
 use crate::declare::key::{Key, KeyMeta, ValueType};
 use crate::declare::keys::uncertain_times;
@@ -186,6 +187,9 @@ impl TraceBatch {
 
 /// Replaces texts of a record while they are read.
 trait Texts: Copy {
+    /// Whether no text is ever replaced.
+    const KEEPS_ALL: bool = false;
+
     /// The replacement of `text` under `name`; `None` keeps the text.
     fn instead(self, name: &str, text: &str) -> Option<String>;
 
@@ -198,6 +202,8 @@ trait Texts: Copy {
 struct Unchanged;
 
 impl Texts for Unchanged {
+    const KEEPS_ALL: bool = true;
+
     #[inline(always)]
     fn instead(self, _name: &str, _text: &str) -> Option<String> {
         None
@@ -288,16 +294,22 @@ fn attribute(writer: &mut SpanWriter, name: &'static str, value: Value<'_>, text
             None => writer.attribute(name, value),
             Some(other) => writer.attribute(name, Value::Str(&other)),
         },
-        Value::StrArray(list) => texts_attribute(writer, name, list, texts),
+        Value::Array(array) if array.of() == ValueType::Str => texts_attribute(writer, name, array, texts),
         value => writer.attribute(name, value),
     }
 }
 
 /// Writes a list of texts. Not inlined: few spans have one, and the path of other attributes stays short.
 #[cold]
-fn texts_attribute(writer: &mut SpanWriter, name: &'static str, list: &[String], texts: impl Texts) {
-    let other = |text: &String| texts.instead(name, text).unwrap_or_else(|| text.clone());
-    writer.attribute(name, Value::StrArray(&list.iter().map(other).collect::<Vec<_>>()));
+fn texts_attribute<T: Texts>(writer: &mut SpanWriter, name: &'static str, array: Array<'_>, texts: T) {
+    if T::KEEPS_ALL {
+        return writer.attribute(name, Value::Array(array));
+    }
+    let other = |element| match element {
+        Element::Str(text) => texts.instead(name, text).unwrap_or_else(|| text.to_owned()),
+        _ => String::new(),
+    };
+    writer.attribute(name, Value::Array(Array::of_vec(&array.iter().map(other).collect::<Vec<_>>())));
 }
 
 #[cfg(all(test, not(loom), not(miri)))]

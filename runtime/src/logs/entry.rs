@@ -155,7 +155,12 @@ impl Entry {
         if let Value::Str(text) = value {
             let text = self.named(&name, |entry, name| entry.value(name, text));
             self.put(name, Field::Text(text));
-        } else if let Some(value) = value.into_owned() {
+        } else if let Some(mut value) = value.into_owned() {
+            value.change_texts(|text| {
+                let redacted = redact::apply(&self.redact, self.text(&name), text);
+                let kept = cut(&redacted, self.value_bytes());
+                (kept != text).then(|| kept.to_owned())
+            });
             self.put(name, Field::Plain(value));
         }
     }

@@ -1,7 +1,6 @@
 //! What a context carries besides its ids, when it carries anything: shared keys, what came with a request and goes on
 //! with those it causes, and the sink of a test's capture.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::declare::amount::Measurement;
@@ -32,14 +31,13 @@ pub(crate) struct Ext {
 }
 
 impl Ext {
-    /// The same with one more shared key; an earlier value of the key gives way. Text is cut at the limit. One that is
-    /// declared as `baggage` goes along with requests too, as far as there is room.
-    pub(crate) fn sharing(&self, key: &'static KeyMeta, value: OwnedValue) -> Ext {
+    /// The same with one more shared key; an earlier value of the key gives way. Text is cut at the limit, and so are the texts
+    /// of a list. One that is declared as `baggage` goes along with requests too, as far as there is room.
+    pub(crate) fn sharing(&self, key: &'static KeyMeta, mut value: OwnedValue) -> Ext {
         let mut ext = self.clone();
-        let value = match value {
-            OwnedValue::Str(text) => OwnedValue::Str(Cow::Owned(cut(&text, limits::value_bytes()).to_owned())),
-            other => other,
-        };
+        let limit = limits::value_bytes();
+        value.change_texts(|text| (text.len() > limit).then(|| cut(text, limit).to_owned()));
+        value.truncate(limits::LIST_ELEMENTS);
         if key.baggage {
             // Without room for the new value, none is better than the old one.
             let with = ext.baggage.with(key.name, &value.to_string());

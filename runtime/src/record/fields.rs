@@ -4,15 +4,16 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::base::table::Table;
 use crate::base::word::{Word, words_for};
-use crate::declare::key::KeyMeta;
-use crate::declare::value::{Value, cut};
+use crate::declare::array::{Array, Element, Packer};
+use crate::declare::key::{KeyMeta, ValueType};
+use crate::declare::value::{Value, cut, formatted};
 use crate::record::block::{BlockRef, TAIL_WORDS, count};
 use crate::record::clock;
 use crate::record::item::{
-    self, TAG_BLANK, TAG_BOOL, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_NAME, TAG_SKIP, TAG_STATIC,
-    TAG_TEXT, TAG_U64, keyed, tagged,
+    self, TAG_BLANK, TAG_BOOL, TAG_EVENT, TAG_F64, TAG_I64, TAG_LABEL, TAG_LINK, TAG_LIST, TAG_NAME, TAG_SKIP,
+    TAG_STATIC, TAG_TEXT, TAG_U64, keyed, tagged,
 };
-use crate::record::limits;
+use crate::record::limits::{self, LIST_BYTES, LIST_ELEMENTS, LIST_TEXT_BYTES};
 use crate::record::local;
 use crate::record::tail;
 
@@ -70,7 +71,7 @@ pub(crate) fn attribute_at(
         Value::Label(ordinal) => number(TAG_LABEL, ordinal as u64),
         Value::Static(text) => static_at(block, filled, bound, key, text),
         Value::Str(text) => text_at(block, filled, bound, key, text),
-        Value::StrArray(_) | Value::I64Array(_) | Value::F64Array(_) | Value::BoolArray(_) => filled,
+        Value::Array(array) => array_slowly(block, filled, key, array),
     }
 }
 
@@ -145,34 +146,98 @@ fn static_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, text: &
     Filled::of(block)
 }
 
+#[cold]
+#[inline(never)]
+fn array_slowly(block: BlockRef, filled: Filled, key: &'static KeyMeta, array: Array<'_>) -> Filled {
+    filled.store(block);
+    attribute(block, key, Value::Array(array));
+    Filled::of(block)
+}
+
 /// Records an attribute, without a look at what is there already.
 pub(crate) fn attribute(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
-    if let Some(item) = Encoded::new(key, value) {
-        attribute_by(block, || item.append(block));
+    encoded(key, value, |item| append(block, item));
+}
+
+fn append(block: BlockRef, item: &Encoded<'_>) {
+    if attribute_by(block, || item.append(block)) && item.is_cut {
+        block.count_dropped(&block.counts.dropped_attributes);
     }
 }
 
 /// Counts an attribute that `write` writes, or that is left out.
-fn attribute_by(block: BlockRef, write: impl FnOnce() -> bool) {
+fn attribute_by(block: BlockRef, write: impl FnOnce() -> bool) -> bool {
     let attributes = block.counts.attributes.get();
     if u32::from(attributes) >= limits::CURRENT.attributes.load(Relaxed) || !write() {
-        return block.count_dropped(&block.counts.dropped_attributes);
+        block.count_dropped(&block.counts.dropped_attributes);
+        return false;
     }
     block.counts.attributes.set(attributes + 1);
+    true
 }
 
 /// Records an attribute in the place of an earlier one of the same key, so that setting it often costs no room for more.
 pub(crate) fn set(block: BlockRef, key: &'static KeyMeta, value: Value<'_>) {
-    let Some(item) = Encoded::new(key, value) else { return };
-    match find(block, key) {
-        Some((at, words)) if item.words() <= words => replace(block, at, words, &item),
+    encoded(key, value, |item| match find(block, key) {
+        Some((at, words)) if item.words() <= words => replace(block, at, words, item),
         Some((at, words)) => {
             skip(block, at, words);
             block.counts.attributes.set(block.counts.attributes.get().saturating_sub(1));
-            attribute_by(block, || item.append(block));
+            append(block, item);
         }
-        None => attribute_by(block, || item.append(block)),
+        None => append(block, item),
+    });
+}
+
+/// Most lists have no more bytes.
+const SHORT_LIST_BYTES: usize = 256;
+
+/// Calls `f` with the attribute as words, if it has a value.
+fn encoded(key: &'static KeyMeta, value: Value<'_>, f: impl FnOnce(&Encoded<'_>)) {
+    match value {
+        Value::Array(array) => list(key, array, f),
+        value => {
+            if let Some(item) = Encoded::new(key, value) {
+                f(&item);
+            }
+        }
     }
+}
+
+/// Writes the elements of a list to the stack and calls `f` with them. It runs no code of the user's.
+fn list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_>)) {
+    let mut buffer = [0; SHORT_LIST_BYTES];
+    match Encoded::list(key, array, &mut buffer) {
+        item if item.is_cut => long_list(key, array, f),
+        item => f(&item),
+    }
+}
+
+/// The same with a buffer that would be much to clear for a short list.
+#[inline(never)]
+fn long_list(key: &'static KeyMeta, array: Array<'_>, f: impl FnOnce(&Encoded<'_>)) {
+    f(&Encoded::list(key, array, &mut [0; LIST_BYTES]));
+}
+
+/// Writes as many elements as are kept. Returns their type, the bytes that they take, and whether there are more.
+fn pack(array: Array<'_>, buffer: &mut [u8]) -> (ValueType, usize, bool) {
+    let limit = limits::value_bytes().min(LIST_TEXT_BYTES);
+    // Numbers of which one is too large for a signed integer become texts, as a single one does on the wire.
+    let as_texts = array.iter().take(LIST_ELEMENTS).any(Element::is_large);
+    let of = if as_texts { ValueType::Str } else { array.of() };
+    let mut packer = Packer { bytes: buffer, used: 0 };
+    for (at, element) in array.iter().enumerate() {
+        let has_room = at < LIST_ELEMENTS
+            && match element {
+                Element::Str(text) => packer.put(Element::Str(cut(text, limit))),
+                number if as_texts => formatted(&format_args!("{number:?}"), |text| packer.put(Element::Str(text))),
+                other => packer.put(other),
+            };
+        if !has_room {
+            return (of, packer.used, true);
+        }
+    }
+    (of, packer.used, false)
 }
 
 /// An attribute as words.
@@ -180,16 +245,22 @@ struct Encoded<'a> {
     head: [Word; 3],
     heads: usize,
     bytes: &'a [u8],
+    /// Elements of a list are left out.
+    is_cut: bool,
 }
 
 impl<'a> Encoded<'a> {
+    fn list(key: &'static KeyMeta, array: Array<'_>, buffer: &'a mut [u8]) -> Self {
+        let (of, used, is_cut) = pack(array, buffer);
+        let head = [keyed(key, TAG_LIST), item::list_size(of, used), Word::bits(0)];
+        Encoded { head, heads: 2, bytes: &buffer[..used], is_cut }
+    }
+
     fn new(key: &'static KeyMeta, value: Value<'a>) -> Option<Self> {
         let pair = |tag, second| [keyed(key, tag), second, Word::bits(0)];
         let (head, heads, bytes): (_, _, &[u8]) = match value {
-            // Records have no form for lists.
-            Value::Absent | Value::StrArray(_) | Value::I64Array(_) | Value::F64Array(_) | Value::BoolArray(_) => {
-                return None;
-            }
+            // `list` makes the words of a list.
+            Value::Absent | Value::Array(_) => return None,
             Value::U64(number) => (pair(TAG_U64, Word::bits(number)), 2, &[]),
             Value::I64(number) => (pair(TAG_I64, Word::bits(number as u64)), 2, &[]),
             Value::F64(number) => (pair(TAG_F64, Word::bits(number.to_bits())), 2, &[]),
@@ -203,7 +274,7 @@ impl<'a> Encoded<'a> {
                 (pair(TAG_TEXT, Word::bits(bytes.len() as u64)), 2, bytes)
             }
         };
-        Some(Encoded { head, heads, bytes })
+        Some(Encoded { head, heads, bytes, is_cut: false })
     }
 
     fn words(&self) -> usize {
@@ -223,9 +294,9 @@ fn find(block: BlockRef, key: &'static KeyMeta) -> Option<(usize, usize)> {
         let words = item::size(tag, || tail::bits(block, at + 1))?;
         if tag == TAG_EVENT {
             of_event = item::attributes_of_event(tail::bits(block, at + 3));
-        } else if tag <= TAG_TEXT && of_event > 0 {
+        } else if tag <= TAG_LIST && of_event > 0 {
             of_event -= 1;
-        } else if tag <= TAG_TEXT && item::is_keyed(first, key) {
+        } else if tag <= TAG_LIST && item::is_keyed(first, key) {
             return Some((at, words));
         }
         at += words;
@@ -235,6 +306,9 @@ fn find(block: BlockRef, key: &'static KeyMeta) -> Option<(usize, usize)> {
 
 /// Puts an item where a longer or equally long one stood.
 fn replace(block: BlockRef, at: usize, words: usize, item: &Encoded<'_>) {
+    if item.is_cut {
+        block.count_dropped(&block.counts.dropped_attributes);
+    }
     let new = item.head[..item.heads].iter().copied().chain(tail::padded(item.bytes));
     let mut next = at;
     for word in new {
@@ -285,13 +359,12 @@ impl Staged {
     }
 
     pub(crate) fn attribute(&mut self, key: &'static KeyMeta, value: Value<'_>) {
-        let Some(item) = Encoded::new(key, value) else { return };
-        let full = self.written >= limits::CURRENT.attributes_per_event.load(Relaxed);
-        if full || !item.append(self.block) {
-            self.dropped += 1;
-        } else {
-            self.written += 1;
-        }
+        encoded(key, value, |item| {
+            let full = self.written >= limits::CURRENT.attributes_per_event.load(Relaxed);
+            let written = !full && item.append(self.block);
+            self.written += u32::from(written);
+            self.dropped += u32::from(!written || item.is_cut);
+        });
     }
 }
 

@@ -4,6 +4,7 @@
 //! number, flag, label   key|tag, bits
 //! static text           key|tag, address, length
 //! copied text           key|tag, length, bytes..
+//! list                  key|tag, length and type of elements, bytes..
 //! event                 tag, time, name address, name length and number of attributes, then these as items
 //! link                  tag, trace id (2), span id, flags
 //! name                  tag, address, length
@@ -14,7 +15,8 @@
 //! The tag is in the low four bits of a key's address, which is aligned to 16.
 
 use crate::base::word::{Word, words_for};
-use crate::declare::key::KeyMeta;
+use crate::declare::array::Array;
+use crate::declare::key::{KeyMeta, ValueType};
 use crate::declare::value::{Value, cut};
 
 pub(crate) const TAG_U64: usize = 0;
@@ -24,6 +26,8 @@ pub(crate) const TAG_BOOL: usize = 3;
 pub(crate) const TAG_LABEL: usize = 4;
 pub(crate) const TAG_STATIC: usize = 5;
 pub(crate) const TAG_TEXT: usize = 6;
+/// The last one of those that attributes have.
+pub(crate) const TAG_LIST: usize = 7;
 pub(crate) const TAG_EVENT: usize = 8;
 pub(crate) const TAG_BLANK: usize = 9;
 pub(crate) const TAG_LINK: usize = 10;
@@ -69,12 +73,22 @@ pub(crate) fn attributes_of_event(size: u64) -> u32 {
     (size >> 32) as u32
 }
 
+/// The second word of a list: how many bytes its elements take, and their type.
+pub(crate) fn list_size(of: ValueType, bytes: usize) -> Word {
+    let at = ELEMENTS.iter().position(|known| *known == of).unwrap_or_default();
+    Word::bits(bytes as u64 | (at as u64) << 32)
+}
+
+/// The types of elements that lists have.
+const ELEMENTS: [ValueType; 4] = [ValueType::Str, ValueType::I64, ValueType::F64, ValueType::Bool];
+
 /// How many words an item takes; `second` is its second word. `None` for a tag that does not exist.
 pub(crate) fn size(tag: usize, second: impl FnOnce() -> u64) -> Option<usize> {
     Some(match tag {
         TAG_U64..=TAG_LABEL | TAG_EXT => 2,
         TAG_STATIC | TAG_NAME => 3,
         TAG_TEXT => 2 + words_for(second() as usize),
+        TAG_LIST => 2 + words_for(second() as u32 as usize),
         TAG_EVENT => 4,
         TAG_LINK => 5,
         TAG_SKIP => second() as usize,
@@ -141,6 +155,7 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
         let key = || &*first.map_addr(|address| address & !TAG_MASK).cast::<KeyMeta>();
         let bits = |at: usize| body[at].as_bits();
         let text = |at: usize| static_text(body[at], bits(at + 1) as usize);
+        let bytes = |len: usize| std::slice::from_raw_parts(body[1..].as_ptr().cast::<u8>(), len);
         match tag {
             TAG_U64 => Item::Attribute(key(), Value::U64(bits(0))),
             TAG_I64 => Item::Attribute(key(), Value::I64(bits(0) as i64)),
@@ -148,9 +163,11 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
             TAG_BOOL => Item::Attribute(key(), Value::Bool(bits(0) != 0)),
             TAG_LABEL => Item::Attribute(key(), Value::Label(bits(0) as usize)),
             TAG_STATIC => Item::Attribute(key(), Value::Static(text(0))),
-            TAG_TEXT => {
-                let bytes = std::slice::from_raw_parts(body[1..].as_ptr().cast::<u8>(), bits(0) as usize);
-                Item::Attribute(key(), Value::Str(std::str::from_utf8_unchecked(bytes)))
+            TAG_TEXT => Item::Attribute(key(), Value::Str(std::str::from_utf8_unchecked(bytes(bits(0) as usize)))),
+            TAG_LIST => {
+                // The upper half of the length is the type.
+                let of = ELEMENTS.get((bits(0) >> 32) as usize).copied().unwrap_or(ValueType::Str);
+                Item::Attribute(key(), Value::Array(Array::packed(of, bytes(bits(0) as u32 as usize))))
             }
             TAG_EVENT => {
                 // The upper half of the length is the number of attributes.

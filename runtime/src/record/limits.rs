@@ -23,7 +23,10 @@ pub struct Limits {
     pub links: u32,
     /// Attributes of one event.
     pub attributes_per_event: u32,
-    /// Bytes of one text; the rest is cut off between two characters.
+    /// Bytes of one text, also of each text of a list; the rest is cut off between two characters.
+    ///
+    /// Besides that a list keeps its first 1,024 elements, of these no more than fit into 8 KiB, and 4 KiB of a text. A list that is
+    /// cut counts as a dropped attribute.
     pub value_bytes: u32,
 }
 
@@ -32,6 +35,13 @@ impl Default for Limits {
         Limits { attributes: 128, events: 128, links: 128, attributes_per_event: 128, value_bytes: 4096 }
     }
 }
+
+/// Elements of one list that are kept.
+pub(crate) const LIST_ELEMENTS: usize = 1024;
+/// Bytes that they take: eight for a number, one for a flag, and for a text four more than it has.
+pub(crate) const LIST_BYTES: usize = 8192;
+/// Bytes of one text of a list, however many a text on its own may have.
+pub(crate) const LIST_TEXT_BYTES: usize = 4096;
 
 pub(crate) struct Current {
     pub(crate) attributes: AtomicU32,

@@ -1,5 +1,6 @@
 //! Finished spans as indented text.
 
+use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
 
 use crate::declare::callsite::Kind;
@@ -129,17 +130,26 @@ pub(crate) fn attributes(attributes: &[Attribute]) -> String {
 
 fn push_value(text: &mut String, name: &str, value: &OwnedValue) {
     match value {
-        OwnedValue::Str(value) => push_text(text, name, value),
+        OwnedValue::Str(value) => push(text, name, quoted(value, &[' ', '\n', '"'])),
+        OwnedValue::StrArray(texts) => push_list(text, name, texts.iter().map(|text| quoted(text, IN_LISTS))),
+        OwnedValue::I64Array(numbers) => push_list(text, name, numbers),
+        OwnedValue::F64Array(numbers) => push_list(text, name, numbers),
+        OwnedValue::BoolArray(flags) => push_list(text, name, flags),
         value => push(text, name, value),
     }
 }
 
-fn push_text(text: &mut String, name: &str, value: &str) {
-    if value.contains([' ', '\n', '"']) || value.is_empty() {
-        push(text, name, format_args!("{value:?}"));
-    } else {
-        push(text, name, value);
-    }
+/// What separates the texts of a list, or ends it.
+const IN_LISTS: &[char] = &[' ', '\n', '"', ',', ']'];
+
+/// The text, in quotes if it is empty or has one of these characters.
+fn quoted<'a>(text: &'a str, unless: &[char]) -> Cow<'a, str> {
+    if text.contains(unless) || text.is_empty() { format!("{text:?}").into() } else { text.into() }
+}
+
+fn push_list(text: &mut String, name: &str, elements: impl IntoIterator<Item = impl Display>) {
+    let elements: Vec<String> = elements.into_iter().map(|element| element.to_string()).collect();
+    push(text, name, format_args!("[{}]", elements.join(", ")));
 }
 
 fn push(text: &mut String, name: &str, value: impl Display) {

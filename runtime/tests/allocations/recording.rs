@@ -7,12 +7,20 @@ use tracecast::testing::RecordingConfig;
 use crate::counting::ALLOCATIONS;
 use crate::turn::{start_recording, turn};
 
+tracecast::tc_keys! {
+    /// Texts.
+    pub id names: [str] = "test.names";
+    /// Numbers.
+    pub measure numbers: [i64] = "test.numbers";
+}
+
 const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
 
-#[tc_span("Alloc/Work", attrs(tracecast::keys::tensor::artifact = first, tracecast::keys::tensor::replica = second, tracecast::keys::device = 3_u32))]
+#[tc_span("Alloc/Work", attrs(tracecast::keys::tensor::artifact = first, tracecast::keys::tensor::replica = second, tracecast::keys::device = 3_u32, names = [first, second], "test.sizes" = &[1_usize, u64::MAX as usize]))]
 fn work(first: &str, second: &str) -> Result<u64, std::fmt::Error> {
     tracecast::current().event_with("step", |event| event.set(tracecast::keys::size_bytes, 1_u64));
     tracecast::current().link(Context::current());
+    tracecast::current().set(numbers, [7; 100]);
     if first.is_empty() { Err(std::fmt::Error) } else { Ok(1) }
 }
 

@@ -42,6 +42,10 @@ mod keys {
         pub label tenant: Interned<4> = "tc.tenant.class";
         /// Of the whole session.
         pub id session: str = "tc.session.id" { baggage };
+        /// Where a model stops.
+        pub id stop: [str] = "tc.model.stop";
+        /// What it thinks of it.
+        pub measure scores: [f64] = "tc.model.scores";
         /// How "large", in C:\bytes.
         pub measure large: u64 = "tc.large.bytes";
     }
@@ -111,6 +115,45 @@ fn keys_say_what_they_are() {
     assert_eq!(large["description"], r#"How "large", in C:\bytes."#);
     assert_eq!((&large["kind"], &large["type"]), (&json!("measure"), &json!("u64")));
     assert_eq!(find(&all["keys"], "tc.tenant.class")[0]["values"], 5);
+}
+
+struct Request {
+    id: String,
+}
+
+#[tc_span("Edge/Serve", attrs("test.path" = path, "test.id" = &request.id, "test.tags": [str] = [&request.id, path]))]
+fn serve(request: &Request, path: &str) {
+    let _scope = tc_scope!("Edge/Part", attrs("test.part" = 7));
+}
+
+#[test]
+fn lists_and_attributes_named_in_place_have_their_types() {
+    serve(&Request { id: String::new() }, "");
+    let all = catalogue();
+    let key = |name: &str| {
+        let found = find(&all["keys"], name);
+        assert_eq!(found.len(), 1, "{name}: {found:?}");
+        (found[0]["kind"].as_str().unwrap().to_owned(), found[0]["type"].as_str().unwrap().to_owned())
+    };
+    let of = |kind: &str, ty: &str| (kind.to_owned(), ty.to_owned());
+    assert_eq!(key("tc.model.stop"), of("id", "str[]"));
+    assert_eq!(key("tc.model.scores"), of("measure", "f64[]"));
+    assert_eq!(key("test.path"), of("ad_hoc", "str"), "by the signature");
+    assert_eq!(key("test.id"), of("ad_hoc", "any"), "only the value knows it");
+    assert_eq!(key("test.tags"), of("ad_hoc", "str[]"), "as it was written down");
+    assert_eq!(key("test.part"), of("ad_hoc", "i64"));
+    assert_eq!(find(&all["spans"], "Edge/Serve")[0]["keys"], json!(["test.id", "test.path", "test.tags"]));
+
+    let data = tracecast::catalogue().data();
+    assert_eq!(CatalogueData::from_json(&data.to_json()), Ok(data));
+    let markdown = tracecast::catalogue().to_markdown();
+    assert!(
+        markdown.contains("| `Edge/Serve` | Internal | test.path: Str, test.id: Any, test.tags: Str[] |"),
+        "{markdown}"
+    );
+    assert!(markdown.contains("| `tc.model.stop` | Id | Str[] | Where a model stops. |"), "{markdown}");
+    let place = tracecast::catalogue().keys.iter().find(|key| key.name == "test.tags").map(|key| key.location);
+    assert!(place.is_some_and(|place| place.file().ends_with("as_json.rs")), "{place:?}");
 }
 
 #[test]

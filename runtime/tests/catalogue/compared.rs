@@ -56,6 +56,14 @@ fn remove(list: &mut Value, at: usize) {
 }
 
 #[test]
+fn a_key_that_becomes_a_list_breaks() {
+    breaks(
+        |now| now["keys"][0]["type"] = json!("u64[]"),
+        &["key `tc.size` is now measure of u64[], and was measure of u64"],
+    );
+}
+
+#[test]
 fn the_same_has_not_changed() {
     let same = compared(0, |_| ());
     assert!(same.passes());

@@ -203,6 +203,16 @@ fn each_span_is_entered_left_and_closed_in_order() {
     assert_eq!(seen(|| load("llama")), expected);
 }
 
+/// `tracing` has no lists.
+#[test]
+fn lists_are_texts() {
+    #[tc_span("Emit/List", attrs("test.tags" = ["a", "b c"], "test.sizes" = [1, 2]))]
+    fn work() {}
+    let _emitting = Emitting::start(Sampler::AlwaysOn);
+    let events = seen(work);
+    assert_eq!(events[0], r#"new Emit/List {test.tags: "[\"a\",\"b c\"]", test.sizes: "[1,2]"}"#);
+}
+
 #[test]
 fn futures_are_entered_at_each_poll() {
     #[tc_span("Emit/Async", attrs(tracecast::keys::size_bytes = n))]

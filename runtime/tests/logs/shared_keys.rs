@@ -9,6 +9,8 @@ tracecast::tc_keys! {
     pub id session: str = "tc.session.id" { baggage, logs };
     /// How many tensors it asks for.
     pub measure wanted: u64 = "tc.wanted" { logs };
+    /// Its tags.
+    pub id tags: [str] = "tc.tags" { logs };
     /// The training run.
     pub id run: str = "tc.run.id";
 }
@@ -28,6 +30,8 @@ fn they_are_on_lines_if_they_are_declared_so() {
         Context::current().with_shared(session, "s-2").run(|| log::warn!(target: "gateway", "by hand"));
         let baggage = Context::current().with_baggage("tc.session.id", "s-3").unwrap();
         baggage.with_shared_baggage(session).run(|| tracing::info!(target: "gateway", "from baggage"));
+        let listed = Context::current().with_shared(tags, ["a b", "c"]);
+        listed.run(|| tracing::info!(target: "gateway", "with a list"));
         baggage.with_shared_baggage(run).run(|| tracing::info!(target: "gateway", "not in the baggage"));
     });
     captured.assert_logs(
@@ -37,6 +41,7 @@ fn they_are_on_lines_if_they_are_declared_so() {
         INFO gateway: served tc.session.id=own tc.wanted=3
         WARN gateway: by hand tc.session.id=s-2
         INFO gateway: from baggage tc.session.id=s-3
+        INFO gateway: with a list tc.tags=[\"a b\", c]
         INFO gateway: not in the baggage
         ",
     );

@@ -1,6 +1,6 @@
 //! What the tests of all signals use: random data, and attributes as OTLP has them.
 
-use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
+use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue, any_value};
 use tracecast::OwnedValue;
 
 /// A generator of data that are the same in each run.
@@ -32,6 +32,12 @@ impl Random {
         if number.is_finite() { number } else { 0.5 }
     }
 
+    /// A list, sometimes an empty one.
+    pub(crate) fn list<T>(&mut self, element: impl Fn(&mut Self) -> T) -> Vec<T> {
+        let len = [0, 1, 2, 5, 9, 40][self.below(6) as usize];
+        (0..len).map(|_| element(self)).collect()
+    }
+
     /// A text of at most so many characters.
     pub(crate) fn text(&mut self, most: usize) -> String {
         let len = [0, 3, 20, 36, 100, 130, 300, most][self.below(8) as usize];
@@ -42,6 +48,12 @@ impl Random {
 
 /// An attribute as OTLP has it.
 pub(crate) fn key_value(key: &str, value: &OwnedValue) -> KeyValue {
+    KeyValue { key: key.to_owned(), value: Some(any(value)), ..KeyValue::default() }
+}
+
+fn any(value: &OwnedValue) -> AnyValue {
+    let array =
+        |values: Vec<OwnedValue>| any_value::Value::ArrayValue(ArrayValue { values: values.iter().map(any).collect() });
     let value = match value {
         OwnedValue::Bool(flag) => any_value::Value::BoolValue(*flag),
         OwnedValue::I64(number) => any_value::Value::IntValue(*number),
@@ -49,7 +61,11 @@ pub(crate) fn key_value(key: &str, value: &OwnedValue) -> KeyValue {
         OwnedValue::U64(number) => any_value::Value::IntValue(*number as i64),
         OwnedValue::F64(number) => any_value::Value::DoubleValue(*number),
         OwnedValue::Str(text) => any_value::Value::StringValue(text.to_string()),
+        OwnedValue::StrArray(texts) => array(texts.iter().map(|text| OwnedValue::from(text.as_str())).collect()),
+        OwnedValue::I64Array(numbers) => array(numbers.iter().copied().map(OwnedValue::I64).collect()),
+        OwnedValue::F64Array(numbers) => array(numbers.iter().copied().map(OwnedValue::F64).collect()),
+        OwnedValue::BoolArray(flags) => array(flags.iter().copied().map(OwnedValue::Bool).collect()),
         other => panic!("unknown value {other:?}"),
     };
-    KeyValue { key: key.to_owned(), value: Some(AnyValue { value: Some(value) }), ..KeyValue::default() }
+    AnyValue { value: Some(value) }
 }

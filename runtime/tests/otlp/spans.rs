@@ -34,6 +34,11 @@ mod keys {
         pub(crate) label maybe: Option<super::Tier> = "t.maybe";
         pub(crate) label slot: Index<4> = "t.slot";
         pub(crate) label tenant: Interned<3> = "t.tenant";
+        pub(crate) id texts: [str] = "t.texts";
+        pub(crate) id numbers: [i64] = "t.numbers";
+        pub(crate) measure sizes: [u64] = "t.sizes";
+        pub(crate) measure ratios: [f64] = "t.ratios";
+        pub(crate) id flags: [bool] = "t.flags";
         pub(crate) id outcome: str = "tc.outcome";
         pub(crate) id long_name: str = "t.a.name.that.is.longer.than.others.so.that.the.length.of.the.attribute.needs.two.bytes.whatever.its.value.may.be.and.then.some";
     }
@@ -69,7 +74,7 @@ impl Random {
 macro_rules! attribute {
     ($random:ident, $set:expr) => {{
         let set = $set;
-        match $random.below(14) {
+        match $random.below(19) {
             0 => set.set(keys::text, $random.text(LONGEST)),
             1 => set.set(keys::fixed, Static("fixed")),
             2 => set.set(keys::count, $random.number()),
@@ -83,6 +88,11 @@ macro_rules! attribute {
             10 => set.set(keys::tenant, ["a", "b", "c", "d"][$random.below(4) as usize]),
             11 => set.set(keys::long_name, $random.text(LONGEST)),
             12 => set.set(keys::error_like, $random.text(LONGEST)),
+            13 => set.set(keys::texts, $random.list(|random| random.text(60))),
+            14 => set.set(keys::numbers, $random.list(|random| random.next() as i64)),
+            15 => set.set(keys::sizes, $random.list(Random::number)),
+            16 => set.set(keys::ratios, $random.list(Random::double)),
+            17 => set.set(keys::flags, $random.list(|random| random.one_in(2))),
             _ => set.set(keys::text, None::<&str>),
         }
     }};

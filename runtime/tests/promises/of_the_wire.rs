@@ -9,8 +9,8 @@ use std::time::Duration;
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, ArrayValue, KeyValue};
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message;
@@ -45,6 +45,19 @@ fn load() {
     tracing::info!(one = 1, two = 2, "0123456789");
 }
 
+tracecast::tc_keys! {
+    /// A list of texts.
+    pub id tags: [str] = "tc.test.tags";
+    /// A list of numbers.
+    pub measure scores: [f64] = "tc.test.scores";
+}
+
+#[tc_span("Store/List", attrs(tags = ["0123456789", "ab"], "http.request.header.x-id" = ["0123456789"], "tc.test.sizes" = [1, -2]))]
+fn list() {
+    tracecast::current().event_with("scored", |event| event.set(scores, [0.5]));
+    tracecast::current().set(scores, [0.0; 0]);
+}
+
 /// What each program does.
 #[test]
 fn program() {
@@ -60,6 +73,7 @@ fn program() {
     load();
     match what.as_str() {
         "loads" => (0..4).for_each(|_| load()),
+        "lists" => list(),
         "counts" => println!("threads {} more, handlers the same: {}", after.0 - before.0, after.1 == before.1),
         "twice" => {
             telemetry.flush(LONG);
@@ -210,6 +224,34 @@ fn limits_hold_on_the_wire() {
     assert_eq!((record.attributes.len(), record.dropped_attributes_count), (1, 3), "{record:?}");
     let Some(Value::StringValue(body)) = record.body.as_ref().unwrap().value.clone() else { panic!("{record:?}") };
     assert_eq!(body, "012");
+}
+
+/// Lists arrive as lists, in each encoding, and the limit of texts is that of each text in them.
+#[test]
+fn lists_arrive_as_lists() {
+    let any = |value| AnyValue { value: Some(value) };
+    let list = |values: &[Value]| {
+        let values = values.iter().cloned().map(any).collect();
+        Some(any(Value::ArrayValue(ArrayValue { values })))
+    };
+    let text = |text: &str| Value::StringValue(text.to_owned());
+    let came = run("lists", &[("OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT", "4")]);
+    let all: Vec<Span> = spans(&came("/v1/traces")).into_iter().flatten().collect();
+    let span = all.iter().find(|span| span.name == "Store/List").unwrap();
+    let of = |name: &str| span.attributes.iter().find(|pair| pair.key == name).unwrap().value.clone();
+    assert_eq!(of("tc.test.tags"), list(&[text("0123"), text("ab")]));
+    assert_eq!(of("http.request.header.x-id"), list(&[text("0123")]));
+    assert_eq!(of("tc.test.sizes"), list(&[Value::IntValue(1), Value::IntValue(-2)]));
+    assert_eq!(of("tc.test.scores"), list(&[]));
+    assert_eq!(span.events[0].attributes[0].value, list(&[Value::DoubleValue(0.5)]));
+    assert_eq!(span.dropped_attributes_count, 0);
+
+    let came = run("lists", &[("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")]);
+    let bodies =
+        came("/v1/traces").iter().map(|request| String::from_utf8(request.body.clone()).unwrap()).collect::<String>();
+    let expected = r#"{"key":"tc.test.tags","value":{"arrayValue":{"values":[{"stringValue":"0123456789"},{"stringValue":"ab"}]}}}"#;
+    assert!(bodies.contains(expected), "{bodies}");
+    assert!(bodies.contains(r#"{"key":"tc.test.scores","value":{"arrayValue":{"values":[]}}}"#), "{bodies}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod filters;
 #[cfg(all(unix, not(miri)))]
 mod forked_child;
 mod limits;
+mod lists;
 mod propagation;
 mod sampling;
 mod threads;

@@ -187,6 +187,16 @@ fn what_code_said_stays() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+tracecast::tc_keys! {
+    /// Shared with spans and log records.
+    pub id tags: [str] = "tc.test.tags" { logs };
+}
+
+#[tc_span("Store/List", attrs("tc.test.list" = texts), share(tags = texts))]
+fn list(texts: &[&str]) {
+    tracing::info!("listed");
+}
+
 #[test]
 fn a_hook_sees_every_text() {
     let _turn = turn();
@@ -202,6 +212,7 @@ fn a_hook_sees_every_text() {
             .init()
             .unwrap();
         load("hunter2 is my password");
+        list(&["kept in a list", "hunter2 too"]);
         let _ = fail();
         BY_TENANT.add(1, (tenant::intern("hunter2 inc"),));
         flush(&telemetry);
@@ -210,8 +221,10 @@ fn a_hook_sees_every_text() {
         assert!(bodies.len() >= 2, "{bodies:?}");
         assert!(bodies.iter().all(|body| !body.contains("hunter2")), "{bodies:?}");
         let removed = bodies.iter().map(|body| body.matches("[removed]").count()).sum::<usize>();
-        // The attribute, the error's message (as attribute and as status), the tenant, and the resource of each request.
-        assert!(removed >= 4 + bodies.len(), "{removed}: {bodies:?}");
+        // The attribute, the error's message (as attribute and as status), the tenant, a text in each of three lists, and the
+        // resource of each request.
+        assert!(removed >= 7 + bodies.len(), "{removed}: {bodies:?}");
+        assert_eq!(bodies.iter().map(|body| body.matches("kept in a list").count()).sum::<usize>(), 3, "{bodies:?}");
         assert!(bodies.iter().any(|body| body.contains("kept")), "{bodies:?}");
     }
 }

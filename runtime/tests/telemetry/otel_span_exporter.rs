@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use opentelemetry::global;
 use opentelemetry::trace::{SpanId, SpanKind, Status, TraceContextExt as _, Tracer as _};
+use opentelemetry::{Array, global};
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SpanData, SpanExporter};
 use tracecast::config::Config;
@@ -23,7 +23,7 @@ fn outer() -> Result<(), std::io::Error> {
     Err(std::io::Error::other("lost"))
 }
 
-#[tc_span("Export/Inner", attrs(tracecast::keys::size_bytes = 9_u64))]
+#[tc_span("Export/Inner", attrs(tracecast::keys::size_bytes = 9_u64, "test.tags" = ["a", "b"], "test.sizes" = [7_usize]))]
 fn inner() {}
 
 fn config() -> Config {
@@ -50,6 +50,9 @@ fn it_gets_one_tree() {
     assert_eq!(outer.instrumentation_scope.name(), "tracecast");
     assert_eq!(by_name["raw"].instrumentation_scope.name(), "raw");
     assert_eq!(by_name["Export/Inner"].attributes[0].value, opentelemetry::Value::I64(9));
+    let list = |at: usize| by_name["Export/Inner"].attributes[at].value.clone();
+    assert_eq!(list(1), opentelemetry::Value::Array(Array::String(vec!["a".into(), "b".into()])));
+    assert_eq!(list(2), opentelemetry::Value::Array(Array::I64(vec![7])));
     assert_eq!(by_name["raw"].attributes[0].key.as_str(), "k");
     let report = guard.shutdown(Duration::from_secs(10));
     assert!(report.complete && report.spans_ended == 3 && report.spans_dropped == 0, "{report}");

@@ -29,7 +29,7 @@ pub fn evaluated<T>(value: T) -> T {
 /// If there is nothing in it.
 #[tc_span(
     "Off/Options",
-    attrs(keys::tensor::artifact = evaluated(id)),
+    attrs(keys::tensor::artifact = evaluated(id), "tc.test.id" = evaluated(id), "tc.test.list": [str] = evaluated([id])),
     share(keys::tensor::replica = evaluated(id)),
     parent = evaluated(Context::current()),
     links(evaluated(Context::current())),

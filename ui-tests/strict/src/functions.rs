@@ -33,6 +33,14 @@ pub fn attributes(id: String, source: Source) -> (String, Source) {
     (id, source)
 }
 
+/// Attributes that are named in place.
+#[must_use]
+#[tc_span("Function/Named", attrs("tc.test.id" = &id, "tc.test.length": u64 = id.len(), "tc.test.list" = ["a", "b"]), result("tc.test.half" = |length| length / 2))]
+pub fn named(id: String) -> usize {
+    let _scope = tc_scope!("Function/NamedScope", attrs("tc.test.flag" = true));
+    id.into_bytes().len()
+}
+
 /// Something of the result.
 ///
 /// # Errors

@@ -27,7 +27,7 @@ pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     let heartbeat = options.heartbeat.map(|seconds| quote_spanned!(site=> .heartbeat(#seconds)));
     let names_parent = options.parent.as_ref().map(|_| quote_spanned!(site=> .names_parent()));
     let meter = telemetry.metrics.as_ref().map(|_| quote_spanned!(site=> .meter(&__TC_METER)));
-    let aliases = fields::aliases(options.fields());
+    let aliases = fields::aliases(options);
     quote_spanned! {site=>
         #aliases
         #k::in_section! { spans

@@ -5,7 +5,8 @@ use quote::{ToTokens, format_ident, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Path};
 
-use super::super::options::{Database, Field, Options};
+use super::super::options::{AdHoc, Database, Field, FieldKey, Options};
+use crate::krate::Krate;
 
 /// The closure that fills a new span.
 pub(super) fn closure(options: &Options, site: Site) -> TokenStream {
@@ -29,12 +30,33 @@ pub(super) fn statements(options: &Options) -> TokenStream {
 }
 
 /// A name for each key, by which all else refers to it: a path that leads nowhere then is one mistake and one error.
-pub(super) fn aliases<'a>(fields: impl Iterator<Item = &'a Field>) -> TokenStream {
-    let alias = |Field { key, alias, .. }: &Field| {
-        let key = apart_from_variables(key);
-        quote_spanned!(Site::mixed_site()=> type #alias = #key;)
+pub(super) fn aliases(options: &Options) -> TokenStream {
+    let alias = |Field { key, alias, .. }: &Field| match key {
+        FieldKey::Declared(key) => {
+            let key = apart_from_variables(key);
+            quote_spanned!(Site::mixed_site()=> type #alias = #key;)
+        }
+        FieldKey::AdHoc(key) => ad_hoc(key, alias, &options.krate),
     };
-    fields.map(alias).collect()
+    options.fields().map(alias).collect()
+}
+
+/// A key that is declared here, for this span.
+fn ad_hoc(AdHoc { name, ty }: &AdHoc, alias: &Ident, krate: &Krate) -> TokenStream {
+    let (k, source) = (krate.private(), krate.source());
+    let ty = ty.clone().unwrap_or_else(|| quote_spanned!(Site::mixed_site()=> #k::AnyAttribute));
+    // The place of the call is the key's place in the catalogue.
+    let meta = quote_spanned!(name.span()=> __TcMeta::ad_hoc::<#ty>(#name, #source));
+    quote_spanned! {Site::mixed_site()=>
+        enum #alias {}
+        impl #k::Key for #alias {
+            type Value = #ty;
+            const META: &'static #k::KeyMeta = {
+                use #k::KeyMeta as __TcMeta;
+                &#meta
+            };
+        }
+    }
 }
 
 /// A single word that is no type would have the compiler talk about the argument of that name, which is no key either.

@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 
 use super::super::metric::{Instrument, Metrics, Role};
 use super::super::model::Wrapped;
-use super::super::options::Field;
+use super::super::options::{Field, FieldKey};
 use super::fields;
 use crate::krate::Krate;
 use crate::metrics::{Declaration, Kind, Prefix, checked, label_of};
@@ -60,11 +60,15 @@ pub(super) fn labels(metrics: &Metrics, krate: &Krate) -> TokenStream {
 
 /// A name for each key, by which all else refers to it.
 fn label_aliases(metrics: &Metrics, krate: &Krate) -> TokenStream {
-    let alias = |Field { key, alias, .. }: &Field| {
-        let key = label_of(&fields::apart_from_variables(key), key.span(), krate);
-        quote_spanned!(Site::mixed_site()=> type #alias = #key;)
+    let alias = |Field { key, alias, .. }: &Field| match key {
+        FieldKey::Declared(key) => {
+            let key = label_of(&fields::apart_from_variables(key), key.span(), krate);
+            Some(quote_spanned!(Site::mixed_site()=> type #alias = #key;))
+        }
+        // Labels are not read by name.
+        FieldKey::AdHoc(_) => None,
     };
-    metrics.labels.iter().chain(&metrics.results).map(alias).collect()
+    metrics.labels.iter().chain(&metrics.results).filter_map(alias).collect()
 }
 
 /// The types of errors, once for all metrics that carry them.

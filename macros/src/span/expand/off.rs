@@ -33,7 +33,7 @@ pub(super) fn check(
     if callsite::is_plain(telemetry) && result.is_none() {
         return None;
     }
-    let (aliases, begin) = (fields::aliases(telemetry.options.fields()), callsite::beginning(telemetry, site));
+    let (aliases, begin) = (fields::aliases(&telemetry.options), callsite::beginning(telemetry, site));
     Some(quote_spanned!(site=> if false { #metrics #aliases #k::check(|__tc_begin| #begin); #result }))
 }
 

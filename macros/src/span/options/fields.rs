@@ -1,41 +1,72 @@
 //! `key = value` lists and expression lists.
 
-use proc_macro2::TokenTree;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, LitStr, Path, Token};
 
+use super::ad_hoc::AdHoc;
 use crate::diagnostics::{Errors, shown};
 use crate::metrics::label_twice;
 
+/// The key of a field.
+pub(crate) enum FieldKey {
+    /// By the path of its declaration.
+    Declared(Path),
+    /// By the name of the attribute.
+    AdHoc(AdHoc),
+}
+
+impl ToTokens for FieldKey {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            FieldKey::Declared(path) => path.to_tokens(tokens),
+            FieldKey::AdHoc(ad_hoc) => ad_hoc.to_tokens(tokens),
+        }
+    }
+}
+
 /// One `key = value` of `attrs`, `share` or `result`.
 pub(crate) struct Field {
-    pub(crate) key: Path,
+    pub(crate) key: FieldKey,
     pub(crate) value: Expr,
     /// What generated code calls the key: a word of our own, placed where the user named the key.
     pub(crate) alias: Ident,
 }
 
-/// Reads the inside of `attrs(...)`; a key that comes twice is a mistake. `list` tells the aliases of two lists apart.
-pub(super) fn fields(input: ParseStream, list: &str, errors: &mut Errors) -> Vec<Field> {
-    read(input, list, field, errors)
+/// Reads the inside of `attrs(...)`; a key that comes twice is a mistake.
+pub(super) fn attributes(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
+    read(input, "Attr", errors)
+}
+
+/// Reads the inside of `share(...)`.
+pub(super) fn shared(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
+    read(input, SHARE, errors)
 }
 
 /// Reads the inside of `labels(...)` of a metric.
 pub(crate) fn labels(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
-    read(input, LABELS, label, errors)
+    read(input, LABELS, errors)
 }
 
-fn read(
-    input: ParseStream,
-    list: &str,
-    field: fn(ParseStream) -> syn::Result<(Path, Expr)>,
-    errors: &mut Errors,
-) -> Vec<Field> {
-    let parsed = Punctuated::<(Path, Expr), Token![,]>::parse_terminated_with(input, field);
+/// `list` tells the aliases of two lists apart.
+fn read(input: ParseStream, list: &str, errors: &mut Errors) -> Vec<Field> {
+    let mut parsed: Vec<(FieldKey, Expr)> = Vec::new();
+    while !input.is_empty() {
+        match field(input, list, errors) {
+            Ok(field) => parsed.push(field),
+            Err(error) => {
+                errors.add(error);
+                break;
+            }
+        }
+        if !input.is_empty() && errors.keep(input.parse::<Token![,]>()).is_none() {
+            break;
+        }
+    }
     let mut fields: Vec<Field> = Vec::new();
-    for (key, value) in errors.keep(parsed).unwrap_or_default() {
+    for (key, value) in parsed {
         let name = shown(&key);
         if fields.iter().any(|known| shown(&known.key) == name) {
             errors.at(&key, twice(list, &name));
@@ -49,7 +80,7 @@ fn read(
 
 /// Reads the inside of `result(...)`, whose values are functions of the result.
 pub(super) fn results(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
-    let fields = fields(input, "Result", errors);
+    let fields = read(input, "Result", errors);
     for Field { key, value, .. } in &fields {
         if let Expr::Lit(value) = value {
             let key = shown(key);
@@ -68,17 +99,10 @@ pub(super) fn expressions(input: ParseStream, errors: &mut Errors) -> Vec<Expr> 
     errors.keep(parsed).unwrap_or_default().into_iter().collect()
 }
 
-fn field(input: ParseStream) -> syn::Result<(Path, Expr)> {
-    if input.peek(LitStr) {
-        return Err(input.error(NO_PATH));
-    }
-    let key = input.call(Path::parse_mod_style)?;
-    if input.peek(Token![.]) {
-        return Err(syn::Error::new_spanned(&key, NO_PATH));
-    }
+fn field(input: ParseStream, list: &str, errors: &mut Errors) -> syn::Result<(FieldKey, Expr)> {
+    let key = if input.peek(LitStr) { named(input, list, errors)? } else { FieldKey::Declared(declared(input)?) };
     if !input.peek(Token![=]) || input.peek2(Token![,]) {
-        let name = shown(&key);
-        return Err(syn::Error::new_spanned(&key, format_args!("key `{name}` has no value; write `{name} = value`")));
+        return Err(syn::Error::new_spanned(&key, no_value(list, &shown(&key))));
     }
     let equals: Token![=] = input.parse()?;
     if input.is_empty() {
@@ -87,15 +111,28 @@ fn field(input: ParseStream) -> syn::Result<(Path, Expr)> {
     Ok((key, input.parse()?))
 }
 
-fn label(input: ParseStream) -> syn::Result<(Path, Expr)> {
-    let ahead = input.fork();
-    match ahead.call(Path::parse_mod_style) {
-        Ok(key) if ahead.is_empty() || ahead.peek(Token![,]) => {
-            let name = shown(&key);
-            let message = format!("label `{name}` is never given a value; write `{name} = ..`");
-            Err(syn::Error::new_spanned(key, message))
-        }
-        _ => field(input),
+/// A key by its name, where that is allowed.
+fn named(input: ParseStream, list: &str, errors: &mut Errors) -> syn::Result<FieldKey> {
+    match list {
+        LABELS => Err(input.error(LABEL_BY_NAME)),
+        SHARE => Err(input.error(SHARED_BY_NAME)),
+        _ => AdHoc::parse(input, errors).map(FieldKey::AdHoc),
+    }
+}
+
+/// A key by its path.
+fn declared(input: ParseStream) -> syn::Result<Path> {
+    let key = input.call(Path::parse_mod_style)?;
+    if input.peek(Token![.]) {
+        return Err(syn::Error::new_spanned(&key, NO_PATH));
+    }
+    Ok(key)
+}
+
+fn no_value(list: &str, name: &str) -> String {
+    match list {
+        LABELS => format!("label `{name}` is never given a value; write `{name} = ..`"),
+        _ => format!("key `{name}` has no value; write `{name} = value`"),
     }
 }
 
@@ -109,11 +146,16 @@ fn twice(list: &str, name: &str) -> String {
 
 /// What tells the labels of a metric from the lists of a span.
 const LABELS: &str = "Label";
+const SHARE: &str = "Share";
 const NO_PATH: &str = "a key is named by its Rust path, as in `keys::artifact = ..`; \
     declare it with `tracecast::tc_keys!` if there is none";
+const LABEL_BY_NAME: &str = "a label is a declared key, because the compiler counts its values; \
+    declare one with `tracecast::tc_keys!` and name it by its Rust path, as in `keys::source = ..`";
+const SHARED_BY_NAME: &str = "a shared key is a declared one, because every span below has it; \
+    declare it with `tracecast::tc_keys!` and name it by its Rust path, as in `keys::session = ..`";
 
 /// Placed at the last word of the key, so that an error about the key points there.
-fn alias(key: &Path, list: &str, index: usize) -> Ident {
+fn alias(key: &FieldKey, list: &str, index: usize) -> Ident {
     let last = key.to_token_stream().into_iter().last();
     let place = last.as_ref().map_or_else(proc_macro2::Span::call_site, TokenTree::span);
     format_ident!("__Tc{list}{index}", span = place)

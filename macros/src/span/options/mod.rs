@@ -2,6 +2,7 @@
 //!
 //! Reading goes on after a mistake, so that one attribute reports all of its mistakes.
 
+mod ad_hoc;
 mod conflicts;
 mod database;
 mod fields;
@@ -11,11 +12,12 @@ mod shared;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
-use syn::{Expr, LitStr};
+use syn::{Expr, LitStr, Signature};
 
+pub(crate) use ad_hoc::AdHoc;
 pub(crate) use conflicts::is_only_of_span;
 pub(crate) use database::Database;
-pub(crate) use fields::{Field, labels};
+pub(crate) use fields::{Field, FieldKey, labels};
 pub(crate) use name::{for_function, missing};
 pub(crate) use reader::{path, read, read_function};
 pub(crate) use shared::Shared;
@@ -109,6 +111,15 @@ impl Options {
     /// All attributes, whenever they are known.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Field> {
         self.attrs.iter().chain(&self.share).chain(&self.result)
+    }
+
+    /// Takes the types of attributes that are named in place from their values, as far as tokens tell them.
+    pub(crate) fn tell_types(&mut self, signature: Option<&Signature>) {
+        for Field { key, value, .. } in self.attrs.iter_mut().chain(&mut self.result) {
+            if let FieldKey::AdHoc(ad_hoc) = key {
+                ad_hoc.tell(value, signature);
+            }
+        }
     }
 
     /// Whether anything is evaluated when the span begins.

@@ -127,8 +127,8 @@ impl Reader<'_> {
         let inside;
         syn::parenthesized!(inside in input);
         match text {
-            "attrs" => self.options.attrs = fields::fields(&inside, "Attr", self.errors),
-            "share" => self.options.share = fields::fields(&inside, "Share", self.errors),
+            "attrs" => self.options.attrs = fields::attributes(&inside, self.errors),
+            "share" => self.options.share = fields::shared(&inside, self.errors),
             "result" => self.options.result = fields::results(&inside, self.errors),
             "links" => self.options.links = fields::expressions(&inside, self.errors),
             _ => self.options.database = Some(database::database(option, &inside, self.errors)),

@@ -122,7 +122,7 @@ impl Word for Kind {
 
 impl Word for KeyKind {
     const WORDS: &'static [(&'static str, Self)] =
-        &[("label", KeyKind::Label), ("id", KeyKind::Id), ("measure", KeyKind::Measure)];
+        &[("label", KeyKind::Label), ("id", KeyKind::Id), ("measure", KeyKind::Measure), ("ad_hoc", KeyKind::AdHoc)];
 }
 
 impl Word for ValueType {
@@ -133,6 +133,12 @@ impl Word for ValueType {
         ("f64", ValueType::F64),
         ("bool", ValueType::Bool),
         ("label", ValueType::Label),
+        ("str[]", ValueType::StrArray),
+        ("u64[]", ValueType::U64Array),
+        ("i64[]", ValueType::I64Array),
+        ("f64[]", ValueType::F64Array),
+        ("bool[]", ValueType::BoolArray),
+        ("any", ValueType::Any),
     ];
 }
 

@@ -69,7 +69,7 @@ fn labels() {
     check("labels(keys::a, keys::b = 1)", &["label `keys::a` is never given a value"]);
     check("labels(keys::a = 1, keys::a = 2)", &["label `keys::a` stands twice; remove one of them"]);
     check("labels(keys::a = 1, keys::a = |r| r)", &["label `keys::a` stands twice; remove one of them"]);
-    check("labels(\"a\" = 1)", &["a key is named by its Rust path"]);
+    check("labels(\"a\" = 1)", &["a label is a declared key, because the compiler counts its values"]);
     check("labels(keys::a = )", &["expected an expression"]);
     check(
         "labels(a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, g = 1, h = 1, k::i = 1)",

@@ -19,7 +19,7 @@ fn check(place: Place, text: &str, expected: &[&str]) {
 fn everything_at_once() {
     check(
         Place::Function,
-        r#""A/B", kind = client, attrs(keys::a = &x.y, k::b = f::<A, B>(1, 2),), result(k::c = |r| r.len()), parent = ctx,
+        r#""A/B", kind = client, attrs(keys::a = &x.y, k::b = f::<A, B>(1, 2), "a.b" = c, "a.c": [str] = d,), result(k::c = |r| r.len()), parent = ctx,
            links(a, b), share(k::d = 1), future, no_message, needs_parent, heartbeat = "30s", crate = a::b"#,
         &[],
     );
@@ -74,7 +74,12 @@ fn bad_values() {
     check(Place::Function, "attrs", &["`attrs` takes a list"]);
     check(Place::Function, "future = true", &["`future` takes no value"]);
     check(Place::Function, "attrs(k::a)", &["key `k::a` has no value"]);
-    check(Place::Function, "attrs(\"tc.a\" = 1)", &["a key is named by its Rust path"]);
+    check(Place::Function, "attrs(\"Tc.A\" = 1)", &["key name `Tc.A` is not lower-case words"]);
+    check(Place::Function, "attrs(\"tc.a\": String = 1)", &["an attribute cannot be of type `String`"]);
+    check(Place::Function, "attrs(\"tc.a\")", &["key `\"tc.a\"` has no value; write `\"tc.a\" = value`"]);
+    check(Place::Function, "attrs(\"tc.a\" = 1, \"tc.a\" = 2)", &["key `\"tc.a\"` is given twice"]);
+    check(Place::Function, "result(\"tc.a\" = 1)", &["`result` takes a closure"]);
+    check(Place::Function, "share(\"tc.a\" = 1)", &["a shared key is a declared one"]);
     check(Place::Function, "attrs(tc.a = 1)", &["a key is named by its Rust path"]);
     check(Place::Function, "result(k::a = 1)", &["`result` takes a closure"]);
     check(Place::Function, "heartbeat = 30", &["expected a time"]);

@@ -92,9 +92,12 @@ impl Site {
     /// Runs `f` with the attributes that are fields.
     pub(super) fn with_values<R>(&self, attributes: &[Attribute], f: impl FnOnce(&ValueSet<'_>) -> R) -> R {
         let fields = self.metadata().fields();
+        let lists: Vec<String> = attributes.iter().map(|attribute| list(&attribute.value)).collect();
+        let lists: Vec<&str> = lists.iter().map(String::as_str).collect();
         let found: Vec<(Field, &dyn Value)> = attributes
             .iter()
-            .filter_map(|attribute| Some((fields.field(&*attribute.key)?, value(&attribute.value)?)))
+            .zip(&lists)
+            .filter_map(|(attribute, list)| Some((fields.field(&*attribute.key)?, value(&attribute.value, list))))
             .collect();
         let Some((first, _)) = found.first() else { return f(&fields.value_set(&[])) };
         // As many as there may be: the number is a part of the type. The rest has no value.
@@ -104,17 +107,26 @@ impl Site {
     }
 }
 
-fn value(value: &OwnedValue) -> Option<&dyn Value> {
-    Some(match value {
+/// `tracing` has no lists, so they are texts there. Empty for other values.
+fn list(value: &OwnedValue) -> String {
+    match value {
+        OwnedValue::StrArray(_) | OwnedValue::I64Array(_) | OwnedValue::F64Array(_) | OwnedValue::BoolArray(_) => {
+            value.to_string()
+        }
+        _ => String::new(),
+    }
+}
+
+fn value<'a>(value: &'a OwnedValue, list: &'a &'a str) -> &'a dyn Value {
+    match value {
         OwnedValue::Bool(value) => value,
         OwnedValue::I64(value) => value,
         OwnedValue::U64(value) => value,
         OwnedValue::F64(value) => value,
         OwnedValue::Str(Cow::Borrowed(value)) => value,
         OwnedValue::Str(Cow::Owned(value)) => value,
-        // Lists, which `tracing` does not have.
-        _ => return None,
-    })
+        _ => list,
+    }
 }
 
 impl TracingCallsite for Site {

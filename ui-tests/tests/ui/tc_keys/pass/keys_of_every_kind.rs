@@ -21,6 +21,22 @@ pub mod keys {
         pub id session: str = "tc.session.id" { baggage };
         /// How many.
         pub measure count: i64 = "tc.count";
+        /// Where it stops.
+        pub id stops: [str] = "tc.stops";
+        /// The same, as Rust writes a list of texts.
+        pub id names: [&str] = "http.request.header.x-name";
+        /// Its shape.
+        pub id shape: [u64] = "tc.shape";
+        /// What came out.
+        pub id codes: [i64] = "tc.codes";
+        /// What was there.
+        pub id hits: [bool] = "tc.hits";
+        /// How large all are.
+        pub measure sizes: [u64] = "tc.sizes";
+        /// By how much all differ.
+        pub measure changes: [i64] = "tc.changes";
+        /// How full all are.
+        pub measure ratios: [f64] = "tc.ratios";
         /// How full.
         #[deprecated]
         pub measure ratio: f64 = "tc.ratio";
@@ -35,6 +51,24 @@ fn load(tenant: &str) -> usize {
     tenant.len()
 }
 
+#[tc_span(
+    "StoreDaemon/List",
+    attrs(
+        keys::stops = names,
+        keys::names = [names[0].as_str(), "x"],
+        keys::shape = &[1_usize, 2],
+        keys::codes = vec![-1_i32],
+        keys::hits = Some([true]),
+        keys::sizes = [1, 2],
+        keys::changes = None::<Vec<i64>>,
+    ),
+    result(keys::ratios = |ratios| ratios)
+)]
+fn list(names: &[String]) -> Vec<f32> {
+    names.iter().map(|_| 0.5).collect()
+}
+
 pub(crate) fn main() {
     load("gold");
+    list(&["a".to_owned()]);
 }

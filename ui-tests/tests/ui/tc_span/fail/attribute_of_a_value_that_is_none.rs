@@ -1,6 +1,8 @@
 use tracecast::tc_span;
 
-#[tc_span("StoreDaemon/Load", attrs("tc.artifact.id" = id))]
+struct Artifact<'a>(&'a str);
+
+#[tc_span("StoreDaemon/Load", attrs("tc.artifact" = Artifact(id)))]
 fn load(id: &str) -> usize {
     id.len()
 }

@@ -1,0 +1,5 @@
+tracecast::tc_keys! {
+    pub label sources: [SourceType] = "tc.source.types";
+}
+
+fn main() {}
