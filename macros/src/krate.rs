@@ -38,6 +38,11 @@ impl Krate {
         }
     }
 
+    /// Whether there is nothing to report.
+    pub(crate) fn is_found(&self) -> bool {
+        self.origin != Origin::Nowhere
+    }
+
     /// Whether what is being compiled is the runtime crate itself.
     pub(crate) fn is_being_compiled() -> bool {
         std::env::var_os("CARGO_CRATE_NAME").is_some_and(|name| name == "tracecast")

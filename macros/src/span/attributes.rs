@@ -41,7 +41,7 @@ const LINTS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 pub(crate) fn demand_async(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|attr| {
         let first = attr.path().segments.first();
-        !first.is_some_and(|first| BUILT_IN.iter().any(|name| first.ident == name)) && !is_last(attr, "tc_metric")
+        !first.is_some_and(|first| BUILT_IN.contains(&&*first.ident.to_string())) && !is_last(attr, "tc_metric")
     })
 }
 

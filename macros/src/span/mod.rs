@@ -3,6 +3,7 @@
 mod arguments;
 mod attributes;
 mod body;
+mod common;
 mod expand;
 mod impl_block;
 mod item;
@@ -28,6 +29,9 @@ use crate::krate::Krate;
 
 /// The attribute `#[tc_span(args)]` on `item`.
 pub(crate) fn attribute(args: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some(expanded) = common::expand(&args, &item) {
+        return expanded;
+    }
     if attributes::is_reported(&args) {
         return item;
     }

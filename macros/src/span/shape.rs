@@ -79,13 +79,16 @@ impl Shape {
 /// Whether a value of this type surely is no `Result`, so that nobody needs to look at it.
 pub(crate) fn never_result(ty: &Type) -> bool {
     match peel(ty) {
-        Type::Path(path) => {
-            path.path.segments.last().is_some_and(|last| NEVER_RESULT.iter().any(|name| last.ident == name))
-        }
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| is_never_result(&last.ident.to_string())),
         Type::Never(_) | Type::Tuple(_) | Type::Reference(_) | Type::Array(_) | Type::Slice(_) | Type::FnPtr(_) => true,
         Type::Ptr(_) | Type::ImplTrait(_) | Type::TraitObject(_) => true,
         _ => false,
     }
+}
+
+/// The same of the last word of a path.
+pub(crate) fn is_never_result(word: &str) -> bool {
+    NEVER_RESULT.contains(&word)
 }
 
 /// Whether a type by this name may be a future or a stream without looking like one: an alias, or an associated type.
@@ -146,11 +149,16 @@ fn could_be_label(ty: &Type) -> bool {
 pub(crate) fn never_drops(ty: &Type) -> bool {
     match peel(ty) {
         Type::Reference(_) | Type::Ptr(_) | Type::FnPtr(_) => true,
-        Type::Path(path) => path.path.get_ident().is_some_and(|name| COPY.iter().any(|copy| name == copy)),
+        Type::Path(path) => path.path.get_ident().is_some_and(|name| is_copy(&name.to_string())),
         Type::Tuple(tuple) => tuple.elems.iter().all(never_drops),
         Type::Array(array) => never_drops(&array.elem),
         _ => false,
     }
+}
+
+/// Whether a type by this name is `Copy`.
+pub(crate) fn is_copy(name: &str) -> bool {
+    COPY.contains(&name)
 }
 
 /// Whether the type is spelled like a `Result`.

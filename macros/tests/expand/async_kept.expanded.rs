@@ -4,6 +4,7 @@ async fn works() -> Result<(), StoreError> {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
         ::tracecast::__private::callsite("Store/Test\nstore\n1.2.3", 10u16);
     }
+    use ::tracecast::__private::Otherwise as _;
     ::tracecast::__private::wrap(
             &__TC_CALLSITE,
             async move {
@@ -14,7 +15,11 @@ async fn works() -> Result<(), StoreError> {
                 }
                 run().await
             },
-            ::tracecast::__private::Tag::<Result<(), StoreError>>::NEW.observer(),
+            (
+                ::tracecast::__private::Tag::<Result<(), StoreError>>::ERRORS,
+                ::tracecast::__private::Tag::<Result<(), StoreError>>::TYPES,
+                ::tracecast::__private::Tag::<Result<(), StoreError>>::MESSAGES,
+            ),
         )
         .await
 }

@@ -13,6 +13,7 @@ fn put(
         ::tracecast::__private::callsite("Store/Put\nstore\n1.2.3", 9u16).keys(& [<
         __TcAttr0 as ::tracecast::__private::Key > ::META]);
     }
+    use ::tracecast::__private::Otherwise as _;
     ::tracecast::__private::Instrumented::wrap(
         ::tracecast::__private::begin(
             &__TC_CALLSITE,
@@ -43,6 +44,10 @@ fn put(
                 Ok(a)
             }
         },
-        ::tracecast::__private::Tag::<Result<u8, StoreError>>::NEW.type_observer(),
+        (
+            ::tracecast::__private::Tag::<Result<u8, StoreError>>::ERRORS,
+            ::tracecast::__private::Tag::<Result<u8, StoreError>>::TYPES,
+            ::tracecast::__private::Unwanted,
+        ),
     )
 }

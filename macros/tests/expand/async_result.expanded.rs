@@ -17,6 +17,7 @@ where
         __TcAttr0 as ::tracecast::__private::Key > ::META, < __TcShare0 as
         ::tracecast::__private::Key > ::META]);
     }
+    use ::tracecast::__private::Otherwise as _;
     ::tracecast::__private::Instrumented::wrap(
         ::tracecast::__private::begin(
             &__TC_CALLSITE,
@@ -43,6 +44,10 @@ where
             }
             self.fetch(request).await
         },
-        ::tracecast::__private::Tag::<Result<Replica, StoreError>>::NEW.observer(),
+        (
+            ::tracecast::__private::Tag::<Result<Replica, StoreError>>::ERRORS,
+            ::tracecast::__private::Tag::<Result<Replica, StoreError>>::TYPES,
+            ::tracecast::__private::Tag::<Result<Replica, StoreError>>::MESSAGES,
+        ),
     )
 }

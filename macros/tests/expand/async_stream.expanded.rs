@@ -14,9 +14,14 @@ fn watch(
         ),
         async move { self.subscribe().await },
         |__tc_result: &Result<Event, StoreError>, __tc_seen| {
+            use ::tracecast::__private::Otherwise as _;
             __tc_seen
                 .by(
-                    ::tracecast::__private::Tag::of(__tc_result).observer(),
+                    (
+                        ::tracecast::__private::Tag::of(__tc_result).errors(),
+                        ::tracecast::__private::Tag::of(__tc_result).types(),
+                        ::tracecast::__private::Tag::of(__tc_result).messages(),
+                    ),
                     __tc_result,
                 );
         },

@@ -18,9 +18,14 @@ fn load<'a>(
                 __tc_span.made(),
                 async move { self.fetch(id).await },
                 |__tc_result: &Result<Replica, StoreError>, __tc_seen| {
+                    use ::tracecast::__private::Otherwise as _;
                     __tc_seen
                         .by(
-                            ::tracecast::__private::Tag::of(__tc_result).observer(),
+                            (
+                                ::tracecast::__private::Tag::of(__tc_result).errors(),
+                                ::tracecast::__private::Tag::of(__tc_result).types(),
+                                ::tracecast::__private::Tag::of(__tc_result).messages(),
+                            ),
                             __tc_result,
                         );
                 },

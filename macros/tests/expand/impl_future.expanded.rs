@@ -13,8 +13,16 @@ fn call(&self) -> impl Future<Output = Result<u8, StoreError>> + use<> {
         __tc_span.made(),
         __tc_made,
         |__tc_result: &Result<u8, StoreError>, __tc_seen| {
+            use telemetry::__private::Otherwise as _;
             __tc_seen
-                .by(telemetry::__private::Tag::of(__tc_result).observer(), __tc_result);
+                .by(
+                    (
+                        telemetry::__private::Tag::of(__tc_result).errors(),
+                        telemetry::__private::Tag::of(__tc_result).types(),
+                        telemetry::__private::Tag::of(__tc_result).messages(),
+                    ),
+                    __tc_result,
+                );
         },
     )
 }

@@ -45,6 +45,7 @@ fn load(request: Request, device: u32) -> impl ::core::future::Future<Output = L
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
         ::tracecast::__private::callsite("\nstore\n1.2.3", 0u16).meter(& __TC_METER);
     }
+    use ::tracecast::__private::Otherwise as _;
     ::tracecast::__private::Instrumented::wrap(
         ::tracecast::__private::begin(
             ::tracecast::__private::Metered(&__TC_CALLSITE),
@@ -66,6 +67,10 @@ fn load(request: Request, device: u32) -> impl ::core::future::Future<Output = L
             }
             fetch(request, device).await
         },
-        ::tracecast::__private::Tag::<Loaded>::NEW.observer(),
+        (
+            ::tracecast::__private::Tag::<Loaded>::ERRORS,
+            ::tracecast::__private::Tag::<Loaded>::TYPES,
+            ::tracecast::__private::Tag::<Loaded>::MESSAGES,
+        ),
     )
 }

@@ -75,9 +75,14 @@ fn tokens(model: Model) -> impl Stream<Item = Result<Token, ModelError>> {
             yield 1;
         },
         |__tc_result: &Result<Token, ModelError>, __tc_seen| {
+            use ::tracecast::__private::Otherwise as _;
             __tc_seen
                 .by(
-                    ::tracecast::__private::Tag::of(__tc_result).observer(),
+                    (
+                        ::tracecast::__private::Tag::of(__tc_result).errors(),
+                        ::tracecast::__private::Tag::of(__tc_result).types(),
+                        ::tracecast::__private::Tag::of(__tc_result).messages(),
+                    ),
                     __tc_result,
                 );
         },

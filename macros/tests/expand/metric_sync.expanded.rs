@@ -1,4 +1,5 @@
 fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
+    use ::tracecast::__private::Otherwise as _;
     type __TcLabel0 = ::tracecast::__private::LabelOf<keys::source>;
     type __TcLabel1 = ::tracecast::__private::LabelOf<keys::tier>;
     const __TC_ERROR_TYPES: &[&::core::primitive::str] = {
@@ -76,8 +77,13 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
             }
         },
         (
-            ::tracecast::__private::Tag::<Result<Replica, StoreError>>::NEW.observer(),
+            (
+                ::tracecast::__private::Tag::<Result<Replica, StoreError>>::ERRORS,
+                ::tracecast::__private::Tag::<Result<Replica, StoreError>>::TYPES,
+                ::tracecast::__private::Tag::<Result<Replica, StoreError>>::MESSAGES,
+            ),
             ::tracecast::__private::Tag::<Result<Replica, StoreError>>::NEW
+                .given()
                 .labels(|__tc_value, __tc_target| {
                     #[allow(
                         clippy::redundant_closure,

@@ -16,9 +16,14 @@ fn call(&mut self, request: Request) -> Self::Future {
         __tc_span.made(),
         __tc_made,
         |__tc_result, __tc_seen| {
+            use ::tracecast::__private::Otherwise as _;
             __tc_seen
                 .by(
-                    ::tracecast::__private::Tag::of(__tc_result).observer(),
+                    (
+                        ::tracecast::__private::Tag::of(__tc_result).errors(),
+                        ::tracecast::__private::Tag::of(__tc_result).types(),
+                        ::tracecast::__private::Tag::of(__tc_result).messages(),
+                    ),
                     __tc_result,
                 );
         },

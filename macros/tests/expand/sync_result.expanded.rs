@@ -1,4 +1,5 @@
 fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
+    use ::tracecast::__private::Otherwise as _;
     type __TcAttr0 = keys::artifact;
     type __TcAttr1 = keys::source;
     type __TcResult0 = keys::bytes;
@@ -24,8 +25,13 @@ fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
             }
         },
         (
-            ::tracecast::__private::Tag::<Result<Vec<u8>, StoreError>>::NEW.observer(),
+            (
+                ::tracecast::__private::Tag::<Result<Vec<u8>, StoreError>>::ERRORS,
+                ::tracecast::__private::Tag::<Result<Vec<u8>, StoreError>>::TYPES,
+                ::tracecast::__private::Tag::<Result<Vec<u8>, StoreError>>::MESSAGES,
+            ),
             ::tracecast::__private::Tag::<Result<Vec<u8>, StoreError>>::NEW
+                .given()
                 .attributes(|__tc_value, __tc_target| {
                     #[allow(
                         clippy::redundant_closure,

@@ -1,7 +1,7 @@
 //! Functions that return a future or a stream without saying so: behind an alias, or as an associated type.
 //!
-//! `Tag::<R>::NEW.covered(observer)` is found through `Deref`, as `observer` is: a boxed future or stream takes over the span of its
-//! call, any other future is refused, and all else is left as it is.
+//! `Covered(Tag::<R>::COVER, Tag::<R>::FUTURE, observer)` has a boxed future or stream take over the span of its call, refuses any other
+//! future, and leaves all else as it is.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,96 +9,95 @@ use std::pin::Pin;
 use futures_core::Stream;
 
 use crate::trace::metrics::Metrics;
-use crate::trace::observe::{Level, Observe, Tag};
+use crate::trace::observe::{Observe, Tag};
 use crate::trace::span::{Call, Returned};
 use crate::trace::stream::{Rewrap, RewrapStream};
 
-/// Has a boxed future or stream take over what its call carries; the observer sees what it gives.
-pub struct Covering<O>(O);
+/// What a call returns, by the constants of its type, and what observes it, or the output or items of what is covered.
+pub struct Covered<C, F, O>(pub C, pub F, pub O);
 
-impl<F: Rewrap, O: Observe<F::Output> + Send + Sync + 'static> Returned<F> for Covering<O> {
+/// The constant of a boxed future.
+pub struct BoxedFuture;
+
+/// The constant of a boxed stream.
+pub struct BoxedStream;
+
+/// The constant of a future.
+pub struct AnyFuture;
+
+impl<R: Rewrap, F, O: Observe<R::Output> + Send + Sync + 'static> Returned<R> for Covered<BoxedFuture, F, O> {
     #[inline]
-    fn end_call<M: Metrics>(self, call: Call<M>, result: F) -> F {
-        result.rewrap(call.carry(), self.0)
+    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+        result.rewrap(call.carry(), self.2)
     }
 }
 
-/// The same for streams.
-pub struct CoveringStream<O>(O);
-
-impl<S: RewrapStream, O: Observe<S::Item> + Send + Sync + 'static> Returned<S> for CoveringStream<O> {
+impl<R: RewrapStream, F, O: Observe<R::Item> + Send + Sync + 'static> Returned<R> for Covered<BoxedStream, F, O> {
     #[inline]
-    fn end_call<M: Metrics>(self, call: Call<M>, result: S) -> S {
-        result.rewrap(call.carry(), self.0)
+    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+        result.rewrap(call.carry(), self.2)
     }
+}
+
+/// No future.
+impl<R, O: Observe<R>> Returned<R> for Covered<(), (), O> {
+    #[inline(always)]
+    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+        call.end(&result, &self.2);
+        result
+    }
+}
+
+/// Any other future: an error, because the span would end before the work begins.
+impl<R: CoveredByItself, O: Observe<R>> Returned<R> for Covered<(), AnyFuture, O> {
+    #[inline(always)]
+    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+        call.end(&result, &self.2);
+        result
+    }
+}
+
+impl<R: Future> Tag<R> {
+    /// It is a future.
+    pub const FUTURE: AnyFuture = AnyFuture;
+}
+
+/// A boxed future or stream.
+pub trait Boxed {
+    /// Which of them.
+    type Kind;
+    /// The constant of this kind.
+    const KIND: Self::Kind;
+    /// What it gives.
+    type Given;
 }
 
 macro_rules! boxed {
     ($($($auto:ident)*),+) => {$(
-        /// A boxed future, by whatever name the signature calls it.
-        impl<'a, T> Tag<Pin<Box<dyn Future<Output = T> $(+ $auto)* + 'a>>> {
-            /// The tag of what a result gives in the end: for a future, of its output.
-            #[inline(always)]
-            pub fn given(&self) -> Tag<T> {
-                Tag::NEW
-            }
-
-            /// Has the span cover all of it.
-            #[inline(always)]
-            pub fn covered<O>(&self, observer: O) -> Covering<O> {
-                Covering(observer)
-            }
+        impl<'a, T> Boxed for Pin<Box<dyn Future<Output = T> $(+ $auto)* + 'a>> {
+            type Kind = BoxedFuture;
+            const KIND: BoxedFuture = BoxedFuture;
+            type Given = T;
         }
 
-        /// A boxed stream.
-        impl<'a, T> Tag<Pin<Box<dyn Stream<Item = T> $(+ $auto)* + 'a>>> {
-            /// The tag of its items.
-            #[inline(always)]
-            pub fn given(&self) -> Tag<T> {
-                Tag::NEW
-            }
-
-            /// Has the span cover all of it.
-            #[inline(always)]
-            pub fn covered<O>(&self, observer: O) -> CoveringStream<O> {
-                CoveringStream(observer)
-            }
+        impl<'a, T> Boxed for Pin<Box<dyn Stream<Item = T> $(+ $auto)* + 'a>> {
+            type Kind = BoxedStream;
+            const KIND: BoxedStream = BoxedStream;
+            type Given = T;
         }
     )+};
 }
 
 boxed!(, Send, Send Sync);
 
-/// Any other future: an error.
-impl<R: Future> Level<R, 0> {
-    /// Its own tag.
+impl<R: Boxed> Tag<R> {
+    /// The span covers all of it.
+    pub const COVER: R::Kind = R::KIND;
+
+    /// The tag of its output or items.
     #[inline(always)]
-    pub fn given(&self) -> Tag<R> {
+    pub fn given(&self) -> Tag<R::Given> {
         Tag::NEW
-    }
-
-    /// Refuses it: the span would end before the work begins.
-    #[inline(always)]
-    pub fn covered<O>(&self, observer: O) -> O
-    where
-        R: CoveredByItself,
-    {
-        observer
-    }
-}
-
-/// Anything that is no future.
-impl<R> Level<R, 1> {
-    /// Its own tag.
-    #[inline(always)]
-    pub fn given(&self) -> Tag<R> {
-        Tag::NEW
-    }
-
-    /// Leaves it as it is.
-    #[inline(always)]
-    pub fn covered<O>(&self, observer: O) -> O {
-        observer
     }
 }
 

@@ -6,16 +6,28 @@ use std::io;
 
 #[cfg(feature = "tonic")]
 use crate::base::grpc;
+use crate::trace::error::TcError;
 
-/// An error type that tells its `error.type` at run time, from a set that is not closed: no metric is labelled with it.
-///
-/// Types of your own derive [`TcError`](crate::TcError) instead, which makes `error.type` a label of metrics too.
+/// An error that tells its `error.type`: one that derives [`TcError`], or one of another crate, whose types are no closed set, so that
+/// no metric is labelled with them.
 pub trait KnownError {
     /// `error.type`.
     fn known_type(&self) -> &'static str;
 
-    /// `error.message`.
-    fn message(&self) -> impl fmt::Display;
+    /// `error.message`, if it is not what the error shows.
+    fn message(&self) -> Option<impl fmt::Display>;
+}
+
+impl<E: TcError> KnownError for E {
+    #[inline]
+    fn known_type(&self) -> &'static str {
+        self.error_type()
+    }
+
+    #[inline]
+    fn message(&self) -> Option<impl fmt::Display> {
+        None::<&str>
+    }
 }
 
 impl KnownError for io::Error {
@@ -23,8 +35,8 @@ impl KnownError for io::Error {
         kind_name(self.kind())
     }
 
-    fn message(&self) -> impl fmt::Display {
-        self
+    fn message(&self) -> Option<impl fmt::Display> {
+        Some(self)
     }
 }
 
@@ -35,8 +47,8 @@ macro_rules! boxed {
                 type_of_chain(&**self).unwrap_or("Box<dyn Error>")
             }
 
-            fn message(&self) -> impl fmt::Display {
-                Chain(&**self)
+            fn message(&self) -> Option<impl fmt::Display> {
+                Some(Chain(&**self))
             }
         }
     )+};
@@ -51,9 +63,9 @@ impl KnownError for anyhow::Error {
         type_of_chain(error).unwrap_or("anyhow::Error")
     }
 
-    fn message(&self) -> impl fmt::Display {
+    fn message(&self) -> Option<impl fmt::Display> {
         let error: &(dyn Error + Send + Sync + 'static) = self.as_ref();
-        Chain(error)
+        Some(Chain(error))
     }
 }
 
@@ -64,14 +76,14 @@ impl<T> KnownError for (http::StatusCode, T) {
         status_text(self.0.as_u16())
     }
 
-    fn message(&self) -> impl fmt::Display {
-        self.0
+    fn message(&self) -> Option<impl fmt::Display> {
+        Some(self.0)
     }
 }
 
 /// gRPC's statuses are a closed set.
 #[cfg(feature = "tonic")]
-impl crate::trace::error::TcError for tonic::Status {
+impl TcError for tonic::Status {
     const TYPES: &'static [&'static str] = &grpc::CODES;
 
     fn error_type(&self) -> &'static str {

@@ -1,15 +1,19 @@
 //! What a result says about its call, told by its type, whatever that is called in the source.
 //!
-//! `Tag::<R>::NEW.observer()` is found through `Deref`: a tag has one level per case, from the most special to the most
-//! general, and each level has a method of this name. So generated code needs no trait in scope and no closure.
+//! `(Tag::<R>::ERRORS, Tag::<R>::TYPES, Tag::<R>::MESSAGES)` observes an `R`: each constant is inherent where it says something, else
+//! that of the trait `Otherwise`. Paths are used and not methods that are found through `Deref`, because the compiler
+//! resolves them several times faster.
 
 use std::any::type_name;
 use std::fmt::Display;
+use std::future::Future;
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::pin::Pin;
+
+use futures_core::Stream;
 
 use crate::declare::meter::ResultLabels;
-use crate::trace::error::{ErrorInfo, TcError};
+use crate::trace::error::ErrorInfo;
 use crate::trace::known_error::KnownError;
 use crate::trace::span::End;
 
@@ -79,11 +83,9 @@ pub struct Verdict {
     pub(crate) labels: ResultLabels,
 }
 
-/// The type of a result.
+/// The type of a result. What is known of it are associated constants: those of the `impl` blocks of [`Tag`] that apply, else those of
+/// [`Otherwise`], because the compiler prefers what is inherent. Each constant has a type of its own.
 pub struct Tag<R>(PhantomData<fn(&R)>);
-
-/// A tag from which some cases were taken off.
-pub struct Level<R, const LEVEL: u8>(PhantomData<fn(&R)>);
 
 impl<R> Tag<R> {
     /// The tag of this type.
@@ -101,96 +103,190 @@ impl<R> Tag<R> {
     }
 }
 
-impl<R> Deref for Tag<R> {
-    type Target = Level<R, 0>;
+/// What holds of a type if nothing more special does.
+pub trait Otherwise<R>: Sized {
+    /// It is no `Result`.
+    const ERRORS: () = ();
+    /// Its errors have only the name of their type.
+    const TYPES: () = ();
+    /// Its errors have no message.
+    const MESSAGES: () = ();
+    /// It is no boxed future or stream.
+    const COVER: () = ();
+    /// It is no future.
+    const FUTURE: () = ();
 
+    /// [`ERRORS`](Self::ERRORS) of a type without a name.
     #[inline(always)]
-    fn deref(&self) -> &Level<R, 0> {
-        &Level(PhantomData)
+    fn errors(&self) {}
+
+    /// [`TYPES`](Self::TYPES) of a type without a name.
+    #[inline(always)]
+    fn types(&self) {}
+
+    /// [`MESSAGES`](Self::MESSAGES) of a type without a name.
+    #[inline(always)]
+    fn messages(&self) {}
+
+    /// The tag of what a result gives in the end: its own.
+    #[inline(always)]
+    fn given(&self) -> Tag<R> {
+        Tag::NEW
+    }
+
+    /// Makes attributes of the value.
+    #[inline(always)]
+    fn attributes<F: Fn(&R, &mut End)>(&self, attributes: F) -> Attributes<Itself, F> {
+        Attributes(attributes, PhantomData)
+    }
+
+    /// Makes labels of the value.
+    #[inline(always)]
+    fn labels<F: Fn(&R, &mut ResultLabels)>(&self, labels: F) -> LabelValues<Itself, F> {
+        LabelValues(labels, PhantomData)
+    }
+
+    /// Refuses a closure where there are no errors.
+    fn err_if<O, F>(&self, observer: O, _: F) -> O
+    where
+        R: IsResult,
+    {
+        observer
     }
 }
 
-/// Observes the errors of one level, with their messages or without.
-pub struct Errors<const LEVEL: u8, const MESSAGE: bool>;
+impl<R> Otherwise<R> for Tag<R> {}
 
-macro_rules! level {
-    ($(#[$doc:meta])* $level:literal [$($bound:tt)*] |$error:ident| $type:expr, $message:expr, next: $next:literal) => {
-        impl<R> Deref for Level<R, $level> {
-            type Target = Level<R, $next>;
+/// The constant of a `Result`, or of a boxed future or stream that gives one.
+pub struct Errors;
 
-            #[inline(always)]
-            fn deref(&self) -> &Level<R, $next> {
-                &Level(PhantomData)
-            }
-        }
+/// The constant of those whose error tells its type.
+pub struct Typed;
 
-        $(#[$doc])*
-        impl<T, E $($bound)*> Level<Result<T, E>, $level> {
-            /// Observes errors.
-            #[inline(always)]
-            pub fn observer(&self) -> Errors<$level, true> {
-                Errors
-            }
+/// The constant of those whose error can be shown.
+pub struct Shown;
 
-            /// Observes errors, of which only the type is recorded.
-            #[inline(always)]
-            pub fn type_observer(&self) -> Errors<$level, false> {
-                Errors
-            }
-        }
+/// Stands for [`Shown`] where messages are not wanted.
+pub struct Unwanted;
 
-        impl<T, E $($bound)*, const MESSAGE: bool> Observe<Result<T, E>> for Errors<$level, MESSAGE> {
-            #[inline]
-            fn observe(&self, result: &Result<T, E>, seen: &mut Seen<'_>) {
-                if let Err($error) = result {
-                    // In one statement: some messages live no longer.
-                    seen.fail(&ErrorInfo { error_type: $type, message: shown(MESSAGE, $message) });
-                }
-            }
-        }
-    };
+/// A `Result`, or a boxed future or stream that gives one.
+pub trait Fallible {
+    /// The type of its errors.
+    type Error;
 }
 
-level!(
-    /// A `Result` whose error has derived types and can be shown.
-    0 [: TcError + Display] |error| error.error_type(), Some(error), next: 1
-);
-level!(
-    /// A `Result` whose error has derived types.
-    1 [: TcError] |error| error.error_type(), None, next: 2
-);
-level!(
-    /// A `Result` whose error tells its type at run time.
-    2 [: KnownError] |error| error.known_type(), Some(&error.message()), next: 3
-);
-level!(
-    /// A `Result` whose error can be shown.
-    3 [: Display] |error| type_name_of(error), Some(error), next: 4
-);
-level!(
-    /// Any `Result`.
-    4 [] |error| type_name_of(error), None, next: 5
-);
-
-/// The message, if it is to be recorded.
-fn shown(is_wanted: bool, message: Option<&dyn Display>) -> Option<&dyn Display> {
-    message.filter(|_| is_wanted)
+impl<T, E> Fallible for Result<T, E> {
+    type Error = E;
 }
 
-/// The name of an error's type.
-fn type_name_of<E>(_: &E) -> &'static str {
-    type_name::<E>()
+macro_rules! fallible {
+    ($($($auto:ident)*),+) => {$(
+        impl<'a, T, E> Fallible for Pin<Box<dyn Future<Output = Result<T, E>> $(+ $auto)* + 'a>> {
+            type Error = E;
+        }
+
+        impl<'a, T, E> Fallible for Pin<Box<dyn Stream<Item = Result<T, E>> $(+ $auto)* + 'a>> {
+            type Error = E;
+        }
+    )+};
 }
 
-/// Anything else: no error.
-impl<R> Level<R, 5> {
-    /// Observes nothing.
+fallible!(, Send, Send Sync);
+
+// By a trait and not for each type: the compiler looks at every `impl` block of `Tag` that has a constant of this name.
+impl<R: Fallible> Tag<R> {
+    /// It may be an error.
+    pub const ERRORS: Errors = Errors;
+
+    /// The same for a type without a name.
     #[inline(always)]
-    pub fn observer(&self) {}
+    pub fn errors(&self) -> Errors {
+        Errors
+    }
+}
 
-    /// Observes nothing.
+impl<R: Fallible<Error: KnownError>> Tag<R> {
+    /// Its errors tell their type.
+    pub const TYPES: Typed = Typed;
+
+    /// The same for a type without a name.
     #[inline(always)]
-    pub fn type_observer(&self) {}
+    pub fn types(&self) -> Typed {
+        Typed
+    }
+}
+
+impl<R: Fallible<Error: Display>> Tag<R> {
+    /// Its errors can be shown.
+    pub const MESSAGES: Shown = Shown;
+
+    /// The same for a type without a name.
+    #[inline(always)]
+    pub fn messages(&self) -> Shown {
+        Shown
+    }
+}
+
+/// Observes errors by the three constants of a type.
+impl<T, E, A: ErrorTypes<E>, B: Messages<E>> Observe<Result<T, E>> for (Errors, A, B) {
+    #[inline]
+    fn observe(&self, result: &Result<T, E>, seen: &mut Seen<'_>) {
+        if let Err(error) = result {
+            A::fail::<B>(error, seen);
+        }
+    }
+}
+
+/// There are no errors.
+impl<R, A, B> Observe<R> for ((), A, B) {
+    #[inline(always)]
+    fn observe(&self, _: &R, _: &mut Seen<'_>) {}
+}
+
+/// Reports an error by its type.
+pub trait ErrorTypes<E> {
+    /// Reports it with its message.
+    fn fail<B: Messages<E>>(error: &E, seen: &mut Seen<'_>);
+}
+
+impl<E: KnownError> ErrorTypes<E> for Typed {
+    #[inline]
+    fn fail<B: Messages<E>>(error: &E, seen: &mut Seen<'_>) {
+        let own = if B::WANTED { error.message() } else { None };
+        let message = own.as_ref().map(|own| own as &dyn Display).or_else(|| B::of(error));
+        seen.fail(&ErrorInfo { error_type: error.known_type(), message });
+    }
+}
+
+impl<E> ErrorTypes<E> for () {
+    #[inline]
+    fn fail<B: Messages<E>>(error: &E, seen: &mut Seen<'_>) {
+        seen.fail(&ErrorInfo { error_type: type_name::<E>(), message: B::of(error) });
+    }
+}
+
+/// The message of an error.
+pub trait Messages<E> {
+    /// Whether it is to be recorded.
+    const WANTED: bool = true;
+
+    /// The message, if there is one.
+    fn of(_: &E) -> Option<&dyn Display> {
+        None
+    }
+}
+
+impl<E: Display> Messages<E> for Shown {
+    #[inline]
+    fn of(error: &E) -> Option<&dyn Display> {
+        Some(error)
+    }
+}
+
+impl<E> Messages<E> for () {}
+
+impl<E> Messages<E> for Unwanted {
+    const WANTED: bool = false;
 }
 
 /// Observes the errors for which a closure returns true.
@@ -205,21 +301,23 @@ impl<T, E, O: Observe<Result<T, E>>, F: Fn(&E) -> bool> Observe<Result<T, E>> fo
     }
 }
 
-impl<T, E> Level<Result<T, E>, 4> {
+impl<T, E> Tag<Result<T, E>> {
     /// Leaves out the errors for which the closure is false.
     #[inline(always)]
     pub fn err_if<O, F: Fn(&E) -> bool>(&self, observer: O, is_error: F) -> ErrorsIf<O, F> {
         ErrorsIf(observer, is_error)
     }
-}
 
-impl<R> Level<R, 5> {
-    /// Refuses a closure where there are no errors.
-    pub fn err_if<O, F>(&self, observer: O, _: F) -> O
-    where
-        R: IsResult,
-    {
-        observer
+    /// Makes attributes of the value that is no error.
+    #[inline(always)]
+    pub fn attributes<F: Fn(&T, &mut End)>(&self, attributes: F) -> Attributes<OkValue, F> {
+        Attributes(attributes, PhantomData)
+    }
+
+    /// Makes labels of the value that is no error.
+    #[inline(always)]
+    pub fn labels<F: Fn(&T, &mut ResultLabels)>(&self, labels: F) -> LabelValues<OkValue, F> {
+        LabelValues(labels, PhantomData)
     }
 }
 
@@ -286,27 +384,6 @@ impl<R, V: ValueOf<R>, F: Fn(&V::Value, &mut ResultLabels)> Observe<R> for Label
         }
     }
 }
-
-macro_rules! values {
-    ([$($generic:ident),+] $result:ty, $level:literal, $of:ty, $value:ty) => {
-        impl<$($generic),+> Level<$result, $level> {
-            /// Makes attributes of the value.
-            #[inline(always)]
-            pub fn attributes<F: Fn(&$value, &mut End)>(&self, attributes: F) -> Attributes<$of, F> {
-                Attributes(attributes, PhantomData)
-            }
-
-            /// Makes labels of the value.
-            #[inline(always)]
-            pub fn labels<F: Fn(&$value, &mut ResultLabels)>(&self, labels: F) -> LabelValues<$of, F> {
-                LabelValues(labels, PhantomData)
-            }
-        }
-    };
-}
-
-values!([T, E] Result<T, E>, 4, OkValue, T);
-values!([R] R, 5, Itself, R);
 
 /// Hands a value to a closure whose parameter's type is then known.
 #[inline(always)]

@@ -47,16 +47,18 @@ fn converted(wrapped: &Wrapped, around: impl FnOnce(&TokenStream, &TokenStream) 
 fn around(wrapped: &Wrapped, bindings: &TokenStream, block: &TokenStream) -> TokenStream {
     let (site, telemetry) = (wrapped.site(), &wrapped.telemetry);
     let k = telemetry.options.krate.private_as_of(site);
-    let observer = observer::of_named(wrapped).map(|observer| observer.unwrap_or_else(|| quote_spanned!(site=> ())));
+    let observer = observer::of_named(wrapped);
+    let otherwise = matches!(&observer, Some(Some(_))).then(|| observer::otherwise(&telemetry.options.krate.private()));
+    let observer = observer.map(|observer| observer.unwrap_or_else(|| quote_spanned!(site=> ())));
     if let (true, Some(observer)) = (callsite::is_plain(telemetry), &observer) {
-        return quote_spanned!(site=> #k::wrap(&__TC_CALLSITE, #block, #observer));
+        return quote_spanned!(site=> #otherwise #k::wrap(&__TC_CALLSITE, #block, #observer));
     }
     let begin = callsite::begin(telemetry, bindings, site);
     let (wrap, observer) = match observer {
         Some(observer) => (quote_spanned!(site=> wrap), observer),
         None => (quote_spanned!(site=> probed), observer::probe(wrapped)),
     };
-    quote_spanned!(site=> #k::Instrumented::#wrap(#begin, #block, #observer))
+    quote_spanned!(site=> #otherwise #k::Instrumented::#wrap(#begin, #block, #observer))
 }
 
 /// The signature, which ends in a type of ours, with an empty `where` of the user's behind it.

@@ -26,6 +26,7 @@ pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
     let labels = telemetry.metrics.as_ref().map(Metrics::bare_labels).unwrap_or_default();
     let by_move = nothing_to_drop(&sig, &labels).then(|| quote_spanned!(site=> move));
     let observer = observer::of_returned(wrapped);
+    let otherwise = matches!(&observer, Some(Some(_))).then(|| observer::otherwise(&telemetry.options.krate.private()));
     let new_body = if let (true, Some(observer)) = (callsite::is_plain(telemetry), &observer) {
         let body = match arguments.is_empty() {
             true => wrapped.body.to_token_stream(),
@@ -38,7 +39,7 @@ pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
             Some(observer) => (quote_spanned!(site=> run_observed), quote_spanned!(site=> , #observer)),
             None => (quote_spanned!(site=> run), TokenStream::new()),
         };
-        quote_spanned!(site=> #callsite #k::#run(&__TC_CALLSITE, #by_move || #output #body #observer))
+        quote_spanned!(site=> #otherwise #callsite #k::#run(&__TC_CALLSITE, #by_move || #output #body #observer))
     } else {
         let (begin, reference) = (callsite::beginning(telemetry, site), callsite::reference(telemetry, site));
         let body = after(&quote_spanned!(site=> #arguments #begin;), &wrapped.body, site);
@@ -47,7 +48,7 @@ pub(super) fn observed(wrapped: &Wrapped) -> TokenStream {
             Some(observer) => (quote_spanned!(site=> run_begun), observer.unwrap_or_else(|| quote_spanned!(site=> ()))),
             None => (quote_spanned!(site=> run_probed), observer::probe(wrapped)),
         };
-        quote_spanned!(site=> #callsite #k::#run(#reference, #by_move |__tc_begin| #output #body, #observer))
+        quote_spanned!(site=> #otherwise #callsite #k::#run(#reference, #by_move |__tc_begin| #output #body, #observer))
     };
     with_body(wrapped, &sig, new_body)
 }

@@ -7,7 +7,7 @@ use super::super::model::Wrapped;
 use super::super::options::Options;
 use super::super::telemetry::Telemetry;
 use super::{fields, meter};
-use crate::krate::declaring_crate;
+use crate::krate::{Krate, declaring_crate};
 
 /// `static __TC_CALLSITE`, registered at link time, behind the metrics and the aliases of the keys.
 pub(super) fn declare(wrapped: &Wrapped) -> TokenStream {
@@ -36,13 +36,22 @@ pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     }
 }
 
-/// The callsite with its name, and with its crate behind it. Its place is that of the name.
+/// The same of a span that has only a name, which stands at `place`.
+pub(crate) fn plain(krate: &Krate, name: &str, place: Site, site: Site) -> TokenStream {
+    let (k, new) = (krate.private_as_of(site), named(krate, name, place));
+    quote_spanned!(site=> #k::in_section! { spans static __TC_CALLSITE: #k::Callsite = #new; })
+}
+
 fn new(telemetry: &Telemetry, site: Site) -> TokenStream {
-    let (krate, version) = declaring_crate();
-    let name = telemetry.name.as_deref().unwrap_or_default();
-    let (text, bytes) = (format!("{name}\n{krate}\n{version}"), name.len() as u16);
     let place = telemetry.options.name.as_ref().map_or(site, syn::LitStr::span);
-    let k = telemetry.options.krate.private_as_of(place);
+    named(&telemetry.options.krate, telemetry.name.as_deref().unwrap_or_default(), place)
+}
+
+/// The callsite with its name, and with its crate behind it. Its place is that of the name.
+fn named(krate: &Krate, name: &str, place: Site) -> TokenStream {
+    let (package, version) = declaring_crate();
+    let (text, bytes) = (format!("{name}\n{package}\n{version}"), name.len() as u16);
+    let k = krate.private_as_of(place);
     quote_spanned!(place=> #k::callsite(#text, #bytes))
 }
 

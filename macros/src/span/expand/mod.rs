@@ -18,6 +18,8 @@ mod scope;
 use proc_macro2::{Delimiter, Group, Span as Site, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
+pub(crate) use callsite::plain as plain_callsite;
+pub(crate) use observer::{of_type, otherwise};
 pub(crate) use scope::{scope, scope_error};
 
 use super::body::{is_lone_expression, regroup};

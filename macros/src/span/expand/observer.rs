@@ -9,6 +9,7 @@ use super::super::model::{Observe, Wrapped};
 use super::super::options::{Cover, Field};
 use super::super::shape::{inferred, may_be_future};
 use super::fields::site_of;
+use crate::krate::Krate;
 
 /// The observer of the value that a call returns, if the signature names its type: `None` if it does not name all of it,
 /// `Some(None)` if nothing is to be looked at. A boxed future or stream behind another name is covered to its end.
@@ -20,12 +21,27 @@ pub(super) fn of_returned(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
     }
     // At the return type, which is what a future is refused for.
     let site = ty.span().resolved_at(Site::mixed_site());
-    let (k, named) = (wrapped.telemetry.options.krate.private_at(site), fully_named(ty)?);
-    let tag = quote_spanned!(site=> #k::Tag::<#named>::NEW);
-    let parts = if looks(wrapped) { parts(wrapped, &quote_spanned!(site=> #tag.given()), site) } else { Vec::new() };
+    let k = wrapped.telemetry.options.krate.private_at(site);
+    let named = fully_named(ty)?;
+    let tag = Tag::Named(quote_spanned!(site=> #k::Tag::<#named>));
+    let parts = if looks(wrapped) { parts(wrapped, &tag, site) } else { Vec::new() };
     let observer = parts.into_iter().reduce(|first, second| quote_spanned!(site=> (#first, #second)));
     let observer = observer.unwrap_or_else(|| quote_spanned!(site=> ()));
-    Some(Some(quote_spanned!(site=> #tag.covered(#observer))))
+    let (cover, future) = (tag.constant("COVER", site), tag.constant("FUTURE", site));
+    Some(Some(quote_spanned!(site=> #k::Covered(#cover, #future, #observer))))
+}
+
+/// The observer of a call that returns a type by this name, without options: a `Result`, or anything.
+pub(crate) fn of_type(krate: &Krate, ty: &TokenStream, is_result: bool, site: Site) -> TokenStream {
+    if is_result {
+        let k = krate.private_as_of(site);
+        let tag = quote_spanned!(site=> #k::Tag::<#ty>);
+        return quote_spanned!(site=> (#tag::ERRORS, #tag::TYPES, #tag::MESSAGES));
+    }
+    let site = ty.span().resolved_at(Site::mixed_site());
+    let k = krate.private_at(site);
+    let tag = quote_spanned!(site=> #k::Tag::<#ty>);
+    quote_spanned!(site=> #k::Covered(#tag::COVER, #tag::FUTURE, (#tag::ERRORS, #tag::TYPES, #tag::MESSAGES)))
 }
 
 /// The observer of a value whose type the signature names: `None` if it does not name all of it, `Some(None)` if nothing
@@ -39,7 +55,7 @@ pub(super) fn of_named(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
         ReturnType::Default => quote_spanned!(site=> ()),
         ReturnType::Type(_, ty) => fully_named(ty)?,
     };
-    let parts = parts(wrapped, &quote_spanned!(site=> #k::Tag::<#ty>::NEW), site);
+    let parts = parts(wrapped, &Tag::Named(quote_spanned!(site=> #k::Tag::<#ty>)), site);
     Some(parts.into_iter().reduce(|first, second| quote_spanned!(site=> (#first, #second))))
 }
 
@@ -55,8 +71,44 @@ pub(super) fn probe(wrapped: &Wrapped) -> TokenStream {
         _ => None,
     });
     let ty = ty.map(|ty| quote_spanned!(site=> : &#ty));
-    let parts = parts(wrapped, &quote_spanned!(site=> #k::Tag::of(__tc_result)), site);
-    quote_spanned!(site=> |__tc_result #ty, __tc_seen| { #(__tc_seen.by(#parts, __tc_result);)* })
+    let tag = Tag::Value(quote_spanned!(site=> #k::Tag::of(__tc_result)));
+    let (otherwise, parts) = (otherwise(&k), parts(wrapped, &tag, site));
+    quote_spanned!(site=> |__tc_result #ty, __tc_seen| { #otherwise #(__tc_seen.by(#parts, __tc_result);)* })
+}
+
+/// Has the compiler find what holds of a type about which nothing more special is known.
+pub(crate) fn otherwise(k: &TokenStream) -> TokenStream {
+    quote_spanned!(Site::mixed_site()=> use #k::Otherwise as _;)
+}
+
+/// The tag of a type: by the name of the type, or of a value.
+pub(super) enum Tag {
+    Named(TokenStream),
+    Value(TokenStream),
+}
+
+impl Tag {
+    /// What is known of the type.
+    fn constant(&self, name: &str, site: Site) -> TokenStream {
+        match self {
+            Tag::Named(tag) => {
+                let name = Ident::new(name, site);
+                quote_spanned!(site=> #tag::#name)
+            }
+            Tag::Value(tag) => {
+                let name = Ident::new(&name.to_lowercase(), site);
+                quote_spanned!(site=> #tag.#name())
+            }
+        }
+    }
+
+    /// A tag with methods about what the type gives in the end.
+    fn given(&self, site: Site) -> TokenStream {
+        match self {
+            Tag::Named(tag) => quote_spanned!(site=> #tag::NEW.given()),
+            Tag::Value(tag) => tag.clone(),
+        }
+    }
 }
 
 /// The type as it was written, if that says all of it.
@@ -70,16 +122,23 @@ fn looks(wrapped: &Wrapped) -> bool {
 }
 
 /// Errors, attributes for the span, labels for the metrics, each told apart by the type in `tag`, not by spelling.
-fn parts(wrapped: &Wrapped, tag: &TokenStream, site: Site) -> Vec<TokenStream> {
+fn parts(wrapped: &Wrapped, tag: &Tag, site: Site) -> Vec<TokenStream> {
     let options = &wrapped.telemetry.options;
-    let errors = match (&options.no_err, &options.no_message) {
-        (Some(_), _) => None,
-        (None, Some(_)) => Some(quote_spanned!(site=> #tag.type_observer())),
-        (None, None) => Some(quote_spanned!(site=> #tag.observer())),
-    };
+    let errors = options.no_err.is_none().then(|| {
+        let (errors, types) = (tag.constant("ERRORS", site), tag.constant("TYPES", site));
+        let messages = match &options.no_message {
+            Some(_) => {
+                let k = options.krate.private_as_of(site);
+                quote_spanned!(site=> #k::Unwanted)
+            }
+            None => tag.constant("MESSAGES", site),
+        };
+        quote_spanned!(site=> (#errors, #types, #messages))
+    });
     let errors = errors.map(|errors| match &options.err_if {
         // An error about the closure should point at it.
         Some(closure) => {
+            let tag = tag.given(site);
             quote_spanned!(closure.span().resolved_at(Site::mixed_site())=> #tag.err_if(#errors, #closure))
         }
         None => errors,
@@ -88,17 +147,16 @@ fn parts(wrapped: &Wrapped, tag: &TokenStream, site: Site) -> Vec<TokenStream> {
 }
 
 /// What is made of the value: attributes and labels.
-pub(super) fn values(wrapped: &Wrapped, tag: &TokenStream) -> Vec<TokenStream> {
+pub(super) fn values(wrapped: &Wrapped, tag: &Tag) -> Vec<TokenStream> {
     let results = wrapped.telemetry.metrics.as_ref().map(|metrics| &metrics.results[..]).unwrap_or_default();
     let (options, site) = (&wrapped.telemetry.options, Site::mixed_site());
-    let k = options.krate.private();
-    let mut values = Vec::new();
+    let (k, mut values) = (options.krate.private(), Vec::new());
     if !options.result.is_empty() {
-        let sets = set_each(&options.result, "attr", &k);
+        let (tag, sets) = (tag.given(site), set_each(&options.result, "attr", &k));
         values.push(quote_spanned!(site=> #tag.attributes(|__tc_value, __tc_target| { #sets })));
     }
     if !results.is_empty() {
-        let sets = set_each(results, "label", &k);
+        let (tag, sets) = (tag.given(site), set_each(results, "label", &k));
         values.push(quote_spanned!(site=> #tag.labels(|__tc_value, __tc_target| { #sets })));
     }
     values

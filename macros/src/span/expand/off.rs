@@ -7,7 +7,7 @@ use syn::{ReturnType, Type};
 use super::super::model::{Form, Observe, Wrapped};
 use super::super::shape::peel;
 use super::super::telemetry::Telemetry;
-use super::observer::{self, fully_named};
+use super::observer::{self, Tag, fully_named};
 use super::{after, callsite, fields, meter, with_body, with_group};
 
 pub(super) fn function(wrapped: &Wrapped) -> TokenStream {
@@ -41,8 +41,9 @@ pub(super) fn check(
 fn check_result(wrapped: &Wrapped) -> Option<TokenStream> {
     let (k, site) = (wrapped.telemetry.options.krate.private(), Site::mixed_site());
     let ty = observed_type(wrapped, &wrapped.observe).or_else(|| observed_type(wrapped, &wrapped.judge))?;
-    let values = observer::values(wrapped, &quote_spanned!(site=> #k::Tag::<#ty>::NEW));
-    (!values.is_empty()).then(|| quote_spanned!(site=> #(let _ = #values;)*))
+    let values = observer::values(wrapped, &Tag::Named(quote_spanned!(site=> #k::Tag::<#ty>)));
+    let otherwise = observer::otherwise(&k);
+    (!values.is_empty()).then(|| quote_spanned!(site=> #otherwise #(let _ = #values;)*))
 }
 
 /// The type of the value that is looked at; `None` if the signature does not say all of it.

@@ -18,7 +18,7 @@ pub(crate) use ad_hoc::AdHoc;
 pub(crate) use conflicts::is_only_of_span;
 pub(crate) use database::Database;
 pub(crate) use fields::{Field, FieldKey, labels};
-pub(crate) use name::{for_function, missing};
+pub(crate) use name::{for_function, is_right as is_name, missing};
 pub(crate) use reader::{path, read, read_function};
 pub(crate) use shared::Shared;
 

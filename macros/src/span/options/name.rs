@@ -7,11 +7,13 @@ use crate::case::{is_upper_camel, upper_camel};
 
 /// What is wrong with a span's name and what it could be instead; nothing if it is right.
 pub(super) fn error(name: &str) -> Option<String> {
+    if is_right(name) {
+        return None;
+    }
     if !name.is_ascii() {
         return Some(format!("span name `{name}` is not ASCII; write a name as `StoreDaemon/Load`"));
     }
     match name.split_once('/') {
-        Some((component, operation)) if is_upper_camel(component) && is_upper_camel(operation) => None,
         Some((component, "")) if is_upper_camel(component) => {
             Some(format!("span name `{name}` has no operation; write it behind the `/`, as in `{name}Load`"))
         }
@@ -31,6 +33,11 @@ pub(super) fn error(name: &str) -> Option<String> {
             ))
         }
     }
+}
+
+/// Whether nothing is wrong with a span's name.
+pub(crate) fn is_right(name: &str) -> bool {
+    matches!(name.split_once('/'), Some((component, operation)) if is_upper_camel(component) && is_upper_camel(operation))
 }
 
 /// The error for what is no string literal in the place of the name.

@@ -19,7 +19,7 @@ use crate::record::local;
 use crate::trace::context;
 use crate::trace::future::Carried;
 use crate::trace::metrics::{Metrics, Site};
-use crate::trace::observe::{Attributes, Errors, ErrorsIf, LabelValues, Observe, Probe, Seen, Verdict};
+use crate::trace::observe::{Attributes, ErrorsIf, LabelValues, Observe, Probe, Seen, Verdict};
 use crate::trace::open;
 
 /// Runs a function whose span has no fields, and whose result says nothing.
@@ -132,8 +132,8 @@ macro_rules! ends_call {
     )+};
 }
 
-ends_call!([] (), [A, B] (A, B), [H] Probe<H>, [V, F] Attributes<V, F>, [V, F] LabelValues<V, F>, [O, F] ErrorsIf<O, F>);
-ends_call!([const LEVEL: u8, const MESSAGE: bool] Errors<LEVEL, MESSAGE>);
+ends_call!([] (), [A, B] (A, B), [A, B, C] (A, B, C), [H] Probe<H>);
+ends_call!([V, F] Attributes<V, F>, [V, F] LabelValues<V, F>, [O, F] ErrorsIf<O, F>);
 
 /// May leave the span that a call has entered, and end its metrics.
 pub struct Call<M: Metrics> {
