@@ -13,6 +13,7 @@
 
 mod alloc;
 mod callgrind;
+mod calls;
 mod chart;
 mod clock;
 mod cpu;
@@ -60,6 +61,7 @@ fn main() {
                 tables(true, &mut report);
                 generated::report(true, &mut report);
             }
+            ["--calls"] => calls::report(false, &mut report),
             ["--metrics"] => drop(metrics::report(false, &mut report)),
             ["--instructions"] => instructions::report(false, &mut report),
             ["--sizes"] => sizes::report(&mut report),
@@ -80,7 +82,7 @@ fn main() {
             ["--lines"] => lines::report(&mut report),
             _ => {
                 eprintln!(
-                    "usage: tracecast-benches [--all | --quick | --time | --metrics | --instructions | --sizes | --check | \
+                    "usage: tracecast-benches [--all | --quick | --time | --calls | --metrics | --instructions | --sizes | --check | \
                      --encode | --end-to-end | --grpc | --growth | --weight | --clock | --lines | \
                      --soak SECONDS]"
                 );
@@ -152,6 +154,7 @@ fn tables(quick: bool, report: &mut Report) -> Vec<Chart> {
     instructions::report(quick, report);
     #[cfg(feature = "peers")]
     charts.extend(spans::report(quick, report));
+    calls::report(quick, report);
     charts.extend(metrics::report(quick, report));
     #[cfg(feature = "otlp")]
     encode::report(quick, report);
