@@ -33,6 +33,8 @@ const SCENARIOS: &[Scenario] = &[
     ("recorded, result", |calls| recorded(calls, |x| work::span_result(x).is_ok())),
     ("recorded, result attribute", |calls| recorded(calls, |x| work::span_result_attribute(x).is_ok())),
     ("recorded async", |calls| recorded(calls, |x| work::drive(work::span_async(x)))),
+    // Eleven spans each.
+    ("recorded async chain, a span", |calls| recorded(calls / 11, |x| work::drive(work::chain(x)))),
     #[cfg(feature = "otel")]
     ("unsampled child, interop on", |calls| interop(|| unsampled(|| repeat(calls, work::span)))),
     #[cfg(feature = "otel")]
@@ -227,6 +229,7 @@ const ROWS: &[(&str, &str, Option<f64>)] = &[
     ("recorded, result", "plain result", None),
     ("recorded, result attribute", "plain result", None),
     ("recorded async", "plain async", None),
+    ("recorded async chain, a span", "plain async", None),
     ("fastrace, no parent", "plain", None),
     #[cfg(feature = "peers")]
     ("tracing, no subscriber", "plain", None),

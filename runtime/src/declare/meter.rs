@@ -17,8 +17,8 @@ pub struct Meter {
     pub(crate) per_item: Option<&'static Metric>,
     pub(crate) items: Option<&'static Metric>,
     /// For the labels that come from the result: the number of their value sets, and the set that is used without a result.
-    pub(crate) results: usize,
-    pub(crate) no_result: usize,
+    pub(crate) results: u32,
+    pub(crate) no_result: u32,
 }
 
 macro_rules! asked_for {
@@ -74,8 +74,10 @@ impl Meter {
 
     /// Labels that come from the result.
     pub const fn results<L: LabelSet>(mut self) -> Self {
-        self.results = L::CARDINALITY;
-        self.no_result = L::MISSING;
+        // So many label sets are out of every budget.
+        assert!(L::CARDINALITY <= u32::MAX as usize);
+        self.results = L::CARDINALITY as u32;
+        self.no_result = L::MISSING as u32;
         self
     }
 

@@ -81,7 +81,8 @@ pub(crate) fn seconds(from: u64, to: u64) -> f64 {
 
 #[inline]
 fn seconds_of(ticks: u64) -> f64 {
-    ticks as f64 * f64::from_bits(SECONDS_PER_TICK.load(Relaxed))
+    // Signed numbers are converted by one instruction. No counter runs for so long that the difference would show.
+    ticks as i64 as f64 * f64::from_bits(SECONDS_PER_TICK.load(Relaxed))
 }
 
 #[cold]

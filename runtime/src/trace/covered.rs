@@ -18,7 +18,7 @@ pub struct Covering<O>(O);
 
 impl<F: Rewrap, O: Observe<F::Output> + Send + Sync + 'static> Returned<F> for Covering<O> {
     #[inline]
-    fn end_call<M: Metrics>(self, call: Call<M>, result: F) -> F {
+    fn end_call<M: Metrics>(self, call: &mut Call<M>, result: F) -> F {
         result.rewrap(call.carry(), self.0)
     }
 }
@@ -28,7 +28,7 @@ pub struct CoveringStream<O>(O);
 
 impl<S: RewrapStream, O: Observe<S::Item> + Send + Sync + 'static> Returned<S> for CoveringStream<O> {
     #[inline]
-    fn end_call<M: Metrics>(self, call: Call<M>, result: S) -> S {
+    fn end_call<M: Metrics>(self, call: &mut Call<M>, result: S) -> S {
         result.rewrap(call.carry(), self.0)
     }
 }

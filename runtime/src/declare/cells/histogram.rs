@@ -85,17 +85,18 @@ impl Sample for f64 {
     }
 }
 
-/// The bucket of a value.
-pub(crate) fn bucket_of(meta: &MetricMeta, value: f64) -> usize {
+/// The bucket of a value; `first_exponent` is that of the declaration.
+#[inline(always)]
+pub(crate) fn bucket_of(meta: &MetricMeta, first_exponent: i32, value: f64) -> usize {
     match meta.buckets {
         Buckets::Explicit(bounds) => explicit_bucket(bounds, value),
-        Buckets::Exponential => exponential::bucket(value, first_exponent(meta)),
+        Buckets::Exponential => exponential::bucket(value, first_exponent),
     }
 }
 
 /// The number of bounds below the value. Without branches: for few bounds that is faster than a binary search.
 #[inline(always)]
-pub(crate) fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
+fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
     bounds.iter().map(|bound| usize::from(value > *bound)).sum()
 }
 
@@ -184,7 +185,7 @@ impl Total {
 
     /// Records a value, as a row does.
     pub(crate) fn record<N: Sample>(&mut self, meta: &MetricMeta, value: N) {
-        self.counts[bucket_of(meta, value.as_f64())] += 1;
+        self.counts[bucket_of(meta, first_exponent(meta), value.as_f64())] += 1;
         self.sum = value.summed(self.sum);
         self.least = self.least.min(value.order());
         self.most = self.most.max(value.order() + 1);
