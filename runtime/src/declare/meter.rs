@@ -94,9 +94,15 @@ impl Meter {
 
 /// The index of the labels that come from the result; `None` before the first label.
 #[derive(Debug, Default)]
-pub struct ResultLabels(pub(crate) Option<usize>);
+pub struct ResultLabels(Option<usize>);
 
 impl ResultLabels {
+    /// The index; the highest number if it is out of range.
+    #[inline(always)]
+    pub(crate) fn index(&self) -> Option<u32> {
+        self.0.map(|index| u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
     /// Adds a label. Each has the value `none`.
     #[inline]
     pub fn label<K: LabelKey>(&mut self, value: impl IntoValue<K::Value>)

@@ -66,12 +66,20 @@ impl Measure {
     }
 
     /// Begins, at a reading of the clock if there is one already.
+    #[inline(always)]
     fn start(&mut self, reading: Option<u64>) {
         self.running = true;
         if self.meter.times_calls() {
             self.started = reading.unwrap_or_else(clock::now);
         }
-        let Some(metric) = self.meter.in_flight else { return };
+        if let Some(metric) = self.meter.in_flight {
+            self.enter(metric);
+        }
+    }
+
+    /// It is in progress from now on.
+    #[inline(never)]
+    fn enter(&mut self, metric: &'static Metric) {
         if let Some(ext) = &self.capture {
             capture::into(ext, metric, self.entry as usize, Amount::I64(1));
         } else if capture::state(metric) & RECORD != 0 {
@@ -86,16 +94,23 @@ impl Measure {
         reading.unwrap_or_else(|| if self.meter.duration.is_some() { clock::now() } else { 0 })
     }
 
+    /// Ends it if it runs. It holds nothing then.
     #[inline(never)]
     fn finish(&mut self, end: u64, outcome: Outcome, verdict: &Verdict) {
-        if !std::mem::replace(&mut self.running, false) {
-            return;
+        if std::mem::replace(&mut self.running, false) {
+            self.tell(end, outcome, verdict);
         }
+        drop(self.capture.take());
+    }
+
+    #[inline(always)]
+    fn tell(&mut self, end: u64, outcome: Outcome, verdict: &Verdict) {
         self.leave();
         let outcome = if outcome == Outcome::Ok && verdict.failed { Outcome::Error } else { outcome };
         let Meter { duration, calls, errors, results, no_result, .. } = *self.meter;
-        let result = verdict.labels.0.unwrap_or(no_result as usize);
-        let set = (u64::from(self.entry) * u64::from(results)).saturating_add(result as u64) as usize;
+        let result = verdict.labels.index().unwrap_or(no_result);
+        let set = u64::from(self.entry) * u64::from(results) + u64::from(result);
+        let set = usize::try_from(set).unwrap_or(usize::MAX);
         if let Some(duration) = duration {
             self.record(duration, set, self.started, end);
         }
@@ -262,7 +277,7 @@ impl Metrics for Option<Measure> {
     fn end(&mut self, end: u64, verdict: &Verdict) {
         if let Some(measure) = self {
             measure.finish(end, Outcome::Ok, verdict);
-            *self = None;
+            std::mem::forget(self.take());
         }
     }
 

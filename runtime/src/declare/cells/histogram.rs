@@ -12,7 +12,7 @@ use crate::base::sync::{Acquire, AtomicU64, Relaxed};
 use crate::declare::metric::{Buckets, MetricMeta, NumberType};
 
 /// The number of words before the buckets of a row.
-const HEADER: usize = 4;
+const HEADER: usize = 5;
 const _: () = assert!(size_of::<Header>() == HEADER * size_of::<AtomicU64>() || cfg!(loom));
 
 /// The number of buckets in a row.
@@ -86,7 +86,6 @@ impl Sample for f64 {
 }
 
 /// The bucket of a value; `first_exponent` is that of the declaration.
-#[inline(always)]
 pub(crate) fn bucket_of(meta: &MetricMeta, first_exponent: i32, value: f64) -> usize {
     match meta.buckets {
         Buckets::Explicit(bounds) => explicit_bucket(bounds, value),
@@ -95,7 +94,7 @@ pub(crate) fn bucket_of(meta: &MetricMeta, first_exponent: i32, value: f64) -> u
 }
 
 /// The number of bounds below the value. Without branches: for few bounds that is faster than a binary search.
-#[inline(always)]
+#[inline]
 fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
     bounds.iter().map(|bound| usize::from(value > *bound)).sum()
 }
@@ -120,6 +119,8 @@ struct Header {
     least: AtomicU64,
     /// `Sample::order` + 1; 0 for none.
     most: AtomicU64,
+    /// The bucket of the last value, in a thread's own row: the next one is probably in the same.
+    last: AtomicU64,
 }
 
 impl<'a> Row<'a> {
@@ -134,11 +135,28 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The bucket of a value, in the calling thread's own row.
+    #[inline(always)]
+    pub(crate) fn bucket(self, meta: &MetricMeta, first_exponent: i32, value: f64) -> usize {
+        let Buckets::Explicit(bounds) = meta.buckets else { return exponential::bucket(value, first_exponent) };
+        let last = self.header.last.load(Relaxed) as usize;
+        let is_below = bounds.get(last).is_none_or(|bound| value <= *bound);
+        let is_above = last == 0 || bounds.get(last - 1).is_some_and(|bound| value > *bound);
+        if is_below && is_above { last } else { self.other_bucket(bounds, value) }
+    }
+
+    #[inline(never)]
+    fn other_bucket(self, bounds: &[f64], value: f64) -> usize {
+        let bucket = explicit_bucket(bounds, value);
+        self.header.last.store(bucket as u64, Relaxed);
+        bucket
+    }
+
     /// Records a value in the calling thread's own stripe or in a shared one. Returns whether the bucket has taken no exemplar
     /// since the last collection.
     #[inline(always)]
     pub(crate) fn record<N: Sample>(self, bucket: usize, own: bool, value: N) -> bool {
-        let Header { taking, sum, least, most } = self.header;
+        let Header { taking, sum, least, most, .. } = self.header;
         update(sum, own, |sum| value.summed(sum));
         let order = value.order();
         if order < least.load(Relaxed) {

@@ -211,7 +211,7 @@ impl Metric {
         if let Some(row) = self.own_row(set)
             && value.is_addable()
         {
-            let bucket = histogram::bucket_of(&self.meta, self.first_exponent, value.as_f64());
+            let bucket = row.bucket(&self.meta, self.first_exponent, value.as_f64());
             if row.record(bucket, true, value) {
                 offer(row.taking(), set, bucket, value.as_f64());
             }
