@@ -144,7 +144,7 @@ impl Metric {
         if cell >= self.cells || !amount.is_addable() {
             return self.add_slowly(table, cell, amount);
         }
-        let cells = table.own(stripe::own());
+        let cells = table.own();
         if cells.is_null() {
             return self.add_slowly(table, cell, amount);
         }
@@ -223,7 +223,7 @@ impl Metric {
     /// The row of a label set in this thread's own stripe, if there is one.
     #[inline(always)]
     fn own_row(&'static self, set: usize) -> Option<Row<'static>> {
-        let rows = self.table().own(stripe::own());
+        let rows = self.table().own();
         if rows.is_null() || set >= self.cells {
             return None;
         }
