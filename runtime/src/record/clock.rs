@@ -400,7 +400,9 @@ impl Converter {
 
     #[inline]
     fn line_of(&self, ticks: u64) -> &Line {
-        if self.past[0].is_none() { &self.line } else { self.find(ticks) }
+        // Between the beginning of the current base and its newest sample there is nothing to look for.
+        let is_current = self.from <= ticks && ticks <= self.line.ticks;
+        if is_current || self.past[0].is_none() { &self.line } else { self.find(ticks) }
     }
 
     /// A counter that was reset begins below all earlier readings. So a reading that lies ten seconds in the future of the
