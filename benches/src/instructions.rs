@@ -10,7 +10,7 @@ use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig
 use crate::report::{Report, Section, of_peer};
 #[cfg(feature = "peers")]
 use crate::spans;
-use crate::{callgrind, work};
+use crate::{by_hand, callgrind, work};
 
 /// A scenario runs its work `calls` times; what it costs is the difference between two runs of different length.
 type Scenario = (&'static str, fn(u64));
@@ -28,6 +28,9 @@ const SCENARIOS: &[Scenario] = &[
     ("unsampled child", |calls| unsampled(|| repeat(calls, work::span))),
     ("unsampled child, 4 attributes", |calls| unsampled(|| repeat(calls, work::span_four))),
     ("unsampled async child", |calls| unsampled(|| repeat(calls, |x| work::drive(work::span_async(x))))),
+    ("unsampled async child, by hand", |calls| {
+        by_hand::rooted(|| repeat(calls, |x| work::drive(by_hand::unsampled_async(x))));
+    }),
     ("recorded, 0 attributes", |calls| recorded(calls, work::span)),
     ("recorded, 4 attributes", |calls| recorded(calls, work::span_four)),
     ("recorded, result", |calls| recorded(calls, |x| work::span_result(x).is_ok())),
@@ -206,6 +209,7 @@ const ROWS: &[(&str, &str, Option<f64>)] = &[
     ("unsampled child", "plain", Some(45.0)),
     ("unsampled child, 4 attributes", "plain", Some(45.0)),
     ("unsampled async child", "plain async", Some(80.0)),
+    ("unsampled async child, by hand", "plain async", None),
     #[cfg(feature = "otel")]
     ("unsampled child, interop on", "plain", Some(80.0)),
     #[cfg(feature = "otel")]

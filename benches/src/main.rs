@@ -12,6 +12,7 @@
 )]
 
 mod alloc;
+mod by_hand;
 mod callgrind;
 mod calls;
 mod chart;
@@ -41,6 +42,7 @@ mod soak;
 #[cfg(feature = "peers")]
 mod spans;
 mod stats;
+mod threads;
 mod timed;
 mod weight;
 mod work;
@@ -62,6 +64,7 @@ fn main() {
                 generated::report(true, &mut report);
             }
             ["--calls"] => calls::report(false, &mut report),
+            ["--threads"] => threads::report(false, &mut report),
             ["--metrics"] => drop(metrics::report(false, &mut report)),
             ["--instructions"] => instructions::report(false, &mut report),
             ["--sizes"] => sizes::report(&mut report),
@@ -82,7 +85,7 @@ fn main() {
             ["--lines"] => lines::report(&mut report),
             _ => {
                 eprintln!(
-                    "usage: tracecast-benches [--all | --quick | --time | --calls | --metrics | --instructions | --sizes | --check | \
+                    "usage: tracecast-benches [--all | --quick | --time | --calls | --threads | --metrics | --instructions | --sizes | --check | \
                      --encode | --end-to-end | --grpc | --growth | --weight | --clock | --lines | \
                      --soak SECONDS]"
                 );
@@ -156,6 +159,7 @@ fn tables(quick: bool, report: &mut Report) -> Vec<Chart> {
     charts.extend(spans::report(quick, report));
     calls::report(quick, report);
     charts.extend(metrics::report(quick, report));
+    threads::report(quick, report);
     #[cfg(feature = "otlp")]
     encode::report(quick, report);
     #[cfg(feature = "otlp")]
