@@ -10,7 +10,7 @@ use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig
 use crate::report::{Report, Section, of_peer};
 #[cfg(feature = "peers")]
 use crate::spans;
-use crate::{callgrind, work};
+use crate::{by_hand, callgrind, work};
 
 /// A scenario runs its work `calls` times; what it costs is the difference between two runs of different length.
 type Scenario = (&'static str, fn(u64));
@@ -30,9 +30,16 @@ const SCENARIOS: &[Scenario] = &[
     ("unsampled child", |calls| unsampled(|| repeat(calls, work::span))),
     ("unsampled child, 4 attributes", |calls| unsampled(|| repeat(calls, work::span_four))),
     ("unsampled async child", |calls| unsampled(|| repeat(calls, |x| work::drive(work::span_async(x))))),
+    ("unsampled async child, by hand", |calls| {
+        by_hand::rooted(|| repeat(calls, |x| work::drive(by_hand::unsampled_async(x))));
+    }),
     ("recorded, 0 attributes", |calls| recorded(calls, work::span)),
     ("recorded, 4 attributes", |calls| recorded(calls, work::span_four)),
+    ("recorded, result", |calls| recorded(calls, |x| work::span_result(x).is_ok())),
+    ("recorded, result attribute", |calls| recorded(calls, |x| work::span_result_attribute(x).is_ok())),
     ("recorded async", |calls| recorded(calls, |x| work::drive(work::span_async(x)))),
+    // Eleven spans each.
+    ("recorded async chain, a span", |calls| recorded(calls / 11, |x| work::drive(work::chain(x)))),
     #[cfg(feature = "otel")]
     ("unsampled child, interop on", |calls| interop(|| unsampled(|| repeat(calls, work::span)))),
     #[cfg(feature = "otel")]
@@ -58,6 +65,8 @@ const SCENARIOS: &[Scenario] = &[
     ("tc_span and tc_metric off", |calls| repeat(calls, |x| work::call(work::both_two, x))),
     ("counter", |calls| metered(|| repeat(calls, |x| work::call(work::counter_two, x)))),
     ("histogram", |calls| metered(|| repeat(calls, |x| work::call(work::histogram_two, x)))),
+    ("exponential histogram", |calls| metered(|| repeat(calls, |x| work::call(work::exponential_two, x)))),
+    ("tc_span and tc_metric", |calls| metered(|| recorded(calls, |x| work::call(work::both_two, x)))),
     ("tc_metric", |calls| metered(|| repeat(calls, |x| work::call(work::metric_two, x)))),
     ("fastrace, no parent", |calls| repeat(calls, work::fastrace_span)),
     #[cfg(feature = "peers")]
@@ -202,7 +211,8 @@ const ROWS: &[(&str, &str, Option<f64>)] = &[
     ("off, returned future", "plain returned future", Some(20.0)),
     ("unsampled child", "plain", Some(45.0)),
     ("unsampled child, 4 attributes", "plain", Some(45.0)),
-    ("unsampled async child", "plain async", None),
+    ("unsampled async child", "plain async", Some(80.0)),
+    ("unsampled async child, by hand", "plain async", None),
     #[cfg(feature = "otel")]
     ("unsampled child, interop on", "plain", Some(80.0)),
     #[cfg(feature = "otel")]
@@ -217,11 +227,16 @@ const ROWS: &[(&str, &str, Option<f64>)] = &[
     ("tc_span and tc_metric off", "plain labelled", Some(3.0)),
     ("counter", "plain labelled", None),
     ("histogram", "plain labelled", None),
+    ("exponential histogram", "plain labelled", None),
     ("tc_metric", "plain labelled", None),
+    ("tc_span and tc_metric", "plain labelled", None),
     ("limit", "plain", None),
     ("recorded, 0 attributes", "plain", None),
     ("recorded, 4 attributes", "plain", None),
+    ("recorded, result", "plain result", None),
+    ("recorded, result attribute", "plain result", None),
     ("recorded async", "plain async", None),
+    ("recorded async chain, a span", "plain async", None),
     ("fastrace, no parent", "plain", None),
     #[cfg(feature = "peers")]
     ("tracing, no subscriber", "plain", None),

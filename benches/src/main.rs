@@ -12,7 +12,9 @@
 )]
 
 mod alloc;
+mod by_hand;
 mod callgrind;
+mod calls;
 mod chart;
 mod clock;
 mod cpu;
@@ -40,6 +42,7 @@ mod soak;
 #[cfg(feature = "peers")]
 mod spans;
 mod stats;
+mod threads;
 mod timed;
 mod weight;
 mod work;
@@ -60,6 +63,8 @@ fn main() {
                 tables(true, &mut report);
                 generated::report(true, &mut report);
             }
+            ["--calls"] => calls::report(false, &mut report),
+            ["--threads"] => threads::report(false, &mut report),
             ["--metrics"] => drop(metrics::report(false, &mut report)),
             ["--instructions"] => instructions::report(false, &mut report),
             ["--sizes"] => sizes::report(&mut report),
@@ -80,7 +85,7 @@ fn main() {
             ["--lines"] => lines::report(&mut report),
             _ => {
                 eprintln!(
-                    "usage: tracecast-benches [--all | --quick | --time | --metrics | --instructions | --sizes | --check | \
+                    "usage: tracecast-benches [--all | --quick | --time | --calls | --threads | --metrics | --instructions | --sizes | --check | \
                      --encode | --end-to-end | --grpc | --growth | --weight | --clock | --lines | \
                      --soak SECONDS]"
                 );
@@ -152,7 +157,9 @@ fn tables(quick: bool, report: &mut Report) -> Vec<Chart> {
     instructions::report(quick, report);
     #[cfg(feature = "peers")]
     charts.extend(spans::report(quick, report));
+    calls::report(quick, report);
     charts.extend(metrics::report(quick, report));
+    threads::report(quick, report);
     #[cfg(feature = "otlp")]
     encode::report(quick, report);
     #[cfg(feature = "otlp")]

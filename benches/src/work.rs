@@ -39,6 +39,8 @@ pub mod keys {
         pub id first: str = "bench.first";
         /// Another one.
         pub id second: str = "bench.second";
+        /// A number.
+        pub measure number: u64 = "bench.number";
     }
 }
 
@@ -61,6 +63,13 @@ pub fn plain_result(x: u64) -> Result<u64, std::num::TryFromIntError> {
 #[inline(never)]
 #[tc_span("Bench/Result")]
 pub fn span_result(x: u64) -> Result<u64, std::num::TryFromIntError> {
+    Ok(u64::from(u32::try_from(black_box(x))?))
+}
+
+/// With an attribute that is made from the result.
+#[inline(never)]
+#[tc_span("Bench/ResultAttribute", result(keys::number = |number| *number))]
+pub fn span_result_attribute(x: u64) -> Result<u64, std::num::TryFromIntError> {
     Ok(u64::from(u32::try_from(black_box(x))?))
 }
 
@@ -156,6 +165,37 @@ pub async fn plain_yields(times: u64) {
 #[tc_span("Bench/Yields")]
 pub async fn span_yields(times: u64) {
     Yields(times).await;
+}
+
+#[tc_span("Bench/Chain")]
+pub async fn chain(x: u64) -> u64 {
+    let mut sum = 0;
+    for n in 0..10 {
+        sum += link(x + n).await;
+    }
+    sum
+}
+
+#[inline(never)]
+#[tc_span("Bench/Link")]
+pub async fn link(x: u64) -> u64 {
+    Pause::default().await;
+    black_box(x)
+}
+
+/// The same with what a span cannot do without.
+pub async fn limit_chain(x: u64) -> u64 {
+    let mut sum = limit(x, &mut [0; 8]);
+    for n in 0..10 {
+        sum += plain_link(limit(x + n, &mut [0; 8])).await;
+    }
+    sum
+}
+
+#[inline(never)]
+pub async fn plain_link(x: u64) -> u64 {
+    Pause::default().await;
+    black_box(x)
 }
 
 #[inline(never)]

@@ -201,7 +201,7 @@ fn keep_pace(library: &dyn Library, rate: u64, time: Duration) -> (u64, Vec<f64>
 }
 
 /// The most that this process had at a time, as Linux says it.
-fn memory() -> Option<f64> {
+pub fn memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok().map(|kibibytes| kibibytes / 1_024.0)

@@ -18,6 +18,8 @@ pub fn report(quick: bool, report: &mut Report) {
         "exported",
         "dropped",
         "said to be dropped",
+        "by reason",
+        "most memory so far, MiB",
         "ns per span, median",
         "99 %",
     ];
@@ -28,7 +30,8 @@ pub fn report(quick: bool, report: &mut Report) {
     }
     section.note(
         "Where the thread cannot make as many as asked for, it makes as many as it can. Dropped is made less exported; said to \
-         be dropped is what the report at shutdown counts. Times are those of bursts of one millisecond's spans, divided by their \
+         be dropped is what the report at shutdown counts, and the reasons are those of `tc_spans_dropped_total`. The limit for \
+         buffers is the default, 64 MiB; memory is that of the whole process, with the receiver. Times are those of bursts of one millisecond's spans, divided by their \
          number; the collector and the receiver run on the same processors.",
     );
     report.add(section);
@@ -109,7 +112,7 @@ fn limits(library: &str, good: Option<&Tried>, bad: Option<&Tried>) -> [String; 
     ]
 }
 
-fn at(rate: u64, seconds: u64) -> [String; 7] {
+fn at(rate: u64, seconds: u64) -> [String; 9] {
     let receiver = Receiver::start();
     let telemetry = end_to_end::config(&receiver).init().expect("telemetry starts");
     telemetry.flush(Duration::from_secs(10));
@@ -130,6 +133,8 @@ fn at(rate: u64, seconds: u64) -> [String; 7] {
         }
     }
     let took = began.elapsed().as_secs_f64();
+    telemetry.flush(Duration::from_secs(30));
+    let reasons = reasons(&telemetry.handle().render_prometheus());
     let report = telemetry.shutdown(Duration::from_secs(30));
     bursts.sort_by(f64::total_cmp);
     let at = |share: f64| figure(bursts[((bursts.len() - 1) as f64 * share) as usize]);
@@ -141,7 +146,33 @@ fn at(rate: u64, seconds: u64) -> [String; 7] {
         report.spans_exported.to_string(),
         dropped.to_string(),
         report.spans_dropped.to_string(),
+        reasons,
+        figure(beside::memory().unwrap_or(f64::NAN)),
         at(0.5),
         at(0.99),
     ]
+}
+
+/// How many spans were dropped, by reason, in the text for Prometheus.
+fn reasons(text: &str) -> String {
+    let of_line = |line: &str| {
+        let (labels, count) = line.strip_prefix("tc_spans_dropped_total{")?.rsplit_once(' ')?;
+        let reason = labels.split("reason=\"").nth(1)?.split('"').next()?;
+        (count != "0").then(|| format!("{reason} {count}"))
+    };
+    let all: Vec<String> = text.lines().filter_map(of_line).collect();
+    if all.is_empty() { "-".to_owned() } else { all.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_found_in_the_text_for_prometheus() {
+        let text = "# TYPE tc_spans_dropped counter\ntc_spans_dropped_total{reason=\"span_buffer_full\"} 7\n\
+                    tc_spans_dropped_total{a=\"b\",reason=\"refused\"} 0\ntc_spans_exported_total 3\n";
+        assert_eq!(reasons(text), "span_buffer_full 7");
+        assert_eq!(reasons(""), "-");
+    }
 }

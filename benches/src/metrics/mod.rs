@@ -36,7 +36,7 @@ const OURS: &[Contender] = &[
     ("histogram, no labels", || repeat_labelled(ours::histogram_plain)),
     (HISTOGRAM, || repeat_labelled(work::histogram_two)),
     ("histogram, 3 labels", || repeat_labelled(ours::histogram_three)),
-    ("exponential histogram, 2 labels", || repeat_labelled(work::exponential_two)),
+    (EXPONENTIAL, || repeat_labelled(work::exponential_two)),
     ("two readings of the clock", || repeat_labelled(work::clocks)),
     ("`tc_metric`: calls, duration, in flight, 2 labels", || repeat_labelled(work::metric_two)),
 ];
@@ -53,6 +53,7 @@ const BASE: &str = "`AtomicU64::fetch_add`";
 const ARITHMETIC: &str = "arithmetic without memory";
 const COUNTER: &str = "counter, 2 labels";
 const HISTOGRAM: &str = "histogram, 2 labels";
+const EXPONENTIAL: &str = "exponential histogram, 2 labels";
 
 pub fn repeat_labelled(work: Labelled) {
     for call in 0..CALLS {
@@ -129,7 +130,7 @@ fn chart(title: &'static str, what: &str, timed: &[Timed]) -> Chart {
 }
 
 /// How many times a `fetch_add`.
-const LIMITS: [(&str, f64); 2] = [(COUNTER, 1.5), (HISTOGRAM, 5.0)];
+const LIMITS: [(&str, f64); 3] = [(COUNTER, 1.5), (HISTOGRAM, 5.0), (EXPONENTIAL, 4.5)];
 
 fn on_one_thread(contenders: &[Contender], rounds: usize) -> Vec<Timed> {
     let mut timed = Timed::of(contenders.iter().map(|(name, _)| *name));

@@ -9,7 +9,7 @@ use tracecast::testing::{Recording, RecordingConfig};
 
 use super::library::{Library, Phase};
 use crate::peers;
-use crate::work::{self, Letter, Pause, keys};
+use crate::work::{self, Letter, keys};
 
 pub struct Tracecast;
 
@@ -64,11 +64,11 @@ impl Library for Tracecast {
     }
 
     fn chain(x: u64) -> impl Future<Output = u64> {
-        chain(x)
+        work::chain(x)
     }
 
     fn task(x: u64) -> impl Future<Output = u64> + Send + 'static {
-        link(x)
+        work::link(x)
     }
 }
 
@@ -95,20 +95,4 @@ fn branch(x: u64) -> u64 {
 #[tc_span("Bench/Tree")]
 fn tree(x: u64) -> u64 {
     (0..9).map(|n| branch(x + n)).sum()
-}
-
-#[tc_span("Bench/Chain")]
-async fn chain(x: u64) -> u64 {
-    let mut sum = 0;
-    for n in 0..10 {
-        sum += link(x + n).await;
-    }
-    sum
-}
-
-#[inline(never)]
-#[tc_span("Bench/Link")]
-async fn link(x: u64) -> u64 {
-    Pause::default().await;
-    black_box(x)
 }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::hint::black_box;
 
 use super::library::{Library, Phase};
-use crate::work::{self, Pause};
+use crate::work;
 
 /// No telemetry at all.
 pub struct Plain;
@@ -54,20 +54,14 @@ impl Library for Plain {
     async fn chain(x: u64) -> u64 {
         let mut sum = 0;
         for n in 0..10 {
-            sum += link(x + n).await;
+            sum += work::plain_link(x + n).await;
         }
         sum
     }
 
     async fn task(x: u64) -> u64 {
-        link(x).await
+        work::plain_link(x).await
     }
-}
-
-#[inline(never)]
-async fn link(x: u64) -> u64 {
-    Pause::default().await;
-    black_box(x)
 }
 
 /// Two readings of the counter and 64 bytes stored, for each span.
@@ -113,15 +107,11 @@ impl Library for Limit {
         (0..9).map(|n| Self::branch(x + n)).sum::<u64>() + Self::zero(x)
     }
 
-    async fn chain(x: u64) -> u64 {
-        let mut sum = Self::zero(x);
-        for n in 0..10 {
-            sum += link(Self::zero(x + n)).await;
-        }
-        sum
+    fn chain(x: u64) -> impl Future<Output = u64> {
+        work::limit_chain(x)
     }
 
     async fn task(x: u64) -> u64 {
-        link(Self::zero(x)).await
+        work::plain_link(Self::zero(x)).await
     }
 }

@@ -17,8 +17,8 @@ pub struct Meter {
     pub(crate) per_item: Option<&'static Metric>,
     pub(crate) items: Option<&'static Metric>,
     /// For the labels that come from the result: the number of their value sets, and the set that is used without a result.
-    pub(crate) results: usize,
-    pub(crate) no_result: usize,
+    pub(crate) results: u32,
+    pub(crate) no_result: u32,
 }
 
 macro_rules! asked_for {
@@ -74,8 +74,10 @@ impl Meter {
 
     /// Labels that come from the result.
     pub const fn results<L: LabelSet>(mut self) -> Self {
-        self.results = L::CARDINALITY;
-        self.no_result = L::MISSING;
+        // So many label sets are out of every budget.
+        assert!(L::CARDINALITY <= u32::MAX as usize);
+        self.results = L::CARDINALITY as u32;
+        self.no_result = L::MISSING as u32;
         self
     }
 
@@ -92,9 +94,15 @@ impl Meter {
 
 /// The index of the labels that come from the result; `None` before the first label.
 #[derive(Debug, Default)]
-pub struct ResultLabels(pub(crate) Option<usize>);
+pub struct ResultLabels(Option<usize>);
 
 impl ResultLabels {
+    /// The index; the highest number if it is out of range.
+    #[inline(always)]
+    pub(crate) fn index(&self) -> Option<u32> {
+        self.0.map(|index| u32::try_from(index).unwrap_or(u32::MAX))
+    }
+
     /// Adds a label. Each has the value `none`.
     #[inline]
     pub fn label<K: LabelKey>(&mut self, value: impl IntoValue<K::Value>)

@@ -5,7 +5,7 @@
 
 use crate::config::redact::Redact;
 use crate::declare::array::{Array, Element};
-use crate::declare::callsite::scope_of;
+use crate::declare::callsite::{Callsite, scope_of};
 use crate::declare::key::{Key, KeyMeta, ValueType};
 use crate::declare::keys::uncertain_times;
 use crate::declare::value::{Value, cut};
@@ -32,6 +32,8 @@ pub(crate) struct TraceBatch {
     writer: SpanWriter,
     spans: usize,
     crates: Vec<CrateSpans>,
+    /// The callsite of the last span, if it was of the current crate, and its name: most spans of a run are of few callsites.
+    callsite: Option<(&'static Callsite, &'static str)>,
     /// The crate of the last span, by its lines and its place in `crates`.
     lines: &'static str,
     current: usize,
@@ -62,6 +64,7 @@ impl TraceBatch {
             writer,
             spans: 0,
             crates: Vec::new(),
+            callsite: None,
             lines: NO_CRATE,
             current: 0,
             first: None,
@@ -97,7 +100,7 @@ impl TraceBatch {
         self.request.end(&mut self.writer.wire);
         let request = std::mem::replace(&mut self.writer.wire, Wire::reusing(buffer));
         self.request = self.resource.begin(&mut self.writer.wire);
-        (self.spans, self.lines, self.first) = (0, NO_CRATE, None);
+        (self.spans, self.callsite, self.lines, self.first) = (0, None, NO_CRATE, None);
         request.bytes
     }
 
@@ -111,6 +114,7 @@ impl TraceBatch {
 
     #[inline(never)]
     fn change_crate(&mut self, lines: &'static str) {
+        self.callsite = None;
         let known = self.crates.iter().position(|spans| spans.lines == lines);
         let place = known.unwrap_or_else(|| {
             self.crates.push(CrateSpans { lines, wire: Wire::default() });
@@ -123,6 +127,19 @@ impl TraceBatch {
                 (self.first, self.current) = (Some(place), place);
                 self.request.next_scope(&mut self.writer.wire);
                 resource::of_scope(&mut self.writer.wire, Of::Crate(scope_of(lines)), |_| {});
+            }
+        }
+    }
+
+    /// Writes to the scope of this callsite's crate from now on, and gives its name.
+    #[inline]
+    fn enter_callsite(&mut self, callsite: &'static Callsite) -> &'static str {
+        match self.callsite {
+            Some((known, name)) if std::ptr::eq(known, callsite) => name,
+            _ => {
+                self.enter(callsite.crate_lines());
+                self.callsite = Some((callsite, callsite.name()));
+                callsite.name()
             }
         }
     }
@@ -148,7 +165,7 @@ impl TraceBatch {
     fn read(&mut self, record: &Record<'_>, converter: &Converter, texts: impl Texts) {
         self.spans += 1;
         let callsite = record.callsite();
-        self.enter(callsite.crate_lines());
+        let own_name = self.enter_callsite(callsite);
         let writer = &mut self.writer;
         let (start, duration) = record.times(converter);
         let span = writer.begin(&Head {
@@ -167,7 +184,7 @@ impl TraceBatch {
         if record.has_uncertain_times(converter) {
             writer.attribute(uncertain_times::META.name, Value::Bool(true));
         }
-        let name = name.unwrap_or(callsite.name());
+        let name = name.unwrap_or(own_name);
         let other = texts.instead("name", name);
         writer.end(span, other.as_deref().unwrap_or(name), record.outcome(), record.dropped());
     }
@@ -271,7 +288,7 @@ fn shared(writer: &mut SpanWriter, record: &Record<'_>, texts: impl Texts) {
 }
 
 /// Writes an attribute as it was recorded.
-#[inline]
+#[inline(always)]
 fn recorded(writer: &mut SpanWriter, key: &'static KeyMeta, value: Value<'_>, texts: impl Texts) {
     match value {
         Value::Absent => {}

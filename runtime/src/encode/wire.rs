@@ -130,7 +130,7 @@ impl Wire {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn field_of_bytes(&mut self, field: u8, bytes: &[u8]) {
         if bytes.len() < 128 {
             self.push(&[tag(field, BYTES), bytes.len() as u8]);

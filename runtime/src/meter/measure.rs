@@ -36,8 +36,9 @@ impl Site for Metered {
 /// One call that is measured. Dropped before its end, it ends as it was said to.
 pub struct Measure {
     meter: &'static Meter,
-    /// The index of the labels that were known at the beginning.
-    entry: usize,
+    /// The index of the labels that were known at the beginning; the highest number if it is out of range. No product with the
+    /// number of result labels can overflow.
+    entry: u32,
     started: u64,
     /// The cells in which it is counted as in progress: it is taken out of the same ones, whatever was switched since.
     in_flight: Option<&'static Table>,
@@ -53,35 +54,37 @@ pub struct Measure {
 
 impl Measure {
     /// The measure of a call with these labels, if its function is to be measured. It does not run yet.
+    #[inline(always)]
     fn of(callsite: &'static Callsite, labels: impl FnOnce() -> Labels) -> Option<Self> {
         let meter = callsite.metrics()?;
-        let state = callsite.state();
-        let state = if state & NEW == 0 { state } else { switch::resolve(callsite) };
-        let capture = if state & METER_CAPTURE != 0 { capture::current() } else { None };
-        if capture.is_none() && state & METER == 0 {
-            if state & METER_CAPTURE != 0 {
-                meter.metrics().take(1).for_each(|metric| stray::note(metric.meta().name));
-            }
-            return None;
-        }
-        let entry = labels().index();
+        let is_plain = callsite.state() & (METER | METER_CAPTURE | NEW) == METER;
+        let capture = if is_plain { None } else { captured_or_new(callsite, meter)? };
+        let entry = u32::try_from(labels().index()).unwrap_or(u32::MAX);
         let if_dropped = Outcome::Panicked;
         let (started, in_flight, running, failed, error_type) = (0, None, false, false, None);
         Some(Measure { meter, entry, started, in_flight, capture, running, if_dropped, failed, error_type })
     }
 
     /// Begins, at a reading of the clock if there is one already.
+    #[inline(always)]
     fn start(&mut self, reading: Option<u64>) {
         self.running = true;
         if self.meter.times_calls() {
             self.started = reading.unwrap_or_else(clock::now);
         }
-        let Some(metric) = self.meter.in_flight else { return };
+        if let Some(metric) = self.meter.in_flight {
+            self.enter(metric);
+        }
+    }
+
+    /// It is in progress from now on.
+    #[inline(never)]
+    fn enter(&mut self, metric: &'static Metric) {
         if let Some(ext) = &self.capture {
-            capture::into(ext, metric, self.entry, Amount::I64(1));
+            capture::into(ext, metric, self.entry as usize, Amount::I64(1));
         } else if capture::state(metric) & RECORD != 0 {
             let table = metric.ready_table();
-            metric.move_in(table, self.entry, false, 1_u64);
+            metric.move_in(table, self.entry as usize, false, 1_u64);
             self.in_flight = Some(table);
         }
     }
@@ -91,43 +94,57 @@ impl Measure {
         reading.unwrap_or_else(|| if self.meter.duration.is_some() { clock::now() } else { 0 })
     }
 
+    /// Ends it if it runs. It holds nothing then.
+    #[inline(never)]
     fn finish(&mut self, end: u64, outcome: Outcome, verdict: &Verdict) {
-        if !std::mem::replace(&mut self.running, false) {
-            return;
+        if std::mem::replace(&mut self.running, false) {
+            self.tell(end, outcome, verdict);
         }
+        drop(self.capture.take());
+    }
+
+    #[inline(always)]
+    fn tell(&mut self, end: u64, outcome: Outcome, verdict: &Verdict) {
         self.leave();
         let outcome = if outcome == Outcome::Ok && verdict.failed { Outcome::Error } else { outcome };
-        let result = verdict.labels.0.unwrap_or(self.meter.no_result);
-        let set = self.entry.saturating_mul(self.meter.results).saturating_add(result);
-        if let Some(duration) = self.meter.duration {
+        let Meter { duration, calls, errors, results, no_result, .. } = *self.meter;
+        let result = verdict.labels.index().unwrap_or(no_result);
+        let set = u64::from(self.entry) * u64::from(results) + u64::from(result);
+        let set = usize::try_from(set).unwrap_or(usize::MAX);
+        if let Some(duration) = duration {
             self.record(duration, set, self.started, end);
         }
-        let error_type = verdict.error_type.filter(|_| outcome == Outcome::Error);
-        if let Some(calls) = self.meter.calls {
-            self.count(calls, by_outcome(calls, set, 4, outcome as usize, error_type));
+        if let Some(calls) = calls {
+            self.count(calls, by_outcome(calls, set, 4, outcome as usize, outcome, verdict));
         }
+        if let (Some(errors), true) = (errors, outcome != Outcome::Ok) {
+            self.count_failure(errors, set, outcome, verdict);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn count_failure(&self, errors: &'static Metric, set: usize, outcome: Outcome, verdict: &Verdict) {
         let failure = match outcome {
-            Outcome::Error => Some(0),
-            Outcome::Panicked => Some(1),
-            Outcome::Ok | Outcome::Cancelled => None,
+            Outcome::Error => 0,
+            Outcome::Panicked => 1,
+            Outcome::Ok | Outcome::Cancelled => return,
         };
-        if let (Some(errors), Some(failure)) = (self.meter.errors, failure) {
-            self.count(errors, by_outcome(errors, set, 2, failure, error_type));
-        }
+        self.count(errors, by_outcome(errors, set, 2, failure, outcome, verdict));
     }
 
     /// An item came; the last one came at `last`.
     fn item(&self, last: &mut Option<u64>) {
         if let Some(items) = self.meter.items {
-            self.count(items, self.entry);
+            self.count(items, self.entry as usize);
         }
         if !self.meter.times_items() {
             return;
         }
         let now = clock::now();
         match (last.replace(now), self.meter.first_item, self.meter.per_item) {
-            (None, Some(first), _) => self.record(first, self.entry, self.started, now),
-            (Some(last), _, Some(per_item)) => self.record(per_item, self.entry, last, now),
+            (None, Some(first), _) => self.record(first, self.entry as usize, self.started, now),
+            (Some(last), _, Some(per_item)) => self.record(per_item, self.entry as usize, last, now),
             _ => {}
         }
     }
@@ -138,15 +155,17 @@ impl Measure {
     }
 
     /// It is no longer in progress.
+    #[inline(always)]
     fn leave(&mut self) {
         let Some(metric) = self.meter.in_flight else { return };
         if let Some(ext) = &self.capture {
-            capture::into(ext, metric, self.entry, Amount::I64(-1));
+            capture::into(ext, metric, self.entry as usize, Amount::I64(-1));
         } else if let Some(table) = self.in_flight.take() {
-            metric.move_in(table, self.entry, true, 1_u64);
+            metric.move_in(table, self.entry as usize, true, 1_u64);
         }
     }
 
+    #[inline(always)]
     fn count(&self, metric: &'static Metric, set: usize) {
         match &self.capture {
             Some(ext) => capture::into(ext, metric, set, Amount::U64(1)),
@@ -156,6 +175,7 @@ impl Measure {
     }
 
     /// Records the time between two readings of the clock.
+    #[inline(always)]
     fn record(&self, metric: &'static Metric, set: usize, from: u64, to: u64) {
         let seconds = clock::seconds(from, to);
         match &self.capture {
@@ -166,11 +186,41 @@ impl Measure {
     }
 }
 
-/// The index of a set with its outcome and the type of its error.
-fn by_outcome(metric: &Metric, set: usize, outcomes: usize, outcome: usize, error_type: Option<&str>) -> usize {
-    let types = metric.meta().error_type_count();
-    let error_type = if types == 1 { 0 } else { metric.meta().error_type_ordinal(error_type) };
-    set.saturating_mul(outcomes).saturating_add(outcome).saturating_mul(types).saturating_add(error_type)
+/// What a call is captured by, if its function is measured: of a callsite that is new, or that belongs to a capture.
+#[cold]
+#[inline(never)]
+fn captured_or_new(callsite: &'static Callsite, meter: &'static Meter) -> Option<Option<Arc<Ext>>> {
+    let state = callsite.state();
+    let state = if state & NEW == 0 { state } else { switch::resolve(callsite) };
+    let capture = if state & METER_CAPTURE != 0 { capture::current() } else { None };
+    if capture.is_none() && state & METER == 0 {
+        if state & METER_CAPTURE != 0 {
+            meter.metrics().take(1).for_each(|metric| stray::note(metric.meta().name));
+        }
+        return None;
+    }
+    Some(capture)
+}
+
+/// The index of a set with the ordinal of its outcome and, where the metric tells them apart, the type of its error.
+#[inline(always)]
+fn by_outcome(
+    metric: &Metric,
+    set: usize,
+    outcomes: usize,
+    ordinal: usize,
+    outcome: Outcome,
+    verdict: &Verdict,
+) -> usize {
+    let set = set.saturating_mul(outcomes).saturating_add(ordinal);
+    if metric.meta().error_type_count() == 1 { set } else { by_error_type(metric, set, outcome, verdict) }
+}
+
+#[inline(never)]
+fn by_error_type(metric: &Metric, set: usize, outcome: Outcome, verdict: &Verdict) -> usize {
+    let error_type = verdict.error_type.filter(|_| outcome == Outcome::Error);
+    let meta = metric.meta();
+    set.saturating_mul(meta.error_type_count()).saturating_add(meta.error_type_ordinal(error_type))
 }
 
 impl Drop for Measure {
@@ -187,9 +237,12 @@ impl Drop for Measure {
 
 /// What a wrapper carries for a function that has metrics: none while they are off.
 impl Metrics for Option<Measure> {
-    const NONE: Self = None;
+    #[inline(always)]
+    fn none() -> Self {
+        None
+    }
 
-    #[inline]
+    #[inline(always)]
     fn of(callsite: &'static Callsite, labels: impl FnOnce() -> Labels) -> Self {
         Measure::of(callsite, labels)
     }
@@ -224,7 +277,7 @@ impl Metrics for Option<Measure> {
     fn end(&mut self, end: u64, verdict: &Verdict) {
         if let Some(measure) = self {
             measure.finish(end, Outcome::Ok, verdict);
-            *self = None;
+            std::mem::forget(self.take());
         }
     }
 

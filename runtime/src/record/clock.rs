@@ -81,7 +81,8 @@ pub(crate) fn seconds(from: u64, to: u64) -> f64 {
 
 #[inline]
 fn seconds_of(ticks: u64) -> f64 {
-    ticks as f64 * f64::from_bits(SECONDS_PER_TICK.load(Relaxed))
+    // Signed numbers are converted by one instruction. No counter runs for so long that the difference would show.
+    ticks as i64 as f64 * f64::from_bits(SECONDS_PER_TICK.load(Relaxed))
 }
 
 #[cold]
@@ -399,7 +400,9 @@ impl Converter {
 
     #[inline]
     fn line_of(&self, ticks: u64) -> &Line {
-        if self.past[0].is_none() { &self.line } else { self.find(ticks) }
+        // Between the beginning of the current base and its newest sample there is nothing to look for.
+        let is_current = self.from <= ticks && ticks <= self.line.ticks;
+        if is_current || self.past[0].is_none() { &self.line } else { self.find(ticks) }
     }
 
     /// A counter that was reset begins below all earlier readings. So a reading that lies ten seconds in the future of the

@@ -31,6 +31,7 @@ impl Filled {
     /// A block that was just opened. Its counts are known to be zero, and need not be waited for.
     pub(crate) const EMPTY: Self = Filled { used: 0, attributes: 0 };
 
+    #[inline(always)]
     pub(crate) fn of(block: BlockRef) -> Self {
         Filled { used: block.counts.used.get().into(), attributes: block.counts.attributes.get().into() }
     }

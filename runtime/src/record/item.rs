@@ -83,6 +83,7 @@ pub(crate) fn list_size(of: ValueType, bytes: usize) -> Word {
 const ELEMENTS: [ValueType; 4] = [ValueType::Str, ValueType::I64, ValueType::F64, ValueType::Bool];
 
 /// How many words an item takes; `second` is its second word. `None` for a tag that does not exist.
+#[inline(always)]
 pub(crate) fn size(tag: usize, second: impl FnOnce() -> u64) -> Option<usize> {
     Some(match tag {
         TAG_U64..=TAG_LABEL | TAG_EXT => 2,
@@ -132,7 +133,8 @@ impl<'a> Items<'a> {
 impl<'a> Iterator for Items<'a> {
     type Item = Item<'a>;
 
-    #[inline]
+    // Always inlined: where the tag is known, nothing is left of the item but its words.
+    #[inline(always)]
     fn next(&mut self) -> Option<Item<'a>> {
         // SAFETY: the first word of each item is a pointer, by `new`'s contract.
         let first = unsafe { self.0.first()?.as_ptr() };
@@ -148,7 +150,7 @@ impl<'a> Iterator for Items<'a> {
 
 /// # Safety
 /// `first` and `body` are a whole item that was written with `tag`.
-#[inline]
+#[inline(always)]
 unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
     // SAFETY: each tag is written with words of these types (module docs), and texts are UTF-8 copied from a `str`.
     unsafe {

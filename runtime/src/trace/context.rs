@@ -549,6 +549,16 @@ pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef, kind: Kind) {
     }
 }
 
+/// The same for a context that has its ids, and no ext, if there is a block at hand.
+#[inline(always)]
+pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
+    let block = local.acquire()?;
+    block.flags.set(span.flags.get() & CARRIED);
+    block.trace_id.set(span.trace_id.get());
+    block.span_id.set(span.span_id.get());
+    Some(block)
+}
+
 /// What of a block's flags belongs to its context.
 const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY | NOT_RANDOM;
 

@@ -27,14 +27,14 @@ pub struct AnyFuture;
 
 impl<R: Rewrap, F, O: Observe<R::Output> + Send + Sync + 'static> Returned<R> for Covered<BoxedFuture, F, O> {
     #[inline]
-    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+    fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
         result.rewrap(call.carry(), self.2)
     }
 }
 
 impl<R: RewrapStream, F, O: Observe<R::Item> + Send + Sync + 'static> Returned<R> for Covered<BoxedStream, F, O> {
     #[inline]
-    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+    fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
         result.rewrap(call.carry(), self.2)
     }
 }
@@ -42,7 +42,7 @@ impl<R: RewrapStream, F, O: Observe<R::Item> + Send + Sync + 'static> Returned<R
 /// No future.
 impl<R, O: Observe<R>> Returned<R> for Covered<(), (), O> {
     #[inline(always)]
-    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+    fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
         call.end(&result, &self.2);
         result
     }
@@ -51,7 +51,7 @@ impl<R, O: Observe<R>> Returned<R> for Covered<(), (), O> {
 /// Any other future: an error, because the span would end before the work begins.
 impl<R: CoveredByItself, O: Observe<R>> Returned<R> for Covered<(), AnyFuture, O> {
     #[inline(always)]
-    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+    fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
         call.end(&result, &self.2);
         result
     }

@@ -30,12 +30,15 @@ unsafe impl<M: Metrics> Send for Carried<M> {}
 unsafe impl<M: Metrics> Sync for Carried<M> {}
 
 impl<M: Metrics> Carried<M> {
-    pub(crate) const NONE: Self = Carried { span: None, metrics: M::NONE };
+    #[inline(always)]
+    pub(crate) fn none() -> Self {
+        Carried { span: None, metrics: M::none() }
+    }
 
     /// A span that was opened and metrics that were made, of which none runs yet.
     pub(crate) fn begun(span: Option<BlockRef>, mut metrics: M) -> Self {
         if let Some(block) = span {
-            depart(block);
+            local::with(|local| depart(local, block));
         }
         metrics.if_dropped(Outcome::Cancelled);
         Carried { span, metrics }
@@ -93,7 +96,7 @@ impl Carried {
     /// A context that is no span, to be entered at each poll.
     pub(crate) fn context(context: &Context) -> Self {
         context.prepare();
-        let Some(block) = local::with(|local| local.acquire()) else { return Carried::NONE };
+        let Some(block) = local::with(|local| local.acquire()) else { return Carried::none() };
         context::fill(block, context);
         if block.has(REMOTE | HAS_EXT) {
             local::with(|local| context::share_capture(local, block));
@@ -150,15 +153,40 @@ impl<M: Metrics> Drop for Carried<M> {
     }
 }
 
-/// Says that a span which was opened here may be polled and ended on another thread.
-fn depart(block: BlockRef) {
-    local::with(Local::depart);
-    block.raise(UNPOLLED);
+/// Says that a span which was opened here may be polled and ended on another thread. A context has no clock to start at its
+/// first poll.
+#[inline(always)]
+fn depart(local: &Local, block: BlockRef) {
+    local.depart();
+    if block.has(RECORDING) {
+        block.raise(UNPOLLED);
+    }
 }
 
 #[inline(never)]
 fn completed(block: BlockRef, end: u64) {
     finish(block, end, Outcome::Ok);
+}
+
+/// Leaves the span in its last poll, and ends it.
+#[inline(never)]
+fn end_recorded(polling: Polling, end: u64) {
+    let Polling(block) = *ManuallyDrop::new(polling);
+    local::with(|local| {
+        local.pop_to(block);
+        local.arrive(block);
+        local.record(block, end);
+    });
+}
+
+/// The same for a context.
+#[inline(never)]
+fn end_unrecorded(polling: Polling) {
+    let Polling(block) = *ManuallyDrop::new(polling);
+    local::with(|local| {
+        local.pop_to(block);
+        local.release_arriving(block);
+    });
 }
 
 #[cold]
@@ -267,12 +295,22 @@ unsafe impl<F: Sync, O: Sync, M: Metrics> Sync for Wrapped<F, O, M> {}
 /// Runs a future whose span has no fields; `observe` sees its output.
 #[inline(always)]
 pub fn wrap<F: Future, O: Observe<F::Output>>(callsite: &'static Callsite, future: F, observe: O) -> Wrapped<F, O> {
-    let carried = if callsite.is_on() { begin_plain(callsite) } else { Carried::NONE };
+    let carried = if callsite.is_on() { begin_plain(callsite) } else { Carried::none() };
     Wrapped::wrap(carried, future, observe)
 }
 
 #[inline(never)]
 fn begin_plain(callsite: &'static Callsite) -> Carried {
+    let opened = local::with(|local| {
+        let block = open::open_movable_shortly(local, callsite)?;
+        depart(local, block);
+        Some(block)
+    });
+    if opened.is_some() { Carried { span: opened, metrics: () } } else { begin_slowly(callsite) }
+}
+
+#[inline(never)]
+fn begin_slowly(callsite: &'static Callsite) -> Carried {
     Carried::begun(open::open_movable(callsite), ())
 }
 
@@ -356,17 +394,26 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     /// Ends all. Not a part of the poll, which then needs less room on the stack.
     #[inline(never)]
     fn end(&mut self, polling: Polling, output: &F::Output) {
+        if polling.0.has(RECORDING) || !self.carried.metrics.is_none() {
+            return self.end_observed(polling, output);
+        }
+        self.carried.span = None;
+        end_unrecorded(polling);
+    }
+
+    #[inline(never)]
+    fn end_observed(&mut self, polling: Polling, output: &F::Output) {
         let span = polling.0;
-        let mut end = 0;
         if span.has(RECORDING) {
-            end = clock::now();
+            let end = clock::now();
             span::ended(span, end, &mut self.carried.metrics, output, &self.observe);
+            self.carried.span = None;
+            end_recorded(polling, end);
         } else {
             span::end_metrics(&mut self.carried.metrics, None, None, output, &self.observe);
+            self.carried.span = None;
+            end_unrecorded(polling);
         }
-        polling.leave();
-        self.carried.span = None;
-        completed(span, end);
     }
 
     #[inline(never)]

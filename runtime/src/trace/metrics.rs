@@ -9,8 +9,8 @@ use crate::trace::observe::Verdict;
 
 /// Metrics of one call, or none. Dropped while they run, they end as they were told to.
 pub trait Metrics: Send + Sync + Sized + 'static {
-    /// None.
-    const NONE: Self;
+    /// None. A function and no constant: a constant would be copied with all its bytes.
+    fn none() -> Self;
 
     /// Those of a call with these labels, if it is to be measured. They do not run yet.
     fn of(callsite: &'static Callsite, labels: impl FnOnce() -> Labels) -> Self;
@@ -42,12 +42,13 @@ pub trait Metrics: Send + Sync + Sized + 'static {
     /// Takes them out.
     #[inline(always)]
     fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::NONE)
+        std::mem::replace(self, Self::none())
     }
 }
 
 impl Metrics for () {
-    const NONE: Self = ();
+    #[inline(always)]
+    fn none() -> Self {}
 
     #[inline(always)]
     fn of(_: &'static Callsite, _: impl FnOnce() -> Labels) -> Self {}

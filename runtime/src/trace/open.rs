@@ -113,6 +113,21 @@ pub(crate) fn open_movable(callsite: &'static Callsite) -> Option<BlockRef> {
     })
 }
 
+/// As `open_movable` in its common cases: a child of a recorded span, or the ids and flags of an unsampled one. `None`: not one
+/// of these. It calls nothing, so that its caller has nothing to save.
+#[inline(always)]
+pub(crate) fn open_movable_shortly(local: &Local, callsite: &'static Callsite) -> Option<BlockRef> {
+    let parent = local.current()?;
+    if parent.has(SAMPLED) {
+        let inherited = parent.flags.get();
+        let is_short = is_short(local, callsite, inherited);
+        return if is_short { short_child(local, callsite, parent, inherited) } else { None };
+    }
+    let is_plain = !parent.has(EMPTY | HAS_EXT | BRIDGED) && callsite.kind() == Kind::Internal && !bridge::is_on();
+    // Ids of an unsampled root are made when they are needed.
+    if is_plain && parent.span_id.get() != 0 && local.has_spare() { context::copy_plain(local, parent) } else { None }
+}
+
 /// A context for what runs elsewhere below `parent`.
 fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;
@@ -168,14 +183,23 @@ fn below(local: &Local, callsite: &'static Callsite, parent: &Context, sampler: 
 #[inline(always)]
 fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
     let inherited = parent.flags.get();
-    let state = callsite.state();
-    // The rest is short if the parent is an ordinary span of this process, and there is a block at hand.
-    if inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) != 0
-        || state & (RECORD | NEW) != RECORD
-        || !local.has_spare()
-    {
-        return longer_child(local, callsite, parent);
+    if is_short(local, callsite, inherited) {
+        short_child(local, callsite, parent, inherited)
+    } else {
+        longer_child(local, callsite, parent)
     }
+}
+
+/// Whether opening a child is short: the parent is an ordinary span of this process, and there is a block at hand.
+#[inline(always)]
+fn is_short(local: &Local, callsite: &'static Callsite, inherited: u32) -> bool {
+    inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) == 0
+        && callsite.state() & (RECORD | NEW) == RECORD
+        && local.has_spare()
+}
+
+#[inline(always)]
+fn short_child(local: &Local, callsite: &'static Callsite, parent: BlockRef, inherited: u32) -> Option<BlockRef> {
     let block = local.acquire()?;
     block.flags.set(RECORDING | SAMPLED | inherited & NOT_RANDOM);
     block.callsite.set(callsite);

@@ -1,8 +1,9 @@
 //! The memory of a metric, as shown in the catalogue.
 
 use super::exemplar::Exemplar;
+use super::stripe::Counts;
 use super::table::{self, Table};
-use super::{Metric, exponential, histogram, stripe};
+use super::{Metric, exponential, histogram};
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
 impl MetricMeta {
@@ -21,15 +22,16 @@ impl MetricMeta {
         }
     }
 
-    /// The largest number of bytes that it can use: all series, and more threads than there are stripes. An unused metric takes
-    /// only its static.
+    /// The largest number of bytes that it can use on a machine of up to 16 processors: all series, and more threads than there
+    /// are stripes, which are 63 for one thread each and 8 that all others share. On larger machines there are more: four for
+    /// each processor, up to 1,023, and half a shared one, up to 64. An unused metric takes only its static.
     ///
     /// ```
     /// let most: usize = tracecast::catalogue().metrics.iter().map(|metric| metric.bytes()).sum();
     /// println!("the metrics take at most {most} bytes");
     /// ```
     pub const fn bytes(&self) -> usize {
-        let stripes = self.bytes_per_thread().saturating_mul(stripe::STRIPES - 1 + stripe::SHARED);
+        let stripes = self.bytes_per_thread().saturating_mul(Counts::LEAST.own - 1 + Counts::LEAST.shared);
         let gauges = if matches!(self.kind, MetricKind::Gauge) { table::cells_bytes(self.sets()) } else { 0 };
         let exemplars = match (self.kind, self.buckets) {
             (MetricKind::Histogram, Buckets::Explicit(bounds)) => bounds.len() + 1,
@@ -37,7 +39,7 @@ impl MetricMeta {
             _ => 0,
         };
         let exemplars = exemplars.saturating_mul(self.sets()).saturating_mul(2 * size_of::<Exemplar>());
-        let fixed = size_of::<Metric>() + size_of::<Table>();
+        let fixed = size_of::<Metric>() + size_of::<Table>() + Counts::LEAST.own * size_of::<usize>();
         stripes.saturating_add(gauges).saturating_add(exemplars).saturating_add(fixed)
     }
 

@@ -10,8 +10,11 @@ const OCTAVES: usize = 64;
 /// The first bucket counts values that are zero or too small to distinguish from zero.
 pub(crate) const BUCKETS: usize = 1 + OCTAVES * PER_OCTAVE;
 
-/// The upper bounds of the first seven buckets of a power of two, `2^(i/8)`, as mantissa bits.
-const STEPS: [u64; PER_OCTAVE - 1] = [
+/// The upper bounds of the first seven buckets of a power of two, `2^(i/8)`, as mantissa bits; the last bucket ends with it.
+///
+/// The bound of bucket `i` lies in the `i`-th eighth of the mantissas. So the first three bits of a mantissa say which bound it
+/// has to be compared with.
+const STEPS: [u64; PER_OCTAVE] = [
     0x0001_72b8_3c7d_517b,
     0x0003_06fe_0a31_b715,
     0x0004_bfda_d536_2a27,
@@ -19,6 +22,7 @@ const STEPS: [u64; PER_OCTAVE - 1] = [
     0x0008_ace5_422a_a0db,
     0x000a_e89f_995a_d3ad,
     0x000d_5818_dcfb_a487,
+    u64::MAX,
 ];
 const MANTISSA_BITS: u32 = 52;
 
@@ -34,15 +38,17 @@ pub(crate) const fn first_exponent(whole: bool, unit: &str) -> i32 {
 }
 
 /// The bucket of a value that is not negative: `base^index < value <= base^(index + 1)`, counted from the first exponent.
-#[inline]
+#[inline(always)]
 pub(crate) fn bucket(value: f64, first_exponent: i32) -> usize {
-    let bits = value.to_bits();
-    let exponent = (bits >> MANTISSA_BITS) as i32 - 1023;
+    // The upper bound belongs to its bucket, so a power of two is the last value of the octave below: the next smaller number
+    // is in the same bucket, where lower bounds are inclusive and upper ones are not.
+    let bits = value.to_bits().saturating_sub(1);
     let mantissa = bits & ((1 << MANTISSA_BITS) - 1);
-    let step = STEPS.iter().filter(|step| mantissa > **step).count() as i32;
-    // The upper bound belongs to its bucket, so a power of two is the last value of the octave below.
-    let index = (exponent - first_exponent) * PER_OCTAVE as i32 + step - i32::from(mantissa == 0);
-    if index < 0 { 0 } else { (index as usize).min(BUCKETS - 2) + 1 }
+    // The exponent and the first three bits of the mantissa: the bucket, or the one before it.
+    let eighth = bits >> (MANTISSA_BITS - SCALE as u32);
+    let index = eighth as i32 + i32::from(mantissa >= STEPS[eighth as usize % PER_OCTAVE]);
+    let first = (1023 + first_exponent) * PER_OCTAVE as i32;
+    (index + 1 - first).clamp(0, BUCKETS as i32 - 1) as usize
 }
 
 /// Buckets as they are exported, at a scale that limits their number.
@@ -84,7 +90,8 @@ mod tests {
 
     #[test]
     fn steps_are_powers_of_the_base() {
-        for (at, step) in STEPS.iter().enumerate() {
+        for (at, step) in STEPS.iter().enumerate().take(PER_OCTAVE - 1) {
+            assert_eq!(*step >> (MANTISSA_BITS - SCALE as u32), at as u64, "it is in its eighth");
             let exact = 2_f64.powf((at + 1) as f64 / 8.0);
             // Miri's powers are inexact on purpose.
             let tolerance = if cfg!(miri) { 1e-14 } else { 0.0 };

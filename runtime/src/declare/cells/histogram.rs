@@ -12,7 +12,7 @@ use crate::base::sync::{Acquire, AtomicU64, Relaxed};
 use crate::declare::metric::{Buckets, MetricMeta, NumberType};
 
 /// The number of words before the buckets of a row.
-const HEADER: usize = 4;
+const HEADER: usize = 5;
 const _: () = assert!(size_of::<Header>() == HEADER * size_of::<AtomicU64>() || cfg!(loom));
 
 /// The number of buckets in a row.
@@ -85,17 +85,17 @@ impl Sample for f64 {
     }
 }
 
-/// The bucket of a value.
-pub(crate) fn bucket_of(meta: &MetricMeta, value: f64) -> usize {
+/// The bucket of a value; `first_exponent` is that of the declaration.
+pub(crate) fn bucket_of(meta: &MetricMeta, first_exponent: i32, value: f64) -> usize {
     match meta.buckets {
         Buckets::Explicit(bounds) => explicit_bucket(bounds, value),
-        Buckets::Exponential => exponential::bucket(value, first_exponent(meta)),
+        Buckets::Exponential => exponential::bucket(value, first_exponent),
     }
 }
 
 /// The number of bounds below the value. Without branches: for few bounds that is faster than a binary search.
-#[inline(always)]
-pub(crate) fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
+#[inline]
+fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
     bounds.iter().map(|bound| usize::from(value > *bound)).sum()
 }
 
@@ -119,6 +119,8 @@ struct Header {
     least: AtomicU64,
     /// `Sample::order` + 1; 0 for none.
     most: AtomicU64,
+    /// The bucket of the last value, in a thread's own row: the next one is probably in the same.
+    last: AtomicU64,
 }
 
 impl<'a> Row<'a> {
@@ -133,11 +135,28 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// The bucket of a value, in the calling thread's own row.
+    #[inline(always)]
+    pub(crate) fn bucket(self, meta: &MetricMeta, first_exponent: i32, value: f64) -> usize {
+        let Buckets::Explicit(bounds) = meta.buckets else { return exponential::bucket(value, first_exponent) };
+        let last = self.header.last.load(Relaxed) as usize;
+        let is_below = bounds.get(last).is_none_or(|bound| value <= *bound);
+        let is_above = last == 0 || bounds.get(last - 1).is_some_and(|bound| value > *bound);
+        if is_below && is_above { last } else { self.other_bucket(bounds, value) }
+    }
+
+    #[inline(never)]
+    fn other_bucket(self, bounds: &[f64], value: f64) -> usize {
+        let bucket = explicit_bucket(bounds, value);
+        self.header.last.store(bucket as u64, Relaxed);
+        bucket
+    }
+
     /// Records a value in the calling thread's own stripe or in a shared one. Returns whether the bucket has taken no exemplar
     /// since the last collection.
     #[inline(always)]
     pub(crate) fn record<N: Sample>(self, bucket: usize, own: bool, value: N) -> bool {
-        let Header { taking, sum, least, most } = self.header;
+        let Header { taking, sum, least, most, .. } = self.header;
         update(sum, own, |sum| value.summed(sum));
         let order = value.order();
         if order < least.load(Relaxed) {
@@ -184,7 +203,7 @@ impl Total {
 
     /// Records a value, as a row does.
     pub(crate) fn record<N: Sample>(&mut self, meta: &MetricMeta, value: N) {
-        self.counts[bucket_of(meta, value.as_f64())] += 1;
+        self.counts[bucket_of(meta, first_exponent(meta), value.as_f64())] += 1;
         self.sum = value.summed(self.sum);
         self.least = self.least.min(value.order());
         self.most = self.most.max(value.order() + 1);

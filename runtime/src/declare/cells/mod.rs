@@ -21,7 +21,7 @@ use self::stripe::Stripe;
 use self::sum::update;
 use self::table::EMPTY;
 use crate::base::sync::{Acquire, AtomicU64, Relaxed, Release};
-use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
+use crate::declare::metric::{MetricKind, MetricMeta};
 use crate::declare::sections::{LINKED, Source};
 
 pub(crate) use self::exemplar::{Exemplar, Taking, epoch, next_epoch};
@@ -43,6 +43,8 @@ pub struct Metric {
     // First, as `sections` asks for it.
     source: &'static Source,
     state: AtomicI8,
+    /// The first exponent of an exponential histogram: finding it in the declaration takes longer than finding a bucket.
+    first_exponent: i32,
     /// The number of cells, or rows of a histogram, in a stripe.
     cells: usize,
     table: AtomicPtr<Table>,
@@ -57,6 +59,7 @@ impl Metric {
         Metric {
             source,
             state: AtomicI8::new(if LINKED { 0 } else { NEW | i8::MIN }),
+            first_exponent: histogram::first_exponent(&meta),
             cells: meta.sets().saturating_mul(words),
             table: AtomicPtr::new((&raw const EMPTY).cast_mut()),
             refused: Count::new(0),
@@ -141,7 +144,7 @@ impl Metric {
         if cell >= self.cells || !amount.is_addable() {
             return self.add_slowly(table, cell, amount);
         }
-        let cells = table.own(stripe::own());
+        let cells = table.own();
         if cells.is_null() {
             return self.add_slowly(table, cell, amount);
         }
@@ -205,10 +208,10 @@ impl Metric {
     #[inline(always)]
     pub(crate) fn record<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(&Taking, usize, usize, f64)) {
         // The most common case, and nothing else: what is needed for others would have to be saved and brought back here.
-        if let (Some(row), Buckets::Explicit(bounds)) = (self.own_row(set), self.meta.buckets)
+        if let Some(row) = self.own_row(set)
             && value.is_addable()
         {
-            let bucket = histogram::explicit_bucket(bounds, value.as_f64());
+            let bucket = row.bucket(&self.meta, self.first_exponent, value.as_f64());
             if row.record(bucket, true, value) {
                 offer(row.taking(), set, bucket, value.as_f64());
             }
@@ -220,7 +223,7 @@ impl Metric {
     /// The row of a label set in this thread's own stripe, if there is one.
     #[inline(always)]
     fn own_row(&'static self, set: usize) -> Option<Row<'static>> {
-        let rows = self.table().own(stripe::own());
+        let rows = self.table().own();
         if rows.is_null() || set >= self.cells {
             return None;
         }
@@ -230,6 +233,7 @@ impl Metric {
         (!row.is_null()).then(|| unsafe { Row::of(row, &self.meta) })
     }
 
+    #[cold]
     #[inline(never)]
     fn record_slowly<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(&Taking, usize, usize, f64)) {
         let value = value.plain();
@@ -240,7 +244,7 @@ impl Metric {
             Some(row) => (row, true),
             None => self.made_row(set),
         };
-        let bucket = histogram::bucket_of(&self.meta, value.as_f64());
+        let bucket = histogram::bucket_of(&self.meta, self.first_exponent, value.as_f64());
         if row.record(bucket, own, value) {
             offer(row.taking(), set, bucket, value.as_f64());
         }

@@ -3,8 +3,12 @@
 //! The first threads have their own stripes. No other thread writes there, so an update is a load and a store, without a
 //! locked instruction and without moving a cache line between cores. Further threads share a few stripes, where an update is
 //! a read-modify-write. When a thread ends, the next thread takes over its stripe with its counts.
+//!
+//! How many there are of both follows the number of processors, within bounds: a server with many cores runs many threads at a
+//! time, and they would wait for each other in a few shared stripes.
 
 use std::cell::Cell;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
 use crate::base::sync::{Acquire, AtomicU64, Relaxed, Release};
@@ -12,13 +16,36 @@ use crate::base::sync::{Acquire, AtomicU64, Relaxed, Release};
 /// The stripe of a thread without its own stripe: it has not asked for one yet, or all are taken. This stripe is always empty,
 /// so the update takes the slow path, which assigns a stripe or uses a shared one.
 const NONE: usize = 0;
-/// The number of stripes that belong to one thread each. They begin at 1.
-const OWN: usize = 63;
-/// The highest stripe + 1. A power of two, so that an index can be masked.
-pub(crate) const STRIPES: usize = 1 + OWN;
-const _: () = assert!(STRIPES.is_power_of_two());
-/// The number of stripes that all further threads share.
-pub(crate) const SHARED: usize = 8;
+
+/// How many stripes each metric has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// The highest stripe that belongs to one thread, + 1. They begin at 1.
+    pub(crate) own: usize,
+    /// Those that all further threads share.
+    pub(crate) shared: usize,
+}
+
+impl Counts {
+    /// Up to 16 processors.
+    pub(crate) const LEAST: Counts = Counts { own: 64, shared: 8 };
+    /// From 256 processors on.
+    pub(crate) const MOST: Counts = Counts { own: 1_024, shared: 64 };
+
+    /// Four threads of each processor have a stripe of their own, and those that share do so with a few others that run.
+    fn of(processors: usize) -> Self {
+        Counts {
+            own: processors.saturating_mul(4).clamp(Self::LEAST.own, Self::MOST.own),
+            shared: (processors / 2).clamp(Self::LEAST.shared, Self::MOST.shared),
+        }
+    }
+
+    /// Those of this machine. They stay the same for as long as the process runs.
+    pub(crate) fn get() -> Self {
+        static COUNTS: OnceLock<Counts> = OnceLock::new();
+        *COUNTS.get_or_init(|| Counts::of(std::thread::available_parallelism().map_or(1, usize::from)))
+    }
+}
 
 /// The stripe to which a thread writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +61,7 @@ thread_local! {
     static EXIT: Exit = const { Exit };
 }
 
-/// The calling thread's own stripe, or the empty one. Works until the very end of the thread.
+/// The calling thread's own stripe, or the empty one: always below `Counts::get().own`. Works until the very end of the thread.
 #[inline(always)]
 pub(crate) fn own() -> usize {
     STRIPE.with(Cell::get)
@@ -63,7 +90,7 @@ fn assign() {
 
 fn next_shared() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
-    1 + NEXT.fetch_add(1, Relaxed) % SHARED
+    1 + NEXT.fetch_add(1, Relaxed) % Counts::get().shared
 }
 
 struct Exit;
@@ -84,7 +111,7 @@ static TAKEN: Taken = Taken::new();
 
 fn claim() -> Option<usize> {
     #[cfg(not(loom))]
-    return TAKEN.claim().map(|at| at + 1);
+    return TAKEN.claim(Counts::get().own - 1).map(|at| at + 1);
     #[cfg(loom)]
     return None;
 }
@@ -103,38 +130,46 @@ pub(crate) fn forget() {
 }
 
 /// The stripes that threads own, one bit for each.
-pub(super) struct Taken(AtomicU64);
+struct Taken([AtomicU64; WORDS]);
+
+const BITS: usize = u64::BITS as usize;
+const WORDS: usize = Counts::MOST.own.div_ceil(BITS);
 
 impl Taken {
     #[cfg(not(loom))]
     const fn new() -> Self {
-        Taken(AtomicU64::new(0))
+        Taken([const { AtomicU64::new(0) }; WORDS])
     }
 
-    /// Claims the lowest free stripe.
-    pub(super) fn claim(&self) -> Option<usize> {
-        let mut taken = self.0.load(Relaxed);
-        loop {
-            let at = taken.trailing_ones() as usize;
-            if at >= OWN {
-                return None;
-            }
-            // Acquire: what the thread that had it before stored there is seen, and gone on from.
-            match self.0.compare_exchange_weak(taken, taken | 1 << at, Acquire, Relaxed) {
-                Ok(_) => return Some(at),
-                Err(now) => taken = now,
-            }
-        }
+    /// Claims the lowest free stripe below `limit`.
+    fn claim(&self, limit: usize) -> Option<usize> {
+        self.0.iter().enumerate().find_map(|(word, taken)| claim_bit(taken, limit.saturating_sub(word * BITS), word))
     }
 
     /// Releases a stripe.
-    pub(super) fn release(&self, at: usize) {
-        self.0.fetch_and(!(1 << at), Release);
+    fn release(&self, at: usize) {
+        self.0[at / BITS].fetch_and(!(1 << (at % BITS)), Release);
     }
 
     #[cfg(not(loom))]
     fn forget(&self) {
-        self.0.store(0, Relaxed);
+        self.0.iter().for_each(|taken| taken.store(0, Relaxed));
+    }
+}
+
+/// Claims the lowest free bit below `limit` of a word.
+fn claim_bit(word: &AtomicU64, limit: usize, number: usize) -> Option<usize> {
+    let mut taken = word.load(Relaxed);
+    loop {
+        let at = taken.trailing_ones() as usize;
+        if at >= limit.min(BITS) {
+            return None;
+        }
+        // Acquire: what the thread that had it before stored there is seen, and gone on from.
+        match word.compare_exchange_weak(taken, taken | 1 << at, Acquire, Relaxed) {
+            Ok(_) => return Some(number * BITS + at),
+            Err(now) => taken = now,
+        }
     }
 }
 
@@ -144,18 +179,34 @@ mod tests {
 
     #[test]
     fn the_first_threads_have_a_stripe_each_and_leave_it_behind() {
-        let taken = Taken::new();
-        let all: Vec<_> = (0..OWN + 1).map(|_| taken.claim()).collect();
-        assert_eq!(all, (0..OWN).map(Some).chain([None]).collect::<Vec<_>>());
-        taken.release(7);
-        assert_eq!([taken.claim(), taken.claim()], [Some(7), None]);
+        for limit in [63, 64, 150, Counts::MOST.own - 1] {
+            let taken = Taken::new();
+            let all: Vec<_> = (0..limit + 1).map(|_| taken.claim(limit)).collect();
+            assert_eq!(all, (0..limit).map(Some).chain([None]).collect::<Vec<_>>());
+            taken.release(limit - 1);
+            taken.release(7);
+            let again = [0; 3].map(|_| taken.claim(limit));
+            assert_eq!(again, [Some(7), Some(limit - 1), None]);
+            taken.forget();
+            assert_eq!(taken.claim(limit), Some(0));
+        }
+    }
+
+    #[test]
+    fn there_are_as_many_as_the_machine_needs() {
+        let counts = |own, shared| Counts { own, shared };
+        assert_eq!([1, 2, 16].map(Counts::of), [counts(64, 8); 3]);
+        assert_eq!(Counts::of(17), counts(68, 8));
+        assert_eq!(Counts::of(96), counts(384, 48));
+        assert_eq!([256, 1_024, usize::MAX].map(Counts::of), [counts(1_024, 64); 3]);
     }
 
     #[test]
     fn further_threads_share() {
-        let mut stripes: Vec<_> = (0..SHARED).map(|_| next_shared()).collect();
+        let shared = Counts::get().shared;
+        let mut stripes: Vec<_> = (0..shared).map(|_| next_shared()).collect();
         stripes.sort_unstable();
-        assert_eq!(stripes, (1..=SHARED).collect::<Vec<_>>());
+        assert_eq!(stripes, (1..=shared).collect::<Vec<_>>());
     }
 }
 
@@ -168,10 +219,10 @@ mod model {
     #[test]
     fn a_stripe_is_handed_over_with_what_was_counted() {
         loom::model(|| {
-            let taken = Arc::new(Taken(AtomicU64::new(0)));
+            let taken = Arc::new(Taken(std::array::from_fn(|_| AtomicU64::new(0))));
             let cells = Arc::new([AtomicU64::new(0), AtomicU64::new(0)]);
             let count = |taken: &Taken, cells: &[AtomicU64; 2]| {
-                let at = taken.claim().expect("there are more stripes than threads");
+                let at = taken.claim(2).expect("there are more stripes than threads");
                 cells[at].store(cells[at].load(Relaxed) + 1, Relaxed);
                 taken.release(at);
             };

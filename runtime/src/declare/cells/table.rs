@@ -11,7 +11,8 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicPtr;
 
 use super::exemplar::Exemplar;
-use super::stripe::{SHARED, STRIPES, Stripe};
+use super::stripe;
+use super::stripe::{Counts, Stripe};
 use crate::base::sync::{AcqRel, Acquire, AtomicU64};
 
 /// The alignment of cells: no two stripes share a cache line, or a pair of lines that is fetched together.
@@ -21,30 +22,41 @@ const WORDS_PER_LINE: usize = ALIGN / 8;
 /// The stripes of one metric.
 pub(crate) struct Table {
     /// Own stripes, each written by one thread: cells of sums, or pointers to rows of a histogram. Null until used. The first is
-    /// never used.
-    own: [AtomicPtr<()>; STRIPES],
+    /// never used. There are at least as many as `Counts::get` says.
+    own: &'static [AtomicPtr<()>],
     /// Shared stripes, written by several threads. A gauge uses the first one.
-    shared: [AtomicPtr<()>; SHARED],
+    shared: [AtomicPtr<()>; Counts::MOST.shared],
     /// Exemplars by label set and bucket. Writers use `try_lock` and never wait.
     pub(crate) exemplars: Mutex<BTreeMap<(usize, usize), Exemplar>>,
 }
 
 /// The table of an unused metric.
-pub(crate) static EMPTY: Table = Table::new();
+pub(crate) static EMPTY: Table = Table::of(&NO_STRIPES);
+static NO_STRIPES: [AtomicPtr<()>; Counts::MOST.own] = [const { AtomicPtr::new(ptr::null_mut()) }; Counts::MOST.own];
 
 impl Table {
-    pub(crate) const fn new() -> Self {
-        Table {
-            own: [const { AtomicPtr::new(ptr::null_mut()) }; STRIPES],
-            shared: [const { AtomicPtr::new(ptr::null_mut()) }; SHARED],
-            exemplars: Mutex::new(BTreeMap::new()),
-        }
+    /// The parts of a table: it is made of them where nothing is allocated.
+    pub(crate) fn parts() -> (Box<Self>, Box<[AtomicPtr<()>]>) {
+        let own = (0..Counts::get().own).map(|_| AtomicPtr::new(ptr::null_mut()));
+        (Box::new(Table::of(&[])), own.collect())
     }
 
-    /// An own stripe; null if there is none yet.
+    /// A table that is never freed.
+    pub(crate) fn leaked((mut table, own): (Box<Self>, Box<[AtomicPtr<()>]>)) -> &'static Self {
+        table.own = Box::leak(own);
+        Box::leak(table)
+    }
+
+    const fn of(own: &'static [AtomicPtr<()>]) -> Self {
+        let shared = [const { AtomicPtr::new(ptr::null_mut()) }; Counts::MOST.shared];
+        Table { own, shared, exemplars: Mutex::new(BTreeMap::new()) }
+    }
+
+    /// The own stripe of the calling thread; null if there is none yet.
     #[inline(always)]
-    pub(crate) fn own(&self, stripe: usize) -> *mut () {
-        self.own[stripe % STRIPES].load(Acquire)
+    pub(crate) fn own(&self) -> *mut () {
+        // SAFETY: the stripe is below `Counts::get().own`, and every table has at least that many.
+        unsafe { self.own.get_unchecked(stripe::own()) }.load(Acquire)
     }
 
     /// The stripe that gauges use; null if there is none yet.

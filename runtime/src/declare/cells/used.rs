@@ -32,7 +32,7 @@ pub(super) fn table_for(metric: &'static Metric) -> &'static Table {
     // Outside of the lock: comparing asks labels for their texts, which is the user's code.
     let known = lock().read.clone();
     let twin = known.iter().find(|(other, _)| same(other)).map(|(_, table)| *table);
-    let new: Box<Table> = Box::new(Table::new());
+    let new = Table::parts();
     let mut used = lock();
     let now = metric.table();
     if !ptr::eq(now, &EMPTY) {
@@ -46,7 +46,7 @@ pub(super) fn table_for(metric: &'static Metric) -> &'static Table {
         return table_for(metric);
     }
     let table = twin.filter(|twin| still(twin)).unwrap_or_else(|| {
-        let table: &'static Table = Box::leak(new);
+        let table = Table::leaked(new);
         used.read.push((metric, table));
         table
     });

@@ -30,11 +30,13 @@ impl Local {
     }
 
     /// Says that a block which was acquired here may be given back on another thread.
+    #[inline(always)]
     pub(crate) fn depart(&self) {
         self.owned.set(self.owned.get() - 1);
     }
 
     /// Says that a block which may come from another thread is about to be given back here.
+    #[inline(always)]
     pub(crate) fn arrive(&self, block: BlockRef) {
         // Without a home it goes straight to the pool, and one of the parent process goes nowhere.
         if block.has(ORPHANED) || self.home.get().is_none() {
@@ -87,6 +89,24 @@ impl Local {
             return self.release_slowly(block);
         }
         self.keep(block);
+    }
+
+    /// `arrive` and `release` of a block that was never opened: a context.
+    #[inline(always)]
+    pub(crate) fn release_arriving(&self, block: BlockRef) {
+        let is_plain = !block.has(CHAINED | ENTERED | HAS_EXT | MIRRORED | ORPHANED | SURPLUS);
+        if !is_plain || self.home.get().is_none() || self.owned.get() >= OWNED_BLOCKS {
+            return self.release_arriving_slowly(block);
+        }
+        self.owned.set(self.owned.get() + 1);
+        self.keep(block);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn release_arriving_slowly(&self, block: BlockRef) {
+        self.arrive(block);
+        self.release(block);
     }
 
     #[inline(always)]

@@ -46,9 +46,11 @@ pub fn run_observed<R, O: Returned<R>>(callsite: &'static Callsite, body: impl F
 
 #[inline(never)]
 fn run_observed_on<R, O: Returned<R>>(callsite: &'static Callsite, body: impl FnOnce() -> R, observe: O) -> R {
-    let call = Call { callsite, block: open_and_enter(callsite), metrics: () };
-    let result = body();
-    observe.end_call(call, result)
+    let mut call = Call { callsite, block: open_and_enter(callsite), metrics: () };
+    let result = observe.end_call(&mut call, body());
+    // If its end panics, it ends as if its function had.
+    std::mem::forget(call);
+    result
 }
 
 /// Runs a function with all that it may carry: `body` begins that first. `observe` sees the result.
@@ -67,9 +69,11 @@ fn run_begun_on<M: Metrics, R, O: Returned<R>>(
     body: impl FnOnce(Begin<'_, M, false>) -> R,
     observe: O,
 ) -> R {
-    let mut call = Call { callsite, block: None, metrics: M::NONE };
+    let mut call = Call::new(callsite);
     let result = body(Begin(Some(&mut call)));
-    observe.end_call(call, result)
+    let result = observe.end_call(&mut call, result);
+    std::mem::forget(call);
+    result
 }
 
 /// The same where the type of the result has no name: a closure observes it.
@@ -89,7 +93,7 @@ pub fn enter<S: Site>(site: S, begin: impl FnOnce(Begin<'_, S::Metrics, false>))
 }
 
 fn enter_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_, M, false>)) -> Guarded<M> {
-    let mut call = Call { callsite, block: None, metrics: M::NONE };
+    let mut call = Call::new(callsite);
     begin(Begin(Some(&mut call)));
     Guarded::of(call.block.take(), call.metrics.take())
 }
@@ -97,12 +101,12 @@ fn enter_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_
 /// Begins what a future or a stream carries: parent, fields and labels now, the clocks at the first poll.
 #[inline(always)]
 pub fn begin<S: Site>(site: S, begin: impl FnOnce(Begin<'_, S::Metrics, true>)) -> Carried<S::Metrics> {
-    if site.callsite().is_on() { begin_on(site.callsite(), begin) } else { Carried::NONE }
+    if site.callsite().is_on() { begin_on(site.callsite(), begin) } else { Carried::none() }
 }
 
 #[inline(never)]
 fn begin_on<M: Metrics>(callsite: &'static Callsite, begin: impl FnOnce(Begin<'_, M, true>)) -> Carried<M> {
-    let mut call = Call { callsite, block: None, metrics: M::NONE };
+    let mut call = Call::new(callsite);
     begin(Begin(Some(&mut call)));
     Carried::begun(call.block.take(), call.metrics.take())
 }
@@ -112,8 +116,8 @@ pub fn check(_: impl FnOnce(Begin<'_, (), false>)) {}
 
 /// What becomes of a call and its result.
 pub trait Returned<R> {
-    /// Ends the call, or hands its span on.
-    fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R;
+    /// Ends the call, or hands its span on. The call is where it was made: a copy of it would wait for what was just stored.
+    fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R;
 }
 
 /// The call ends. Written out for each observer: for all of them, it would exclude those that hand the span on.
@@ -124,7 +128,7 @@ macro_rules! ends_call {
             $observer: Observe<R>,
         {
             #[inline(always)]
-            fn end_call<M: Metrics>(self, call: Call<M>, result: R) -> R {
+            fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
                 call.end(&result, &self);
                 result
             }
@@ -143,17 +147,21 @@ pub struct Call<M: Metrics> {
 }
 
 impl<M: Metrics> Call<M> {
+    #[inline(always)]
+    fn new(callsite: &'static Callsite) -> Self {
+        Call { callsite, block: None, metrics: M::none() }
+    }
+
     /// Ends a call that has returned.
     #[inline(always)]
-    pub(crate) fn end<R>(mut self, result: &R, observe: &impl Observe<R>) {
+    pub(crate) fn end<R>(&mut self, result: &R, observe: &impl Observe<R>) {
         let left = self.end_metrics(result, observe);
-        // Forgotten before its span is left and not after it: it need not know then that the block is gone.
-        std::mem::forget(self);
+        self.block = None;
         leave(left);
     }
 
     /// Leaves the span without an end, for a future or stream that goes on with it.
-    pub(crate) fn carry(mut self) -> Carried<M> {
+    pub(crate) fn carry(&mut self) -> Carried<M> {
         Carried::left(self.block.take(), self.metrics.take())
     }
 
@@ -229,7 +237,8 @@ impl<M: Metrics, const CARRIED: bool> Begin<'_, M, CARRIED> {
     #[inline(always)]
     pub fn labels(mut self, labels: impl FnOnce() -> Labels) -> Self {
         if let Some(call) = &mut self.0 {
-            call.metrics = M::of(call.callsite, labels);
+            // There were none, so that nothing has to be ended.
+            std::mem::forget(std::mem::replace(&mut call.metrics, M::of(call.callsite, labels)));
         }
         self
     }

@@ -31,8 +31,9 @@ impl<M: Metrics> Guarded<M> {
     }
 
     /// A scope without a span.
-    pub const fn none() -> Self {
-        Guarded { block: None, metrics: M::NONE }
+    #[inline(always)]
+    pub fn none() -> Self {
+        Guarded { block: None, metrics: M::none() }
     }
 }
 
@@ -92,7 +93,8 @@ impl Scope {
 
     /// A scope without a span.
     #[doc(hidden)]
-    pub const fn none() -> Self {
+    #[inline(always)]
+    pub fn none() -> Self {
         Scope(Guarded::none())
     }
 }

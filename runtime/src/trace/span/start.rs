@@ -84,7 +84,10 @@ impl End {
     /// Records an attribute.
     #[inline(always)]
     pub fn attr<K: Key>(&mut self, value: impl IntoValue<K::Value>) {
-        value.with_value(|value| fields::attribute(self.block, K::META, value));
+        value.with_value(|value| {
+            let filled = fields::attribute_at(self.block, Filled::of(self.block), fields::bound(), K::META, value);
+            filled.store(self.block);
+        });
     }
 
     /// The span ends in an error.

@@ -1,5 +1,8 @@
 //! From records to OTLP bytes: what the export costs for each span, as time and as instructions.
 
+#[cfg(feature = "peers")]
+mod sdk;
+
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -8,6 +11,7 @@ use tracecast::prelude::*;
 use tracecast::testing::{Recording, RecordingConfig};
 
 use crate::report::{Report, Section, figure};
+use crate::stats::Median;
 use crate::timed::Timed;
 use crate::{alloc, callgrind, work};
 
@@ -31,6 +35,9 @@ const CONTENDERS: &[Contender] = &[
 const TWO: &str = "2 attributes";
 const TWO_REDACTED: &str = "2 attributes, with a redaction hook";
 const FOUR_REDACTED: &str = "4 attributes, with a redaction hook";
+
+/// How many times as long as the SDK's encoder.
+const TARGETS: [(&str, f64); 2] = [(TWO, 0.075), (TWO_REDACTED, 0.11)];
 
 /// An encoder for the contender of this name; the hook looks at each text and changes none, as it is with most.
 fn encoder(contender: &str) -> Encoder {
@@ -74,16 +81,24 @@ struct Row {
 pub fn report(quick: bool, report: &mut Report) {
     let recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
     let mut encoders: Vec<_> = CONTENDERS.iter().map(|(name, _)| encoder(name)).collect();
-    let rows = measure(if quick { 20 } else { 1_000 }, &recording, &mut encoders);
+    let (rows, theirs) = measure(if quick { 20 } else { 1_000 }, &recording, &mut encoders);
     let columns = ["what", "ns, best", "median", "instructions", "bytes", "ns to plain data"];
     let mut section = Section::new("From records to OTLP bytes, per span, in interleaved rounds", columns);
     for Row { encoded, plain, bytes } in &rows {
         if encoded.name == TWO {
             report.goal("export CPU per span, 2 attributes", encoded.best(), 85.0, "ns to OTLP bytes, best round", "");
         }
+        if let Some((_, target)) = TARGETS.iter().find(|(name, _)| *name == encoded.name) {
+            let ratio = Median::of_ratios(&encoded.rounds, &theirs.rounds).value;
+            report.goal(format!("records to OTLP bytes, {}", encoded.name), ratio, *target, "x the SDK's encoder", "");
+        }
         let counted = if quick && encoded.name != TWO { String::new() } else { instructions(encoded.name) };
         let (best, median, plain) = (figure(encoded.best()), encoded.median().to_string(), figure(plain.best()));
         section.row([encoded.name.to_owned(), best, median, counted, bytes.to_string(), plain]);
+    }
+    if !theirs.rounds.is_empty() {
+        let (best, median) = (figure(theirs.best()), theirs.median().to_string());
+        section.row([theirs.name.to_owned(), best, median, String::new(), String::new(), String::new()]);
     }
     let spans = CONTENDERS.len() as u64 * SPANS;
     section.note(format!(
@@ -93,12 +108,16 @@ pub fn report(quick: bool, report: &mut Report) {
     report.add(section);
 }
 
-fn measure(rounds: usize, recording: &Recording, encoders: &mut [Encoder]) -> Vec<Row> {
+/// Ours, and the encoder of the SDK where it is built.
+fn measure(rounds: usize, recording: &Recording, encoders: &mut [Encoder]) -> (Vec<Row>, Timed) {
     let timed = || Timed::of(CONTENDERS.iter().map(|(name, _)| *name));
     let mut rows: Vec<_> =
         timed().into_iter().zip(timed()).map(|(encoded, plain)| Row { encoded, plain, bytes: 0 }).collect();
+    let mut theirs = Timed { name: "2 attributes, the SDK's encoder", rounds: Vec::new() };
     let mut buffer = Vec::new();
     for _ in 0..rounds {
+        #[cfg(feature = "peers")]
+        theirs.rounds.push(sdk::round());
         for (((_, record), row), encoder) in CONTENDERS.iter().zip(&mut rows).zip(&mut *encoders) {
             record(SPANS);
             let start = Instant::now();
@@ -112,7 +131,7 @@ fn measure(rounds: usize, recording: &Recording, encoders: &mut [Encoder]) -> Ve
             row.plain.rounds.push(per_span(start));
         }
     }
-    rows
+    (rows, theirs)
 }
 
 /// What the second of two equal drains allocates: the first made the buffer as large as it has to be.
