@@ -163,7 +163,9 @@ fn moves(list: &Group) -> Option<bool> {
 /// Whether an argument has no destructor, as far as its type shows. `None` if it is not `name: Type` or a plain `self`.
 fn never_drops(argument: &[TokenTree]) -> Option<bool> {
     match argument {
-        [TokenTree::Punct(_), .., receiver] => word(receiver).filter(|receiver| receiver == "self").map(|_| true),
+        [first, .., receiver] if is_punct(first, '&') => {
+            word(receiver).filter(|receiver| receiver == "self").map(|_| true)
+        }
         [receiver] => word(receiver).filter(|receiver| receiver == "self").map(|_| false),
         [name, colon, ty @ ..] if is_punct(colon, ':') => {
             word(name).filter(|name| name != "self")?;
