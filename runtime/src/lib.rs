@@ -104,8 +104,11 @@ pub mod __logs;
 /// For `tracecast-tower`. Not public API: it changes in any minor release.
 #[doc(hidden)]
 pub mod __layers {
+    pub use crate::declare::switch::is_measuring;
     pub use crate::propagate::conventions;
+    pub use crate::record::clock::Moment;
     pub use crate::trace::builder::SpanName;
+    pub use crate::trace::span::Start;
 }
 #[doc(hidden)]
 #[path = "private.rs"]

@@ -1,8 +1,7 @@
 //! The time to the first byte of a response, for layers that were asked for it.
 
-use std::time::{Duration, Instant};
-
 use bytes::Buf;
+use tracecast::__layers::Moment;
 
 use crate::place::Place;
 
@@ -17,7 +16,8 @@ pub(crate) enum FirstByte {
     /// Nobody asked for it.
     Ignored,
     Awaited,
-    After(Duration),
+    /// Seconds from the beginning of the call.
+    After(f64),
 }
 
 impl FirstByte {
@@ -25,19 +25,23 @@ impl FirstByte {
         if is_wanted { FirstByte::Awaited } else { FirstByte::Ignored }
     }
 
+    pub(crate) fn is_wanted(self) -> bool {
+        !matches!(self, FirstByte::Ignored)
+    }
+
     /// Takes note of a part of the response that passes by. The span says it at once: it may be followed by another one.
     #[inline]
-    pub(crate) fn read(&mut self, data: &impl Buf, began: Instant, place: &mut Place) {
+    pub(crate) fn read(&mut self, data: &impl Buf, began: Moment, place: &mut Place) {
         if matches!(self, FirstByte::Awaited) && data.has_remaining() {
-            let after = began.elapsed();
+            let after = began.seconds_to(Moment::now());
             *self = FirstByte::After(after);
             if let Place::Span(span) = place {
-                span.set(first_byte, after.as_secs_f64());
+                span.set(first_byte, after);
             }
         }
     }
 
-    pub(crate) fn after(self) -> Option<Duration> {
+    pub(crate) fn after(self) -> Option<f64> {
         match self {
             FirstByte::After(after) => Some(after),
             FirstByte::Ignored | FirstByte::Awaited => None,

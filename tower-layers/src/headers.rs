@@ -1,7 +1,8 @@
 //! HTTP headers and gRPC metadata as places for a context.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue, ValueIter};
-use tracecast::propagation::{Headers, HeadersMut};
+use tracecast::Context;
+use tracecast::propagation::{self, Headers, HeadersMut};
 
 /// Headers that a context is read from: `propagation::extract(&HttpHeaders::from(request.headers()))`, or from the metadata
 /// of a tonic request.
@@ -87,53 +88,60 @@ fn header(name: &'static str) -> HeaderName {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carried<'h> {
     headers: &'h HeaderMap,
-    parent: Found<'h>,
-    state: Found<'h>,
-    baggage: Found<'h>,
-    b3: bool,
+    parent: Option<&'h HeaderValue>,
+    state: Option<&'h HeaderValue>,
+    baggage: Option<&'h HeaderValue>,
     timeout: Option<&'h HeaderValue>,
-}
-
-/// The headers of one name.
-#[derive(Clone, Copy, Debug, Default)]
-struct Found<'h> {
-    first: Option<&'h HeaderValue>,
+    b3: bool,
+    /// One of the names is there more than once.
     several: bool,
-}
-
-impl<'h> Found<'h> {
-    fn note(&mut self, value: &'h HeaderValue) {
-        self.several = self.first.is_some();
-        self.first = self.first.or(Some(value));
-    }
-
-    fn values(self, headers: &'h HeaderMap, name: &str) -> Values<'h> {
-        if self.several { Values::All(headers.get_all(name).iter()) } else { Values::One(self.first) }
-    }
 }
 
 impl<'h> Carried<'h> {
     pub(crate) fn of(headers: &'h HeaderMap) -> Self {
-        let none = Found::default();
-        let mut carried = Carried { headers, parent: none, state: none, baggage: none, b3: false, timeout: None };
+        let mut carried =
+            Carried { headers, parent: None, state: None, baggage: None, timeout: None, b3: false, several: false };
         for (name, value) in headers {
             let name = name.as_str();
-            match name.len() {
-                11 if name == TRACEPARENT => carried.parent.note(value),
-                10 if name == TRACESTATE => carried.state.note(value),
-                7 if name == BAGGAGE => carried.baggage.note(value),
-                2 | 12 if is_b3(name) => carried.b3 = true,
-                12 if name == TIMEOUT => carried.timeout = carried.timeout.or(Some(value)),
-                _ => {}
-            }
+            let place = match name.len() {
+                11 if name == TRACEPARENT => &mut carried.parent,
+                10 if name == TRACESTATE => &mut carried.state,
+                7 if name == BAGGAGE => &mut carried.baggage,
+                12 if name == TIMEOUT => &mut carried.timeout,
+                2 | 12 if is_b3(name) => {
+                    carried.b3 = true;
+                    continue;
+                }
+                _ => continue,
+            };
+            carried.several |= place.is_some();
+            *place = place.or(Some(value));
         }
         carried
+    }
+
+    /// The context that they carry.
+    #[inline]
+    pub(crate) fn context(&self) -> Context {
+        match self {
+            Carried { parent: Some(parent), state: None, baggage: None, b3: false, several: false, .. } => {
+                propagation::extract_parent(parent.as_bytes())
+            }
+            carried => carried.whole_context(),
+        }
+    }
+
+    // Most callers send one header, and what is needed for more would have to be set up for them.
+    #[cold]
+    #[inline(never)]
+    fn whole_context(&self) -> Context {
+        propagation::extract(self)
     }
 
     /// Whether there is anything from which a context can be made.
     #[inline]
     pub(crate) fn is_anything(&self) -> bool {
-        self.parent.first.is_some() || self.baggage.first.is_some() || self.b3
+        self.parent.is_some() || self.baggage.is_some() || self.b3
     }
 
     /// What `grpc-timeout` says.
@@ -151,6 +159,17 @@ const TRACESTATE: &str = "tracestate";
 const BAGGAGE: &str = "baggage";
 const TIMEOUT: &str = "grpc-timeout";
 
+/// Whether a context may be read from these headers. Only names are looked at, which is less than all of `Carried`.
+#[inline]
+pub(crate) fn may_carry(headers: &HeaderMap) -> bool {
+    headers.keys().map(HeaderName::as_str).any(|name| match name.len() {
+        11 => name == TRACEPARENT,
+        7 => name == BAGGAGE,
+        2 | 12 => is_b3(name),
+        _ => false,
+    })
+}
+
 fn is_b3(name: &str) -> bool {
     name == "b3" || name == "x-b3-traceid"
 }
@@ -160,9 +179,10 @@ impl Headers for Carried<'_> {
     #[inline(always)]
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         let values = match name {
-            TRACEPARENT => self.parent.values(self.headers, name),
-            TRACESTATE => self.state.values(self.headers, name),
-            BAGGAGE => self.baggage.values(self.headers, name),
+            TRACEPARENT | TRACESTATE | BAGGAGE if self.several => Values::All(self.headers.get_all(name).iter()),
+            TRACEPARENT => Values::One(self.parent),
+            TRACESTATE => Values::One(self.state),
+            BAGGAGE => Values::One(self.baggage),
             name if self.b3 => Values::All(self.headers.get_all(name).iter()),
             _ => Values::One(None),
         };
@@ -188,17 +208,6 @@ impl<'h> Iterator for Values<'h> {
     }
 }
 
-/// Whether a context may be read from these headers. Only names are looked at, which is less than all of `Carried`.
-#[inline]
-pub(crate) fn may_carry(headers: &HeaderMap) -> bool {
-    headers.keys().map(HeaderName::as_str).any(|name| match name.len() {
-        11 => name == TRACEPARENT,
-        7 => name == BAGGAGE,
-        2 | 12 => is_b3(name),
-        _ => false,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -221,7 +230,7 @@ mod tests {
                 (HeaderName::from_static("user-agent"), HeaderValue::from_static("x")),
                 (HeaderName::from_static(name), HeaderValue::from_static("x")),
             ]);
-            assert_eq!((Carried::of(&headers).is_anything(), may_carry(&headers)), (carries, carries), "{name}");
+            assert_eq!((may_carry(&headers), Carried::of(&headers).is_anything()), (carries, carries), "{name}");
         }
     }
 
@@ -277,6 +286,8 @@ mod fuzz {
                     assert_eq!(carried.values(name).collect::<Vec<_>>(), expected, "{name}");
                 }
                 assert_eq!(carried.timeout(), headers.get(TIMEOUT));
+                let has_context = ["traceparent", "baggage"].iter().any(|name| headers.contains_key(*name));
+                assert_eq!(carried.is_anything(), has_b3 || has_context);
                 assert_eq!(may_carry(&headers), carried.is_anything());
                 carried.is_anything()
             },

@@ -31,6 +31,7 @@ impl<F, P: Protocol> ResponseFuture<F, P> {
     }
 
     /// Calls a service, in the span of the call if it has one.
+    #[inline(always)]
     pub(crate) fn start<S, R>(service: &mut S, request: R, mut call: Option<P::Call>) -> Self
     where
         S: Service<R, Future = F>,
@@ -83,12 +84,14 @@ pin_project! {
         #[pin]
         inner: B,
         call: Option<P::Call>,
+        reading: <P::Call as Ongoing>::Reading,
     }
 }
 
 impl<B, P: Protocol> ResponseBody<B, P> {
+    #[inline]
     pub(crate) fn new(inner: B, call: Option<P::Call>) -> Self {
-        ResponseBody { inner, call }
+        ResponseBody { inner, call, reading: Default::default() }
     }
 }
 
@@ -102,7 +105,7 @@ impl<B: Body<Error: 'static>, P: Protocol> Body for ResponseBody<B, P> {
         let polled = call.run(|| this.inner.as_mut().poll_frame(task));
         match &polled {
             Poll::Pending => call.wait(task.waker()),
-            Poll::Ready(frame) if call.is_told() => note(call, frame, || this.inner.is_end_stream()),
+            Poll::Ready(frame) if call.is_told() => note(call, this.reading, frame, || this.inner.is_end_stream()),
             Poll::Ready(_) => {}
         }
         polled
@@ -117,14 +120,18 @@ impl<B: Body<Error: 'static>, P: Protocol> Body for ResponseBody<B, P> {
     }
 }
 
-fn note<D: bytes::Buf, E: 'static>(
-    call: &mut impl Ongoing,
+#[inline]
+fn note<D: bytes::Buf, E: 'static, C: Ongoing>(
+    call: &mut C,
+    reading: &mut C::Reading,
     frame: &Option<Result<Frame<D>, E>>,
     was_last: impl FnOnce() -> bool,
 ) {
     match frame {
         Some(Ok(frame)) => {
-            frame.data_ref().into_iter().for_each(|data| call.read(data));
+            if let Some(data) = frame.data_ref() {
+                call.read(reading, data);
+            }
             // After the last frame nobody polls again.
             if frame.is_trailers() || was_last() {
                 call.complete(frame.trailers_ref());
@@ -137,7 +144,7 @@ fn note<D: bytes::Buf, E: 'static>(
 
 impl<B: Default, P: Protocol> Default for ResponseBody<B, P> {
     fn default() -> Self {
-        ResponseBody { inner: B::default(), call: None }
+        ResponseBody::new(B::default(), None)
     }
 }
 

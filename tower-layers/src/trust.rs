@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use http::{Extensions, HeaderMap, Request, Uri};
-use tracecast::{Context, Key, KeyOf, Sampler, propagation};
+use tracecast::{Context, Key, KeyOf, Sampler};
 
 use crate::headers::Carried;
 
@@ -132,6 +132,14 @@ pub(crate) struct Caller {
     pub(crate) link: Option<Box<Context>>,
 }
 
+impl Caller {
+    /// Its ids alone: nothing else of it goes on.
+    fn distrusted(said: &Context) -> Self {
+        let link = said.is_valid().then(|| Context::remote(said.trace_id(), said.span_id(), said.is_sampled()));
+        Caller { parent: Context::default(), link: link.map(Box::new) }
+    }
+}
+
 impl Policy {
     pub(crate) fn set_trust(&mut self, trusts: impl Fn(&Peer<'_>) -> bool + Send + Sync + 'static) {
         self.trusts = Some(Arc::new(trusts));
@@ -146,21 +154,14 @@ impl Policy {
     }
 
     /// What the headers say, as far as it is believed.
-    #[cfg(feature = "http")]
-    pub(crate) fn caller<B>(&self, request: &Request<B>) -> Caller {
-        self.caller_by(request, &Carried::of(request.headers()))
-    }
-
-    /// The same where the headers were looked at before.
-    pub(crate) fn caller_by<B>(&self, request: &Request<B>, carried: &Carried<'_>) -> Caller {
+    #[inline]
+    pub(crate) fn caller<B>(&self, request: &Request<B>, carried: &Carried<'_>) -> Caller {
         if !carried.is_anything() {
             return Caller::default();
         }
-        let said = propagation::extract(carried);
-        if !self.trusts(request) {
-            // Its ids alone: nothing else of it goes on.
-            let link = said.is_valid().then(|| Context::remote(said.trace_id(), said.span_id(), said.is_sampled()));
-            return Caller { parent: Context::default(), link: link.map(Box::new) };
+        let said = carried.context();
+        if self.trusts.is_some() && !self.trusts(request) {
+            return Caller::distrusted(&said);
         }
         Caller { parent: self.sharing(said), link: None }
     }
@@ -177,6 +178,9 @@ impl Policy {
     }
 
     fn sharing(&self, context: Context) -> Context {
+        if self.shared.is_empty() {
+            return context;
+        }
         self.shared.iter().fold(context, |context, share| share(&context))
     }
 }

@@ -12,6 +12,9 @@ use crate::side::Side;
 
 /// A call that goes on, as the future and the body of its response see it.
 pub trait Ongoing {
+    /// What is known of a response that passes by, beside the call.
+    type Reading: Default;
+
     /// Works on the call: what it calls sees its context.
     fn run<T>(&mut self, f: impl FnOnce() -> T) -> T;
 
@@ -22,7 +25,7 @@ pub trait Ongoing {
     fn is_told(&self) -> bool;
 
     /// Reads a part of the response that passes by.
-    fn read(&mut self, data: &impl Buf);
+    fn read(&mut self, reading: &mut Self::Reading, data: &impl Buf);
 
     /// Ends it because all of the response has passed, maybe with trailers.
     fn complete(&mut self, trailers: Option<&HeaderMap>);
@@ -62,10 +65,11 @@ impl<R> Work<R> {
 
     /// One of which nothing is told, if something is current in it. A client's place is of no use once its headers are written.
     pub(crate) fn at(place: Place, side: Side) -> Option<Self> {
-        let is_of_use = side == Side::Server && !matches!(place, Place::Unchanged);
+        let is_of_use = side == Side::Server && !place.is_unchanged();
         is_of_use.then(|| Work::new(place, None))
     }
 
+    #[inline(always)]
     pub(crate) fn run<T>(&mut self, f: impl FnOnce() -> T) -> T {
         self.unwound = true;
         let result = self.place.run(f);

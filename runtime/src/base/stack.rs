@@ -80,6 +80,11 @@ impl IndexStack {
         }
     }
 
+    /// How many places take nothing from the shared memory.
+    pub(crate) fn reserved(&self) -> usize {
+        self.places.reserved
+    }
+
     /// The number of indices that were handed out at least once.
     pub(crate) fn touched(&self) -> usize {
         self.fresh.load(Relaxed) as usize

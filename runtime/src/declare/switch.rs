@@ -62,6 +62,7 @@ impl State {
     fn apply(&self) {
         ON.store(self.recording || self.captures > 0, Relaxed);
         CAPTURING.store(self.captures > 0, Relaxed);
+        MEASURING.store(self.metering || self.captures > 0, Relaxed);
         for callsite in registry::callsites() {
             callsite.set_state(self.of(callsite));
         }
@@ -187,12 +188,20 @@ pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
 }
 
 /// Whether a test captures.
+#[inline]
 pub(crate) fn is_capturing() -> bool {
     CAPTURING.load(Relaxed)
 }
 
 static CAPTURING: AtomicBool = AtomicBool::new(false);
 static ON: AtomicBool = AtomicBool::new(false);
+static MEASURING: AtomicBool = AtomicBool::new(false);
+
+/// Whether any metric can be on.
+#[inline]
+pub fn is_measuring() -> bool {
+    MEASURING.load(Relaxed)
+}
 
 /// Whether anything is on, for spans that have no callsite yet.
 #[inline]

@@ -20,12 +20,14 @@ pub(crate) struct TraceParent {
 impl TraceParent {
     pub(crate) const LENGTH: usize = 55;
 
+    #[inline]
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         if value.len() > READ {
             return None;
         }
-        // Every version begins with as many bytes as this one has.
-        let (text, rest) = super::trim(value).split_first_chunk::<{ Self::LENGTH }>()?;
+        // Every version begins with as many bytes as this one has. A value of exactly so many is valid without whitespace only.
+        let value = if value.len() == Self::LENGTH { value } else { super::trim(value) };
+        let (text, rest) = value.split_first_chunk::<{ Self::LENGTH }>()?;
         if [text[2], text[35], text[52]] != *b"---" {
             return None;
         }

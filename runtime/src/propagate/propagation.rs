@@ -104,6 +104,14 @@ pub fn extract(headers: &(impl Headers + ?Sized)) -> Context {
     extract_as(headers, FORMATS.load(Relaxed))
 }
 
+/// What the caller is, where this is the only header that says anything of it.
+#[doc(hidden)]
+pub fn extract_parent(traceparent: &[u8]) -> Context {
+    let is_read = Propagator::TraceContext.is_in(FORMATS.load(Relaxed));
+    let parent = if is_read { TraceParent::parse(traceparent) } else { None };
+    parent.map_or_else(Context::default, |parent| of_parent(&parent))
+}
+
 /// Writes a context to headers. It replaces or removes every header of the configured formats, so that a gateway which
 /// copies headers does not forward its caller's context or baggage. A context without a span leaves them as they are, and
 /// adds its baggage if it has any.
@@ -149,6 +157,7 @@ pub(crate) fn extract_as(headers: &(impl Headers + ?Sized), formats: u8) -> Cont
     parent.unwrap_or_default().carrying(Default::default(), baggage)
 }
 
+#[inline]
 fn of_parent(parent: &TraceParent) -> Context {
     let context = Context::remote(TraceId(parent.trace_id), SpanId(parent.span_id), parent.sampled);
     if parent.random { context.random() } else { context }

@@ -397,6 +397,11 @@ impl Blocks {
         self.free.prepare(AHEAD, |next| self.memory.prepare(next));
     }
 
+    /// Whether at least half of the reserved blocks were never needed.
+    pub(crate) fn are_plenty(&self) -> bool {
+        self.free.touched() <= self.free.reserved() / 2
+    }
+
     /// A block that the caller owns, with nothing in it.
     pub(crate) fn acquire(&self) -> Option<BlockRef> {
         let index = self.free.pop()?;

@@ -293,6 +293,7 @@ impl Context {
     }
 
     /// With what came beside the ids. Without ids, and with baggage, it begins a trace that has this baggage.
+    #[inline]
     pub(crate) fn carrying(self, state: TraceState, baggage: Baggage) -> Self {
         if state.is_empty() && baggage.is_empty() {
             return self;
@@ -309,6 +310,18 @@ impl Context {
     pub(crate) fn random(mut self) -> Self {
         self.flags &= !NOT_RANDOM;
         self
+    }
+
+    /// Whether a span below it inherits nothing but ids and flags: it is sampled, and has no baggage, state or capture.
+    #[inline]
+    pub(crate) fn is_plainly_sampled(&self) -> bool {
+        self.flags & (SAMPLED | CAPTURED | EMPTY) == SAMPLED && self.ext.is_none() && self.is_valid()
+    }
+
+    /// The flags that a span below it inherits.
+    #[inline]
+    pub(crate) fn inherited_flags(&self) -> u32 {
+        self.flags & (REMOTE | NOT_RANDOM)
     }
 
     /// The baggage as it is written.
@@ -517,7 +530,16 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
 }
 
 /// A context that came from outside belongs to the capture it is used in.
+#[inline]
 pub(crate) fn share_capture(local: &Local, block: BlockRef) {
+    if switch::is_capturing() || local.current().is_some_and(|current| current.has(CAPTURED)) {
+        share_some_capture(local, block);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn share_some_capture(local: &Local, block: BlockRef) {
     if block.has(CAPTURED) {
         return;
     }

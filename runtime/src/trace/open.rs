@@ -149,7 +149,27 @@ fn renew(local: &Local, callsite: &'static Callsite, block: BlockRef) {
 #[inline(never)]
 pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
     parent.prepare();
-    local::with(|local| below(local, callsite, parent, None))
+    local::with(|local| plain_child(local, callsite, parent).or_else(|| below(local, callsite, parent, None)))
+}
+
+/// The most common case of `below`, without a block for the parent: a sampled caller with nothing but ids.
+#[inline(always)]
+fn plain_child(local: &Local, callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
+    let in_capture = switch::is_capturing() || local.current().is_some_and(|current| current.has(CAPTURED));
+    let is_recorded = callsite.state() & (RECORD | NEW) == RECORD;
+    if !parent.is_plainly_sampled() || !is_recorded || in_capture || bridge::is_on() || !local.has_spare() {
+        return None;
+    }
+    let block = local.acquire()?;
+    let inherited = parent.inherited_flags();
+    let remote = if inherited & REMOTE != 0 { REMOTE_PARENT } else { 0 };
+    block.begin(RECORDING | SAMPLED | inherited & NOT_RANDOM | remote);
+    block.callsite.set(callsite);
+    let (trace_id, span_id) = parent.ids();
+    block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
+    block.parent_id.set(span_id);
+    block.span_id.set(local.ids.span_id());
+    Some(block)
 }
 
 /// The same where `sampler` decides, if the span is a root.

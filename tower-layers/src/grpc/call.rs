@@ -3,13 +3,14 @@
 use std::any::Any;
 use std::sync::Arc;
 use std::task::Waker;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Buf;
 use http::{HeaderMap, StatusCode};
 use tonic::Code;
 use tonic::body::Body;
 use tracecast::__layers::conventions::{self, Conventions};
+use tracecast::__layers::{Moment, Start};
 use tracecast::keys::error::error_type;
 use tracecast::keys::rpc;
 use tracecast::{Outcome, Span};
@@ -35,11 +36,13 @@ pub(crate) struct Record {
     side: Side,
     conventions: Conventions,
     method: Arc<Method>,
-    began: Instant,
+    began: Moment,
     deadline: Deadline,
     measured: Option<Measured>,
     /// Its request's body counts here, wherever that is by now.
     request: Counts,
+    /// So does its response's.
+    response: Counts,
 }
 
 impl AsRef<Counts> for Record {
@@ -51,10 +54,8 @@ impl AsRef<Counts> for Record {
 /// A call that goes on. Dropped before its status is known, it was given up.
 pub struct Call {
     work: Work<Arc<Record>>,
-    response: Messages,
-    first_byte: FirstByte,
-    /// If its span is to be followed by another one after a while.
-    segments: Option<Box<Segments>>,
+    /// Boxed because few calls have any, and calls are moved.
+    extras: Option<Box<Extras>>,
     /// The headers of the response are there.
     answered: bool,
     /// What they said, if that is no answer of gRPC.
@@ -63,15 +64,22 @@ pub struct Call {
     answers_panics: bool,
 }
 
+/// What only some layers were asked for.
+struct Extras {
+    first_byte: FirstByte,
+    /// If its span is to be followed by another one after a while.
+    segments: Option<Segments>,
+}
+
 impl Call {
-    /// A call on which there is something to do, at least to be in its place. Its timeouts are the one that its header says, and
-    /// the one that its side has.
+    /// A call on which there is something to do, at least to be in its place.
+    #[inline]
     pub(crate) fn begin(
         side: Side,
         place: Place,
         method: Arc<Method>,
         body: &mut Body,
-        (given, own): (Option<Duration>, Option<Duration>),
+        deadline: Deadline,
         segments: Option<Segments>,
         first_byte: FirstByte,
     ) -> Option<Self> {
@@ -79,14 +87,13 @@ impl Call {
         if !place.is_recording() && measured.is_none() {
             return Call::at(place, side);
         }
-        let began = Instant::now();
-        let deadline = Deadline::of(given, own, began);
-        let (conventions, request) = (conventions::rpc(), Counts::default());
-        let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request });
+        let began = place.began().unwrap_or_else(Moment::now);
+        let (conventions, request, response) = (conventions::rpc(), Counts::default(), Counts::default());
+        let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request, response });
         RequestBody::wrap(body, record.clone());
-        let mut call = Call::new(Work::new(place, Some(record)), segments);
-        call.first_byte = first_byte;
-        Some(call)
+        let has_extras = segments.is_some() || first_byte.is_wanted();
+        let extras = has_extras.then(|| Box::new(Extras { first_byte, segments }));
+        Some(Call::new(Work::new(place, Some(record)), extras))
     }
 
     /// One of which nothing is told, but something is current.
@@ -96,17 +103,16 @@ impl Call {
 
     /// Tells the caller of a panic, also where there is nothing else to do.
     pub(crate) fn answer_panics(call: &mut Option<Self>) {
-        call.get_or_insert_with(|| Call::new(Work::new(Place::Unchanged, None), None)).answers_panics = true;
+        call.get_or_insert_with(|| Call::new(Work::new(Place::UNCHANGED, None), None)).answers_panics = true;
     }
 
     pub(crate) fn answers_panics(&self) -> bool {
         self.answers_panics
     }
 
-    fn new(work: Work<Arc<Record>>, segments: Option<Segments>) -> Self {
-        let (response, segments) = (Messages::default(), segments.map(Box::new));
-        let first_byte = FirstByte::Ignored;
-        Call { work, response, first_byte, segments, answered: false, refused: None, answers_panics: false }
+    #[inline]
+    fn new(work: Work<Arc<Record>>, extras: Option<Box<Extras>>) -> Self {
+        Call { work, extras, answered: false, refused: None, answers_panics: false }
     }
 
     /// The headers of the response are there, with this status of HTTP.
@@ -129,7 +135,7 @@ impl Call {
 
     fn is_due(&self, record: &Record) -> bool {
         let deadline = if self.answered { record.deadline.answered() } else { record.deadline };
-        deadline.is_due(Instant::now())
+        deadline.is_due(record.began.seconds_to(Moment::now()))
     }
 
     fn give_up(&mut self) {
@@ -156,13 +162,14 @@ impl Call {
     /// Begins another span if the last one has lasted for long enough.
     #[cold]
     fn roll(&mut self) {
-        let (Some(record), Some(segments)) = (&self.work.record, &mut self.segments) else { return };
+        let (Some(record), Some(extras)) = (&self.work.record, &mut self.extras) else { return };
+        let Some(segments) = &mut extras.segments else { return };
         let Place::Span(span) = &mut self.work.place else { return };
         if !segments.is_due(Instant::now()) {
             return;
         }
-        let (request, response) = segments.since(record.request.load(), self.response.passed);
-        tell_messages(span, request, response);
+        let (request, response) = segments.since(record.request.load(), record.response.load());
+        span.add_all(|span| tell_messages(span, request, response));
         let next =
             segments.next(std::mem::replace(span, Span::none()), record.side, &record.method, record.conventions);
         // Without another span the caller's context goes on all the same.
@@ -177,28 +184,36 @@ impl Call {
         if code == Code::Ok {
             METHODS.of(record.side).learn(&record.method);
         }
-        let passed = (record.request.load(), self.response.passed);
-        let mut segments = self.segments.take();
-        let (request, response) = match &mut segments {
-            Some(segments) => segments.since(passed.0, passed.1),
-            None => passed,
-        };
+        let (mut request, mut response) = (record.request.load(), record.response.load());
+        let mut extras = self.extras.take();
+        let segments = extras.as_mut().and_then(|extras| extras.segments.as_mut());
+        if let Some(segments) = segments {
+            (request, response) = segments.since(request, response);
+        }
+        let ended = Moment::now();
         if let Some(measured) = &record.measured {
-            let (method, first_byte) = (record.method.label(), self.first_byte.after());
+            let (method, seconds) = (record.method.label(), record.began.seconds_to(ended));
             measured.count(method, request, response);
             // Inside of the span, which may be an example of it.
+            let first_byte = extras.as_ref().and_then(|extras| extras.first_byte.after());
             self.work.place.run(|| {
-                first_byte.into_iter().for_each(|after| measured.first_byte(method, after));
-                measured.end(method, code, record.began.elapsed());
+                if let Some(after) = first_byte {
+                    measured.first_byte(method, after);
+                }
+                measured.end(record.conventions, method, code, seconds);
             });
         }
         let mut span = self.work.place.take_span();
         if !span.is_recording() {
             return;
         }
-        tell_messages(&mut span, request, response);
-        segments.iter().for_each(|segments| segments.tell(&mut span));
-        tell_status(&mut span, code, record.conventions);
+        span.add_all(|span| {
+            tell_messages(span, request, response);
+            tell_status(span, code, record.conventions);
+        });
+        if let Some(segments) = extras.as_ref().and_then(|extras| extras.segments.as_ref()) {
+            segments.tell(&mut span);
+        }
         // Whatever the reason, a call without an answer has failed for its client.
         let given_up = outcome == Outcome::Cancelled && record.side.is_error(code);
         if given_up {
@@ -212,7 +227,7 @@ impl Call {
             }
             span.set(error_type, status::name(code));
         }
-        span.end_with(outcome);
+        span.end_with_at(outcome, ended);
     }
 }
 
@@ -223,8 +238,11 @@ impl Protocol for GrpcCalls {
 }
 
 impl Ongoing for Call {
+    type Reading = Messages;
+
+    #[inline(always)]
     fn run<T>(&mut self, f: impl FnOnce() -> T) -> T {
-        if self.segments.is_some() {
+        if self.extras.is_some() {
             self.roll();
         }
         self.work.run(f)
@@ -232,24 +250,28 @@ impl Ongoing for Call {
 
     /// The span may be due to be followed by another one.
     fn wait(&mut self, waker: &Waker) {
-        if let Some(segments) = &mut self.segments {
+        if let Some(segments) = self.extras.as_mut().and_then(|extras| extras.segments.as_mut()) {
             segments.wait(waker);
         }
     }
 
+    #[inline]
     fn is_told(&self) -> bool {
         self.work.record.is_some()
     }
 
-    fn read(&mut self, data: &impl Buf) {
+    #[inline]
+    fn read(&mut self, reading: &mut Messages, data: &impl Buf) {
+        let Some(record) = &self.work.record else { return };
         // What a proxy says in place of the server is no message.
         if self.refused.is_some() {
             return;
         }
         // Bodies of tonic are of `Bytes`, which are one chunk.
-        self.response.read(data.chunk());
-        if let Some(record) = &self.work.record {
-            self.first_byte.read(data, record.began, &mut self.work.place);
+        reading.read(data.chunk());
+        record.response.store(reading);
+        if let Some(extras) = &mut self.extras {
+            extras.first_byte.read(data, record.began, &mut self.work.place);
         }
     }
 
@@ -267,14 +289,16 @@ impl Ongoing for Call {
     }
 }
 
-fn tell_messages(span: &mut Span, request: Passed, response: Passed) {
+#[inline]
+fn tell_messages(span: &mut Start, request: Passed, response: Passed) {
     span.add(keys::request_messages, request.messages);
     span.add(keys::request_bytes, request.bytes);
     span.add(keys::response_messages, response.messages);
     span.add(keys::response_bytes, response.bytes);
 }
 
-fn tell_status(span: &mut Span, code: Code, conventions: Conventions) {
+#[inline]
+fn tell_status(span: &mut Start, code: Code, conventions: Conventions) {
     if conventions.old() {
         span.add(rpc::grpc_status_code, code as i64);
     }

@@ -13,7 +13,7 @@ use crate::ends::Ends;
 use crate::failed::BoxError;
 use crate::first_byte::FirstByte;
 use crate::grpc::call::Call;
-use crate::grpc::deadline;
+use crate::grpc::deadline::{self, Deadline};
 use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
@@ -94,18 +94,15 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>
         return None;
     }
     let method = METHODS.of(Side::Client).find(0, request.uri().path());
-    let mut span = start::start(Side::Client, &method, conventions::rpc(), Origin::default());
-    let mut segments = None;
-    if span.is_recording() {
-        let ends = Ends { server: server_of(request, settings), peer: None };
-        ends.tell(&mut span);
-        segments = settings.protocol.roll_over.map(|every| Segments::new(every, Context::current(), &ends));
-    }
+    let ends = || Ends { server: server_of(request, settings), peer: None };
+    let span = start::start(Side::Client, &method, conventions::rpc(), Origin::default(), |span| ends().tell(span));
+    let roll_over = settings.protocol.roll_over.filter(|_| span.is_recording());
+    let segments = roll_over.map(|every| Segments::new(every, Context::current(), &ends()));
     let context = if span.is_none() { Context::current() } else { span.context() };
     send(&context, request, settings);
-    let (place, given) = (Place::called(span), deadline::given(request.headers()));
-    let (timeouts, first_byte) = ((given, settings.protocol.timeout), FirstByte::new(settings.times_first_byte));
-    Call::begin(Side::Client, place, method, request.body_mut(), timeouts, segments, first_byte)
+    let deadline = Deadline { given: deadline::given(request.headers()), own: settings.protocol.timeout };
+    let (place, first_byte) = (Place::called(span), FirstByte::new(settings.times_first_byte));
+    Call::begin(Side::Client, place, method, request.body_mut(), deadline, segments, first_byte)
 }
 
 fn send(context: &Context, request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>) {

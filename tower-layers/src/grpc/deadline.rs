@@ -1,42 +1,36 @@
 //! The deadline of a call, by its own header: whoever enforces it only drops the call.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 
 use crate::grpc::metadata;
-use crate::timeout::due;
+use crate::timeout;
 
-/// From when on an end that nobody explained was a deadline's.
+/// After how long an end that nobody explained was a deadline's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deadline {
     /// By the header of the call, which counts to its end.
-    given: Option<Instant>,
+    pub(crate) given: Option<Duration>,
     /// By the timeout that this side has for all calls, which is enforced until the headers of the response only.
-    own: Option<Instant>,
+    pub(crate) own: Option<Duration>,
 }
 
 impl Deadline {
-    /// By what the call's header says, and by the timeout of this side.
-    pub(crate) fn of(given: Option<Duration>, own: Option<Duration>, now: Instant) -> Self {
-        let due = |timeout: Option<Duration>| timeout.and_then(|timeout| due(timeout, now));
-        Deadline { given: due(given), own: due(own) }
-    }
-
     /// The headers of the response are there.
     pub(crate) fn answered(self) -> Self {
         Deadline { own: None, ..self }
     }
 
-    pub(crate) fn is_due(&self, now: Instant) -> bool {
-        self.given.into_iter().chain(self.own).any(|due| now >= due)
+    /// Whether a call that has lasted for so many seconds has passed it.
+    pub(crate) fn is_due(&self, seconds: f64) -> bool {
+        self.given.into_iter().chain(self.own).any(|timeout| timeout::is_due(timeout, seconds))
     }
 }
 
 /// What the header of a call says.
 pub(crate) fn given(headers: &HeaderMap) -> Option<Duration> {
-    static TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
-    metadata::find(headers, &TIMEOUT).and_then(parse)
+    metadata::find(headers, "grpc-timeout").and_then(parse)
 }
 
 /// Up to eight digits and a unit.
@@ -46,7 +40,7 @@ pub(crate) fn parse(value: &HeaderValue) -> Option<Duration> {
     if !(1..=8).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let number: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    let number = digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'));
     Some(match unit {
         b'H' => Duration::from_secs(number * 3600),
         b'M' => Duration::from_secs(number * 60),
@@ -85,33 +79,33 @@ mod tests {
 
     #[track_caller]
     fn check(timeout: &'static str, after: Duration, due: bool) {
-        let now = Instant::now();
         let headers =
             HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static(timeout))]);
-        assert_eq!(Deadline::of(given(&headers), None, now).is_due(now + after), due, "{timeout} {after:?}");
-        let longer = Some(Duration::from_secs(3600));
-        assert_eq!(Deadline::of(given(&headers), longer, now).is_due(now + after), due, "{timeout} {after:?}");
+        for own in [None, Some(Duration::from_secs(3600))] {
+            let deadline = Deadline { given: given(&headers), own };
+            assert_eq!(deadline.is_due(after.as_secs_f64()), due, "{timeout} {after:?}");
+        }
     }
 
     #[test]
     fn the_shorter_one_counts() {
-        let (now, own) = (Instant::now(), Some(Duration::from_secs(1)));
+        let own = Some(Duration::from_secs(1));
         let ten =
             HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static("10S"))]);
         for headers in [HeaderMap::new(), ten] {
-            let deadline = Deadline::of(given(&headers), own, now);
-            assert_eq!([900, 950].map(|millis| deadline.is_due(now + Duration::from_millis(millis))), [false, true]);
+            let deadline = Deadline { given: given(&headers), own };
+            assert_eq!([0.9, 0.95].map(|seconds| deadline.is_due(seconds)), [false, true]);
         }
-        assert!(!Deadline::of(None, None, now).is_due(now + Duration::from_secs(3600)));
+        assert!(!Deadline::default().is_due(3600.0));
     }
 
     #[test]
     fn after_the_headers_of_the_response_only_the_calls_own_counts() {
-        let (now, own) = (Instant::now(), Some(Duration::from_secs(1)));
+        let own = Some(Duration::from_secs(1));
         let ten =
             HeaderMap::from_iter([(http::HeaderName::from_static("grpc-timeout"), HeaderValue::from_static("10S"))]);
-        let deadline = Deadline::of(given(&ten), own, now).answered();
-        assert_eq!([5, 11].map(|seconds| deadline.is_due(now + Duration::from_secs(seconds))), [false, true]);
+        let deadline = Deadline { given: given(&ten), own }.answered();
+        assert_eq!([5.0, 11.0].map(|seconds| deadline.is_due(seconds)), [false, true]);
     }
 
     #[test]

@@ -22,7 +22,7 @@ impl Passed {
 
 /// Reads a stream of messages as it passes by.
 #[derive(Debug, Default)]
-pub(crate) struct Messages {
+pub struct Messages {
     prefix: [u8; PREFIX],
     /// Bytes of the prefix that were seen.
     seen: u8,

@@ -5,7 +5,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use tracecast::__layers::SpanName;
+use tracecast::__layers::{SpanName, Start};
+use tracecast::Static;
+use tracecast::keys::rpc;
 
 use crate::grpc::label::MethodLabel;
 use crate::learnt::{Entry, Learnt, OTHER, Tables};
@@ -17,6 +19,8 @@ pub(crate) struct Method {
     entry: Entry,
     /// `Service/Method`, without the package.
     name: Box<str>,
+    /// Its service and its name, for as long as the process runs, as that of a method which the table has.
+    kept: Option<(&'static str, &'static str)>,
     /// Where the service's full name ends in the path, and where the method's begins.
     service_end: usize,
     label: AtomicU32,
@@ -35,7 +39,10 @@ impl Learnt for Method {
         let path = entry.text();
         let service_end = path.rfind('/').filter(|at| *at > 0).unwrap_or(path.len());
         let label = AtomicU32::new(MethodLabel::OTHER.bits());
-        let mut method = Method { entry, name: OTHER.into(), service_end, label, span: OnceLock::new() };
+        let mut method = Method { entry, name: OTHER.into(), service_end, label, span: OnceLock::new(), kept: None };
+        if method.entry.is_kept() {
+            method.kept = Some((leaked(method.service()), leaked(method.method())));
+        }
         if method.entry.is_kept() && !method.service().is_empty() && !method.method().is_empty() {
             let service = method.service().rsplit(['.', '/']).next().unwrap_or_default();
             method.name = format!("{service}/{}", method.method()).into();
@@ -82,6 +89,24 @@ impl Method {
         MethodLabel::from_bits(self.label.load(Relaxed))
     }
 
+    /// Adds its service to a span.
+    #[inline]
+    pub(crate) fn tell_service(&self, span: &mut Start) {
+        match self.kept {
+            Some((service, _)) => span.add(rpc::service, Static(service)),
+            None => span.add(rpc::service, self.service()),
+        }
+    }
+
+    /// Adds its name to a span.
+    #[inline]
+    pub(crate) fn tell_method(&self, span: &mut Start) {
+        match self.kept {
+            Some((_, method)) => span.add(rpc::method, Static(method)),
+            None => span.add(rpc::method, self.method()),
+        }
+    }
+
     fn path(&self) -> &str {
         self.entry.text()
     }
@@ -94,6 +119,11 @@ impl Method {
     pub(crate) fn method(&self) -> &str {
         self.path().get(self.service_end + 1..).unwrap_or_default()
     }
+}
+
+/// The table that keeps a method never lets it go.
+fn leaked(text: &str) -> &'static str {
+    String::from(text).leak()
 }
 
 /// The methods that are served, and those that are called.

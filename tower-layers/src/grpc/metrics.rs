@@ -1,10 +1,9 @@
 //! How long calls take, how many there are at a time and what they carry, by labels that no caller can add to.
 
-use std::time::Duration;
-
 use tonic::Code;
-use tracecast::__layers::conventions::{self, Conventions};
-use tracecast::{Counter, Histogram};
+use tracecast::__layers::conventions::Conventions;
+use tracecast::__layers::is_measuring;
+use tracecast::Counter;
 
 use crate::grpc::conventions::{CLIENT_CALL_DURATION, SERVER_CALL_DURATION};
 use crate::grpc::keys;
@@ -41,40 +40,13 @@ tracecast::tc_metrics! {
     static CLIENT_RESPONSE_BYTES: Counter<(keys::known_method,)> = "tc_rpc_client_response_bytes_total";
 }
 
-/// The metrics of one side.
-struct Metrics {
-    duration: &'static Histogram<(keys::known_method, keys::status)>,
-    call_duration: &'static Histogram<(keys::system, keys::full_method, keys::status_name)>,
-    first_byte: &'static Histogram<(keys::known_method,)>,
-    /// Messages and bytes of requests, then those of responses.
-    passed: [&'static Counter<(keys::known_method,)>; 4],
-}
-
-static SERVER: Metrics = Metrics {
-    duration: &SERVER_DURATION,
-    call_duration: &SERVER_CALL_DURATION,
-    first_byte: &SERVER_FIRST_BYTE,
-    passed: [&SERVER_REQUEST_MESSAGES, &SERVER_REQUEST_BYTES, &SERVER_RESPONSE_MESSAGES, &SERVER_RESPONSE_BYTES],
-};
-static CLIENT: Metrics = Metrics {
-    duration: &CLIENT_DURATION,
-    call_duration: &CLIENT_CALL_DURATION,
-    first_byte: &CLIENT_FIRST_BYTE,
-    passed: [&CLIENT_REQUEST_MESSAGES, &CLIENT_REQUEST_BYTES, &CLIENT_RESPONSE_MESSAGES, &CLIENT_RESPONSE_BYTES],
-};
-
-impl Metrics {
-    fn of(side: Side) -> &'static Self {
-        match side {
-            Side::Server => &SERVER,
-            Side::Client => &CLIENT,
-        }
-    }
-}
-
 /// Whether a call of this side is to be measured.
 #[inline]
 pub(crate) fn are_on(side: Side) -> bool {
+    is_measuring() && is_any_on(side)
+}
+
+fn is_any_on(side: Side) -> bool {
     match side {
         Side::Server => {
             SERVER_ACTIVE.is_on()
@@ -102,13 +74,13 @@ pub(crate) fn are_on(side: Side) -> bool {
 #[derive(Debug)]
 pub(crate) struct Measured {
     side: Side,
-    conventions: Conventions,
     /// It was counted as one that is being served.
     active: bool,
 }
 
 impl Measured {
     /// Begins to measure, if any metric of this side is on.
+    #[inline]
     pub(crate) fn begin(side: Side) -> Option<Self> {
         if !are_on(side) {
             return None;
@@ -117,33 +89,59 @@ impl Measured {
         if active {
             SERVER_ACTIVE.add(1, ());
         }
-        Some(Measured { side, conventions: conventions::rpc(), active })
+        Some(Measured { side, active })
     }
 
     /// Counts what has passed, of which nothing was counted before.
     pub(crate) fn count(&self, method: MethodLabel, request: Passed, response: Passed) {
-        let amounts = [request.messages, request.bytes, response.messages, response.bytes];
-        for (counter, amount) in Metrics::of(self.side).passed.iter().zip(amounts) {
-            if amount > 0 {
-                counter.add(amount, (ServiceMethod(method),));
+        let method = ServiceMethod(method);
+        match self.side {
+            Side::Server => {
+                count(&SERVER_REQUEST_MESSAGES, &SERVER_REQUEST_BYTES, method, request);
+                count(&SERVER_RESPONSE_MESSAGES, &SERVER_RESPONSE_BYTES, method, response);
+            }
+            Side::Client => {
+                count(&CLIENT_REQUEST_MESSAGES, &CLIENT_REQUEST_BYTES, method, request);
+                count(&CLIENT_RESPONSE_MESSAGES, &CLIENT_RESPONSE_BYTES, method, response);
             }
         }
     }
 
-    pub(crate) fn first_byte(&self, method: MethodLabel, after: Duration) {
-        Metrics::of(self.side).first_byte.record(after.as_secs_f64(), (ServiceMethod(method),));
+    pub(crate) fn first_byte(&self, method: MethodLabel, seconds: f64) {
+        let first_byte = match self.side {
+            Side::Server => &SERVER_FIRST_BYTE,
+            Side::Client => &CLIENT_FIRST_BYTE,
+        };
+        first_byte.record(seconds, (ServiceMethod(method),));
     }
 
-    pub(crate) fn end(&self, method: MethodLabel, code: Code, took: Duration) {
-        let (metrics, seconds) = (Metrics::of(self.side), took.as_secs_f64());
-        if self.conventions.old() {
-            metrics.duration.record(seconds, (ServiceMethod(method), code as u32));
+    #[inline]
+    pub(crate) fn end(&self, conventions: Conventions, method: MethodLabel, code: Code, seconds: f64) {
+        let (duration, call_duration) = match self.side {
+            Side::Server => (&SERVER_DURATION, &SERVER_CALL_DURATION),
+            Side::Client => (&CLIENT_DURATION, &CLIENT_CALL_DURATION),
+        };
+        if conventions.old() {
+            duration.record(seconds, (ServiceMethod(method), code as u32));
         }
-        if self.conventions.stable() {
-            metrics.call_duration.record(seconds, (System::Grpc, method, StatusName(code)));
+        if conventions.stable() {
+            call_duration.record(seconds, (System::Grpc, method, StatusName(code)));
         }
         if self.active {
             SERVER_ACTIVE.add(-1, ());
         }
+    }
+}
+
+type OfMethod = Counter<(keys::known_method,)>;
+
+#[inline(always)]
+fn count(messages: &'static OfMethod, bytes: &'static OfMethod, method: ServiceMethod, passed: Passed) {
+    // A message may have no bytes, and bytes may have passed of one that is not complete.
+    if passed.messages > 0 {
+        messages.add(passed.messages, (method,));
+    }
+    if passed.bytes > 0 {
+        bytes.add(passed.bytes, (method,));
     }
 }

@@ -32,17 +32,27 @@ where
 {
     type Output = Result<Response<Body>, E>;
 
-    fn poll(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
-        let answer = |response: Response<B>, call| match call {
-            Some(call) => watch(response.map(body), call),
-            None => response.map(body),
-        };
+    #[inline]
+    fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
         match &self.call {
             // Where telemetry is off this is all of it, so that it costs next to nothing.
-            None => return self.project().inner.poll(task).map_ok(|response| response.map(body)),
-            Some(call) if !call.answers_panics() => return self.poll_answer(task, answer),
-            Some(_) => {}
+            None => self.project().inner.poll(task).map_ok(with_body_of_tonic),
+            Some(call) if !call.answers_panics() => self.poll_answer(task, answer),
+            Some(_) => self.poll_answering(task),
         }
+    }
+}
+
+impl<F> ResponseFuture<F> {
+    #[cold]
+    #[inline(never)]
+    fn poll_answering<B, E>(mut self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Result<Response<Body>, E>>
+    where
+        F: Future<Output = Result<Response<B>, E>>,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+        E: 'static,
+    {
         // Nobody polls it again, so nobody sees what it left half done.
         catch_unwind(AssertUnwindSafe(|| self.as_mut().poll_answer(task, answer))).unwrap_or_else(|_| {
             *self.project().call = None;
@@ -51,16 +61,29 @@ where
     }
 }
 
-/// As tonic has it. One that is so already is not asked whether it has ended.
-fn body<B>(body: B) -> Body
+#[inline(always)]
+fn answer<B>(response: Response<B>, call: Option<Call>) -> Response<Body>
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let mut body = Some(body);
-    match (&mut body as &mut dyn Any).downcast_mut::<Option<Body>>() {
+    match call {
+        Some(call) => watch(with_body_of_tonic(response), call),
+        None => with_body_of_tonic(response),
+    }
+}
+
+/// As tonic has it. A body that is so already is not asked whether it has ended, and its response stays where it is.
+#[inline]
+fn with_body_of_tonic<B>(response: Response<B>) -> Response<Body>
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<BoxError>,
+{
+    let mut response = Some(response);
+    match (&mut response as &mut dyn Any).downcast_mut::<Option<Response<Body>>>() {
         Some(known) => known.take().unwrap_or_default(),
-        None => body.map_or_else(Body::empty, Body::new),
+        None => response.map_or_else(Response::default, |response| response.map(Body::new)),
     }
 }
 
@@ -70,7 +93,8 @@ fn internal() -> Status {
 }
 
 /// Follows a response to its end. If that is known by now, nobody may ever poll the body.
-fn watch(response: Response<Body>, mut call: Call) -> Response<Body> {
+#[inline]
+fn watch(mut response: Response<Body>, mut call: Call) -> Response<Body> {
     let http = response.status();
     if call.is_told() {
         let ended = || response.body().is_end_stream().then(|| status::of_http(http));
@@ -83,11 +107,11 @@ fn watch(response: Response<Body>, mut call: Call) -> Response<Body> {
         return response;
     }
     let answers_panics = call.answers_panics();
-    response.map(|inner| {
-        let body = ResponseBody::new(inner, Some(call));
-        // As tonic keeps it: what it would make of another kind of body passes each frame through one more hand.
-        Body::new(if answers_panics { UnsyncBoxBody::new(Answering(Some(body))) } else { UnsyncBoxBody::new(body) })
-    })
+    let body = ResponseBody::new(std::mem::take(response.body_mut()), Some(call));
+    // As tonic keeps it: what it would make of another kind of body passes each frame through one more hand.
+    let body = if answers_panics { UnsyncBoxBody::new(Answering(Some(body))) } else { UnsyncBoxBody::new(body) };
+    *response.body_mut() = Body::new(body);
+    response
 }
 
 /// A body that ends with a status if its handler panics, after which there is nothing of it.

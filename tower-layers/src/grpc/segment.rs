@@ -76,10 +76,9 @@ impl Segments {
         self.due = Instant::now().checked_add(self.every);
         // What was begun to be recorded is recorded to its end.
         let origin = Origin { parent: Some(&self.parent), link: Some(&last), sampler: Some(&Sampler::AlwaysOn) };
-        let mut next = start::start(side, method, conventions, origin);
         let server = self.server.as_ref().map(|(address, port)| (&**address, *port));
-        Ends { server, peer: self.peer }.tell(&mut next);
-        next
+        let ends = Ends { server, peer: self.peer };
+        start::start(side, method, conventions, origin, |span| ends.tell(span))
     }
 
     /// Says of the last one which it is, if it is not the only one.

@@ -15,7 +15,7 @@ use crate::ends::Ends;
 use crate::failed::BoxError;
 use crate::first_byte::FirstByte;
 use crate::grpc::call::Call;
-use crate::grpc::deadline;
+use crate::grpc::deadline::{self, Deadline};
 use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
@@ -27,7 +27,7 @@ use crate::origin::Origin;
 use crate::place::Place;
 use crate::side::Side;
 use crate::trace_layer::{ServerSide, Settings, TraceLayer, Traced};
-use crate::trust;
+use crate::trust::{self, Caller};
 
 /// Makes a span of each call that is served, below the caller's.
 ///
@@ -105,13 +105,27 @@ where
     }
 
     #[inline]
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        let (is_on, answers_panics) = (is_on(), self.settings.protocol.answers_panics);
-        if !is_on && !answers_panics && !headers::may_carry(request.headers()) {
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let is_on = is_on();
+        if !is_on && !self.settings.protocol.answers_panics && !headers::may_carry(request.headers()) {
             return ResponseFuture::plain(self.inner.call(request));
         }
-        let mut call = begin(&mut request, &self.settings, is_on);
-        if answers_panics {
+        self.call_traced(request, is_on)
+    }
+}
+
+impl<S> Traced<S, GrpcCalls, ServerSide> {
+    /// Not part of `call`, so that where telemetry is off nothing is saved or moved for it.
+    #[inline(never)]
+    fn call_traced(&mut self, mut request: Request<Body>, is_on: bool) -> ResponseFuture<S::Future>
+    where
+        S: Service<Request<Body>>,
+    {
+        let carried = Carried::of(request.headers());
+        let given = carried.timeout().and_then(deadline::parse);
+        let caller = self.settings.side.policy.caller(&request, &carried);
+        let mut call = begin(&mut request, &self.settings, is_on, caller, given);
+        if self.settings.protocol.answers_panics {
             Call::answer_panics(&mut call);
         }
         ResponseFuture::start(&mut self.inner, request, call)
@@ -122,14 +136,22 @@ impl<S: NamedService> NamedService for Traced<S, GrpcCalls, ServerSide> {
     const NAME: &'static str = S::NAME;
 }
 
+#[inline]
 fn is_on() -> bool {
     Span::is_on() || metrics::are_on(Side::Server)
 }
 
-fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ServerSide>, is_on: bool) -> Option<Call> {
+/// `given` is the timeout that the call's header says.
+#[inline]
+fn begin(
+    request: &mut Request<Body>,
+    settings: &Settings<GrpcCalls, ServerSide>,
+    is_on: bool,
+    caller: Caller,
+    given: Option<Duration>,
+) -> Option<Call> {
     let Settings { protocol: grpc, side: ServerSide { policy }, times_first_byte } = settings;
-    let (path, carried) = (request.uri().path(), Carried::of(request.headers()));
-    let caller = policy.caller_by(request, &carried);
+    let path = request.uri().path();
     if !is_on || !grpc.traces(path) {
         return Call::at(Place::transparent(caller.parent), Side::Server);
     }
@@ -140,17 +162,13 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ServerSide>
         return Call::at(Place::served(span, caller.parent), Side::Server);
     }
     let method = METHODS.of(Side::Server).find(0, path);
-    let given = carried.timeout().and_then(deadline::parse);
-    let sampler = policy.sampler(path);
-    let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_deref(), sampler };
-    let mut span = start::start(Side::Server, &method, conventions::rpc(), origin);
-    let mut segments = None;
-    if span.is_recording() {
-        let ends = Ends { server: start::server_of(request.uri()), peer: trust::address(request.extensions()) };
-        ends.tell(&mut span);
-        segments = grpc.roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends));
-    }
+    let deadline = Deadline { given, own: grpc.timeout };
+    let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_deref(), sampler: policy.sampler(path) };
+    let ends = || Ends { server: start::server_of(request.uri()), peer: trust::address(request.extensions()) };
+    let span = start::start(Side::Server, &method, conventions::rpc(), origin, |span| ends().tell(span));
+    let roll_over = grpc.roll_over.filter(|_| span.is_recording());
+    let segments = roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends()));
     let place = Place::served(span, caller.parent);
-    let (timeouts, first_byte) = ((given, grpc.timeout), FirstByte::new(*times_first_byte));
-    Call::begin(Side::Server, place, method, request.body_mut(), timeouts, segments, first_byte)
+    let first_byte = FirstByte::new(*times_first_byte);
+    Call::begin(Side::Server, place, method, request.body_mut(), deadline, segments, first_byte)
 }

@@ -1,9 +1,10 @@
 //! The start of a call's span, and what is known of the call by then.
 
 use http::Uri;
+use tracecast::__layers::Start;
 use tracecast::__layers::conventions::Conventions;
-use tracecast::Span;
 use tracecast::keys::rpc;
+use tracecast::{Span, Static};
 
 use crate::grpc::keys;
 use crate::grpc::label::System;
@@ -15,23 +16,37 @@ use crate::side::Side;
 /// The longest name of a host that is recorded.
 const HOST: usize = 255;
 
-/// Starts the span of a call.
-pub(crate) fn start(side: Side, method: &Method, conventions: Conventions, origin: Origin<'_>) -> Span {
+/// Starts the span of a call, and says who takes part in it if it is recorded.
+#[inline]
+pub(crate) fn start(
+    side: Side,
+    method: &Method,
+    conventions: Conventions,
+    origin: Origin<'_>,
+    ends: impl FnOnce(&mut Start),
+) -> Span {
     let mut span = origin.start(method.span(side));
-    if span.is_recording() {
-        tell_method(&mut span, method, conventions);
-    }
+    span.add_all(|span| {
+        tell_method(span, method, conventions);
+        ends(span);
+    });
     span
 }
 
-fn tell_method(span: &mut Span, method: &Method, conventions: Conventions) {
+#[inline]
+fn tell_method(span: &mut Start, method: &Method, conventions: Conventions) {
     if conventions.old() {
-        span.add(rpc::system, "grpc");
-        span.add(rpc::service, method.service());
+        span.add(rpc::system, Static("grpc"));
+        method.tell_service(span);
     }
     if !conventions.stable() {
-        return span.add(rpc::method, method.method());
+        return method.tell_method(span);
     }
+    tell_stable(span, method);
+}
+
+#[cold]
+fn tell_stable(span: &mut Start, method: &Method) {
     span.add(keys::system, System::Grpc);
     span.add(rpc::method, if method.is_named() { method.full() } else { method.name() });
     if !method.is_named() {
@@ -51,9 +66,8 @@ pub(crate) fn server_of(uri: &Uri) -> Option<(&str, Option<u16>)> {
 
 /// An authority without its user info, in one look from its end: that of `http` looks several times.
 fn host_and_port(authority: &str) -> (&str, Option<u16>) {
-    // Hardly anybody has any, and to look at all bytes alike is quicker than to stop at one.
-    let has_user_info = authority.bytes().fold(false, |found, byte| found | (byte == b'@'));
-    let text = if has_user_info { authority.rsplit('@').next().unwrap_or_default() } else { authority };
+    let text =
+        if has_user_info(authority.as_bytes()) { authority.rsplit('@').next().unwrap_or_default() } else { authority };
     let mut end = text.len();
     while end > 0 && text.as_bytes()[end - 1].is_ascii_digit() {
         end -= 1;
@@ -64,11 +78,37 @@ fn host_and_port(authority: &str) -> (&str, Option<u16>) {
     }
 }
 
+/// Hardly any authority has user info, and to look at eight bytes at a time is quicker than to stop at one.
+#[inline]
+fn has_user_info(authority: &[u8]) -> bool {
+    let (words, _) = authority.as_chunks();
+    match authority.last_chunk() {
+        Some(last) => words.iter().any(|word| has_at(*word)) || has_at(*last),
+        None => authority.contains(&b'@'),
+    }
+}
+
+/// Whether one of the bytes is an `@`: that one is zero without its bits, and borrows.
+#[inline]
+fn has_at(word: [u8; 8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_ne_bytes(word) ^ (ONES * b'@' as u64);
+    word.wrapping_sub(ONES) & !word & (ONES << 7) != 0
+}
+
 /// The number that these digits are.
+#[inline]
 fn port_of(digits: &[u8]) -> Option<u16> {
-    let more = |number: u32, digit: &u8| (number * 10 + u32::from(digit - b'0')).min(u32::from(u16::MAX) + 1);
-    let number = digits.iter().fold(0, more);
-    if digits.is_empty() { None } else { u16::try_from(number).ok() }
+    let value = |digit: &u8| u32::from(digit - b'0');
+    match digits {
+        [] => None,
+        [_, _, _, _, _, _, ..] => {
+            let more = |number: u32, digit: &u8| (number * 10 + value(digit)).min(u32::from(u16::MAX) + 1);
+            u16::try_from(digits.iter().fold(0, more)).ok()
+        }
+        // So few that the number cannot grow too large for its type.
+        digits => u16::try_from(digits.iter().fold(0, |number, digit| number * 10 + value(digit))).ok(),
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::error::Error;
 use std::io;
 
-use http::{HeaderMap, HeaderName, StatusCode};
+use http::{HeaderMap, StatusCode};
 use tonic::{Code, Status};
 
 use crate::failed::{BoxError, causes};
@@ -32,8 +32,7 @@ impl Side {
 
 /// The status in headers or trailers.
 pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Code> {
-    static STATUS: HeaderName = HeaderName::from_static("grpc-status");
-    metadata::find(headers, &STATUS).map(|status| Code::from_bytes(status.as_bytes()))
+    metadata::find(headers, "grpc-status").map(|status| Code::from_bytes(status.as_bytes()))
 }
 
 /// The message beside it.

@@ -109,10 +109,10 @@ pub(super) fn begin(
     let endpoints = ENDPOINTS.of(Side::Client);
     let endpoint = server.as_ref().map(|server| endpoints.find(verb.index(), target(server, protocol)));
     let mut span = endpoint::start(Side::Client, verb, endpoint.as_deref(), Origin::default());
-    if span.is_recording() {
-        describe::request(&mut span, request, verb, size);
-        describe::called(&mut span, request, server.as_ref(), protocol);
-    }
+    span.add_all(|span| {
+        describe::request(span, request, verb, size);
+        describe::called(span, request, server.as_ref(), protocol);
+    });
     let context = if span.is_none() { Context::current() } else { span.context() };
     send(&context, request.headers_mut(), server.as_ref(), settings);
     let place = Place::called(span);

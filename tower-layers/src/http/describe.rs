@@ -2,8 +2,9 @@
 
 use http::uri::Authority;
 use http::{Request, header};
+use tracecast::__layers::Start;
 use tracecast::keys::http as conventions;
-use tracecast::{Span, display};
+use tracecast::{Static, display};
 
 use super::keys;
 use super::method::Verb;
@@ -16,8 +17,8 @@ use crate::trust;
 const LONGEST: usize = 261;
 
 /// What both sides say. `size` is that of the request's body.
-pub(crate) fn request(span: &mut Span, request: &Request<()>, verb: Verb, size: Option<u64>) {
-    span.add(conventions::request_method, verb.text());
+pub(crate) fn request(span: &mut Start, request: &Request<()>, verb: Verb, size: Option<u64>) {
+    span.add(conventions::request_method, Static(verb.text()));
     if verb == Verb::OTHER {
         span.add(keys::method_original, cut(request.method().as_str()));
     }
@@ -27,31 +28,31 @@ pub(crate) fn request(span: &mut Span, request: &Request<()>, verb: Verb, size: 
 }
 
 /// What a server says. Whoever calls can write anything into it.
-pub(crate) fn served(span: &mut Span, request: &Request<()>, route: Option<&str>, protocol: Protocol) {
+pub(crate) fn served(span: &mut Start, request: &Request<()>, route: Option<&str>, protocol: Protocol) {
     if let Some(route) = route {
         span.add(conventions::route, cut(route));
     }
-    span.add(conventions::url_scheme, protocol.scheme());
+    span.add(conventions::url_scheme, Static(protocol.scheme()));
     span.add(conventions::url_path, cut(request.uri().path()));
     if let Some(query) = request.uri().query() {
         span.add(conventions::url_query, display(&Query(query)));
     }
     if let Some(version) = protocol.version() {
-        span.add(keys::protocol_version, version);
+        span.add(keys::protocol_version, Static(version));
     }
     let (server, peer) = (authority(request), trust::address(request.extensions()));
     Ends { server: server.as_ref().map(|server| address(server, protocol)), peer }.tell(span);
 }
 
 /// What the caller says it is.
-pub(crate) fn user_agent(span: &mut Span, request: &Request<()>) {
+pub(crate) fn user_agent(span: &mut Start, request: &Request<()>) {
     if let Some(agent) = request.headers().get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()) {
         span.add(keys::user_agent, cut(agent));
     }
 }
 
 /// What a client says.
-pub(crate) fn called(span: &mut Span, request: &Request<()>, server: Option<&Authority>, protocol: Protocol) {
+pub(crate) fn called(span: &mut Start, request: &Request<()>, server: Option<&Authority>, protocol: Protocol) {
     if request.uri().authority().is_some() {
         span.add(conventions::url_full, display(&Full(request.uri())));
     }

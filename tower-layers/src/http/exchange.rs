@@ -2,14 +2,15 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Buf;
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body::Body;
+use tracecast::__layers::Moment;
 use tracecast::keys::error::error_type;
 use tracecast::keys::http::response_status_code;
-use tracecast::{Outcome, Span};
+use tracecast::{Outcome, Span, Static};
 
 use super::endpoint::{ENDPOINTS, Endpoint};
 use super::failure::{Error, Errors, Failure};
@@ -42,7 +43,7 @@ pub(crate) struct Subject {
 /// What is told about an exchange when it has ended.
 pub(crate) struct Record {
     subject: Subject,
-    began: Instant,
+    began: Moment,
     measured: Option<Measured>,
     status: Option<StatusCode>,
     /// Bytes of the response's body, as it says of itself.
@@ -71,7 +72,7 @@ impl Exchange {
         if !place.is_recording() && measured.is_none() {
             return Exchange::at(place, subject.side);
         }
-        let began = Instant::now();
+        let began = place.began().unwrap_or_else(Moment::now);
         let record = Record { subject, began, measured, status: None, declared: None, passed: 0 };
         Some(Exchange { work: Work::new(place, Some(Box::new(record))) })
     }
@@ -100,13 +101,16 @@ impl Exchange {
         let Some(record) = self.work.record.take() else { return };
         record.learn();
         let (outcome, error) = record.judge(ending);
+        let ended = Moment::now();
         if let Some(measured) = &record.measured {
+            let (set, seconds) = (record.set(error), record.began.seconds_to(ended));
             // Inside of the span, which may be an example of it.
-            self.work
-                .place
-                .run(|| measured.end(record.set(error), record.began.elapsed(), record.subject.first_byte.after()));
+            self.work.place.run(|| measured.end(set, seconds, record.subject.first_byte.after()));
         }
-        record.tell(self.work.place.take_span(), outcome, error);
+        let span = self.work.place.take_span();
+        if span.is_recording() {
+            record.tell(span, outcome, error, ended);
+        }
     }
 
     fn give_up(&mut self) {
@@ -131,6 +135,9 @@ impl crate::work::Protocol for HttpRequests {
 }
 
 impl Ongoing for Exchange {
+    type Reading = ();
+
+    #[inline(always)]
     fn run<T>(&mut self, f: impl FnOnce() -> T) -> T {
         self.work.run(f)
     }
@@ -139,7 +146,7 @@ impl Ongoing for Exchange {
         self.work.record.is_some()
     }
 
-    fn read(&mut self, data: &impl Buf) {
+    fn read(&mut self, _reading: &mut (), data: &impl Buf) {
         if let Some(record) = &mut self.work.record {
             record.passed += data.remaining() as u64;
             record.subject.first_byte.read(data, record.began, &mut self.work.place);
@@ -196,8 +203,8 @@ impl Record {
 
     /// Whether a timeout was the end of it. Timeouts are for the headers: who has those is left alone.
     fn is_due(&self) -> bool {
-        let due = self.subject.timeout.and_then(|timeout| timeout::due(timeout, self.began));
-        self.status.is_none() && due.is_some_and(|due| Instant::now() >= due)
+        let seconds = || self.began.seconds_to(Moment::now());
+        self.status.is_none() && self.subject.timeout.is_some_and(|timeout| timeout::is_due(timeout, seconds()))
     }
 
     /// Only what is no invention of a caller gets labels of its own.
@@ -222,20 +229,24 @@ impl Record {
         Set { verb: *verb, target, status, error, protocol: Some(*protocol) }
     }
 
-    fn tell(&self, mut span: Span, outcome: Outcome, error: Option<Error>) {
+    fn tell(&self, mut span: Span, outcome: Outcome, error: Option<Error>, ended: Moment) {
         if let Some(status) = self.status {
             span.set(response_status_code, status.as_u16());
-            span.add(keys::response_size, self.passed);
         }
-        if let (Side::Client, Some(version)) = (self.subject.side, self.subject.protocol.version()) {
-            span.add(keys::protocol_version, version);
-        }
+        span.add_all(|span| {
+            if self.status.is_some() {
+                span.add(keys::response_size, self.passed);
+            }
+            if let (Side::Client, Some(version)) = (self.subject.side, self.subject.protocol.version()) {
+                span.add(keys::protocol_version, Static(version));
+            }
+        });
         match error {
             Some(Error::Status(status)) => span.set(error_type, status.as_str()),
             Some(Error::Failure(failure)) => span.set(error_type, failure.text()),
             None => {}
         }
-        span.end_with(outcome);
+        span.end_with_at(outcome, ended);
     }
 }
 

@@ -1,8 +1,7 @@
 //! How long requests take and how many there are at a time, by labels that no caller can add to.
 
-use std::time::Duration;
-
 use tracecast::__layers::conventions::{self, Conventions};
+use tracecast::__layers::is_measuring;
 
 use super::keys;
 use super::label::{BrieflyCalled, BrieflyServed, Called, Served};
@@ -31,7 +30,12 @@ tracecast::tc_metrics! {
 }
 
 /// Whether any metric of this side is on.
+#[inline]
 pub(crate) fn are_on(side: Side) -> bool {
+    is_measuring() && is_any_on(side)
+}
+
+fn is_any_on(side: Side) -> bool {
     match side {
         Side::Server => {
             SERVER_REQUEST_DURATION.is_on()
@@ -65,8 +69,7 @@ impl Measured {
     }
 
     /// Records what took how long: the whole exchange, and if that is wanted the first byte of the response.
-    pub(crate) fn end(&self, set: Set, took: Duration, first_byte: Option<Duration>) {
-        let seconds = took.as_secs_f64();
+    pub(crate) fn end(&self, set: Set, seconds: f64, first_byte: Option<f64>) {
         if self.conventions.stable() {
             match self.side {
                 Side::Server => SERVER_REQUEST_DURATION.record(seconds, (Served::of(set),)),
@@ -74,7 +77,6 @@ impl Measured {
             }
         }
         let (ours, brief) = (self.conventions.old().then_some(seconds), set.brief());
-        let first_byte = first_byte.map(|after| after.as_secs_f64());
         match self.side {
             Side::Server => {
                 ours.into_iter().for_each(|seconds| SERVER_DURATION.record(seconds, (BrieflyServed::of(brief),)));

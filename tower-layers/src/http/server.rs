@@ -17,11 +17,12 @@ use super::protocol::Protocol;
 use super::response::{ResponseBody, ResponseFuture};
 use super::settings::HttpRequests;
 use crate::first_byte::FirstByte;
-use crate::headers;
+use crate::headers::{self, Carried};
 use crate::origin::Origin;
 use crate::place::Place;
 use crate::side::Side;
 use crate::trace_layer::{ServerSide, Settings, TraceLayer, Traced};
+use crate::trust::Caller;
 
 /// Makes a span of each request that is served, below the caller's.
 ///
@@ -137,25 +138,45 @@ where
         self.inner.poll_ready(task)
     }
 
+    #[inline]
     fn call(&mut self, request: Request<A>) -> Self::Future {
-        if !is_on() && !headers::may_carry(request.headers()) {
+        let is_on = is_on();
+        if !is_on && !headers::may_carry(request.headers()) {
             return ResponseFuture::plain(self.inner.call(request));
         }
+        self.call_traced(request, is_on)
+    }
+}
+
+impl<S> Traced<S, HttpRequests, ServerSide> {
+    /// Not part of `call`, so that where telemetry is off nothing is saved or moved for it.
+    #[inline(never)]
+    fn call_traced<A: Body>(&mut self, request: Request<A>, is_on: bool) -> ResponseFuture<S::Future>
+    where
+        S: Service<Request<A>>,
+    {
+        let caller = self.settings.side.policy.caller(&request, &Carried::of(request.headers()));
         let (parts, body) = request.into_parts();
         let request = Request::from_parts(parts, ());
-        let exchange = begin(&request, body.size_hint().exact(), &self.settings);
+        let exchange = begin(&request, body.size_hint().exact(), &self.settings, is_on, caller);
         ResponseFuture::start(&mut self.inner, request.map(|()| body), exchange)
     }
 }
 
+#[inline]
 fn is_on() -> bool {
     Span::is_on() || metrics::are_on(Side::Server)
 }
 
-fn begin(request: &Request<()>, size: Option<u64>, settings: &Settings<HttpRequests, ServerSide>) -> Option<Exchange> {
+fn begin(
+    request: &Request<()>,
+    size: Option<u64>,
+    settings: &Settings<HttpRequests, ServerSide>,
+    is_on: bool,
+    caller: Caller,
+) -> Option<Exchange> {
     let Settings { protocol: http, side: ServerSide { policy }, times_first_byte } = settings;
-    let caller = policy.caller(request);
-    if !is_on() || !http.traces(request, Side::Server) {
+    if !is_on || !http.traces(request, Side::Server) {
         return Exchange::at(Place::transparent(caller.parent), Side::Server);
     }
     let verb = Verb::of(request.method());
@@ -166,13 +187,13 @@ fn begin(request: &Request<()>, size: Option<u64>, settings: &Settings<HttpReque
     let sampler = policy.sampler(route.unwrap_or(request.uri().path()));
     let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_deref(), sampler };
     let mut span = endpoint::start(Side::Server, verb, endpoint.as_deref(), origin);
-    if span.is_recording() {
-        describe::request(&mut span, request, verb, size);
-        describe::served(&mut span, request, route, protocol);
+    span.add_all(|span| {
+        describe::request(span, request, verb, size);
+        describe::served(span, request, route, protocol);
         if http.shows_user_agent {
-            describe::user_agent(&mut span, request);
+            describe::user_agent(span, request);
         }
-    }
+    });
     let place = Place::served(span, caller.parent);
     let (timeout, errors) = (http.timeout, http.errors.clone());
     let first_byte = FirstByte::new(*times_first_byte);

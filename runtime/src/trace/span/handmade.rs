@@ -6,15 +6,16 @@ use std::time::SystemTime;
 
 use super::enter::{OnStack, finish};
 use super::relatives::IntoLinks;
-use super::start::{fail, link};
+use super::start::{Start, fail, link};
 use crate::declare::callsite::Kind;
 use crate::declare::key::{Key, KeyOf};
 use crate::declare::value::IntoValue;
 use crate::record::block::{BlockRef, RECORDING, UNIX_TIMES};
-use crate::record::clock;
+use crate::record::clock::{self, Moment};
 use crate::record::fields::{self, Filled};
 use crate::record::finished::Outcome;
 use crate::record::local::{self, Local};
+use crate::record::recorder;
 use crate::trace::context::{self, Context};
 use crate::trace::error;
 
@@ -81,6 +82,17 @@ impl Span {
         block.map_or_else(Span::none, Span::owning)
     }
 
+    /// The same as long as blocks are plenty, for processes that record nothing: they may hold any number of contexts, and what
+    /// finds no block here is to be attached where it is needed.
+    #[doc(hidden)]
+    pub fn non_recording_if_plenty(context: &Context) -> Self {
+        context.prepare();
+        match recorder::get() {
+            Some(recorder) if recorder.blocks.are_plenty() => Span::non_recording(context, Kind::Internal),
+            _ => Span::none(),
+        }
+    }
+
     /// Whether it is not there: nothing records, or no memory for it was left. One that is there and not recorded still
     /// is the parent of what runs inside of it.
     pub fn is_none(&self) -> bool {
@@ -131,6 +143,22 @@ impl Span {
                 fields::attribute_at(block, Filled::of(block), fields::bound(), K::META, value).store(block);
             });
         }
+    }
+
+    /// Adds several attributes whose keys it does not have. `fields` runs only if it is recorded, and must not end it.
+    #[doc(hidden)]
+    #[inline]
+    pub fn add_all(&mut self, fields: impl FnOnce(&mut Start)) {
+        if let Some(block) = self.recording() {
+            Start::fill_more(block, fields);
+        }
+    }
+
+    /// When it began, if it is recorded.
+    #[doc(hidden)]
+    #[inline]
+    pub fn began(&self) -> Option<Moment> {
+        self.recording().map(|block| Moment(block.start.get()))
     }
 
     /// Records an event.
@@ -228,6 +256,17 @@ impl Span {
     pub fn end_at(self, end: SystemTime) {
         if let Some(block) = self.recording() {
             block.end.set(clock::unix_nanos(end));
+        }
+    }
+
+    /// The same at a moment that was read before.
+    #[doc(hidden)]
+    pub fn end_with_at(mut self, outcome: Outcome, end: Moment) {
+        if let Some(block) = self.block.take() {
+            local::with(|local| {
+                local.arrive(block);
+                finish(local, block, end.0, outcome);
+            });
         }
     }
 

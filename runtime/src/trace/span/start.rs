@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::relatives::IntoLinks;
-use crate::declare::key::{Key, KeyMeta};
+use crate::declare::key::{Key, KeyMeta, KeyOf};
 use crate::declare::value::{IntoValue, OwnedValue, formatted};
 use crate::record::block::{BlockRef, FAILED};
 use crate::record::fields::{self, Filled};
@@ -29,6 +29,20 @@ impl Start {
         let mut start = Start { block, filled: Filled::EMPTY, bound: fields::bound() };
         fields(&mut start);
         start.filled.store(block);
+    }
+
+    /// Adds to what a span has already.
+    #[inline(always)]
+    pub(super) fn fill_more<F: FnOnce(&mut Start)>(block: BlockRef, fields: F) {
+        let mut start = Start { block, filled: Filled::of(block), bound: fields::bound() };
+        fields(&mut start);
+        start.filled.store(block);
+    }
+
+    /// Records an attribute whose key is not on the span.
+    #[inline(always)]
+    pub fn add<K: Key>(&mut self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) {
+        self.attr::<K>(value);
     }
 
     /// Has `f` write to the block itself.
