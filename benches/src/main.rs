@@ -34,6 +34,7 @@ mod lines;
 mod metrics;
 #[cfg(feature = "peers")]
 mod peers;
+mod real;
 mod report;
 mod side_by_side;
 mod sizes;

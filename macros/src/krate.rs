@@ -1,5 +1,7 @@
 //! The path to the runtime crate in generated code.
 
+use std::cell::Cell;
+
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
@@ -87,6 +89,17 @@ impl Krate {
         quote_spanned!(Span::mixed_site()=> &#k::Source::here(#name, #version))
     }
 
+    /// Puts a static into the section of spans. Where the format of the file is known that needs no call of another macro, which takes
+    /// longer to compile. The attributes stay ours, so that a crate may forbid unsafe code.
+    pub(crate) fn in_spans(&self, item: &TokenStream, site: Span) -> TokenStream {
+        if IS_ELF.get() {
+            let attributes = quote_spanned!(Span::mixed_site()=> #[used] #[unsafe(link_section = "tc2_spans")]);
+            return quote_spanned!(site=> #attributes #item);
+        }
+        let k = self.private_as_of(site);
+        quote_spanned!(site=> #k::in_section! { spans #item })
+    }
+
     /// Splits `crate = path;` from the front of what a `macro_rules!` of the runtime passes on.
     pub(crate) fn split(input: TokenStream) -> (Self, TokenStream) {
         let mut tokens = input.into_iter();
@@ -94,6 +107,19 @@ impl Krate {
         let path = tokens.by_ref().skip(2).take_while(|token| !is_end(token)).collect();
         (Self::new(path), tokens.collect())
     }
+}
+
+thread_local! {
+    /// Whether statics are for an ELF file, as far as the entry point knows.
+    static IS_ELF: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Expands for a target with ELF files. The runtime, which is compiled for the target, chooses the entry point that calls this.
+pub(crate) fn for_elf<R>(expand: impl FnOnce() -> R) -> R {
+    IS_ELF.set(true);
+    let expanded = expand();
+    IS_ELF.set(false);
+    expanded
 }
 
 /// The name and the version of the crate that is being compiled.

@@ -27,6 +27,13 @@ pub fn tc_span(args: TokenStream, item: TokenStream) -> TokenStream {
     span::attribute(args.into(), item.into()).into()
 }
 
+/// The same, for a target with ELF files.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn __tc_span_elf(args: TokenStream, item: TokenStream) -> TokenStream {
+    krate::for_elf(|| span::attribute(args.into(), item.into()).into())
+}
+
 /// Makes metrics of the calls of a function; see `tracecast::tc_metric`.
 #[proc_macro_attribute]
 pub fn tc_metric(args: TokenStream, item: TokenStream) -> TokenStream {

@@ -60,7 +60,7 @@
 /// # Futures
 /// Parent and attributes are taken when the function is called, so `tokio::spawn(f())` keeps its parent; the clock
 /// starts with the first poll, and a future that is never polled makes no span.
-pub use tracecast_macros::tc_span;
+pub use crate::declare::sections::tc_span;
 
 /// Makes metrics of the calls of a function, of a future to its end, or of a stream to its end or drop.
 ///

@@ -177,7 +177,7 @@ fn the_order_of_the_two_makes_no_difference() {
         !above.contains("tc_metric") && above.contains("a::__private") && !above.contains("b::__private"),
         "{above}"
     );
-    assert!(above.contains("run_begun") && above.contains("::FUTURE,\n            (),"), "{above}");
+    assert!(above.contains("run_begun") && above.contains("::future(),\n            (),"), "{above}");
 }
 
 #[test]

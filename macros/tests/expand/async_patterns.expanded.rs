@@ -10,8 +10,8 @@ fn put(
     type __TcAttr0 = keys::bytes;
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::callsite("Store/Put\nstore\n1.2.3", 9u16).keys(& [<
-        __TcAttr0 as ::tracecast::__private::Key > ::META]);
+        ::tracecast::__private::callsite("Store/Put\nstore\n1.2.3", 9u16).keys(& (& [<
+        __TcAttr0 as ::tracecast::__private::Key > ::META] as & [_]));
     }
     use ::tracecast::__private::Otherwise as _;
     ::tracecast::__private::Instrumented::wrap(

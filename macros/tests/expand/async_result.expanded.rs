@@ -13,9 +13,9 @@ where
     type __TcShare0 = keys::session;
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16).keys(& [<
+        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16).keys(& (& [<
         __TcAttr0 as ::tracecast::__private::Key > ::META, < __TcShare0 as
-        ::tracecast::__private::Key > ::META]);
+        ::tracecast::__private::Key > ::META] as & [_]));
     }
     use ::tracecast::__private::Otherwise as _;
     ::tracecast::__private::Instrumented::wrap(

@@ -34,10 +34,10 @@ fn handle(request: &Request, path: &str) {
     }
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::callsite("Edge/Handle\nstore\n1.2.3", 11u16).keys(& [<
+        ::tracecast::__private::callsite("Edge/Handle\nstore\n1.2.3", 11u16).keys(& (& [<
         __TcAttr0 as ::tracecast::__private::Key > ::META, < __TcAttr1 as
         ::tracecast::__private::Key > ::META, < __TcAttr2 as ::tracecast::__private::Key
-        > ::META]);
+        > ::META] as & [_]));
     }
     ::tracecast::__private::run_begun(
         &__TC_CALLSITE,

@@ -2,10 +2,11 @@ fn rows(table: &str) -> Vec<Row> {
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
         ::tracecast::__private::callsite("db\nstore\n1.2.3", 2u16)
-        .of_kind(::tracecast::__private::Kind::Client).keys(& [<
+        .of_kind(::tracecast::__private::Kind::Client).keys(& (& [<
         ::tracecast::keys::db::system_name as ::tracecast::__private::Key > ::META, <
         ::tracecast::keys::db::collection_name as ::tracecast::__private::Key > ::META, <
-        ::tracecast::keys::db::operation_name as ::tracecast::__private::Key > ::META]);
+        ::tracecast::keys::db::operation_name as ::tracecast::__private::Key > ::META] as
+        & [_]));
     }
     ::tracecast::__private::run_begun(
         &__TC_CALLSITE,

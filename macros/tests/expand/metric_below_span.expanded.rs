@@ -61,9 +61,9 @@ fn load(id: &str, source: SourceType) -> Result<Replica, StoreError> {
     type __TcResult0 = keys::bytes;
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
-        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16).keys(& [<
+        ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16).keys(& (& [<
         __TcAttr0 as ::tracecast::__private::Key > ::META, < __TcResult0 as
-        ::tracecast::__private::Key > ::META]).meter(& __TC_METER);
+        ::tracecast::__private::Key > ::META] as & [_])).meter(& __TC_METER);
     }
     ::tracecast::__private::run_begun(
         ::tracecast::__private::Metered(&__TC_CALLSITE),

@@ -6,9 +6,9 @@ fn load(id: &str, source: SourceType) -> Result<Vec<u8>, StoreError> {
     ::tracecast::__private::in_section! {
         spans static __TC_CALLSITE : ::tracecast::__private::Callsite =
         ::tracecast::__private::callsite("Store/Load\nstore\n1.2.3", 10u16)
-        .of_kind(::tracecast::__private::Kind::Client).keys(& [< __TcAttr0 as
+        .of_kind(::tracecast::__private::Kind::Client).keys(& (& [< __TcAttr0 as
         ::tracecast::__private::Key > ::META, < __TcAttr1 as ::tracecast::__private::Key
-        > ::META, < __TcResult0 as ::tracecast::__private::Key > ::META])
+        > ::META, < __TcResult0 as ::tracecast::__private::Key > ::META] as & [_]))
         .heartbeat(30u32);
     }
     ::tracecast::__private::run_begun(

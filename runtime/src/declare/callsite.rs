@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use crate::declare::key::KeyMeta;
 use crate::declare::meter::Meter;
 use crate::declare::scope::CrateScope;
-use crate::declare::sections::{Head, LINKED};
+use crate::declare::sections::{LINKED, owner_of};
 
 /// The kind of a span, as OpenTelemetry defines it.
 ///
@@ -51,19 +51,21 @@ pub(crate) const METER_CAPTURE: u8 = 32;
 #[derive(Debug)]
 #[repr(C)]
 pub struct Callsite {
-    // First, as `sections` asks for it.
-    head: &'static Head,
-    state: AtomicU8,
-    kind: Kind,
+    // First, as `sections` asks for it. A number and not a reference: in most programs each reference in a static needs an entry
+    // of 24 bytes in the table of relocations.
+    owner: u32,
     /// The length of the name in `text`, or [`ALL`].
     name_bytes: u16,
+    state: AtomicU8,
+    kind: Kind,
     /// The seconds between two heartbeats, shifted left by two bits, above `NEEDS_PARENT` and `NAMES_PARENT`.
     heartbeat_and_parent: u32,
-    place: &'static Location<'static>,
+    line: u32,
+    file: &'static str,
     /// The span's name, the crate's name and the crate's version, each on its own line. It is one text because references to
     /// constants that all callsites of a crate share compile much more slowly.
     text: &'static str,
-    keys: &'static [&'static KeyMeta],
+    keys: Option<&'static &'static [&'static KeyMeta]>,
     meter: Option<&'static Meter>,
 }
 
@@ -72,35 +74,37 @@ const NEEDS_PARENT: u32 = 1;
 /// The function names the parent of its spans.
 const NAMES_PARENT: u32 = 2;
 
+/// Says which copy of this crate made a callsite, and how large it is.
+pub(crate) const SPANS_OWNER: u32 = owner_of(size_of::<Callsite>());
+
 /// The text has only the name.
 const ALL: u16 = u16::MAX;
 
 /// The lines of this crate.
 pub(crate) const OWN_LINES: &str = concat!("\n", env!("CARGO_PKG_NAME"), "\n", env!("CARGO_PKG_VERSION"));
 
-/// The head of callsites for names made at run time, which are in no section.
-static AT_RUN_TIME: Head = Head { owner: None };
-
 impl Callsite {
     /// A callsite of internal spans at the place of the call. Without a name it records no spans.
     #[track_caller]
-    pub(crate) const fn new(head: &'static Head, text: &'static str, name_bytes: u16) -> Self {
+    pub(crate) const fn new(text: &'static str, name_bytes: u16) -> Self {
+        let place = Location::caller();
         Callsite {
-            head,
+            owner: SPANS_OWNER,
+            name_bytes,
             state: AtomicU8::new(if LINKED { 0 } else { NEW }),
             kind: Kind::Internal,
-            name_bytes,
             heartbeat_and_parent: 0,
-            place: Location::caller(),
+            line: place.line(),
+            file: place.file(),
             text,
-            keys: &[],
+            keys: None,
             meter: None,
         }
     }
 
     /// A callsite for a name made at run time. It is in no link section.
     pub(crate) const fn unlinked(name: &'static str, kind: Kind) -> Self {
-        let mut callsite = Callsite::new(&AT_RUN_TIME, name, ALL).of_kind(kind);
+        let mut callsite = Callsite::new(name, ALL).of_kind(kind);
         callsite.state = AtomicU8::new(NEW);
         callsite
     }
@@ -121,8 +125,8 @@ impl Callsite {
 
     /// Sets the keys of its attributes, for the catalogue.
     #[doc(hidden)]
-    pub const fn keys(mut self, keys: &'static [&'static KeyMeta]) -> Self {
-        self.keys = keys;
+    pub const fn keys(mut self, keys: &'static &'static [&'static KeyMeta]) -> Self {
+        self.keys = Some(keys);
         self
     }
 
@@ -183,12 +187,12 @@ impl Callsite {
 
     /// The file that contains it.
     pub fn file(&self) -> &'static str {
-        self.place.file()
+        self.file
     }
 
     /// Its line in the file.
     pub fn line(&self) -> u32 {
-        self.place.line()
+        self.line
     }
 
     /// The name of the crate that contains it.
@@ -223,7 +227,7 @@ impl Callsite {
     }
 
     pub(crate) fn declared_keys(&self) -> &'static [&'static KeyMeta] {
-        self.keys
+        self.keys.copied().unwrap_or_default()
     }
 
     #[inline]

@@ -7,24 +7,21 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
 
-use crate::declare::callsite::Callsite;
+use crate::declare::callsite::{Callsite, SPANS_OWNER};
 use crate::declare::cells::Metric;
 use crate::declare::key::KeyMeta;
-use crate::declare::sections::{self, Head, KEYS, Owner, SPANS, Source, bounds};
+use crate::declare::sections::{self, Head, KEYS, Owner, Source, bounds, size_by_owner};
 
 /// This copy of the crate.
-static OWNER: Owner =
-    Owner { sizes: [size_of::<Callsite>(), size_of::<KeyMeta>(), size_of::<Metric>()], unique: &raw const UNIQUE };
+static OWNER: Owner = Owner { sizes: [0, size_of::<KeyMeta>(), size_of::<Metric>()], unique: &raw const UNIQUE };
 
 static UNIQUE: AtomicU8 = AtomicU8::new(0);
-
-static HEAD: Head = Head { owner: Some(&OWNER) };
 
 /// A callsite of generated code, at the place of the call. `text` has its name, which has this many bytes, and then the name
 /// and the version of the crate, each on its own line.
 #[track_caller]
 pub const fn callsite(text: &'static str, name_bytes: u16) -> Callsite {
-    Callsite::new(&HEAD, text, name_bytes)
+    Callsite::new(text, name_bytes)
 }
 
 impl Source {
@@ -39,7 +36,7 @@ impl Source {
 pub(crate) fn callsites() -> impl Iterator<Item = &'static Callsite> {
     let (start, stop) = bounds!(spans: Callsite);
     // SAFETY: these are the ends of the section, whose name is used by our macros alone.
-    unsafe { own_statics::<Callsite>(start, stop, SPANS) }.chain(CALLSITES.iter())
+    unsafe { own_callsites(start, stop) }.chain(CALLSITES.iter())
 }
 
 /// All keys that were linked in or that a known callsite or metric uses.
@@ -102,6 +99,27 @@ impl<T> List<T> {
     }
 }
 
+/// Walks through the section of spans and yields the callsites of this copy of the crate.
+///
+/// # Safety
+/// Between `start` and `stop` there are callsites of any copies of this crate, and zeros.
+unsafe fn own_callsites(start: *const u8, stop: *const u8) -> impl Iterator<Item = &'static Callsite> {
+    let mut at = start;
+    std::iter::from_fn(move || {
+        while at < stop {
+            // SAFETY: a callsite begins with this number, and zeros lie where one of a larger alignment follows. Both are
+            // aligned as a number of this type is.
+            let (this, owner) = (at, unsafe { *at.cast::<u32>() });
+            at = at.wrapping_add(size_by_owner(owner));
+            if owner == SPANS_OWNER {
+                // SAFETY: this copy of the crate has declared it.
+                return Some(unsafe { &*this.cast::<Callsite>() });
+            }
+        }
+        None
+    })
+}
+
 /// Walks through a section and yields the statics of this copy of the crate.
 ///
 /// # Safety
@@ -136,11 +154,11 @@ unsafe fn own_statics<T: 'static>(
 mod tests {
     use super::*;
 
-    /// A static of another copy of this crate.
+    /// A callsite of another copy of this crate.
     #[repr(C)]
     struct Other {
-        source: &'static Source,
-        fields: [usize; 11],
+        owner: u32,
+        fields: [u32; 23],
     }
 
     #[repr(C)]
@@ -151,23 +169,55 @@ mod tests {
         second: Callsite,
     }
 
-    static OTHER_OWNER: Owner = Owner { sizes: [size_of::<Other>(); 3], unique: &raw const OTHER };
-    static OTHER: AtomicU8 = AtomicU8::new(0);
-    static OTHER_SOURCE: Source = Source::new(Some(&OTHER_OWNER), "other", "0.1.1");
     static SECTION: Section = Section {
         first: callsite("Store/Get\nstore\n1.2.3", 9),
-        other: Other { source: &OTHER_SOURCE, fields: [usize::MAX; 11] },
+        other: Other { owner: !SPANS_OWNER & !63 | 12, fields: [SPANS_OWNER; 23] },
         zeros: [0; 3],
         second: callsite("Store/Put\nstore\n1.2.3", 9),
     };
 
     #[test]
-    fn statics_of_other_copies_are_stepped_over() {
+    fn callsites_of_other_copies_are_stepped_over() {
         let start = (&raw const SECTION).cast::<u8>();
         // SAFETY: it has the shape of a section.
-        let own = unsafe { own_statics::<Callsite>(start, start.add(size_of::<Section>()), SPANS) };
+        let own = unsafe { own_callsites(start, start.add(size_of::<Section>())) };
         assert_eq!(own.map(Callsite::name).collect::<Vec<_>>(), ["Store/Get", "Store/Put"]);
-        assert_eq!(SECTION.other.source.crate_name, "other");
+        assert_eq!(size_by_owner(SECTION.other.owner), size_of::<Other>());
+        assert_eq!(SECTION.other.fields[0], SPANS_OWNER);
+    }
+
+    /// A metric of another copy of this crate.
+    #[repr(C)]
+    struct OtherMetric {
+        source: &'static Source,
+        fields: [usize; 11],
+    }
+
+    #[repr(C)]
+    struct Metrics {
+        other: OtherMetric,
+        zeros: [usize; 3],
+        own: &'static Source,
+    }
+
+    static OTHER_OWNER: Owner = Owner { sizes: [size_of::<OtherMetric>(); 3], unique: &raw const OTHER };
+    static OTHER: AtomicU8 = AtomicU8::new(0);
+    static OTHER_SOURCE: Source = Source::new(Some(&OTHER_OWNER), "other", "0.1.1");
+    static OWN_SOURCE: Source = Source::here("store", "1.2.3");
+    static METRICS_SECTION: Metrics = Metrics {
+        other: OtherMetric { source: &OTHER_SOURCE, fields: [usize::MAX; 11] },
+        zeros: [0; 3],
+        own: &OWN_SOURCE,
+    };
+
+    #[test]
+    fn statics_of_other_copies_are_stepped_over() {
+        let start = (&raw const METRICS_SECTION).cast::<u8>();
+        // SAFETY: it has the shape of a section, in which each own static is a reference to its source.
+        let mut own =
+            unsafe { own_statics::<&'static Source>(start, start.add(size_of::<Metrics>()), sections::METRICS) };
+        assert_eq!(own.next().map(|source| source.crate_name), Some("store"));
+        assert_eq!(METRICS_SECTION.other.source.crate_name, "other");
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Where the linker collects statics, and how each copy of this crate finds its own among them.
 //!
 //! Cargo may link several copies of this crate into one program: two versions, or one version from two sources. All of
-//! them use the same sections, and the types in there may differ between them. So every static in a section begins with
-//! a reference to a [`Head`] (callsites), or to a [`Source`] that begins with one (keys and metrics). A head refers to the
-//! [`Owner`]: a static of which each copy has one of its own. A copy reads the statics that have its owner, and steps over
-//! the others by the sizes that their owner states.
+//! them use the same sections, and the types in there may differ between them. So every static in a section begins with what says
+//! whose it is and how large it is: a number in callsites ([`owner_of`]), of which there are many, and a reference to a [`Source`] in
+//! keys and metrics. A source begins with a [`Head`], which refers to the [`Owner`]: a static of which each copy has one of
+//! its own. A copy reads its own statics, and steps over the others by the sizes that their owner states.
 //!
-//! These two fields and `Owner` are therefore the same in all copies. A change of them needs new names of the sections:
-//! the names carry the number of this format.
+//! These beginnings and `Owner` are therefore the same in all copies. A change of them needs new names of the sections: the names
+//! carry the number of this format.
 
 use std::panic::Location;
 use std::sync::atomic::AtomicU8;
@@ -46,11 +46,28 @@ unsafe impl Send for Owner {}
 // SAFETY: as above.
 unsafe impl Sync for Owner {}
 
-/// Indices of [`Owner::sizes`].
-pub(crate) const SPANS: usize = 0;
+/// Indices of [`Owner::sizes`]; the first is not used.
 pub(crate) const KEYS: usize = 1;
 pub(crate) const METRICS: usize = 2;
 const SECTIONS: usize = 3;
+
+/// The number by which callsites of this size begin in this copy of the crate: 26 bits of a hash of where it was built from and of its
+/// version, above the size in words of eight bytes. Two copies in one program differ in one of them, except for one pair in 67 million.
+pub(crate) const fn owner_of(bytes: usize) -> u32 {
+    let text = concat!(env!("CARGO_MANIFEST_DIR"), "\n", file!(), "\n", env!("CARGO_PKG_VERSION")).as_bytes();
+    let (mut hash, mut at) = (0x811c_9dc5_u32, 0);
+    while at < text.len() {
+        hash = (hash ^ text[at] as u32).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    assert!(bytes.is_multiple_of(8) && bytes / 8 < 64);
+    hash << 6 | (bytes / 8) as u32
+}
+
+/// The size of the callsite that begins with this number; a zero is a part of a gap.
+pub(crate) fn size_by_owner(owner: u32) -> usize {
+    if owner == 0 { size_of::<u32>() } else { 8 * (owner as usize & 63) }
+}
 
 impl Source {
     /// The crate and file at the place of the call.
@@ -71,7 +88,7 @@ impl Source {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_elf_section {
-    (spans $($item:tt)*) => { #[used] #[unsafe(link_section = "tc1_spans")] $($item)* };
+    (spans $($item:tt)*) => { #[used] #[unsafe(link_section = "tc2_spans")] $($item)* };
     (keys $($item:tt)*) => { #[used] #[unsafe(link_section = "tc1_keys")] $($item)* };
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = "tc1_metrics")] $($item)* };
 }
@@ -80,7 +97,7 @@ macro_rules! __in_elf_section {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_mach_section {
-    (spans $($item:tt)*) => { #[used] #[unsafe(link_section = "__DATA,tc1_spans")] $($item)* };
+    (spans $($item:tt)*) => { #[used] #[unsafe(link_section = "__DATA,tc2_spans")] $($item)* };
     (keys $($item:tt)*) => { #[used] #[unsafe(link_section = "__DATA,tc1_keys")] $($item)* };
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = "__DATA,tc1_metrics")] $($item)* };
 }
@@ -89,7 +106,7 @@ macro_rules! __in_mach_section {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_coff_section {
-    (spans $($item:tt)*) => { #[used] #[unsafe(link_section = ".tc1s$b")] $($item)* };
+    (spans $($item:tt)*) => { #[used] #[unsafe(link_section = ".tc2s$b")] $($item)* };
     (keys $($item:tt)*) => { #[used] #[unsafe(link_section = ".tc1k$b")] $($item)* };
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = ".tc1m$b")] $($item)* };
 }
@@ -101,10 +118,11 @@ macro_rules! __in_no_section {
     ($section:ident $($item:tt)*) => { $($item)* };
 }
 
-// One of these modules for each format of object files: `in_section` puts a static into a section, `bounds` gives the ends of
-// one, and `LINKED` is whether there are sections at all. Where there are none, statics register on first use.
-pub use self::format::in_section;
+// One of these modules for each format of object files: `in_section` puts a static into a section, and so does the entry point
+// `tc_span`; `bounds` gives the ends of one, and `LINKED` is whether there are sections at all. Where there are none, statics
+// register on first use.
 pub(crate) use self::format::{LINKED, bounds};
+pub use self::format::{in_section, tc_span};
 
 #[cfg(all(
     not(miri),
@@ -123,18 +141,22 @@ mod format {
     pub use crate::__in_elf_section as in_section;
     #[cfg(target_vendor = "apple")]
     pub use crate::__in_mach_section as in_section;
+    #[cfg(not(target_vendor = "apple"))]
+    pub use tracecast_macros::__tc_span_elf as tc_span;
+    #[cfg(target_vendor = "apple")]
+    pub use tracecast_macros::tc_span;
     pub(crate) const LINKED: bool = true;
 
     macro_rules! bounds {
         (spans: $type:ty) => {
             bounds!(
                 $type,
-                "tc1_spans",
-                "__start_tc1_spans",
-                "__stop_tc1_spans",
-                "__DATA,tc1_spans",
-                "\x01section$start$__DATA$tc1_spans",
-                "\x01section$end$__DATA$tc1_spans"
+                "tc2_spans",
+                "__start_tc2_spans",
+                "__stop_tc2_spans",
+                "__DATA,tc2_spans",
+                "\x01section$start$__DATA$tc2_spans",
+                "\x01section$end$__DATA$tc2_spans"
             )
         };
         (keys: $type:ty) => {
@@ -184,11 +206,12 @@ mod format {
 #[cfg(all(not(miri), windows))]
 mod format {
     pub use crate::__in_coff_section as in_section;
+    pub use tracecast_macros::tc_span;
     pub(crate) const LINKED: bool = true;
 
     macro_rules! bounds {
         (spans: $type:ty) => {
-            bounds!($type, ".tc1s$a", ".tc1s$c")
+            bounds!($type, ".tc2s$a", ".tc2s$c")
         };
         (keys: $type:ty) => {
             bounds!($type, ".tc1k$a", ".tc1k$c")
@@ -224,6 +247,7 @@ mod format {
 ))]
 mod format {
     pub use crate::__in_no_section as in_section;
+    pub use tracecast_macros::tc_span;
     pub(crate) const LINKED: bool = false;
 
     macro_rules! bounds {

@@ -1,6 +1,6 @@
 //! Functions that return a future or a stream without saying so: behind an alias, or as an associated type.
 //!
-//! `Covered(Tag::<R>::COVER, Tag::<R>::FUTURE, observer)` has a boxed future or stream take over the span of its call, refuses any other
+//! `Covered(Tag::<R>::COVER, Tag::<R>::future(), observer)` has a boxed future or stream take over the span of its call, refuses any other
 //! future, and leaves all else as it is.
 
 use std::future::Future;
@@ -13,8 +13,8 @@ use crate::trace::observe::{Observe, Tag};
 use crate::trace::span::{Call, Returned};
 use crate::trace::stream::{Rewrap, RewrapStream};
 
-/// What a call returns, by the constants of its type, and what observes it, or the output or items of what is covered.
-pub struct Covered<C, F, O>(pub C, pub F, pub O);
+/// What a call returns, as its type says, and what observes it, or the output or items of what is covered.
+pub struct Covered<C, O>(pub C, pub (), pub O);
 
 /// The constant of a boxed future.
 pub struct BoxedFuture;
@@ -22,34 +22,22 @@ pub struct BoxedFuture;
 /// The constant of a boxed stream.
 pub struct BoxedStream;
 
-/// The constant of a future.
-pub struct AnyFuture;
-
-impl<R: Rewrap, F, O: Observe<R::Output> + Send + Sync + 'static> Returned<R> for Covered<BoxedFuture, F, O> {
+impl<R: Rewrap, O: Observe<R::Output> + Send + Sync + 'static> Returned<R> for Covered<BoxedFuture, O> {
     #[inline]
     fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
         result.rewrap(call.carry(), self.2)
     }
 }
 
-impl<R: RewrapStream, F, O: Observe<R::Item> + Send + Sync + 'static> Returned<R> for Covered<BoxedStream, F, O> {
+impl<R: RewrapStream, O: Observe<R::Item> + Send + Sync + 'static> Returned<R> for Covered<BoxedStream, O> {
     #[inline]
     fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
         result.rewrap(call.carry(), self.2)
     }
 }
 
-/// No future.
-impl<R, O: Observe<R>> Returned<R> for Covered<(), (), O> {
-    #[inline(always)]
-    fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
-        call.end(&result, &self.2);
-        result
-    }
-}
-
-/// Any other future: an error, because the span would end before the work begins.
-impl<R: CoveredByItself, O: Observe<R>> Returned<R> for Covered<(), AnyFuture, O> {
+/// Neither of them.
+impl<R, O: Observe<R>> Returned<R> for Covered<(), O> {
     #[inline(always)]
     fn end_call<M: Metrics>(self, call: &mut Call<M>, result: R) -> R {
         call.end(&result, &self.2);
@@ -58,8 +46,13 @@ impl<R: CoveredByItself, O: Observe<R>> Returned<R> for Covered<(), AnyFuture, O
 }
 
 impl<R: Future> Tag<R> {
-    /// It is a future.
-    pub const FUTURE: AnyFuture = AnyFuture;
+    /// Refuses a future that is not boxed: the span would end before its work begins.
+    #[inline(always)]
+    pub fn future()
+    where
+        R: CoveredByItself,
+    {
+    }
 }
 
 /// A boxed future or stream.
@@ -79,6 +72,9 @@ macro_rules! boxed {
             const KIND: BoxedFuture = BoxedFuture;
             type Given = T;
         }
+
+        #[diagnostic::do_not_recommend]
+        impl<'a, T> CoveredByItself for Pin<Box<dyn Future<Output = T> $(+ $auto)* + 'a>> {}
 
         impl<'a, T> Boxed for Pin<Box<dyn Stream<Item = T> $(+ $auto)* + 'a>> {
             type Kind = BoxedStream;
@@ -101,7 +97,7 @@ impl<R: Boxed> Tag<R> {
     }
 }
 
-/// No future is: whoever returns one says what the span covers.
+/// Boxed futures are; whoever returns another one says what the span covers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is a future, and a span or metric would only time its construction",
     label = "returns a future",

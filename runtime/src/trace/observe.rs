@@ -113,8 +113,10 @@ pub trait Otherwise<R>: Sized {
     const MESSAGES: () = ();
     /// It is no boxed future or stream.
     const COVER: () = ();
-    /// It is no future.
-    const FUTURE: () = ();
+
+    /// It is no future that would have to be refused.
+    #[inline(always)]
+    fn future() {}
 
     /// [`ERRORS`](Self::ERRORS) of a type without a name.
     #[inline(always)]

@@ -28,18 +28,17 @@ pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     let names_parent = options.parent.as_ref().map(|_| quote_spanned!(site=> .names_parent()));
     let meter = telemetry.metrics.as_ref().map(|_| quote_spanned!(site=> .meter(&__TC_METER)));
     let aliases = fields::aliases(options);
-    quote_spanned! {site=>
-        #aliases
-        #k::in_section! { spans
-            static __TC_CALLSITE: #k::Callsite = #new #kind #keys #names_parent #needs_parent #heartbeat #meter;
-        }
-    }
+    let item = quote_spanned! {site=>
+        static __TC_CALLSITE: #k::Callsite = #new #kind #keys #names_parent #needs_parent #heartbeat #meter;
+    };
+    let item = options.krate.in_spans(&item, site);
+    quote_spanned!(site=> #aliases #item)
 }
 
 /// The same of a span that has only a name, which stands at `place`.
 pub(crate) fn plain(krate: &Krate, name: &str, place: Site, site: Site) -> TokenStream {
     let (k, new) = (krate.private_as_of(site), named(krate, name, place));
-    quote_spanned!(site=> #k::in_section! { spans static __TC_CALLSITE: #k::Callsite = #new; })
+    krate.in_spans(&quote_spanned!(site=> static __TC_CALLSITE: #k::Callsite = #new;), site)
 }
 
 fn new(telemetry: &Telemetry, site: Site) -> TokenStream {
@@ -114,5 +113,5 @@ fn keys(options: &Options, site: Site) -> Option<TokenStream> {
     let fields = options.attrs.iter().chain(&options.result).chain(&options.share).map(|field| &field.alias);
     let keys: Vec<TokenStream> =
         fields.map(|key| quote_spanned!(site=> #key)).chain(fields::database_keys(options)).collect();
-    (!keys.is_empty()).then(|| quote_spanned!(site=> .keys(&[#(<#keys as #k::Key>::META),*])))
+    (!keys.is_empty()).then(|| quote_spanned!(site=> .keys(&(&[#(<#keys as #k::Key>::META),*] as &[_]))))
 }

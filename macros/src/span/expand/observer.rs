@@ -27,8 +27,8 @@ pub(super) fn of_returned(wrapped: &Wrapped) -> Option<Option<TokenStream>> {
     let parts = if looks(wrapped) { parts(wrapped, &tag, site) } else { Vec::new() };
     let observer = parts.into_iter().reduce(|first, second| quote_spanned!(site=> (#first, #second)));
     let observer = observer.unwrap_or_else(|| quote_spanned!(site=> ()));
-    let (cover, future) = (tag.constant("COVER", site), tag.constant("FUTURE", site));
-    Some(Some(quote_spanned!(site=> #k::Covered(#cover, #future, #observer))))
+    let (cover, future) = (tag.constant("COVER", site), tag.constant("future", site));
+    Some(Some(quote_spanned!(site=> #k::Covered(#cover, #future(), #observer))))
 }
 
 /// The observer of a call that returns a type by this name, without options: a `Result`, or anything.
@@ -41,7 +41,7 @@ pub(crate) fn of_type(krate: &Krate, ty: &TokenStream, is_result: bool, site: Si
     let site = ty.span().resolved_at(Site::mixed_site());
     let k = krate.private_at(site);
     let tag = quote_spanned!(site=> #k::Tag::<#ty>);
-    quote_spanned!(site=> #k::Covered(#tag::COVER, #tag::FUTURE, (#tag::ERRORS, #tag::TYPES, #tag::MESSAGES)))
+    quote_spanned!(site=> #k::Covered(#tag::COVER, #tag::future(), (#tag::ERRORS, #tag::TYPES, #tag::MESSAGES)))
 }
 
 /// The observer of a value whose type the signature names: `None` if it does not name all of it, `Some(None)` if nothing
