@@ -1,4 +1,4 @@
-//! The least that an unsampled async function needs: where it runs, its caller's ids are current, whatever thread that is on.
+//! The least that an async function needs below a span: where it runs, the ids of its span are current, whatever thread that is on.
 //!
 //! A cell of the thread's free list takes a copy of the ids, so that the future grows by a pointer only, is pushed and popped at each
 //! poll, and is given back at the end. Nothing can be switched, filtered or recorded, no thread gives cells to another one, and
@@ -21,13 +21,16 @@ thread_local! {
     static FREE: Cell<Option<&'static Place>> = const { Cell::new(None) };
 }
 
-/// Runs below a root that is not sampled.
-pub fn rooted(inside: impl FnOnce()) {
-    let [root, free] =
-        [[1, 2, 3]; 2].map(|ids| &*Box::leak(Box::new(Place { ids: Cell::new(ids), below: Cell::new(None) })));
-    CURRENT.set(Some(root));
-    FREE.set(Some(free));
-    inside();
+/// Runs below a root that is not sampled, with as many free places as a chain needs.
+pub fn rooted<R>(inside: impl FnOnce() -> R) -> R {
+    let place = || &*Box::leak(Box::new(Place { ids: Cell::new([1, 2, 3]), below: Cell::new(None) }));
+    if CURRENT.get().is_none() {
+        let [root, first, second] = [place(), place(), place()];
+        first.below.set(Some(second));
+        CURRENT.set(Some(root));
+        FREE.set(Some(first));
+    }
+    inside()
 }
 
 /// A copy of what is current.
@@ -80,6 +83,23 @@ impl<F: Future> Future for Carried<F> {
             None => unsafe { Pin::new_unchecked(&mut this.future) }.poll(task),
         }
     }
+}
+
+/// A chain as `work::chain`, of which each span is two readings of the clock and a store of 64 bytes.
+pub fn chain(x: u64) -> impl Future<Output = u64> {
+    let future = async move {
+        let mut sum = work::limit(x, &mut [0; 8]);
+        for n in 0..10 {
+            sum += link(x + n).await;
+        }
+        sum
+    };
+    Carried { place: copied(), future }
+}
+
+#[inline(never)]
+fn link(x: u64) -> impl Future<Output = u64> {
+    Carried { place: copied(), future: work::plain_link(work::limit(x, &mut [0; 8])) }
 }
 
 #[inline(never)]
