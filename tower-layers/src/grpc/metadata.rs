@@ -1,6 +1,6 @@
 //! Headers of calls, and tonic's metadata as a place for a context.
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 use tonic::metadata::MetadataMap;
 
 use crate::headers::{HttpHeaders, HttpHeadersMut};
@@ -17,22 +17,21 @@ impl<'h> From<&'h mut MetadataMap> for HttpHeadersMut<'h> {
     }
 }
 
-/// The value of a header whose name begins with a `g`, as all names of gRPC do. Where there are few, to look at all of them is quicker
-/// than to hash.
-#[inline]
+/// The value of a header. Where there are few, to look at all of them is quicker than to hash. Inlined, so that the name is known.
+#[inline(always)]
 pub(crate) fn find<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h HeaderValue> {
     const FEW: usize = 16;
     if headers.len() > FEW {
         return headers.get(name);
     }
-    let is_named = |known: &HeaderName| known.as_str().starts_with('g') && known.as_str() == name;
-    headers.iter().find(|(known, _)| is_named(known)).map(|(_, value)| value)
+    headers.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::headers::Carried;
+    use http::HeaderName;
     use tracecast::propagation;
 
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";

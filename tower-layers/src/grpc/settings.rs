@@ -29,7 +29,7 @@ impl GrpcCalls {
 
 /// Health checks and reflection are not.
 fn is_of_interest(path: &str) -> bool {
-    !path.starts_with("/grpc.health.") && !path.starts_with("/grpc.reflection.")
+    path.strip_prefix("/grpc.").is_none_or(|rest| !rest.starts_with("health.") && !rest.starts_with("reflection."))
 }
 
 /// For servers and clients of gRPC.

@@ -66,27 +66,49 @@ pub(crate) fn server_of(uri: &Uri) -> Option<(&str, Option<u16>)> {
 
 /// An authority without its user info, in one look from its end: that of `http` looks several times.
 fn host_and_port(authority: &str) -> (&str, Option<u16>) {
-    let text = if has_user_info(authority) { authority.rsplit('@').next().unwrap_or_default() } else { authority };
-    let (mut rest, mut port, mut weight) = (text.as_bytes(), 0_u32, 1_u32);
-    while let [before @ .., digit @ b'0'..=b'9'] = rest {
-        // More digits than a port has only count if they are not zero.
-        let digit = u32::from(digit - b'0');
-        port = port.saturating_add(digit.saturating_mul(weight));
-        weight = weight.saturating_mul(10);
-        rest = before;
+    let text =
+        if has_user_info(authority.as_bytes()) { authority.rsplit('@').next().unwrap_or_default() } else { authority };
+    let mut end = text.len();
+    while end > 0 && text.as_bytes()[end - 1].is_ascii_digit() {
+        end -= 1;
     }
-    match text[..rest.len()].strip_suffix(':') {
-        Some(host) if rest.len() < text.len() => (host, u16::try_from(port).ok()),
-        Some(host) => (host, None),
+    match text[..end].strip_suffix(':') {
+        Some(host) => (host, port_of(&text.as_bytes()[end..])),
         None => (text, None),
     }
 }
 
 /// Hardly any authority has user info, and to look at eight bytes at a time is quicker than to stop at one.
-fn has_user_info(authority: &str) -> bool {
-    let (words, last) = authority.as_bytes().as_chunks::<8>();
-    let is_at = |byte: &u8| *byte == b'@';
-    words.iter().any(|word| word.iter().fold(false, |found, byte| found | is_at(byte))) || last.iter().any(is_at)
+#[inline]
+fn has_user_info(authority: &[u8]) -> bool {
+    let (words, _) = authority.as_chunks();
+    match authority.last_chunk() {
+        Some(last) => words.iter().any(|word| has_at(*word)) || has_at(*last),
+        None => authority.contains(&b'@'),
+    }
+}
+
+/// Whether one of the bytes is an `@`: that one is zero without its bits, and borrows.
+#[inline]
+fn has_at(word: [u8; 8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_ne_bytes(word) ^ (ONES * b'@' as u64);
+    word.wrapping_sub(ONES) & !word & (ONES << 7) != 0
+}
+
+/// The number that these digits are.
+#[inline]
+fn port_of(digits: &[u8]) -> Option<u16> {
+    let value = |digit: &u8| u32::from(digit - b'0');
+    match digits {
+        [] => None,
+        [_, _, _, _, _, _, ..] => {
+            let more = |number: u32, digit: &u8| (number * 10 + value(digit)).min(u32::from(u16::MAX) + 1);
+            u16::try_from(digits.iter().fold(0, more)).ok()
+        }
+        // So few that the number cannot grow too large for its type.
+        digits => u16::try_from(digits.iter().fold(0, |number, digit| number * 10 + value(digit))).ok(),
+    }
 }
 
 #[cfg(test)]
