@@ -79,6 +79,8 @@ fn main() {
             #[cfg(feature = "peers")]
             ["--grpc"] => drop(grpc::report(false, &mut report)),
             #[cfg(feature = "peers")]
+            ["--layers"] => grpc::all_instructions(false, &mut report),
+            #[cfg(feature = "peers")]
             ["--growth"] => growth::report(false, &mut report),
             ["--weight"] => weight::report(&mut report),
             ["--clock"] => clock::report(&mut report),
@@ -87,7 +89,7 @@ fn main() {
             _ => {
                 eprintln!(
                     "usage: tracecast-benches [--all | --quick | --time | --calls | --threads | --metrics | --instructions | --sizes | --check | \
-                     --encode | --end-to-end | --grpc | --growth | --weight | --clock | --lines | \
+                     --encode | --end-to-end | --grpc | --layers | --growth | --weight | --clock | --lines | \
                      --soak SECONDS]"
                 );
                 std::process::exit(2);

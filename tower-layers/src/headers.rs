@@ -260,7 +260,8 @@ mod fuzz {
     /// One look at all headers finds the same as a look for each. A header stands in each line.
     #[test]
     fn headers_of_a_call() {
-        let seeds: [&[u8]; 4] = [
+        let seeds: [&[u8]; 5] = [
+            b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00\nte: trailers\n",
             b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\nbaggage: k=v\nbaggage: l=w\n",
             b"TraceParent: x\ntraceparent: y\ntracestate: a=1\ntracestate: b=2\ngrpc-timeout: 1S\ngrpc-timeout: 2S\n",
             b"b3: 0\nx-b3-traceid: 1\nx-b3-spanid: 2\nx-b3-sampled: 1\nx-b3-flags: 1\n",
@@ -289,6 +290,12 @@ mod fuzz {
                 let has_context = ["traceparent", "baggage"].iter().any(|name| headers.contains_key(*name));
                 assert_eq!(carried.is_anything(), has_b3 || has_context);
                 assert_eq!(may_carry(&headers), carried.is_anything());
+                let parts = |context: &Context| {
+                    let baggage: Vec<_> =
+                        context.baggage_entries().map(|(key, value)| format!("{key}={value}")).collect();
+                    (format!("{context:?}"), context.trace_state().to_owned(), baggage)
+                };
+                assert_eq!(parts(&carried.context()), parts(&propagation::extract(&plain)));
                 carried.is_anything()
             },
         );

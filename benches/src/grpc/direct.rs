@@ -34,13 +34,22 @@ where
     B: http_body::Body,
 {
     for _ in 0..calls {
-        finish(service.call(request()));
+        finish(service.call(request(1)));
     }
 }
 
-/// What tonic's own client sends.
-fn request() -> Request<Body> {
-    let mut request = Request::new(Body::new(Frames { data: Some(framed()), trailers: None }));
+/// Makes one call of a service, with so many messages in the request, as [`Trivial`] says how many the response has.
+pub fn stream<S, B>(service: &mut S, traceparent: Option<&'static str>, messages: u64)
+where
+    S: Service<Request<Body>, Response = Response<B>>,
+    B: http_body::Body,
+{
+    finish(service.call(with_parent(request(messages), traceparent)));
+}
+
+/// What tonic's own client sends, with so many messages.
+fn request(messages: u64) -> Request<Body> {
+    let mut request = Request::new(Body::new(Frames { messages, trailers: None }));
     *request.method_mut() = http::Method::POST;
     *request.uri_mut() = http::Uri::from_static("http://127.0.0.1:50051/bench.v1.Echo/Unary");
     *request.version_mut() = http::Version::HTTP_2;
@@ -53,14 +62,18 @@ fn request() -> Request<Body> {
 
 /// The same as tonic's server hands it on.
 fn served(traceparent: Option<&'static str>) -> Request<Body> {
-    let mut request = request();
-    if let Some(traceparent) = traceparent {
-        request.headers_mut().insert("traceparent", HeaderValue::from_static(traceparent));
-    }
+    let mut request = with_parent(request(1), traceparent);
     let peer = Some(([127, 0, 0, 1], 40_000).into());
     request
         .extensions_mut()
         .insert(TcpConnectInfo { local_addr: Some(([127, 0, 0, 1], 50_051).into()), remote_addr: peer });
+    request
+}
+
+fn with_parent(mut request: Request<Body>, traceparent: Option<&'static str>) -> Request<Body> {
+    if let Some(traceparent) = traceparent {
+        request.headers_mut().insert("traceparent", HeaderValue::from_static(traceparent));
+    }
     request
 }
 
@@ -79,7 +92,8 @@ fn framed() -> Bytes {
     Bytes::from_static(&FRAME)
 }
 
-fn finish<B: http_body::Body, E>(response: impl Future<Output = Result<Response<B>, E>>) {
+/// Reads a response to its end, as hyper does it.
+pub fn finish<B: http_body::Body, E>(response: impl Future<Output = Result<Response<B>, E>>) {
     let mut task = Context::from_waker(Waker::noop());
     let Poll::Ready(Ok(response)) = pin!(response).poll(&mut task) else { unreachable!("the service answers at once") };
     let (head, body) = response.into_parts();
@@ -94,9 +108,9 @@ fn finish<B: http_body::Body, E>(response: impl Future<Output = Result<Response<
     }
 }
 
-/// Reads a request to its end and answers with one message and `OK`.
+/// Reads a request to its end and answers with so many messages and `OK`.
 #[derive(Clone, Copy)]
-pub struct Trivial;
+pub struct Trivial(pub u64);
 
 impl Service<Request<Body>> for Trivial {
     type Response = Response<Body>;
@@ -108,31 +122,34 @@ impl Service<Request<Body>> for Trivial {
     }
 
     fn call(&mut self, request: Request<Body>) -> Answer {
-        Answer(request.into_body())
+        Answer { request: request.into_body(), messages: self.0 }
     }
 }
 
 /// The answer of [`Trivial`].
-pub struct Answer(Body);
+pub struct Answer {
+    request: Body,
+    messages: u64,
+}
 
 impl Future for Answer {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        while let Poll::Ready(Some(frame)) = Pin::new(&mut self.0).poll_frame(task) {
+        while let Poll::Ready(Some(frame)) = Pin::new(&mut self.request).poll_frame(task) {
             black_box(&frame);
         }
         let mut trailers = HeaderMap::new();
         trailers.insert("grpc-status", HeaderValue::from_static("0"));
-        let mut response = Response::new(Body::new(Frames { data: Some(framed()), trailers: Some(trailers) }));
+        let mut response = Response::new(Body::new(Frames { messages: self.messages, trailers: Some(trailers) }));
         response.headers_mut().insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
         Poll::Ready(Ok(response))
     }
 }
 
-/// One frame of data, then trailers if there are any.
+/// A frame for each message, then trailers if there are any.
 struct Frames {
-    data: Option<Bytes>,
+    messages: u64,
     trailers: Option<HeaderMap>,
 }
 
@@ -141,14 +158,17 @@ impl http_body::Body for Frames {
     type Error = Status;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let frame = match self.data.take() {
-            Some(data) => Some(Frame::data(data)),
+        let frame = match self.messages.checked_sub(1) {
+            Some(left) => {
+                self.messages = left;
+                Some(Frame::data(framed()))
+            }
             None => self.trailers.take().map(Frame::trailers),
         };
         Poll::Ready(frame.map(Ok))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.data.is_none() && self.trailers.is_none()
+        self.messages == 0 && self.trailers.is_none()
     }
 }

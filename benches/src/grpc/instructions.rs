@@ -1,23 +1,58 @@
 //! Instructions that a layer adds to a call, without a network.
 
-use super::clients::{self, CLIENTS, Client};
 use super::variants::{self, NONE, NONE_ROOT, Started, VARIANTS, Variant};
+use super::{clients, floors, http, streams};
 use crate::{callgrind, peers};
+
+/// A layer around a service that is called without a network.
+pub struct Case {
+    pub name: &'static str,
+    /// The same without a layer.
+    base: &'static str,
+    /// Also says what is current while it is called.
+    start: fn() -> Started,
+    /// Makes so many calls, or one of so many messages.
+    direct: fn(u64),
+    /// Spans that are exported if it is done ten times.
+    records: u64,
+    /// Over no layer, at most so many instructions more.
+    pub target: Option<f64>,
+    /// Who is shown beside it.
+    pub peer: Option<&'static str>,
+}
+
+impl Case {
+    pub const fn new(name: &'static str, base: &'static str, start: fn() -> Started, direct: fn(u64)) -> Self {
+        Case { name, base, start, direct, records: 0, target: None, peer: None }
+    }
+
+    pub const fn records(mut self, spans: u64) -> Self {
+        self.records = spans;
+        self
+    }
+
+    pub const fn target(mut self, instructions: f64, peer: &'static str) -> Self {
+        (self.target, self.peer) = (Some(instructions), Some(peer));
+        self
+    }
+}
 
 /// Makes calls through one layer; callgrind watches.
 pub fn run_here(name: &str, calls: u64) {
-    if let Some(client) = CLIENTS.iter().find(|client| client.name == name) {
-        return count(name, client.start, client.records, calls, &client.direct);
+    let mut cases = [clients::CASES, floors::CASES, streams::CASES, http::CASES].into_iter().flatten();
+    if let Some(case) = cases.find(|case| case.name == name) {
+        return count(name, case.start, case.records, calls, &case.direct);
     }
     let variant = VARIANTS.iter().find(|variant| variant.name == name).expect("a known variant");
-    count(name, variant.start, variant.records, calls, &|calls| (variant.direct)(variant.traceparent, calls));
+    let records = if variant.records { 10 } else { 0 };
+    count(name, variant.start, records, calls, &|calls| (variant.direct)(variant.traceparent, calls));
 }
 
-fn count(name: &str, start: fn() -> Started, records: bool, calls: u64, direct: &dyn Fn(u64)) {
+fn count(name: &str, start: fn() -> Started, records: u64, calls: u64, direct: &dyn Fn(u64)) {
     let _started = start();
     // What happens once, as a method that is met for the first time, is not counted.
     direct(10);
-    peers::check(name, 0, if records { 10 } else { 0 });
+    peers::check(name, 0, records);
     tracecast_called(direct, calls);
 }
 
@@ -31,19 +66,26 @@ pub fn tracecast_called(direct: &dyn Fn(u64), calls: u64) {
 /// Instructions of each variant over those without a layer; none without valgrind.
 pub fn extra(quick: bool) -> Option<Vec<(&'static Variant, f64)>> {
     // In a hurry only one of each kind: each run under valgrind takes a second.
-    let hurried = [NONE, NONE_ROOT, variants::SAMPLED_NAME, variants::UNSAMPLED_NAME, variants::OFF_NAME];
+    let hurried = [
+        NONE,
+        NONE_ROOT,
+        variants::SAMPLED_NAME,
+        variants::UNSAMPLED_NAME,
+        variants::OFF_BELOW_NAME,
+        variants::OFF_NAME,
+    ];
     let shown = |variant: &&Variant| !quick || hurried.contains(&variant.name);
     let shown: Vec<&Variant> = VARIANTS.iter().filter(shown).collect();
     let base = |variant: &Variant| if variant.traceparent.is_some() { NONE } else { NONE_ROOT };
     over(&shown, |variant| variant.name, base)
 }
 
-/// The same of the clients'.
-pub fn extra_of_clients(quick: bool) -> Option<Vec<(&'static Client, f64)>> {
-    let hurried = [clients::NONE, clients::SAMPLED_NAME, clients::OFF_NAME];
-    let shown = |client: &&Client| !quick || hurried.contains(&client.name);
-    let shown: Vec<&Client> = CLIENTS.iter().filter(shown).collect();
-    over(&shown, |client| client.name, |_| clients::NONE)
+/// The same of these cases, of which only those that are `hurried` are counted in a hurry.
+pub fn extra_of(cases: &'static [Case], hurried: &[&str], quick: bool) -> Option<Vec<(&'static Case, f64)>> {
+    let is_base = |case: &Case| case.name == case.base;
+    let shown = |case: &&Case| !quick || is_base(case) || hurried.contains(&case.name);
+    let shown: Vec<&Case> = cases.iter().filter(shown).collect();
+    over(&shown, |case| case.name, |case| case.base)
 }
 
 /// Counts all of them, and takes away what the one counts that each is compared with.

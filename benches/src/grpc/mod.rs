@@ -3,8 +3,12 @@
 mod clients;
 mod direct;
 mod echo;
+mod floor;
+mod floors;
+mod http;
 mod instructions;
 mod rounds;
+mod streams;
 mod variants;
 mod worker;
 
@@ -12,7 +16,8 @@ pub use instructions::run_here;
 pub use worker::run as work;
 
 use crate::chart::{Bar, Chart};
-use crate::report::{Report, Section, figure};
+use crate::report::{Report, Section, figure, of_peer};
+use instructions::Case;
 use rounds::Measured;
 
 /// Calls in a round.
@@ -27,8 +32,7 @@ pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
     let per_message = 1e3 * echo::MESSAGES as f64;
     report.add(table("gRPC: server streams of 1,000 messages", "us per message", per_message, &streams));
     goals(&unary, report);
-    instructions(quick, report);
-    instructions_of_clients(quick, report);
+    all_instructions(quick, report);
     vec![chart(&unary)]
 }
 
@@ -47,7 +51,7 @@ fn table(title: &str, unit: &str, divisor: f64, measured: &[Measured]) -> Sectio
 fn goals(measured: &[Measured], report: &mut Report) {
     let base = rounds::base(measured);
     let of = |name: &str| measured.iter().find(|this| this.variant.name == name);
-    let peer = of("fastrace-tonic").map_or(f64::NAN, |peer| peer.process_over(base).value);
+    let peer = of(variants::PEER).map_or(f64::NAN, |peer| peer.process_over(base).value);
     for this in measured {
         if let Some(limit) = this.variant.targets.0 {
             let what = format!("gRPC server, unary: {}", this.variant.name);
@@ -62,33 +66,54 @@ fn goals(measured: &[Measured], report: &mut Report) {
     }
 }
 
+/// What layers add, without a network.
+pub fn all_instructions(quick: bool, report: &mut Report) {
+    instructions(quick, report);
+    let title = "gRPC: instructions of a hand-written layer that only follows a call to its end, without a network";
+    cases(title, floors::CASES, &[], quick, report);
+    let title = "gRPC: instructions that a client's layer adds to a call, without a network";
+    cases(title, clients::CASES, &[clients::SAMPLED_NAME, clients::OFF_NAME], quick, report);
+    let title = "gRPC: instructions that a layer adds to each message of a stream, without a network";
+    cases(title, streams::CASES, &[], quick, report);
+    let title = "HTTP: instructions that a server's layer adds to a request, without a network";
+    cases(title, http::CASES, &[http::SAMPLED_NAME, http::OFF_NAME], quick, report);
+}
+
+const WITHOUT_VALGRIND: &str = "valgrind is not installed: no instruction counts.";
+
 fn instructions(quick: bool, report: &mut Report) {
     let mut section =
         Section::new("gRPC: instructions that a layer adds to a call, without a network", ["layer", "instructions"]);
-    match instructions::extra(quick) {
-        Some(extra) => {
-            for (variant, extra) in extra {
-                section.row([variant.name.to_owned(), format!("{extra:.0}")]);
-                if let Some(limit) = variant.targets.1 {
-                    report.goal(format!("gRPC server: {}", variant.name), extra, limit, "instructions", "");
-                }
-            }
+    let extra = instructions::extra(quick);
+    if extra.is_none() {
+        section.note(WITHOUT_VALGRIND);
+    }
+    let extra = extra.unwrap_or_default();
+    let peer = extra.iter().find(|(variant, _)| variant.name == variants::PEER);
+    let peer = peer.map_or_else(String::new, |(peer, extra)| of_peer(peer.name, *extra));
+    for (variant, extra) in extra {
+        section.row([variant.name.to_owned(), format!("{extra:.0}")]);
+        if let Some(limit) = variant.targets.1 {
+            report.goal(format!("gRPC server: {}", variant.name), extra, limit, "instructions", peer.clone());
         }
-        None => section.note("valgrind is not installed: no instruction counts."),
     }
     report.add(section);
 }
 
-fn instructions_of_clients(quick: bool, report: &mut Report) {
-    let title = "gRPC: instructions that a client's layer adds to a call, without a network";
+fn cases(title: &str, cases: &'static [Case], hurried: &[&str], quick: bool, report: &mut Report) {
     let mut section = Section::new(title, ["layer", "instructions"]);
-    match instructions::extra_of_clients(quick) {
-        Some(extra) => {
-            for (client, extra) in extra {
-                section.row([client.name.trim_start_matches("client: ").to_owned(), format!("{extra:.0}")]);
-            }
+    let extra = instructions::extra_of(cases, hurried, quick);
+    if extra.is_none() {
+        section.note(WITHOUT_VALGRIND);
+    }
+    let extra = extra.unwrap_or_default();
+    for (case, over) in &extra {
+        section.row([case.name.to_owned(), format!("{over:.0}")]);
+        if let Some(limit) = case.target {
+            let peer = extra.iter().find(|(peer, _)| case.peer == Some(peer.name));
+            let peer = peer.map_or_else(String::new, |(peer, over)| of_peer(peer.name, *over));
+            report.goal(case.name, *over, limit, "instructions", peer);
         }
-        None => section.note("valgrind is not installed: no instruction counts."),
     }
     report.add(section);
 }

@@ -20,8 +20,8 @@ use super::echo::Echo;
 use crate::peers;
 
 /// Of a caller that is sampled, and of one that is not.
-const SAMPLED: Option<&str> = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
-const UNSAMPLED: Option<&str> = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00");
+pub const SAMPLED: Option<&str> = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+pub const UNSAMPLED: Option<&str> = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00");
 
 /// What is to live for as long as calls are made.
 pub type Started = Box<dyn Any>;
@@ -78,7 +78,7 @@ macro_rules! layer {
     ($layer:expr) => {
         (
             |incoming| Box::pin(Server::builder().layer($layer).add_service(Echo).serve_with_incoming(incoming)),
-            |traceparent, calls| direct::call(&mut $layer.layer(Trivial), traceparent, calls),
+            |traceparent, calls| direct::call(&mut $layer.layer(Trivial(1)), traceparent, calls),
         )
     };
 }
@@ -87,7 +87,11 @@ pub const NONE: &str = "no layer";
 pub const NONE_ROOT: &str = "no layer, no traceparent";
 pub const SAMPLED_NAME: &str = "tracecast, sampled, with metrics";
 pub const UNSAMPLED_NAME: &str = "tracecast, unsampled, with metrics";
+pub const OFF_BELOW_NAME: &str = "tracecast, off";
 pub const OFF_NAME: &str = "tracecast, off, no traceparent";
+
+/// The nearest of the others.
+pub const PEER: &str = "fastrace-tonic";
 
 pub const VARIANTS: &[Variant] = &[
     Variant::new(NONE, SAMPLED, nothing, layer!(Identity::new())),
@@ -103,8 +107,8 @@ pub const VARIANTS: &[Variant] = &[
     Variant::new(UNSAMPLED_NAME, UNSAMPLED, ours, layer!(GrpcServerLayer::new())).target(None, 1_500.0),
     Variant::new("tracecast, unsampled, no metrics", UNSAMPLED, our_spans, layer!(GrpcServerLayer::new()))
         .direct_only()
-        .target(None, 1_500.0),
-    Variant::new("tracecast, off", SAMPLED, nothing, layer!(GrpcServerLayer::new())),
+        .target(None, 1_000.0),
+    Variant::new(OFF_BELOW_NAME, SAMPLED, nothing, layer!(GrpcServerLayer::new())).target(None, 700.0),
     Variant::new(OFF_NAME, None, nothing, layer!(GrpcServerLayer::new())).direct_only().target(None, 150.0),
     // Spans are made where a subscriber is, and its documentation shows this constructor for gRPC.
     Variant::new("tower-http TraceLayer, no subscriber", SAMPLED, nothing, layer!(TraceLayer::new_for_grpc())),
@@ -113,7 +117,7 @@ pub const VARIANTS: &[Variant] = &[
     Variant::new("tonic-tracing-opentelemetry, sampled", SAMPLED, tracing, layer!(OtelGrpcLayer::default())).records(),
     Variant::new("tonic-tracing-opentelemetry, unsampled", UNSAMPLED, tracing, layer!(OtelGrpcLayer::default())),
     // It records neither status nor attributes.
-    Variant::new("fastrace-tonic", SAMPLED, fastrace, layer!(FastraceServerLayer::default())).records(),
+    Variant::new(PEER, SAMPLED, fastrace, layer!(FastraceServerLayer::default())).records(),
     // Its spans and metrics are those of HTTP: it knows no gRPC status.
     Variant::new("opentelemetry-instrumentation-tower, with metrics", SAMPLED, sdk, layer!(OtelTowerLayer::new()))
         .records(),
@@ -143,6 +147,6 @@ pub fn fastrace() -> Started {
     Box::new(())
 }
 
-fn sdk() -> Started {
+pub fn sdk() -> Started {
     Box::new((peers::sdk::spans(), peers::sdk::metrics()))
 }

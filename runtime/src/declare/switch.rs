@@ -1,7 +1,7 @@
 //! Switches callsites and metrics on and off at run time: by recording, capturing and filters.
 
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::declare::callsite::{CAPTURE, Callsite, FILTERED, METER, METER_CAPTURE, NEW, RECORD};
@@ -60,9 +60,10 @@ impl State {
     }
 
     fn apply(&self) {
-        ON.store(self.recording || self.captures > 0, Relaxed);
-        CAPTURING.store(self.captures > 0, Relaxed);
-        MEASURING.store(self.metering || self.captures > 0, Relaxed);
+        let is_capturing = self.captures > 0;
+        let spans = u8::from(self.recording || is_capturing) * SPANS;
+        ON.store(spans | u8::from(self.metering || is_capturing) * METRICS, Relaxed);
+        CAPTURING.store(is_capturing, Relaxed);
         for callsite in registry::callsites() {
             callsite.set_state(self.of(callsite));
         }
@@ -194,19 +195,28 @@ pub(crate) fn is_capturing() -> bool {
 }
 
 static CAPTURING: AtomicBool = AtomicBool::new(false);
-static ON: AtomicBool = AtomicBool::new(false);
-static MEASURING: AtomicBool = AtomicBool::new(false);
 
-/// Whether any metric can be on.
-#[inline]
-pub fn is_measuring() -> bool {
-    MEASURING.load(Relaxed)
-}
+/// What can be on: `SPANS`, `METRICS`.
+static ON: AtomicU8 = AtomicU8::new(0);
+const SPANS: u8 = 1;
+const METRICS: u8 = 2;
 
 /// Whether anything is on, for spans that have no callsite yet.
 #[inline]
 pub(crate) fn is_on() -> bool {
-    ON.load(Relaxed)
+    ON.load(Relaxed) & SPANS != 0
+}
+
+/// Whether any metric can be on.
+#[inline]
+pub fn is_measuring() -> bool {
+    ON.load(Relaxed) & METRICS != 0
+}
+
+/// Whether any span or metric can be on.
+#[inline]
+pub fn is_active() -> bool {
+    ON.load(Relaxed) != 0
 }
 
 /// Returns the state of a callsite. Registers it first if necessary.

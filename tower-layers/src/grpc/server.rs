@@ -8,7 +8,7 @@ use http::{Request, Response};
 use tonic::body::Body;
 use tonic::server::NamedService;
 use tower_service::Service;
-use tracecast::__layers::conventions;
+use tracecast::__layers::{conventions, is_active};
 use tracecast::{Kind, Span};
 
 use crate::ends::Ends;
@@ -138,7 +138,7 @@ impl<S: NamedService> NamedService for Traced<S, GrpcCalls, ServerSide> {
 
 #[inline]
 fn is_on() -> bool {
-    Span::is_on() || metrics::are_on(Side::Server)
+    is_active() && (Span::is_on() || metrics::are_on(Side::Server))
 }
 
 /// `given` is the timeout that the call's header says.

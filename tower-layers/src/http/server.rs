@@ -6,6 +6,7 @@ use std::task::{Context as TaskContext, Poll};
 use http::{Request, Response};
 use http_body::Body;
 use tower_service::Service;
+use tracecast::__layers::is_active;
 use tracecast::Span;
 
 use super::describe;
@@ -165,7 +166,7 @@ impl<S> Traced<S, HttpRequests, ServerSide> {
 
 #[inline]
 fn is_on() -> bool {
-    Span::is_on() || metrics::are_on(Side::Server)
+    is_active() && (Span::is_on() || metrics::are_on(Side::Server))
 }
 
 fn begin(

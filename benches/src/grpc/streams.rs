@@ -1,0 +1,74 @@
+//! Streams without a network: what a layer adds to each message.
+
+use fastrace_tonic::{FastraceClientLayer, FastraceServerLayer};
+use tower_layer::{Identity, Layer};
+use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
+
+use super::clients::{below, below_fastrace};
+use super::direct::{self, Trivial};
+use super::instructions::Case;
+use super::variants::{SAMPLED, fastrace, nothing, ours};
+
+/// One call, whose request has one message and whose response has as many as are asked for.
+macro_rules! responses {
+    ($traceparent:expr, $layer:expr) => {
+        |messages| direct::stream(&mut $layer.layer(Trivial(messages)), $traceparent, 1)
+    };
+}
+
+/// The other way around.
+macro_rules! requests {
+    ($traceparent:expr, $layer:expr) => {
+        |messages| direct::stream(&mut $layer.layer(Trivial(1)), $traceparent, messages)
+    };
+}
+
+const RESPONSES: &str = "gRPC stream, no layer: each response";
+const REQUESTS: &str = "gRPC stream, no layer: each request";
+
+// They do not look at bodies: a span ends with the headers.
+const SERVER_PEER: &str = "gRPC stream, server: fastrace-tonic, each response";
+const CLIENT_PEER: &str = "gRPC stream, client: fastrace-tonic, each response";
+
+pub const CASES: &[Case] = &[
+    Case::new(RESPONSES, RESPONSES, nothing, responses!(SAMPLED, Identity::new())),
+    Case::new(REQUESTS, REQUESTS, nothing, requests!(SAMPLED, Identity::new())),
+    Case::new(
+        "gRPC stream, server: tracecast, each response",
+        RESPONSES,
+        ours,
+        responses!(SAMPLED, GrpcServerLayer::new()),
+    )
+    .records(1)
+    .target(150.0, SERVER_PEER),
+    Case::new(
+        "gRPC stream, server: tracecast, each request",
+        REQUESTS,
+        ours,
+        requests!(SAMPLED, GrpcServerLayer::new()),
+    )
+    .records(1)
+    .target(150.0, SERVER_PEER),
+    Case::new(
+        "gRPC stream, client: tracecast, each response",
+        RESPONSES,
+        sampled,
+        responses!(None, GrpcClientLayer::new()),
+    )
+    .records(1)
+    .target(150.0, CLIENT_PEER),
+    Case::new(
+        "gRPC stream, client: tracecast, each request",
+        REQUESTS,
+        sampled,
+        requests!(None, GrpcClientLayer::new()),
+    )
+    .records(1)
+    .target(150.0, CLIENT_PEER),
+    Case::new(SERVER_PEER, RESPONSES, fastrace, responses!(SAMPLED, FastraceServerLayer::default())).records(1),
+    Case::new(CLIENT_PEER, RESPONSES, below_fastrace, responses!(None, FastraceClientLayer)),
+];
+
+fn sampled() -> super::variants::Started {
+    below(ours(), true)
+}
