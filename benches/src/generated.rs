@@ -147,7 +147,8 @@ fn timed(task: Task, libraries: &[&str], crates: &[PathBuf], rounds: usize) -> V
 fn edit(folder: &Path, round: usize) {
     let file = folder.join("src/lib.rs");
     let text = std::fs::read_to_string(&file).expect("the source file");
-    let (line, added) = ("    let mut out = String::new();\n", "    let mut out = String::new();\n    let _edited = 1;\n");
+    let (line, added) =
+        ("    let mut out = String::new();\n", "    let mut out = String::new();\n    let _edited = 1;\n");
     let middle = text.len() / 2;
     let at = middle + text[middle..].find(line).expect("a function behind the middle");
     let edited = match round % 2 {
@@ -163,8 +164,10 @@ fn real_code(folder: &Path, report: &mut Report) {
     let mut section = Section::new("`cargo check` of crates with every function annotated", columns);
     for krate in real::CRATES {
         let libraries = [PLAIN, OURS, FASTRACE];
-        let written: Option<Vec<(PathBuf, usize)>> =
-            libraries.iter().map(|library| real::write(&folder.join(library), krate, library, dependency(library))).collect();
+        let written: Option<Vec<(PathBuf, usize)>> = libraries
+            .iter()
+            .map(|library| real::write(&folder.join(library), krate, library, dependency(library)))
+            .collect();
         let Some(written) = written else {
             section.note(format!("The sources of {} are not here: `cargo fetch` brings them.", krate.name));
             continue;
@@ -193,7 +196,8 @@ fn chains(folder: &Path, report: &mut Report) {
             let folder = write_crate(folder, library, "main.rs", &chain(library, depth));
             try_cargo(&folder, &["build"], false)
         };
-        let times = [10, 20, 30].map(|depth| built(depth).map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.2}")));
+        let times =
+            [10, 20, 30].map(|depth| built(depth).map_or_else(|| "-".to_owned(), |seconds| format!("{seconds:.2}")));
         let (mut compiles, mut fails) = (1, 128);
         while fails - compiles > 1 {
             let depth = (compiles + fails) / 2;

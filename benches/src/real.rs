@@ -33,7 +33,8 @@ pub fn write(folder: &Path, krate: &Crate, library: &str, dependency: String) ->
     let _ = fs::remove_dir_all(&folder);
     let mut functions = 0;
     copy(&source.join("src"), &folder.join("src"), &mut |text| annotated(text, library, &mut functions));
-    let syntax = if krate.name == "bytes" { "" } else { "regex-syntax = { version = \"0.8\", default-features = false }\n" };
+    let syntax =
+        if krate.name == "bytes" { "" } else { "regex-syntax = { version = \"0.8\", default-features = false }\n" };
     let manifest = format!(
         "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n{dependency}\n{syntax}{}",
         krate.name, krate.manifest
@@ -47,10 +48,13 @@ fn in_registry(name: &str) -> Option<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
     let registries = fs::read_dir(home.join("registry/src")).ok()?;
-    let crates = registries.flatten().flat_map(|registry| fs::read_dir(registry.path()).into_iter().flatten().flatten());
+    let crates =
+        registries.flatten().flat_map(|registry| fs::read_dir(registry.path()).into_iter().flatten().flatten());
     let is_it = |path: &PathBuf| {
         let version = path.file_name().and_then(|file| file.to_str()).and_then(|file| file.strip_prefix(name));
-        version.and_then(|version| version.strip_prefix('-')).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        version
+            .and_then(|version| version.strip_prefix('-'))
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
     };
     crates.map(|krate| krate.path()).filter(is_it).max()
 }
@@ -96,7 +100,8 @@ fn annotated(source: &str, library: &str, functions: &mut usize) -> String {
 
 /// Whether a function begins on this line that may have a span.
 fn is_function(line: &str) -> bool {
-    let words = line.split(' ').skip_while(|word| word.starts_with("pub") || word.starts_with("crate)") || *word == "unsafe");
+    let words =
+        line.split(' ').skip_while(|word| word.starts_with("pub") || word.starts_with("crate)") || *word == "unsafe");
     words.into_iter().next() == Some("fn")
 }
 
