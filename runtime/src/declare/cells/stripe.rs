@@ -8,7 +8,6 @@
 //! time, and they would wait for each other in a few shared stripes.
 
 use std::cell::Cell;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
 use crate::base::sync::{Acquire, AtomicU64, Relaxed, Release};
@@ -42,8 +41,17 @@ impl Counts {
 
     /// Those of this machine. They stay the same for as long as the process runs.
     pub(crate) fn get() -> Self {
-        static COUNTS: OnceLock<Counts> = OnceLock::new();
-        *COUNTS.get_or_init(|| Counts::of(std::thread::available_parallelism().map_or(1, usize::from)))
+        // No lock: a thread that asks for the first time may not exist in a child that is forked meanwhile.
+        static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
+        let mut processors = PROCESSORS.load(Relaxed);
+        if processors == 0 {
+            processors = std::thread::available_parallelism().map_or(1, usize::from);
+            // Affinities may change between two threads that ask: the first one counts, for both.
+            if let Err(first) = PROCESSORS.compare_exchange(0, processors, Relaxed, Relaxed) {
+                processors = first;
+            }
+        }
+        Counts::of(processors)
     }
 }
 
