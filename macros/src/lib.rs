@@ -27,8 +27,7 @@ pub fn tc_span(args: TokenStream, item: TokenStream) -> TokenStream {
     span::attribute(args.into(), item.into()).into()
 }
 
-/// The same, for a target with ELF files.
-#[doc(hidden)]
+/// The same, for a target with ELF files; see `tracecast::tc_span`.
 #[proc_macro_attribute]
 pub fn __tc_span_elf(args: TokenStream, item: TokenStream) -> TokenStream {
     krate::for_elf(|| span::attribute(args.into(), item.into()).into())

@@ -62,7 +62,8 @@ impl State {
     fn apply(&self) {
         let is_capturing = self.captures > 0;
         let spans = u8::from(self.recording || is_capturing) * SPANS;
-        ON.store(spans | u8::from(self.metering || is_capturing) * METRICS, Relaxed);
+        let metrics = u8::from(self.metering || is_capturing) * METRICS;
+        ON.store(spans | metrics, Relaxed);
         CAPTURING.store(is_capturing, Relaxed);
         for callsite in registry::callsites() {
             callsite.set_state(self.of(callsite));

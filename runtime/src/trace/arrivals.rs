@@ -14,14 +14,14 @@ use crate::record::finished::FinishedSpan;
 /// The traces of captures that left in headers.
 static SENT: Mutex<Vec<Sent>> = Mutex::new(Vec::new());
 
-struct Sent {
+pub(crate) struct Sent {
     trace_id: u128,
     sink: Weak<dyn Sink>,
     /// How many contexts that arrived are still in use.
     open: Arc<AtomicUsize>,
 }
 
-fn lock() -> MutexGuard<'static, Vec<Sent>> {
+pub(crate) fn lock() -> MutexGuard<'static, Vec<Sent>> {
     SENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

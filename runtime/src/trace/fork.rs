@@ -46,6 +46,7 @@ mod handlers {
     use crate::record::local::{self, Local};
     use crate::record::sampling::{self, CustomSampler};
     use crate::record::{bridge, heartbeat, recorder};
+    use crate::trace::arrivals::{self, Sent};
     use crate::trace::stray::{self, Strays};
 
     /// That of the spans which are not ours, where there are any.
@@ -60,6 +61,7 @@ mod handlers {
         MutexGuard<'static, State>,
         MutexGuard<'static, Option<Calibration>>,
         MutexGuard<'static, Strays>,
+        MutexGuard<'static, Vec<Sent>>,
         RwLockWriteGuard<'static, Option<CustomSampler>>,
         MutexGuard<'static, Used>,
         MutexGuard<'static, Callbacks>,
@@ -90,6 +92,7 @@ mod handlers {
             switch::lock(),
             clock::lock(),
             stray::lock(),
+            arrivals::lock(),
             sampling::lock(),
             cells::lock(),
             observe::lock(),

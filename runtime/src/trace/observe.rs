@@ -168,7 +168,7 @@ pub struct Typed;
 /// The constant of those whose error can be shown.
 pub struct Shown;
 
-/// Stands for [`Shown`] where messages are not wanted.
+/// Stands for `Shown` where messages are not wanted.
 pub struct Unwanted;
 
 /// A `Result`, or a boxed future or stream that gives one.
