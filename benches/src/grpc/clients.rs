@@ -10,8 +10,8 @@ use tower_layer::{Identity, Layer};
 use tracecast::{Context, SpanId, TraceId};
 use tracecast_tower::GrpcClientLayer;
 
+use super::case::Case;
 use super::direct::{self, Trivial};
-use super::instructions::Case;
 use super::variants::{Started, fastrace, nothing, our_spans, ours};
 use crate::peers;
 

@@ -2,9 +2,9 @@
 
 use tower_layer::{Identity, Layer};
 
+use super::case::Case;
 use super::direct::{self, Trivial};
 use super::floor::Floor;
-use super::instructions::Case;
 use super::variants::{SAMPLED, nothing};
 
 macro_rules! layer {

@@ -16,9 +16,9 @@ use tower_layer::{Identity, Layer};
 use tower_service::Service;
 use tracecast_tower::HttpServerLayer;
 
+use super::case::Case;
 use super::direct::finish;
 use super::echo::MESSAGE;
-use super::instructions::Case;
 use super::variants::{SAMPLED, UNSAMPLED, nothing, our_spans, ours, sdk};
 
 macro_rules! layer {

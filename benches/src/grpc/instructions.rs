@@ -1,41 +1,9 @@
 //! Instructions that a layer adds to a call, without a network.
 
+use super::case::Case;
 use super::variants::{self, NONE, NONE_ROOT, Started, VARIANTS, Variant};
 use super::{clients, floors, http, streams};
 use crate::{callgrind, peers};
-
-/// A layer around a service that is called without a network.
-pub struct Case {
-    pub name: &'static str,
-    /// The same without a layer.
-    base: &'static str,
-    /// Also says what is current while it is called.
-    start: fn() -> Started,
-    /// Makes so many calls, or one of so many messages.
-    direct: fn(u64),
-    /// Spans that are exported if it is done ten times.
-    records: u64,
-    /// Over no layer, at most so many instructions more.
-    pub target: Option<f64>,
-    /// Who is shown beside it.
-    pub peer: Option<&'static str>,
-}
-
-impl Case {
-    pub const fn new(name: &'static str, base: &'static str, start: fn() -> Started, direct: fn(u64)) -> Self {
-        Case { name, base, start, direct, records: 0, target: None, peer: None }
-    }
-
-    pub const fn records(mut self, spans: u64) -> Self {
-        self.records = spans;
-        self
-    }
-
-    pub const fn target(mut self, instructions: f64, peer: &'static str) -> Self {
-        (self.target, self.peer) = (Some(instructions), Some(peer));
-        self
-    }
-}
 
 /// Makes calls through one layer; callgrind watches.
 pub fn run_here(name: &str, calls: u64) {

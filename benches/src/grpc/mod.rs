@@ -1,5 +1,6 @@
 //! gRPC: one service behind one layer after the other, ours and those of others.
 
+mod case;
 mod clients;
 mod direct;
 mod echo;
@@ -17,7 +18,7 @@ pub use worker::run as work;
 
 use crate::chart::{Bar, Chart};
 use crate::report::{Report, Section, figure, of_peer};
-use instructions::Case;
+use case::Case;
 use rounds::Measured;
 
 /// Calls in a round.

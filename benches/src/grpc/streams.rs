@@ -4,9 +4,9 @@ use fastrace_tonic::{FastraceClientLayer, FastraceServerLayer};
 use tower_layer::{Identity, Layer};
 use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
 
+use super::case::Case;
 use super::clients::{below, below_fastrace};
 use super::direct::{self, Trivial};
-use super::instructions::Case;
 use super::variants::{SAMPLED, fastrace, nothing, ours};
 
 /// One call, whose request has one message and whose response has as many as are asked for.
