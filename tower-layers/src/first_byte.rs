@@ -25,6 +25,7 @@ impl FirstByte {
         if is_wanted { FirstByte::Awaited } else { FirstByte::Ignored }
     }
 
+    #[cfg(feature = "grpc")]
     pub(crate) fn is_wanted(self) -> bool {
         !matches!(self, FirstByte::Ignored)
     }
