@@ -53,7 +53,7 @@ pub(crate) const METER_CAPTURE: u8 = 32;
 pub struct Callsite {
     // First, as `sections` asks for it. A number and not a reference: in most programs each reference in a static needs an entry
     // of 24 bytes in the table of relocations.
-    owner: u32,
+    owner: u64,
     /// The length of the name in `text`, or [`ALL`].
     name_bytes: u16,
     state: AtomicU8,
@@ -74,8 +74,8 @@ const NEEDS_PARENT: u32 = 1;
 /// The function names the parent of its spans.
 const NAMES_PARENT: u32 = 2;
 
-/// Says which copy of this crate made a callsite, and how large it is.
-pub(crate) const SPANS_OWNER: u32 = owner_of(size_of::<Callsite>());
+/// Identifies the callsites of this copy of the crate, and states their size.
+pub(crate) const SPANS_OWNER: u64 = owner_of(size_of::<Callsite>());
 
 /// The text has only the name.
 const ALL: u16 = u16::MAX;

@@ -51,22 +51,22 @@ pub(crate) const KEYS: usize = 1;
 pub(crate) const METRICS: usize = 2;
 const SECTIONS: usize = 3;
 
-/// The number by which callsites of this size begin in this copy of the crate: 26 bits of a hash of where it was built from and of its
-/// version, above the size in words of eight bytes. Two copies in one program differ in one of them, except for one pair in 67 million.
-pub(crate) const fn owner_of(bytes: usize) -> u32 {
+/// The number with which each callsite of this copy of the crate begins: 58 bits of a hash of the folder and version it was built from,
+/// above the size of a callsite in words of eight bytes.
+pub(crate) const fn owner_of(bytes: usize) -> u64 {
     let text = concat!(env!("CARGO_MANIFEST_DIR"), "\n", file!(), "\n", env!("CARGO_PKG_VERSION")).as_bytes();
-    let (mut hash, mut at) = (0x811c_9dc5_u32, 0);
+    let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
     while at < text.len() {
-        hash = (hash ^ text[at] as u32).wrapping_mul(0x0100_0193);
+        hash = (hash ^ text[at] as u64).wrapping_mul(0x0100_0000_01b3);
         at += 1;
     }
     assert!(bytes.is_multiple_of(8) && bytes / 8 < 64);
-    hash << 6 | (bytes / 8) as u32
+    hash << 6 | (bytes / 8) as u64
 }
 
 /// The size of the callsite that begins with this number; a zero is a part of a gap.
-pub(crate) fn size_by_owner(owner: u32) -> usize {
-    if owner == 0 { size_of::<u32>() } else { 8 * (owner as usize & 63) }
+pub(crate) fn size_by_owner(owner: u64) -> usize {
+    if owner == 0 { size_of::<u64>() } else { 8 * (owner as usize & 63) }
 }
 
 impl Source {
