@@ -86,7 +86,7 @@ fn control() -> f64 {
     start.elapsed().as_nanos() as f64
 }
 
-/// So many quiet rounds make a median.
+/// The smallest number of undisturbed rounds from which a median is taken.
 const ENOUGH: usize = 50;
 
 /// Makes rounds around which the control was disturbed no number, if enough others are left, and says how many there are.

@@ -56,7 +56,7 @@ fn set_apart(all: &mut [Timed]) {
     }
 }
 
-/// So many quiet rounds make a median.
+/// The smallest number of undisturbed rounds from which a median is taken.
 const ENOUGH: usize = 50;
 
 fn parse(phase: Phase, line: &str) -> Option<Timed> {

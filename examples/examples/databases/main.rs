@@ -26,7 +26,7 @@ struct Shop {
 
 // ANCHOR: service
 impl Shop {
-    /// The item of an order: from the cache, else from the table.
+    /// Returns the item of an order, from the cache or from the table.
     #[tc_span("Shop/FindOrder")]
     async fn find(&self, id: i64) -> Result<Option<String>, Failure> {
         if let Some(cache) = &self.cache

@@ -126,7 +126,7 @@ fn is_special(attribute: &Group) -> bool {
         .any(|token| word(&token).is_some_and(|word| matches!(&*word, "tc_span" | "tc_metric" | "track_caller")))
 }
 
-/// The place behind the `<..>` that starts at `at`.
+/// Returns the index after the `<..>` that starts at `at`.
 fn behind_angles(tokens: &[TokenTree], at: usize) -> Option<usize> {
     let mut depth = 0;
     for index in at..tokens.len() {

@@ -1,6 +1,6 @@
 //! Lists: values of attributes that are several texts, several numbers or several flags.
 //!
-//! The types of elements are those of this module and no others, so that reading a list runs no code of the user's.
+//! Only this module defines element types, so reading a list never runs user code.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -42,7 +42,7 @@ pub enum Element<'a> {
 }
 
 impl Element<'_> {
-    /// Whether it is an integer above `i64::MAX`.
+    /// True for an integer above `i64::MAX`.
     pub(crate) fn is_large(self) -> bool {
         matches!(self, Element::U64(_))
     }

@@ -90,7 +90,7 @@ impl<R: Boxed> Tag<R> {
     /// The span covers all of it.
     pub const COVER: R::Kind = R::KIND;
 
-    /// The tag of its output or items.
+    /// Returns the tag of the future's output or of the stream's items.
     #[inline(always)]
     pub fn given(&self) -> Tag<R::Given> {
         Tag::NEW

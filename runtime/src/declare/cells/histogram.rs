@@ -135,7 +135,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The bucket of a value, in the calling thread's own row.
+    /// Returns the bucket of a value in the calling thread's row.
     #[inline(always)]
     pub(crate) fn bucket(self, meta: &MetricMeta, first_exponent: i32, value: f64) -> usize {
         let Buckets::Explicit(bounds) = meta.buckets else { return exponential::bucket(value, first_exponent) };

@@ -4,7 +4,7 @@
 //! locked instruction and without moving a cache line between cores. Further threads share a few stripes, where an update is
 //! a read-modify-write. When a thread ends, the next thread takes over its stripe with its counts.
 //!
-//! How many there are of both follows the number of processors, within bounds: a server with many cores runs many threads at a
+//! The number of both kinds grows with the number of processors, within bounds: a server with many cores runs many threads at a
 //! time, and they would wait for each other in a few shared stripes.
 
 use std::cell::Cell;
@@ -16,7 +16,7 @@ use crate::base::sync::{Acquire, AtomicU64, Relaxed, Release};
 /// so the update takes the slow path, which assigns a stripe or uses a shared one.
 const NONE: usize = 0;
 
-/// How many stripes each metric has.
+/// The number of stripes of each metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// The highest stripe that belongs to one thread, + 1. They begin at 1.

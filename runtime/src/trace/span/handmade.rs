@@ -154,7 +154,7 @@ impl Span {
         }
     }
 
-    /// When it began, if it is recorded.
+    /// The start time of a recorded span.
     #[doc(hidden)]
     #[inline]
     pub fn began(&self) -> Option<Moment> {

@@ -35,7 +35,7 @@ pub mod keys {
         pub measure sizes: [u64] = "tc.sizes";
         /// By how much all differ.
         pub measure changes: [i64] = "tc.changes";
-        /// How full all are.
+        /// The fill level of each pool.
         pub measure ratios: [f64] = "tc.ratios";
         /// How full.
         #[deprecated]
