@@ -23,17 +23,17 @@ pub mod keys {
         pub measure count: i64 = "tc.count";
         /// Where it stops.
         pub id stops: [str] = "tc.stops";
-        /// The same, as Rust writes a list of texts.
+        /// A list of texts, spelled as in Rust.
         pub id names: [&str] = "http.request.header.x-name";
-        /// Its shape.
+        /// The shape of the tensor.
         pub id shape: [u64] = "tc.shape";
-        /// What came out.
+        /// The exit codes.
         pub id codes: [i64] = "tc.codes";
-        /// What was there.
+        /// The cache hits.
         pub id hits: [bool] = "tc.hits";
-        /// How large all are.
+        /// The sizes of the parts.
         pub measure sizes: [u64] = "tc.sizes";
-        /// By how much all differ.
+        /// The changes of the sizes.
         pub measure changes: [i64] = "tc.changes";
         /// The fill level of each pool.
         pub measure ratios: [f64] = "tc.ratios";
