@@ -43,13 +43,14 @@ pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Compression, OtlpSettings, Protocol, Signal, TlsFiles};
-pub use self::parts::{Batch, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool};
+pub use self::parts::{
+    Batch, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool, TemporalityPreference,
+};
 pub use self::problem::{ConfigError, Problem};
 pub use self::short::{Telemetry, TelemetrySection};
 pub use self::views::View;
 pub use crate::base::secret::Secret;
 pub use crate::meter::exemplar::Exemplars;
-pub use crate::meter::snapshot::Temporality;
 pub use crate::propagate::format::Propagator;
 pub use crate::record::bridge::Interop;
 pub use crate::record::limits::Limits;

@@ -47,7 +47,7 @@ pub(crate) struct Metrics {
     /// How long one attempt of an export may take. Retrying is not limited by time.
     pub(crate) timeout: Duration,
     /// Whether points count from the beginning or from the last export.
-    pub(crate) temporality: Temporality,
+    pub(crate) temporality: TemporalityPreference,
     /// The shape of histograms that do not name their own.
     pub(crate) histograms: HistogramAggregation,
     /// Which measurements become exemplars.
@@ -66,11 +66,43 @@ impl Default for Metrics {
             prometheus: ScrapeAddress::default(),
             interval: Duration::from_secs(60),
             timeout: Duration::from_secs(30),
-            temporality: Temporality::default(),
+            temporality: TemporalityPreference::default(),
             histograms: HistogramAggregation::default(),
             exemplars: Exemplars::default(),
             cardinality: CardinalityLimits::default(),
             views: Vec::new(),
+        }
+    }
+}
+
+/// Selects for each kind of metric whether its values count from the start or from the previous export, as the variable
+/// `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE` does. Up-down counters always count from the start.
+///
+/// ```
+/// use tracecast::config::{Config, TemporalityPreference};
+///
+/// let config = Config::new().with_temporality(TemporalityPreference::LowMemory);
+/// assert_eq!(config.get("metrics.temporality").as_deref(), Some("LowMemory"));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TemporalityPreference {
+    /// All counters and histograms count from the start.
+    #[default]
+    Cumulative,
+    /// All counters and histograms count from the previous export.
+    Delta,
+    /// Counters and histograms count from the previous export. Observable counters of the OpenTelemetry API count from the start,
+    /// because a delta of them would have to be remembered.
+    LowMemory,
+}
+
+impl TemporalityPreference {
+    /// Returns the temporality of declared counters and histograms.
+    pub(crate) fn of_declared(self) -> Temporality {
+        match self {
+            TemporalityPreference::Cumulative => Temporality::Cumulative,
+            TemporalityPreference::Delta | TemporalityPreference::LowMemory => Temporality::Delta,
         }
     }
 }

@@ -15,6 +15,7 @@ use super::level::{Level, LogFilter};
 use super::otlp::{Address, Compression, Protocol};
 use super::parts::{
     Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Resource,
+    TemporalityPreference,
 };
 use super::proxy;
 use super::short::{self, Telemetry};
@@ -25,7 +26,6 @@ use crate::base::secret::Masked;
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 use crate::meter::exemplar::Exemplars;
-use crate::meter::snapshot::Temporality;
 use crate::propagate::format::Propagator;
 use crate::record::bridge::Interop;
 use crate::record::limits::Limits;
@@ -165,7 +165,7 @@ macro_rules! shown {
 shown! {
     "{}": bool, u16, u32, u64, usize, Endpoint, String;
     "{:?}": Batch, CardinalityLimits, Compression, ConsoleFormat, Duration, Exemplars, Filter, HistogramAggregation,
-        Interop, Level, Limits, LogFilter, LogFormat, LogLimits, Protocol, Resource, Sampler, Spool, Temporality,
+        Interop, Level, Limits, LogFilter, LogFormat, LogLimits, Protocol, Resource, Sampler, Spool, TemporalityPreference,
         Vec<(String, HeaderSource)>, Vec<Exporter>, Vec<Masked<String>>, Vec<Propagator>, Vec<View>;
 }
 

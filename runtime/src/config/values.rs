@@ -6,13 +6,12 @@ use std::time::Duration;
 use super::endpoint::{self, Endpoint};
 use super::header::HeaderSource;
 use super::otlp::{Compression, Protocol};
-use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogFormat, NO_LIMIT};
+use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogFormat, NO_LIMIT, TemporalityPreference};
 use super::problem::Wrong;
 use crate::base::percent::decoded;
 use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::meter::exemplar::Exemplars;
-use crate::meter::snapshot::Temporality;
 use crate::propagate::format::Propagator;
 use crate::record::sampling::Sampler;
 
@@ -154,8 +153,8 @@ pub(super) fn compression(text: &str) -> Parsed<Compression> {
     one_of(text, &names, "is not a compression", "gzip or none")
 }
 
-pub(super) fn temporality(text: &str) -> Parsed<Temporality> {
-    use Temporality::{Cumulative, Delta, LowMemory};
+pub(super) fn temporality(text: &str) -> Parsed<TemporalityPreference> {
+    use TemporalityPreference::{Cumulative, Delta, LowMemory};
     let names = [("cumulative", Cumulative), ("delta", Delta), ("lowmemory", LowMemory), ("low_memory", LowMemory)];
     one_of(text, &names, "is not a temporality", "cumulative, delta or lowmemory")
 }

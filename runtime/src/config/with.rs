@@ -11,7 +11,7 @@ use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
 use super::parts::{
     Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, ScrapeAddress,
-    Spool, setting_of,
+    Spool, TemporalityPreference, setting_of,
 };
 use super::proxy::Proxies;
 use super::table::settings;
@@ -21,7 +21,6 @@ use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 use crate::meter::exemplar::Exemplars;
-use crate::meter::snapshot::Temporality;
 use crate::propagate::format::Propagator;
 use crate::record::bridge::Interop;
 use crate::record::limits::Limits;
@@ -418,12 +417,12 @@ impl Config {
     /// Chooses whether points count from the beginning or from the last export.
     ///
     /// ```
-    /// # use tracecast::config::{Config, Temporality};
-    /// let config = Config::new().with_temporality(Temporality::Delta);
+    /// # use tracecast::config::{Config, TemporalityPreference};
+    /// let config = Config::new().with_temporality(TemporalityPreference::Delta);
     /// assert_eq!(config.get("metrics.temporality").as_deref(), Some("Delta"));
     /// ```
     #[must_use]
-    pub fn with_temporality(self, temporality: Temporality) -> Self {
+    pub fn with_temporality(self, temporality: TemporalityPreference) -> Self {
         self.set("metrics.temporality", move |config| config.settings.metrics.temporality = temporality)
     }
 

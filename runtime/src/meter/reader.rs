@@ -89,7 +89,7 @@ impl Reader {
         let metrics = points.into_values().filter(|metric| !metric.points.is_empty() || metric.refused > 0).collect();
         let (_, start_unix_nanos) = self.start_of(MetricKind::Counter);
         self.since = time_unix_nanos;
-        Snapshot { temporality: self.temporality, start_unix_nanos, time_unix_nanos, metrics }
+        Snapshot { start_unix_nanos, time_unix_nanos, metrics }
     }
 
     fn read(
@@ -136,9 +136,7 @@ impl Reader {
     /// What a metric of this kind counts from, and since when.
     fn start_of(&self, kind: MetricKind) -> (Temporality, u64) {
         match (self.temporality, kind) {
-            (Temporality::Delta | Temporality::LowMemory, MetricKind::Counter | MetricKind::Histogram) => {
-                (Temporality::Delta, self.since)
-            }
+            (Temporality::Delta, MetricKind::Counter | MetricKind::Histogram) => (Temporality::Delta, self.since),
             _ => (Temporality::Cumulative, self.run_start),
         }
     }

@@ -2,10 +2,11 @@
 
 use super::reading::{At, Map, Reading, Unknown};
 use super::{exporter, views};
-use crate::config::parts::{CardinalityLimits, Exporter, HistogramAggregation, Metrics, ScrapeAddress};
+use crate::config::parts::{
+    CardinalityLimits, Exporter, HistogramAggregation, Metrics, ScrapeAddress, TemporalityPreference,
+};
 use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, positive};
-use crate::meter::snapshot::Temporality;
 
 pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
@@ -53,7 +54,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
 struct Periodic {
     interval: std::time::Duration,
     timeout: std::time::Duration,
-    temporality: Temporality,
+    temporality: TemporalityPreference,
     histograms: HistogramAggregation,
     cardinality: CardinalityLimits,
 }

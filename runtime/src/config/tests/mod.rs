@@ -75,7 +75,7 @@ fn other() -> Settings {
             prometheus: ScrapeAddress { host: "other".to_owned().into(), port: 1 },
             interval: Duration::from_secs(3),
             timeout: Duration::from_secs(3),
-            temporality: Temporality::Delta,
+            temporality: TemporalityPreference::Delta,
             histograms: HistogramAggregation::Exponential,
             exemplars: Exemplars::Off,
             cardinality: CardinalityLimits { default: Some(3), ..CardinalityLimits::default() },

@@ -204,7 +204,7 @@ fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<std::collections::H
 #[test]
 #[cfg(unix)]
 fn files_of_variables_are_complete_but_for_the_secret() {
-    use crate::config::{Secret, Temporality};
+    use crate::config::{Secret, TemporalityPreference};
 
     let secret = "c2VjcmV0";
     let check = |name: &str, key: Option<&str>, base: &str, header: Option<(&str, &str)>| {
@@ -236,7 +236,7 @@ fn files_of_variables_are_complete_but_for_the_secret() {
     check("signoz/cloud.env", Some("SIGNOZ_INGESTION_KEY"), "https://ingest.eu.signoz.cloud:443", key);
     check("signoz/self-hosted.env", None, "http://signoz-otel-collector:4318", None);
     let datadog = check("datadog/service.env", None, "http://127.0.0.1:4318", None);
-    assert_eq!(datadog.settings.metrics.temporality, Temporality::Delta);
+    assert_eq!(datadog.settings.metrics.temporality, TemporalityPreference::Delta);
     assert_eq!(names(&[".env"]).len(), 5, "all of them are checked here");
 }
 

@@ -2,7 +2,7 @@ use super::*;
 use crate::config::ViewStream;
 use crate::declare::keys::device;
 use crate::declare::keys::tensor::{SourceType, source};
-use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint, Temporality};
+use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint};
 use crate::prelude::*;
 use crate::testing::capture;
 
@@ -39,12 +39,7 @@ fn viewed(views: &[View]) -> Snapshot {
             TIMES.record(at as f64 * 8.0, (from,));
         }
     });
-    let mut snapshot = Snapshot {
-        temporality: Temporality::Cumulative,
-        start_unix_nanos: 1,
-        time_unix_nanos: 2,
-        metrics: captured.metrics,
-    };
+    let mut snapshot = Snapshot { start_unix_nanos: 1, time_unix_nanos: 2, metrics: captured.metrics };
     Views::new(views).0.apply(&mut snapshot);
     snapshot
 }

@@ -106,7 +106,7 @@ pub(super) fn receiver_settings(config: &Config, signal: Signal) -> (Vec<Destina
 pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) -> Result<Vec<Receiver>, InitError> {
     let (destinations, queue, timeout) = receiver_settings(config, signal);
     // One receiver of a signal has the disk; requests there do not say whom they are for.
-    let mut spool = spool.zip(spool::Signal::of(signal));
+    let mut spool = spool.zip(spool::Spooled::of(signal));
     let most_items = queue.map_or(u64::MAX, u64::from);
     let mut receiver = |destination: &Destination| match destination {
         Destination::Console => Ok(Receiver::Console(config.settings.console)),
@@ -255,7 +255,7 @@ impl Meter {
     /// All of it for the export thread.
     fn readings(&self, config: &Config) -> Readings {
         Readings {
-            reader: self.metering.reader(config.settings.metrics.temporality),
+            reader: self.metering.reader(config.settings.metrics.temporality.of_declared()),
             views: self.views.clone(),
             #[cfg(has_otel)]
             meters: self.meters.clone(),

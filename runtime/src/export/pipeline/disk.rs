@@ -6,18 +6,18 @@ use bytes::Bytes;
 
 use super::outbox::Batch;
 use crate::export::account::{Account, Counts, State};
-use crate::export::spool::{Claimed, Encoding, Entry, Refused, Signal, Spool};
+use crate::export::spool::{Claimed, Encoding, Entry, Refused, Spool, Spooled};
 
 /// The spool, as one export queue uses it.
 #[derive(Clone)]
 pub(crate) struct Disk {
     spool: Spool,
-    signal: Signal,
+    signal: Spooled,
     encoding: Encoding,
 }
 
 impl Disk {
-    pub(crate) fn new(spool: Spool, signal: Signal, encoding: Encoding) -> Self {
+    pub(crate) fn new(spool: Spool, signal: Spooled, encoding: Encoding) -> Self {
         Disk { spool, signal, encoding }
     }
 

@@ -45,25 +45,25 @@ use self::lost::{Losses, Lost, Tally};
 use self::name::Name;
 use crate::base::notice;
 use crate::base::sync::lock;
-use crate::config::{self, Protocol, Signal as AnySignal};
+use crate::config::{self, Protocol, Signal};
 use crate::export::account::{Account, State};
 use crate::export::self_metrics::Reason as Dropped;
 use crate::record::{clock, ids};
 
-/// What may be spooled. Metrics are not: the next points say what the lost ones said.
+/// A signal whose requests are spooled. Those of metrics are not: the next points replace lost ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Signal {
+pub(crate) enum Spooled {
     Traces,
     Logs,
 }
 
-impl Signal {
-    /// Nothing for a signal that is not spooled.
-    pub(crate) fn of(signal: AnySignal) -> Option<Self> {
+impl Spooled {
+    /// Returns `None` if the signal is not spooled.
+    pub(crate) fn of(signal: Signal) -> Option<Self> {
         match signal {
-            AnySignal::Traces => Some(Signal::Traces),
-            AnySignal::Logs => Some(Signal::Logs),
-            AnySignal::Metrics => None,
+            Signal::Traces => Some(Spooled::Traces),
+            Signal::Logs => Some(Spooled::Logs),
+            Signal::Metrics => None,
         }
     }
 }
@@ -87,7 +87,7 @@ impl Encoding {
 /// A request that is to be kept.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
-    pub(crate) signal: Signal,
+    pub(crate) signal: Spooled,
     pub(crate) encoding: Encoding,
     /// How many spans or records it holds.
     pub(crate) items: u64,
@@ -120,7 +120,7 @@ struct Inner {
 
 /// A request that this spool has put there.
 struct Kept {
-    signal: Signal,
+    signal: Spooled,
     items: u64,
     account: Arc<Account>,
 }
@@ -182,7 +182,7 @@ impl Spool {
     }
 
     /// The oldest request of a kind that nobody works on. It is this caller's until it is given back.
-    pub(crate) fn next(&self, signal: Signal, encoding: Encoding) -> Option<Claimed> {
+    pub(crate) fn next(&self, signal: Spooled, encoding: Encoding) -> Option<Claimed> {
         let mut looked = false;
         while let Some(name) = self.inner.candidate(signal, encoding, &mut looked) {
             if let Some(claimed) = Claimed::take(&self.inner, name) {
@@ -223,7 +223,7 @@ impl Inner {
     }
 
     /// The next one that might be free. Looks at the directory once for a caller, when it knows of none.
-    fn candidate(&self, signal: Signal, encoding: Encoding, looked: &mut bool) -> Option<Name> {
+    fn candidate(&self, signal: Spooled, encoding: Encoding, looked: &mut bool) -> Option<Name> {
         let mut known = lock(&self.known);
         let stale = known.looked.is_none_or(|at| at.elapsed() >= LOOK_AGAIN);
         loop {

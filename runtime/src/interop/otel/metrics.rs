@@ -24,7 +24,7 @@ use self::delta::Deltas;
 use self::provider::{Off, Provider};
 use self::streams::Streams;
 use crate::base::notice;
-use crate::config::{Metrics, Temporality as Preference};
+use crate::config::{Metrics, TemporalityPreference as Preference};
 use crate::meter::snapshot::MetricPoints;
 
 /// As for our own observable gauges: what has not answered by then is a gap.

@@ -16,26 +16,30 @@ use crate::declare::value::OwnedValue;
 use crate::record::clock::Converter;
 use crate::record::ids::{SpanId, TraceId};
 
-/// What the values of sums and histograms count from.
+/// The moment from which the values of a sum or a histogram count.
 ///
 /// ```standalone_crate
+/// use tracecast::prelude::*;
 /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
 ///
-/// let metering = MetricsGuard::start(MetricsConfig::default())?;
-/// assert_eq!(metering.reader(Temporality::Delta).snapshot().temporality, Temporality::Delta);
+/// tc_metrics! {
+///     /// Files that were opened.
+///     static OPENED: Counter = "tc_example_opened_total";
+/// }
+///
+/// let metrics = MetricsGuard::start(MetricsConfig::default())?;
+/// OPENED.add(1, ());
+/// let snapshot = metrics.reader(Temporality::Delta).snapshot();
+/// assert_eq!(snapshot.metric("tc_example_opened_total").unwrap().temporality, Temporality::Delta);
 /// # Ok::<(), tracecast::MetricsError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Temporality {
-    /// The beginning.
-    #[default]
+    /// The start of metrics.
     Cumulative,
-    /// The reader's last snapshot. Sums that can shrink are cumulative all the same.
+    /// The reader's previous snapshot. Sums that can shrink are cumulative all the same.
     Delta,
-    /// The reader's last snapshot, for those metrics only of which nothing has to be remembered for that: counters and
-    /// histograms that are recorded where things happen. Counters that are observed are cumulative.
-    LowMemory,
 }
 
 /// All metrics at one moment.
@@ -54,9 +58,7 @@ pub enum Temporality {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// What sums and histograms count from.
-    pub temporality: Temporality,
-    /// When they began to count, as nanoseconds since 1970.
+    /// When sums and histograms began to count, as nanoseconds since 1970.
     pub start_unix_nanos: u64,
     /// When this was taken.
     pub time_unix_nanos: u64,
@@ -94,9 +96,8 @@ pub struct MetricPoints {
     pub unit: Cow<'static, str>,
     /// What it measures. A sum of a raw instrument that only grows is a counter.
     pub kind: MetricKind,
-    /// What it counts from: never [`Temporality::LowMemory`]. Sums that can shrink are always cumulative.
-    #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
-    pub(crate) temporality: Temporality,
+    /// The moment from which its values count.
+    pub temporality: Temporality,
     /// When it began to count, as nanoseconds since 1970. Gauges of ours have none.
     pub start_unix_nanos: Option<u64>,
     /// When it was read.

@@ -101,7 +101,7 @@ impl Scratch {
 
     fn disk(&self) -> Disk {
         let config = config::Spool::new(&self.0);
-        Disk::new(Spool::open(config).unwrap(), spool::Signal::Traces, Encoding::Protobuf)
+        Disk::new(Spool::open(config).unwrap(), spool::Spooled::Traces, Encoding::Protobuf)
     }
 }
 

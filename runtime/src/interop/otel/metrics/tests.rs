@@ -46,7 +46,7 @@ fn value(metrics: &[MetricPoints], name: &str, attributes: &[(&str, &str)]) -> P
 
 fn snapshot(metrics: Vec<MetricPoints>) -> Snapshot {
     let (start_unix_nanos, time_unix_nanos) = (1, 2);
-    Snapshot { temporality: Ours::Cumulative, start_unix_nanos, time_unix_nanos, metrics }
+    Snapshot { start_unix_nanos, time_unix_nanos, metrics }
 }
 
 /// What is sent, read back by a decoder of others: as protobuf and as JSON.
