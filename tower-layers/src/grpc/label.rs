@@ -106,6 +106,7 @@ impl Label for StatusName {
 
 /// The protocol of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, TcLabel)]
+#[non_exhaustive]
 pub enum System {
     /// gRPC.
     Grpc,
