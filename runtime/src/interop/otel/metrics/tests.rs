@@ -537,7 +537,7 @@ fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
         "# TYPE ratio gauge",
         "# TYPE speed_bytes_per_second gauge",
         "# TYPE latency_seconds histogram",
-        "# The gauge tc_export_duration_seconds is left out: its name would clash with the histogram tc_export_duration_seconds.",
+        "# The gauge tc_export_duration_seconds is omitted: its name conflicts with the histogram tc_export_duration_seconds.",
     ] {
         assert!(text.lines().any(|known| known == line), "{line} is not in\n{text}");
     }
