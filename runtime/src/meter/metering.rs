@@ -149,11 +149,7 @@ pub struct UnknownMetric(pub(crate) String);
 
 impl fmt::Display for UnknownMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "no metric is named `{}`; use a name from the catalogue, or a prefix followed by `*`",
-            self.0
-        )
+        write!(f, "no metric is named `{}`; use a name from the catalogue, or a prefix followed by `*`", self.0)
     }
 }
 

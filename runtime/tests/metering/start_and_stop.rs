@@ -117,7 +117,8 @@ fn metrics_are_switched_by_name() {
         "tc_start_loads_total{tc.source.type=disk} 1\ntc_start_times_seconds count=2\ntc_start_used_bytes{tc.device.id=3} 7\n"
     );
     let error = metering.set_metric_enabled("tc_start_lods_total", false).unwrap_err();
-    let expected = "no metric is named `tc_start_lods_total`; use a name from the catalogue, or a prefix followed by `*`";
+    let expected =
+        "no metric is named `tc_start_lods_total`; use a name from the catalogue, or a prefix followed by `*`";
     assert_eq!(error.to_string(), expected);
 }
 
