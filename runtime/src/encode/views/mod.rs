@@ -43,7 +43,7 @@ impl Views {
             if view.stream.name.is_some() && view.selects_several() {
                 view.stream.name = None;
                 warnings.push(format!(
-                    "view {}: one name for several instruments would mix them up, so they keep theirs; a view that \
+                    "view {}: its name is ignored, because it selects several instruments, so they keep theirs; a view that \
                      gives a name has to select one instrument, by its name without `*` and `?`",
                     at + 1
                 ));
