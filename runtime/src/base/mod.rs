@@ -1,6 +1,6 @@
 //! Memory, atomics, bounded tables, escaped text and output to standard error: the base of all other rooms.
 //!
-//! It uses no other room and contains nothing about spans or metrics. Memory is reserved once and bounded, and a notice
+//! This room uses no other room and contains nothing about spans or metrics. Memory is reserved once and bounded, and a notice
 //! never blocks its caller.
 
 pub(crate) mod escape;

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 /// Eight bytes that hold either bits or a pointer. The tag of the word's item determines which.
 ///
-/// It is a `MaybeUninit`, so that pointers keep their provenance on the way through a record, while words travel in
+/// It is a `MaybeUninit`, so that pointers keep their provenance in a record, while words are passed in registers.
 /// registers.
 #[derive(Clone, Copy)]
 #[repr(transparent)]

@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn interned_texts_are_capped_seeded_and_counted() {
         crate::tc_keys! {
-            /// Who pays.
+            /// The class of a tenant.
             label tenant: Interned<2> = "tc.tenant.class";
         }
         tenant::seed(&["gold", "silver"]);

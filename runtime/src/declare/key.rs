@@ -75,7 +75,7 @@ impl<K: Key> KeyOf<K> {
     }
 }
 
-/// Where a key may be used.
+/// The kind of a key, which determines where it may be used.
 ///
 /// ```
 /// use tracecast::{Key, keys};
@@ -152,7 +152,7 @@ pub struct KeyMeta {
     pub(crate) source: &'static Source,
     /// The attribute's name in OTLP.
     pub name: &'static str,
-    /// Where the key may be used.
+    /// The kind.
     pub kind: KeyKind,
     /// The type of the values in OTLP.
     pub value_type: ValueType,

@@ -107,7 +107,7 @@ pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
 /// A call of a user's callback.
 pub(crate) type Call<T> = Box<dyn FnOnce() -> Option<T> + Send>;
 
-/// How long a call may take before another thread makes the remaining calls.
+/// The largest time of a call before another thread makes the remaining calls.
 const OWN_TIME: Duration = Duration::from_millis(100);
 /// The largest number of threads for one collection.
 const MOST_THREADS: usize = 64;

@@ -2,7 +2,7 @@
 //!
 //! The macros put each static into a link section. The sections are emitted directly and not through `linkme`, to keep
 //! `cargo check` of annotated code fast. [`sections`] describes how copies of this crate share them.
-//! Where there are no such sections (wasm, miri) callsites register on first use and keys are found through them.
+//! On targets without these sections (wasm, miri) callsites register on first use, and keys are found through them.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};

@@ -23,7 +23,7 @@ use crate::declare::label::{Index, Label};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// No value: the attribute is left out. `None` becomes this.
+    /// No value: the attribute is omitted. `None` becomes this.
     Absent,
     /// A flag.
     Bool(bool),

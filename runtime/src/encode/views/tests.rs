@@ -9,9 +9,9 @@ use crate::testing::capture;
 tc_metrics! {
     /// Things that were counted.
     static COUNTED: Counter<(source, device)> = "tc_viewed_counted_total";
-    /// How warm it is.
+    /// The temperature.
     static WARMTH: Gauge<(device,)> = "tc_viewed_warmth_celsius";
-    /// How much is there.
+    /// The level.
     static LEVEL: UpDownCounter<(source,)> = "tc_viewed_level";
     /// Sizes.
     static SIZES: Histogram<(source,), u64> = "tc_viewed_sizes_bytes" { buckets: [10, 100] };
@@ -159,7 +159,8 @@ fn what_a_view_cannot_have_is_told() {
         ..ViewStream::default()
     };
     assert_eq!(warnings(view("tc_viewed_sizes_bytes", bounds(&[10.0, 100.0]))), [""; 0]);
-    let declared = X;
+    let declared = "is declared in code and does not change; a view may drop or rename a metric of Tracecast, or \
+                    remove labels";
     assert_eq!(
         warnings(view("tc_viewed_sizes_bytes", bounds(&[5.0]))),
         [format!("view 1: the aggregation of `tc_viewed_sizes_bytes` {declared}")]

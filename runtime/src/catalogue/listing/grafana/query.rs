@@ -8,7 +8,7 @@ use crate::declare::metric::{MetricKind, label_name};
 
 /// The largest number of lines that a reader can distinguish, and the number that is shown if there could be more.
 const LINES: (u64, u64) = (40, 20);
-/// The same limits for histograms, where each line is three quantiles.
+/// The limits for histograms, where each line is three quantiles.
 const LINES_OF_QUANTILES: (u64, u64) = (12, 5);
 
 /// An expression, and the legend of its lines.

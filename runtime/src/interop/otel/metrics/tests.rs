@@ -351,7 +351,7 @@ fn a_callback_that_panics_or_hangs_keeps_nobody_from_anything() {
     };
     for round in 1..=3 {
         counter.add(1, &[]);
-        // The first collection does not know yet which callback is slow.
+        // The first collection cannot know which callback is slow.
         let metrics = until("works", Duration::from_millis(300));
         assert_eq!(value(&metrics, "calls", &[]), PointValue::U64(round));
         assert_eq!(value(&metrics, "works", &[]), PointValue::U64(1));
