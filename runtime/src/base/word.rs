@@ -5,7 +5,6 @@ use std::mem::MaybeUninit;
 /// Eight bytes that hold either bits or a pointer. The tag of the word's item determines which.
 ///
 /// It is a `MaybeUninit`, so that pointers keep their provenance in a record, while words are passed in registers.
-/// registers.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Word(MaybeUninit<u64>);

@@ -125,7 +125,7 @@ impl fmt::Display for MetricsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MetricsError::AlreadyMetering => {
-                f.write_str("metrics are already on; a process can switch them on only once at a time")
+                f.write_str("metrics are already on; drop the first `MetricsGuard` before starting another")
             }
         }
     }

@@ -94,7 +94,7 @@ fn it_is_switched_on_once() {
     let _metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let error = MetricsGuard::start(MetricsConfig::default()).unwrap_err();
     assert!(matches!(error, MetricsError::AlreadyMetering));
-    assert_eq!(error.to_string(), "metrics are already on; a process can switch them on only once at a time");
+    assert_eq!(error.to_string(), "metrics are already on; drop the first `MetricsGuard` before starting another");
 }
 
 #[test]
