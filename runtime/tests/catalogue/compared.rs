@@ -83,7 +83,7 @@ fn what_is_gone_breaks_and_what_is_new_does_not() {
     let comparison = read(&before()).compare(&read(&fewer), 1);
     assert!(comparison.passes(), "{comparison}");
     let growth = "up to 1 more series (1 allowed): `tc_pool_bytes` 0 -> 1";
-    let new = ["span `Store/Load` is new", "key `tc.size` is new", "metric `tc_pool_bytes` is new", growth];
+    let new = ["span `Store/Load` was added", "key `tc.size` was added", "metric `tc_pool_bytes` was added", growth];
     assert_eq!(comparison.others(), new);
 }
 
