@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_is_not_there_for_others_until_it_is_given_back() {
+    fn taken_bytes_are_unavailable_until_they_are_returned() {
         let shared = Shared(AtomicUsize::new(0));
         shared.set(100);
         assert!(shared.take(60) && !shared.take(60) && shared.take(40) && !shared.take(1));

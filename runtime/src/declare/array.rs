@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_read_again() {
+    fn packed_elements_are_read_back() {
         fn check<E: ListElement>(given: &[E]) {
             let array = Array::of_slice(&given);
             let mut buffer = [0; 64];
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out() {
+    fn elements_that_do_not_fit_are_omitted() {
         let mut buffer = [0; 9];
         let mut packer = Packer { bytes: &mut buffer, used: 0 };
         assert!(packer.put(Element::Str("a")));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_too_large_is_told_apart() {
+    fn a_number_above_i64_max_is_unsigned() {
         let given: &[u64] = &[1, u64::MAX];
         let elements: Vec<_> = Array::of_slice(&given).iter().collect();
         assert_eq!(elements, [Element::I64(1), Element::U64(u64::MAX)]);

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_input_says_nothing() {
+    fn invalid_headers_are_ignored() {
         let zero = "0".repeat(16);
         for wrong in [
             "",
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_headers_are_read_back() {
         for decision in [Decision::Deferred, Decision::Deny, Decision::Accept, Decision::Debug] {
             for sent in [B3 { ids: Some(IDS), decision }, B3 { ids: None, decision }] {
                 let expected = Some(sent).filter(|sent| sent.ids.is_some() || decision != Decision::Deferred);

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_python_wrote_is_understood_and_passed_on_unchanged() {
+    fn members_encoded_by_python_are_decoded_and_forwarded_unchanged() {
         let baggage = parse(&["user+name=J%C3%BCrgen+M,plus=1%2B1,tilde=~a_b.c-d"]);
         assert_eq!(baggage.get("user+name").unwrap(), "Jürgen M");
         assert_eq!(baggage.get("plus").unwrap(), "1+1");

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_format_writes_and_reads_back() {
+    fn digits_equal_those_of_format_and_are_read_back() {
         for number in [0, 1, 9, 10, 0xff, 0x0123_4567_89ab_cdef, u64::MAX, 0xf0f0_0a0a_9999_aaaa] {
             assert_eq!(of_u64(number), format!("{number:016x}").as_bytes());
             assert_eq!(u64(&of_u64(number)), Some(number));

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ascii_makes_all_of_it_invalid() {
+    fn a_member_that_is_not_ascii_invalidates_the_list() {
         check(&["foo=1,bar=é"], "");
         check(&["foo=1,é=2"], "");
         check(&["foo=1,bar=\u{7f}"], "");

@@ -1,4 +1,4 @@
-//! Spans and instruments that other APIs make: the OpenTelemetry API and `tracing`.
+//! Interoperation with other APIs: spans and instruments of the OpenTelemetry API, and spans of `tracing`.
 //!
 //! Third-party spans are plain owned data in the bounded queue of `trace::foreign`. Sampling, limits, account and
 //! export are the same as for our spans.

@@ -50,13 +50,13 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_not_spoken_to() {
+    fn control_characters_never_reach_a_terminal() {
         check(plain, "a\x1b[31mred\x07 \u{9b}2J\r\nb\\c \"d\"", "a\\u{1b}[31mred\\u{7} \\u{9b}2J\\r\\nb\\c \"d\"");
         check(json, "\x1b[0m\u{85}\u{2028}\u{202e}ü\"\\\n", r#""\u001b[0m\u0085\u2028\u202eü\"\\\n""#);
     }
 
     #[test]
-    fn what_is_no_word_is_quoted() {
+    fn text_that_is_not_one_word_is_quoted() {
         check(word, "disk", "disk");
         check(word, "", "\"\"");
         check(word, "two words", "\"two words\"");

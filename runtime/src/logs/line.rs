@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn on_a_terminal_nothing_but_our_own_colours_is_there() {
+    fn on_a_terminal_only_our_own_colours_are_written() {
         let mut entry = Entry::default();
         entry.begin(0, Level::Warn, LogLimits::default(), &None);
         entry.set_message(format_args!("\x1b[31mred\n"));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_looks_lines_are_json() {
+    fn lines_are_json_unless_standard_error_is_a_terminal() {
         // Whatever the test's standard error is, a sink is no terminal.
         let form = |lines| Writer::new(lines, "s", Some(Box::new(io::sink()))).map(|writer| writer.form);
         assert_eq!(form(LogFormat::Auto), Some(Form::Json));

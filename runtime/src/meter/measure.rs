@@ -40,7 +40,8 @@ pub struct Measure {
     /// is multiplied by the number of result labels.
     entry: u32,
     started: u64,
-    /// The table in which the call is counted as in progress. The same table is decremented at the end, even after a
+    /// The table in which the call is counted as in progress. The same table is decremented at the end, even if metrics were
+    /// switched off or restarted meanwhile.
     /// switch.
     in_flight: Option<&'static Table>,
     /// The capture to which the call belongs.

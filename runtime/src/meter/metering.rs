@@ -1,6 +1,6 @@
 //! The lowest level of metrics: switches them on, reads them, and switches some of them off.
 //!
-//! Exporters are built on it, and programs that only need their metrics in memory.
+//! Exporters are built on it. Programs that only need their metrics in memory use it directly.
 
 use std::fmt;
 use std::time::Duration;

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_goes_on() {
+    fn received_headers_are_forwarded() {
         check(STANDARD, &[("TraceParent", PARENT)], &[("traceparent", PARENT)]);
         check(
             STANDARD,

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_hangs_is_left_behind() {
+    fn a_step_that_hangs_is_abandoned() {
         let (_hold, held) = mpsc::channel::<()>();
         let report = Step::blocking("stuck".to_owned(), move || held.recv()).run(Duration::from_millis(20), None);
         assert_eq!((report.name.as_str(), &report.outcome), ("stuck", &StepOutcome::Hung));

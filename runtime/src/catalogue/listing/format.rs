@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_catalogue_is_read_back() {
         for text in ["", "plain", "\"quoted\" \\ \n\t\r\u{1} ünï 🦀"] {
             let bounds = vec![-1e300, 0.1, 0.3, 1.0 / 3.0, 5e-324, f64::MAX];
             let listing = listing(text, u64::MAX, Bounds::Explicit(bounds));
@@ -212,13 +212,13 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_understood() {
+    fn escapes_are_decoded() {
         let json = listing("HERE", 1, Bounds::None).to_json().replace("HERE", r"\u0041\/\ud83e\udd80\b");
         assert_eq!(CatalogueData::from_json(&json).unwrap().metrics[0].description, "A/🦀\u{8}");
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_the_line() {
         for (text, expected) in [
             ("", "EOF while parsing a value at line 1 column 0"),
             ("{\"spans\": [],\n", "EOF while parsing a value at line 2 column 0"),

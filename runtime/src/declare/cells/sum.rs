@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_added() {
+    fn numbers_that_cannot_be_added() {
         let refused = [f64::NAN, f64::INFINITY, -1.0, f64::NEG_INFINITY];
         assert!(refused.iter().all(|value| !value.is_addable()));
         assert!(0.0.is_addable() && f64::MAX.is_addable() && (-0.0).plain().is_addable());
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_set() {
+    fn numbers_that_a_gauge_cannot_hold() {
         assert!(!f64::NAN.is_settable() && !f64::INFINITY.is_settable() && (-3.5).is_settable());
         assert!(!u64::MAX.is_settable() && !i64::MIN.is_settable() && i64::MAX.is_settable());
     }

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_follow_the_rules_stay() {
+    fn names_that_follow_the_rules_are_unchanged() {
         for (name, unit, kind) in [
             ("tc_p2p_bytes_total", "By", Counter),
             ("tc_loads_total", "", Counter),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn others_change() {
+    fn names_that_break_the_rules_change() {
         check("http.server.request.duration", "s", Histogram, "http_server_request_duration_seconds");
         check("tc_loads", "", Counter, "tc_loads_total");
         check("tc_total_loads_total", "", Counter, "tc_loads_total");

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_does_not_take_is_escaped() {
+    fn characters_that_json_forbids_are_escaped() {
         check(
             |json| json.string(0, "t", "a\"b\\c\nd\re\tf\u{1}g\u{7f}ü\u{2028}"),
             "{\"t\":\"a\\\"b\\\\c\\nd\\re\\tf\\u0001g\u{7f}ü\u{2028}\"}",
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_does_not_mislead_the_commas() {
+    fn brackets_in_texts_do_not_affect_commas() {
         let texts = [("a", "{"), ("b", "["), ("c", ":"), ("d", "")];
         let write = |json: &mut Json| texts.iter().for_each(|(name, text)| json.string(0, name, text));
         check(write, r#"{"a":"{","b":"[","c":":","d":""}"#);

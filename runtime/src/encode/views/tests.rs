@@ -150,7 +150,7 @@ fn extremes_are_left_out_if_they_are_not_wanted() {
 }
 
 #[test]
-fn what_a_view_cannot_have_is_told() {
+fn views_without_effect_give_warnings() {
     if !crate::declare::sections::LINKED {
         return;
     }

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_an_earlier_caller_are_not_believed() {
+    fn headers_of_an_earlier_caller_are_replaced() {
         let (trace, span) = (TraceId::from_hex(IDS.0).unwrap(), SpanId::from_hex(IDS.1).unwrap());
         let sent = SpanContext::new(trace, span, convert::flags(false), true, TraceState::NONE);
         for b3 in [B3::single(), B3::multiple()] {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_headers_are_read_back() {
         let (trace, span) = (TraceId::from_hex(IDS.0).unwrap(), SpanId::from_hex(IDS.1).unwrap());
         for (b3, sampled) in
             [(B3::single(), true), (B3::single(), false), (B3::multiple(), true), (B3::multiple(), false)]

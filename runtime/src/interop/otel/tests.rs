@@ -159,7 +159,7 @@ fn with_status(mut scope: ScopeSpans) -> ScopeSpans {
 }
 
 #[test]
-fn what_an_exporter_says_of_a_failure_is_told() {
+fn errors_of_an_exporter_are_returned() {
     let mut exporter = boxed(Kept { fails: true, ..Kept::default() });
     let error = run(exporter.export(&[Random(1).span(&test_scopes())])).unwrap_err();
     assert!(error.contains("no"), "{error}");

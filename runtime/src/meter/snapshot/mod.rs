@@ -16,7 +16,7 @@ use crate::declare::value::OwnedValue;
 use crate::record::clock::Converter;
 use crate::record::ids::{SpanId, TraceId};
 
-/// The start of the values of sums and histograms.
+/// Selects the start of the values of sums and histograms.
 ///
 /// ```standalone_crate
 /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
@@ -54,7 +54,7 @@ pub enum Temporality {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// The start of the values of sums and histograms.
+    /// The temporality of sums and histograms.
     pub temporality: Temporality,
     /// The start of their values, in nanoseconds since 1970.
     pub start_unix_nanos: u64,

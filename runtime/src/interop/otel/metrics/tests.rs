@@ -117,7 +117,7 @@ fn measure(meter: &Meter, random: &mut Random) {
 }
 
 #[test]
-fn what_is_sent_is_what_the_conversion_of_opentelemetry_says() {
+fn requests_equal_those_of_opentelemetrys_conversion() {
     let exponential = |instrument: &Instrument| {
         let aggregation =
             SdkAggregation::Base2ExponentialHistogram { max_size: 20, max_scale: 20, record_min_max: true };
@@ -321,7 +321,7 @@ fn an_observed_counter_that_begins_anew_is_no_huge_number() {
 }
 
 #[test]
-fn a_callback_that_panics_or_hangs_keeps_nobody_from_anything() {
+fn a_callback_that_panics_or_hangs_blocks_no_other() {
     let _turn = turn();
     let meters = start(&Metrics::default());
     let meter = global::meter("lib");
@@ -367,7 +367,7 @@ fn a_callback_that_panics_or_hangs_keeps_nobody_from_anything() {
 }
 
 #[test]
-fn who_has_all_the_time_in_the_world_still_does_not_wait_for_ever() {
+fn a_collection_without_a_limit_does_not_wait_for_a_hanging_callback() {
     let _turn = turn();
     let mut meters = start(&Metrics::default());
     meters.patience = Duration::from_millis(100);
@@ -383,7 +383,7 @@ fn who_has_all_the_time_in_the_world_still_does_not_wait_for_ever() {
 }
 
 #[test]
-fn what_exceeds_the_limit_is_together_and_marked() {
+fn series_above_the_limit_are_merged_and_marked() {
     let _turn = turn();
     let mut config = Metrics::default();
     config.cardinality.default = Some(7);
@@ -491,7 +491,7 @@ fn histograms_are_exponential_if_asked_for_and_they_name_no_bounds() {
 /// Combines names that conflict with ours and with each other, all kinds of instruments, unusual attributes, and two
 /// scopes.
 #[test]
-fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
+fn prometheus_can_read_the_text_whatever_the_names_of_instruments() {
     let _turn = turn();
     let meters = start(&Metrics { histograms: HistogramAggregation::Exponential, ..Metrics::default() });
     let captured = crate::testing::capture(|| {
@@ -556,7 +556,7 @@ fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
 
 /// Asserts that promtool accepts valid names of ours and of raw instruments together.
 #[test]
-fn promtool_has_nothing_to_say() {
+fn promtool_accepts_valid_names() {
     let _turn = turn();
     let meters = start(&Metrics::default());
     let captured = crate::testing::capture(|| {
