@@ -18,7 +18,7 @@ pub(crate) const STATUS_OK: u8 = 1;
 pub(crate) const STATUS_ERROR: u8 = 2;
 
 const FLAG_SAMPLED: u32 = 1;
-/// The `is remote` flag of the other span is valid.
+/// Set if `FLAG_IS_REMOTE` is known.
 const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
 const FLAG_IS_REMOTE: u32 = 1 << 9;
 

@@ -120,7 +120,7 @@ impl B3 {
             Decision::Deferred => {}
             Decision::Deny => set(SAMPLED, b"0"),
             Decision::Accept => set(SAMPLED, b"1"),
-            // The debug flag implies acceptance, which must not be sent beside it.
+            // The debug flag implies acceptance, which must not be sent as well.
             Decision::Debug => set(FLAGS, b"1"),
         }
     }

@@ -236,7 +236,8 @@ impl Shutdown {
         self
     }
 
-    /// Sets the watchdog: the limit for the whole shutdown. The default is `SHUTDOWN_TIMEOUT_MS`.
+    /// Sets the watchdog: the limit for the whole shutdown. The default is the value of `SHUTDOWN_TIMEOUT_MS`, or 30
+    /// seconds.
     ///
     /// ```
     /// # use std::time::Duration;

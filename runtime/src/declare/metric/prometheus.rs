@@ -1,4 +1,4 @@
-//! Translates names of metrics in the way in which Prometheus translates those that it receives over OTLP.
+//! Translates metric names as Prometheus does when it receives them over OTLP.
 //!
 //! The compatibility rules of OpenTelemetry append the unit in words, `_total` to counters and `_ratio` to gauges of unit `1`,
 //! unless the name already has the suffix. Our names have these suffixes, so Prometheus stores them unchanged.
