@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Rules by component and by operation. The most specific rule decides, the last of equal ones; without a rule a span is on.
+/// Rules by component and by operation. The most specific rule decides, and of equally specific ones the last. Without
+/// a matching rule a span is on.
 ///
 /// ```
 /// use tracecast::Filter;
@@ -43,7 +44,7 @@ impl Filter {
             pattern if pattern == name => Some(2),
             _ => None,
         };
-        // `max_by_key` gives the last of equal ones.
+        // `max_by_key` returns the last of several equal rules.
         self.rules.iter().filter(|rule| precision(rule).is_some()).max_by_key(precision).is_none_or(|rule| rule.on)
     }
 }

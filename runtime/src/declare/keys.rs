@@ -1,6 +1,6 @@
 //! The built-in keys: those of tensor stores and GPU services, and the semantic conventions that our layers use.
 
-/// Where a tensor lies.
+/// Where a tensor is stored.
 ///
 /// ```
 /// use tracecast::{ClosedLabel, keys::Location};
@@ -19,15 +19,15 @@ pub enum Location {
 crate::tc_keys! {
     /// The GPU, by its index on the node.
     pub label device: Index<16> = "tc.device.id";
-    /// A size.
+    /// A size in bytes.
     pub measure size_bytes: u64 = "tc.size.bytes";
-    /// Where the tensor lies.
+    /// Where the tensor is stored.
     pub label location: Location = "tc.location";
     /// How long a span with a heartbeat has been open.
     pub measure open_seconds: f64 = "tc.open.seconds";
-    /// How a span ended that neither failed nor came to its end: `cancelled`, or `unfinished` if it was open at shutdown.
+    /// How a span ended that neither succeeded nor failed: `cancelled`, or `unfinished` if it was open at shutdown.
     pub id outcome: str = "tc.outcome";
-    /// The clock jumped when the span started or ended (a suspended or migrated machine), so its times may be wrong.
+    /// The clock jumped at the span's start or end (the machine was suspended or migrated), so its times may be wrong.
     pub id uncertain_times: bool = "tc.clock.uncertain";
 }
 
@@ -74,9 +74,9 @@ pub mod tensor {
 /// ```
 pub mod error {
     crate::tc_keys! {
-        /// What kind of error it was.
+        /// The type of the error.
         pub id error_type: str = "error.type";
-        /// What the error said, cut to 256 bytes.
+        /// The text of the error, cut to 256 bytes.
         pub id error_message: str = "error.message";
     }
 }
@@ -90,7 +90,7 @@ pub mod error {
 /// ```
 pub mod rpc {
     crate::tc_keys! {
-        /// The protocol, as `grpc`.
+        /// The RPC system, such as `grpc`.
         pub id system: str = "rpc.system";
         /// The service, with its package.
         pub id service: str = "rpc.service";
@@ -104,13 +104,13 @@ pub mod rpc {
 /// Databases.
 pub mod db {
     crate::tc_keys! {
-        /// The product, as `postgresql`.
+        /// The database product, such as `postgresql`.
         pub id system_name: str = "db.system.name";
         /// The database or schema.
         pub id namespace: str = "db.namespace";
         /// The table or collection.
         pub id collection_name: str = "db.collection.name";
-        /// What is done.
+        /// The operation.
         pub id operation_name: str = "db.operation.name";
         /// The query, without the values of its parameters.
         pub id query_text: str = "db.query.text";
@@ -120,41 +120,41 @@ pub mod db {
 /// HTTP and its network.
 pub mod http {
     crate::tc_keys! {
-        /// The method.
+        /// The HTTP method.
         pub id request_method: str = "http.request.method";
-        /// The status.
+        /// The status code.
         pub id response_status_code: i64 = "http.response.status_code";
         /// The route's template.
         pub id route: str = "http.route";
-        /// The whole URL.
+        /// The full URL.
         pub id url_full: str = "url.full";
-        /// Its path.
+        /// The path of the URL.
         pub id url_path: str = "url.path";
-        /// Its query.
+        /// The query of the URL.
         pub id url_query: str = "url.query";
-        /// Its scheme.
+        /// The scheme of the URL.
         pub id url_scheme: str = "url.scheme";
         /// The server's name.
         pub id server_address: str = "server.address";
         /// The server's port.
         pub id server_port: i64 = "server.port";
-        /// The other side's address.
+        /// The address of the peer.
         pub id network_peer_address: str = "network.peer.address";
-        /// The other side's port.
+        /// The port of the peer.
         pub id network_peer_port: i64 = "network.peer.port";
     }
 }
 
-/// Queues.
+/// Message queues.
 pub mod messaging {
     crate::tc_keys! {
-        /// The product, as `kafka`.
+        /// The messaging product, such as `kafka`.
         pub id system: str = "messaging.system";
-        /// What is done.
+        /// The operation.
         pub id operation_name: str = "messaging.operation.name";
         /// The queue or topic.
         pub id destination_name: str = "messaging.destination.name";
-        /// The message.
+        /// The id of the message.
         pub id message_id: str = "messaging.message.id";
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct State {
     metering: bool,
     /// Names of metrics, or prefixes that end in `*`, and whether these metrics are on. The last match decides.
     metrics: Vec<(String, bool)>,
-    /// Metrics that are not metered, because another declaration of their name counts.
+    /// Metrics that are not metered, because another declaration of the same name is.
     conflicting: Vec<&'static Metric>,
 }
 
@@ -53,7 +53,7 @@ impl State {
     fn of_metric(&self, metric: &Metric) -> i8 {
         let last = self.metrics.iter().rfind(|(pattern, _)| matches(pattern, metric.meta().name));
         let off = last.is_some_and(|(_, on)| !on);
-        // Captures of tests keep apart what metering has to put under one name.
+        // Captures keep declarations of one name apart, which metering cannot.
         let metered = self.metering && !self.conflicting.iter().any(|conflicting| ptr::eq(*conflicting, metric));
         let on = i8::from(metered) * cells::RECORD + i8::from(self.captures > 0) * cells::CAPTURE;
         if off { 0 } else { on }
@@ -167,7 +167,7 @@ pub(crate) fn stop_metering() {
 /// Switches metrics on or off by name or by prefix.
 pub(crate) fn switch_metrics(pattern: &str, on: bool) {
     change(|state| {
-        // What it covers says nothing any more.
+        // The new pattern overrides the patterns that it covers.
         state.metrics.retain(|(known, _)| !matches(pattern, known));
         state.metrics.push((pattern.to_owned(), on));
     });
@@ -189,7 +189,7 @@ pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
     metric.state()
 }
 
-/// Whether a test captures.
+/// Whether a test is capturing.
 #[inline]
 pub(crate) fn is_capturing() -> bool {
     CAPTURING.load(Relaxed)
@@ -197,12 +197,12 @@ pub(crate) fn is_capturing() -> bool {
 
 static CAPTURING: AtomicBool = AtomicBool::new(false);
 
-/// What can be on: `SPANS`, `METRICS`.
+/// Flags of everything that can be on: `SPANS`, `METRICS`.
 static ON: AtomicU8 = AtomicU8::new(0);
 const SPANS: u8 = 1;
 const METRICS: u8 = 2;
 
-/// Whether anything is on, for spans that have no callsite yet.
+/// Whether any span can be on. For spans that have no callsite yet.
 #[inline]
 pub(crate) fn is_on() -> bool {
     ON.load(Relaxed) & SPANS != 0
@@ -224,7 +224,7 @@ pub fn is_active() -> bool {
 #[cold]
 pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
     let state = lock();
-    // Under the lock, so that it is added once and no change passes it by.
+    // Under the lock, so that the callsite is added once and misses no change.
     if callsite.state() & NEW != 0 {
         registry::register(callsite);
         callsite.set_state(state.of(callsite));

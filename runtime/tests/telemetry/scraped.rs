@@ -79,7 +79,7 @@ fn a_scraper_gets_the_format_it_prefers() {
         "{head}"
     );
     for expected in [
-        "# HELP target_info What is known of the process.\n# TYPE target_info gauge\ntarget_info{",
+        "# HELP target_info Target metadata.\n# TYPE target_info gauge\ntarget_info{",
         "service_name=\"store\"",
         "# HELP tc_scrape_moved_bytes_total Bytes that\\nwere \"moved\".\n# TYPE tc_scrape_moved_bytes_total counter\n\
          tc_scrape_moved_bytes_total 5\n",
@@ -95,7 +95,7 @@ fn a_scraper_gets_the_format_it_prefers() {
     let (head, text) = scrape(port, OPEN_METRICS);
     assert!(head.contains("content-type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"), "{head}");
     for expected in [
-        "# HELP target What is known of the process.\n# TYPE target info\ntarget_info{",
+        "# HELP target Target metadata.\n# TYPE target info\ntarget_info{",
         "# HELP tc_scrape_moved_bytes Bytes that\\nwere \\\"moved\\\".\n# TYPE tc_scrape_moved_bytes counter\n\
          # UNIT tc_scrape_moved_bytes bytes\ntc_scrape_moved_bytes_total 5\n",
         "# UNIT tc_scrape_pool_used_ratio ratio\ntc_scrape_pool_used_ratio 0.25\n",
