@@ -103,7 +103,7 @@ pub use crate::declare::sections::tc_span;
 /// | `labels(key = value, ..)` | labels, evaluated when the function is called. A closure, `key = \|value\| ..`, takes its label from the value, or from the `Ok` value of a `Result`; without a value the label is absent |
 /// | `budget = 5000` | how many series each of the metrics may have; 2000 if not given |
 /// | `buckets = [0.1, 1.0]`, `exponential` | the buckets of the histograms |
-/// | `error_type = StoreError` | the error whose types are the values of `error.type`, where the signature does not show it. `error_type = none` leaves that label out, which a method needs whose error is a type parameter of its `impl` block |
+/// | `error_type = StoreError` | the error whose types are the values of `error.type`, where the signature does not show it. `error_type = none` leaves that label out, which a method needs whose error is a type parameter of its `impl` block, unless the block is under `tc_span` |
 /// | `future`, `stream`, `construct`, `no_err`, `err_if`, `crate = path` | as for `tc_span` |
 ///
 /// Names start with `tc_`, or with the prefix that the crate's own manifest sets once:
