@@ -55,7 +55,7 @@
 //! - `otel`: spans and instruments of the OpenTelemetry API beside ours, and exporters of its SDK; see the module `otel`.
 //! - `tracing`: spans of `tracing` beside ours; see the module `tracing_spans`.
 //! - `anyhow`, `http`, `tonic`: `error.type` and `error.message` of errors of these crates say more than the name of their type.
-//! - `tracing-emit`: our spans as spans of `tracing`, for its subscribers; switched on by `tracing_spans::set_emitting`.
+//! - `tracing-emit`: our spans as spans of `tracing`, for its subscribers; switched on by `TC_TRACING_EMIT` or `tracing_spans::set_emitting`.
 //! - `off` compiles every annotated span, scope and declared metric out. It is for applications to choose, not for libraries.
 //!
 // Where a feature is off, links to its items lead to the documentation that has them.
