@@ -104,7 +104,7 @@ pub use crate::declare::sections::tc_span;
 /// | `labels(key = value, ..)` | labels, evaluated when the function is called. A closure, `key = \|value\| ..`, takes the label from the returned value, or from the `Ok` value of a `Result`; without a value the label is absent |
 /// | `budget = 5000` | the largest number of series of each metric; the default is 2000 |
 /// | `buckets = [0.1, 1.0]`, `exponential` | the buckets of the histograms |
-/// | `error_type = StoreError` | the error type that defines the values of `error.type`, if the signature does not show it. `error_type = none` omits that label; required if the error is a type parameter of the `impl` block |
+/// | `error_type = StoreError` | the error type that defines the values of `error.type`, if the signature does not show it. `error_type = none` omits that label; required if the error is a type parameter of an `impl` block that is not under `tc_span` |
 /// | `future`, `stream`, `construct`, `no_err`, `err_if`, `crate = path` | as for `tc_span` |
 ///
 /// Names start with `tc_`, or with the prefix that the manifest of the crate sets:

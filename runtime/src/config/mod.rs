@@ -119,6 +119,8 @@ pub(crate) struct Settings {
     pub resource: Resource,
     /// How far the OpenTelemetry API and ours know of each other.
     pub interop: Interop,
+    /// Whether our spans are spans of `tracing` too, if this was said here and not by `set_emitting`.
+    pub tracing_emit: Option<bool>,
     /// Formats in which context travels.
     pub propagators: Vec<Propagator>,
     /// Which log events are written.
@@ -166,6 +168,7 @@ impl Default for Settings {
             strict: false,
             resource: Resource::default(),
             interop: Interop::default(),
+            tracing_emit: None,
             propagators: vec![Propagator::TraceContext, Propagator::Baggage],
             log_filter: Masked::default(),
             diagnostics_level: Level::default(),

@@ -248,7 +248,7 @@ const NOWHERE: Setting = Setting {
 };
 
 /// What concerns all signals. Two attributes of the resource are settings of their own.
-const GENERAL: [Setting; 19] = [
+const GENERAL: [Setting; 20] = [
     setting!("enabled", AsExporters, (enabled),
         variables: ["OTEL_ENABLED" => (values::switch), "OTEL_SDK_DISABLED" => (via env::sdk_disabled)],
         section: (|section| section.enabled),
@@ -258,6 +258,9 @@ const GENERAL: [Setting; 19] = [
         variables: ["OTEL_LOG_LEVEL" => (Level::parse)], file: ["log_level" => (Level::parse_severity)]),
     setting!("semconv", Later, (semconv), variables: ["OTEL_SEMCONV_STABILITY_OPT_IN" => (values::names)]),
     setting!("interop", Later, (interop)),
+    setting!("tracing_emit", Later, (tracing_emit),
+        variables: ["TC_TRACING_EMIT" => (values::tracing_emit)],
+        file: ["distribution.tracecast.tracing_emit" => (values::tracing_emit)]),
     setting!("debug", AsExporters, (debug),
         variables: ["TC_OTEL_DEBUG" => (values::switch)], section: (|section| section.debug),
         file: ["distribution.tracecast.debug" => (values::truth)]),

@@ -49,6 +49,16 @@ pub(super) fn truth(text: &str) -> Parsed<bool> {
     }
 }
 
+/// Whether spans are emitted, which takes a feature.
+pub(super) fn tracing_emit(text: &str) -> Parsed<bool> {
+    let accepted = "false, or true with the feature `tracing-emit` of `tracecast`";
+    match switch(text) {
+        Ok(true) if !cfg!(has_tracing_emit) => Err(Wrong::new("needs a feature that is not built in", accepted)),
+        Ok(on) => Ok(on),
+        Err(_) => Err(Wrong::new("is not a switch", accepted)),
+    }
+}
+
 /// Names separated by commas.
 pub(super) fn names(text: &str) -> Parsed<Vec<Masked<String>>> {
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());

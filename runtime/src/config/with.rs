@@ -487,6 +487,18 @@ impl Config {
         self.set("interop", move |config| config.settings.interop = interop)
     }
 
+    /// Emits our spans as `tracing` spans from the start of traces on, for its subscribers. Without the feature `tracing-emit` it has
+    /// no effect.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_tracing_emit(true).get("tracing_emit").as_deref(), Some("true"));
+    /// ```
+    #[must_use]
+    pub fn with_tracing_emit(self, on: bool) -> Self {
+        self.set("tracing_emit", move |config| config.settings.tracing_emit = Some(on))
+    }
+
     /// Chooses the formats in which context travels.
     ///
     /// ```

@@ -12,6 +12,7 @@ mod logs_and_prometheus;
 mod open_spans_at_the_end;
 mod otel_span_exporter;
 mod otel_through_init;
+mod passes_contexts_on;
 mod reaches_a_receiver;
 mod scraped;
 mod starts_and_ends;

@@ -48,6 +48,7 @@ fn other() -> Settings {
             schema_url: Some("other".to_owned().into()),
         },
         interop: Interop::Off,
+        tracing_emit: Some(false),
         propagators: vec![Propagator::B3],
         log_filter: "debug".parse::<LogFilter>().unwrap().into(),
         diagnostics_level: Level::Trace,
@@ -197,6 +198,7 @@ fn code_can_change_every_setting() {
         .with_resource_attribute("a", "b")
         .with_schema_url("other")
         .with_interop(Interop::Off)
+        .with_tracing_emit(false)
         .with_propagators(vec![Propagator::B3])
         .with_log_filter("debug".parse().unwrap())
         .with_diagnostics_level(Level::Trace)
@@ -279,6 +281,7 @@ fn value_of(name: &str) -> (&'static str, &[(&'static str, &'static str)]) {
         "OTEL_TRACES_SAMPLER" => ("always_off", &[]),
         "OTEL_TRACES_SAMPLER_ARG" => ("0.5", &[("OTEL_TRACES_SAMPLER", "traceidratio")]),
         "OTEL_METRICS_EXEMPLAR_FILTER" => ("always_off", &[]),
+        "TC_TRACING_EMIT" => ("false", &[]),
         "TC_CONSOLE_FORMAT" | "TC_LOG_FORMAT" => ("json", &[]),
         "TC_SPAN_FILTER" => ("Store=off", &[]),
         "TC_MEMORY_LIMIT" => ("2MiB", &[]),
@@ -362,6 +365,7 @@ fn each_value_of_the_file_changes_its_setting_and_no_other() {
                 "filter" => "Store=off",
                 "header_files" => "authorization=/token",
                 "exemplar_filter" => "always_off",
+                "tracing_emit" => "false",
                 _ if key.ends_with("_limit") => "9",
                 _ => "true",
             };

@@ -133,6 +133,10 @@ impl Running {
         let change = match signal {
             Signal::Traces => {
                 let change = start::traces(&self.config, new, receivers)?;
+                #[cfg(has_tracing_emit)]
+                if let (true, Some(on)) = (new, self.config.settings.tracing_emit) {
+                    crate::interop::tracing_spans::set_emitting(on);
+                }
                 #[cfg(has_otel)]
                 if new && self.config.settings.interop != crate::config::Interop::Off {
                     crate::interop::otel::install(self.config.settings.interop, &self.config.settings.propagators);

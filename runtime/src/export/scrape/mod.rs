@@ -14,7 +14,13 @@ use crate::encode::views::Views;
 use crate::meter::exposition::Form;
 use crate::meter::reader::Reader;
 
+pub(crate) use self::negotiate::media_type;
 pub(crate) use self::server::{Serve, Server};
+
+/// The format that an `Accept` header prefers.
+pub(crate) fn preferred(accept: &str) -> Form {
+    negotiate::preferred(accept.split(','))
+}
 
 /// All metrics since the beginning, as text.
 pub(crate) struct Scraped {

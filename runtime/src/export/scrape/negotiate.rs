@@ -41,7 +41,7 @@ pub(super) fn asked(head: &[u8]) -> Asked {
 }
 
 /// OpenMetrics if it is asked for by name, in a version that we write, and not less than plain text.
-fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
+pub(super) fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
     let (mut open, mut plain) = (0.0_f64, 0.0_f64);
     for range in ranges {
         let mut parts = range.split(';').map(str::trim);
@@ -61,7 +61,7 @@ fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
 }
 
 /// The media type of a format.
-pub(super) fn media_type(form: Form) -> &'static str {
+pub(crate) fn media_type(form: Form) -> &'static str {
     match form {
         Form::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
         Form::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",

@@ -25,6 +25,8 @@ use crate::trace::fork;
 
 /// Starts or stops emitting our spans as `tracing` spans, for subscribers such as a `fmt` layer or Sentry's.
 ///
+/// `TC_TRACING_EMIT=true` and [`Config::with_tracing_emit`](crate::config::Config::with_tracing_emit) do so when traces start.
+///
 /// Call it before the first span: a span inside of a span that is not emitted is not emitted either. Recorded spans are emitted, with
 /// their name, the level `INFO`, their crate as the target, and up to 32 attributes as fields. Attributes that are set after the start
 /// appear when the span ends. [`layer()`](super::layer()) does not record them again, but the layer of `tracing-opentelemetry` would.
