@@ -55,6 +55,8 @@ mod origin;
 mod place;
 mod response;
 mod sealed;
+#[cfg(feature = "http")]
+mod sets;
 mod side;
 mod timeout;
 mod trace_layer;
