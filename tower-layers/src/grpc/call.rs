@@ -76,14 +76,14 @@ impl Call {
     #[inline]
     pub(crate) fn begin(
         side: Side,
-        place: Place,
+        mut place: Place,
         method: Arc<Method>,
         body: &mut Body,
         deadline: Deadline,
         segments: Option<Segments>,
         first_byte: FirstByte,
     ) -> Option<Self> {
-        let measured = Measured::begin(side);
+        let measured = Measured::begin(side, &mut place);
         if !place.is_recording() && measured.is_none() {
             return Call::at(place, side);
         }
@@ -176,7 +176,7 @@ impl Call {
         self.work.place =
             if next.is_none() { Place::Context(segments.parent().clone().into()) } else { Place::Span(next) };
         if let Some(measured) = &record.measured {
-            measured.count(record.method.label(), request, response);
+            self.work.place.run(|| measured.count(record.method.label(), request, response));
         }
     }
 
@@ -193,10 +193,10 @@ impl Call {
         let ended = Moment::now();
         if let Some(measured) = &record.measured {
             let (method, seconds) = (record.method.label(), record.began.seconds_to(ended));
-            measured.count(method, request, response);
             // Inside of the span, which may be an example of it.
             let first_byte = extras.as_ref().and_then(|extras| extras.first_byte.after());
             self.work.place.run(|| {
+                measured.count(method, request, response);
                 if let Some(after) = first_byte {
                     measured.first_byte(method, after);
                 }

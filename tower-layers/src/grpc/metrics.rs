@@ -9,6 +9,7 @@ use crate::grpc::conventions::{CLIENT_CALL_DURATION, SERVER_CALL_DURATION};
 use crate::grpc::keys;
 use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
 use crate::grpc::messages::Passed;
+use crate::place::Place;
 use crate::side::Side;
 
 tracecast::tc_metrics! {
@@ -79,15 +80,18 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Begins to measure, if any metric of this side is on.
+    /// Begins to measure what happens in this place, if any metric of this side is on.
     #[inline]
-    pub(crate) fn begin(side: Side) -> Option<Self> {
-        if !are_on(side) {
+    pub(crate) fn begin(side: Side, place: &mut Place) -> Option<Self> {
+        if !is_measuring() {
             return None;
         }
         let active = side == Side::Server && SERVER_ACTIVE.is_on();
+        if !active && !is_any_on(side) {
+            return None;
+        }
         if active {
-            SERVER_ACTIVE.add(1, ());
+            place.count(|| SERVER_ACTIVE.add(1, ()));
         }
         Some(Measured { side, active })
     }

@@ -66,8 +66,8 @@ pub struct Exchange {
 
 impl Exchange {
     /// One on which there is something to do, at least to be in its place.
-    pub(crate) fn begin(place: Place, subject: Subject) -> Option<Self> {
-        let measured = Measured::begin(subject.side);
+    pub(crate) fn begin(mut place: Place, subject: Subject) -> Option<Self> {
+        let measured = Measured::begin(subject.side, &mut place);
         if !place.is_recording() && measured.is_none() {
             return Exchange::at(place, subject.side);
         }

@@ -7,6 +7,7 @@ use super::conventions::{CLIENT_REQUEST_DURATION, SERVER_REQUEST_DURATION};
 use super::keys;
 use super::label::{BrieflyCalled, BrieflyServed, Called, Served};
 use super::set::Set;
+use crate::place::Place;
 use crate::side::Side;
 
 tracecast::tc_metrics! {
@@ -49,14 +50,17 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Begins to measure, if any metric of this side is on.
-    pub(crate) fn begin(side: Side) -> Option<Self> {
-        if !are_on(side) {
+    /// Begins to measure what happens in this place, if any metric of this side is on.
+    pub(crate) fn begin(side: Side, place: &mut Place) -> Option<Self> {
+        if !is_measuring() {
             return None;
         }
         let active = side == Side::Server && SERVER_ACTIVE.is_on();
+        if !active && !is_any_on(side) {
+            return None;
+        }
         if active {
-            SERVER_ACTIVE.add(1, ());
+            place.count(|| SERVER_ACTIVE.add(1, ()));
         }
         Some(Measured { side, conventions: conventions::http(), active })
     }
