@@ -55,7 +55,6 @@ mod origin;
 mod place;
 mod response;
 mod sealed;
-#[cfg(feature = "http")]
 mod sets;
 mod side;
 mod timeout;
