@@ -104,7 +104,7 @@ pub mod __logs;
 /// Items for `tracecast-tower`. Not public API: they may change in any minor release.
 #[doc(hidden)]
 pub mod __layers {
-    pub use crate::declare::switch::{is_active, is_measuring};
+    pub use crate::declare::switch::{is_active, is_capturing, is_measuring};
     pub use crate::propagate::conventions;
     pub use crate::record::clock::Moment;
     pub use crate::trace::builder::SpanName;

@@ -1,6 +1,6 @@
 //! What is current while a call is worked on.
 
-use tracecast::__layers::Moment;
+use tracecast::__layers::{Moment, is_capturing};
 use tracecast::{Context, Span};
 
 /// What is current while a call is worked on.
@@ -45,6 +45,12 @@ impl Place {
             Place::Span(span) => span.in_scope(f),
             Place::Context(context) => context.run(f),
         }
+    }
+
+    /// Counts something that belongs to the call. Only a test that captures sees where that happens, so nothing is made current otherwise.
+    #[inline]
+    pub(crate) fn count(&mut self, count: fn()) {
+        if is_capturing() { self.run(count) } else { count() }
     }
 
     pub(crate) fn is_recording(&self) -> bool {

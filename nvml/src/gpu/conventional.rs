@@ -1,5 +1,7 @@
 //! The metrics that OpenTelemetry's semantic conventions have names for, and their labels.
 //!
+//! The names are those of version 1.44 of the conventions, in which they are in development and may change.
+//!
 //! What those count up and down (`hw.gpu.memory.usage`, `hw.status`) are gauges here: a sum cannot have a gap.
 
 use std::borrow::Cow;

@@ -1,4 +1,8 @@
-//! The built-in keys: those of tensor stores and GPU services, and the semantic conventions that our layers use.
+//! The built-in keys: those of tensor stores and GPU services, and names of OpenTelemetry's semantic conventions.
+//!
+//! Each module of conventional names states their version. Code takes such a name from its key, as `rpc::method::META.name`, so that a
+//! rename upstream is one line. Names that only one crate writes are in `tower-layers/src/{grpc,http}/conventions.rs` and
+//! `nvml/src/gpu/conventional.rs`.
 
 /// Where a tensor is stored.
 ///
@@ -65,7 +69,8 @@ pub mod tensor {
     }
 }
 
-/// Errors.
+/// Errors. `error.type` is stable since version 1.23 of the semantic conventions. `error.message` is of versions 1.32 to 1.39, and
+/// deprecated since 1.40 in favour of names for each domain, of which there is none for spans.
 ///
 /// ```
 /// use tracecast::{Key, keys::error};
@@ -81,7 +86,8 @@ pub mod error {
     }
 }
 
-/// Remote procedure calls.
+/// Remote procedure calls, as in version 1.37 of the semantic conventions. Later versions have other names, which
+/// `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` selects.
 ///
 /// ```
 /// use tracecast::{Key, keys::rpc};
@@ -101,7 +107,7 @@ pub mod rpc {
     }
 }
 
-/// Databases.
+/// Databases. Stable since version 1.33 of the semantic conventions.
 pub mod db {
     crate::tc_keys! {
         /// The database product, such as `postgresql`.
@@ -117,7 +123,7 @@ pub mod db {
     }
 }
 
-/// HTTP and its network.
+/// HTTP and its network. Stable since version 1.23 of the semantic conventions.
 pub mod http {
     crate::tc_keys! {
         /// The HTTP method.
@@ -145,7 +151,7 @@ pub mod http {
     }
 }
 
-/// Message queues.
+/// Message queues, as in version 1.44 of the semantic conventions. These names are in development there and may change.
 pub mod messaging {
     crate::tc_keys! {
         /// The messaging product, such as `kafka`.

@@ -191,7 +191,7 @@ pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
 
 /// Whether a test is capturing.
 #[inline]
-pub(crate) fn is_capturing() -> bool {
+pub fn is_capturing() -> bool {
     CAPTURING.load(Relaxed)
 }
 

@@ -24,10 +24,12 @@ use crate::grpc::method::{METHODS, Method};
 use crate::grpc::metrics::Measured;
 use crate::grpc::request::RequestBody;
 use crate::grpc::segment::Segments;
+use crate::grpc::servers::{self, Server};
 use crate::grpc::settings::GrpcCalls;
 use crate::grpc::status;
 use crate::place::Place;
 use crate::sealed::Sealed;
+use crate::sets::Target;
 use crate::side::Side;
 use crate::work::{Ongoing, Protocol, Work};
 
@@ -65,10 +67,29 @@ pub struct Call {
 }
 
 /// What only some layers were asked for.
-struct Extras {
+pub(crate) struct Extras {
     first_byte: FirstByte,
     /// If its span is to be followed by another one after a while.
     segments: Option<Segments>,
+    /// Who is called, if a metric says so.
+    server: Option<Arc<Server>>,
+}
+
+impl Extras {
+    /// None where nothing was asked for.
+    #[inline]
+    pub(crate) fn of(
+        first_byte: FirstByte,
+        segments: Option<Segments>,
+        server: Option<Arc<Server>>,
+    ) -> Option<Box<Self>> {
+        let has_any = segments.is_some() || first_byte.is_wanted() || server.is_some();
+        has_any.then(|| Box::new(Extras { first_byte, segments, server }))
+    }
+
+    fn server(&self) -> Target {
+        self.server.as_ref().map_or(Target::None, |server| servers::target(server))
+    }
 }
 
 impl Call {
@@ -76,14 +97,13 @@ impl Call {
     #[inline]
     pub(crate) fn begin(
         side: Side,
-        place: Place,
+        mut place: Place,
         method: Arc<Method>,
         body: &mut Body,
         deadline: Deadline,
-        segments: Option<Segments>,
-        first_byte: FirstByte,
+        extras: impl FnOnce() -> Option<Box<Extras>>,
     ) -> Option<Self> {
-        let measured = Measured::begin(side);
+        let measured = Measured::begin(side, &mut place);
         if !place.is_recording() && measured.is_none() {
             return Call::at(place, side);
         }
@@ -91,9 +111,7 @@ impl Call {
         let (conventions, request, response) = (conventions::rpc(), Counts::default(), Counts::default());
         let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request, response });
         RequestBody::wrap(body, record.clone());
-        let has_extras = segments.is_some() || first_byte.is_wanted();
-        let extras = has_extras.then(|| Box::new(Extras { first_byte, segments }));
-        Some(Call::new(Work::new(place, Some(record)), extras))
+        Some(Call::new(Work::new(place, Some(record)), extras()))
     }
 
     /// One of which nothing is told, but something is current.
@@ -118,7 +136,15 @@ impl Call {
     /// The headers of the response are there, with this status of HTTP.
     pub(crate) fn answered(&mut self, http: StatusCode) {
         self.answered = true;
+        self.learn_server();
         self.refused = (http != StatusCode::OK).then_some(http);
+    }
+
+    /// The server has answered, so that it is no invention.
+    pub(crate) fn learn_server(&self) {
+        if let Some(server) = self.extras.as_ref().and_then(|extras| extras.server.as_ref()) {
+            servers::learn(server);
+        }
     }
 
     /// Ends it with this status; what the status says is asked for only if it is an error. It ends once.
@@ -176,7 +202,7 @@ impl Call {
         self.work.place =
             if next.is_none() { Place::Context(segments.parent().clone().into()) } else { Place::Span(next) };
         if let Some(measured) = &record.measured {
-            measured.count(record.method.label(), request, response);
+            self.work.place.run(|| measured.count(record.method.label(), request, response));
         }
     }
 
@@ -193,14 +219,15 @@ impl Call {
         let ended = Moment::now();
         if let Some(measured) = &record.measured {
             let (method, seconds) = (record.method.label(), record.began.seconds_to(ended));
-            measured.count(method, request, response);
             // Inside of the span, which may be an example of it.
             let first_byte = extras.as_ref().and_then(|extras| extras.first_byte.after());
             self.work.place.run(|| {
+                measured.count(method, request, response);
                 if let Some(after) = first_byte {
                     measured.first_byte(method, after);
                 }
-                measured.end(record.conventions, method, code, seconds);
+                let server = || extras.as_ref().map_or(Target::None, |extras| extras.server());
+                measured.end(record.conventions, method, code, seconds, server);
             });
         }
         let mut span = self.work.place.take_span();

@@ -14,7 +14,7 @@ use tracecast::{Kind, Span};
 use crate::ends::Ends;
 use crate::failed::BoxError;
 use crate::first_byte::FirstByte;
-use crate::grpc::call::Call;
+use crate::grpc::call::{Call, Extras};
 use crate::grpc::deadline::{self, Deadline};
 use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
@@ -169,6 +169,6 @@ fn begin(
     let roll_over = grpc.roll_over.filter(|_| span.is_recording());
     let segments = roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends()));
     let place = Place::served(span, caller.parent);
-    let first_byte = FirstByte::new(*times_first_byte);
-    Call::begin(Side::Server, place, method, request.body_mut(), deadline, segments, first_byte)
+    let extras = || Extras::of(FirstByte::new(*times_first_byte), segments, None);
+    Call::begin(Side::Server, place, method, request.body_mut(), deadline, extras)
 }

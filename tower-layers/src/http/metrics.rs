@@ -3,20 +3,14 @@
 use tracecast::__layers::conventions::{self, Conventions};
 use tracecast::__layers::is_measuring;
 
+use super::conventions::{CLIENT_REQUEST_DURATION, SERVER_REQUEST_DURATION};
 use super::keys;
 use super::label::{BrieflyCalled, BrieflyServed, Called, Served};
 use super::set::Set;
+use crate::place::Place;
 use crate::side::Side;
 
 tracecast::tc_metrics! {
-    /// How long requests took that were served.
-    static SERVER_REQUEST_DURATION: Histogram<(keys::served,)> = "http.server.request.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
-    };
-    /// How long requests took.
-    static CLIENT_REQUEST_DURATION: Histogram<(keys::called,)> = "http.client.request.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
-    };
     /// How long requests took that were served.
     static SERVER_DURATION: Histogram<(keys::briefly_served,)> = "tc_http_server_duration_seconds" { budget: 8500 };
     /// How long requests took.
@@ -56,14 +50,17 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Begins to measure, if any metric of this side is on.
-    pub(crate) fn begin(side: Side) -> Option<Self> {
-        if !are_on(side) {
+    /// Begins to measure what happens in this place, if any metric of this side is on.
+    pub(crate) fn begin(side: Side, place: &mut Place) -> Option<Self> {
+        if !is_measuring() {
             return None;
         }
         let active = side == Side::Server && SERVER_ACTIVE.is_on();
+        if !active && !is_any_on(side) {
+            return None;
+        }
         if active {
-            SERVER_ACTIVE.add(1, ());
+            place.count(|| SERVER_ACTIVE.add(1, ()));
         }
         Some(Measured { side, conventions: conventions::http(), active })
     }
