@@ -32,6 +32,9 @@ impl Driver {
                 "nvmlGpmSampleAlloc",
                 "nvmlGpmSampleFree",
                 "nvmlGpmSampleGet",
+                "nvmlGpmMigSampleGet",
+                "nvmlDeviceGetGpuInstanceId",
+                "nvmlDeviceGetSramEccErrorStatus",
                 "nvmlGpmMetricsGet",
             ],
             Driver::Cuda14 => &[

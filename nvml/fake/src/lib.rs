@@ -16,7 +16,8 @@
 //! gpu0.temperature = 61                 # a value, in NVML's unit; see `value::DEFAULTS` for the names
 //! gpu0.uuid = GPU-5a3c                  # another GPU at this index
 //! gpu0.mig = 3                          # MIG is on, with so many instances
-//! xid = 1:0:79 2:1:31                   # events, as number:gpu:xid; each is delivered once
+//! gpu0.link_state.3 = 0                 # a value of one link, or of one MIG instance (`gpu0.active_sm.2`, from 1)
+//! xid = 1:0:79 2-3000:1:31              # events, as number:gpu:xid; each is delivered once, a range as often as it has numbers
 //! event_pause = 0.01                    # seconds between two looks for events
 //! ```
 //!

@@ -42,14 +42,14 @@ fn links(now: &Snapshot, name: &str, label: &str, text: &str) -> Option<f64> {
 }
 
 #[test]
-fn links_are_measured_if_asked_for() {
+fn links_are_measured_unless_they_are_switched_off() {
     let script = |sent: u64, replays: u64| {
         format!("{LINKS}; gpu0.nvlink_sent = {sent}; gpu0.nvlink_received = 5; gpu0.nvlink_replay = {replays}")
     };
     // More than 32 bits, and errors of one kind that this GPU does not know.
     let unknown = "gpu0.fail.nvlink_crc_data = 3";
     let fake = Fake::new(&format!("{}; {unknown}", script(5_000_000_000, 7))).unwrap();
-    let mut bench = Bench::with(fake, |config| config.with_nvlink(true));
+    let mut bench = Bench::with(fake, |config| config);
     let sent = |now: &Snapshot| links(now, "tc_gpu_nvlink_bytes_total", "direction", "transmit");
     bench.until("it counts from here", |now| sent(now) == Some(0.0) && up(now, "1") == Some(1.0));
     bench.fake.script(&format!("{}; {unknown}", script(5_000_000_003, 9))).unwrap();

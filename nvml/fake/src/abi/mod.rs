@@ -5,6 +5,7 @@
 
 mod device;
 mod events;
+mod fields;
 mod gpm;
 mod versions;
 
