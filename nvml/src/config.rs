@@ -90,8 +90,8 @@ impl Config {
         self
     }
 
-    /// Whether the rate of traffic over PCIe is measured too; off by default, because the driver takes 20 ms for each direction. Newer
-    /// drivers count its bytes, which costs less and is always measured.
+    /// Whether bytes over PCIe are estimated from their rate where the driver does not count them; off by default, because the
+    /// driver takes 20 ms for each direction. Drivers from 555 on count them.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_pcie_throughput(true);

@@ -7,7 +7,7 @@ use crate::gpu::metrics::*;
 use crate::gpu::publish::{DIRECTIONS, Subject};
 use crate::gpu::sample::{self, Links, Sample};
 use crate::gpu::xids::Xid;
-use crate::names::{Names, add_as};
+use crate::names::add_as;
 use crate::total::Total;
 
 /// Counts of one GPU, over all generations of the driver.
@@ -56,12 +56,10 @@ pub(crate) fn counters(of: Subject, sample: &Sample, totals: &mut Totals, since:
     }
     links(of.gpu, &sample.links, totals);
     for (at, direction) in DIRECTIONS.into_iter().enumerate() {
-        if let Some(reading) = sample.pcie_bytes[at] {
-            let bytes = totals.pcie_bytes[at].advance(reading) as f64;
+        let counted = sample.pcie_bytes[at].map(|reading| totals.pcie_bytes[at].advance(reading) as f64);
+        let estimated = || Some(f64::from(sample.throughput[at]?) * 1e3 * since.as_secs_f64());
+        if let Some(bytes) = counted.or_else(estimated) {
             add_as!(of.names, PCIE_BYTES(of.gpu, direction), hw::IO(of.id(), Component::Gpu, direction) += bytes);
-        } else if let (Some(kilobytes), Names::SemanticConventions) = (sample.throughput[at], of.names) {
-            // Estimated, where the driver does not count them.
-            hw::IO.add(f64::from(kilobytes) * 1e3 * since.as_secs_f64(), (of.id(), Component::Gpu, direction));
         }
     }
 }

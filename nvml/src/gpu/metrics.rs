@@ -85,14 +85,12 @@ tc_metrics! {
     pub(crate) static REPLAYS: Counter<(gpu,)> = "tc_gpu_pcie_replays_total";
     /// Repeated PCIe transfers as the driver counts them.
     pub(crate) static REPLAYS_REPORTED: Gauge<(gpu,), u64> = "tc_gpu_pcie_reported_replays";
-    /// Bytes over PCIe since the monitor started.
+    /// Bytes over PCIe since the monitor started; estimated from their rate at each sample if the driver does not count them.
     pub(crate) static PCIE_BYTES: Counter<(gpu, direction), f64> = "tc_gpu_pcie_bytes_total";
     /// Memory of the GPU that this process uses.
     pub(crate) static PROCESS_MEMORY: Gauge<(gpu,), u64> = "tc_gpu_process_memory_bytes";
     /// Processes that compute on it.
     pub(crate) static PROCESSES: Gauge<(gpu,), u64> = "tc_gpu_compute_processes";
-    /// Traffic over PCIe.
-    pub(crate) static PCIE_THROUGHPUT: Gauge<(gpu, direction)> = "tc_gpu_pcie_throughput_bytes_per_second";
 
     /// How much of the time the video encoder was busy.
     pub(crate) static ENCODER: Gauge<(gpu,)> = "tc_gpu_encoder_utilization_percent";

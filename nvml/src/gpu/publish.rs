@@ -39,7 +39,7 @@ const THROTTLES: [(Throttle, ThrottleReasons); 9] = [
 ];
 
 const ROWS: [Remapped; 4] = [Remapped::Correctable, Remapped::Uncorrectable, Remapped::Pending, Remapped::Failure];
-pub(crate) const DIRECTIONS: [Direction; 2] = [Direction::Transmit, Direction::Receive];
+pub(super) const DIRECTIONS: [Direction; 2] = [Direction::Transmit, Direction::Receive];
 /// In the order in which they are asked for.
 const ONE_LINK_FAULTS: [OneLinkError; sample::ONE_LINK_ERRORS] = [
     OneLinkError::Replay,
@@ -198,11 +198,6 @@ fn options(of: Subject, sample: &Sample) {
     }
     for (part, percent) in PARTS.into_iter().zip(sample.activity) {
         show!(ACTIVITY(gpu, part) = percent);
-    }
-    if of.names == Names::Tracecast {
-        for (direction, kilobytes) in DIRECTIONS.into_iter().zip(sample.throughput) {
-            show!(PCIE_THROUGHPUT(gpu, direction) = kilobytes.map(|kilobytes| f64::from(kilobytes) * 1e3));
-        }
     }
 }
 

@@ -126,7 +126,8 @@ impl<'a> Asker<'a> {
         if self.config.activity {
             sample.activity = self.activity()?;
         }
-        if self.config.pcie_throughput {
+        // Where the driver counts bytes, it need not measure their rate.
+        if self.config.pcie_throughput && sample.pcie_bytes.iter().any(Option::is_none) {
             let sent = self.ask(Ask::Sent, |gpu| gpu.pcie_throughput(PcieUtilCounter::Send))?;
             let received = self.ask(Ask::Received, |gpu| gpu.pcie_throughput(PcieUtilCounter::Receive))?;
             sample.throughput = [sent, received];

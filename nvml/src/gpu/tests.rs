@@ -138,3 +138,20 @@ fn only_the_chosen_style_is_shown() {
     );
     assert_eq!(conventional.len(), hw.len() + both.len());
 }
+
+/// A rate has no unit in OTLP: `_bytes_per_second` would be a number of nothing.
+#[test]
+fn every_metric_of_ours_has_the_unit_of_its_name_or_counts_something() {
+    let all = tracecast::catalogue();
+    let own: Vec<_> = all.metrics.iter().filter(|metric| metric.crate_name == "tracecast-nvml").collect();
+    assert!(own.len() > 80, "{}", own.len());
+    let units = ["seconds", "bytes", "percent", "ratio", "celsius", "watts", "joules", "hertz"];
+    for metric in own.iter().filter(|metric| metric.name.starts_with("tc_")) {
+        let base = metric.name.strip_suffix("_total").unwrap_or(metric.name);
+        assert!(!base.contains("_per_"), "{}", metric.name);
+        let says_unit = units.iter().any(|unit| base.ends_with(&format!("_{unit}")));
+        assert_eq!(metric.unit.is_empty(), !says_unit, "{} in `{}`", metric.name, metric.unit);
+        let in_the_middle = units.iter().find(|unit| base.contains(&format!("_{unit}_")));
+        assert_eq!(in_the_middle, None, "{}", metric.name);
+    }
+}

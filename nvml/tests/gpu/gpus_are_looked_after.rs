@@ -59,7 +59,7 @@ fn each_value_is_there_in_its_unit() {
     assert_eq!(value(&snapshot, "tc_nvml_available", &[]), Some(1.0));
     assert!(of(&snapshot, "tc_nvml_sample_duration_seconds", "0").is_some());
     // What has to be asked for is not there.
-    for name in ["tc_gpu_pcie_throughput_bytes_per_second", "tc_gpu_fan_speed_percent"] {
+    for name in ["tc_gpu_performance_state", "tc_gpu_fan_speed_percent"] {
         assert!(snapshot.metric(name).is_none_or(|metric| metric.points.is_empty()), "{name}");
     }
     bench.until("its age is known", |now| of(now, "tc_gpu_sample_age_seconds", "1").is_some());

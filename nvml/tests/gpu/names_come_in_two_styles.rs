@@ -74,7 +74,7 @@ fn bytes_over_pcie_that_the_driver_does_not_count_grow_with_their_rate() {
     let io = |now: &Snapshot, way| hw(now, "hw.gpu.io", Some(("network.io.direction", way)));
     let snapshot = bench.until("some were sent", |now| io(now, "transmit").is_some_and(|bytes| bytes > 0.0));
     assert_eq!(io(&snapshot, "receive"), Some(0.0));
-    assert!(snapshot.metric("tc_gpu_pcie_throughput_bytes_per_second").is_none_or(|metric| metric.points.is_empty()));
+    assert!(snapshot.metric("tc_gpu_pcie_bytes_total").is_none_or(|metric| metric.points.is_empty()));
 }
 
 #[test]
