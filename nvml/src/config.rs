@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event::{GpuEvent, Handler};
+use crate::host::groups::HostGroup;
 use crate::names::Names;
 
 /// What a monitor does.
@@ -25,6 +26,7 @@ pub struct Config {
     pub(crate) activity: bool,
     pub(crate) host: bool,
     pub(crate) host_root: PathBuf,
+    pub(crate) host_groups: Vec<HostGroup>,
     pub(crate) gpus: bool,
     pub(crate) devices: Option<Vec<String>>,
     pub(crate) sysfs: PathBuf,
@@ -44,6 +46,7 @@ impl Default for Config {
             activity: false,
             host: true,
             host_root: PathBuf::from("/"),
+            host_groups: Vec::new(),
             gpus: true,
             devices: None,
             sysfs: PathBuf::from("/sys"),
@@ -193,6 +196,20 @@ impl Config {
     #[must_use]
     pub fn with_host_root(mut self, path: impl Into<PathBuf>) -> Self {
         self.host_root = path.into();
+        self
+    }
+
+    /// Further metrics of the machine: none by default. Each group reads a file or two more for each sample; another call replaces
+    /// the groups.
+    ///
+    /// ```
+    /// use tracecast_nvml::{Config, HostGroup};
+    ///
+    /// let config = Config::default().with_host_groups([HostGroup::Network, HostGroup::Disk, HostGroup::Filesystem]);
+    /// ```
+    #[must_use]
+    pub fn with_host_groups(mut self, groups: impl IntoIterator<Item = HostGroup>) -> Self {
+        self.host_groups = groups.into_iter().collect();
         self
     }
 
