@@ -21,13 +21,19 @@
 //! event_pause = 0.01                    # seconds between two looks for events
 //! ```
 //!
+//! `gpu0.fail.temperature = 3` is the code with which the value fails, whichever function is asked for it.
+//!
+//! [`record`] asks a real driver and writes such a script, which [`Fake::replay`] does again.
+//!
 //! [`Fake`] is for tests: a copy of the library with a script of its own, so that tests do not meet. A copy can have the
 //! functions of an older driver, or of a newer one: see [`Driver`].
 
 mod abi;
 mod events;
 mod kit;
+mod record;
 mod script;
 mod value;
 
 pub use crate::kit::{Driver, Fake, built_library};
+pub use crate::record::record;

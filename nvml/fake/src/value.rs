@@ -164,7 +164,12 @@ impl Gpu {
         })
     }
 
-    /// The same of one part of the GPU, such as a link: `gpu0.link_state.3`, else `gpu0.link_state`.
+    /// A value, unless the script says that it fails: `gpu0.fail.temperature = 3`.
+    pub(crate) fn read(&self, name: &str) -> Result<f64, Code> {
+        self.failure_of(name, None).map_or_else(|| Ok(self.value(name)), Err)
+    }
+
+    /// A value of one part of the GPU, such as a link: `gpu0.link_state.3`, else `gpu0.link_state`.
     pub(crate) fn value_of(&self, name: &str, part: Option<u32>) -> f64 {
         part.and_then(|part| self.setting(&format!("{name}.{part}"))).unwrap_or_else(|| self.value(name))
     }

@@ -5,6 +5,7 @@ mod kit;
 
 mod absent_drivers_are_said;
 mod drivers_of_any_age;
+mod drivers_that_were_recorded;
 mod events_reach_the_program;
 mod gpus_are_looked_after;
 mod names_come_in_two_styles;

@@ -5,10 +5,10 @@ use std::ffi::{c_char, c_uint, c_ulonglong};
 use nvml_wrapper_sys::bindings::*;
 
 use super::{call, put, put_text};
-use crate::value::{Gpu, Handle};
+use crate::value::{Code, Gpu, Handle};
 
 /// Temperatures at which something happens.
-const LIMITS: [(c_uint, &str); 4] = [
+pub(crate) const LIMITS: [(c_uint, &str); 4] = [
     (nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_SHUTDOWN, "limit_shutdown"),
     (nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_SLOWDOWN, "limit_slowdown"),
     (nvmlTemperatureThresholds_enum_NVML_TEMPERATURE_THRESHOLD_MEM_MAX, "limit_memory"),
@@ -31,40 +31,40 @@ macro_rules! readings {
 
 readings! {
     nvmlDeviceGetIndex() -> c_uint = |gpu| gpu.number;
-    nvmlDeviceGetTemperature(_sensor: c_uint) -> c_uint = |gpu| gpu.value("temperature");
-    nvmlDeviceGetPowerUsage() -> c_uint = |gpu| gpu.value("power");
-    nvmlDeviceGetEnforcedPowerLimit() -> c_uint = |gpu| gpu.value("power_limit");
-    nvmlDeviceGetTotalEnergyConsumption() -> c_ulonglong = |gpu| gpu.value("energy");
+    nvmlDeviceGetTemperature(_sensor: c_uint) -> c_uint = |gpu| gpu.read("temperature")?;
+    nvmlDeviceGetPowerUsage() -> c_uint = |gpu| gpu.read("power")?;
+    nvmlDeviceGetEnforcedPowerLimit() -> c_uint = |gpu| gpu.read("power_limit")?;
+    nvmlDeviceGetTotalEnergyConsumption() -> c_ulonglong = |gpu| gpu.read("energy")?;
     nvmlDeviceGetClockInfo(clock: c_uint) -> c_uint = |gpu| {
-        gpu.value(if clock == nvmlClockType_enum_NVML_CLOCK_MEM { "clock_memory" } else { "clock_sm" })
+        gpu.read(if clock == nvmlClockType_enum_NVML_CLOCK_MEM { "clock_memory" } else { "clock_sm" })?
     };
-    nvmlDeviceGetCurrentClocksThrottleReasons() -> c_ulonglong = |gpu| gpu.value("throttle");
-    nvmlDeviceGetCurrentClocksEventReasons() -> c_ulonglong = |gpu| gpu.value("throttle");
+    nvmlDeviceGetCurrentClocksThrottleReasons() -> c_ulonglong = |gpu| gpu.read("throttle")?;
+    nvmlDeviceGetCurrentClocksEventReasons() -> c_ulonglong = |gpu| gpu.read("throttle")?;
     nvmlDeviceGetTotalEccErrors(error: c_uint, counter: c_uint) -> c_ulonglong = |gpu| {
         let corrected = error == nvmlMemoryErrorType_enum_NVML_MEMORY_ERROR_TYPE_CORRECTED;
         let volatile = counter == nvmlEccCounterType_enum_NVML_VOLATILE_ECC;
-        gpu.value(match (volatile, corrected) {
+        gpu.read(match (volatile, corrected) {
             (true, true) => "ecc_corrected",
             (true, false) => "ecc_uncorrected",
             (false, true) => "ecc_aggregate_corrected",
             (false, false) => "ecc_aggregate_uncorrected",
-        })
+        })?
     };
     nvmlDeviceGetTemperatureThreshold(threshold: c_uint) -> c_uint = |gpu| {
         let known = LIMITS.iter().find(|(number, _)| *number == threshold);
         let (_, name) = known.ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)?;
-        gpu.value(name)
+        gpu.read(name)?
     };
     nvmlDeviceGetGpuInstanceId() -> c_uint = |gpu| gpu.instance;
-    nvmlDeviceGetPcieReplayCounter() -> c_uint = |gpu| gpu.value("replays");
+    nvmlDeviceGetPcieReplayCounter() -> c_uint = |gpu| gpu.read("replays")?;
     nvmlDeviceGetPcieThroughput(counter: c_uint) -> c_uint = |gpu| {
         let sent = counter == nvmlPcieUtilCounter_enum_NVML_PCIE_UTIL_TX_BYTES;
-        gpu.value(if sent { "pcie_sent" } else { "pcie_received" })
+        gpu.read(if sent { "pcie_sent" } else { "pcie_received" })?
     };
-    nvmlDeviceGetFanSpeed_v2(_fan: c_uint) -> c_uint = |gpu| gpu.value("fan");
-    nvmlDeviceGetPerformanceState() -> c_uint = |gpu| gpu.value("performance_state");
-    nvmlDeviceGetCurrPcieLinkGeneration() -> c_uint = |gpu| gpu.value("link_generation");
-    nvmlDeviceGetCurrPcieLinkWidth() -> c_uint = |gpu| gpu.value("link_width");
+    nvmlDeviceGetFanSpeed_v2(_fan: c_uint) -> c_uint = |gpu| gpu.read("fan")?;
+    nvmlDeviceGetPerformanceState() -> c_uint = |gpu| gpu.read("performance_state")?;
+    nvmlDeviceGetCurrPcieLinkGeneration() -> c_uint = |gpu| gpu.read("link_generation")?;
+    nvmlDeviceGetCurrPcieLinkWidth() -> c_uint = |gpu| gpu.read("link_width")?;
     nvmlDeviceGetMaxMigDeviceCount() -> c_uint = |gpu| gpu.instances().unwrap_or(0);
     nvmlDeviceIsMigDeviceHandle() -> c_uint = |gpu| gpu.instance.min(1);
 }
@@ -75,7 +75,7 @@ macro_rules! engines {
         #[unsafe(no_mangle)]
         unsafe extern "C" fn $function(device: nvmlDevice_t, out: *mut c_uint, period: *mut c_uint) -> nvmlReturn_t {
             call(stringify!($function), device, |gpu| {
-                let value = gpu.value($name) as c_uint;
+                let value = gpu.read($name)? as c_uint;
                 // SAFETY: callers keep NVML's contract.
                 unsafe { put(out, value).and_then(|()| put(period, 1_000_000)) }
             })
@@ -106,7 +106,8 @@ unsafe extern "C" fn nvmlDeviceGetUUID(device: nvmlDevice_t, out: *mut c_char, l
 unsafe extern "C" fn nvmlDeviceGetName(device: nvmlDevice_t, out: *mut c_char, length: c_uint) -> nvmlReturn_t {
     call("nvmlDeviceGetName", device, |gpu| {
         let name = gpu.text("name").or_else(|| gpu.script.text("name")).unwrap_or("NVIDIA Fake 80GB");
-        let profile = gpu.text("profile").unwrap_or("1g.10gb");
+        let own = gpu.text(&format!("instance{}.profile", gpu.instance));
+        let profile = own.or_else(|| gpu.text("profile")).unwrap_or("1g.10gb");
         let of_instance = (gpu.instance > 0).then(|| format!("{name} MIG {profile}"));
         // SAFETY: callers keep NVML's contract.
         unsafe { put_text(out, length, of_instance.as_deref().unwrap_or(name)) }
@@ -136,6 +137,7 @@ unsafe extern "C" fn nvmlDeviceGetSramEccErrorStatus(
         let [volatile, uncorrected, aggregate, aggregate_uncorrected] =
             ["sram_corrected", "sram_uncorrected", "sram_aggregate_corrected", "sram_aggregate_uncorrected"]
                 .map(|name| gpu.value(name) as c_ulonglong);
+        gpu.read("sram_corrected")?;
         (status.volatileCor, status.aggregateCor) = (volatile, aggregate);
         // Those of either kind are uncorrected.
         (status.volatileUncParity, status.volatileUncSecDed) = (uncorrected / 2, uncorrected - uncorrected / 2);
@@ -175,27 +177,30 @@ unsafe extern "C" fn nvmlDeviceGetUtilizationRates(device: nvmlDevice_t, out: *m
         if gpu.instances().is_some() && gpu.setting("utilization").is_none() {
             return Err(nvmlReturn_enum_NVML_ERROR_NOT_SUPPORTED);
         }
-        let (of_gpu, of_memory) = (gpu.value("utilization"), gpu.value("memory_utilization"));
+        let (of_gpu, of_memory) = (gpu.read("utilization")?, gpu.read("memory_utilization")?);
         // SAFETY: callers keep NVML's contract.
         unsafe { put(out, nvmlUtilization_t { gpu: of_gpu as c_uint, memory: of_memory as c_uint }) }
     })
 }
 
 /// Total, reserved, free and used. An instance has its share, and uses half of it.
-fn memory(gpu: &Gpu) -> [c_ulonglong; 4] {
-    let [total, reserved, used] =
-        ["memory_total", "memory_reserved", "memory_used"].map(|name| gpu.value(name) as c_ulonglong);
+fn memory(gpu: &Gpu) -> Result<[c_ulonglong; 4], Code> {
+    let read = |name| gpu.read(name).map(|bytes| bytes as c_ulonglong);
+    let (total, reserved, used) = (read("memory_total")?, read("memory_reserved")?, read("memory_used")?);
     if gpu.instance == 0 {
-        return [total, reserved, total.saturating_sub(reserved + used), used];
+        return Ok([total, reserved, total.saturating_sub(reserved + used), used]);
     }
     let share = total / c_ulonglong::from(gpu.instances().unwrap_or(1).max(1));
-    [share, 0, share - share / 2, share / 2]
+    let of_instance = |name| gpu.setting(&format!("instance{}.{name}", gpu.instance)).map(|bytes| bytes as c_ulonglong);
+    let share = of_instance("memory_total").unwrap_or(share);
+    let used = of_instance("memory_used").unwrap_or(share / 2);
+    Ok([share, 0, share.saturating_sub(used), used])
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvmlDeviceGetMemoryInfo(device: nvmlDevice_t, out: *mut nvmlMemory_t) -> nvmlReturn_t {
     call("nvmlDeviceGetMemoryInfo", device, |gpu| {
-        let [total, reserved, free, used] = memory(gpu);
+        let [total, reserved, free, used] = memory(gpu)?;
         // SAFETY: callers keep NVML's contract.
         unsafe { put(out, nvmlMemory_t { total, free, used: used + reserved }) }
     })
@@ -209,7 +214,7 @@ unsafe extern "C" fn nvmlDeviceGetMemoryInfo_v2(device: nvmlDevice_t, out: *mut 
         if unsafe { out.as_ref() }.is_some_and(|given| given.version != version) {
             return Err(nvmlReturn_enum_NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
         }
-        let [total, reserved, free, used] = memory(gpu);
+        let [total, reserved, free, used] = memory(gpu)?;
         // SAFETY: callers keep NVML's contract.
         unsafe { put(out, nvmlMemory_v2_t { version, total, reserved, free, used }) }
     })

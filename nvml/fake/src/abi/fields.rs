@@ -9,17 +9,17 @@ use super::call;
 use crate::value::Gpu;
 
 /// What the number of a field stands for.
-struct Field {
-    id: c_uint,
-    name: &'static str,
+pub(crate) struct Field {
+    pub(crate) id: c_uint,
+    pub(crate) name: &'static str,
     /// Whether it has 64 bits.
-    is_long: bool,
-    scope: Scope,
+    pub(crate) is_long: bool,
+    pub(crate) scope: Scope,
 }
 
 /// What of a GPU a field is about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Scope {
+pub(crate) enum Scope {
     Gpu,
     /// All links; not one of them.
     AllLinks,
@@ -31,7 +31,7 @@ const fn field(id: c_uint, name: &'static str, is_long: bool, scope: Scope) -> F
     Field { id, name, is_long, scope }
 }
 
-const FIELDS: &[Field] = &[
+pub(crate) const FIELDS: &[Field] = &[
     field(NVML_FI_DEV_MEMORY_TEMP, "memory_temperature", false, Scope::Gpu),
     field(NVML_FI_DEV_REMAPPED_COR, "remapped_correctable", false, Scope::Gpu),
     field(NVML_FI_DEV_REMAPPED_UNC, "remapped_uncorrectable", false, Scope::Gpu),

@@ -100,16 +100,18 @@ fn measure(request: &mut nvmlGpmMetricsGet_t) -> Result<(), Code> {
     Ok(())
 }
 
+/// What can be measured, by NVML's number.
+pub(crate) const NAMES: [(u32, &str); 8] = [
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_GRAPHICS_UTIL, "active_graphics"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_UTIL, "active_sm"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_OCCUPANCY, "active_occupancy"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_ANY_TENSOR_UTIL, "active_tensor"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_DRAM_BW_UTIL, "active_dram"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP64_UTIL, "active_fp64"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP32_UTIL, "active_fp32"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP16_UTIL, "active_fp16"),
+];
+
 fn name(id: u32) -> &'static str {
-    const NAMES: [(u32, &str); 8] = [
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_GRAPHICS_UTIL, "active_graphics"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_UTIL, "active_sm"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_OCCUPANCY, "active_occupancy"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_ANY_TENSOR_UTIL, "active_tensor"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_DRAM_BW_UTIL, "active_dram"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP64_UTIL, "active_fp64"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP32_UTIL, "active_fp32"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP16_UTIL, "active_fp16"),
-    ];
     NAMES.iter().find(|(known, _)| *known == id).map_or("", |(_, name)| name)
 }

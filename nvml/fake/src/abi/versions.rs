@@ -16,7 +16,7 @@ unsafe extern "C" fn nvmlDeviceGetTemperatureV(device: nvmlDevice_t, out: *mut n
         if given.version != (size_of::<nvmlTemperature_v1_t>() | 1 << 24) as c_uint {
             return Err(nvmlReturn_enum_NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
         }
-        given.temperature = gpu.value("temperature") as i32;
+        given.temperature = gpu.read("temperature")? as i32;
         Ok(())
     })
 }
@@ -24,7 +24,7 @@ unsafe extern "C" fn nvmlDeviceGetTemperatureV(device: nvmlDevice_t, out: *mut n
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvmlDeviceGetFanSpeed(device: nvmlDevice_t, out: *mut c_uint) -> nvmlReturn_t {
     call("nvmlDeviceGetFanSpeed", device, |gpu| {
-        let speed = gpu.value("fan") as c_uint;
+        let speed = gpu.read("fan")? as c_uint;
         // SAFETY: callers keep NVML's contract.
         unsafe { put(out, speed) }
     })
@@ -60,7 +60,7 @@ unsafe fn put_processes<T>(
     infos: *mut T,
     info: impl Fn((c_uint, u64)) -> T,
 ) -> Result<(), Code> {
-    let processes = gpu.value("processes") as c_uint;
+    let processes = gpu.read("processes")? as c_uint;
     // SAFETY: the caller says so.
     let room = unsafe { count.as_ref() }.copied().unwrap_or(0);
     // SAFETY: the caller says so.
