@@ -51,5 +51,6 @@ pub use crate::gpu::view::{Gpu, GpuState};
 #[cfg(feature = "__internals")]
 #[doc(hidden)]
 pub use crate::host::bench as __bench;
+pub use crate::host::groups::HostGroup;
 pub use crate::monitor::{Monitor, start};
 pub use crate::names::Names;

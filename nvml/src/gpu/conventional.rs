@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use tracecast::{Key, Label, TcLabel, tc_keys, tc_metrics};
 
-use crate::gpu::metrics::{Direction, Severity, Xid};
+use crate::gpu::labels::{Direction, Severity, gpu};
+use crate::gpu::xids::Xid;
 
 /// What the conventions call a GPU by: its UUID, or its index for as long as that is not known.
 pub(crate) type Id = <hw_id as Key>::Value;
@@ -32,6 +33,22 @@ pub(crate) enum Task {
 pub(crate) enum Sensor {
     Gpu,
     Memory,
+}
+
+/// What happens at a limit.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum LimitType {
+    #[tc_label(rename = "high.critical")]
+    HighCritical,
+    #[tc_label(rename = "high.degraded")]
+    HighDegraded,
+}
+
+/// Who made the GPU.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Vendor {
+    #[tc_label(rename = "NVIDIA")]
+    Nvidia,
 }
 
 /// How a GPU is.
@@ -75,6 +92,18 @@ tc_keys! {
     pub(crate) label task: Task = "hw.gpu.task";
     /// Where a temperature is measured.
     pub(crate) label sensor: Sensor = "hw.sensor_location";
+    /// What happens at a limit.
+    pub(crate) label limit_type: LimitType = "hw.limit_type";
+    /// Who made the GPU.
+    pub(crate) label vendor: Vendor = "hw.vendor";
+    /// The product name of the GPU.
+    pub(crate) label hw_model: Interned<8> = "hw.model";
+    /// What the GPU is called here: `GPU 0`.
+    pub(crate) label hw_name: Interned<32> = "hw.name";
+    /// The serial number of the GPU.
+    pub(crate) label serial_number: Interned<32> = "hw.serial_number";
+    /// The version of the driver.
+    pub(crate) label driver_version: Interned<8> = "hw.driver_version";
     /// How the GPU is.
     pub(crate) label health: Health = "hw.state";
     /// What kind of error it was.
@@ -96,13 +125,20 @@ tc_metrics! {
     pub(crate) static MEMORY_UTILIZATION: Gauge<(hw_id, component)> = "hw.gpu.memory.utilization" { unit: "1" };
     /// Temperature.
     pub(crate) static TEMPERATURE: Gauge<(hw_id, component, sensor)> = "hw.temperature" { unit: "Cel" };
+    /// Temperatures at which the GPU slows down or shuts down.
+    pub(crate) static TEMPERATURE_LIMIT: Gauge<(hw_id, component, sensor, limit_type)> = "hw.temperature.limit" { unit: "Cel" };
+    /// 1 with everything that describes the GPU, and its number among our own metrics.
+    pub(crate) static INFO: ObservableGauge<
+        (hw_id, component, hw_name, hw_model, vendor, driver_version, serial_number, gpu),
+        u64,
+    > = "hw.gpu.info" { unit: "1", budget: 200_000_000 };
     /// What it draws.
     pub(crate) static POWER: Gauge<(hw_id, component)> = "hw.power" { unit: "W" };
     /// What it used since the monitor started.
     pub(crate) static ENERGY: Counter<(hw_id, component), f64> = "hw.energy" { unit: "J" };
     /// Errors since the monitor started.
-    pub(crate) static ERRORS: Counter<(hw_id, component, error_type)> = "hw.errors" { unit: "{error}", budget: 2100 };
-    /// Bytes over PCIe since the monitor started, as estimated from their rate at each sample.
+    pub(crate) static ERRORS: Counter<(hw_id, component, error_type)> = "hw.errors" { unit: "{error}", budget: 3600 };
+    /// Bytes over PCIe since the monitor started; estimated from their rate at each sample if the driver does not count them.
     pub(crate) static IO: Counter<(hw_id, component, io_direction), f64> = "hw.gpu.io" { unit: "By" };
 }
 
