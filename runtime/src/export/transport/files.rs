@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use crate::base::secret::Masked;
 
-/// Distinguishes two contents of a file; `None` if there is no file.
+/// Changes with the content of a file; `None` if there is no file.
 pub(super) type Stamp = Option<(SystemTime, u64)>;
 
 pub(super) fn stamp(file: &Path) -> Stamp {
@@ -14,7 +14,7 @@ pub(super) fn stamp(file: &Path) -> Stamp {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// The name of a file, unless it came from a variable.
+/// The path of a file for messages; hidden if it came from a variable in a file.
 pub(super) fn shown(file: &Masked<PathBuf>) -> Masked<String> {
     file.clone().map(|file| file.display().to_string())
 }

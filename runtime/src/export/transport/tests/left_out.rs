@@ -1,4 +1,4 @@
-//! What is not built in is refused by the name of its feature.
+//! Targets that require a feature that is not built in are rejected with its name.
 
 use std::time::Duration;
 

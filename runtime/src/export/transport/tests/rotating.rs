@@ -1,4 +1,4 @@
-//! Header values that change: from a file, from a callback.
+//! Tests of header values that change: from a file, and from a callback.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -41,7 +41,7 @@ async fn a_file_is_read_again_when_it_changes() {
         fs::write(folder.join("next"), " Basic second ").unwrap();
         fs::rename(folder.join("next"), &file).unwrap();
         assert_eq!(send(["Basic second", "Basic second"]).await, None);
-        // What cannot be used leaves the last good value in use.
+        // An invalid value leaves the last valid one in use.
         fs::remove_file(&file).unwrap();
         let problem = send(["Basic second", "Basic second"]).await.unwrap();
         assert!(problem.contains("token` of header `authorization` cannot be read: "), "{problem}");
@@ -52,7 +52,7 @@ async fn a_file_is_read_again_when_it_changes() {
         assert!(send(["Basic second", "Basic second"]).await.unwrap().contains(" cannot be sent; "));
         fs::write(&file, "third").unwrap();
         assert_eq!(send(["Bearer third", "third"]).await, None);
-        // The connection stays: a header belongs to a request.
+        // The connection is reused: a header belongs to a request.
         assert_eq!(server.connections(), 1);
     }
     fs::remove_dir_all(folder).unwrap();
@@ -104,7 +104,7 @@ async fn a_callback_is_asked_before_each_request() {
     }
 }
 
-/// A callback that hangs costs one thread and the time of a request; it is not called again while it hangs.
+/// A callback that hangs occupies one thread and delays a request until its timeout; it is not called again meanwhile.
 #[tokio::test]
 async fn a_callback_that_hangs_holds_nobody_else() {
     let (server, script) = accepting(Protocol::HttpProtobuf).await;
@@ -129,7 +129,7 @@ async fn a_callback_that_hangs_holds_nobody_else() {
     drop(release);
 }
 
-/// A receiver that repeats what it was sent does not bring a value into the log.
+/// A receiver that repeats a header's value does not bring it into the log.
 #[tokio::test]
 async fn values_never_print() {
     let bad = |value: &str| Reply::http(400).header("content-type", "text/plain").body(value.as_bytes());
