@@ -26,6 +26,12 @@ impl Shared {
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 
+    /// The bytes that nobody has taken.
+    #[cfg(has_otlp)]
+    pub(crate) fn free(&self) -> usize {
+        self.0.load(Relaxed)
+    }
+
     /// Returns bytes that were taken.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.0.fetch_add(bytes, Relaxed);

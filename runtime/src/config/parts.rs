@@ -54,6 +54,8 @@ pub(crate) struct Metrics {
     pub(crate) exemplars: Exemplars,
     /// How many series raw OpenTelemetry instruments may have.
     pub(crate) cardinality: CardinalityLimits,
+    /// Whether metrics about telemetry itself also have the names of the conventions.
+    pub(crate) sdk_names: bool,
     /// How metrics are changed before they are exported, declared ones and those of raw OpenTelemetry instruments.
     pub(crate) views: Vec<View>,
 }
@@ -70,6 +72,7 @@ impl Default for Metrics {
             histograms: HistogramAggregation::default(),
             exemplars: Exemplars::default(),
             cardinality: CardinalityLimits::default(),
+            sdk_names: false,
             views: Vec::new(),
         }
     }

@@ -437,7 +437,7 @@ macro_rules! batch {
 }
 
 /// Of single signals. A limit of a signal comes after the one of all signals, which it replaces.
-const SIGNALS: [Setting; 18] = [
+const SIGNALS: [Setting; 19] = [
     exporters!("traces.exporters", traces, "OTEL_TRACES_EXPORTER"),
     setting!("traces.sampler", Now, (traces.sampler),
         variables: [
@@ -483,6 +483,9 @@ const SIGNALS: [Setting; 18] = [
         variables: ["OTEL_METRICS_EXEMPLAR_FILTER" => (values::exemplars)],
         file: ["meter_provider.exemplar_filter" => (values::exemplars)]),
     setting!("metrics.cardinality", Later, (metrics.cardinality)),
+    setting!("metrics.sdk_names", Later, (metrics.sdk_names),
+        variables: ["TC_SDK_METRICS" => (values::switch)],
+        file: ["distribution.tracecast.sdk_metrics" => (values::truth)]),
     setting!("metrics.views", Later, (metrics.views)),
     exporters!("logs.exporters", logs, "OTEL_LOGS_EXPORTER"),
     setting!("logs.limits", Later, (logs.limits), variables: [

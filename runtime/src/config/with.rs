@@ -450,6 +450,19 @@ impl Config {
         self.set("metrics.exemplars", move |config| config.settings.metrics.exemplars = exemplars)
     }
 
+    /// Exports the metrics about telemetry itself also under the names of OpenTelemetry's conventions, such as
+    /// `otel.sdk.exporter.span.exported`.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_sdk_metrics(true);
+    /// assert_eq!(config.get("metrics.sdk_names").as_deref(), Some("true"));
+    /// ```
+    #[must_use]
+    pub fn with_sdk_metrics(self, on: bool) -> Self {
+        self.set("metrics.sdk_names", move |config| config.settings.metrics.sdk_names = on)
+    }
+
     /// Limits the series of each raw OpenTelemetry instrument, 2,000 by default. A file can name a limit per kind of
     /// instrument; this one replaces them.
     ///

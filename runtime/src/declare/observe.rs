@@ -104,6 +104,20 @@ pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
     newest.into_values().map(|(_, observed)| observed).collect()
 }
 
+/// Values that were missing in a collection because their callbacks had not returned.
+static LATE: AtomicU64 = AtomicU64::new(0);
+
+/// How many values were missing in collections because their callbacks had not returned.
+#[cfg(has_otlp)]
+pub(crate) fn late() -> u64 {
+    LATE.load(Relaxed)
+}
+
+/// Counts a callback that is not called because an earlier call of it has not returned.
+pub(crate) fn is_still_busy() {
+    LATE.fetch_add(1, Relaxed);
+}
+
 /// A call of a user's callback.
 pub(crate) type Call<T> = Box<dyn FnOnce() -> Option<T> + Send>;
 
@@ -132,7 +146,10 @@ pub(crate) fn call_all<T: Send + 'static>(calls: Vec<Call<T>>, patience: Duratio
                 missing -= 1;
                 values.extend(value);
             }
-            Err(_) if left.is_zero() => break,
+            Err(_) if left.is_zero() => {
+                LATE.fetch_add(missing as u64, Relaxed);
+                break;
+            }
             // Doubles the number of threads: several callbacks may hang.
             Err(_) => {
                 let waiting = calls.lock().unwrap_or_else(PoisonError::into_inner).len();
@@ -161,6 +178,7 @@ fn start_calling<T: Send + 'static>(
 impl Callback {
     fn call(&self, patience: Duration) -> Option<(u64, Observed)> {
         if self.busy.swap(true, Acquire) {
+            is_still_busy();
             return None;
         }
         let start = Instant::now();

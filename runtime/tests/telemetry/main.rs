@@ -7,6 +7,7 @@ mod child;
 #[path = "../support/turn.rs"]
 mod turn;
 
+mod about_itself;
 mod changes_while_it_runs;
 mod logs_and_prometheus;
 mod open_spans_at_the_end;

@@ -29,7 +29,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     let views = views::read(reading, map.get("views"));
     let metrics = &mut reading.config.settings.metrics;
     let exporters = Some(exporters);
-    let (exemplars, otlp) = (metrics.exemplars, std::mem::take(&mut metrics.otlp));
+    let (exemplars, sdk_names, otlp) = (metrics.exemplars, metrics.sdk_names, std::mem::take(&mut metrics.otlp));
     *metrics = Metrics {
         exporters,
         otlp,
@@ -40,6 +40,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
         histograms,
         exemplars,
         cardinality,
+        sdk_names,
         views,
     };
     reading.came_from("metrics.exporters", at);

@@ -80,6 +80,7 @@ fn other() -> Settings {
             histograms: HistogramAggregation::Exponential,
             exemplars: Exemplars::Off,
             cardinality: CardinalityLimits { default: Some(3), ..CardinalityLimits::default() },
+            sdk_names: true,
             views: vec![View::of("*")],
         },
         logs: Logs {
@@ -218,6 +219,7 @@ fn code_can_change_every_setting() {
         .with_histograms(metrics.histograms)
         .with_exemplars(metrics.exemplars)
         .with_cardinality_limit(3)
+        .with_sdk_metrics(true)
         .with_view(View::of("*"))
         .with_log_limits(move |limits| *limits = logs.limits)
         .with_log_batch(move |batch| *batch = logs.batch)

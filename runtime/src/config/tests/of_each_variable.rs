@@ -118,6 +118,14 @@ fn general() -> Vec<Row> {
         row("OTEL_ENABLED", "enabled", enabled, "None", ("TRUE", "Some(true)"), SWITCH),
         row("OTEL_SDK_DISABLED", "enabled", enabled, "None", ("True", "Some(false)"), STANDARD_SWITCH),
         row("TC_OTEL_DEBUG", "debug", |config| config.settings.debug.to_string(), "false", ("1", "true"), SWITCH),
+        row(
+            "TC_SDK_METRICS",
+            "metrics.sdk_names",
+            |config| config.settings.metrics.sdk_names.to_string(),
+            "false",
+            ("true", "true"),
+            SWITCH,
+        ),
         row("TC_STRICT", "strict", |config| config.settings.strict.to_string(), "false", ("true", "true"), SWITCH),
         row("TC_TRACING_EMIT", "tracing_emit", emit, "None", if_built.0, if_built.1),
         row(

@@ -116,11 +116,10 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
             // often it is repeated is up to the memory: requests for a receiver that is down are not given up because of time.
             let transport = Transport::new(&Otlp { timeout: otlp.timeout.min(timeout), ..(**otlp).clone() }, signal);
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
-            let what = format!("{} to {}", signal.name(), otlp.endpoint);
             let disk =
                 spool.take().map(|(spool, signal)| Disk::new(spool.clone(), signal, Encoding::of(otlp.protocol)));
-            let (protocol, transport) = (otlp.protocol, Box::new(transport));
-            Ok(Receiver::Otlp(OtlpReceiver { signal, what, protocol, transport, most_items, disk }))
+            let (backend, protocol, transport) = (otlp.endpoint.to_string(), otlp.protocol, Box::new(transport));
+            Ok(Receiver::Otlp(OtlpReceiver { signal, backend, protocol, transport, most_items, disk }))
         }
     };
     destinations.iter().map(&mut receiver).collect()
@@ -239,6 +238,7 @@ impl Meter {
         let scraped = Arc::new(Scraped {
             reader: metering.reader(Temporality::Cumulative).into(),
             views: views.clone(),
+            sdk_names: config.settings.metrics.sdk_names,
             #[cfg(has_otel)]
             meters: meters.clone(),
             redact: config.redact.clone(),
@@ -257,6 +257,7 @@ impl Meter {
         Readings {
             reader: self.metering.reader(config.settings.metrics.temporality.of_declared()),
             views: self.views.clone(),
+            sdk_names: config.settings.metrics.sdk_names,
             #[cfg(has_otel)]
             meters: self.meters.clone(),
             scraped: self.scraped.clone(),

@@ -65,4 +65,9 @@ impl Disk {
     pub(super) fn bytes(&self) -> u64 {
         self.spool.bytes()
     }
+
+    /// Bytes that the directory may hold.
+    pub(super) fn capacity(&self) -> u64 {
+        self.spool.capacity()
+    }
 }

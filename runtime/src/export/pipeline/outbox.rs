@@ -69,6 +69,11 @@ impl Pool {
         self.most
     }
 
+    /// What they may hold together now: their reserved part, what they have taken, and what nobody has taken yet.
+    pub(crate) fn capacity(&self) -> usize {
+        (self.limit() + SHARED.free()).min(self.most)
+    }
+
     /// Takes memory that is reserved for nobody, if there is enough of it for `bytes` more.
     fn grow(&self, bytes: usize) -> bool {
         let bytes = bytes.max(STEP);
@@ -163,6 +168,11 @@ impl Outbox {
     /// Changes how many items it may hold. If it holds more, the oldest make room for the next request.
     pub(crate) fn set_most_items(&mut self, most_items: u64) {
         self.most_items = most_items;
+    }
+
+    /// The most items that it may hold, if their number is limited.
+    pub(crate) fn most_items(&self) -> Option<u64> {
+        (self.most_items != u64::MAX).then_some(self.most_items)
     }
 
     fn fits(&self, batch: &Batch) -> bool {

@@ -209,6 +209,11 @@ impl Spool {
     pub(crate) fn bytes(&self) -> u64 {
         self.inner.bytes.load(Relaxed)
     }
+
+    /// The limit.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.inner.config.max_bytes
+    }
 }
 
 impl fmt::Debug for Spool {

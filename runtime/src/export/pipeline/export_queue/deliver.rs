@@ -92,6 +92,7 @@ impl Worker {
     /// The receiver took a part, or most of it.
     fn accepted(&mut self, items: u64, rejected: u64, message: &str, counts: &mut Counts) {
         self.failures.recovered();
+        self_metrics::succeeded(self.signal, self.backend);
         self.queue.borrow_mut().accepted();
         let rejected = rejected.min(items);
         if rejected > 0 {

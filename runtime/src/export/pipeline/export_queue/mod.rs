@@ -47,8 +47,8 @@ use crate::export::transport::Transport;
 /// A receiver over OTLP.
 pub(crate) struct OtlpReceiver {
     pub(crate) signal: Signal,
-    /// What goes where, as in `traces to http://localhost:4318`.
-    pub(crate) what: String,
+    /// Its address without secrets, as in `http://localhost:4318/v1/traces`.
+    pub(crate) backend: String,
     pub(crate) protocol: Protocol,
     pub(crate) transport: Box<Transport>,
     /// The most items that may wait.
@@ -80,7 +80,7 @@ impl ExportQueue {
     /// Starts to send what comes. Takes over what waits for `old`, if there is one, and its account. What that was just
     /// sending may arrive twice.
     pub(super) fn start(receiver: OtlpReceiver, pool: &Rc<Pool>, old: Option<&ExportQueue>) -> Self {
-        let OtlpReceiver { signal, what, protocol, mut transport, most_items, disk } = receiver;
+        let OtlpReceiver { signal, backend, protocol, mut transport, most_items, disk } = receiver;
         let form = Form { json: is_json(protocol), metrics: signal == Signal::Metrics };
         let (commands, receiver) = unbounded_channel();
         let (queue, account, yielded) = match old {
@@ -95,7 +95,7 @@ impl ExportQueue {
                 (Rc::new(RefCell::new(queue)), Arc::default(), None)
             }
         };
-        let mut worker = Worker::new(signal, what, form, queue.clone(), account.clone(), disk.clone(), receiver);
+        let mut worker = Worker::new(signal, &backend, form, queue.clone(), account.clone(), disk.clone(), receiver);
         if let Err(problem) = transport.check_files() {
             worker.failures.complain("files", &problem);
         }
@@ -171,6 +171,16 @@ impl ExportQueue {
     /// Bytes on disk, if that is where its requests wait.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
         self.disk.as_ref().map(Disk::bytes)
+    }
+
+    /// Bytes that the disk may hold.
+    pub(super) fn disk_capacity(&self) -> Option<u64> {
+        self.disk.as_ref().map(Disk::capacity)
+    }
+
+    /// The most items that may wait, if their number is limited.
+    pub(super) fn most_items(&self) -> Option<u64> {
+        self.queue.borrow().outbox.most_items()
     }
 
     /// Waits until nothing waits in memory any more. What waits on disk is not waited for.

@@ -13,7 +13,7 @@ use opentelemetry::KeyValue;
 use opentelemetry::metrics::{AsyncInstrument, Callback};
 
 use crate::base::notice;
-use crate::declare::observe::{Call, call_all};
+use crate::declare::observe::{Call, call_all, is_still_busy};
 
 /// The largest number of values that one call of a callback may observe.
 const MOST: usize = 1 << 16;
@@ -127,6 +127,7 @@ impl<M: Copy + Send + Sync + 'static> Ask for Asked<M> {
 
     fn ask(&self, patience: Duration) -> Option<Box<dyn Any + Send>> {
         if self.busy.swap(true, Acquire) {
+            is_still_busy();
             return None;
         }
         let start = Instant::now();
