@@ -47,10 +47,21 @@ impl Place {
         }
     }
 
-    /// Counts something that belongs to the call. Only a test that captures sees where that happens, so nothing is made current otherwise.
-    #[inline]
-    pub(crate) fn count(&mut self, count: fn()) {
-        if is_capturing() { self.run(count) } else { count() }
+    /// Counts something that belongs to the call. Only a test that captures sees where that happens, so otherwise nothing is made current.
+    #[inline(always)]
+    pub(crate) fn count(self, count: fn()) -> Self {
+        if is_capturing() {
+            return self.count_here(count);
+        }
+        count();
+        self
+    }
+
+    // By value, so that a place of which nothing is captured stays in registers.
+    #[cold]
+    fn count_here(mut self, count: fn()) -> Self {
+        self.run(count);
+        self
     }
 
     pub(crate) fn is_recording(&self) -> bool {

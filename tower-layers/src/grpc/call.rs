@@ -9,8 +9,8 @@ use bytes::Buf;
 use http::{HeaderMap, StatusCode};
 use tonic::Code;
 use tonic::body::Body;
-use tracecast::__layers::conventions::{self, Conventions};
-use tracecast::__layers::{Moment, Start};
+use tracecast::__layers::conventions::Conventions;
+use tracecast::__layers::{Moment, Start, is_capturing};
 use tracecast::keys::error::error_type;
 use tracecast::keys::rpc;
 use tracecast::{Outcome, Span};
@@ -87,8 +87,12 @@ impl Extras {
         has_any.then(|| Box::new(Extras { first_byte, segments, server }))
     }
 
-    fn server(&self) -> Target {
-        self.server.as_ref().map_or(Target::None, |server| servers::target(server))
+    fn server(&self, has_answered: bool) -> Target {
+        let Some(server) = &self.server else { return Target::None };
+        if has_answered {
+            servers::learn(server);
+        }
+        servers::target(server)
     }
 }
 
@@ -97,18 +101,23 @@ impl Call {
     #[inline]
     pub(crate) fn begin(
         side: Side,
-        mut place: Place,
+        place: Place,
+        conventions: Conventions,
         method: Arc<Method>,
         body: &mut Body,
         deadline: Deadline,
         extras: impl FnOnce() -> Option<Box<Extras>>,
     ) -> Option<Self> {
-        let measured = Measured::begin(side, &mut place);
+        let measured = Measured::begin(side);
         if !place.is_recording() && measured.is_none() {
             return Call::at(place, side);
         }
+        let place = match &measured {
+            Some(measured) => measured.count_active(place),
+            None => place,
+        };
         let began = place.began().unwrap_or_else(Moment::now);
-        let (conventions, request, response) = (conventions::rpc(), Counts::default(), Counts::default());
+        let (request, response) = (Counts::default(), Counts::default());
         let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request, response });
         RequestBody::wrap(body, record.clone());
         Some(Call::new(Work::new(place, Some(record)), extras()))
@@ -136,11 +145,10 @@ impl Call {
     /// The headers of the response are there, with this status of HTTP.
     pub(crate) fn answered(&mut self, http: StatusCode) {
         self.answered = true;
-        self.learn_server();
         self.refused = (http != StatusCode::OK).then_some(http);
     }
 
-    /// The server has answered, so that it is no invention.
+    /// The server has answered at once, by headers alone. It is no invention.
     pub(crate) fn learn_server(&self) {
         if let Some(server) = self.extras.as_ref().and_then(|extras| extras.server.as_ref()) {
             servers::learn(server);
@@ -219,14 +227,19 @@ impl Call {
         let ended = Moment::now();
         if let Some(measured) = &record.measured {
             let (method, seconds) = (record.method.label(), record.began.seconds_to(ended));
-            // Inside of the span, which may be an example of it.
-            let first_byte = extras.as_ref().and_then(|extras| extras.first_byte.after());
-            self.work.place.run(|| {
+            // Closures that take copies leave in registers what they would borrow.
+            let (extras, has_answered) = (extras.as_deref(), self.answered);
+            if is_capturing() {
+                self.work.place.run(move || measured.count(method, request, response));
+            } else {
                 measured.count(method, request, response);
-                if let Some(after) = first_byte {
+            }
+            // Inside of the span, which may be an example of it.
+            self.work.place.run(move || {
+                if let Some(after) = extras.and_then(|extras| extras.first_byte.after()) {
                     measured.first_byte(method, after);
                 }
-                let server = || extras.as_ref().map_or(Target::None, |extras| extras.server());
+                let server = || extras.map_or(Target::None, |extras| extras.server(has_answered));
                 measured.end(record.conventions, method, code, seconds, server);
             });
         }

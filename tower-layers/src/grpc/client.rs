@@ -98,15 +98,16 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>
     }
     let method = METHODS.of(Side::Client).find(0, request.uri().path());
     let ends = || Ends { server: server_of(request, settings), peer: None };
-    let span = start::start(Side::Client, &method, conventions::rpc(), Origin::default(), |span| ends().tell(span));
+    let conventions = conventions::rpc();
+    let span = start::start(Side::Client, &method, conventions, Origin::default(), |span| ends().tell(span));
     let roll_over = settings.protocol.roll_over.filter(|_| span.is_recording());
     let segments = roll_over.map(|every| Segments::new(every, Context::current(), &ends()));
     let context = if span.is_none() { Context::current() } else { span.context() };
     send(&context, request, settings);
     let deadline = Deadline { given: deadline::given(request.headers()), own: settings.protocol.timeout };
-    let server = if conventions::rpc().stable() { measured_server(request, settings) } else { None };
+    let server = if conventions.stable() { measured_server(request, settings) } else { None };
     let extras = || Extras::of(FirstByte::new(settings.times_first_byte), segments, server);
-    Call::begin(Side::Client, Place::called(span), method, request.body_mut(), deadline, extras)
+    Call::begin(Side::Client, Place::called(span), conventions, method, request.body_mut(), deadline, extras)
 }
 
 /// Who is called, for the metric that says so.

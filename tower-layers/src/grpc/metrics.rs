@@ -81,9 +81,9 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Begins to measure what happens in this place, if any metric of this side is on.
+    /// Begins to measure, if any metric of this side is on.
     #[inline]
-    pub(crate) fn begin(side: Side, place: &mut Place) -> Option<Self> {
+    pub(crate) fn begin(side: Side) -> Option<Self> {
         if !is_measuring() {
             return None;
         }
@@ -91,10 +91,13 @@ impl Measured {
         if !active && !is_any_on(side) {
             return None;
         }
-        if active {
-            place.count(|| SERVER_ACTIVE.add(1, ()));
-        }
         Some(Measured { side, active })
+    }
+
+    /// Counts a call that is being served in this place.
+    #[inline(always)]
+    pub(crate) fn count_active(&self, place: Place) -> Place {
+        if self.active { place.count(|| SERVER_ACTIVE.add(1, ())) } else { place }
     }
 
     /// Counts what has passed, of which nothing was counted before.

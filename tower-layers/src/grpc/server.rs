@@ -165,10 +165,11 @@ fn begin(
     let deadline = Deadline { given, own: grpc.timeout };
     let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_deref(), sampler: policy.sampler(path) };
     let ends = || Ends { server: start::server_of(request.uri()), peer: trust::address(request.extensions()) };
-    let span = start::start(Side::Server, &method, conventions::rpc(), origin, |span| ends().tell(span));
+    let conventions = conventions::rpc();
+    let span = start::start(Side::Server, &method, conventions, origin, |span| ends().tell(span));
     let roll_over = grpc.roll_over.filter(|_| span.is_recording());
     let segments = roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends()));
     let place = Place::served(span, caller.parent);
     let extras = || Extras::of(FirstByte::new(*times_first_byte), segments, None);
-    Call::begin(Side::Server, place, method, request.body_mut(), deadline, extras)
+    Call::begin(Side::Server, place, conventions, method, request.body_mut(), deadline, extras)
 }

@@ -66,11 +66,15 @@ pub struct Exchange {
 
 impl Exchange {
     /// One on which there is something to do, at least to be in its place.
-    pub(crate) fn begin(mut place: Place, subject: Subject) -> Option<Self> {
-        let measured = Measured::begin(subject.side, &mut place);
+    pub(crate) fn begin(place: Place, subject: Subject) -> Option<Self> {
+        let measured = Measured::begin(subject.side);
         if !place.is_recording() && measured.is_none() {
             return Exchange::at(place, subject.side);
         }
+        let place = match &measured {
+            Some(measured) => measured.count_active(place),
+            None => place,
+        };
         let began = place.began().unwrap_or_else(Moment::now);
         let record = Record { subject, began, measured, status: None, declared: None, passed: 0 };
         Some(Exchange { work: Work::new(place, Some(Box::new(record))) })

@@ -50,8 +50,8 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Begins to measure what happens in this place, if any metric of this side is on.
-    pub(crate) fn begin(side: Side, place: &mut Place) -> Option<Self> {
+    /// Begins to measure, if any metric of this side is on.
+    pub(crate) fn begin(side: Side) -> Option<Self> {
         if !is_measuring() {
             return None;
         }
@@ -59,10 +59,13 @@ impl Measured {
         if !active && !is_any_on(side) {
             return None;
         }
-        if active {
-            place.count(|| SERVER_ACTIVE.add(1, ()));
-        }
         Some(Measured { side, conventions: conventions::http(), active })
+    }
+
+    /// Counts an exchange that is being served in this place.
+    #[inline(always)]
+    pub(crate) fn count_active(&self, place: Place) -> Place {
+        if self.active { place.count(|| SERVER_ACTIVE.add(1, ())) } else { place }
     }
 
     /// Records what took how long: the whole exchange, and if that is wanted the first byte of the response.
