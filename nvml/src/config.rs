@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event::{GpuEvent, Handler};
-use crate::host::groups::HostGroup;
+use crate::host_group::HostGroup;
 use crate::names::Names;
 
 /// What a monitor does.

@@ -14,8 +14,8 @@
 //! never a 0 and never the last value for ever.
 //!
 //! What has a name in OpenTelemetry's semantic conventions can be shown under that instead, as `hw.gpu.utilization`, with
-//! its unit and attributes: [`Config::with_names`]. Only one of the two is emitted. Links between GPUs, the activity of
-//! their parts, traffic over PCIe and some details are measured if [`Config`] says so.
+//! its unit and attributes: [`Config::with_names`]. Only one of the two is emitted. The activity of parts of a GPU, some details
+//! and groups of metrics of the host are measured if [`Config`] says so.
 //!
 //! [`Monitor::gpus`] has the newest sample of each GPU for the program itself, and [`Config::with_event_handler`] calls it
 //! when one reports an error, is lost, hangs or recovers.
@@ -39,6 +39,7 @@ mod event;
 mod gpu;
 mod held;
 mod host;
+mod host_group;
 mod monitor;
 mod names;
 mod stop;
@@ -51,6 +52,6 @@ pub use crate::gpu::view::{Gpu, GpuState};
 #[cfg(feature = "__internals")]
 #[doc(hidden)]
 pub use crate::host::bench as __bench;
-pub use crate::host::groups::HostGroup;
+pub use crate::host_group::HostGroup;
 pub use crate::monitor::{Monitor, start};
 pub use crate::names::Names;

@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::gpu::fault::Fault;
 use crate::gpu::metrics::ERRORS;
 use crate::gpu::raw::{self, Field};
-use crate::gpu::sample::{LIMITS, MOST_INSTANCES, Sample};
+use crate::gpu::sample::{LIMITS, MOST_INSTANCES};
 
 /// After so many samples it is asked again what the GPU could not do: MIG may have been switched meanwhile.
 const ASK_AGAIN: u32 = 60;
@@ -89,15 +89,18 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// All answers; an error if the GPU is lost, or says nothing but that something is wrong.
-    pub(crate) fn sample(&mut self) -> Result<Sample, Fault> {
+    /// A sample begins.
+    pub(super) fn begin(&mut self) {
         (self.answered, self.fault) = (false, None);
         self.samples = self.samples.wrapping_add(1);
         if self.samples.is_multiple_of(ASK_AGAIN) {
             (self.absent, self.other_way, self.limits) = (0, 0, None);
         }
-        let sample = self.everything()?;
-        self.fault.filter(|_| !self.answered).map_or(Ok(sample), Err)
+    }
+
+    /// What went wrong in this sample, if nothing was answered.
+    pub(super) fn failure(&self) -> Option<Fault> {
+        self.fault.filter(|_| !self.answered)
     }
 
     /// Whether it does not answer this at all.

@@ -88,7 +88,14 @@ const ACTIVITY: [GpmMetricId; PARTS] = [
 ];
 
 impl<'a> Asker<'a> {
-    pub(super) fn everything(&mut self) -> Result<Sample, Fault> {
+    /// All answers; an error if the GPU is lost, or says nothing but that something is wrong.
+    pub(crate) fn sample(&mut self) -> Result<Sample, Fault> {
+        self.begin();
+        let sample = self.everything()?;
+        self.failure().map_or(Ok(sample), Err)
+    }
+
+    fn everything(&mut self) -> Result<Sample, Fault> {
         let mut sample = Sample {
             utilization: self.ask(Ask::Utilization, |gpu| gpu.utilization_rates())?.map(|of| (of.gpu, of.memory)),
             encoder: self.ask(Ask::Encoder, |gpu| gpu.encoder_utilization())?.map(|of| of.utilization),

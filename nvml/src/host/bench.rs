@@ -4,7 +4,8 @@
 use std::path::Path;
 
 use super::Host;
-use super::groups::{Groups, HostGroup};
+use super::groups::Groups;
+use crate::host_group::HostGroup;
 use crate::names::Names;
 
 /// A part of a sample, by name.

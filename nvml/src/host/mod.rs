@@ -5,7 +5,7 @@
 #[cfg(feature = "__internals")]
 pub mod bench;
 mod cgroup;
-pub(crate) mod groups;
+mod groups;
 mod machine;
 mod metrics;
 mod mounts;
