@@ -160,6 +160,18 @@ impl CatalogueData {
         CatalogueData { spans: spans(catalogue), keys, metrics }
     }
 
+    /// The same listing with only those metrics whose names `keep` accepts: for a dashboard of a part of them.
+    ///
+    /// ```
+    /// let data = tracecast::catalogue().data().with_metrics(|name| name.starts_with("tc_export_"));
+    /// assert!(!data.to_grafana("Exports").contains("tc_spool_bytes"));
+    /// ```
+    #[must_use]
+    pub fn with_metrics(mut self, keep: impl Fn(&str) -> bool) -> Self {
+        self.metrics.retain(|metric| keep(&metric.name));
+        self
+    }
+
     /// The largest number of series of all metrics together.
     fn series(&self) -> u64 {
         self.metrics.iter().fold(0, |sum, metric| sum.saturating_add(metric.series))
