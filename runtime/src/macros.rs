@@ -50,6 +50,7 @@
 /// | `db(system = .., collection = .., operation = ..)` | a database call: named `<collection>.<operation>`, kind client, `db.*` attributes; also `namespace`, `query` |
 /// | `needs_parent` | makes no root: background polling stays untraced |
 /// | `heartbeat = "30s"` | while the span is open, a linked marker `…/open` says so every 30 s |
+/// | `busy` | of a future or stream, records how long it was polled (`tc.busy.seconds`), how often (`tc.polls`) and the longest poll (`tc.poll.longest.seconds`) |
 /// | `crate = path` | where to find this crate, if it is re-exported |
 ///
 /// # Outcome
@@ -256,7 +257,7 @@ macro_rules! tc_keys {
 /// ```
 ///
 /// Options are those of [`tc_span`](macro@crate::tc_span) that do not need a function: `kind`, `attrs`, `share`,
-/// `parent`, `links`, `needs_parent`, `heartbeat`. For an async block, give the scope to
+/// `parent`, `links`, `needs_parent`, `heartbeat`, `busy`. For an async block, give the scope to
 /// [`in_span`](crate::FutureInSpan::in_span): a guard that is held across an `await` does not follow the task.
 #[macro_export]
 macro_rules! tc_scope {

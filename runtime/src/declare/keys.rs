@@ -25,6 +25,14 @@ crate::tc_keys! {
     pub label location: Location = "tc.location";
     /// How long a span with a heartbeat has been open.
     pub measure open_seconds: f64 = "tc.open.seconds";
+    /// How long an async span was inside of its polls, what it called in them included.
+    pub measure busy_seconds: f64 = "tc.busy.seconds";
+    /// How often it was polled.
+    pub measure polls: u64 = "tc.polls";
+    /// How long its longest poll took.
+    pub measure longest_poll_seconds: f64 = "tc.poll.longest.seconds";
+    /// How long a poll had kept its thread, on the event of a stall.
+    pub measure stall_seconds: f64 = "tc.stall.seconds";
     /// How a span ended that neither failed nor came to its end: `cancelled`, or `unfinished` if it was open at shutdown.
     pub id outcome: str = "tc.outcome";
     /// The clock jumped when the span started or ended (a suspended or migrated machine), so its times may be wrong.
