@@ -14,6 +14,7 @@ mod otel_span_exporter;
 mod otel_through_init;
 mod reaches_a_receiver;
 mod scraped;
+mod stalls;
 mod starts_and_ends;
 mod through_a_handle;
 mod under_each_runtime;
