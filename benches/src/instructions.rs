@@ -57,6 +57,21 @@ const SCENARIOS: &[Scenario] = &[
         let _recording = start(Sampler::AlwaysOn);
         measured(|| work::drive(work::span_yields(calls)));
     }),
+    ("recorded polls, watched", |calls| {
+        let recording = start(Sampler::AlwaysOn);
+        recording.set_watching(true);
+        measured(|| work::drive(work::span_yields(calls)));
+    }),
+    ("recorded polls, with busy times", |calls| {
+        let recording = start(Sampler::AlwaysOn);
+        recording.set_busy_times("*=on".parse().expect("a filter"));
+        measured(|| work::drive(work::span_yields(calls)));
+    }),
+    ("recorded, watched", |calls| {
+        let recording = start(Sampler::AlwaysOn);
+        recording.set_watching(true);
+        work::root(|| repeat(calls, work::span));
+    }),
     ("plain labelled", |calls| repeat(calls, |x| work::call(work::plain_two, x))),
     ("counter off", |calls| repeat(calls, |x| work::call(work::counter_two, x))),
     ("histogram off", |calls| repeat(calls, |x| work::call(work::histogram_two, x))),
@@ -220,6 +235,8 @@ const ROWS: &[(&str, &str, Option<f64>)] = &[
     #[cfg(feature = "otel")]
     ("recorded polls, interop on", "plain polls", None),
     ("recorded polls", "plain polls", Some(40.0)),
+    ("recorded polls, watched", "plain polls", None),
+    ("recorded polls, with busy times", "plain polls", None),
     ("counter off", "plain labelled", Some(3.0)),
     ("histogram off", "plain labelled", Some(3.0)),
     ("gauge off", "plain labelled", Some(3.0)),
@@ -232,6 +249,7 @@ const ROWS: &[(&str, &str, Option<f64>)] = &[
     ("tc_span and tc_metric", "plain labelled", None),
     ("limit", "plain", None),
     ("recorded, 0 attributes", "plain", None),
+    ("recorded, watched", "plain", None),
     ("recorded, 4 attributes", "plain", None),
     ("recorded, result", "plain result", None),
     ("recorded, result attribute", "plain result", None),

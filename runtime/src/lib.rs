@@ -177,6 +177,9 @@ pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value,
 pub use crate::export::init::{
     Guard, Handle, InitError, NotRunning, ReloadError, Reloaded, Report, SetEnabledError, init, try_init,
 };
+#[cfg(has_otlp)]
+#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
+pub use crate::export::runtimes::{ObservedRuntime, observe_runtime};
 pub use crate::macros::*;
 pub use crate::meter::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
 pub use crate::meter::metering::{MetricsError, UnknownMetric};

@@ -50,6 +50,7 @@
 /// | `db(system = .., collection = .., operation = ..)` | a database call: named `<collection>.<operation>`, kind client, `db.*` attributes; also `namespace`, `query` |
 /// | `needs_parent` | records the span only if it has a parent, so that background polling creates no traces |
 /// | `heartbeat = "30s"` | exports a linked marker span `…/open` every 30 s while the span is open |
+/// | `busy` | of a future or stream, records how long it was polled (`tc.busy.seconds`), how often (`tc.polls`) and the longest poll (`tc.poll.longest.seconds`) |
 /// | `crate = path` | the path of this crate, if it is re-exported |
 ///
 /// # Outcome
@@ -258,7 +259,7 @@ macro_rules! tc_keys {
 /// ```
 ///
 /// It accepts the options of [`tc_span`](macro@crate::tc_span) that do not need a function: `kind`, `attrs`, `share`,
-/// `parent`, `links`, `needs_parent`, `heartbeat`. For an async block, pass the scope to
+/// `parent`, `links`, `needs_parent`, `heartbeat`, `busy`. For an async block, pass the scope to
 /// [`in_span`](crate::FutureInSpan::in_span): a guard that is held across an `await` does not follow the task.
 #[macro_export]
 macro_rules! tc_scope {

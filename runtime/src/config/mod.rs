@@ -131,6 +131,11 @@ pub(crate) struct Settings {
     pub semconv: Vec<Masked<String>>,
     /// Which components make spans.
     pub filter: Masked<Filter>,
+    /// Which spans record how long they were polled, beside those that ask for it.
+    pub busy_times: Masked<Filter>,
+    /// Whether a watchdog looks for polls that keep their thread, and how long these last at least.
+    pub stalls: bool,
+    pub stall_threshold: std::time::Duration,
     /// Bytes that all buffers may take together.
     pub memory_limit: usize,
     /// Where spans and log records wait on disk that cannot be sent; nowhere by default.
@@ -174,6 +179,9 @@ impl Default for Settings {
             diagnostics_level: Level::default(),
             semconv: Vec::new(),
             filter: Masked::default(),
+            busy_times: Masked::default(),
+            stalls: false,
+            stall_threshold: std::time::Duration::from_millis(100),
             memory_limit: 64 << 20,
             spool: None,
             otlp: OtlpSettings::default(),

@@ -248,7 +248,7 @@ const NOWHERE: Setting = Setting {
 };
 
 /// What concerns all signals. Two attributes of the resource are settings of their own.
-const GENERAL: [Setting; 20] = [
+const GENERAL: [Setting; 23] = [
     setting!("enabled", AsExporters, (enabled),
         variables: ["OTEL_ENABLED" => (values::switch), "OTEL_SDK_DISABLED" => (via env::sdk_disabled)],
         section: (|section| section.enabled),
@@ -325,6 +325,14 @@ const GENERAL: [Setting; 20] = [
     setting!("filter", Now, (filter),
         variables: ["TC_SPAN_FILTER" => (values::filter)], section: (|section| section.filter.clone()),
         file: ["distribution.tracecast.filter" => (via file::filter)]),
+    setting!("busy_times", Now, (busy_times),
+        variables: ["TC_BUSY_TIMES" => (values::filter)],
+        file: ["distribution.tracecast.busy_times" => (via file::busy_times)]),
+    setting!("stalls", Now, (stalls),
+        variables: ["TC_STALLS" => (values::switch)], file: ["distribution.tracecast.stalls" => (values::truth)]),
+    setting!("stall_threshold", Now, (stall_threshold),
+        variables: ["TC_STALL_THRESHOLD_MS" => (values::interval)],
+        file: ["distribution.tracecast.stall_threshold_ms" => (values::interval)]),
     setting!("log_filter", Now, (log_filter),
         variables: ["LOG_LEVEL" => (via env::log_filter), "RUST_LOG" => (via env::log_filter)],
         section: (|section| section.log_level.clone()),

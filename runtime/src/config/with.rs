@@ -549,6 +549,45 @@ impl Config {
         self.set("filter", move |config| config.settings.filter = filter.clone().into())
     }
 
+    /// Chooses the async spans that record how long they were polled, how often, and their longest poll. Where no rule names a
+    /// span, its function decides: `#[tc_span("..", busy)]`.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Origin};
+    /// let config = Config::new().with_busy_times("*=on,Store/Heartbeat=off".parse()?);
+    /// assert_eq!(config.origin("busy_times"), &Origin::Code);
+    /// # Ok::<(), tracecast::FilterError>(())
+    /// ```
+    #[must_use]
+    pub fn with_busy_times(self, filter: Filter) -> Self {
+        self.set("busy_times", move |config| config.settings.busy_times = filter.clone().into())
+    }
+
+    /// Switches the watchdog on, which reports polls that keep their thread, or off.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_stalls(true).get("stalls").as_deref(), Some("true"));
+    /// ```
+    #[must_use]
+    pub fn with_stalls(self, on: bool) -> Self {
+        self.set("stalls", move |config| config.settings.stalls = on)
+    }
+
+    /// Sets how long a poll has to last to be reported as a stall; at least a millisecond.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_stalls(true).with_stall_threshold(Duration::from_millis(50));
+    /// assert_eq!(config.get("stall_threshold").as_deref(), Some("50ms"));
+    /// ```
+    #[must_use]
+    pub fn with_stall_threshold(self, threshold: Duration) -> Self {
+        let threshold = threshold.max(Duration::from_millis(1));
+        self.set("stall_threshold", move |config| config.settings.stall_threshold = threshold)
+    }
+
     /// Chooses which log events are written.
     ///
     /// ```

@@ -47,6 +47,11 @@ pub(crate) const METER: u8 = 16;
 /// Records measurements of the function in the sink of the current context, if it has one.
 pub(crate) const METER_CAPTURE: u8 = 32;
 
+/// Its spans record how long they were polled.
+pub(crate) const TIMED: u8 = 64;
+/// Stalls are looked for in polls of its spans.
+pub(crate) const WATCHED: u8 = 128;
+
 /// A place in the source that records spans.
 #[derive(Debug)]
 #[repr(C)]
@@ -58,8 +63,8 @@ pub struct Callsite {
     name_bytes: u16,
     state: AtomicU8,
     kind: Kind,
-    /// The seconds between two heartbeats, shifted left by two bits, above `NEEDS_PARENT` and `NAMES_PARENT`.
-    heartbeat_and_parent: u32,
+    /// The seconds between two heartbeats, shifted left by three bits, above `NEEDS_PARENT`, `NAMES_PARENT` and `BUSY`.
+    heartbeat_and_options: u32,
     line: u32,
     file: &'static str,
     /// The span's name, the crate's name and the crate's version, each on its own line. It is one text because references to
@@ -73,6 +78,9 @@ pub struct Callsite {
 const NEEDS_PARENT: u32 = 1;
 /// The function names the parent of its spans.
 const NAMES_PARENT: u32 = 2;
+
+/// The function asks for busy times.
+const BUSY: u32 = 4;
 
 /// Identifies the callsites of this copy of the crate, and states their size.
 pub(crate) const SPANS_OWNER: u64 = owner_of(size_of::<Callsite>());
@@ -93,7 +101,7 @@ impl Callsite {
             name_bytes,
             state: AtomicU8::new(if LINKED { 0 } else { NEW }),
             kind: Kind::Internal,
-            heartbeat_and_parent: 0,
+            heartbeat_and_options: 0,
             line: place.line(),
             file: place.file(),
             text,
@@ -133,7 +141,7 @@ impl Callsite {
     /// Records a span only if it has a parent.
     #[doc(hidden)]
     pub const fn needs_parent(mut self) -> Self {
-        self.heartbeat_and_parent |= NEEDS_PARENT;
+        self.heartbeat_and_options |= NEEDS_PARENT;
         self
     }
 
@@ -141,15 +149,22 @@ impl Callsite {
     /// context that it arrived with. The state of such a callsite is never 0.
     #[doc(hidden)]
     pub const fn names_parent(mut self) -> Self {
-        self.heartbeat_and_parent |= NAMES_PARENT;
+        self.heartbeat_and_options |= NAMES_PARENT;
         self.state = AtomicU8::new(if LINKED { FILTERED } else { NEW });
+        self
+    }
+
+    /// Records on each span how long it was polled.
+    #[doc(hidden)]
+    pub const fn busy(mut self) -> Self {
+        self.heartbeat_and_options |= BUSY;
         self
     }
 
     /// Exports a marker of each open span every `seconds`.
     #[doc(hidden)]
     pub const fn heartbeat(mut self, seconds: u32) -> Self {
-        self.heartbeat_and_parent |= seconds << 2;
+        self.heartbeat_and_options |= seconds << 3;
         self
     }
 
@@ -171,7 +186,7 @@ impl Callsite {
 
     /// Sets the state. While a callsite whose function names a parent records no spans, it is `FILTERED`.
     pub(crate) fn set_state(&self, state: u8) {
-        let carries = self.heartbeat_and_parent & NAMES_PARENT != 0 && state & (RECORD | CAPTURE) == 0;
+        let carries = self.heartbeat_and_options & NAMES_PARENT != 0 && state & (RECORD | CAPTURE) == 0;
         self.state.store(if carries { state | FILTERED } else { state }, Relaxed);
     }
 
@@ -232,12 +247,16 @@ impl Callsite {
 
     #[inline]
     pub(crate) fn requires_parent(&self) -> bool {
-        self.heartbeat_and_parent & NEEDS_PARENT != 0
+        self.heartbeat_and_options & NEEDS_PARENT != 0
+    }
+
+    pub(crate) fn asks_for_busy_times(&self) -> bool {
+        self.heartbeat_and_options & BUSY != 0
     }
 
     #[inline]
     pub(crate) fn heartbeat_seconds(&self) -> u32 {
-        self.heartbeat_and_parent >> 2
+        self.heartbeat_and_options >> 3
     }
 }
 

@@ -37,6 +37,11 @@ impl Filter {
     /// # Ok::<(), tracecast::FilterError>(())
     /// ```
     pub fn allows(&self, name: &str) -> bool {
+        self.rule_of(name).unwrap_or(true)
+    }
+
+    /// What the rule for spans with this name says, if there is one.
+    pub(crate) fn rule_of(&self, name: &str) -> Option<bool> {
         let component = name.split('/').next().unwrap_or(name);
         let precision = |rule: &&Rule| match rule.pattern.as_str() {
             "*" => Some(0),
@@ -45,7 +50,7 @@ impl Filter {
             _ => None,
         };
         // `max_by_key` returns the last of several equal rules.
-        self.rules.iter().filter(|rule| precision(rule).is_some()).max_by_key(precision).is_none_or(|rule| rule.on)
+        self.rules.iter().filter(|rule| precision(rule).is_some()).max_by_key(precision).map(|rule| rule.on)
     }
 }
 

@@ -29,6 +29,14 @@ crate::tc_keys! {
     pub label location: Location = "tc.location";
     /// How long a span with a heartbeat has been open.
     pub measure open_seconds: f64 = "tc.open.seconds";
+    /// The total duration of an async span's polls, including calls inside them.
+    pub measure busy_seconds: f64 = "tc.busy.seconds";
+    /// The number of an async span's polls.
+    pub measure polls: u64 = "tc.polls";
+    /// The duration of an async span's longest poll.
+    pub measure longest_poll_seconds: f64 = "tc.poll.longest.seconds";
+    /// The duration for which a poll had occupied its thread, on the event of a stall.
+    pub measure stall_seconds: f64 = "tc.stall.seconds";
     /// How a span ended that neither succeeded nor failed: `cancelled`, or `unfinished` if it was open at shutdown.
     pub id outcome: str = "tc.outcome";
     /// The clock jumped at the span's start or end (the machine was suspended or migrated), so its times may be wrong.

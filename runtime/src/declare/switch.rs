@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::declare::callsite::{CAPTURE, Callsite, FILTERED, METER, METER_CAPTURE, NEW, RECORD};
+use crate::declare::callsite::{CAPTURE, Callsite, FILTERED, METER, METER_CAPTURE, NEW, RECORD, TIMED, WATCHED};
 use crate::declare::cells::{self, Metric};
 use crate::declare::filter::Filter;
 use crate::declare::registry;
@@ -13,6 +13,10 @@ pub(crate) struct State {
     recording: bool,
     captures: usize,
     filter: Option<Filter>,
+    /// Which spans record how long they were polled, beside those that ask for it.
+    busy: Option<Filter>,
+    /// Stalls are looked for.
+    watching: bool,
     metering: bool,
     /// Names of metrics, or prefixes that end in `*`, and whether these metrics are on. The last match decides.
     metrics: Vec<(String, bool)>,
@@ -24,6 +28,8 @@ static STATE: Mutex<State> = Mutex::new(State {
     recording: false,
     captures: 0,
     filter: None,
+    busy: None,
+    watching: false,
     metering: false,
     metrics: Vec::new(),
     conflicting: Vec::new(),
@@ -40,7 +46,17 @@ impl State {
         }
         let on = u8::from(self.recording) * RECORD + u8::from(self.captures > 0) * CAPTURE;
         let filtered = || self.filter.as_ref().is_some_and(|filter| !filter.allows(callsite.name()));
-        if on != 0 && filtered() { FILTERED } else { on }
+        match on {
+            0 => 0,
+            _ if filtered() => FILTERED,
+            on => on | u8::from(self.is_timed(callsite)) * TIMED | u8::from(self.watching) * WATCHED,
+        }
+    }
+
+    /// Whether its spans record how long they were polled: as the configuration says, else as the function does.
+    fn is_timed(&self, callsite: &Callsite) -> bool {
+        let configured = self.busy.as_ref().and_then(|filter| filter.rule_of(callsite.name()));
+        configured.unwrap_or_else(|| callsite.asks_for_busy_times())
     }
 
     /// The state of the metrics of a callsite. The filter of spans does not affect it.
@@ -112,13 +128,23 @@ pub(crate) fn pause_recording(paused: bool) {
 pub(crate) fn stop_recording() {
     change(|state| {
         state.recording = false;
-        state.filter = None;
+        (state.filter, state.busy, state.watching) = (None, None, false);
     });
     CLAIMED.store(false, Release);
 }
 
 pub(crate) fn set_filter(filter: Filter) {
     change(|state| state.filter = Some(filter));
+}
+
+/// Chooses the spans that record how long they were polled; open ones go on as they began.
+pub(crate) fn set_busy(filter: Filter) {
+    change(|state| state.busy = Some(filter));
+}
+
+/// Has stalls looked for in the spans that begin from now on, or no longer.
+pub(crate) fn set_watching(watching: bool) {
+    change(|state| state.watching = watching && CLAIMED.load(Relaxed));
 }
 
 pub(crate) fn begin_capture() {
@@ -237,7 +263,7 @@ pub(crate) fn off_after_fork() {
     let mut state = lock();
     state.recording = false;
     state.captures = 0;
-    state.filter = None;
+    (state.filter, state.busy, state.watching) = (None, None, false);
     state.metering = false;
     CLAIMED.store(false, Relaxed);
     CLAIMED_METERING.store(false, Relaxed);

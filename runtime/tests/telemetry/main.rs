@@ -16,6 +16,7 @@ mod otel_through_init;
 mod passes_contexts_on;
 mod reaches_a_receiver;
 mod scraped;
+mod stalls;
 mod starts_and_ends;
 mod through_a_handle;
 mod under_each_runtime;

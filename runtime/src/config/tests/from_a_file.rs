@@ -279,7 +279,7 @@ fn unknown_keys_in_closed_types_are_errors_with_their_path() {
     check_error(
         "distribution: {tracecast: {rol: x}}",
         "line 2: distribution.tracecast.rol: is not a known key; expected tracing_emit, debug, console_format, log_format, \
-         strict, memory_limit, spool, role, filter, log_filter, header_files or sdk_metrics",
+         strict, memory_limit, spool, role, filter, busy_times, stalls, stall_threshold_ms, log_filter, header_files or sdk_metrics",
     );
     check_error(
         "meter_provider: {readers: [{push: }]}",

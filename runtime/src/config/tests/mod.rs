@@ -54,6 +54,9 @@ fn other() -> Settings {
         diagnostics_level: Level::Trace,
         semconv: vec!["http".to_owned().into()],
         filter: "Store=off".parse::<Filter>().unwrap().into(),
+        busy_times: "Store=on".parse::<Filter>().unwrap().into(),
+        stalls: true,
+        stall_threshold: Duration::from_millis(7),
         memory_limit: 1 << 20,
         spool: Some(Spool::new("other")),
         otlp: otlp(),
@@ -205,6 +208,9 @@ fn code_can_change_every_setting() {
         .with_diagnostics_level(Level::Trace)
         .with_semconv(["http"])
         .with_filter("Store=off".parse().unwrap())
+        .with_busy_times("Store=on".parse().unwrap())
+        .with_stalls(true)
+        .with_stall_threshold(Duration::from_millis(7))
         .with_memory_limit(1 << 20)
         .with_spool(spool)
         .with_proxy(Some("http://other:1".parse().unwrap()))
@@ -285,7 +291,8 @@ fn value_of(name: &str) -> (&'static str, &[(&'static str, &'static str)]) {
         "OTEL_METRICS_EXEMPLAR_FILTER" => ("always_off", &[]),
         "TC_TRACING_EMIT" => ("false", &[]),
         "TC_CONSOLE_FORMAT" | "TC_LOG_FORMAT" => ("json", &[]),
-        "TC_SPAN_FILTER" => ("Store=off", &[]),
+        "TC_SPAN_FILTER" | "TC_BUSY_TIMES" => ("Store=off", &[]),
+        "TC_STALL_THRESHOLD_MS" => ("9", &[]),
         "TC_MEMORY_LIMIT" => ("2MiB", &[]),
         "TC_SPOOL_DIR" => ("/spool", &[]),
         "TC_SPOOL_MAX_BYTES" => ("2MiB", &[("TC_SPOOL_DIR", "/spool")]),

@@ -157,6 +157,27 @@ fn general() -> Vec<Row> {
             ),
         ),
         row(
+            "TC_BUSY_TIMES",
+            "busy_times",
+            |config| format!("{:?}", config.settings.busy_times.rule_of("Store/Load")),
+            "None",
+            ("Store=on", "Some(true)"),
+            (
+                "Store",
+                "`Store` is not a filter; expected `Component=on`, `Component/Operation=off` or `*=off`, separated by \
+                 commas",
+            ),
+        ),
+        row("TC_STALLS", "stalls", |config| config.settings.stalls.to_string(), "false", ("true", "true"), SWITCH),
+        row(
+            "TC_STALL_THRESHOLD_MS",
+            "stall_threshold",
+            |config| format!("{:?}", config.settings.stall_threshold),
+            "100ms",
+            ("250", "250ms"),
+            ("0", "`0` is not an interval; expected a whole number of milliseconds, at least 1"),
+        ),
+        row(
             "TC_MEMORY_LIMIT",
             "memory_limit",
             |config| config.settings.memory_limit.to_string(),
