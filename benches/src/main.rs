@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release` prints all tables, says which targets are met, and writes them to `results`. `-- --quick` does it in
 //! a few seconds, with figures too rough to quote, and writes nothing. `-- --counts` prints the instruction counts of ours, which
-//! `.ci/instructions` compares. `-- --clock` takes two minutes, `-- --weight` builds first
-//! programs for ten; both are not part of them.
+//! `.ci/instructions` compares. `-- --clock` takes two minutes, `-- --weight` builds first programs for ten; both are not part of
+//! them.
 //! `-- --soak 600` measures nothing: it runs for 600 s against a backend that goes up and down, and fails if the account is
 //! not exact. `-- --lines` times log lines. Both are in a build of their own, with logs.
 

@@ -52,7 +52,7 @@ fn preamble(library: &str) -> String {
     match library {
         // It depends on the same crates as ours.
         PLAIN => "use tracecast as _;\n".to_owned(),
-        BY_HAND => "use tracecast as _;\n".to_owned() + include_str!("stub.rs"),
+        BY_HAND => format!("use tracecast as _;\nmod by_hand {{\n{}}}\n", include_str!("stub.rs")),
         _ => String::new(),
     }
 }

@@ -32,7 +32,7 @@ pub fn spans() -> Box<dyn Any> {
 #[derive(Clone, Copy)]
 struct Ids {
     #[cfg_attr(not(test), expect(dead_code, reason = "an export would read it"))]
-    trace: u128,
+    trace: [u64; 2],
     span: u64,
     is_sampled: bool,
 }
@@ -126,11 +126,17 @@ impl Passed {
     }
 }
 
-/// A call that is served.
+/// A call that is served: whose it is, and what is observed of it.
+#[derive(Clone)]
 pub struct Call {
     ids: Ids,
+    pub observed: Option<Arc<Observed>>,
+}
+
+/// What spans and metrics need of a call.
+pub struct Observed {
+    ids: Ids,
     parent: u64,
-    pub is_observed: bool,
     is_recorded: bool,
     is_measured: bool,
     method: usize,
@@ -161,13 +167,13 @@ struct Record {
 impl Call {
     /// A call of a method; there is nothing to do for it if all is off and no caller is known.
     #[inline]
-    pub fn begin<B>(request: &Request<B>, method: &str, texts: &[header::HeaderName]) -> Option<Arc<Self>> {
+    pub fn begin<B>(request: &Request<B>, method: &str, texts: &[header::HeaderName]) -> Option<Self> {
         let mode = MODE.load(Relaxed);
         let caller = named(request.headers(), "traceparent");
         if mode == 0 && caller.is_none() {
             return None;
         }
-        Some(Self::begin_with(request, mode, caller, method, texts))
+        Self::begin_with(request, mode, caller, method, texts)
     }
 
     #[inline(never)]
@@ -177,35 +183,26 @@ impl Call {
         caller: Option<&HeaderValue>,
         method: &str,
         texts: &[header::HeaderName],
-    ) -> Arc<Self> {
+    ) -> Option<Self> {
         let caller = caller.and_then(|caller| parse(caller.as_bytes()));
         let (ids, parent) = match caller {
-            Some(caller) if mode & SPANS == 0 => (caller, 0),
+            Some(caller) if mode & SPANS == 0 || !caller.is_sampled => (caller, 0),
             Some(caller) => (Ids { span: random() | 1, ..caller }, caller.span),
-            None => {
-                let trace = u128::from(random()) << 64 | u128::from(random() | 1);
-                (Ids { trace, span: random() | 1, is_sampled: true }, 0)
-            }
+            None if mode == 0 => return None,
+            None => (Ids { trace: [random(), random() | 1], span: random() | 1, is_sampled: true }, 0),
         };
         let (is_recorded, is_measured) = (mode & SPANS != 0 && ids.is_sampled, mode & METRICS != 0);
+        if !is_recorded && !is_measured {
+            return Some(Call { ids, observed: None });
+        }
         let method = METHODS.iter().position(|known| *known == method).unwrap_or(0);
         if is_measured {
             MEASURED[method][0].active.fetch_add(1, Relaxed);
         }
-        let (texts, client) = if is_recorded {
-            let extensions = request.extensions();
-            let client = extensions.get::<TcpConnectInfo>().and_then(|info| info.remote_addr);
-            let texts = texts.iter().filter_map(|name| named(request.headers(), name.as_str()));
-            let path = request.uri().path().as_bytes().into();
-            let texts = std::iter::once(path).chain(texts.map(|text| text.as_bytes().into())).collect();
-            (texts, client.or_else(|| extensions.get::<SocketAddr>().copied()))
-        } else {
-            (Vec::new(), None)
-        };
-        Arc::new(Call {
+        let (texts, client) = if is_recorded { described(request, texts) } else { (Vec::new(), None) };
+        let observed = Observed {
             ids,
             parent,
-            is_observed: is_recorded || is_measured,
             is_recorded,
             is_measured,
             method,
@@ -216,7 +213,8 @@ impl Call {
             response: Passed::default(),
             texts,
             client,
-        })
+        };
+        Some(Call { ids, observed: Some(Arc::new(observed)) })
     }
 
     /// Whatever runs inside belongs to this call.
@@ -227,7 +225,19 @@ impl Call {
         CURRENT.set(before);
         result
     }
+}
 
+/// The path and these headers, and who called.
+fn described<B>(request: &Request<B>, texts: &[header::HeaderName]) -> (Vec<Box<[u8]>>, Option<SocketAddr>) {
+    let extensions = request.extensions();
+    let client = extensions.get::<TcpConnectInfo>().and_then(|info| info.remote_addr);
+    let texts = texts.iter().filter_map(|name| named(request.headers(), name.as_str()));
+    let path = request.uri().path().as_bytes().into();
+    let texts = std::iter::once(path).chain(texts.map(|text| text.as_bytes().into())).collect();
+    (texts, client.or_else(|| extensions.get::<SocketAddr>().copied()))
+}
+
+impl Observed {
     pub fn sent_first_byte(&self) {
         if self.is_measured && self.first_byte.load(Relaxed) == 0 {
             self.first_byte.store(self.began.elapsed().as_nanos() as u64, Relaxed);
@@ -283,23 +293,34 @@ fn named<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h HeaderValue> {
 
 /// `00-<32 digits>-<16 digits>-<2 digits>`, and what later versions append.
 fn parse(text: &[u8]) -> Option<Ids> {
-    let number = |text: &[u8]| {
-        text.iter().try_fold(0_u128, |number, digit| {
-            let digit = match digit {
-                b'0'..=b'9' => digit - b'0',
-                b'a'..=b'f' => digit - b'a' + 10,
-                _ => return None,
-            };
-            Some(number << 4 | u128::from(digit))
-        })
-    };
     let is_right = text.len() == 55 || text.get(55) == Some(&b'-') && !text.starts_with(b"00");
     if !is_right || [text[2], text[35], text[52]] != [b'-'; 3] || text.starts_with(b"ff") {
         return None;
     }
     number(&text[..2])?;
-    let (trace, span, flags) = (number(&text[3..35])?, number(&text[36..52])? as u64, number(&text[53..55])?);
-    (trace != 0 && span != 0).then_some(Ids { trace, span, is_sampled: flags & 1 != 0 })
+    let trace = [number(&text[3..19])?, number(&text[19..35])?];
+    let (span, flags) = (number(&text[36..52])?, number(&text[53..55])?);
+    (trace != [0; 2] && span != 0).then_some(Ids { trace, span, is_sampled: flags & 1 != 0 })
+}
+
+/// At most sixteen digits. All are looked up before it is asked whether one was wrong.
+#[inline(always)]
+fn number(text: &[u8]) -> Option<u64> {
+    const WRONG: u8 = 0x80;
+    const DIGITS: [u8; 256] = {
+        let mut digits = [WRONG; 256];
+        let mut digit = 0;
+        while digit < 16 {
+            digits[b"0123456789abcdef"[digit] as usize] = digit as u8;
+            digit += 1;
+        }
+        digits
+    };
+    let (number, all) = text.iter().fold((0, 0), |(number, all), byte| {
+        let digit = DIGITS[usize::from(*byte)];
+        (number << 4 | u64::from(digit), all | digit)
+    });
+    (all & WRONG == 0).then_some(number)
 }
 
 #[cfg(test)]
@@ -309,7 +330,8 @@ mod tests {
     #[test]
     fn a_traceparent_is_read_and_a_wrong_one_is_not() {
         let ids = parse(b"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").expect("it is right");
-        assert_eq!((ids.trace, ids.span), (0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736, 0x00f0_67aa_0ba9_02b7));
+        assert_eq!(ids.trace, [0x4bf9_2f35_77b3_4da6, 0xa3ce_929d_0e0e_4736]);
+        assert_eq!(ids.span, 0x00f0_67aa_0ba9_02b7);
         assert!(ids.is_sampled);
         assert!(parse(b"00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01").is_none());
         assert!(parse(b"00-4BF92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01").is_none());

@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -19,9 +18,9 @@ use super::by_hand::Call;
 pub trait Protocol<R, B> {
     type Out;
 
-    fn begin(request: &mut Request<R>) -> Option<Arc<Call>>;
+    fn begin(request: &mut Request<R>) -> Option<Call>;
 
-    fn follow(body: B, call: Option<Arc<Call>>) -> Self::Out;
+    fn follow(body: B, call: Option<Call>) -> Self::Out;
 }
 
 #[derive(Clone, Copy)]
@@ -31,9 +30,9 @@ impl Protocol<Body, Body> for Grpc {
     type Out = Body;
 
     #[inline]
-    fn begin(request: &mut Request<Body>) -> Option<Arc<Call>> {
+    fn begin(request: &mut Request<Body>) -> Option<Call> {
         let call = Call::begin(request, request.uri().path(), &[])?;
-        if call.is_observed {
+        if call.observed.is_some() {
             let inner = std::mem::take(request.body_mut());
             *request.body_mut() = Body::new(Followed { inner, call: Some(call.clone()), is_request: true });
         }
@@ -41,7 +40,7 @@ impl Protocol<Body, Body> for Grpc {
     }
 
     #[inline]
-    fn follow(inner: Body, call: Option<Arc<Call>>) -> Body {
+    fn follow(inner: Body, call: Option<Call>) -> Body {
         if call.is_some() { Body::new(Followed { inner, call, is_request: false }) } else { inner }
     }
 }
@@ -53,13 +52,13 @@ impl<R, B: http_body::Body<Data = Bytes> + Unpin> Protocol<R, B> for Http {
     type Out = Followed<B>;
 
     #[inline]
-    fn begin(request: &mut Request<R>) -> Option<Arc<Call>> {
+    fn begin(request: &mut Request<R>) -> Option<Call> {
         // As a router tells it.
         Call::begin(request, "/items/{id}", &[header::HOST, header::USER_AGENT])
     }
 
     #[inline]
-    fn follow(inner: B, call: Option<Arc<Call>>) -> Followed<B> {
+    fn follow(inner: B, call: Option<Call>) -> Followed<B> {
         Followed { inner, call, is_request: false }
     }
 }
@@ -106,7 +105,7 @@ where
 /// The response of a call.
 pub struct Following<F, P, R> {
     inner: F,
-    call: Option<Arc<Call>>,
+    call: Option<Call>,
     kinds: PhantomData<fn() -> (P, R)>,
 }
 
@@ -131,14 +130,14 @@ where
 /// A body that is counted, and a response whose end is that of the call, even if it is given up.
 pub struct Followed<B> {
     inner: B,
-    call: Option<Arc<Call>>,
+    call: Option<Call>,
     is_request: bool,
 }
 
 impl<B> Drop for Followed<B> {
     fn drop(&mut self) {
-        if let Some(call) = self.call.as_ref().filter(|call| call.is_observed && !self.is_request) {
-            call.end();
+        if let (Some(Call { observed: Some(observed), .. }), false) = (&self.call, self.is_request) {
+            observed.end();
         }
     }
 }
@@ -152,14 +151,14 @@ impl<B: http_body::Body<Data = Bytes> + Unpin> http_body::Body for Followed<B> {
         let this = &mut *self;
         let Some(call) = &this.call else { return Pin::new(&mut this.inner).poll_frame(task) };
         let polled = call.run(|| Pin::new(&mut this.inner).poll_frame(task));
-        if let (Poll::Ready(Some(Ok(frame))), true) = (&polled, call.is_observed) {
+        if let (Poll::Ready(Some(Ok(frame))), Some(observed)) = (&polled, &call.observed) {
             match (frame.data_ref(), frame.trailers_ref()) {
-                (Some(data), _) if this.is_request => call.request.count(data),
+                (Some(data), _) if this.is_request => observed.request.count(data),
                 (Some(data), _) => {
-                    call.sent_first_byte();
-                    call.response.count(data);
+                    observed.sent_first_byte();
+                    observed.response.count(data);
                 }
-                (_, Some(trailers)) if !this.is_request => call.has_trailers(trailers),
+                (_, Some(trailers)) if !this.is_request => observed.has_trailers(trailers),
                 _ => {}
             }
         }
