@@ -24,7 +24,7 @@ const SHORTCUTS: [Shortcut; 10] = [
         &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
         "runs clippy as `.ci/run` does",
     ),
-    shortcut("documents", "", &[".ci/documents"], "checks the documents; `--write` updates the README's figures"),
+    shortcut("documents", "", &[".ci/documents"], "checks the documents; `--write` updates the figures that they quote"),
     shortcut("surface", "", &[".ci/surface"], "compares the public items with the list; `--write` updates it"),
     shortcut("picture", "", &[".ci/picture"], "makes the picture of the demo's page"),
     shortcut("book", "", &["mdbook", "serve", "book"], "shows the book"),
