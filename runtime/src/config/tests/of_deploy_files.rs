@@ -1,5 +1,5 @@
-//! The files under `deploy/` can be read, agree with each other, and configure services. `.ci/documents` has the checks that
-//! need only their texts.
+//! The files under `deploy/` can be read, agree with each other, and configure services. `.ci/documents` checks what
+//! needs only their texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::yaml::yaml;
 
-/// What `SHUTDOWN_TIMEOUT_MS` is where nobody sets it.
+/// The default of `SHUTDOWN_TIMEOUT_MS`.
 const SHUTDOWN_TIMEOUT_MS: u64 = 30_000;
 const COLLECTORS: [&str; 3] = ["collector-dev.yaml", "collector-sidecar.yaml", "ecs/adot-collector.yaml"];
 
@@ -31,7 +31,7 @@ fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The documents of a file of YAML.
+/// The documents of a YAML file.
 fn documents(name: &str) -> Vec<Value> {
     if name.contains("/templates/") { vec![rendered(name)] } else { yaml(&text(name)) }
 }
@@ -40,7 +40,7 @@ fn document(name: &str) -> Value {
     documents(name).swap_remove(0)
 }
 
-/// A template with the chart's own values, as far as our templates go.
+/// Renders a template with the chart's default values; knows only the syntax that our templates use.
 fn rendered(name: &str) -> Value {
     let values = yaml(&text("helm/tracecast-service/values.yaml")).swap_remove(0);
     let template = text(name);
@@ -73,7 +73,7 @@ fn names(extensions: &[&str]) -> Vec<String> {
     files(&root()).into_iter().map(name).filter(is_one).collect()
 }
 
-/// Every value below this one, with its path.
+/// Lists every value below this one, with its path.
 fn walk(value: &Value, path: &str, visit: &mut dyn FnMut(&str, &Value)) {
     visit(path, value);
     match value {
@@ -126,7 +126,7 @@ fn collectors_take_what_services_send_and_use_what_they_declare() {
     }
 }
 
-/// The environment of each container that runs a service.
+/// The environment of each container that runs a service, by name.
 fn services() -> Vec<(String, Value, BTreeMap<String, Value>)> {
     let mut found = Vec::new();
     for name in names(&["service.yaml", "sidecar.yaml", "deployment.yaml"])
@@ -188,7 +188,7 @@ fn otlp(config: &Config, signal: Signal) -> Otlp {
     }
 }
 
-/// What a shell makes of a file of variables, or what it says if it does not.
+/// The variables that a shell reads from a file, or the shell's error.
 #[cfg(unix)]
 fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<std::collections::HashMap<String, String>, String> {
     let script = format!(". '{}' && env", root().join(name).display());
