@@ -8,8 +8,8 @@ use super::error::NotRunning;
 use super::start;
 use crate::export::pipeline::Progress;
 
-/// The account of all telemetry of the process. At rest, while no span is ending, `ended = exported + dropped +
-/// unconfirmed + pending + spooled` holds for spans, exactly. If a signal has several receivers, the counts are those
+/// The account of all telemetry of the process. At rest, while no span is ending, it holds for spans exactly that
+/// `ended = exported + dropped + unconfirmed + pending + spooled`. If a signal has several receivers, the counts are those
 /// of the receiver that accepted the least.
 ///
 /// ```

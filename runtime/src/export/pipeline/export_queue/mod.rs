@@ -17,8 +17,8 @@
 //!  answered                accepted, unconfirmed, refused or rejected: it leaves the outbox, or its file is removed
 //! ```
 //!
-//! The worker sends until a command stops it ([`Stop`]): at a reload it leaves what waits to its successor, at the end of the
-//! process it finishes the request in flight or puts everything on disk.
+//! The worker sends until a command stops it ([`Stop`]): at a reload it leaves pending requests to its successor; at the
+//! end of the process it finishes the request in flight, or stores all pending requests on disk.
 
 mod deliver;
 mod failures;
@@ -47,7 +47,7 @@ use crate::export::transport::Transport;
 /// An OTLP receiver.
 pub(crate) struct OtlpReceiver {
     pub(crate) signal: Signal,
-    /// What goes where, as in `traces to http://localhost:4318`.
+    /// The signal and its receiver, as in `traces to http://localhost:4318`.
     pub(crate) what: String,
     pub(crate) protocol: Protocol,
     pub(crate) transport: Box<Transport>,
