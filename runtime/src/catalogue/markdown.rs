@@ -38,7 +38,7 @@ impl Catalogue {
         }
         writeln!(
             text,
-            "\n## Metrics\n\n| metric | shape | series at most | bytes per thread | bytes at most | meaning | crate | declared at |\n|---|---|---|---|---|---|---|---|"
+            "\n## Metrics\n\n| metric | shape | series at most | bytes per thread | bytes at most, up to 16 processors | meaning | crate | declared at |\n|---|---|---|---|---|---|---|---|"
         )?;
         for metric in &self.metrics {
             let place = format!("{}:{}", metric.location.file(), metric.location.line());

@@ -100,7 +100,7 @@ fn problem(text: &str) -> Problem {
         line: None,
         value: Some(shown.into()),
         complaint: "is not a timeout".to_owned(),
-        accepted: "a whole number of milliseconds, at least 1".to_owned(),
+        help: "expected a whole number of milliseconds, at least 1".to_owned(),
         used: Some(DEFAULT.as_millis().to_string()),
         severity: Severity::Warning,
     }

@@ -285,7 +285,7 @@ fn a_port_in_use_is_one_warning() {
     program.close_input();
     let output = program.end();
     assert!(output.succeeded, "{}", output.text);
-    let warning = format!("warning: metrics cannot be served at http://127.0.0.1:{port}/metrics: address in use; ");
+    let warning = format!("warning: cannot serve metrics at http://127.0.0.1:{port}/metrics: address in use; ");
     let warnings: Vec<&str> = output.text.lines().filter(|line| line.contains("warning: ")).collect();
     assert!(matches!(warnings[..], [line] if line.contains(&warning)), "{warnings:?}");
     let expected = format!("metrics to scrapers of http://127.0.0.1:{port}/metrics; logs off");

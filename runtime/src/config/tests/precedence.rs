@@ -1,4 +1,4 @@
-//! Off by default, and what beats what when several have spoken.
+//! Precedence: everything is off by default, and code overrides variables.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -138,6 +138,6 @@ fn a_wrong_variable_is_ignored_and_the_rest_holds() {
 
 #[test]
 fn the_environment_of_the_process_is_read() {
-    // Whatever it holds, reading it neither fails nor panics.
+    // Reading any environment neither fails nor panics.
     let _ = Config::from_env().is_on(Signal::Traces);
 }

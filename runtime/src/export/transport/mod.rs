@@ -2,8 +2,7 @@
 //!
 //! A [`Transport`] serves one signal and sends one request at a time, over one connection that it keeps. It runs in the
 //! caller's runtime, never blocks, and every send ends within the target's timeout. It retries only when a kept
-//! connection
-//! turns out to be closed: the caller keeps the data and decides about retries.
+//! connection turns out to be closed: the caller keeps the data and decides about retries.
 
 mod address;
 mod answer;

@@ -43,7 +43,7 @@ impl Config {
     /// ```
     #[must_use]
     pub fn with_span_exporter(self, exporter: impl SpanExporter + 'static) -> Self {
-        self.plugged.add(boxed(exporter));
+        self.custom_exporters.add(boxed(exporter));
         self
     }
 }
