@@ -81,7 +81,7 @@ impl ExportQueue {
     /// `old` has in flight may arrive twice.
     pub(super) fn start(receiver: OtlpReceiver, pool: &Rc<Pool>, old: Option<&ExportQueue>) -> Self {
         let OtlpReceiver { signal, backend, protocol, mut transport, most_items, disk } = receiver;
-        let form = Form { json: is_json(protocol), metrics: signal == Signal::Metrics };
+        let layout = Layout { json: is_json(protocol), metrics: signal == Signal::Metrics };
         let (commands, receiver) = unbounded_channel();
         let (queue, account, yielded) = match old {
             Some(old) => {
@@ -95,7 +95,7 @@ impl ExportQueue {
                 (Rc::new(RefCell::new(queue)), Arc::default(), None)
             }
         };
-        let mut worker = Worker::new(signal, &backend, form, queue.clone(), account.clone(), disk.clone(), receiver);
+        let mut worker = Worker::new(signal, &backend, layout, queue.clone(), account.clone(), disk.clone(), receiver);
         if let Err(problem) = transport.check_files() {
             worker.failures.complain("files", &problem);
         }

@@ -15,7 +15,7 @@ use crate::config::Signal;
 use crate::export::account::Account;
 use crate::export::pipeline::disk::Disk;
 use crate::export::pipeline::outbox::Batch;
-use crate::export::pipeline::split::Form;
+use crate::export::pipeline::split::Layout;
 use crate::export::self_metrics::{self, Backend};
 use crate::export::spool::Claimed;
 use crate::export::transport::{Backoff, Probe, Transport};
@@ -148,7 +148,7 @@ impl Inbox {
 pub(super) struct Worker {
     pub(super) signal: Signal,
     pub(super) backend: Backend,
-    pub(super) form: Form,
+    pub(super) layout: Layout,
     pub(super) queue: Rc<RefCell<Queue>>,
     pub(super) account: Arc<Account>,
     pub(super) disk: Option<Disk>,
@@ -160,7 +160,7 @@ impl Worker {
     pub(super) fn new(
         signal: Signal,
         backend: &str,
-        form: Form,
+        layout: Layout,
         queue: Rc<RefCell<Queue>>,
         account: Arc<Account>,
         disk: Option<Disk>,
@@ -168,7 +168,7 @@ impl Worker {
     ) -> Self {
         let inbox = Inbox { commands, queue: queue.clone(), when_empty: Vec::new(), is_retired: false };
         let failures = Failures::new(format!("{} to {backend}", signal.name()));
-        Worker { signal, backend: self_metrics::backend(backend), form, queue, account, disk, inbox, failures }
+        Worker { signal, backend: self_metrics::backend(backend), layout, queue, account, disk, inbox, failures }
     }
 
     /// Runs the worker, once the previous worker of the outbox has stopped.
