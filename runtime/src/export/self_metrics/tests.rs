@@ -4,7 +4,7 @@ use super::*;
 use crate::declare::label::Label;
 use crate::encode::views::Views;
 use crate::meter::exposition::Form;
-use crate::meter::snapshot::{PointValue, Snapshot, Temporality};
+use crate::meter::snapshot::{PointValue, Snapshot};
 use crate::testing::capture;
 
 fn figures() -> Figures {
