@@ -87,6 +87,7 @@ impl Extras {
         has_any.then(|| Box::new(Extras { first_byte, segments, server }))
     }
 
+    /// The server as a label. Its name is kept if it has answered.
     fn server(&self, has_answered: bool) -> Target {
         let Some(server) = &self.server else { return Target::None };
         if has_answered {
@@ -148,7 +149,7 @@ impl Call {
         self.refused = (http != StatusCode::OK).then_some(http);
     }
 
-    /// The server has answered at once, by headers alone. It is no invention.
+    /// Keeps the name of the server for metrics: it has answered, by headers alone.
     pub(crate) fn learn_server(&self) {
         if let Some(server) = self.extras.as_ref().and_then(|extras| extras.server.as_ref()) {
             servers::learn(server);

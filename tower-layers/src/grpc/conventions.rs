@@ -25,9 +25,10 @@ tracecast::tc_keys! {
     pub id method_original: str = "rpc.method_original";
     /// The status by its name, as newer conventions have it.
     pub label status_name: StatusName = "rpc.status_code";
-    /// The status of a call that was served: two attributes, `rpc.status_code`, and `error.type` if it is an error.
+    // These two are sets of attributes, whose names are those of their parts.
+    /// The status of a call that was served: `rpc.status_code`, and `error.type` if it is an error.
     pub(crate) label served_status: ServedStatus = "rpc.server.call";
-    /// Calls that were made: method, server, status and error.
+    /// A call that was made: method, server, status and error.
     pub(crate) label called: Called = "rpc.client.call";
 }
 

@@ -20,6 +20,7 @@ tracecast::tc_keys! {
     pub(crate) measure request_size: u64 = "http.request.body.size";
     /// Bytes of the response's body that passed.
     pub(crate) measure response_size: u64 = "http.response.body.size";
+    // These two are sets of attributes, whose names are those of their parts.
     /// Requests that were served, by all labels of the conventions.
     pub(crate) label served: Served = "http.server.request";
     /// Requests that were made, by all labels of the conventions.
