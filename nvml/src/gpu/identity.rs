@@ -2,62 +2,13 @@
 //!
 //! All that describes a GPU is one label of several attributes: its ordinal is the GPU, and its texts are those of the GPU now.
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::sync::{PoisonError, RwLock};
+use tracecast::{tc_keys, tc_metrics};
 
-use tracecast::{Label, tc_keys, tc_metrics};
-
+use crate::described::described;
 use crate::gpu::labels::MOST_GPUS;
 use crate::gpu::sample::{Instance, MOST_INSTANCES, Text};
 use crate::gpu::view::Description;
 use crate::names::Names;
-
-/// The texts of a label, by ordinal: `PARTS` attributes each. An empty text leaves its attribute out.
-struct Texts<const PARTS: usize>(RwLock<BTreeMap<usize, [String; PARTS]>>);
-
-impl<const PARTS: usize> Texts<PARTS> {
-    const fn new() -> Self {
-        Texts(RwLock::new(BTreeMap::new()))
-    }
-
-    fn set(&self, ordinal: usize, texts: [String; PARTS]) {
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(ordinal, texts);
-    }
-
-    fn part(&self, ordinal: usize, part: usize) -> Cow<'static, str> {
-        let texts = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        texts.get(&ordinal).and_then(|texts| texts.get(part)).cloned().unwrap_or_default().into()
-    }
-}
-
-/// Declares a label that stands for several attributes, with the table of their texts.
-macro_rules! described {
-    ($(#[doc = $doc:tt] $label:ident of $most:expr, in $texts:ident: [$($part:tt),+];)+) => {$(
-        #[doc = $doc]
-        #[derive(Clone, Copy, Debug)]
-        pub(crate) struct $label(usize);
-
-        static $texts: Texts<{ [$($part),+].len() }> = Texts::new();
-
-        impl Label for $label {
-            const CARDINALITY: usize = $most;
-            const PARTS: &'static [&'static str] = &[$($part),+];
-
-            fn ordinal(self) -> usize {
-                self.0
-            }
-
-            fn value(ordinal: usize) -> Cow<'static, str> {
-                ordinal.to_string().into()
-            }
-
-            fn part(ordinal: usize, part: usize) -> Cow<'static, str> {
-                $texts.part(ordinal, part)
-            }
-        }
-    )+};
-}
 
 described! {
     /// A GPU, by its label.
@@ -166,6 +117,8 @@ fn profile_of(name: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use tracecast::Label;
+
     use super::*;
 
     #[test]
