@@ -176,6 +176,7 @@ impl Slot {
         let since = last.map_or(Duration::ZERO, |last| now.duration_since(last));
         (state.sampled, state.sample, state.asleep) = (Some(now), Some(*sample), false);
         ASLEEP.set(0_u64, (self.gpu,));
+        state.identity.iter().for_each(Identity::show);
         let of = self.subject(&state);
         publish::gauges(of, sample);
         state.instances.show(self.gpu, &sample.instances);
