@@ -537,7 +537,7 @@ mod tests {
                     second.ticks = second.ticks - 1 + ticks;
                     calibration.add(second);
                     calibration.add(at(rate, seconds, 0));
-                    assert!(calibration.past[0].is_none(), "{seconds} s at {rate}");
+                    assert!(calibration.past[0].is_none() && calibration.restarts == 0, "{seconds} s at {rate}");
                 }
             }
         }
@@ -650,6 +650,7 @@ mod tests {
                 machine.run(1_000);
                 let took = machine.calibration.converter().nanos(before, machine.now.ticks);
                 assert!(took.abs_diff(1_000_000_000) < 10_000, "{took} after jump {jump} at {rate}");
+                assert_eq!(machine.calibration.restarts, jump);
             }
         }
     }
