@@ -65,6 +65,13 @@ impl<M: Metrics> Carried<M> {
         polling
     }
 
+    /// The same for the call that makes what is polled: that is no poll.
+    fn enter_making(&mut self) -> Option<Polling> {
+        let polling = self.span.map(Polling::enter_making);
+        self.run_metrics();
+        polling
+    }
+
     /// Leaves it after the poll.
     pub(super) fn leave(&mut self, polling: Option<Polling>) {
         if let Some(polling) = polling {
@@ -123,7 +130,7 @@ impl<M: Metrics> Carried<M> {
     /// Starts the clocks and enters the span, for a function that makes its future or stream in more than one step.
     #[inline(always)]
     pub fn making(mut self) -> Making<M> {
-        let polling = if self.is_off() { None } else { self.enter() };
+        let polling = if self.is_off() { None } else { self.enter_making() };
         Making { polling, carried: self }
     }
 }
@@ -249,7 +256,19 @@ impl Polling {
         Polling::enter_started(block)
     }
 
-    /// Leaves a span that was entered by `enter`.
+    fn enter_making(block: BlockRef) -> Self {
+        local::with(|local| context::note(local, block));
+        if block.has(UNPOLLED) {
+            start(block);
+        }
+        let entered = Polling::enter_started(block);
+        if block.has(WATCHED) {
+            local::with(polls::publish_innermost);
+        }
+        entered
+    }
+
+    /// Leaves a span that was entered by `enter` or `enter_making`.
     fn leave_uncommon(self) {
         let block = self.leave();
         bridge::left(block);
