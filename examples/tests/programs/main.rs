@@ -14,4 +14,5 @@ mod queue_pipeline;
 mod quickstart;
 mod relay;
 mod smoke;
+mod stalls;
 mod training_controller;

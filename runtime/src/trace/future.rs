@@ -413,7 +413,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     #[cold]
     #[inline(never)]
     fn poll_uncommon(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        if bridge::IS_BUILT || span.has(OBSERVED) {
+        if span.has(BRIDGED | OBSERVED) {
             return self.poll_told(span, task);
         }
         start(span);
@@ -505,7 +505,7 @@ fn enter_told_slowly(span: BlockRef) -> u32 {
 /// Tells them that it was left. One that came to its end is gone.
 #[inline(never)]
 fn leave_told(span: BlockRef, flags: u32, is_open: bool) {
-    if flags & (BRIDGED | TIMED) != 0 {
+    if flags & (BRIDGED | OBSERVED) != WATCHED {
         return leave_told_slowly(span, flags, is_open);
     }
     polls::unwatch(span, is_open);
