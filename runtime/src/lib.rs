@@ -137,6 +137,8 @@ mod book {
     struct Async;
     #[doc = include_str!("../../book/src/tokio.md")]
     struct Tokio;
+    #[doc = include_str!("../../book/src/stalls.md")]
+    struct Stalls;
     #[doc = include_str!("../../book/src/libraries.md")]
     struct Libraries;
     #[doc = include_str!("../../book/src/sharing.md")]

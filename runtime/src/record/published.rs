@@ -27,6 +27,7 @@ pub(crate) struct Published {
 }
 
 /// What became of a poll that was reported.
+#[cfg(any(has_otlp, test))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// The thread is still inside.
@@ -117,6 +118,7 @@ impl Published {
 }
 
 /// What the watchdog does.
+#[cfg(any(has_otlp, test))]
 impl Published {
     /// When the thread's outermost poll began; nothing if it is outside of polls.
     pub(crate) fn since(&self) -> Option<u64> {

@@ -65,6 +65,13 @@ impl<M: Metrics> Carried<M> {
         polling
     }
 
+    /// The same for the call that makes what is polled: that is no poll.
+    fn enter_making(&mut self) -> Option<Polling> {
+        let polling = self.span.map(Polling::enter_making);
+        self.run_metrics();
+        polling
+    }
+
     /// Leaves it after the poll.
     pub(super) fn leave(&mut self, polling: Option<Polling>) {
         if let Some(polling) = polling {
@@ -123,7 +130,7 @@ impl<M: Metrics> Carried<M> {
     /// Starts the clocks and enters the span, for a function that makes its future or stream in more than one step.
     #[inline(always)]
     pub fn making(mut self) -> Making<M> {
-        let polling = if self.is_off() { None } else { self.enter() };
+        let polling = if self.is_off() { None } else { self.enter_making() };
         Making { polling, carried: self }
     }
 }
@@ -249,7 +256,19 @@ impl Polling {
         Polling::enter_started(block)
     }
 
-    /// Leaves a span that was entered by `enter`.
+    fn enter_making(block: BlockRef) -> Self {
+        local::with(|local| context::note(local, block));
+        if block.has(UNPOLLED) {
+            start(block);
+        }
+        let entered = Polling::enter_started(block);
+        if block.has(WATCHED) {
+            local::with(polls::publish_innermost);
+        }
+        entered
+    }
+
+    /// Leaves a span that was entered by `enter` or `enter_making`.
     fn leave_uncommon(self) {
         let block = self.leave();
         bridge::left(block);
@@ -394,7 +413,7 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     #[cold]
     #[inline(never)]
     fn poll_uncommon(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        if bridge::IS_BUILT || span.has(OBSERVED) {
+        if span.has(BRIDGED | OBSERVED) {
             return self.poll_told(span, task);
         }
         start(span);
@@ -486,7 +505,7 @@ fn enter_told_slowly(span: BlockRef) -> u32 {
 /// Tells them that it was left. One that came to its end is gone.
 #[inline(never)]
 fn leave_told(span: BlockRef, flags: u32, is_open: bool) {
-    if flags & (BRIDGED | TIMED) != 0 {
+    if flags & (BRIDGED | OBSERVED) != WATCHED {
         return leave_told_slowly(span, flags, is_open);
     }
     polls::unwatch(span, is_open);

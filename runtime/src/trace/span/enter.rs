@@ -55,7 +55,8 @@ pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Cal
     block.open();
 }
 
-/// The same for a span that is captured, watched, emitted to another API, or with a heartbeat. Apart from the others, so that they keep nothing for it in registers.
+/// The same for a span that is captured, watched, emitted to another API, or with a heartbeat. Apart from the others, so that they
+/// keep nothing for it in registers.
 #[cold]
 #[inline(never)]
 fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
