@@ -145,7 +145,7 @@ impl Work {
             let export = async {
                 match tokio::time::timeout(timeout, exporter.export(spans)).await {
                     Ok(result) => result,
-                    Err(_) => Err(format!("it took longer than {timeout:?}")),
+                    Err(_) => Err(format!("timed out after {timeout:?}")),
                 }
             };
             runtime.block_on(export)
@@ -162,7 +162,7 @@ impl Work {
         let cause = match catch_unwind(AssertUnwindSafe(|| call(&mut *self.exporter))) {
             Ok(Ok(())) => return true,
             Ok(Err(cause)) => cause,
-            Err(_) => "it panicked".to_owned(),
+            Err(_) => "panicked".to_owned(),
         };
         if self.reported.is_due(head(&cause), Instant::now()) {
             notice::say(format_args!("the span exporter failed: {cause}"));

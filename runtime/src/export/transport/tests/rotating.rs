@@ -49,7 +49,7 @@ async fn a_file_is_read_again_when_it_changes() {
         fs::write(&file, " \n").unwrap();
         assert!(send(["Basic second", "Basic second"]).await.unwrap().contains(" is empty; "));
         fs::write(&file, "two\nlines").unwrap();
-        assert!(send(["Basic second", "Basic second"]).await.unwrap().contains(" cannot be sent; "));
+        assert!(send(["Basic second", "Basic second"]).await.unwrap().contains(" is invalid; "));
         fs::write(&file, "third").unwrap();
         assert_eq!(send(["Bearer third", "third"]).await, None);
         // The connection is reused: a header belongs to a request.
@@ -128,7 +128,7 @@ async fn a_callback_is_asked_before_each_request() {
         assert_eq!(sent("Bearer one").await, "");
         assert_eq!(
             sent("Bearer one").await,
-            "the callback of header `authorization` has no value; using the previous value"
+            "the callback of header `authorization` returned no value; using the previous value"
         );
         assert_eq!(
             sent("Bearer one").await,
