@@ -109,7 +109,7 @@ impl Worker {
     /// Counts a part that the receiver rejected for good.
     fn refused(&mut self, items: u64, cause: &str, counts: &mut Counts) {
         let text = self.dropped(items, cause);
-        self.failures.complain(&format!("refused: {}", head(cause)), &text);
+        self.failures.complain(&["refused: ", head(cause)].concat(), &text);
         counts.add(items, State::Dropped(Reason::Refused));
     }
 
