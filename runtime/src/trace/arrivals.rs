@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::declare::amount::Measurement;
 use crate::record::clock::Converter;
-use crate::record::ext::Sink;
 use crate::record::finished::FinishedSpan;
+use crate::record::propagated::Sink;
 
 /// The traces of captures that left in headers.
 static SENT: Mutex<Vec<Sent>> = Mutex::new(Vec::new());

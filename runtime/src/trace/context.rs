@@ -11,12 +11,12 @@ use crate::declare::value::IntoValue;
 #[cfg(has_logs)]
 use crate::declare::{key::KeyMeta, value::OwnedValue};
 use crate::formats::{Baggage, TraceState};
-use crate::record::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, REMOTE, SAMPLED, WATCHED};
+use crate::record::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_PROPAGATED, NOT_RANDOM, REMOTE, SAMPLED, WATCHED};
 use crate::record::bridge::{self, Place};
-use crate::record::ext::Ext;
 use crate::record::ids::{SpanId, TraceId};
 use crate::record::layout;
 use crate::record::local::{self, Local};
+use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
 use crate::trace::{arrivals, recording};
 
@@ -46,7 +46,7 @@ pub struct Context {
     trace_id: u128,
     span_id: u64,
     flags: u32,
-    ext: Option<Arc<Ext>>,
+    propagated: Option<Arc<Propagated>>,
 }
 
 impl Context {
@@ -79,7 +79,7 @@ impl Context {
             return Context::default();
         }
         let flags = REMOTE | NOT_RANDOM | if sampled { SAMPLED } else { 0 };
-        Context { trace_id: trace_id.0, span_id: span_id.0, flags, ext: None }
+        Context { trace_id: trace_id.0, span_id: span_id.0, flags, propagated: None }
     }
 
     /// Whether it names a span.
@@ -117,7 +117,7 @@ impl Context {
     /// assert_eq!(carrier.extract().trace_state(), "vendor=1");
     /// ```
     pub fn trace_state(&self) -> &str {
-        self.ext.as_deref().map_or("", |ext| ext.state.as_str())
+        self.propagated.as_deref().map_or("", |propagated| propagated.state.as_str())
     }
 
     /// The value of this key in the baggage: what the request carries along, from wherever it began.
@@ -130,7 +130,7 @@ impl Context {
     /// assert_eq!(carrier.extract().baggage("tenant").as_deref(), Some("gold"));
     /// ```
     pub fn baggage(&self, key: &str) -> Option<Cow<'_, str>> {
-        self.ext.as_deref()?.baggage.get(key)
+        self.propagated.as_deref()?.baggage.get(key)
     }
 
     /// All keys of the baggage, with their values.
@@ -146,7 +146,7 @@ impl Context {
     /// # Ok::<(), tracecast::BaggageError>(())
     /// ```
     pub fn baggage_entries(&self) -> impl Iterator<Item = (&str, Cow<'_, str>)> {
-        let baggage = self.ext.as_deref().map(|ext| &ext.baggage);
+        let baggage = self.propagated.as_deref().map(|propagated| &propagated.baggage);
         baggage.into_iter().flat_map(Baggage::iter).map(|member| (member.key, member.value()))
     }
 
@@ -165,10 +165,10 @@ impl Context {
     /// # Errors
     /// If the key is no token of HTTP, or there is no room: baggage has up to 64 keys and 8,192 bytes.
     pub fn with_baggage(&self, key: &str, value: &str) -> Result<Self, BaggageError> {
-        let mut ext = self.ext.as_deref().cloned().unwrap_or_default();
-        let baggage = ext.baggage.with(key, value);
-        ext.baggage = baggage.ok_or_else(|| BaggageError { key: key.chars().take(SHOWN_KEY).collect() })?;
-        Ok(Context { ext: Some(Arc::new(ext)), ..self.marked_empty() })
+        let mut propagated = self.propagated.as_deref().cloned().unwrap_or_default();
+        let baggage = propagated.baggage.with(key, value);
+        propagated.baggage = baggage.ok_or_else(|| BaggageError { key: key.chars().take(SHOWN_KEY).collect() })?;
+        Ok(Context { propagated: Some(Arc::new(propagated)), ..self.marked_empty() })
     }
 
     /// The same without its baggage: for requests to those whom it is none of their business.
@@ -182,10 +182,10 @@ impl Context {
     /// # Ok::<(), tracecast::BaggageError>(())
     /// ```
     pub fn without_baggage(&self) -> Self {
-        match self.ext.as_deref() {
-            Some(ext) if !ext.baggage.is_empty() => {
-                let ext = Ext { baggage: Baggage::default(), ..ext.clone() };
-                Context { ext: Some(Arc::new(ext)), ..self.clone() }
+        match self.propagated.as_deref() {
+            Some(propagated) if !propagated.baggage.is_empty() => {
+                let propagated = Propagated { baggage: Baggage::default(), ..propagated.clone() };
+                Context { propagated: Some(Arc::new(propagated)), ..self.clone() }
             }
             _ => self.clone(),
         }
@@ -206,8 +206,8 @@ impl Context {
     #[must_use]
     pub fn with_shared<K: Key>(&self, _key: fn() -> KeyOf<K>, value: impl IntoValue<K::Value>) -> Self {
         let Some(value) = value.with_value(|value| layout::owned(K::META, value)) else { return self.clone() };
-        let ext = self.ext.clone().unwrap_or_default().sharing(K::META, value);
-        Context { ext: Some(Arc::new(ext)), ..self.marked_empty() }
+        let propagated = self.propagated.clone().unwrap_or_default().sharing(K::META, value);
+        Context { propagated: Some(Arc::new(propagated)), ..self.marked_empty() }
     }
 
     /// The same, and the key of its baggage with the name of this one is an attribute of all spans below it, as the servers of
@@ -287,7 +287,7 @@ impl Context {
     /// needs none.
     #[inline]
     pub(crate) fn prepare(&self) {
-        if recorder::get().is_none() && (self.is_valid() || self.ext.is_some()) {
+        if recorder::get().is_none() && (self.is_valid() || self.propagated.is_some()) {
             recording::prepare(Memory::Within(DEFAULT_MEMORY_LIMIT));
         }
     }
@@ -298,7 +298,10 @@ impl Context {
         if state.is_empty() && baggage.is_empty() {
             return self;
         }
-        Context { ext: Some(Arc::new(Ext { state, baggage, ..Ext::default() })), ..self.marked_empty() }
+        Context {
+            propagated: Some(Arc::new(Propagated { state, baggage, ..Propagated::default() })),
+            ..self.marked_empty()
+        }
     }
 
     /// Whether the trace's id is known to be random.
@@ -315,7 +318,7 @@ impl Context {
     /// Whether a span below it inherits nothing but ids and flags: it is sampled, and has no baggage, state or capture.
     #[inline]
     pub(crate) fn is_plainly_sampled(&self) -> bool {
-        self.flags & (SAMPLED | CAPTURED | EMPTY) == SAMPLED && self.ext.is_none() && self.is_valid()
+        self.flags & (SAMPLED | CAPTURED | EMPTY) == SAMPLED && self.propagated.is_none() && self.is_valid()
     }
 
     /// The flags that a span below it inherits.
@@ -326,7 +329,7 @@ impl Context {
 
     /// The baggage as it is written.
     pub(crate) fn baggage_text(&self) -> &str {
-        self.ext.as_deref().map_or("", |ext| ext.baggage.as_str())
+        self.propagated.as_deref().map_or("", |propagated| propagated.baggage.as_str())
     }
 
     fn marked_empty(&self) -> Self {
@@ -335,22 +338,22 @@ impl Context {
     }
 
     /// The context of a span that another API made.
-    pub(crate) fn foreign(Place { trace_id, span_id, sampled, is_random, is_remote }: Place) -> Self {
+    pub(crate) fn external(Place { trace_id, span_id, sampled, is_random, is_remote }: Place) -> Self {
         if trace_id == 0 || span_id == 0 {
             return Context::default();
         }
         let random = if is_random { 0 } else { NOT_RANDOM };
         let flags = if is_remote { REMOTE } else { 0 } | if sampled { SAMPLED } else { 0 } | random;
-        Context { trace_id, span_id, flags, ext: None }
+        Context { trace_id, span_id, flags, propagated: None }
     }
 
     /// The same below `around`: what that shares with its trace goes on, and so does the capture it belongs to.
     pub(crate) fn within(mut self, around: BlockRef) -> Self {
         let [upper, lower] = around.trace_id.get();
         let same_trace = self.trace_id == (u128::from(upper) << 64 | u128::from(lower));
-        if around.has(HAS_EXT) && (same_trace || around.has(CAPTURED)) {
+        if around.has(HAS_PROPAGATED) && (same_trace || around.has(CAPTURED)) {
             self.flags |= around.flags.get() & CAPTURED;
-            self.ext = ext_of(around);
+            self.propagated = propagated_of(around);
         }
         self
     }
@@ -376,23 +379,25 @@ impl Context {
             trace_id: (u128::from(upper) << 64) | u128::from(lower),
             span_id: block.span_id.get(),
             flags: block.flags.get() & CARRIED,
-            ext: ext_of(block),
+            propagated: propagated_of(block),
         }
     }
 
-    pub(crate) fn from_ext(ext: Ext) -> Self {
-        Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, ext: Some(Arc::new(ext)) }
+    pub(crate) fn from_propagated(propagated: Propagated) -> Self {
+        Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, propagated: Some(Arc::new(propagated)) }
     }
 
     /// The keys that spans below it have.
     #[cfg(has_logs)]
     pub(crate) fn shared(&self) -> &[(&'static KeyMeta, OwnedValue)] {
-        self.ext.as_deref().map_or(&[], |ext| &ext.shared)
+        self.propagated.as_deref().map_or(&[], |propagated| &propagated.shared)
     }
 
     /// Notes that it leaves in headers, if it belongs to the capture of a test.
     pub(crate) fn note_sent(&self) {
-        if let (true, Some(sink)) = (self.is_valid(), self.ext.as_ref().and_then(|ext| ext.sink.as_ref())) {
+        if let (true, Some(sink)) =
+            (self.is_valid(), self.propagated.as_ref().and_then(|propagated| propagated.sink.as_ref()))
+        {
             arrivals::sent(self.trace_id, sink);
         }
     }
@@ -481,7 +486,7 @@ impl Drop for Attached {
 #[inline]
 pub(crate) fn theirs(local: &Local) -> Option<Context> {
     let around = local.current();
-    let context = Context::foreign(bridge::parent(around)?);
+    let context = Context::external(bridge::parent(around)?);
     Some(match around {
         Some(around) => context.within(around),
         None => context,
@@ -514,7 +519,7 @@ fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
 pub(crate) fn held(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = local.acquire()?;
     fill(block, context);
-    if block.has(REMOTE | HAS_EXT) {
+    if block.has(REMOTE | HAS_PROPAGATED) {
         share_capture(local, block);
     }
     block.raise(bridge::flags(kind));
@@ -526,7 +531,7 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
     block.begin(flags | bridge::flags(Kind::Internal));
     block.trace_id.set([(context.trace_id >> 64) as u64, context.trace_id as u64]);
     block.span_id.set(context.span_id);
-    set_ext(block, context.ext.clone());
+    set_propagated(block, context.propagated.clone());
 }
 
 /// A context that came from outside belongs to the capture it is used in.
@@ -544,14 +549,14 @@ fn share_some_capture(local: &Local, block: BlockRef) {
         return;
     }
     let sink = match local.current().filter(|current| current.has(CAPTURED)) {
-        Some(current) => ext_of(current).and_then(|ext| ext.sink.clone()),
+        Some(current) => propagated_of(current).and_then(|propagated| propagated.sink.clone()),
         // Not in a capture, but it may have left one: a server of this process takes the request of a captured client.
         None if switch::is_capturing() && block.has(REMOTE) => arrivals::sink_of(trace_id_of(block)),
         None => None,
     };
     let Some(sink) = sink else { return };
-    let own = ext_of(block).map_or_else(Ext::default, |ext| Ext::clone(&ext));
-    set_ext(block, Some(Arc::new(Ext { sink: Some(sink), ..own })));
+    let own = propagated_of(block).map_or_else(Propagated::default, |propagated| Propagated::clone(&propagated));
+    set_propagated(block, Some(Arc::new(Propagated { sink: Some(sink), ..own })));
     block.raise(CAPTURED);
 }
 
@@ -566,12 +571,12 @@ pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef, kind: Kind) {
     block.begin(span.flags.get() & CARRIED | bridge::flags(kind));
     block.trace_id.set(span.trace_id.get());
     block.span_id.set(span.span_id.get());
-    if span.has(HAS_EXT) {
-        set_ext(block, ext_of(span));
+    if span.has(HAS_PROPAGATED) {
+        set_propagated(block, propagated_of(span));
     }
 }
 
-/// The same for a context that has its ids, and no ext, if there is a block at hand.
+/// The same for a context that has its ids, and no propagated, if there is a block at hand.
 #[inline(always)]
 pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;
@@ -596,26 +601,26 @@ pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
     }
 }
 
-/// Another share of a block's ext.
+/// Another share of a block's propagated.
 #[inline]
-pub(crate) fn ext_of(block: BlockRef) -> Option<Arc<Ext>> {
-    if !block.has(HAS_EXT) {
+pub(crate) fn propagated_of(block: BlockRef) -> Option<Arc<Propagated>> {
+    if !block.has(HAS_PROPAGATED) {
         return None;
     }
-    let ext = block.ext.get().cast::<Ext>();
-    // SAFETY: while HAS_EXT is up, the block owns one count of this `Arc`; this makes another one.
+    let propagated = block.propagated.get().cast::<Propagated>();
+    // SAFETY: while HAS_PROPAGATED is up, the block owns one count of this `Arc`; this makes another one.
     unsafe {
-        Arc::increment_strong_count(ext);
-        Some(Arc::from_raw(ext))
+        Arc::increment_strong_count(propagated);
+        Some(Arc::from_raw(propagated))
     }
 }
 
-/// Gives a block its ext.
+/// Gives a block its propagated.
 #[inline]
-pub(crate) fn set_ext(block: BlockRef, ext: Option<Arc<Ext>>) {
-    drop(local::take_ext(&block));
-    if let Some(ext) = ext {
-        block.ext.set(Arc::into_raw(ext).cast());
-        block.raise(HAS_EXT);
+pub(crate) fn set_propagated(block: BlockRef, propagated: Option<Arc<Propagated>>) {
+    drop(local::take_propagated(&block));
+    if let Some(propagated) = propagated {
+        block.propagated.set(Arc::into_raw(propagated).cast());
+        block.raise(HAS_PROPAGATED);
     }
 }

@@ -47,25 +47,25 @@ mod handlers {
     use crate::record::sampling::{self, CustomSampler};
     use crate::record::{bridge, heartbeat, recorder};
     use crate::trace::arrivals::{self, Sent};
-    use crate::trace::stray::{self, Strays};
+    use crate::trace::outside_capture::{self, OutsideCapture};
 
     /// That of the spans which are not ours, where there are any.
     #[cfg(has_otlp)]
-    type Foreign = MutexGuard<'static, crate::trace::foreign::Queue>;
+    type External = MutexGuard<'static, crate::trace::external::Queue>;
     #[cfg(not(has_otlp))]
-    type Foreign = ();
+    type External = ();
 
     /// Locks that another thread might hold at the moment of the fork. That thread does not exist in the child, which
     /// would then wait for ever.
     type Held = (
         MutexGuard<'static, State>,
         MutexGuard<'static, Option<Calibration>>,
-        MutexGuard<'static, Strays>,
+        MutexGuard<'static, OutsideCapture>,
         MutexGuard<'static, Vec<Sent>>,
         RwLockWriteGuard<'static, Option<CustomSampler>>,
         MutexGuard<'static, Used>,
         MutexGuard<'static, Callbacks>,
-        Foreign,
+        External,
         notice::Held,
     );
 
@@ -84,19 +84,19 @@ mod handlers {
     /// Runs on the thread that forks.
     extern "C" fn before() {
         #[cfg(has_otlp)]
-        let foreign = crate::trace::foreign::lock();
+        let external = crate::trace::external::lock();
         #[cfg(not(has_otlp))]
-        let foreign = ();
+        let external = ();
         ABOVE.iter().filter_map(OnceLock::get).for_each(|[hold, _]| hold());
         let held = (
             switch::lock(),
             clock::lock(),
-            stray::lock(),
+            outside_capture::lock(),
             arrivals::lock(),
             sampling::lock(),
             cells::lock(),
             observe::lock(),
-            foreign,
+            external,
             notice::hold(),
         );
         let _ = HELD.try_with(|cell| *cell.borrow_mut() = Some(held));
@@ -118,7 +118,7 @@ mod handlers {
         switch::off_after_fork();
         bridge::off();
         #[cfg(has_otlp)]
-        crate::trace::foreign::off_after_fork();
+        crate::trace::external::off_after_fork();
         cells::abandon();
         observe::abandon();
         heartbeat::forget_all();

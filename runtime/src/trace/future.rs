@@ -7,7 +7,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use crate::declare::callsite::Callsite;
 use crate::record::block::{
-    BRIDGED, BlockRef, ENDED_BY_ERROR, HAS_EXT, RECORDING, REMOTE, TIMED, UNPOLLED, UNWOUND, WATCHED,
+    BRIDGED, BlockRef, ENDED_BY_ERROR, HAS_PROPAGATED, RECORDING, REMOTE, TIMED, UNPOLLED, UNWOUND, WATCHED,
 };
 use crate::record::bridge;
 use crate::record::clock;
@@ -101,7 +101,7 @@ impl Carried {
         context.prepare();
         let Some(block) = local::with(|local| local.acquire()) else { return Carried::none() };
         context::fill(block, context);
-        if block.has(REMOTE | HAS_EXT) {
+        if block.has(REMOTE | HAS_PROPAGATED) {
             local::with(|local| context::share_capture(local, block));
         }
         Carried::begun(Some(block), ())

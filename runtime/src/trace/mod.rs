@@ -11,15 +11,15 @@ pub(crate) mod covered;
 pub(crate) mod current;
 pub(crate) mod error;
 #[cfg(has_otlp)]
-pub(crate) mod foreign;
+pub(crate) mod external;
 pub(crate) mod fork;
 pub(crate) mod future;
 pub(crate) mod known_error;
 pub(crate) mod metrics;
 pub(crate) mod observe;
 pub(crate) mod open;
+pub(crate) mod outside_capture;
 pub(crate) mod recording;
 pub(crate) mod span;
-pub(crate) mod stray;
 pub(crate) mod stream;
 pub(crate) mod tree;

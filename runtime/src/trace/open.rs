@@ -6,7 +6,7 @@
 use crate::declare::callsite::{CAPTURE, Callsite, Kind, NEW, RECORD, TIMED, WATCHED};
 use crate::declare::switch;
 use crate::record::block::{
-    self, BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED,
+    self, BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_PROPAGATED, NOT_RANDOM, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED,
 };
 use crate::record::bridge;
 use crate::record::local::{self, Local};
@@ -14,7 +14,7 @@ use crate::record::polls;
 use crate::record::sampling;
 use crate::record::sampling::Sampler;
 use crate::trace::context::{self, Context};
-use crate::trace::stray;
+use crate::trace::outside_capture;
 
 /// Opens a span below the current one. `None`: nothing to do, and the current span stays the parent of what follows.
 /// A block that is not RECORDING stands for an unsampled root or call: what follows below it is unsampled too.
@@ -23,7 +23,7 @@ pub(crate) fn open(callsite: &'static Callsite) -> Option<BlockRef> {
     local::with(|local| match local.current() {
         Some(parent) if parent.has(SAMPLED) => child(local, callsite, parent),
         Some(parent) if !parent.has(EMPTY | BRIDGED) => unsampled(local, callsite, parent),
-        parent => seldom(local, callsite, parent),
+        parent => root_or_bridged(local, callsite, parent),
     })
 }
 
@@ -45,7 +45,7 @@ fn calls_out(callsite: &Callsite) -> bool {
 
 /// Roots, and unsampled spans beside another API.
 #[inline(never)]
-fn seldom(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
+fn root_or_bridged(local: &Local, callsite: &'static Callsite, parent: Option<BlockRef>) -> Option<BlockRef> {
     match parent {
         Some(parent) if !parent.has(EMPTY) && bridge::is_unchanged(parent, callsite.kind()) => None,
         parent => not_seen(local, callsite, parent),
@@ -124,7 +124,7 @@ pub(crate) fn open_movable_shortly(local: &Local, callsite: &'static Callsite) -
         let is_short = is_short(local, callsite, inherited);
         return if is_short { short_child(local, callsite, parent, inherited) } else { None };
     }
-    let is_plain = !parent.has(EMPTY | HAS_EXT | BRIDGED | block::WATCHED)
+    let is_plain = !parent.has(EMPTY | HAS_PROPAGATED | BRIDGED | block::WATCHED)
         && callsite.kind() == Kind::Internal
         && !bridge::is_on();
     // Ids of an unsampled root are made when they are needed.
@@ -226,13 +226,15 @@ fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
 /// Whether opening a child is short: the parent is an ordinary span of this process, and there is a block at hand.
 #[inline(always)]
 fn is_short(local: &Local, callsite: &'static Callsite, inherited: u32) -> bool {
-    inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) == 0 && is_plainly_recorded(callsite) && local.has_spare()
+    inherited & (CAPTURED | REMOTE | HAS_PROPAGATED | BRIDGED) == 0
+        && is_plainly_recorded(callsite)
+        && local.has_spare()
 }
 
 /// The same whatever the callsite.
 #[inline(always)]
 fn is_short_below(local: &Local, inherited: u32) -> bool {
-    inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) == 0 && local.has_spare()
+    inherited & (CAPTURED | REMOTE | HAS_PROPAGATED | BRIDGED) == 0 && local.has_spare()
 }
 
 /// Whether spans of the callsite are recorded, and nothing else is to be done about them.
@@ -274,7 +276,7 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     let state = state(callsite);
     if state & wanted == 0 {
         if state & CAPTURE != 0 {
-            stray::note(callsite.name());
+            outside_capture::note(callsite.name());
         }
         return None;
     }
@@ -297,7 +299,7 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     block.trace_id.set(parent.trace_id.get());
     block.parent_id.set(parent.span_id.get());
     block.span_id.set(local.ids.span_id());
-    context::set_ext(block, context::ext_of(parent));
+    context::set_propagated(block, context::propagated_of(parent));
     Some(block)
 }
 
@@ -310,12 +312,12 @@ fn root(
     sampler: Option<&Sampler>,
 ) -> Option<BlockRef> {
     let captured = around.map_or(0, |context| context.flags.get() & CAPTURED);
-    let ext = around.and_then(context::ext_of);
+    let propagated = around.and_then(context::propagated_of);
     let wanted = if captured != 0 { CAPTURE } else { RECORD };
     let state = state(callsite);
     if state & wanted == 0 {
         if state & CAPTURE != 0 {
-            stray::note(callsite.name());
+            outside_capture::note(callsite.name());
         }
         return None;
     }
@@ -344,7 +346,7 @@ fn root(
     block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
     block.parent_id.set(0);
     block.span_id.set(if sampled { local.ids.span_id() } else { 0 });
-    context::set_ext(block, ext);
+    context::set_propagated(block, propagated);
     Some(block)
 }
 

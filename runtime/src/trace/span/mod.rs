@@ -2,7 +2,7 @@
 
 mod call;
 mod enter;
-mod handmade;
+mod manual;
 mod relatives;
 mod scope;
 mod start;
@@ -12,7 +12,7 @@ pub(crate) use self::call::{Call, Returned, end_metrics, ended};
 #[cfg(has_otlp)]
 pub(crate) use self::enter::end_entered_as_panicked;
 pub(crate) use self::enter::{OnStack, finish, start_clock, start_reading};
-pub use self::handmade::Span;
+pub use self::manual::Span;
 pub use self::relatives::{IntoLinks, IntoParent};
 pub use self::scope::Scope;
 pub use self::start::Start;

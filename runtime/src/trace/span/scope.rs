@@ -3,7 +3,7 @@
 use std::mem::ManuallyDrop;
 
 use super::enter::finish;
-use super::handmade::Span;
+use super::manual::Span;
 use crate::record::block::{BEGAN_UNWINDING, BlockRef, RECORDING};
 use crate::record::bridge;
 use crate::record::clock;

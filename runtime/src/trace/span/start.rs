@@ -78,8 +78,8 @@ impl Start {
 
 fn share(block: BlockRef, key: &'static KeyMeta, value: Option<OwnedValue>) {
     let Some(value) = value else { return };
-    let ext = context::ext_of(block).unwrap_or_default().sharing(key, value);
-    context::set_ext(block, Some(Arc::new(ext)));
+    let propagated = context::propagated_of(block).unwrap_or_default().sharing(key, value);
+    context::set_propagated(block, Some(Arc::new(propagated)));
 }
 
 pub(crate) fn link(block: BlockRef, context: &Context) {

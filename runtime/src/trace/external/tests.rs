@@ -11,7 +11,7 @@ use prost::Message;
 
 use super::*;
 use crate::declare::callsite::Kind;
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::encode::json;
 use crate::encode::resource::EncodedResource;
@@ -105,7 +105,7 @@ impl Random {
         }
     }
 
-    pub(crate) fn span(&mut self, scopes: &[Arc<ForeignScope>]) -> FinishedSpan {
+    pub(crate) fn span(&mut self, scopes: &[Arc<ExternalScope>]) -> FinishedSpan {
         let kinds = [Kind::Internal, Kind::Server, Kind::Client, Kind::Producer, Kind::Consumer];
         let statuses = [GivenStatus::Unset, GivenStatus::Ok, GivenStatus::Error(Cow::Owned(self.text()))];
         let scope = scopes[self.below(scopes.len() as u64) as usize].clone();
@@ -130,14 +130,14 @@ impl Random {
     }
 }
 
-pub(crate) fn scopes() -> Vec<Arc<ForeignScope>> {
-    let full = ForeignScope {
+pub(crate) fn scopes() -> Vec<Arc<ExternalScope>> {
+    let full = ExternalScope {
         name: "full".into(),
         version: Some("1.2".into()),
         schema_url: Some("https://example.org/schema".into()),
         attributes: vec![("of.scope".into(), OwnedValue::StrArray(vec!["a".into(), String::new()]))],
     };
-    let bare = ForeignScope { name: "bare".into(), ..ForeignScope::default() };
+    let bare = ExternalScope { name: "bare".into(), ..ExternalScope::default() };
     // The same again, in another place.
     vec![Arc::new(full.clone()), Arc::new(bare), Arc::new(full)]
 }

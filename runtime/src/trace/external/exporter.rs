@@ -13,7 +13,7 @@ pub(crate) type Exported<'a> = Pin<Box<dyn Future<Output = Result<(), String>> +
 /// An exporter that somebody else wrote. Called from one task, one call after the other.
 ///
 /// Its code is the user's: it may panic and it may hang, so whoever calls it catches the one and limits the other.
-pub(crate) trait ForeignExporter: Send {
+pub(crate) trait ExternalExporter: Send {
     /// Says what describes the process. Called once, before anything is exported.
     fn set_resource(&mut self, attributes: &[(String, OwnedValue)], schema_url: Option<&str>);
 

@@ -17,7 +17,7 @@ mod tests;
 pub(crate) use self::begin::begin;
 #[cfg(has_otel)]
 pub(crate) use self::exporter::Exported;
-pub(crate) use self::exporter::ForeignExporter;
+pub(crate) use self::exporter::ExternalExporter;
 pub(crate) use self::queue::{Counts, Queue, counts, lock, off_after_fork, pause, start, stop, take};
 #[cfg(any(has_otel, has_tracing))]
 pub(crate) use self::queue::{ended, is_on};

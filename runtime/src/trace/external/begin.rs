@@ -13,8 +13,8 @@ pub(crate) fn begin(parent: &Context, name: &str, kind: Kind) -> Context {
     });
     if parent.is_valid() {
         let place = parent.place();
-        return Context::foreign(Place { span_id, is_remote: false, ..place });
+        return Context::external(Place { span_id, is_remote: false, ..place });
     }
     let sampled = sampling::samples(new_trace_id, name, kind);
-    Context::foreign(Place { trace_id: new_trace_id, span_id, sampled, is_random: true, is_remote: false })
+    Context::external(Place { trace_id: new_trace_id, span_id, sampled, is_random: true, is_remote: false })
 }

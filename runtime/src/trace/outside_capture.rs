@@ -6,16 +6,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// How many are remembered: the last ones.
 const KEPT: usize = 256;
 
-pub(crate) struct Strays {
+pub(crate) struct OutsideCapture {
     /// How many there were since the process began.
     total: usize,
     last: VecDeque<&'static str>,
 }
 
-static STRAYS: Mutex<Strays> = Mutex::new(Strays { total: 0, last: VecDeque::new() });
+static RECORDED: Mutex<OutsideCapture> = Mutex::new(OutsideCapture { total: 0, last: VecDeque::new() });
 
-pub(crate) fn lock() -> MutexGuard<'static, Strays> {
-    STRAYS.lock().unwrap_or_else(PoisonError::into_inner)
+pub(crate) fn lock() -> MutexGuard<'static, OutsideCapture> {
+    RECORDED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cold]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::declare::callsite::Kind;
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::cut;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
 use crate::record::limits::{self, CURRENT};
@@ -14,7 +14,7 @@ use crate::trace::context::Context;
 impl FinishedSpan {
     /// A third party's span in `context`, below `parent`.
     pub(crate) fn begun(
-        scope: &Arc<ForeignScope>,
+        scope: &Arc<ExternalScope>,
         name: Cow<'static, str>,
         kind: Kind,
         context: &Context,
