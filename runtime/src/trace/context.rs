@@ -1,4 +1,4 @@
-//! Contexts: which span is the parent, as a value that can be cloned, sent and kept.
+//! Contexts: the parent of new spans, as a value that can be cloned, sent and stored.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,7 +20,7 @@ use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, DEFAULT_MEMORY_LIMIT, Memory};
 use crate::trace::{arrivals, recording};
 
-/// A place in a trace: what new spans take as their parent. Cheap to clone, and it may outlive the span.
+/// A position in a trace, which new spans take as their parent. It is cheap to clone and may outlive its span.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -50,7 +50,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// The context of the innermost span on this thread; an invalid one if there is none.
+    /// Returns the context of the innermost span on this thread; an invalid one if there is none.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -65,7 +65,7 @@ impl Context {
         })
     }
 
-    /// The context of a span of another process.
+    /// Creates the context of a span of another process.
     ///
     /// ```
     /// use tracecast::{Context, SpanId, TraceId};
@@ -82,32 +82,32 @@ impl Context {
         Context { trace_id: trace_id.0, span_id: span_id.0, flags, propagated: None }
     }
 
-    /// Whether it names a span.
+    /// Returns whether it names a span.
     pub fn is_valid(&self) -> bool {
         self.trace_id != 0 && self.span_id != 0
     }
 
-    /// Whether spans below it are recorded.
+    /// Returns whether spans below it are recorded.
     pub fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
 
-    /// Whether the span is in another process.
+    /// Returns whether its span is in another process.
     pub fn is_remote(&self) -> bool {
         self.flags & REMOTE != 0
     }
 
-    /// The trace.
+    /// Returns the trace id.
     pub fn trace_id(&self) -> TraceId {
         TraceId(self.trace_id)
     }
 
-    /// The span.
+    /// Returns the span id.
     pub fn span_id(&self) -> SpanId {
         SpanId(self.span_id)
     }
 
-    /// `tracestate` as it came from another process, or nothing. It goes on with every request below.
+    /// Returns the `tracestate` received from another process, or an empty text. It is sent with all requests below this context.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -120,7 +120,7 @@ impl Context {
         self.propagated.as_deref().map_or("", |propagated| propagated.state.as_str())
     }
 
-    /// The value of this key in the baggage: what the request carries along, from wherever it began.
+    /// Returns the value of this key in the baggage, the keys and values that travel with a request from service to service.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -133,7 +133,7 @@ impl Context {
         self.propagated.as_deref()?.baggage.get(key)
     }
 
-    /// All keys of the baggage, with their values.
+    /// Returns all keys of the baggage with their values.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -150,8 +150,8 @@ impl Context {
         baggage.into_iter().flat_map(Baggage::iter).map(|member| (member.key, member.value()))
     }
 
-    /// The same with this in its baggage, in place of an earlier value of the key. It goes on with every request below,
-    /// to whomever that is sent: it is no place for secrets.
+    /// Returns this context with the key in its baggage; an earlier value is replaced. Baggage is sent with all requests below
+    /// this context, to third parties too: never put secrets in it.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -163,7 +163,7 @@ impl Context {
     /// ```
     ///
     /// # Errors
-    /// If the key is no token of HTTP, or there is no room: baggage has up to 64 keys and 8,192 bytes.
+    /// Fails if the key is not a valid HTTP token, or if the baggage is full: at most 64 keys and 8,192 bytes.
     pub fn with_baggage(&self, key: &str, value: &str) -> Result<Self, BaggageError> {
         let mut propagated = self.propagated.as_deref().cloned().unwrap_or_default();
         let baggage = propagated.baggage.with(key, value);
@@ -171,7 +171,7 @@ impl Context {
         Ok(Context { propagated: Some(Arc::new(propagated)), ..self.marked_empty() })
     }
 
-    /// The same without its baggage: for requests to those whom it is none of their business.
+    /// Returns this context without its baggage, for requests to third parties.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -191,7 +191,7 @@ impl Context {
         }
     }
 
-    /// The same with a key that all spans below it have as an attribute, in place of an earlier value.
+    /// Returns this context with an inherited key: all spans below it have the attribute. An earlier value is replaced.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -210,8 +210,9 @@ impl Context {
         Context { propagated: Some(Arc::new(propagated)), ..self.marked_empty() }
     }
 
-    /// The same, and the key of its baggage with the name of this one is an attribute of all spans below it, as the servers of
-    /// `tracecast-tower` have it with `with_shared_baggage`. Without it in the baggage nothing changes.
+    /// Returns this context with the value that its baggage has for this key's name as an inherited key: all spans below it have
+    /// the attribute, as below the servers of `tracecast-tower` with `with_shared_baggage`. Changes nothing if the baggage does
+    /// not contain the name.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -252,7 +253,7 @@ impl Context {
         f()
     }
 
-    /// A function that runs `f` in this context, wherever it is called: for thread pools and channels.
+    /// Returns a function that runs `f` in this context, on whichever thread it is called. For thread pools and channels.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -267,7 +268,7 @@ impl Context {
         move || self.run(f)
     }
 
-    /// Makes this context the current one until the guard is dropped, also in a process that records nothing.
+    /// Makes this context current until the guard is dropped, also in a process that records nothing.
     ///
     /// ```standalone_crate
     /// use tracecast::prelude::*;
@@ -283,8 +284,7 @@ impl Context {
         Attached { block: local::with(|local| enter(local, self, Kind::Internal)), leave: Local::pop_to }
     }
 
-    /// Sets up the memory in which contexts are current, in a process that records nothing or does not yet. An empty context
-    /// needs none.
+    /// Allocates the memory for current contexts in a process that is not recording. An empty context needs none.
     #[inline]
     pub(crate) fn prepare(&self) {
         if recorder::get().is_none() && (self.is_valid() || self.propagated.is_some()) {
@@ -292,7 +292,8 @@ impl Context {
         }
     }
 
-    /// With what came beside the ids. Without ids, and with baggage, it begins a trace that has this baggage.
+    /// Adds state and baggage to the ids. If there is baggage and no valid ids, a span below it begins a trace that has this
+    /// baggage.
     #[inline]
     pub(crate) fn carrying(self, state: TraceState, baggage: Baggage) -> Self {
         if state.is_empty() && baggage.is_empty() {
@@ -304,30 +305,30 @@ impl Context {
         }
     }
 
-    /// Whether the trace's id is known to be random.
+    /// Returns whether the trace id is known to be random.
     pub(crate) fn is_random(&self) -> bool {
         self.flags & NOT_RANDOM == 0
     }
 
-    /// Says that the trace's id is known to be random.
+    /// Marks the trace id as random.
     pub(crate) fn random(mut self) -> Self {
         self.flags &= !NOT_RANDOM;
         self
     }
 
-    /// Whether a span below it inherits nothing but ids and flags: it is sampled, and has no baggage, state or capture.
+    /// Returns whether a span below it inherits ids and flags only: it is sampled and has no baggage, state or capture.
     #[inline]
     pub(crate) fn is_plainly_sampled(&self) -> bool {
         self.flags & (SAMPLED | CAPTURED | EMPTY) == SAMPLED && self.propagated.is_none() && self.is_valid()
     }
 
-    /// The flags that a span below it inherits.
+    /// Returns the flags that a span below it inherits.
     #[inline]
     pub(crate) fn inherited_flags(&self) -> u32 {
         self.flags & (REMOTE | NOT_RANDOM)
     }
 
-    /// The baggage as it is written.
+    /// Returns the baggage in the format of its header.
     pub(crate) fn baggage_text(&self) -> &str {
         self.propagated.as_deref().map_or("", |propagated| propagated.baggage.as_str())
     }
@@ -337,7 +338,7 @@ impl Context {
         Context { flags: self.flags | empty, ..self.clone() }
     }
 
-    /// The context of a span that another API made.
+    /// Creates the context of a span that another API created.
     pub(crate) fn external(Place { trace_id, span_id, sampled, is_random, is_remote }: Place) -> Self {
         if trace_id == 0 || span_id == 0 {
             return Context::default();
@@ -347,7 +348,8 @@ impl Context {
         Context { trace_id, span_id, flags, propagated: None }
     }
 
-    /// The same below `around`: what that shares with its trace goes on, and so does the capture it belongs to.
+    /// Adds the inherited keys, state and baggage of `around` if it has the same trace or is captured; the context then belongs
+    /// to the same capture.
     pub(crate) fn within(mut self, around: BlockRef) -> Self {
         let [upper, lower] = around.trace_id.get();
         let same_trace = self.trace_id == (u128::from(upper) << 64 | u128::from(lower));
@@ -358,15 +360,15 @@ impl Context {
         self
     }
 
-    /// As `attach`, for a span of another API that is of this kind. That API leaves spans in any order: contexts that were
-    /// attached later stay.
+    /// As `attach`, for a span of another API of this kind. That API leaves spans in any order, so contexts that were attached
+    /// later stay attached.
     #[cfg(has_otlp)]
     #[cfg(has_tracing)]
     pub(crate) fn attach_as(&self, kind: Kind) -> Attached {
         Attached { block: local::with(|local| enter(local, self, kind)), leave: Local::remove }
     }
 
-    /// The same without what only we know of.
+    /// Returns its ids and flags, without inherited keys, state and baggage.
     pub(crate) fn place(&self) -> Place {
         let (sampled, is_random, is_remote) = (self.is_sampled(), self.is_random(), self.is_remote());
         Place { trace_id: self.trace_id, span_id: self.span_id, sampled, is_random, is_remote }
@@ -387,13 +389,13 @@ impl Context {
         Context { trace_id: 0, span_id: 0, flags: EMPTY | CAPTURED, propagated: Some(Arc::new(propagated)) }
     }
 
-    /// The keys that spans below it have.
+    /// Returns the inherited keys, which all spans below it have as attributes.
     #[cfg(has_logs)]
     pub(crate) fn shared(&self) -> &[(&'static KeyMeta, OwnedValue)] {
         self.propagated.as_deref().map_or(&[], |propagated| &propagated.shared)
     }
 
-    /// Notes that it leaves in headers, if it belongs to the capture of a test.
+    /// Records that it is sent in headers, if it belongs to the capture of a test.
     pub(crate) fn note_sent(&self) {
         if let (true, Some(sink)) =
             (self.is_valid(), self.propagated.as_ref().and_then(|propagated| propagated.sink.as_ref()))
@@ -402,7 +404,7 @@ impl Context {
         }
     }
 
-    /// Whether it belongs to the capture of a test.
+    /// Returns whether it belongs to the capture of a test.
     #[cfg(has_otlp)]
     #[cfg(any(has_otel, has_tracing))]
     pub(crate) fn is_captured(&self) -> bool {
@@ -424,10 +426,10 @@ impl fmt::Debug for Context {
     }
 }
 
-/// How much of a refused key is shown.
+/// The number of characters of a rejected key that the error shows.
 const SHOWN_KEY: usize = 64;
 
-/// Something cannot be in the baggage.
+/// The error of an entry that the baggage cannot hold.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -450,8 +452,8 @@ impl fmt::Display for BaggageError {
 
 impl std::error::Error for BaggageError {}
 
-/// Keeps a context current on this thread. When it is dropped, everything that was entered after it is left with it, as
-/// with [`Span::in_scope`](crate::Span::in_scope): a scope that was leaked does not stay current.
+/// Keeps a context current on this thread. When it is dropped, all spans and contexts that were entered after it are left too, as
+/// with [`Span::in_scope`](crate::Span::in_scope), so a leaked scope does not stay current.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -467,7 +469,7 @@ impl std::error::Error for BaggageError {}
 #[must_use = "the context is current until the guard is dropped"]
 pub struct Attached {
     block: Option<BlockRef>,
-    /// How the block is taken off the thread's stack.
+    /// Removes the block from the thread's stack.
     leave: fn(&Local, BlockRef),
 }
 
@@ -482,7 +484,7 @@ impl Drop for Attached {
     }
 }
 
-/// The parent of new spans on this thread, if it is one of another API.
+/// Returns the parent of new spans on this thread, if it is a span of another API.
 #[inline]
 pub(crate) fn theirs(local: &Local) -> Option<Context> {
     let around = local.current();
@@ -493,7 +495,7 @@ pub(crate) fn theirs(local: &Local) -> Option<Context> {
     })
 }
 
-/// Notes that a block is entered on this thread, for another API that may be beside ours.
+/// Stores the current span of the bridged API in a block that is entered on this thread.
 #[inline]
 pub(crate) fn note(local: &Local, block: BlockRef) {
     if bridge::IS_BUILT && block.has(BRIDGED) {
@@ -506,8 +508,8 @@ fn note_bridged(local: &Local, block: BlockRef) {
     bridge::enter(block, || Context::of(local, block).place());
 }
 
-/// Enters a context on this thread: a block that is no span, but a parent. An invalid context without anything else
-/// hides the current span; if no block is left, the current span stays.
+/// Enters a context on this thread, as a block that is a parent and not a span. An invalid and otherwise empty context hides the
+/// current span. If no block is free, the current span stays.
 fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = held(local, context, kind)?;
     note(local, block);
@@ -515,7 +517,7 @@ fn enter(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     Some(block)
 }
 
-/// A block that stands for a context, and is on no stack yet.
+/// Creates the block of a context. It is on no stack yet.
 pub(crate) fn held(local: &Local, context: &Context, kind: Kind) -> Option<BlockRef> {
     let block = local.acquire()?;
     fill(block, context);
@@ -534,7 +536,7 @@ pub(crate) fn fill(block: BlockRef, context: &Context) {
     set_propagated(block, context.propagated.clone());
 }
 
-/// A context that came from outside belongs to the capture it is used in.
+/// Assigns a context that came from outside to the capture in which it is used.
 #[inline]
 pub(crate) fn share_capture(local: &Local, block: BlockRef) {
     if switch::is_capturing() || local.current().is_some_and(|current| current.has(CAPTURED)) {
@@ -550,7 +552,8 @@ fn share_some_capture(local: &Local, block: BlockRef) {
     }
     let sink = match local.current().filter(|current| current.has(CAPTURED)) {
         Some(current) => propagated_of(current).and_then(|propagated| propagated.sink.clone()),
-        // Not in a capture, but it may have left one: a server of this process takes the request of a captured client.
+        // The thread is outside a capture, but the context may come from one: a server of this process received a captured
+        // client's request.
         None if switch::is_capturing() && block.has(REMOTE) => arrivals::sink_of(trace_id_of(block)),
         None => None,
     };
@@ -565,7 +568,7 @@ fn trace_id_of(block: BlockRef) -> u128 {
     u128::from(high) << 64 | u128::from(low)
 }
 
-/// Makes `block` stand for the context of `span`, where one of this kind would be.
+/// Copies the context of `span` into `block`, as for a span of this kind.
 pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef, kind: Kind) {
     ensure_ids(local, span);
     block.begin(span.flags.get() & CARRIED | bridge::flags(kind));
@@ -576,7 +579,7 @@ pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef, kind: Kind) {
     }
 }
 
-/// The same for a context that has its ids, and no propagated, if there is a block at hand.
+/// The same for a span that has ids and no propagated state, if a block is at hand.
 #[inline(always)]
 pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;
@@ -586,10 +589,10 @@ pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
     Some(block)
 }
 
-/// What of a block's flags belongs to its context.
+/// The flags of a block that belong to its context.
 const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY | NOT_RANDOM | WATCHED;
 
-/// Ids of an unsampled span are made when somebody asks for them.
+/// Creates the ids of an unsampled span, which has none until they are needed.
 pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
     if block.span_id.get() == 0 && !block.has(EMPTY) {
         local.ids.ensure_seeded();
@@ -601,21 +604,21 @@ pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {
     }
 }
 
-/// Another share of a block's propagated.
+/// Returns another reference to a block's propagated state.
 #[inline]
 pub(crate) fn propagated_of(block: BlockRef) -> Option<Arc<Propagated>> {
     if !block.has(HAS_PROPAGATED) {
         return None;
     }
     let propagated = block.propagated.get().cast::<Propagated>();
-    // SAFETY: while HAS_PROPAGATED is up, the block owns one count of this `Arc`; this makes another one.
+    // SAFETY: while HAS_PROPAGATED is set, the block owns one count of this `Arc`; this adds one.
     unsafe {
         Arc::increment_strong_count(propagated);
         Some(Arc::from_raw(propagated))
     }
 }
 
-/// Gives a block its propagated.
+/// Sets a block's propagated state.
 #[inline]
 pub(crate) fn set_propagated(block: BlockRef, propagated: Option<Arc<Propagated>>) {
     drop(local::take_propagated(&block));
