@@ -1,11 +1,11 @@
-//! The context of a span that is not ours: ids and sampling are the same as for ours.
+//! The context of a span of another API, with ids and sampling as for our own spans.
 
 use crate::declare::callsite::Kind;
 use crate::record::bridge::Place;
 use crate::record::{local, sampling};
 use crate::trace::context::Context;
 
-/// The context of a new span: a child is sampled as its parent is, a root as the sampler says.
+/// Creates the context of a new span: a child is sampled as its parent, a root as the sampler decides.
 pub(crate) fn begin(parent: &Context, name: &str, kind: Kind) -> Context {
     let (new_trace_id, span_id) = local::with(|local| {
         local.ids.ensure_seeded();

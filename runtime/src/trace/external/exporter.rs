@@ -1,4 +1,4 @@
-//! What brings spans out by other ways than ours.
+//! The interface of custom exporters.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -7,22 +7,22 @@ use std::time::Duration;
 use crate::declare::value::OwnedValue;
 use crate::record::finished::FinishedSpan;
 
-/// What became of the spans that were handed over; an error says why they are lost.
+/// The result of an export; the error is the reason for the loss.
 pub(crate) type Exported<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
-/// An exporter that somebody else wrote. Called from one task, one call after the other.
+/// An exporter supplied by the user. It is called from one task, one call at a time.
 ///
-/// Its code is the user's: it may panic and it may hang, so whoever calls it catches the one and limits the other.
+/// It is user code, which may panic or hang: the caller catches panics and limits the time.
 pub(crate) trait ExternalExporter: Send {
-    /// Says what describes the process. Called once, before anything is exported.
+    /// Sets the resource, the attributes of the process. Called once, before the first export.
     fn set_resource(&mut self, attributes: &[(String, OwnedValue)], schema_url: Option<&str>);
 
-    /// Brings spans out. Trying again is the exporter's own affair.
+    /// Exports spans. Retrying is the exporter's responsibility.
     fn export(&mut self, spans: &[FinishedSpan]) -> Exported<'_>;
 
-    /// Has it bring out what it still holds. It may block: to be called where that does no harm.
+    /// Exports what it has buffered. May block: call it where blocking does no harm.
     fn flush(&mut self) -> Result<(), String>;
 
-    /// Ends it. It may block for up to about `timeout`, as far as it keeps to that.
+    /// Shuts the exporter down. May block for about `timeout`, if the exporter respects it.
     fn shutdown(&mut self, timeout: Duration) -> Result<(), String>;
 }

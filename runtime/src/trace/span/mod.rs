@@ -1,4 +1,4 @@
-//! Spans: what an annotated function enters and leaves, the scope guard, and spans made by hand.
+//! Spans: those of annotated functions, scope guards, and manual spans.
 
 mod call;
 mod enter;
