@@ -102,10 +102,11 @@ impl Outcome {
         let (exported, dropped): (u64, u64) = (count("exported"), count("dropped"));
         let about = format!("tracecast: warning: {} to ", signal.name());
         let cause = told.lines().find_map(|line| line.strip_prefix(&about)?.split_once(": "));
-        let cause = cause.map(|(_, cause)| cause.split_once("items are lost: ").map_or(cause, |(_, cause)| cause));
+        let cause =
+            cause.map(|(_, cause)| cause.split_once("the receiver rejected them: ").map_or(cause, |(_, cause)| cause));
         // Where telemetry could not start at all.
         let last = || told.lines().last().unwrap_or("no cause was told").to_owned();
-        let cause = cause.map_or_else(last, |cause| cause.trim_end_matches("; trying again").to_owned());
+        let cause = cause.map_or_else(last, |cause| cause.trim_end_matches("; retrying").to_owned());
         match (exported, dropped) {
             (1.., 0) => Outcome::Ok,
             (_, 1..) => Outcome::Refused(cause),

@@ -112,7 +112,7 @@ fn the_catalogue_is_printed_and_compared() {
     let (code, text, _) =
         compare(&json.replace("tc_smoke_total", "tc_smokes_total"), &["--telemetry-catalogue-allow=9"]);
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.starts_with("broken: metric `tc_smokes_total` is now called `tc_smoke_total`\n"), "{text}");
+    assert!(text.starts_with("broken: metric `tc_smokes_total` was renamed to `tc_smoke_total`\n"), "{text}");
 
     let (code, _, errors) = compare("{}", &[]);
     assert_eq!(code, Some(2), "{errors}");

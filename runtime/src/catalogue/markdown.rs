@@ -9,7 +9,7 @@ use super::conflict::shape;
 use crate::declare::key::{KeyKind, KeyMeta};
 
 impl Catalogue {
-    /// The catalogue as Markdown: three tables.
+    /// Returns the catalogue as Markdown: three tables.
     ///
     /// ```
     /// let markdown = tracecast::catalogue().to_markdown();
@@ -38,7 +38,7 @@ impl Catalogue {
         }
         writeln!(
             text,
-            "\n## Metrics\n\n| metric | shape | series at most | bytes per thread | bytes at most | meaning | crate | declared at |\n|---|---|---|---|---|---|---|---|"
+            "\n## Metrics\n\n| metric | shape | series at most | bytes per thread | bytes at most, up to 16 processors | meaning | crate | declared at |\n|---|---|---|---|---|---|---|---|"
         )?;
         for metric in &self.metrics {
             let place = format!("{}:{}", metric.location.file(), metric.location.line());
@@ -54,7 +54,7 @@ impl Catalogue {
     }
 }
 
-/// The name of a key, with its type if it is declared on the span itself.
+/// Returns the name of a key, with its type if it is declared on the span itself.
 fn shown(key: &KeyMeta) -> Cow<'static, str> {
     match key.kind {
         KeyKind::AdHoc => format!("{}: {}", key.name, type_of(key)).into(),
@@ -62,7 +62,7 @@ fn shown(key: &KeyMeta) -> Cow<'static, str> {
     }
 }
 
-/// `Str`, and `Str[]` for a list.
+/// Returns the name of a type: `Str`, and `Str[]` for a list.
 fn type_of(key: &KeyMeta) -> String {
     format!("{:?}", key.value_type).replace("Array", "[]")
 }

@@ -1,4 +1,4 @@
-//! Where an exporter sends to. User info and query never print, because tokens are put there.
+//! Addresses of receivers. User info and query may hold tokens, so they never print.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use super::problem::Wrong;
 use crate::base::secret::Secret;
 
-/// The address of a receiver, `http://collector:4318/v1/traces`. It prints without user info and query.
+/// The address of a receiver, such as `http://collector:4318/v1/traces`. It prints without user info and query.
 ///
 /// ```
 /// use tracecast::config::Endpoint;
@@ -21,7 +21,7 @@ pub struct Endpoint {
     user_info: Option<Secret>,
     host: String,
     port: Option<u16>,
-    /// Empty, or with its slash.
+    /// Empty, or with its leading slash.
     path: String,
     query: Option<Secret>,
 }
@@ -47,17 +47,17 @@ impl Endpoint {
         self.host.trim_start_matches('[').trim_end_matches(']')
     }
 
-    /// The port, if one was named.
+    /// The port, if the address has one.
     pub(crate) fn port(&self) -> Option<u16> {
         self.port
     }
 
-    /// The path, if one was named.
+    /// The path; empty if the address has none.
     pub(crate) fn path(&self) -> &str {
         &self.path
     }
 
-    /// Whether the connection is encrypted; `None` if no scheme was named.
+    /// True if the connection is encrypted; `None` if the address has no scheme.
     pub(crate) fn is_tls(&self) -> Option<bool> {
         self.scheme.map(|scheme| scheme == Scheme::Https)
     }
@@ -78,18 +78,18 @@ impl Endpoint {
         Endpoint { path: String::new(), query: None, ..self }
     }
 
-    /// Host and port as they go into a request.
+    /// Host and port, as a request names them.
     pub(crate) fn authority(&self) -> String {
         let port = self.port.map(|port| format!(":{port}")).unwrap_or_default();
         format!("{}{port}", self.host)
     }
 
-    /// User and password, for the wire alone.
+    /// User and password; only requests may hold them.
     pub(crate) fn user_info(&self) -> Option<&Secret> {
         self.user_info.as_ref()
     }
 
-    /// The query, for the wire alone.
+    /// The query; only requests may hold it.
     pub(crate) fn query(&self) -> Option<&Secret> {
         self.query.as_ref()
     }
@@ -118,7 +118,7 @@ impl FromStr for Endpoint {
     }
 }
 
-/// An address that cannot be understood. It does not show the address, which may hold a password.
+/// The error of an invalid address. It does not show the address, which may hold a password.
 ///
 /// ```
 /// use tracecast::config::Endpoint;
@@ -131,7 +131,7 @@ pub struct EndpointError(pub(super) Wrong);
 
 impl fmt::Display for EndpointError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the endpoint {}; expected {}", self.0.complaint, self.0.accepted)
+        write!(f, "the endpoint {}; {}", self.0.complaint, self.0.help)
     }
 }
 
@@ -139,11 +139,11 @@ impl std::error::Error for EndpointError {}
 
 const ACCEPTED: &str = "an address such as http://collector:4318 or https://collector:4317";
 
-/// Reads an address. One without a scheme is understood, because gRPC allows it.
+/// Parses an address. A scheme is optional, because gRPC allows that.
 pub(super) fn parse(text: &str) -> Result<Endpoint, Wrong> {
     let wrong = |complaint: &'static str| wrong(text, complaint);
     if text.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return Err(wrong("holds white space"));
+        return Err(wrong("contains white space"));
     }
     let (scheme, rest) = match text.split_once("://") {
         None => (None, text),
@@ -167,7 +167,7 @@ pub(super) fn parse(text: &str) -> Result<Endpoint, Wrong> {
     Ok(Endpoint { scheme, user_info, host: host.to_owned(), port, path: path.to_owned(), query })
 }
 
-/// What is wrong with an address, shown only if it holds nothing that could be a secret.
+/// Makes the error of an address. It shows the address only if that has neither user info nor query.
 pub(super) fn wrong(text: &str, complaint: &'static str) -> Wrong {
     let wrong = Wrong::new(complaint, ACCEPTED);
     if text.contains(['@', '?']) { wrong.secret() } else { wrong }
@@ -183,7 +183,7 @@ fn host_and_port_of(text: &str) -> Result<(&str, Option<u16>), &'static str> {
     if address.unwrap_or(host).is_empty() {
         return Err("has no host");
     }
-    // Only an address in brackets has colons.
+    // Only an IPv6 address in brackets may contain colons.
     if address.is_none() && host.contains(':') || address.unwrap_or(host).contains(['[', ']', '\\']) {
         return Err("has no valid host");
     }
@@ -228,7 +228,7 @@ mod tests {
             ("http://a:b:80", "has no valid host"),
             ("http://[[]:80", "has no valid host"),
             ("http://[]:80", "has no host"),
-            ("http://a b", "holds white space"),
+            ("http://a b", "contains white space"),
             ("http://a#b", "has a fragment"),
         ];
         for (text, expected) in cases {

@@ -1,6 +1,6 @@
-//! How variables become settings: `OTEL_*`, and ours.
+//! Reads settings from variables: `OTEL_*`, and ours.
 //!
-//! An empty variable is one that is not set. A wrong one is ignored, and reported with what it accepts.
+//! An empty variable counts as not set. An invalid one is ignored, and reported with what is accepted.
 
 use std::path::PathBuf;
 
@@ -16,29 +16,29 @@ use crate::base::secret::Masked;
 use crate::declare::value::OwnedValue;
 use crate::record::sampling::Sampler;
 
-/// The value of a variable.
+/// Looks up a variable.
 pub(super) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// What was read so far.
+/// The variables, and the configuration read from them so far.
 pub(super) struct Variables<'a> {
     pub(super) lookup: Lookup<'a>,
     pub(super) config: Config,
 }
 
 impl Variables<'_> {
-    /// A variable that is set to something.
+    /// The value of a variable, without surrounding white space; `None` if it is empty or not set.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let text = (self.lookup)(name)?;
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A text as a value; a wrong one is reported.
+    /// Parses a text; reports an invalid one.
     fn parsed<T>(&mut self, name: &str, text: &str, parse: impl FnOnce(&str) -> Parsed<T>) -> Option<T> {
         parse(text).map_err(|wrong| self.complain(name, text, wrong)).ok()
     }
 
-    /// Puts a text into the settings, unless it is wrong.
+    /// Parses a text and sets the value; reports an invalid one. True if it was valid.
     pub(super) fn put<T>(
         &mut self,
         name: &str,
@@ -59,7 +59,7 @@ impl Variables<'_> {
         true
     }
 
-    /// A bound of the spool, which means nothing without one. The spool comes from its directory's variable.
+    /// Sets a limit of the spool. Reports it if there is no spool, which `TC_SPOOL_DIR` or a file creates.
     pub(super) fn spool_bound<T>(
         &mut self,
         name: &str,
@@ -70,12 +70,12 @@ impl Variables<'_> {
         let Some(value) = self.parsed(name, text, parse) else { return false };
         match &mut self.config.settings.spool {
             Some(spool) => put(spool, value),
-            None => self.complain(name, text, Wrong::new("has no spool to go with", "TC_SPOOL_DIR beside it")),
+            None => self.complain(name, text, Wrong::with_help("requires TC_SPOOL_DIR", "spool disabled")),
         }
         false
     }
 
-    /// A client certificate or its key. Neither has a meaning without the other.
+    /// Sets the file of a client certificate or of its key. Reports it if the other one is missing.
     pub(super) fn client_file(
         &mut self,
         name: &str,
@@ -88,14 +88,14 @@ impl Variables<'_> {
             None => (name.replace("CLIENT_CERTIFICATE", "CLIENT_KEY"), &tls.client_key),
         };
         if known.is_none() && self.text(&other).is_none() {
-            let wrong = Wrong::new("stands alone", format!("{other} beside it")).using("no client certificate");
+            let wrong = Wrong::with_help(format!("requires {other}"), "client certificate disabled");
             self.complain(name, text, wrong);
             return false;
         }
         self.put(name, text, values::path, |settings, path| *place(settings) = Some(path))
     }
 
-    /// Headers whose values are in files, beside those of the variable with values.
+    /// Adds headers whose values are in files to those of the variable with values.
     pub(super) fn header_files(
         &mut self,
         name: &str,
@@ -109,7 +109,8 @@ impl Variables<'_> {
         })
     }
 
-    /// A list: those that are wrong are left out, and if nothing is left, the variable is as good as not set.
+    /// Sets a list of exporters. Invalid names are skipped and reported; if no name is valid, the variable counts as
+    /// not set.
     pub(super) fn exporters(
         &mut self,
         name: &str,
@@ -134,7 +135,7 @@ impl Variables<'_> {
         understood
     }
 
-    /// A small queue is no mistake; the default size of a batch follows it.
+    /// Sets the size of a queue. A queue that is smaller than the default batch lowers the size of batches.
     pub(super) fn queue(&mut self, name: &str, text: &str, batch: fn(&mut Settings) -> &mut Batch) -> bool {
         self.put(name, text, positive, |settings, queue| {
             let batch = batch(settings);
@@ -147,7 +148,7 @@ impl Variables<'_> {
         let queue = batch(&mut self.config.settings).queue.filter(|queue| *queue < size);
         if let Some(queue) = queue {
             let queue_name = name.replace("MAX_EXPORT_BATCH_SIZE", "MAX_QUEUE_SIZE");
-            let wrong = Wrong::new("is more than the queue holds", format!("at most {queue}, as {queue_name} says"));
+            let wrong = Wrong::new("is larger than the queue", format!("at most {queue}, the value of {queue_name}"));
             self.complain(name, text, wrong.using(queue.to_string()));
         }
         batch(&mut self.config.settings).size = queue.unwrap_or(size);
@@ -155,25 +156,27 @@ impl Variables<'_> {
     }
 }
 
-/// The directory of the spool. Bounds that a file sets stay.
+/// Sets the directory of the spool. Limits that a file sets are kept.
 pub(super) fn spool_directory(variables: &mut Variables<'_>, _: &'static str, text: &str) -> bool {
     let spool = variables.config.settings.spool.get_or_insert_with(|| Spool::new(""));
     spool.directory = PathBuf::from(text).into();
     true
 }
 
-/// The proxy for `http`. A CGI program gets this variable from whoever sends a header `Proxy`, so it is not used there.
+/// Sets the proxy for `http`. Ignored in a CGI program, where a client sets this variable by sending a header `Proxy`.
 pub(super) fn http_proxy(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     if variables.text("REQUEST_METHOD").is_some() {
-        let wrong =
-            Wrong::new("is not used in a CGI program, where clients can set it", "`http_proxy` in small letters");
-        variables.complain(name, text, wrong.using("no proxy").secret());
+        let wrong = Wrong::with_help(
+            "is ignored in a CGI program, where clients can set it",
+            "set `http_proxy` in lower case instead",
+        );
+        variables.complain(name, text, wrong.secret());
         return false;
     }
     variables.put(name, text, proxy::parse, |settings, proxy| settings.proxies.http = Some(proxy))
 }
 
-/// An explicit off beats an explicit on.
+/// Turns everything off; overrides `OTEL_ENABLED=true`.
 pub(super) fn sdk_disabled(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     let is_off = variables.parsed(name, text, values::standard_switch) == Some(true);
     let is_new = is_off && variables.config.settings.enabled != Some(false);
@@ -183,7 +186,7 @@ pub(super) fn sdk_disabled(variables: &mut Variables<'_>, name: &'static str, te
     is_new
 }
 
-/// The variables of single attributes beat those among all.
+/// Sets resource attributes. Variables of single attributes are read later, so they override these.
 pub(super) fn resource_attributes(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     let Some(attributes) = variables.parsed(name, text, values::resource_attributes) else { return false };
     for (attribute, value) in attributes {
@@ -195,7 +198,7 @@ pub(super) fn resource_attributes(variables: &mut Variables<'_>, name: &'static 
 
 pub(super) fn propagators(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     let (propagators, wrong) = values::propagators(text);
-    // All of them wrong is not the same as none.
+    // A list of invalid names only is not the same as `none`: the defaults stay.
     let understood = !propagators.is_empty() || wrong.is_empty();
     if understood {
         variables.config.settings.propagators = propagators;
@@ -216,7 +219,7 @@ fn propagator_name(propagator: Propagator) -> &'static str {
     }
 }
 
-/// Directives, of which `LOG_LEVEL` has the last word if any of its own could be understood.
+/// Sets the log filter. `RUST_LOG` is ignored if `LOG_LEVEL` has a valid directive.
 pub(super) fn log_filter(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     if *variables.config.origin("log_filter") == Origin::Variable("LOG_LEVEL") {
         return false;
@@ -231,13 +234,13 @@ pub(super) fn log_filter(variables: &mut Variables<'_>, name: &'static str, text
     true
 }
 
-/// The ratio of a sampler that has one. The sampler comes from its own variable.
+/// Sets the ratio of the sampler that `OTEL_TRACES_SAMPLER` names; other samplers ignore it.
 pub(super) fn sampler_argument(variables: &mut Variables<'_>, name: &'static str, text: &str) -> bool {
     if matches!(variables.config.settings.traces.sampler, Sampler::Ratio(_)) {
         let ratio = |text: &str| values::ratio(text).map_err(|wrong| wrong.using("1"));
         variables.put(name, text, ratio, |settings, ratio| settings.traces.sampler = Sampler::Ratio(ratio));
     } else if variables.text("OTEL_TRACES_SAMPLER").is_none() {
-        let wrong = Wrong::new("has no sampler to go with", "OTEL_TRACES_SAMPLER=parentbased_traceidratio beside it");
+        let wrong = Wrong::new("requires OTEL_TRACES_SAMPLER", "OTEL_TRACES_SAMPLER=parentbased_traceidratio");
         variables.complain(name, text, wrong.using("parentbased_always_on"));
     }
     false

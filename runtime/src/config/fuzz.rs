@@ -10,7 +10,7 @@ use crate::base::fuzz::{Random, assert_linear, mutated, run, within};
 /// The limits of the reader.
 const DEPTH: usize = 64;
 const NODES: usize = 100_000;
-/// What the reader may allocate: for each byte of the document, and for aliases in a document of any size.
+/// The bytes that the reader may allocate: for each byte of the document, and for aliases in a document of any size.
 const BYTES_PER_BYTE: usize = 2_000;
 const EXPANDED_BYTES: usize = 64 << 20;
 
@@ -101,7 +101,7 @@ fn yaml_reader() {
     });
 }
 
-/// The tree is within its limits, and printed as YAML it reads back as the same.
+/// Asserts that a tree is within the limits, and that it reads back the same after it is printed as YAML.
 fn check_tree(root: &Node) {
     let (depth, nodes) = extent(root);
     assert!(depth <= DEPTH + 1, "{depth} levels");
@@ -112,7 +112,7 @@ fn check_tree(root: &Node) {
     assert!(is_same(root, &again), "{printed}");
 }
 
-/// An error names a line of the document, and its text is no longer than the document and a sentence.
+/// Asserts that an error names a line of the document and is at most 500 bytes longer than it.
 fn check_problem(problem: &Problem, text: &str) {
     let lines = text.split(['\n', '\r']).count();
     assert!(problem.line.is_some_and(|line| (1..=lines + 1).contains(&line)), "{problem}: {lines} lines");
@@ -121,12 +121,12 @@ fn check_problem(problem: &Problem, text: &str) {
     assert!(!printed.contains(SECRET) || text.contains(SECRET), "{printed}");
 }
 
-/// The value may be behind a pointer.
+/// The kind of a value.
 fn kind(node: &Node) -> &Kind {
     &node.kind
 }
 
-/// Levels and values of a tree.
+/// The number of levels and values of a tree.
 fn extent(node: &Node) -> (usize, usize) {
     let join = |(depth, nodes): (usize, usize), child: &Node| {
         let (below, more) = extent(child);
@@ -155,7 +155,7 @@ fn is_same(one: &Node, other: &Node) -> bool {
     }
 }
 
-/// Writes YAML that needs no rules about plain texts: all of them are quoted.
+/// Prints a tree as YAML. All strings are quoted, so no rules of plain ones apply.
 fn print(node: &Node, out: &mut String) {
     match kind(node) {
         Kind::Null => out.push('~'),
@@ -171,7 +171,7 @@ fn print(node: &Node, out: &mut String) {
         Kind::Map(entries) => {
             out.push('{');
             for (key, value) in entries {
-                // A long key has to be announced.
+                // A long key requires the explicit form, `? key : value`.
                 out.push_str("? ");
                 quote(key, out);
                 out.push_str(" : ");
@@ -195,7 +195,7 @@ fn quote(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// A document made by the grammar.
+/// Makes a random document from the grammar.
 fn document(random: &mut Random) -> Vec<u8> {
     let mut document = Document { text: String::new(), anchors: 0 };
     if random.once_in(200) {
@@ -214,7 +214,7 @@ fn document(random: &mut Random) -> Vec<u8> {
 
 struct Document {
     text: String,
-    /// The anchors that are complete: an alias names one of them.
+    /// The number of complete anchors, which aliases may name.
     anchors: usize,
 }
 
@@ -231,7 +231,7 @@ impl Document {
     }
 
     fn anchored(&mut self, random: &mut Random, depth: usize) {
-        // The name comes after the value in the count, and before it in the text.
+        // The anchor is counted after those inside its value, but its name precedes the value in the text.
         let before = self.anchors;
         let mut inside = Document { text: String::new(), anchors: before };
         inside.value(random, depth + 1);
@@ -291,23 +291,23 @@ impl Document {
         let large = "x".repeat(1 << random.below(15));
         let many = 1 << random.below(13);
         match random.below(5) {
-            // One large text, many times.
+            // One large string, repeated.
             0 => self.text = format!("a: &a {large}\nb: [{}]\n", "*a, ".repeat(many)),
-            // Ten times ten times ten.
+            // Each level has ten aliases of the one before.
             1 => {
                 self.text = format!("- &a0 [{large}]\n");
                 for at in 1..2 + random.below(10) {
                     self.text.push_str(&format!("- &a{at} [{}]\n", format!("*a{}, ", at - 1).repeat(10)));
                 }
             }
-            // One level deeper with each line.
+            // Each line is a level deeper.
             2 => {
                 self.text = "- &a0 [x]\n".to_owned();
                 for at in 1..many {
                     self.text.push_str(&format!("- &a{at} [*a{}]\n", at - 1));
                 }
             }
-            // The same through maps that are merged.
+            // Merged maps in a chain.
             3 => {
                 self.text = format!("a0: &a0 {{k: {large}}}\n");
                 for at in 1..many {
@@ -319,7 +319,7 @@ impl Document {
     }
 }
 
-/// The texts of references, what they become, and whether that is hidden.
+/// References, their values, and whether the value is hidden.
 const REFERENCES: [(&str, &str, bool); 12] = [
     ("${A}", SECRET, true),
     ("${env:A}", SECRET, true),
@@ -347,7 +347,7 @@ fn configuration_substitution() {
         }
         let (mut text, mut value, mut hidden) = (String::new(), String::new(), false);
         for _ in 0..random.below(8) {
-            // A `$` in a piece would join the reference behind it.
+            // A piece with `$` would become part of the reference after it.
             let plain = random.pick(&["", "a", "}", "{", ":-", "é", "a b", "\\", "\"", "\n"]);
             let (reference, becomes, is_hidden) = random.pick(&REFERENCES);
             text.extend([plain, reference]);
@@ -367,7 +367,8 @@ fn configuration_substitution() {
     });
 }
 
-/// The text with its variables, and whether it is hidden. It stands in quotes, so that all of it is one value.
+/// Substitutes variables in a text; also returns whether the result is hidden. The text is quoted, so that it is one
+/// value.
 fn substituted(text: &str) -> Option<(String, bool)> {
     let mut quoted = String::new();
     quote(text, &mut quoted);

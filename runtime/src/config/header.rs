@@ -13,11 +13,11 @@ pub(crate) enum HeaderSource {
     Fixed(Secret),
     /// The content of a file, read again when the file changes.
     File(Masked<PathBuf>),
-    /// The result of a callback, asked before each request.
+    /// The result of a callback, called before each request.
     Callback(HeaderCallback),
 }
 
-/// Returns a header's current value, or nothing if it has none to offer now.
+/// Returns a header's current value; `None` if there is none at the moment.
 pub(crate) type HeaderCallback = Arc<dyn Fn() -> Option<Secret> + Send + Sync>;
 
 impl From<Secret> for HeaderSource {

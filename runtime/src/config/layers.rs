@@ -1,7 +1,7 @@
-//! What the application's section and code say on top of what was read.
+//! Configuration layers: the application's section and `with_…` calls, applied over the settings of the source.
 //!
-//! A configuration is the settings that were read from its source, and layers on top of them in the order in which they
-//! were added. They are kept, so that reading the source again replaces the lowest layer alone.
+//! Layers are kept in the order in which they were added, so a reload replaces the settings of the source and applies
+//! the layers again.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use super::table::settings;
 use super::{Signal, table::When};
 use crate::base::secret::Masked;
 
-/// What was said at once.
+/// One layer.
 #[derive(Clone)]
 pub(super) enum Layer {
     /// The application's section.
@@ -27,7 +27,7 @@ pub(super) enum Layer {
 #[derive(Clone)]
 pub(super) struct Change {
     setting: &'static str,
-    /// Whether it replaces what earlier calls said about the setting.
+    /// True if the change discards earlier changes of the same setting.
     replaces: bool,
     make: Arc<dyn Fn(&mut Config) + Send + Sync>,
 }
@@ -42,8 +42,8 @@ impl fmt::Debug for Layer {
 }
 
 impl Config {
-    /// Takes what the application's own configuration says, where no variable and no earlier call said otherwise. Beside a
-    /// file in OpenTelemetry's format it has no effect, because such a file says everything.
+    /// Applies a section of the application's own configuration to settings that no variable and no earlier call has
+    /// set. Has no effect beside a file in OpenTelemetry's format, because such a file is complete.
     ///
     /// ```
     /// use tracecast::config::{Config, Telemetry};
@@ -62,7 +62,7 @@ impl Config {
         self.with(Layer::Section(Arc::new(telemetry)))
     }
 
-    /// Sets what nobody has said before.
+    /// Applies the section to the settings that still have their defaults.
     fn fill(&mut self, telemetry: &Telemetry) {
         if self.declarative {
             return;
@@ -75,7 +75,7 @@ impl Config {
                 self.origins.set(setting.name, Origin::Section);
             }
         }
-        // Attributes of the resource are settings one by one.
+        // Each resource attribute is a setting of its own.
         for (name, value) in &telemetry.resource_attributes {
             if self.settings.resource.get(name).is_none() {
                 self.settings.resource.set(name, Masked::from(value.clone()));
@@ -87,17 +87,17 @@ impl Config {
         }
     }
 
-    /// Changes a setting, whatever was said about it before.
+    /// Replaces a setting; earlier calls for it are discarded.
     pub(super) fn set(self, setting: &'static str, make: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
         self.with(Layer::Code(Change { setting, replaces: true, make: Arc::new(make) }))
     }
 
-    /// Changes a setting in a way that depends on what was said before.
+    /// Changes a setting depending on its present value, so earlier calls are kept.
     pub(super) fn change(self, setting: &'static str, make: impl Fn(&mut Config) + Send + Sync + 'static) -> Self {
         self.with(Layer::Code(Change { setting, replaces: false, make: Arc::new(make) }))
     }
 
-    /// Puts a layer on top. Calls that it replaces are forgotten: a program may change a setting any number of times.
+    /// Adds a layer. Calls that it replaces are removed, so the list stays short if a program changes a setting often.
     pub(super) fn with(mut self, layer: Layer) -> Self {
         if let Layer::Code(change) = &layer
             && change.replaces
@@ -119,16 +119,17 @@ impl Config {
         }
     }
 
-    /// This configuration with what its source says now.
+    /// Applies the layers of this configuration over `fresh`, the settings that its source has now.
     pub(crate) fn read_again(&self, fresh: Config) -> Config {
         let problems = fresh.problems.clone();
         let mut next = fresh;
         self.layers.iter().for_each(|layer| next.apply(layer));
         // The problems of the section were reported at the start.
-        Config { layers: self.layers.clone(), plugged: self.plugged.clone(), problems, ..next }
+        Config { layers: self.layers.clone(), custom_exporters: self.custom_exporters.clone(), problems, ..next }
     }
 
-    /// Settings that are different in another configuration: those that can be changed at run time, and those that cannot.
+    /// Names the settings that differ between two configurations: first those that can change at run time, then those
+    /// that need a restart.
     pub(crate) fn differences(&self, other: &Config) -> (Vec<&'static str>, Vec<&'static str>) {
         let exporters = |config: &Config| Signal::ALL.map(|signal| config.resolved(signal));
         let named = |when: When| {

@@ -1,10 +1,10 @@
-//! Which log events are written: `info`, or `info,hyper=warn`.
+//! Log levels and filters: `info`, or `info,hyper=warn`.
 
 use std::str::FromStr;
 
 use super::problem::Wrong;
 
-/// How important a log event is.
+/// The severity of a log event.
 ///
 /// ```
 /// use tracecast::config::{Config, Level, LogFilter};
@@ -37,7 +37,8 @@ impl Level {
         }
     }
 
-    /// A severity of the declarative configuration: the same words, with `fatal`, and numbers 2 to 4 for what is between.
+    /// Parses a severity of the declarative configuration: the names of levels and `fatal`, with the numbers 2 to 4 for
+    /// the severities between.
     pub(super) fn parse_severity(text: &str) -> Result<Level, Wrong> {
         let lower = text.to_ascii_lowercase();
         let word = lower.strip_suffix(['2', '3', '4']).unwrap_or(&lower);
@@ -52,7 +53,7 @@ impl Level {
     }
 }
 
-/// The level of each target; the longest target that fits decides.
+/// The log level of each target; the longest matching prefix of a target decides.
 ///
 /// ```
 /// use tracecast::config::{Config, LogFilter};
@@ -68,7 +69,7 @@ pub struct LogFilter {
 }
 
 impl LogFilter {
-    /// One level for all targets.
+    /// Creates a filter with one level for all targets.
     ///
     /// ```
     /// use tracecast::config::{Level, LogFilter};
@@ -80,7 +81,7 @@ impl LogFilter {
         LogFilter { level, targets: Vec::new() }
     }
 
-    /// The least important level that is written of a target.
+    /// The least important level that passes for a target.
     #[cfg(any(test, has_logs))]
     pub(crate) fn level_of(&self, target: &str) -> Level {
         let fits =
@@ -89,19 +90,26 @@ impl LogFilter {
         fitting.max_by_key(|(prefix, _)| prefix.len()).map_or(self.level, |(_, level)| *level)
     }
 
-    /// Reads directives, and says what is wrong with those that it leaves out.
+    /// Parses directives. Invalid ones are skipped and reported.
     pub(super) fn read(text: &str) -> (Option<LogFilter>, Vec<Wrong>) {
         // A word alone is more likely a misspelt level than a target.
-        LogFilter::read_by(text, ACCEPTED, |text| text.contains("::"))
+        LogFilter::read_by(text, Level::default(), ACCEPTED, |text| text.contains("::"))
     }
 
-    /// Reads directives of `RUST_LOG`: a word that is no level is a target there, for `EnvFilter` and `env_logger` too.
+    /// Reads directives of `RUST_LOG` as `EnvFilter` and `env_logger` do: a word that is no level is a target, and where all directives
+    /// name targets, the rest is off.
     pub(super) fn read_rust_log(text: &str) -> (Option<LogFilter>, Vec<Wrong>) {
-        LogFilter::read_by(text, ACCEPTED_IN_RUST_LOG, |_| true)
+        LogFilter::read_by(text, Level::Off, ACCEPTED_IN_RUST_LOG, |_| true)
     }
 
-    fn read_by(text: &str, accepted: &'static str, is_target: fn(&str) -> bool) -> (Option<LogFilter>, Vec<Wrong>) {
-        let (mut filter, mut any, mut wrong) = (LogFilter::default(), false, Vec::new());
+    /// `rest` is the level of targets that no directive names, unless a directive is a level alone.
+    fn read_by(
+        text: &str,
+        rest: Level,
+        accepted: &'static str,
+        is_target: fn(&str) -> bool,
+    ) -> (Option<LogFilter>, Vec<Wrong>) {
+        let (mut filter, mut any, mut wrong) = (LogFilter::new(rest), false, Vec::new());
         let mut depth = 0_usize;
         // The fields of a span directive may have commas between them.
         let is_end = |character| {
@@ -113,7 +121,6 @@ impl LogFilter {
             character == ',' && depth == 0
         };
         let directives = text.split(is_end).map(str::trim).filter(|directive| !directive.is_empty());
-        // Those who name targets only, want nothing but these targets from `env_logger`; here the rest stays at info.
         for directive in directives {
             match directive_of(directive, is_target) {
                 Ok((None, level)) => filter.level = level,
@@ -133,10 +140,9 @@ const ACCEPTED: &str = "off, error, warn, info, debug or trace, or `target=level
 const ACCEPTED_IN_RUST_LOG: &str =
     "off, error, warn, info, debug or trace, `target=level`, or a target alone for all its levels, separated by commas";
 const NO_DIRECTIVE: &str = "is not a log directive";
-const OF_SPANS: &str =
-    "selects events by their `tracing` span, which only an `EnvFilter` around `logs::layer()` can do";
+const OF_SPANS: &str = "selects events by `tracing` span, which only an `EnvFilter` around `logs::layer()` supports";
 
-/// A level, `target=level`, or a target of which everything is written.
+/// Parses a level, `target=level`, or a target alone, which enables all its levels.
 fn directive_of(text: &str, is_target: fn(&str) -> bool) -> Result<(Option<&str>, Level), &'static str> {
     if let Ok(level) = level_of(text) {
         return Ok((None, level));
@@ -153,7 +159,7 @@ fn directive_of(text: &str, is_target: fn(&str) -> bool) -> Result<(Option<&str>
     if named { Ok((Some(target), level)) } else { Err(NO_DIRECTIVE) }
 }
 
-/// A level by its name, or by its number as in `tracing`.
+/// Parses a level by its name, or by its number as in `tracing`.
 fn level_of(text: &str) -> Result<Level, Wrong> {
     let numbered = [Level::Off, Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace];
     let number = text.parse::<usize>().ok().and_then(|number| numbered.get(number));
@@ -171,7 +177,7 @@ impl FromStr for LogFilter {
     }
 }
 
-/// A log filter that cannot be understood.
+/// The error of an invalid log filter.
 ///
 /// ```
 /// use tracecast::config::{LogFilter, LogFilterError};
@@ -183,7 +189,7 @@ pub struct LogFilterError;
 
 impl std::fmt::Display for LogFilterError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "the log filter is not understood; expected {ACCEPTED}")
+        write!(f, "the log filter is invalid; expected {ACCEPTED}")
     }
 }
 

@@ -1,7 +1,7 @@
-//! What to export, where to, and how much of it.
+//! Configuration: which signals are exported, where, and within which limits.
 //!
 //! [`Config::from_env`] reads the `OTEL_*` variables, or the file that `OTEL_CONFIG_FILE` names; [`Config::from_file`]
-//! reads such a file; code has the last word with the `with_…` methods. Nothing is exported unless something says so.
+//! reads such a file. The `with_…` methods override both. By default nothing is exported.
 //!
 //! ```
 //! use tracecast::config::{Config, Signal};
@@ -12,6 +12,7 @@
 //! # Ok::<(), tracecast::config::EndpointError>(())
 //! ```
 
+mod custom_exporters;
 mod endpoint;
 mod env;
 mod file;
@@ -23,7 +24,6 @@ mod level;
 mod origin;
 mod otlp;
 mod parts;
-mod plugged;
 mod problem;
 mod proxy;
 pub(crate) mod redact;
@@ -43,13 +43,14 @@ pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Compression, OtlpSettings, Protocol, Signal, TlsFiles};
-pub use self::parts::{Batch, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool};
+pub use self::parts::{
+    Batch, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool, TemporalityPreference,
+};
 pub use self::problem::{ConfigError, Problem};
 pub use self::short::{Telemetry, TelemetrySection};
 pub use self::views::View;
 pub use crate::base::secret::Secret;
 pub use crate::meter::exemplar::Exemplars;
-pub use crate::meter::snapshot::Temporality;
 pub use crate::propagate::format::Propagator;
 pub use crate::record::bridge::Interop;
 pub use crate::record::limits::Limits;
@@ -62,6 +63,7 @@ pub(crate) use self::parts::{Destination, Metrics, ScrapeAddress};
 pub(crate) use self::problem::Severity;
 pub(crate) use self::views::{Aggregation, InstrumentType, ViewSelector, ViewStream};
 
+use self::custom_exporters::CustomExporters;
 use self::layers::Layer;
 use self::origin::Origins;
 use self::parts::{Logs, Resource, Traces, setting_of};
@@ -71,8 +73,8 @@ use crate::base::secret::Masked;
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 
-/// All settings. `with_…` methods change them, [`get`](Config::get) reads them. What was not said has its default; nothing
-/// is on by default.
+/// All settings. `with_…` methods change them, [`get`](Config::get) reads them. A setting that no source sets has its
+/// default; by default every signal is off.
 ///
 /// ```
 /// use tracecast::config::{Config, Protocol, Signal};
@@ -89,52 +91,61 @@ use crate::declare::value::OwnedValue;
 pub struct Config {
     pub(crate) settings: Settings,
     origins: Origins,
-    /// What was said on top of what the source says.
+    /// The application's section and the `with_…` calls, applied over the settings of the source.
     layers: Vec<Layer>,
     problems: Vec<Problem>,
-    /// A file in OpenTelemetry's format said everything, also by what it left out.
+    /// True if the settings come from a file in OpenTelemetry's format. Such a file is complete: a key that it omits
+    /// has the default of that format.
     declarative: bool,
-    /// From where it can be read again.
+    /// The source that a reload reads again.
     pub(crate) source: Source,
-    /// How long the panic hook may take, if there is one.
+    /// The time limit of the panic hook; `None` if no hook is installed.
     pub(crate) panic_hook: Option<std::time::Duration>,
     pub(crate) unfinished_spans: bool,
     pub(crate) redact: Option<crate::config::redact::Redact>,
-    pub(crate) plugged: plugged::PluggedExporters,
+    pub(crate) custom_exporters: CustomExporters,
 }
 
 /// The settings of a [`Config`].
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// On or off, if somebody said so. Off beats every exporter; on gives each signal that has none the default one.
+    /// Explicit on/off switch. `false` overrides all exporters; `true` gives signals without an exporter the default
+    /// one.
     pub enabled: Option<bool>,
-    /// Shows every signal on the console too, unless it is off.
+    /// Adds the console to the exporters of every signal that is not explicitly off.
     pub debug: bool,
-    /// How the console shows it.
+    /// The format of the console exporter.
     pub console: ConsoleFormat,
-    /// Whether a problem fails the start, which otherwise is a warning.
+    /// True if a configuration problem fails the start; otherwise it is a warning.
     pub strict: bool,
-    /// What is said about the process, with `service.name` and `tc.role`.
+    /// Configured resource attributes, among them `service.name` and `tc.role`.
     pub resource: Resource,
-    /// How far the OpenTelemetry API and ours know of each other.
+    /// How Tracecast is connected to the OpenTelemetry API: its global provider and current context.
     pub interop: Interop,
+    /// Whether our spans are spans of `tracing` too, if this was said here and not by `set_emitting`.
+    pub tracing_emit: Option<bool>,
     /// Formats in which context travels.
     pub propagators: Vec<Propagator>,
-    /// Which log events are written.
+    /// The levels from which log events are recorded, by target.
     pub log_filter: Masked<LogFilter>,
-    /// How much Tracecast says about itself.
+    /// The least important level of Tracecast's own diagnostics that is printed.
     pub diagnostics_level: Level,
-    /// Semantic conventions to use before they are the default, such as `http` or `database/dup`.
+    /// Semantic conventions to use before they become the default, such as `http` or `database/dup`.
     pub semconv: Vec<Masked<String>>,
-    /// Which components make spans.
+    /// The components that record spans.
     pub filter: Masked<Filter>,
+    /// Which spans record how long they were polled, beside those that ask for it.
+    pub busy_times: Masked<Filter>,
+    /// Whether a watchdog looks for polls that keep their thread, and how long these last at least.
+    pub stalls: bool,
+    pub stall_threshold: std::time::Duration,
     /// Bytes that all buffers may take together.
     pub memory_limit: usize,
-    /// Where spans and log records wait on disk that cannot be sent; nowhere by default.
+    /// The on-disk buffer for spans and log records that could not be sent; none by default.
     pub spool: Option<Spool>,
-    /// OTLP for all signals; each signal may say otherwise.
+    /// OTLP settings for all signals; those of a signal take precedence.
     pub otlp: OtlpSettings,
-    /// Proxies between the process and its receivers.
+    /// Proxies through which receivers are reached.
     pub proxies: Proxies,
     /// Traces.
     pub traces: Traces,
@@ -144,13 +155,13 @@ pub(crate) struct Settings {
     pub logs: Logs,
 }
 
-/// From where a configuration can be read again.
+/// The source of a configuration that a reload reads again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// Only the program knows.
+    /// None: the program builds the configuration.
     #[default]
     Code,
-    /// The process's variables.
+    /// The environment variables of the process.
     Variables,
     /// A file.
     File(PathBuf),
@@ -165,11 +176,15 @@ impl Default for Settings {
             strict: false,
             resource: Resource::default(),
             interop: Interop::default(),
+            tracing_emit: None,
             propagators: vec![Propagator::TraceContext, Propagator::Baggage],
             log_filter: Masked::default(),
             diagnostics_level: Level::default(),
             semconv: Vec::new(),
             filter: Masked::default(),
+            busy_times: Masked::default(),
+            stalls: false,
+            stall_threshold: std::time::Duration::from_millis(100),
             memory_limit: 64 << 20,
             spool: None,
             otlp: OtlpSettings::default(),
@@ -182,7 +197,7 @@ impl Default for Settings {
 }
 
 impl Config {
-    /// The defaults, with everything off and no look at the environment.
+    /// Creates a configuration of defaults: every signal is off, and the environment is not read.
     ///
     /// ```
     /// use tracecast::config::{Config, Signal};
@@ -193,9 +208,10 @@ impl Config {
         Config::default()
     }
 
-    /// What the process's environment says: the file named by `OTEL_CONFIG_FILE`, else the other `OTEL_*` variables.
+    /// Reads the process's environment: the file named by `OTEL_CONFIG_FILE`, else the other `OTEL_*` variables.
     ///
-    /// It never fails. A wrong variable is ignored, a wrong file means off; [`problems`](Config::problems) says so.
+    /// Never fails. An invalid variable is ignored; an invalid file turns telemetry off. [`problems`](Config::problems)
+    /// lists both.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -207,7 +223,7 @@ impl Config {
         Config { source: Source::Variables, ..Config::from_variables(variable) }
     }
 
-    /// What variables say that are not the process's own.
+    /// Reads variables from `lookup` instead of the process's environment.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -219,7 +235,7 @@ impl Config {
         sources::variables(&lookup)
     }
 
-    /// What a file says, in the declarative configuration of OpenTelemetry. `${VAR}` in it is taken from the environment;
+    /// Reads a file in OpenTelemetry's declarative configuration format. `${VAR}` in it is taken from the environment;
     /// of the other variables only those that name proxies (`HTTPS_PROXY` and so on) are read.
     ///
     /// ```
@@ -230,14 +246,15 @@ impl Config {
     /// ```
     ///
     /// # Errors
-    /// If the file cannot be read or holds something wrong; all of it is told at once.
+    /// If the file cannot be read or is invalid. The error lists every problem.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, ConfigError> {
         let path = path.as_ref();
         let config = sources::file(path, &variable)?;
         Ok(Config { source: Source::File(path.to_owned()), ..config })
     }
 
-    /// What a text says, in the declarative configuration of OpenTelemetry, with variables that are not the process's own.
+    /// Reads a text in OpenTelemetry's declarative configuration format. `lookup` provides the variables instead of the
+    /// process's environment.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -248,12 +265,12 @@ impl Config {
     /// ```
     ///
     /// # Errors
-    /// If the text holds something wrong; all of it is told at once.
+    /// If the text is invalid. The error lists every problem.
     pub fn from_yaml(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         sources::yaml(text, &lookup)
     }
 
-    /// What was wrong with the settings, in the order in which it was found.
+    /// Problems found in the settings, in the order in which they were found.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -265,8 +282,8 @@ impl Config {
         &self.problems
     }
 
-    /// The value of a setting as text, by its name: `traces.sampler`, or of a part of it: `traces.batch.delay`. The book lists
-    /// the names. `None` if it has no value, or if no setting has this name. Secrets print as `[secret]`.
+    /// Returns a setting by its name (`traces.sampler`), or a part of one (`traces.batch.delay`), as text. The book
+    /// lists the names. `None` if it has no value, or if no setting has this name. Secrets print as `[secret]`.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -281,7 +298,7 @@ impl Config {
         whole.into_iter().find(|(name, _)| *name == setting).and_then(|(_, show)| show(&self.settings))
     }
 
-    /// Where a setting came from, by its name, as in `traces.sampler`.
+    /// Returns the origin of a setting, by its name, as in `traces.sampler`.
     ///
     /// ```
     /// use tracecast::config::{Config, Origin};
@@ -294,7 +311,7 @@ impl Config {
         self.origins.of(setting)
     }
 
-    /// The settings that are not their defaults, and where each came from.
+    /// Lists the settings that some source has set, and the origin of each.
     ///
     /// ```
     /// use tracecast::config::{Config, Origin};
@@ -306,7 +323,7 @@ impl Config {
         self.origins.iter()
     }
 
-    /// `service.name`, if it was said.
+    /// Returns the configured `service.name`.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -318,7 +335,7 @@ impl Config {
         self.resource_text("service.name")
     }
 
-    /// What this process is among those of the product: `daemon`, `global_store`, `client`.
+    /// Returns the role of this process within the product: `daemon`, `global_store`, `client`.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -329,7 +346,7 @@ impl Config {
         self.resource_text("tc.role")
     }
 
-    /// Whether a signal goes anywhere.
+    /// True if the signal has a destination.
     ///
     /// ```
     /// use tracecast::config::{Config, Signal};
@@ -342,7 +359,8 @@ impl Config {
         !self.resolved(signal).is_empty()
     }
 
-    /// Where a signal goes, as text: addresses with their protocols, or the console. Nowhere means that it is off.
+    /// Lists the destinations of a signal as text: addresses with their protocols, or the console. An empty list means
+    /// that the signal is off.
     ///
     /// ```
     /// use tracecast::config::{Config, Signal};
@@ -356,7 +374,7 @@ impl Config {
         self.resolved(signal).iter().map(Destination::to_string).collect()
     }
 
-    /// The exporters of a signal, with nothing left open.
+    /// Resolves the destinations of a signal: all defaults are filled in.
     pub(crate) fn resolved(&self, signal: Signal) -> Vec<Destination> {
         if self.settings.enabled == Some(false) {
             return Vec::new();
@@ -380,7 +398,7 @@ impl Config {
             }
             None => Vec::new(),
         };
-        // Those who said "none" for a signal meant it.
+        // `none` for a signal holds for the console, too.
         let silenced = exporters.as_ref().is_some_and(Vec::is_empty);
         if self.settings.debug && !silenced && !all.contains(&Destination::Console) {
             all.push(Destination::Console);
@@ -388,7 +406,7 @@ impl Config {
         all
     }
 
-    /// Notes where those attributes of the resource came from that are settings of their own.
+    /// Sets the origin of the resource attributes that are settings of their own.
     fn attributes_came_from(&mut self, origin: &Origin) {
         let named = self.settings.resource.attributes.iter().filter_map(|(name, _)| setting_of(name));
         named.for_each(|setting| self.origins.set(setting, origin.clone()));
@@ -402,7 +420,7 @@ impl Config {
     }
 }
 
-/// A variable of the process.
+/// Reads an environment variable of the process; invalid UTF-8 is replaced.
 fn variable(name: &str) -> Option<String> {
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }

@@ -1,9 +1,9 @@
-//! Where each setting came from, for the line at the start.
+//! The origin of each setting, for the start-up line.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Where a setting came from.
+/// The origin of a setting.
 ///
 /// ```
 /// use tracecast::config::{Config, Origin};
@@ -15,16 +15,16 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// Nobody said anything.
+    /// No source: the setting has its default.
     #[default]
     Default,
-    /// A variable of the environment.
+    /// An environment variable, by its name.
     Variable(&'static str),
-    /// A path in the file.
+    /// A value of the file, by its path in it.
     File(String),
     /// The section about telemetry in the application's own configuration.
     Section,
-    /// The program.
+    /// A `with_…` call of the program.
     Code,
 }
 
@@ -40,7 +40,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The origins of the settings that somebody set.
+/// The origins of the settings that do not have their defaults.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Origins(BTreeMap<&'static str, Origin>);
 

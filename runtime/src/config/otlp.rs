@@ -1,4 +1,4 @@
-//! What was said about OTLP, for all signals and for one, and what follows from it.
+//! OTLP settings for all signals and for one, and how defaults are filled in.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,7 +31,7 @@ pub enum Signal {
 }
 
 impl Signal {
-    /// All of them.
+    /// All signals.
     ///
     /// ```
     /// use tracecast::config::Signal;
@@ -55,7 +55,7 @@ impl Signal {
     }
 }
 
-/// How OTLP is spoken.
+/// The OTLP transport protocol.
 ///
 /// ```
 /// use tracecast::config::{Config, Protocol};
@@ -86,7 +86,7 @@ impl Protocol {
     }
 }
 
-/// How requests are made smaller.
+/// The compression of requests.
 ///
 /// ```
 /// use tracecast::config::{Compression, Config};
@@ -97,14 +97,14 @@ impl Protocol {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     #[default]
     None,
-    /// By gzip.
+    /// gzip.
     Gzip,
 }
 
-/// Files in PEM format. They are read again when they change.
+/// TLS certificates: files in PEM format, which are read again when they change.
 ///
 /// ```
 /// use tracecast::config::{Config, TlsFiles};
@@ -115,11 +115,11 @@ pub enum Compression {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// Certificates to trust instead of the system's.
+    /// Certificates of trusted authorities, instead of the system's.
     pub(crate) ca: Option<Masked<PathBuf>>,
-    /// The certificate that we show to the receiver.
+    /// The client certificate.
     pub(crate) client_certificate: Option<Masked<PathBuf>>,
-    /// Its key.
+    /// The client certificate's key.
     pub(crate) client_key: Option<Masked<PathBuf>>,
 }
 
@@ -136,7 +136,7 @@ impl TlsFiles {
         TlsFiles { ca: Some(ca.into().into()), ..self }
     }
 
-    /// Shows this certificate to the receiver.
+    /// Presents this client certificate to the receiver.
     ///
     /// ```
     /// use tracecast::config::TlsFiles;
@@ -158,10 +158,10 @@ impl TlsFiles {
     }
 }
 
-/// An endpoint, and how its path is to be understood.
+/// An endpoint, and how its path is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Address {
-    /// For all signals: over HTTP each adds its own path, `/v1/traces` and so on.
+    /// For all signals: over HTTP each signal appends its own path, `/v1/traces` and so on.
     Base(Masked<Endpoint>),
     /// For one signal, used as it is.
     Exact(Masked<Endpoint>),
@@ -175,7 +175,7 @@ impl Address {
     }
 }
 
-/// What was said about OTLP. What was left out is taken from the settings of all signals, then from the defaults.
+/// OTLP settings. Fields that are not set fall back to the settings for all signals, then to the defaults.
 ///
 /// ```
 /// use std::time::Duration;
@@ -188,23 +188,23 @@ impl Address {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OtlpSettings {
-    /// Where to.
+    /// The receiver's address.
     pub(crate) address: Option<Address>,
-    /// How. By default `http/protobuf`, and gRPC if the endpoint's port is 4317.
+    /// The protocol. By default `http/protobuf`, or gRPC if the endpoint's port is 4317.
     pub(crate) protocol: Option<Protocol>,
     /// Headers of each request.
     pub(crate) headers: Option<Vec<(String, HeaderSource)>>,
-    /// Certificates.
+    /// TLS certificates.
     pub(crate) tls: TlsFiles,
-    /// By default none.
+    /// The compression; none by default.
     pub(crate) compression: Option<Compression>,
-    /// How long one request may take. By default 10 s.
+    /// The timeout of one request; 10 s by default.
     pub(crate) timeout: Option<Duration>,
-    /// Whether an endpoint without a scheme is spoken to without TLS. By default not.
+    /// True if an endpoint without a scheme is reached without TLS; false by default.
     pub(crate) insecure: Option<bool>,
 }
 
-/// Methods that set an option, as the one of [`Config`](super::Config) with the same name does for all signals.
+/// Methods that set an option of one signal or exporter, named like those of [`Config`](super::Config) for all signals.
 macro_rules! options {
     ($($(#[$doc:meta])* $method:ident($option:ident: $type:ty) => $field:ident = $value:expr;)*) => {$(
         $(#[$doc])*
@@ -217,7 +217,7 @@ macro_rules! options {
 
 impl OtlpSettings {
     options! {
-        /// Sends to exactly this address: no path is added.
+        /// Sends to exactly this address: no path is appended.
         ///
         /// ```
         /// # use tracecast::config::{Config, Exporter, OtlpSettings, Signal};
@@ -227,28 +227,28 @@ impl OtlpSettings {
         /// # Ok::<(), tracecast::config::EndpointError>(())
         /// ```
         with_endpoint(endpoint: Endpoint) => address = Some(Address::Exact(endpoint.into()));
-        /// Chooses the protocol. By default `http/protobuf`, and gRPC if the endpoint's port is 4317.
+        /// Sets the protocol. By default `http/protobuf`, or gRPC if the endpoint's port is 4317.
         ///
         /// ```
         /// # use tracecast::config::{OtlpSettings, Protocol};
         /// let otlp = OtlpSettings::default().with_protocol(Protocol::Grpc);
         /// ```
         with_protocol(protocol: Protocol) => protocol = Some(protocol);
-        /// Names the certificates.
+        /// Sets the TLS certificates.
         ///
         /// ```
         /// # use tracecast::config::{OtlpSettings, TlsFiles};
         /// let otlp = OtlpSettings::default().with_tls(TlsFiles::default().with_ca("/etc/store/ca.pem"));
         /// ```
         with_tls(tls: TlsFiles) => tls = tls;
-        /// Chooses the compression. By default none.
+        /// Sets the compression; none by default.
         ///
         /// ```
         /// # use tracecast::config::{Compression, OtlpSettings};
         /// let otlp = OtlpSettings::default().with_compression(Compression::Gzip);
         /// ```
         with_compression(compression: Compression) => compression = Some(compression);
-        /// Limits the time that one request may take. By default 10 s.
+        /// Sets the timeout of one request; 10 s by default.
         ///
         /// ```
         /// # use std::time::Duration;
@@ -256,7 +256,7 @@ impl OtlpSettings {
         /// let otlp = OtlpSettings::default().with_timeout(Duration::from_secs(3));
         /// ```
         with_timeout(timeout: Duration) => timeout = Some(timeout);
-        /// Speaks without TLS if the endpoint names no scheme.
+        /// Disables TLS if the endpoint has no scheme.
         ///
         /// ```
         /// # use tracecast::config::OtlpSettings;
@@ -265,7 +265,7 @@ impl OtlpSettings {
         with_insecure(insecure: bool) => insecure = Some(insecure);
     }
 
-    /// Adds a header to each request, instead of the headers of all signals.
+    /// Adds a header to each request. Headers set here replace all of those set for all signals.
     ///
     /// ```
     /// # use tracecast::config::{OtlpSettings, Secret};
@@ -277,7 +277,7 @@ impl OtlpSettings {
         self.with_header_source(name, value.into())
     }
 
-    /// Adds a header whose value is the content of a file, as [`Config::with_header_file`](super::Config::with_header_file)
+    /// Adds a header and takes its value from a file, as [`Config::with_header_file`](super::Config::with_header_file)
     /// does for all signals.
     ///
     /// ```
@@ -289,8 +289,8 @@ impl OtlpSettings {
         self.with_header_source(name, HeaderSource::File(path.into().into()))
     }
 
-    /// Adds a header whose value a callback returns, as [`Config::with_header_from`](super::Config::with_header_from) does for
-    /// all signals.
+    /// Adds a header and takes its value from a callback, as
+    /// [`Config::with_header_from`](super::Config::with_header_from) does for all signals.
     ///
     /// ```
     /// # use tracecast::config::{OtlpSettings, Secret};
@@ -308,7 +308,7 @@ impl OtlpSettings {
         self
     }
 
-    /// Sets a header, if these settings have headers of their own.
+    /// Sets a header, but only if these settings have headers of their own.
     pub(super) fn set_header(&mut self, name: &str, value: &HeaderSource) {
         if let Some(headers) = &mut self.headers {
             headers.retain(|(given, _)| given != name);
@@ -316,7 +316,7 @@ impl OtlpSettings {
         }
     }
 
-    /// These settings, and for what they leave out the others.
+    /// Fills in fields that are not set from `other`.
     pub(super) fn or(self, other: &OtlpSettings) -> OtlpSettings {
         OtlpSettings {
             address: self.address.or_else(|| other.address.clone()),
@@ -329,14 +329,14 @@ impl OtlpSettings {
         }
     }
 
-    /// The protocol that was named, or that follows from the port.
+    /// The configured protocol, or the one that follows from the port.
     pub(super) fn effective_protocol(&self) -> Protocol {
         let port = self.address.as_ref().and_then(|address| address.endpoint().port());
         let by_port = if port == Some(4317) { Protocol::Grpc } else { Protocol::default() };
         self.protocol.unwrap_or(by_port)
     }
 
-    /// All that an exporter has to know.
+    /// Fills in all defaults.
     pub(super) fn resolve(self, signal: Signal, proxies: &Proxies) -> Otlp {
         let protocol = self.effective_protocol();
         let scheme = if self.insecure == Some(true) { Scheme::Http } else { Scheme::Https };
@@ -361,22 +361,22 @@ impl OtlpSettings {
     }
 }
 
-/// An exporter over OTLP, with nothing left open.
+/// The settings of an OTLP exporter, with all defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Otlp {
-    /// How.
+    /// The protocol.
     pub(crate) protocol: Protocol,
-    /// Where to, with scheme, and with the path if the protocol is one over HTTP.
+    /// The receiver's address with its scheme, and with its path if the protocol uses HTTP.
     pub(crate) endpoint: Masked<Endpoint>,
-    /// The proxy through which it is reached.
+    /// The proxy through which the receiver is reached.
     pub(crate) proxy: Option<Masked<Endpoint>>,
     /// Headers of each request.
     pub(crate) headers: Vec<(String, HeaderSource)>,
-    /// Certificates.
+    /// TLS certificates.
     pub(crate) tls: TlsFiles,
-    /// How requests are made smaller.
+    /// The compression of requests.
     pub(crate) compression: Compression,
-    /// How long one request may take.
+    /// The timeout of one request.
     pub(crate) timeout: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The parts of a configuration, one per signal, and the values they take.
+//! The settings of each signal, the spool and the resource, and the types of their values.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -13,46 +13,46 @@ use crate::meter::snapshot::Temporality;
 use crate::record::limits::Limits;
 use crate::record::sampling::Sampler;
 
-/// What stands for "no limit" of a timeout, because nothing here waits for ever.
+/// The timeout that 0 ("no limit") becomes: an hour, because nothing here waits for ever.
 pub(super) const NO_LIMIT: Duration = Duration::from_secs(3600);
 
 /// Settings of traces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
-    /// Where spans go. `None` if nothing was said, empty if they shall go nowhere.
+    /// Exporters of spans. `None` if not configured, empty if explicitly off.
     pub(crate) exporters: Option<Vec<Exporter>>,
-    /// OTLP for this signal; what it leaves out is taken from `Settings::otlp`.
+    /// OTLP settings of this signal; fields that are not set fall back to `Settings::otlp`.
     pub(crate) otlp: OtlpSettings,
-    /// Which roots are recorded. Children always do as their parent, also a remote one.
+    /// The sampler of root spans. Children always follow their parent, also a remote one.
     pub(crate) sampler: Sampler,
-    /// What one span may hold.
+    /// Limits of one span.
     pub(crate) limits: Limits,
-    /// Attributes of one link, 128 by default.
+    /// The most attributes of one link; `None` means 128.
     pub(crate) attributes_per_link: Option<u32>,
-    /// How spans are put together into requests.
+    /// How spans are batched into requests.
     pub(crate) batch: Batch,
 }
 
 /// Settings of metrics.
 #[derive(Clone, Debug)]
 pub(crate) struct Metrics {
-    /// Where points go. `None` if nothing was said, empty if they shall go nowhere.
+    /// Exporters of metrics. `None` if not configured, empty if explicitly off.
     pub(crate) exporters: Option<Vec<Exporter>>,
-    /// OTLP for this signal; what it leaves out is taken from `Settings::otlp`.
+    /// OTLP settings of this signal; fields that are not set fall back to `Settings::otlp`.
     pub(crate) otlp: OtlpSettings,
-    /// Where they are served to scrapers, if that is one of the exporters.
+    /// The address for scrapers, used if `Prometheus` is among the exporters.
     pub(crate) prometheus: ScrapeAddress,
-    /// Time between two exports.
+    /// The time between two exports.
     pub(crate) interval: Duration,
-    /// How long one attempt of an export may take. Retrying is not limited by time.
+    /// Timeout of one export attempt. It does not limit retrying.
     pub(crate) timeout: Duration,
     /// Whether points count from the beginning or from the last export.
-    pub(crate) temporality: Temporality,
+    pub(crate) temporality: TemporalityPreference,
     /// The shape of histograms that do not name their own.
     pub(crate) histograms: HistogramAggregation,
     /// Which measurements become exemplars.
     pub(crate) exemplars: Exemplars,
-    /// How many series raw OpenTelemetry instruments may have.
+    /// The most series of each raw OpenTelemetry instrument.
     pub(crate) cardinality: CardinalityLimits,
     /// Whether metrics about telemetry itself also have the names of the conventions.
     pub(crate) sdk_names: bool,
@@ -68,12 +68,44 @@ impl Default for Metrics {
             prometheus: ScrapeAddress::default(),
             interval: Duration::from_secs(60),
             timeout: Duration::from_secs(30),
-            temporality: Temporality::default(),
+            temporality: TemporalityPreference::default(),
             histograms: HistogramAggregation::default(),
             exemplars: Exemplars::default(),
             cardinality: CardinalityLimits::default(),
             sdk_names: false,
             views: Vec::new(),
+        }
+    }
+}
+
+/// Selects for each kind of metric whether its values count from the start or from the previous export, as the variable
+/// `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE` does. Up-down counters always count from the start.
+///
+/// ```
+/// use tracecast::config::{Config, TemporalityPreference};
+///
+/// let config = Config::new().with_temporality(TemporalityPreference::LowMemory);
+/// assert_eq!(config.get("metrics.temporality").as_deref(), Some("LowMemory"));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TemporalityPreference {
+    /// All counters and histograms count from the start.
+    #[default]
+    Cumulative,
+    /// All counters and histograms count from the previous export.
+    Delta,
+    /// Counters and histograms count from the previous export. Observable counters of the OpenTelemetry API count from the start,
+    /// because a delta of them would have to be remembered.
+    LowMemory,
+}
+
+impl TemporalityPreference {
+    /// Returns the temporality of declared counters and histograms.
+    pub(crate) fn of_declared(self) -> Temporality {
+        match self {
+            TemporalityPreference::Cumulative => Temporality::Cumulative,
+            TemporalityPreference::Delta | TemporalityPreference::LowMemory => Temporality::Delta,
         }
     }
 }
@@ -105,20 +137,20 @@ impl fmt::Display for ScrapeAddress {
 /// Settings of logs.
 #[derive(Clone, Debug)]
 pub(crate) struct Logs {
-    /// Where log records go. `None` if nothing was said, empty if they shall go nowhere.
+    /// Exporters of log records. `None` if not configured, empty if explicitly off.
     pub(crate) exporters: Option<Vec<Exporter>>,
-    /// OTLP for this signal; what it leaves out is taken from `Settings::otlp`.
+    /// OTLP settings of this signal; fields that are not set fall back to `Settings::otlp`.
     pub(crate) otlp: OtlpSettings,
-    /// What one record may hold.
+    /// Limits of one log record.
     pub(crate) limits: LogLimits,
-    /// How records are put together into requests.
+    /// How spans or log records are batched into requests.
     pub(crate) batch: Batch,
-    /// How events are written as lines to standard error. `None` if nothing was said: then as [`LogFormat::Auto`] if log
-    /// records are exported or a level was set, and not at all otherwise.
+    /// The format of log lines on standard error. `None` means [`LogFormat::Auto`] if log records are exported or a
+    /// level is configured, and no lines otherwise.
     pub(crate) lines: Option<LogFormat>,
 }
 
-/// Where spans and log records wait on disk that cannot be sent.
+/// On-disk buffer for spans and log records that could not be sent.
 ///
 /// ```
 /// use tracecast::config::{Config, Spool};
@@ -129,16 +161,16 @@ pub(crate) struct Logs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spool {
     pub(crate) directory: Masked<PathBuf>,
-    /// Bytes that it may hold, of all processes together. 64 MiB by default.
+    /// The most bytes on disk, of all processes together. 64 MiB by default.
     pub(crate) max_bytes: u64,
-    /// What is older is removed. A day by default.
+    /// The age at which files are removed. A day by default.
     pub(crate) max_age: Duration,
 }
 
 impl Spool {
-    /// A spool in this directory: 64 MiB, of which nothing is older than a day. The directory is made if need be, for its user
-    /// alone, and may be shared by several processes. If others can write to it or own it, as to an `emptyDir` of Kubernetes,
-    /// the spool uses a directory of mode 0700 inside of it.
+    /// Creates a spool in this directory: at most 64 MiB and at most a day old. A missing directory is created,
+    /// accessible to its user only. Several processes may share it. If other users own the directory or can write to
+    /// it, as to an `emptyDir` of Kubernetes, the spool uses a subdirectory of mode 0700.
     ///
     /// ```
     /// use tracecast::config::{Config, Spool};
@@ -162,7 +194,7 @@ impl Spool {
         Spool { max_bytes, ..self }
     }
 
-    /// Limits how long anything stays on disk.
+    /// Limits the age of files on disk; older ones are removed.
     ///
     /// ```
     /// use std::time::Duration;
@@ -176,7 +208,7 @@ impl Spool {
     }
 }
 
-/// How log events are written as lines.
+/// The format of log lines on standard error.
 ///
 /// ```
 /// use tracecast::config::{Config, LogFormat};
@@ -187,17 +219,17 @@ impl Spool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogFormat {
-    /// As text on a terminal, as JSON elsewhere.
+    /// Text on a terminal, JSON elsewhere.
     Auto,
     /// One JSON object per line.
     Json,
-    /// For humans.
+    /// Text for humans.
     Text,
-    /// Not at all.
+    /// No lines.
     None,
 }
 
-/// How the console shows telemetry.
+/// The format of the console exporter.
 ///
 /// ```
 /// use tracecast::config::{Config, ConsoleFormat};
@@ -211,7 +243,7 @@ pub enum ConsoleFormat {
     /// Trees and tables for humans.
     #[default]
     Text,
-    /// Requests as OTLP has them, one JSON object per line.
+    /// OTLP requests as JSON, one object per line.
     Json,
 }
 
@@ -222,7 +254,7 @@ impl Default for Logs {
     }
 }
 
-/// What an exporter of a signal shall be.
+/// An exporter of a signal.
 ///
 /// ```
 /// use tracecast::config::{Config, Exporter, OtlpSettings, Signal};
@@ -234,25 +266,26 @@ impl Default for Logs {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exporter {
-    /// OTLP. What is left out is taken from the signal's settings, then from those of all signals. Boxed for its size.
+    /// OTLP. Fields that are not set fall back to the signal's settings, then to those for all signals. Boxed for its
+    /// size.
     Otlp(Box<OtlpSettings>),
     /// Text for humans on standard error.
     Console,
-    /// Metrics for Prometheus, which scrapes them: nothing is sent. [`Config::with_prometheus_address`] says where they are
-    /// served. Of other signals it has no effect.
+    /// An endpoint for Prometheus to scrape, at the address set by [`Config::with_prometheus_address`]. Metrics only;
+    /// ignored for other signals.
     ///
     /// [`Config::with_prometheus_address`]: super::Config::with_prometheus_address
     Prometheus,
 }
 
-/// Where a signal goes, with nothing left open.
+/// A destination of a signal, with all defaults filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Destination {
-    /// To a receiver. Boxed for its size.
+    /// An OTLP receiver. Boxed for its size.
     Otlp(Box<Otlp>),
-    /// To standard error.
+    /// Standard error.
     Console,
-    /// To those who scrape this address.
+    /// Scrapers, which read this address.
     Prometheus(ScrapeAddress),
 }
 
@@ -269,7 +302,7 @@ impl fmt::Display for Destination {
     }
 }
 
-/// How records are put together into requests.
+/// How spans or log records are batched into requests.
 ///
 /// ```
 /// use std::time::Duration;
@@ -282,13 +315,13 @@ impl fmt::Display for Destination {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Batch {
-    /// The longest time between two exports: 5 s for spans, 1 s for logs.
+    /// The maximum delay before a partial batch is sent: 5 s for spans, 1 s for logs.
     pub delay: Duration,
-    /// How long one attempt of an export may take. Retrying is not limited by time.
+    /// Timeout of one export attempt. It does not limit retrying.
     pub timeout: Duration,
-    /// How many records may wait. `None` leaves it to the memory limit.
+    /// The most records that may be pending. `None` leaves it to the memory limit.
     pub queue: Option<u32>,
-    /// How many records one request has at most.
+    /// The most records in one request.
     pub size: u32,
 }
 
@@ -298,7 +331,7 @@ impl Default for Batch {
     }
 }
 
-/// What one log record may hold.
+/// Limits of one log record.
 ///
 /// ```
 /// use tracecast::config::Config;
@@ -309,9 +342,9 @@ impl Default for Batch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LogLimits {
-    /// Attributes.
+    /// The most attributes.
     pub attributes: u32,
-    /// Bytes of one text; the rest is cut off between two characters.
+    /// The most bytes of one text; a longer one is cut between two characters.
     pub value_bytes: u32,
 }
 
@@ -322,7 +355,7 @@ impl Default for LogLimits {
     }
 }
 
-/// The shape of histograms that do not name their own.
+/// The aggregation of histograms that declare none.
 ///
 /// ```
 /// use tracecast::config::{Config, HistogramAggregation};
@@ -340,7 +373,8 @@ pub enum HistogramAggregation {
     Exponential,
 }
 
-/// How many series raw OpenTelemetry instruments may have; `None` is the default for all, or the SDK's 2,000.
+/// The most series of each raw OpenTelemetry instrument, by its kind. `None` falls back to `default`, then to the SDK's
+/// 2,000.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CardinalityLimits {
     pub(crate) default: Option<u32>,
@@ -353,12 +387,12 @@ pub(crate) struct CardinalityLimits {
     pub(crate) up_down_counter: Option<u32>,
 }
 
-/// What is said about the process: attributes that were configured. Detected ones are added at init.
+/// Configured resource attributes. Detected ones are added at init.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Resource {
-    /// Names and values; each name stands once.
+    /// Names and values; each name is unique.
     pub(crate) attributes: Vec<(String, Masked<OwnedValue>)>,
-    /// The schema of the attributes.
+    /// The schema URL of the attributes.
     pub(crate) schema_url: Option<Masked<String>>,
 }
 
@@ -368,19 +402,19 @@ impl Resource {
         self.masked(name).map(|value| &**value)
     }
 
-    /// The value of an attribute, with whether it prints.
+    /// The value of an attribute; it may be hidden.
     pub(super) fn masked(&self, name: &str) -> Option<&Masked<OwnedValue>> {
         self.attributes.iter().find(|(given, _)| given == name).map(|(_, value)| value)
     }
 
-    /// All of it but the attributes that are settings of their own.
+    /// A copy without the attributes that are settings of their own.
     pub(super) fn others(&self) -> Resource {
         let mut others = self.clone();
         others.attributes.retain(|(name, _)| setting_of(name).is_none());
         others
     }
 
-    /// Sets an attribute, instead of an earlier one with its name.
+    /// Sets an attribute; replaces an earlier value.
     pub(super) fn set(&mut self, name: &str, value: Masked<OwnedValue>) {
         match self.attributes.iter_mut().find(|(given, _)| given == name) {
             Some((_, old)) => *old = value,
@@ -389,7 +423,7 @@ impl Resource {
     }
 }
 
-/// The setting that an attribute of the resource is by itself.
+/// The setting of a resource attribute that is one by itself.
 pub(super) fn setting_of(attribute: &str) -> Option<&'static str> {
     match attribute {
         "service.name" => Some("service_name"),

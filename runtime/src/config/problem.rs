@@ -1,14 +1,14 @@
-//! What is wrong with a setting, for the operator who has to change it.
+//! Problems of settings, written for the operator who has to fix them.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use crate::base::secret::Masked;
 
-/// How much of a wrong value is shown.
+/// The number of characters of an invalid value that are shown.
 const SHOWN_CHARS: usize = 80;
 
-/// A setting that could not be understood. It prints as one line that says what to change:
+/// A setting that is invalid or not supported. It prints as one line with the value and what is accepted:
 /// ``OTEL_TRACES_SAMPLER_ARG: `1.5` is not a ratio; expected a number from 0 to 1, using 1``.
 ///
 /// ```
@@ -23,19 +23,19 @@ const SHOWN_CHARS: usize = 80;
 pub struct Problem {
     /// The variable, or the path in the file.
     pub(crate) what: String,
-    /// The file, if it was read by its path.
+    /// The path of the file, if it was read from one.
     pub(crate) file: Option<String>,
-    /// The line of the file, counted from 1.
+    /// The line in the file, from 1.
     pub(crate) line: Option<usize>,
-    /// The value, shortened; `[secret]` if it may not be shown.
+    /// The invalid value, shortened; hidden if it may be a secret.
     pub(crate) value: Option<Masked<String>>,
-    /// What is wrong with it.
+    /// The verdict, as a predicate of the value: `is not a ratio`.
     pub(crate) complaint: String,
-    /// What is accepted instead.
-    pub(crate) accepted: String,
-    /// What is used in its place.
+    /// What the operator can do, or the consequence: `expected a number from 0 to 1`, `remove it`.
+    pub(crate) help: String,
+    /// The value that is used instead.
     pub(crate) used: Option<String>,
-    /// What it means for the configuration.
+    /// The consequence for the rest of the configuration.
     pub(crate) severity: Severity,
 }
 
@@ -51,7 +51,7 @@ impl Problem {
         &self.what
     }
 
-    /// True if the whole file is ignored because of it; otherwise only this setting is.
+    /// True if the problem makes the whole file unusable; otherwise only this setting is ignored.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -63,10 +63,10 @@ impl Problem {
     }
 }
 
-/// What a problem means for the configuration it stands in.
+/// The consequence of a problem for the configuration that has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Severity {
-    /// The setting is ignored; the rest holds.
+    /// The setting is ignored; the rest is used.
     Warning,
     /// The file is not used.
     Error,
@@ -84,7 +84,7 @@ impl fmt::Display for Problem {
         if let Some(value) = &self.value {
             write!(f, "`{value}` ")?;
         }
-        write!(f, "{}; expected {}", self.complaint, self.accepted)?;
+        write!(f, "{}; {}", self.complaint, self.help)?;
         match &self.used {
             Some(used) => write!(f, ", using {used}"),
             None => Ok(()),
@@ -92,12 +92,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a parser has to say about a text; where the text stood is known further out.
+/// A parser's verdict on a text. The caller adds where the text was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {
     pub(super) complaint: Cow<'static, str>,
-    pub(super) accepted: Cow<'static, str>,
-    /// What to show instead of the whole text: the part of it that is wrong.
+    pub(super) help: Cow<'static, str>,
+    /// The invalid part of the text; it is shown instead of the whole text.
     pub(super) part: Option<String>,
     pub(super) used: Option<Cow<'static, str>>,
     /// The text may hold a secret.
@@ -105,8 +105,14 @@ pub(crate) struct Wrong {
 }
 
 impl Wrong {
-    pub(super) fn new(complaint: impl Into<Cow<'static, str>>, accepted: impl Into<Cow<'static, str>>) -> Self {
-        Wrong { complaint: complaint.into(), accepted: accepted.into(), part: None, used: None, secret: false }
+    /// A text that is not accepted, and what is: `is not a ratio`, `a number from 0 to 1`.
+    pub(super) fn new(complaint: impl Into<Cow<'static, str>>, accepted: impl fmt::Display) -> Self {
+        Wrong::with_help(complaint, format!("expected {accepted}"))
+    }
+
+    /// A text that is not used for another reason, and what the operator can do, or the consequence.
+    pub(super) fn with_help(complaint: impl Into<Cow<'static, str>>, help: impl Into<Cow<'static, str>>) -> Self {
+        Wrong { complaint: complaint.into(), help: help.into(), part: None, used: None, secret: false }
     }
 
     pub(super) fn part(self, part: impl Into<String>) -> Self {
@@ -121,12 +127,12 @@ impl Wrong {
         Wrong { secret: true, ..self }
     }
 
-    /// The problem, where there is no text to show.
+    /// Makes the problem of a setting without a value to show.
     pub(super) fn at_place(self, what: impl Into<String>, severity: Severity) -> Problem {
         Problem { value: None, ..self.at(what, &Masked::default(), severity) }
     }
 
-    /// The problem, once it is known where the text stood.
+    /// Makes the problem of a setting with this text.
     pub(super) fn at(self, what: impl Into<String>, text: &Masked<String>, severity: Severity) -> Problem {
         let hidden = text.is_hidden() || self.secret;
         let shown = self.part.as_deref().unwrap_or(text);
@@ -136,14 +142,14 @@ impl Wrong {
             line: None,
             value: Some(Masked::new(if hidden { String::new() } else { shortened(shown) }, hidden)),
             complaint: self.complaint.into_owned(),
-            accepted: self.accepted.into_owned(),
+            help: self.help.into_owned(),
             used: self.used.map(Cow::into_owned),
             severity,
         }
     }
 }
 
-/// One line of bounded length, whatever the value holds.
+/// Makes one line of bounded length: control characters are escaped.
 fn shortened(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN_CHARS).flat_map(escaped).collect();
     if text.chars().nth(SHOWN_CHARS).is_some() {
@@ -157,7 +163,7 @@ fn escaped(c: char) -> impl Iterator<Item = char> {
     control.into_iter().flatten().chain(plain)
 }
 
-/// A configuration that cannot be used, with everything that is wrong with it.
+/// A configuration that cannot be used, with all its problems.
 ///
 /// ```
 /// use tracecast::config::Config;
@@ -172,7 +178,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// Everything that was found, warnings too.
+    /// All problems, warnings included.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -222,8 +228,8 @@ mod tests {
 
     #[test]
     fn a_secret_is_not_kept_in_the_problem() {
-        let wrong = Wrong::new("is odd", "an even one");
-        check("hunter2", true, wrong.clone().part("hunter"), "X: `[secret]` is odd; expected an even one");
-        check("hunter2", false, wrong.secret(), "X: `[secret]` is odd; expected an even one");
+        let wrong = Wrong::with_help("is odd", "use an even one");
+        check("hunter2", true, wrong.clone().part("hunter"), "X: `[secret]` is odd; use an even one");
+        check("hunter2", false, wrong.secret(), "X: `[secret]` is odd; use an even one");
     }
 }

@@ -9,7 +9,7 @@ use crate::base::secret::Masked;
 
 const ACCEPTED: &str = "an address such as http://proxy:3128";
 
-/// The proxies of the environment.
+/// The configured proxies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Proxies {
     /// For endpoints with `http`.
@@ -21,7 +21,7 @@ pub(crate) struct Proxies {
 }
 
 impl Proxies {
-    /// The proxy through which an endpoint is reached. gRPC always uses a tunnel, so the proxy for `https` serves it.
+    /// Chooses the proxy for an endpoint. gRPC always uses a tunnel, so it takes the proxy for `https`.
     pub(super) fn of(&self, endpoint: &Endpoint, is_grpc: bool) -> Option<Masked<Endpoint>> {
         let plain = endpoint.is_tls() == Some(false);
         let proxy = if plain && !is_grpc { &self.http } else { &self.https };
@@ -31,16 +31,16 @@ impl Proxies {
     }
 }
 
-/// The address of a proxy; without a scheme it is one of `http`.
+/// Parses the address of a proxy; a missing scheme means `http`.
 pub(super) fn parse(text: &str) -> Parsed<Masked<Endpoint>> {
     let parsed = endpoint::parse(text).map(|proxy| proxy.with_scheme(endpoint::Scheme::Http).without_path());
     parsed.map(Masked::from).map_err(|wrong| {
-        let shown = Wrong::new(wrong.complaint.clone(), ACCEPTED).using("no proxy");
+        let shown = Wrong::new(wrong.complaint, ACCEPTED).using("no proxy");
         if wrong.secret { shown.secret() } else { shown }
     })
 }
 
-/// Whether a host is reached without a proxy: one of this machine, or one that the list names.
+/// True if a host is reached without a proxy: this machine, or a host in the list.
 fn is_bypassed(list: &str, host: &str, port: u16) -> bool {
     let host = host.to_ascii_lowercase();
     let address: Option<IpAddr> = host.parse().ok();
@@ -50,7 +50,8 @@ fn is_bypassed(list: &str, host: &str, port: u16) -> bool {
     list.split(',').map(|item| item.trim().to_ascii_lowercase()).any(|item| fits(&item, &host, address, port))
 }
 
-/// Whether an item of the list names the host: `*`, a network, an address or a domain, the latter two with or without a port.
+/// True if an item of the list matches the host: `*`, a network, an address or a domain, the latter two with or without
+/// a port.
 fn fits(item: &str, host: &str, address: Option<IpAddr>, port: u16) -> bool {
     if item == "*" {
         return true;
@@ -116,7 +117,7 @@ mod tests {
         }
     }
 
-    /// The cases of `golang.org/x/net/http/httpproxy`, in our words.
+    /// Covers the cases that `golang.org/x/net/http/httpproxy` tests.
     #[test]
     fn the_list_names_hosts_as_in_go() {
         let check = |list: &str, host: &str, expected: bool| {

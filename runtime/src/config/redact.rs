@@ -1,4 +1,4 @@
-//! The hook that sees every text before it leaves the process.
+//! The redaction hook, which sees every text before it leaves the process.
 
 use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
@@ -8,13 +8,13 @@ use crate::declare::value::OwnedValue;
 use crate::meter::snapshot::Snapshot;
 use crate::record::finished::FinishedSpan;
 
-/// What a hook is: it is given the name under which a text stands and the text, and says what shall stand there instead.
+/// The hook: takes a name and its text, and returns a replacement, or `None` to keep the text.
 type Hook = dyn Fn(&str, &str) -> Option<String> + Send + Sync;
 
-/// What stands where the hook panicked: it may have been about to remove just this.
+/// Replaces a text at which the hook panicked: it may be one that the hook would have removed.
 const UNKNOWN: &str = "[redaction failed]";
 
-/// Changes texts on their way out. See [`Config::with_redaction`](crate::config::Config::with_redaction).
+/// The redaction hook, applied to exported data. See [`Config::with_redaction`](crate::config::Config::with_redaction).
 #[derive(Clone)]
 pub(crate) struct Redact(Arc<Hook>);
 
@@ -23,23 +23,23 @@ impl Redact {
         Redact(Arc::new(hook))
     }
 
-    /// What shall stand instead of `text` under `name`; `None` leaves it.
+    /// Calls the hook. Returns the replacement; `None` keeps the text.
     pub(crate) fn instead(&self, name: &str, text: &str) -> Option<String> {
         panic::catch_unwind(AssertUnwindSafe(|| (self.0)(name, text))).unwrap_or_else(|_| Some(UNKNOWN.to_owned()))
     }
 
-    /// Changes the texts of a span: values of attributes, its name, the description of its status.
+    /// Redacts the texts of a span: values of attributes, its name, the description of its status.
     pub(crate) fn span(&self, span: &mut FinishedSpan) {
         span.change_texts(&|name, text| self.instead(name, text));
     }
 
-    /// Changes the texts of labels. Those that become the same stay series of their own.
+    /// Redacts the texts of labels. Series whose labels become equal are not merged.
     pub(crate) fn metrics(&self, snapshot: &mut Snapshot) {
         let points = snapshot.metrics.iter_mut().flat_map(|metric| &mut metric.points);
         points.flat_map(|point| &mut point.labels).for_each(|(name, value)| self.attribute(name, value));
     }
 
-    /// Changes the texts of an attribute.
+    /// Redacts the texts of an attribute.
     pub(crate) fn attribute(&self, name: &str, value: &mut OwnedValue) {
         value.change_texts(|text| self.instead(name, text));
     }
@@ -51,7 +51,7 @@ impl fmt::Debug for Redact {
     }
 }
 
-/// The text that shall leave the process under `name`.
+/// Redacts a text, if there is a hook.
 #[cfg(any(has_logs, test))]
 pub(crate) fn apply<'a>(redact: &Option<Redact>, name: &str, text: &'a str) -> std::borrow::Cow<'a, str> {
     match redact.as_ref().and_then(|redact| redact.instead(name, text)) {

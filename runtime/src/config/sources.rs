@@ -1,4 +1,4 @@
-//! Reads the sources of a configuration by the table of settings.
+//! Reads the sources of a configuration, driven by the table of settings.
 
 use std::path::Path;
 
@@ -19,14 +19,14 @@ pub(super) fn yaml(text: &str, lookup: Lookup<'_>) -> Result<Config, ConfigError
     file::parse(text, lookup, from_table).map(|config| with_proxies(config, lookup))
 }
 
-/// Adds the proxies of the environment, which belong to the machine and not to the telemetry that a file describes.
+/// Adds the proxies of the environment: they describe the machine's network, and a file describes telemetry.
 fn with_proxies(config: Config, lookup: Lookup<'_>) -> Config {
     let mut variables = Variables { lookup, config };
     read_variables(&mut variables, |setting, _| setting.is_proxy());
     variables.config
 }
 
-/// Reads all variables, or the file that one of them names. Beside a file only those hold that are not OpenTelemetry's.
+/// Reads the variables, or the file that `OTEL_CONFIG_FILE` names. Beside a file, other `OTEL_*` variables are ignored.
 pub(super) fn variables(lookup: Lookup<'_>) -> Config {
     let mut variables = Variables { lookup, config: Config::default() };
     if let Some(path) = variables.text("OTEL_CONFIG_FILE") {
@@ -39,7 +39,7 @@ pub(super) fn variables(lookup: Lookup<'_>) -> Config {
     variables.config
 }
 
-/// Reads some of the variables.
+/// Reads the variables that `which` selects.
 fn read_variables(variables: &mut Variables<'_>, which: impl Fn(&Setting, &Variable) -> bool) {
     let mut done = Vec::new();
     for setting in settings() {
@@ -50,7 +50,7 @@ fn read_variables(variables: &mut Variables<'_>, which: impl Fn(&Setting, &Varia
             if read(variables, name, &text) {
                 variables.config.origins.set(setting.name, Origin::Variable(name));
             }
-            // A variable of two settings is reported once.
+            // A variable that two settings read is reported once.
             if done.contains(name) {
                 variables.config.problems.truncate(problems);
             }
@@ -71,7 +71,7 @@ fn from_named_file(path: &str, lookup: Lookup<'_>) -> Config {
     }
 }
 
-/// Reads the single values of a map of the file.
+/// Reads the single values of a map in the file.
 fn from_table(reading: &mut Reading, map: &mut Map<'_>, path: &str) {
     let mut read = Vec::new();
     for setting in settings() {
@@ -82,7 +82,7 @@ fn from_table(reading: &mut Reading, map: &mut Map<'_>, path: &str) {
             if (value.read)(reading, &at) {
                 reading.came_from(setting.name, &at);
             }
-            // A value of two settings is reported once.
+            // A value that two settings read is reported once.
             if read.contains(&key) {
                 reading.problems.truncate(problems);
             }

@@ -1,6 +1,6 @@
-//! All settings. A row names a setting, its place in [`Settings`], the variables, the key of the application's section and
-//! the paths of the file from which it is read, and says when a change of it takes effect. The table drives the environment,
-//! the section, single values of the file, origins, `reload` and the book.
+//! The table of settings. A row has a setting's name, its field in [`Settings`], the variables, the key of the
+//! application's section and the paths in the file from which it is read, and when a change takes effect. The table
+//! drives the environment, the section, single values of the file, origins, `reload` and the book.
 
 #![expect(clippy::needless_update, reason = "some rows have all sources")]
 
@@ -15,6 +15,7 @@ use super::level::{Level, LogFilter};
 use super::otlp::{Address, Compression, Protocol};
 use super::parts::{
     Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Resource,
+    TemporalityPreference,
 };
 use super::proxy;
 use super::short::{self, Telemetry};
@@ -25,7 +26,6 @@ use crate::base::secret::Masked;
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 use crate::meter::exemplar::Exemplars;
-use crate::meter::snapshot::Temporality;
 use crate::propagate::format::Propagator;
 use crate::record::bridge::Interop;
 use crate::record::limits::Limits;
@@ -36,68 +36,68 @@ use crate::record::sampling::Sampler;
 pub(super) enum When {
     /// At once.
     Now,
-    /// At once, as a part of the destinations of signals, which are compared as a whole.
+    /// At once, as part of the destinations of signals, which are compared as a whole.
     AsExporters,
-    /// With the next start.
+    /// At the next start.
     Later,
-    /// It concerns the reading of the configuration itself.
+    /// Not at all: the setting applies to reading the configuration.
     Never,
 }
 
 /// A setting.
 pub(super) struct Setting {
-    /// As in [`Config::origin`].
+    /// The name in [`Config::get`] and [`Config::origin`].
     pub(super) name: &'static str,
     pub(super) when: When,
     pub(super) differs: fn(&Settings, &Settings) -> bool,
     pub(super) show: Show,
     #[cfg(test)]
     pub(super) copy: fn(&mut Settings, &Settings),
-    /// A later one replaces what an earlier one has set.
+    /// The variables, in the order in which they are read: a later one overrides an earlier one.
     pub(super) variables: &'static [Variable],
-    /// Sets it as the section says, if the section says anything about it.
+    /// Sets the value that the section has; `false` if it has none.
     pub(super) section: Option<fn(&mut Config, &Telemetry) -> bool>,
-    /// Single values of the file. What has lists and choices in it is read by code.
+    /// Single values of the file. Lists and choices are read by code of their own.
     pub(super) file: &'static [InFile],
 }
 
 impl Setting {
-    /// Whether it names proxies.
+    /// True for the settings of proxies.
     pub(super) fn is_proxy(&self) -> bool {
         self.name.starts_with("proxy.")
     }
 
-    /// Whether it is about OTLP of this signal alone.
+    /// True for the OTLP settings of this signal alone.
     pub(super) fn is_otlp_of(&self, signal: Signal) -> bool {
         self.name.strip_prefix(signal.name()).is_some_and(|rest| rest.starts_with(".otlp."))
     }
 }
 
-/// Prints a value, if there is one.
+/// Prints the value of a setting, if it has one.
 pub(super) type Show = fn(&Settings) -> Option<String>;
 
 /// A variable of a setting.
 pub(super) struct Variable {
     pub(super) name: &'static str,
-    /// Sets what the text says; `false` if the setting does not come from this variable then.
+    /// Parses the text and sets the value; `false` if this variable does not become the setting's origin.
     pub(super) read: fn(&mut Variables<'_>, &'static str, &str) -> bool,
 }
 
 /// A value of the file.
 pub(super) struct InFile {
     path: &'static str,
-    /// Sets what the value says; `false` if it could not be understood.
+    /// Parses the value and sets it; `false` if it is invalid.
     pub(super) read: fn(&mut Reading, &At<'_>) -> bool,
 }
 
 impl InFile {
-    /// The path of the map that it is in, and its key there.
+    /// The path of the map that contains the value, and the value's key.
     pub(super) fn place(&self) -> (&'static str, &'static str) {
         self.path.rsplit_once('.').unwrap_or(("", self.path))
     }
 }
 
-/// Whether two values differ.
+/// Compares values of settings.
 trait Compared {
     fn differs(&self, other: &Self) -> bool;
 }
@@ -108,14 +108,14 @@ impl<T: PartialEq> Compared for T {
     }
 }
 
-/// A custom sampler is compared by its name.
+/// Compares custom samplers by their names.
 impl Compared for Sampler {
     fn differs(&self, other: &Self) -> bool {
         format!("{self:?}") != format!("{other:?}")
     }
 }
 
-/// A value as [`Config::get`] has it.
+/// Prints a value for [`Config::get`].
 trait Shown {
     fn shown(&self) -> Option<String>;
 }
@@ -150,7 +150,7 @@ impl Shown for Address {
     }
 }
 
-/// How each type prints.
+/// The format of each type.
 macro_rules! shown {
     ($($format:literal: $($type:ty),+;)+) => { $(shown!(@ $format $($type)+);)+ };
     (@ $format:literal $($type:ty)+) => {$(
@@ -165,7 +165,7 @@ macro_rules! shown {
 shown! {
     "{}": bool, u16, u32, u64, usize, Endpoint, String;
     "{:?}": Batch, CardinalityLimits, Compression, ConsoleFormat, Duration, Exemplars, Filter, HistogramAggregation,
-        Interop, Level, Limits, LogFilter, LogFormat, LogLimits, Protocol, Resource, Sampler, Spool, Temporality,
+        Interop, Level, Limits, LogFilter, LogFormat, LogLimits, Protocol, Resource, Sampler, Spool, TemporalityPreference,
         Vec<(String, HeaderSource)>, Vec<Exporter>, Vec<Masked<String>>, Vec<Propagator>, Vec<View>;
 }
 
@@ -175,12 +175,12 @@ impl Shown for PathBuf {
     }
 }
 
-/// A field of the settings.
+/// Accesses a field of the settings.
 macro_rules! place {
     ($settings:expr, ($($field:ident).+)) => { $settings.$($field).+ };
 }
 
-/// `(parse)` sets the field, `(parse => other.field)` a part of it; `(via f)` is a function of its own.
+/// Reads a variable: `(parse)` sets the field, `(parse => other.field)` another field, `(via f)` calls a function.
 macro_rules! read {
     ($field:tt (via $read:expr)) => { $read };
     ($field:tt ($parse:expr => $($part:ident).+)) => { read!(($($part).+) ($parse)) };
@@ -189,7 +189,7 @@ macro_rules! read {
     };
 }
 
-/// Sets the field to what a function finds in the section.
+/// Sets the field to the value that a function takes from the section.
 macro_rules! section {
     ($field:tt ($given:expr)) => {
         |config, telemetry| {
@@ -200,7 +200,7 @@ macro_rules! section {
     };
 }
 
-/// The same of a value of the file.
+/// Reads a value of the file, in the forms of `read`.
 macro_rules! file {
     ($field:tt (via $read:expr)) => { $read };
     ($field:tt ($parse:expr => $($part:ident).+)) => { file!(($($part).+) ($parse)) };
@@ -234,7 +234,7 @@ macro_rules! setting {
     };
 }
 
-/// A setting that is read from nowhere.
+/// A setting without sources.
 const NOWHERE: Setting = Setting {
     name: "",
     when: When::Never,
@@ -248,7 +248,7 @@ const NOWHERE: Setting = Setting {
 };
 
 /// What concerns all signals. Two attributes of the resource are settings of their own.
-const GENERAL: [Setting; 19] = [
+const GENERAL: [Setting; 23] = [
     setting!("enabled", AsExporters, (enabled),
         variables: ["OTEL_ENABLED" => (values::switch), "OTEL_SDK_DISABLED" => (via env::sdk_disabled)],
         section: (|section| section.enabled),
@@ -258,6 +258,9 @@ const GENERAL: [Setting; 19] = [
         variables: ["OTEL_LOG_LEVEL" => (Level::parse)], file: ["log_level" => (Level::parse_severity)]),
     setting!("semconv", Later, (semconv), variables: ["OTEL_SEMCONV_STABILITY_OPT_IN" => (values::names)]),
     setting!("interop", Later, (interop)),
+    setting!("tracing_emit", Later, (tracing_emit),
+        variables: ["TC_TRACING_EMIT" => (values::tracing_emit)],
+        file: ["distribution.tracecast.tracing_emit" => (values::tracing_emit)]),
     setting!("debug", AsExporters, (debug),
         variables: ["TC_OTEL_DEBUG" => (values::switch)], section: (|section| section.debug),
         file: ["distribution.tracecast.debug" => (values::truth)]),
@@ -322,6 +325,14 @@ const GENERAL: [Setting; 19] = [
     setting!("filter", Now, (filter),
         variables: ["TC_SPAN_FILTER" => (values::filter)], section: (|section| section.filter.clone()),
         file: ["distribution.tracecast.filter" => (via file::filter)]),
+    setting!("busy_times", Now, (busy_times),
+        variables: ["TC_BUSY_TIMES" => (values::filter)],
+        file: ["distribution.tracecast.busy_times" => (via file::busy_times)]),
+    setting!("stalls", Now, (stalls),
+        variables: ["TC_STALLS" => (values::switch)], file: ["distribution.tracecast.stalls" => (values::truth)]),
+    setting!("stall_threshold", Now, (stall_threshold),
+        variables: ["TC_STALL_THRESHOLD_MS" => (values::interval)],
+        file: ["distribution.tracecast.stall_threshold_ms" => (values::interval)]),
     setting!("log_filter", Now, (log_filter),
         variables: ["LOG_LEVEL" => (via env::log_filter), "RUST_LOG" => (via env::log_filter)],
         section: (|section| section.log_level.clone()),
@@ -334,7 +345,7 @@ const GENERAL: [Setting; 19] = [
         variables: ["no_proxy" => (values::any_text), "NO_PROXY" => (values::any_text)]),
 ];
 
-/// OTLP of all signals or of one. The protocol comes first, because it decides which endpoints are valid.
+/// OTLP settings for all signals or of one. The protocol comes first, because it decides which endpoints are valid.
 macro_rules! otlp {
     ($scope:literal, $variables:literal, ($($otlp:ident).+), $address:path) => {[
         setting!(concat!($scope, "otlp.protocol"), AsExporters, ($($otlp).+.protocol),
@@ -372,7 +383,7 @@ macro_rules! otlp {
     ]};
 }
 
-/// Of all signals. Only these are in the section.
+/// OTLP settings for all signals. Only these are in the section.
 const OTLP: [Setting; 9] = {
     let [protocol, endpoint, headers, ca, certificate, key, compression, timeout, insecure] =
         otlp!("", "", (otlp), Address::Base);
@@ -501,7 +512,7 @@ const SIGNALS: [Setting; 19] = [
 
 const TABLE: [&[Setting]; 6] = [&GENERAL, &OTLP, &OTLP_TRACES, &OTLP_METRICS, &OTLP_LOGS, &SIGNALS];
 
-/// Parts of settings that can be read by themselves.
+/// Parts of settings that [`Config::get`] can read.
 pub(super) const PARTS: [(&str, Show); 20] = [
     ("traces.batch.delay", |settings| settings.traces.batch.delay.shown()),
     ("traces.batch.timeout", |settings| settings.traces.batch.timeout.shown()),

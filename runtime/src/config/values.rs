@@ -1,4 +1,4 @@
-//! Texts of variables and files, made into values. Each says what it accepts.
+//! Parsers of the texts in variables and files. Each error names what is accepted.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,19 +6,18 @@ use std::time::Duration;
 use super::endpoint::{self, Endpoint};
 use super::header::HeaderSource;
 use super::otlp::{Compression, Protocol};
-use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogFormat, NO_LIMIT};
+use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogFormat, NO_LIMIT, TemporalityPreference};
 use super::problem::Wrong;
 use crate::base::percent::decoded;
 use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::meter::exemplar::Exemplars;
-use crate::meter::snapshot::Temporality;
 use crate::propagate::format::Propagator;
 use crate::record::sampling::Sampler;
 
 pub(super) type Parsed<T> = Result<T, Wrong>;
 
-/// Finds a text among names, whatever its case.
+/// Finds a text among names, ignoring case.
 pub(super) fn one_of<T: Copy>(
     text: &str,
     names: &[(&str, T)],
@@ -29,24 +28,34 @@ pub(super) fn one_of<T: Copy>(
     found.map(|(_, value)| *value).ok_or_else(|| Wrong::new(complaint, accepted))
 }
 
-/// A switch of ours.
+/// Parses the boolean of a variable of ours.
 pub(super) fn switch(text: &str) -> Parsed<bool> {
     let names = [("true", true), ("1", true), ("false", false), ("0", false)];
-    one_of(text, &names, "is not a switch", "true or false")
+    one_of(text, &names, "is not a boolean", "true or false")
 }
 
-/// A switch of the specification: what is not `true` is false.
+/// Parses a boolean as the specification defines it: everything but `true` is false.
 pub(super) fn standard_switch(text: &str) -> Parsed<bool> {
     let names = [("true", true), ("false", false)];
-    one_of(text, &names, "is not a switch", "true or false").map_err(|wrong| wrong.using("false"))
+    one_of(text, &names, "is not a boolean", "true or false").map_err(|wrong| wrong.using("false"))
 }
 
-/// A truth value of YAML's core schema.
+/// Parses a boolean of YAML's core schema.
 pub(super) fn truth(text: &str) -> Parsed<bool> {
     match text {
         "true" | "True" | "TRUE" => Ok(true),
         "false" | "False" | "FALSE" => Ok(false),
-        _ => Err(Wrong::new("is not a truth value", "true or false")),
+        _ => Err(Wrong::new("is not a boolean", "true or false")),
+    }
+}
+
+/// Whether spans are emitted, which takes a feature.
+pub(super) fn tracing_emit(text: &str) -> Parsed<bool> {
+    let accepted = "false, or true with the feature `tracing-emit` of `tracecast`";
+    match switch(text) {
+        Ok(true) if !cfg!(has_tracing_emit) => Err(Wrong::new("needs a feature that is not built in", accepted)),
+        Ok(on) => Ok(on),
+        Err(_) => Err(Wrong::new("is not a switch", accepted)),
     }
 }
 
@@ -64,17 +73,17 @@ pub(super) fn path(text: &str) -> Parsed<Masked<PathBuf>> {
     Ok(Masked::from(PathBuf::from(text)))
 }
 
-/// An exporter, or `none`. Only metrics can be scraped.
+/// Parses an exporter; `none` is `None`. Only metrics have `prometheus`.
 pub(super) fn exporter(name: &str, of_metrics: bool) -> Parsed<Option<Exporter>> {
     match name.to_ascii_lowercase().as_str() {
         "prometheus" if of_metrics => Ok(Some(Exporter::Prometheus)),
         "otlp" => Ok(Some(Exporter::Otlp(Box::default()))),
-        // The name that `console` had before.
+        // An older name of `console`.
         "console" | "logging" => Ok(Some(Exporter::Console)),
         "none" => Ok(None),
         _ => {
             let accepted = if of_metrics { "otlp, prometheus, console or none" } else { "otlp, console or none" };
-            Err(Wrong::new("is not an exporter that Tracecast has", accepted))
+            Err(Wrong::new("is not a supported exporter", accepted))
         }
     }
 }
@@ -82,12 +91,12 @@ pub(super) fn exporter(name: &str, of_metrics: bool) -> Parsed<Option<Exporter>>
 pub(super) fn log_lines(text: &str) -> Parsed<LogFormat> {
     let names =
         [("auto", LogFormat::Auto), ("json", LogFormat::Json), ("text", LogFormat::Text), ("none", LogFormat::None)];
-    one_of(text, &names, "is not a format of log lines", "auto, json, text or none")
+    one_of(text, &names, "is not a log format", "auto, json, text or none")
 }
 
 pub(super) fn console(text: &str) -> Parsed<ConsoleFormat> {
     let names = [("text", ConsoleFormat::Text), ("json", ConsoleFormat::Json)];
-    one_of(text, &names, "is not a format of the console", "text or json")
+    one_of(text, &names, "is not a console format", "text or json")
 }
 
 pub(super) fn ratio(text: &str) -> Parsed<f64> {
@@ -110,12 +119,12 @@ pub(super) fn milliseconds(text: &str) -> Parsed<Duration> {
     duration.map_err(|_| Wrong::new("is not a duration", "a whole number of milliseconds"))
 }
 
-/// A timeout, of which 0 means no limit.
+/// Parses a timeout; 0 means no limit.
 pub(super) fn timeout(text: &str) -> Parsed<Duration> {
     milliseconds(text).map(|timeout| if timeout.is_zero() { NO_LIMIT } else { timeout })
 }
 
-/// An interval, which cannot be 0.
+/// Parses an interval, which cannot be 0.
 pub(super) fn interval(text: &str) -> Parsed<Duration> {
     let interval = milliseconds(text).ok().filter(|interval| !interval.is_zero());
     interval.ok_or_else(|| Wrong::new("is not an interval", "a whole number of milliseconds, at least 1"))
@@ -126,7 +135,7 @@ pub(super) fn port(text: &str) -> Parsed<u16> {
     number.ok_or_else(|| Wrong::new("is not a port", "a whole number from 1 to 65535"))
 }
 
-/// `64MiB`, `500 MB`, or a number of bytes.
+/// Parses a size: `64MiB`, `500 MB`, or a number of bytes.
 pub(super) fn bytes(text: &str) -> Parsed<usize> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
     let unit = match text[digits.len()..].trim().to_ascii_lowercase().as_str() {
@@ -141,7 +150,7 @@ pub(super) fn bytes(text: &str) -> Parsed<usize> {
     };
     let size = digits.parse::<usize>().ok().zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
     size.filter(|size| *size >= 1 << 20)
-        .ok_or_else(|| Wrong::new("is not a size of memory", "at least 1 MiB, as in 64MiB, 500MB or 67108864"))
+        .ok_or_else(|| Wrong::new("is not a memory size", "at least 1 MiB, as in 64MiB, 500MB or 67108864"))
 }
 
 pub(super) fn protocol(text: &str) -> Parsed<Protocol> {
@@ -154,8 +163,8 @@ pub(super) fn compression(text: &str) -> Parsed<Compression> {
     one_of(text, &names, "is not a compression", "gzip or none")
 }
 
-pub(super) fn temporality(text: &str) -> Parsed<Temporality> {
-    use Temporality::{Cumulative, Delta, LowMemory};
+pub(super) fn temporality(text: &str) -> Parsed<TemporalityPreference> {
+    use TemporalityPreference::{Cumulative, Delta, LowMemory};
     let names = [("cumulative", Cumulative), ("delta", Delta), ("lowmemory", LowMemory), ("low_memory", LowMemory)];
     one_of(text, &names, "is not a temporality", "cumulative, delta or lowmemory")
 }
@@ -166,7 +175,7 @@ pub(super) fn histograms(text: &str) -> Parsed<HistogramAggregation> {
         ("base2_exponential_bucket_histogram", HistogramAggregation::Exponential),
     ];
     let accepted = "explicit_bucket_histogram or base2_exponential_bucket_histogram";
-    one_of(text, &names, "is not an aggregation of histograms", accepted)
+    one_of(text, &names, "is not a histogram aggregation", accepted)
 }
 
 pub(super) fn exemplars(text: &str) -> Parsed<Exemplars> {
@@ -175,16 +184,18 @@ pub(super) fn exemplars(text: &str) -> Parsed<Exemplars> {
     one_of(text, &names, "is not an exemplar filter", "always_on, always_off or trace_based")
 }
 
-/// A sampler without its argument: a ratio stands for all.
+/// Parses a sampler without its argument; its ratio is 1.
 pub(super) fn sampler(text: &str) -> Parsed<Sampler> {
-    // Children always do as their parent, so that the parent-based samplers and the others are the same here.
+    // Children always follow their parent, so parent-based samplers equal the others here.
     match text.to_ascii_lowercase().as_str() {
         "always_on" | "parentbased_always_on" => Ok(Sampler::AlwaysOn),
         "always_off" | "parentbased_always_off" => Ok(Sampler::AlwaysOff),
         "traceidratio" | "parentbased_traceidratio" => Ok(Sampler::Ratio(1.0)),
         known => {
             let complaint = match known {
-                "jaeger_remote" | "parentbased_jaeger_remote" | "xray" => "is a sampler that Tracecast does not have",
+                "jaeger_remote" | "parentbased_jaeger_remote" | "xray" => {
+                    "is a sampler that Tracecast does not support"
+                }
                 _ => "is not a sampler",
             };
             let accepted = "always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or \
@@ -194,7 +205,7 @@ pub(super) fn sampler(text: &str) -> Parsed<Sampler> {
     }
 }
 
-/// Propagators, once each, and what is wrong with those that are left out.
+/// Parses a list of propagators. Duplicates are ignored; invalid names are skipped and reported.
 pub(super) fn propagators(text: &str) -> (Vec<Propagator>, Vec<Wrong>) {
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
@@ -207,7 +218,7 @@ pub(super) fn propagators(text: &str) -> (Vec<Propagator>, Vec<Wrong>) {
     (all, wrong)
 }
 
-/// A propagator, or `none`.
+/// Parses a propagator; `none` is `None`.
 pub(super) fn propagator(name: &str) -> Parsed<Option<Propagator>> {
     use Propagator::{B3, B3Multi, Baggage, TraceContext};
     let names = [
@@ -217,7 +228,7 @@ pub(super) fn propagator(name: &str) -> Parsed<Option<Propagator>> {
         ("b3multi", Some(B3Multi)),
         ("none", None),
     ];
-    one_of(name, &names, "is not a propagator that Tracecast has", "tracecontext, baggage, b3, b3multi or none")
+    one_of(name, &names, "is not a supported propagator", "tracecontext, baggage, b3, b3multi or none")
 }
 
 pub(super) fn filter(text: &str) -> Parsed<Filter> {
@@ -225,7 +236,7 @@ pub(super) fn filter(text: &str) -> Parsed<Filter> {
     text.parse().map_err(|_| Wrong::new("is not a filter", accepted))
 }
 
-/// An endpoint; only gRPC allows one without a scheme.
+/// Parses an endpoint; only gRPC allows one without a scheme.
 pub(super) fn endpoint(text: &str, named: Option<Protocol>) -> Parsed<Endpoint> {
     let parsed = endpoint::parse(text)?;
     let by_port = (parsed.port() == Some(4317)).then_some(Protocol::Grpc);
@@ -235,13 +246,13 @@ pub(super) fn endpoint(text: &str, named: Option<Protocol>) -> Parsed<Endpoint> 
     Ok(parsed)
 }
 
-/// Headers as `name=value,name=value`, values percent-encoded. None of it is ever shown.
+/// Parses headers: `name=value,name=value`, values percent-encoded. The text is never shown.
 pub(super) fn headers(text: &str) -> Parsed<Vec<(String, HeaderSource)>> {
     let mut headers: Vec<(String, HeaderSource)> = Vec::new();
     let items = text.split(',').enumerate().filter(|(_, item)| !item.trim().is_empty());
     for (index, item) in items {
         let wrong = || {
-            let complaint = format!("is not a list of headers, because of item {}", index + 1);
+            let complaint = format!("has an invalid header at position {}", index + 1);
             Wrong::new(complaint, "`name=value` separated by commas, with commas in values written as %2C").secret()
         };
         let (name, value) = item.split_once('=').ok_or_else(wrong)?;
@@ -253,7 +264,7 @@ pub(super) fn headers(text: &str) -> Parsed<Vec<(String, HeaderSource)>> {
     Ok(headers)
 }
 
-/// Files with the values of headers, as `name=path,name=path`, paths percent-encoded.
+/// Parses the files of header values: `name=path,name=path`, paths percent-encoded.
 pub(super) fn header_files(text: &str) -> Parsed<Vec<(String, PathBuf)>> {
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
     let file = |item: &str| {
@@ -262,12 +273,15 @@ pub(super) fn header_files(text: &str) -> Parsed<Vec<(String, PathBuf)>> {
         header(name.trim(), String::new()).map(|(name, _)| (name, PathBuf::from(path)))
     };
     let accepted = "`name=path` separated by commas, with commas in paths written as %2C";
-    items
-        .map(|item| file(item).ok_or_else(|| Wrong::new("is not a header and its file", accepted).part(item)))
-        .collect()
+    items.map(|item| file(item).ok_or_else(|| Wrong::new("is not a header with a file", accepted).part(item))).collect()
 }
 
-/// A header that can be sent: its name in lower case.
+/// The problem of a header that [`header`] rejects.
+pub(super) fn invalid_header() -> Wrong {
+    Wrong::new("is not a valid HTTP header", "a token as its name and no control characters in its value")
+}
+
+/// Checks that HTTP allows a header, and lowers the case of its name.
 pub(super) fn header(name: &str, value: String) -> Option<(String, Secret)> {
     let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     let sendable = |c: char| c == '\t' || !c.is_control();
@@ -275,7 +289,8 @@ pub(super) fn header(name: &str, value: String) -> Option<(String, Secret)> {
     valid.then(|| (name.to_ascii_lowercase(), Secret::new(value)))
 }
 
-/// Resource attributes as `name=value,name=value`, percent-encoded. One that is wrong makes all of them wrong.
+/// Parses resource attributes: `name=value,name=value`, percent-encoded. One invalid attribute invalidates the list, as
+/// the specification asks.
 pub(super) fn resource_attributes(text: &str) -> Parsed<Vec<(String, String)>> {
     let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
     items.map(resource_attribute).collect()
@@ -290,7 +305,7 @@ fn resource_attribute(item: &str) -> Parsed<(String, String)> {
     parsed.ok_or_else(|| Wrong::new("is not a resource attribute", accepted).part(item).using("none of them"))
 }
 
-/// The text without its escapes; `None` if one of them is wrong or the result is not UTF-8.
+/// Decodes percent-escapes; `None` if one is malformed or the result is not UTF-8.
 fn percent_decoded(text: &str) -> Option<String> {
     let (bytes, is_right) = decoded(text, b'+');
     String::from_utf8(bytes).ok().filter(|_| is_right)

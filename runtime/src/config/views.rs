@@ -1,9 +1,9 @@
-//! Views: what is to become of metrics, ours and those of raw OpenTelemetry instruments.
+//! Views: changes to metrics before they are exported, declared ones and those of raw OpenTelemetry instruments.
 
 use crate::base::secret::Masked;
 
-/// A view: which instruments it applies to, and what becomes of their metrics. Each view that applies to an instrument makes a
-/// stream of its own. A file can select by more than name and meter, and name other aggregations.
+/// A view changes or drops the metrics of the instruments that it selects. Each view that selects an instrument makes a
+/// metric stream of its own. A file can select by more than name and meter, and has more aggregations.
 ///
 /// ```
 /// use tracecast::config::{Config, View};
@@ -14,14 +14,14 @@ use crate::base::secret::Masked;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
-    /// What it applies to.
+    /// The instruments that the view selects.
     pub(crate) selector: ViewSelector,
-    /// What becomes of it.
+    /// The changes that the view makes.
     pub(crate) stream: ViewStream,
 }
 
 impl View {
-    /// A view of the instruments with this name, or pattern with `*` and `?`.
+    /// Creates a view that selects instruments by name, or by a pattern with `*` and `?`.
     ///
     /// ```
     /// # use tracecast::config::View;
@@ -32,7 +32,7 @@ impl View {
         View { selector: ViewSelector { instrument_name, ..Default::default() }, stream: ViewStream::default() }
     }
 
-    /// Applies it to instruments of this meter only.
+    /// Selects only instruments of this meter.
     ///
     /// ```
     /// # use tracecast::config::View;
@@ -44,7 +44,7 @@ impl View {
         self
     }
 
-    /// Gives the metric another name.
+    /// Renames the metric.
     ///
     /// ```
     /// # use tracecast::config::View;
@@ -56,7 +56,7 @@ impl View {
         self
     }
 
-    /// Gives the metric another description.
+    /// Replaces the metric's description.
     ///
     /// ```
     /// # use tracecast::config::View;
@@ -68,7 +68,7 @@ impl View {
         self
     }
 
-    /// Keeps the attributes that fit one of these patterns, and no others.
+    /// Keeps only the attributes that match one of these patterns.
     ///
     /// ```
     /// # use tracecast::config::View;
@@ -80,7 +80,7 @@ impl View {
         self
     }
 
-    /// Leaves out the attributes that fit one of these patterns.
+    /// Removes the attributes that match one of these patterns.
     ///
     /// ```
     /// # use tracecast::config::View;
@@ -104,7 +104,7 @@ impl View {
         self
     }
 
-    /// Gives a raw OpenTelemetry histogram buckets with these upper bounds, which ascend.
+    /// Sets the upper bounds of a raw OpenTelemetry histogram's buckets, in increasing order.
     ///
     /// ```
     /// # use tracecast::config::View;
@@ -117,7 +117,7 @@ impl View {
         self
     }
 
-    /// Removes the metric.
+    /// Drops the metric.
     ///
     /// ```
     /// # use tracecast::config::View;
@@ -130,7 +130,7 @@ impl View {
     }
 }
 
-/// All of what is named here has to fit.
+/// The selection of instruments: every field that is set has to match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ViewSelector {
     /// A name, or a pattern with `*` and `?`.
@@ -159,48 +159,48 @@ pub(crate) enum InstrumentType {
     UpDownCounter,
 }
 
-/// What becomes of an instrument. What is left out stays as it is.
+/// The changes to a metric. Fields that are not set leave it unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ViewStream {
-    /// Another name.
+    /// The new name.
     pub(crate) name: Option<Masked<String>>,
-    /// Another description.
+    /// The new description.
     pub(crate) description: Option<Masked<String>>,
-    /// Another aggregation.
+    /// The new aggregation.
     pub(crate) aggregation: Option<Aggregation>,
-    /// How many series it may have.
+    /// The most series.
     pub(crate) cardinality_limit: Option<u32>,
     /// Attributes to keep, by patterns with `*` and `?`. `None` keeps all.
     pub(crate) included: Option<Vec<Masked<String>>>,
-    /// Attributes to leave out of those.
+    /// Attributes to remove from those, by patterns with `*` and `?`.
     pub(crate) excluded: Vec<Masked<String>>,
 }
 
 /// How measurements become points.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Aggregation {
-    /// As the instrument's kind has it.
+    /// The default of the instrument's kind.
     Default,
-    /// Not at all.
+    /// No points: the metric is dropped.
     Drop,
-    /// The last one stands.
+    /// The last measurement.
     LastValue,
-    /// They are added up.
+    /// The sum of the measurements.
     Sum,
     /// A histogram with these bounds, or with the default ones.
     ExplicitBuckets {
-        /// Upper bounds, ascending.
+        /// Upper bounds, in increasing order.
         boundaries: Option<Vec<f64>>,
-        /// Whether the least and the greatest value are kept.
+        /// True if points have the minimum and the maximum.
         record_min_max: bool,
     },
     /// A histogram with exponential buckets.
     Exponential {
-        /// The finest scale, 20 by default.
+        /// The largest scale, which is the finest; 20 by default.
         max_scale: i8,
         /// The most buckets on each side of zero, 160 by default.
         max_size: u32,
-        /// Whether the least and the greatest value are kept.
+        /// True if points have the minimum and the maximum.
         record_min_max: bool,
     },
 }

@@ -1,4 +1,4 @@
-//! What code says. It has the last word.
+//! Methods that change settings from code. They override the source and the application's section.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
 use super::parts::{
     Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, ScrapeAddress,
-    Spool, setting_of,
+    Spool, TemporalityPreference, setting_of,
 };
 use super::proxy::Proxies;
 use super::table::settings;
@@ -21,14 +21,13 @@ use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 use crate::meter::exemplar::Exemplars;
-use crate::meter::snapshot::Temporality;
 use crate::propagate::format::Propagator;
 use crate::record::bridge::Interop;
 use crate::record::limits::Limits;
 use crate::record::sampling::Sampler;
 
 impl Config {
-    /// Switches everything on or off. On, each signal that has no exporter gets the default one.
+    /// Turns all signals on or off. `true` gives each signal without an exporter the default one.
     ///
     /// ```
     /// # use tracecast::config::{Config, Signal};
@@ -39,7 +38,7 @@ impl Config {
         self.set("enabled", move |config| config.settings.enabled = Some(enabled))
     }
 
-    /// Shows every signal on the console too.
+    /// Adds the console to the exporters of every signal that is not explicitly off.
     ///
     /// ```
     /// # use tracecast::config::{Config, Signal};
@@ -51,7 +50,7 @@ impl Config {
         self.set("debug", move |config| config.settings.debug = debug)
     }
 
-    /// Makes a problem fail the start.
+    /// Fails the start if the configuration has a problem, which otherwise is a warning.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -62,7 +61,7 @@ impl Config {
         self.set("strict", move |config| config.settings.strict = strict)
     }
 
-    /// Names the service.
+    /// Sets `service.name`.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -73,7 +72,7 @@ impl Config {
         self.with_resource_attribute("service.name", name.into())
     }
 
-    /// Says what this process is among those of the product: `daemon`, `global_store`, `client`.
+    /// Sets the role of this process within the product: `daemon`, `global_store`, `client`.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -84,7 +83,7 @@ impl Config {
         self.with_resource_attribute("tc.role", role.into())
     }
 
-    /// Adds an attribute of the resource.
+    /// Sets a resource attribute.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -98,7 +97,7 @@ impl Config {
         self.change(setting, move |config| config.settings.resource.set(&attribute, value.clone()))
     }
 
-    /// Names the schema of the resource's attributes.
+    /// Sets the schema URL of the resource attributes.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -111,8 +110,8 @@ impl Config {
         self.change("resource", move |config| config.settings.resource.schema_url = Some(url.clone().into()))
     }
 
-    /// Sends all signals to one receiver, instead of those that were named for single signals. Over HTTP each adds its
-    /// own path.
+    /// Sends all signals to one receiver. Replaces endpoints that were set for single signals. Over HTTP each signal
+    /// appends its own path.
     ///
     /// ```
     /// # use tracecast::config::{Config, Signal};
@@ -129,7 +128,7 @@ impl Config {
         })
     }
 
-    /// Sends one signal to a receiver of its own, at exactly this address.
+    /// Sends one signal to exactly this address.
     ///
     /// ```
     /// # use tracecast::config::{Config, Signal};
@@ -144,7 +143,7 @@ impl Config {
         })
     }
 
-    /// Chooses the protocol of all signals.
+    /// Sets the protocol of all signals.
     ///
     /// ```
     /// # use tracecast::config::{Config, Protocol};
@@ -168,10 +167,10 @@ impl Config {
         self.with_header_source(name, value.into())
     }
 
-    /// Adds a header to each request of all signals whose value is the content of a file, without the white space around it.
-    /// The file is read again when it changes, so a token that is rotated, as Kubernetes does with projected tokens, needs no
-    /// restart. While a new content cannot be used, the last good one stays in use. A content of `authorization` without a
-    /// scheme is sent as `Bearer <content>`.
+    /// Adds a header to each request of all signals and takes its value from a file, without surrounding white space.
+    /// The file is read again when it changes, so a token that is rotated, as Kubernetes does with projected tokens,
+    /// needs no restart. If the new content cannot be used, the last valid one stays in use. An `authorization` value
+    /// without a scheme is sent as `Bearer <content>`.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -186,9 +185,9 @@ impl Config {
         self.with_header_source(name, HeaderSource::File(path.into().into()))
     }
 
-    /// Adds a header to each request of all signals whose value a callback returns. It is called before each request, on a
-    /// thread of its own; the request waits for it as long as a request may take. If it returns `None` or panics, the last
-    /// value stays in use, and before there is one nothing is sent.
+    /// Adds a header to each request of all signals and takes its value from a callback. The callback runs before each
+    /// request, on a thread of its own, and may take as long as a request. If it returns `None` or panics, the last
+    /// value stays in use; until it has returned a value nothing is sent.
     ///
     /// ```
     /// use tracecast::config::{Config, Secret};
@@ -208,14 +207,14 @@ impl Config {
     fn with_header_source(self, name: &str, source: HeaderSource) -> Self {
         let name = name.to_ascii_lowercase();
         self.change("otlp.headers", move |config| {
-            // Signals and exporters without headers of their own take those of all signals.
+            // Signals and exporters without headers of their own inherit those of all signals.
             config.settings.otlp.headers.get_or_insert_default();
             config.settings.everywhere(|otlp| otlp.set_header(&name, &source));
         })
     }
 
-    /// Reaches all receivers through this proxy, or through none, whatever `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` say.
-    /// Receivers on this machine (`localhost` and loopback addresses) are never reached through a proxy.
+    /// Sends all requests through this proxy, or through none; overrides `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`.
+    /// Receivers on this machine (`localhost` and loopback addresses) are always reached directly.
     ///
     /// ```
     /// # use tracecast::config::{Config, Signal};
@@ -233,7 +232,7 @@ impl Config {
         })
     }
 
-    /// Names the certificates of all signals.
+    /// Sets the TLS certificates of all signals.
     ///
     /// ```
     /// # use tracecast::config::{Config, TlsFiles};
@@ -249,7 +248,7 @@ impl Config {
         })
     }
 
-    /// Chooses the compression of all signals.
+    /// Sets the compression of requests of all signals.
     ///
     /// ```
     /// # use tracecast::config::{Compression, Config};
@@ -263,7 +262,7 @@ impl Config {
         })
     }
 
-    /// Limits the time that one request of any signal may take.
+    /// Sets the timeout of one request, for all signals.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -276,7 +275,7 @@ impl Config {
         self.change("otlp.timeout", move |config| config.settings.everywhere(|otlp| otlp.timeout = Some(timeout)))
     }
 
-    /// Speaks without TLS to endpoints of all signals that name no scheme.
+    /// Disables TLS for endpoints without a scheme, for all signals.
     ///
     /// ```
     /// # use tracecast::config::{Config, Signal};
@@ -289,7 +288,7 @@ impl Config {
         self.change("otlp.insecure", move |config| config.settings.everywhere(|otlp| otlp.insecure = Some(insecure)))
     }
 
-    /// Sets OTLP of one signal. What is left out is taken from the settings of all signals.
+    /// Sets the OTLP settings of one signal. Fields that are not set fall back to those for all signals.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -307,7 +306,7 @@ impl Config {
         })
     }
 
-    /// Chooses the exporters of one signal; none means off.
+    /// Sets the exporters of one signal; an empty list turns the signal off.
     ///
     /// ```
     /// # use tracecast::config::{Config, Exporter, Signal};
@@ -322,7 +321,7 @@ impl Config {
         self.set(setting, move |config| *config.settings.exporters_of(signal) = Some(exporters.clone()))
     }
 
-    /// Chooses which roots are recorded.
+    /// Sets the sampler, which decides for root spans.
     ///
     /// ```
     /// # use tracecast::{Sampler, config::Config};
@@ -334,7 +333,7 @@ impl Config {
         self.set("traces.sampler", move |config| config.settings.traces.sampler.clone_from(&sampler))
     }
 
-    /// Changes the limits of what one span may hold.
+    /// Changes the limits of one span.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -346,7 +345,7 @@ impl Config {
         self.change("traces.limits", move |config| change(&mut config.settings.traces.limits))
     }
 
-    /// Limits the attributes of one link.
+    /// Limits the number of attributes of one link.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -358,7 +357,7 @@ impl Config {
         self.set("traces.attributes_per_link", move |config| config.settings.traces.attributes_per_link = Some(limit))
     }
 
-    /// Changes how spans are put together into requests.
+    /// Changes how spans are batched into requests.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -370,8 +369,8 @@ impl Config {
         self.change("traces.batch", move |config| change(&mut config.settings.traces.batch))
     }
 
-    /// Names the address at which metrics are served if [`Exporter::Prometheus`] is among their exporters: `localhost`, port
-    /// 9464 by default. `0.0.0.0` serves those outside of the machine or container too.
+    /// Sets the address at which metrics are served if [`Exporter::Prometheus`] is among their exporters: by default
+    /// `localhost`, port 9464. Use `0.0.0.0` to serve scrapers outside of the machine or container.
     ///
     /// ```
     /// # use tracecast::config::{Config, Exporter, Signal};
@@ -389,7 +388,7 @@ impl Config {
         })
     }
 
-    /// Chooses the time between two exports of metrics.
+    /// Sets the time between two exports of metrics.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -402,7 +401,7 @@ impl Config {
         self.set("metrics.interval", move |config| config.settings.metrics.interval = interval)
     }
 
-    /// Limits the time that one request with metrics may take.
+    /// Sets the timeout of one attempt to export metrics.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -415,19 +414,19 @@ impl Config {
         self.set("metrics.timeout", move |config| config.settings.metrics.timeout = timeout)
     }
 
-    /// Chooses whether points count from the beginning or from the last export.
+    /// Chooses whether points count from the start of the process or from the last export.
     ///
     /// ```
-    /// # use tracecast::config::{Config, Temporality};
-    /// let config = Config::new().with_temporality(Temporality::Delta);
+    /// # use tracecast::config::{Config, TemporalityPreference};
+    /// let config = Config::new().with_temporality(TemporalityPreference::Delta);
     /// assert_eq!(config.get("metrics.temporality").as_deref(), Some("Delta"));
     /// ```
     #[must_use]
-    pub fn with_temporality(self, temporality: Temporality) -> Self {
+    pub fn with_temporality(self, temporality: TemporalityPreference) -> Self {
         self.set("metrics.temporality", move |config| config.settings.metrics.temporality = temporality)
     }
 
-    /// Chooses the shape of histograms that do not name their own.
+    /// Sets the aggregation of histograms that declare none.
     ///
     /// ```
     /// # use tracecast::config::{Config, HistogramAggregation};
@@ -478,7 +477,7 @@ impl Config {
         self.set("metrics.cardinality", move |config| config.settings.metrics.cardinality = limits)
     }
 
-    /// Adds a view, which changes streams of metrics.
+    /// Adds a view, which changes or drops metrics before they are exported.
     ///
     /// ```
     /// # use tracecast::config::{Config, View};
@@ -490,7 +489,8 @@ impl Config {
         self.change("metrics.views", move |config| config.settings.metrics.views.push(view.clone()))
     }
 
-    /// Chooses how far the OpenTelemetry API and ours know of each other. Without the feature `otel` they do not.
+    /// Chooses how Tracecast is connected to the OpenTelemetry API: its global provider and current context. Has no
+    /// effect without the feature `otel`.
     ///
     /// ```
     /// # use tracecast::config::{Config, Interop};
@@ -499,6 +499,18 @@ impl Config {
     #[must_use]
     pub fn with_interop(self, interop: Interop) -> Self {
         self.set("interop", move |config| config.settings.interop = interop)
+    }
+
+    /// Emits our spans as `tracing` spans from the start of traces on, for its subscribers. Without the feature `tracing-emit` it has
+    /// no effect.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_tracing_emit(true).get("tracing_emit").as_deref(), Some("true"));
+    /// ```
+    #[must_use]
+    pub fn with_tracing_emit(self, on: bool) -> Self {
+        self.set("tracing_emit", move |config| config.settings.tracing_emit = Some(on))
     }
 
     /// Chooses the formats in which context travels.
@@ -513,7 +525,7 @@ impl Config {
         self.set("propagators", move |config| config.settings.propagators.clone_from(&propagators))
     }
 
-    /// Names semantic conventions to use before they are the default.
+    /// Sets the semantic conventions to use before they become the default.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -525,7 +537,7 @@ impl Config {
         self.set("semconv", move |config| config.settings.semconv.clone_from(&names))
     }
 
-    /// Chooses which components make spans.
+    /// Chooses which components record spans.
     ///
     /// ```
     /// # use tracecast::config::{Config, Origin};
@@ -536,6 +548,45 @@ impl Config {
     #[must_use]
     pub fn with_filter(self, filter: Filter) -> Self {
         self.set("filter", move |config| config.settings.filter = filter.clone().into())
+    }
+
+    /// Chooses the async spans that record how long they were polled, how often, and their longest poll. Where no rule names a
+    /// span, its function decides: `#[tc_span("..", busy)]`.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Origin};
+    /// let config = Config::new().with_busy_times("*=on,Store/Heartbeat=off".parse()?);
+    /// assert_eq!(config.origin("busy_times"), &Origin::Code);
+    /// # Ok::<(), tracecast::FilterError>(())
+    /// ```
+    #[must_use]
+    pub fn with_busy_times(self, filter: Filter) -> Self {
+        self.set("busy_times", move |config| config.settings.busy_times = filter.clone().into())
+    }
+
+    /// Switches the watchdog on, which reports polls that keep their thread, or off.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_stalls(true).get("stalls").as_deref(), Some("true"));
+    /// ```
+    #[must_use]
+    pub fn with_stalls(self, on: bool) -> Self {
+        self.set("stalls", move |config| config.settings.stalls = on)
+    }
+
+    /// Sets how long a poll has to last to be reported as a stall; at least a millisecond.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_stalls(true).with_stall_threshold(Duration::from_millis(50));
+    /// assert_eq!(config.get("stall_threshold").as_deref(), Some("50ms"));
+    /// ```
+    #[must_use]
+    pub fn with_stall_threshold(self, threshold: Duration) -> Self {
+        let threshold = threshold.max(Duration::from_millis(1));
+        self.set("stall_threshold", move |config| config.settings.stall_threshold = threshold)
     }
 
     /// Chooses which log events are written.
@@ -551,7 +602,7 @@ impl Config {
         self.set("log_filter", move |config| config.settings.log_filter = filter.clone().into())
     }
 
-    /// Chooses how log events are written as lines to standard error.
+    /// Sets the format of log lines on standard error.
     ///
     /// ```
     /// # use tracecast::config::{Config, LogFormat};
@@ -563,7 +614,7 @@ impl Config {
         self.set("logs.lines", move |config| config.settings.logs.lines = Some(lines))
     }
 
-    /// Changes the limits of what one log record may hold.
+    /// Changes the limits of one log record.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -575,7 +626,7 @@ impl Config {
         self.change("logs.limits", move |config| change(&mut config.settings.logs.limits))
     }
 
-    /// Changes how log records are put together into requests.
+    /// Changes how log records are batched into requests.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -587,7 +638,7 @@ impl Config {
         self.change("logs.batch", move |config| change(&mut config.settings.logs.batch))
     }
 
-    /// Chooses how much Tracecast says about itself.
+    /// Sets the least important level of Tracecast's own diagnostics that is printed.
     ///
     /// ```
     /// # use tracecast::config::{Config, Level};
@@ -599,7 +650,7 @@ impl Config {
         self.set("diagnostics_level", move |config| config.settings.diagnostics_level = level)
     }
 
-    /// Chooses how the console shows telemetry.
+    /// Sets the format of the console exporter.
     ///
     /// ```
     /// # use tracecast::config::{Config, ConsoleFormat};
@@ -611,13 +662,14 @@ impl Config {
         self.set("console", move |config| config.settings.console = format)
     }
 
-    /// Installs a panic hook that brings out pending telemetry when a panic ends the process, within a second.
+    /// Installs a panic hook that sends pending telemetry, within a second, when a panic ends the process.
     ///
-    /// It runs before the hook that the program has at `init`. Under `panic = "abort"` it ends the spans that are entered on
-    /// the thread that panics, as `panicked`, sends what is pending, and puts on disk what cannot be sent, if there is a
-    /// spool. Otherwise it acts on the main thread only, and not on panics of tasks, which tokio catches: it sends what is
-    /// pending, and at the exit of the process (on Unix) the spans that ended while they were unwound. Other threads do not
-    /// end the process when they panic. `std::process::exit` and `abort` run no hook: call `Guard::flush` before them.
+    /// The hook runs before the one that the program has at `init`. Under `panic = "abort"` it ends the spans that are
+    /// entered on the panicking thread, as `panicked`, and sends pending telemetry; a spool takes what could not be
+    /// sent. Otherwise the hook acts only on panics of the main thread, and not on those that tokio catches in tasks:
+    /// it sends pending telemetry at the panic and (on Unix) at the exit of the process, when the spans have ended by
+    /// unwinding. Panics on other threads do not end the process. `std::process::exit` and `abort` run no hook: call
+    /// `Guard::flush` before them.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -628,9 +680,9 @@ impl Config {
         self.with_panic_hook_within(Duration::from_secs(1))
     }
 
-    /// Exports spans that are still open when [`Guard::shutdown`](crate::Guard::shutdown) ends telemetry, with
-    /// `tc.outcome=unfinished`, their ids, name and start, and the time until then. Their attributes are not exported. A
-    /// [`Shutdown`](crate::shutdown::Shutdown) does so without being told.
+    /// Exports spans that are still open when [`Guard::shutdown`](crate::Guard::shutdown) ends telemetry: their ids,
+    /// name, start and duration so far, with `tc.outcome=unfinished` but without their attributes.
+    /// [`Shutdown`](crate::shutdown::Shutdown) always does so.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -643,7 +695,7 @@ impl Config {
         self.set("unfinished_spans", |config| config.unfinished_spans = true)
     }
 
-    /// As [`Config::with_panic_hook`], and sets how long it may take.
+    /// Like [`Config::with_panic_hook`], with a time limit.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -655,13 +707,13 @@ impl Config {
         self.set("panic_hook", move |config| config.panic_hook = Some(timeout))
     }
 
-    /// Has a function see every text before it leaves the process or is written to disk: values of attributes and labels,
-    /// names of spans (under `name`), error messages, bodies of log records (under `message`). It is given the name under
-    /// which the text stands, and the text, and gives what shall stand there instead, or `None` to leave it. Where it
-    /// panics, the text is left out.
+    /// Sets a redaction hook, which sees every text before it leaves the process or is written to disk: values of
+    /// attributes and labels, span names (as `name`), error messages, and bodies of log records (as `message`). The
+    /// hook receives the name and the text; it returns a replacement, or `None` to keep the text. If it panics, the
+    /// text is replaced by `[redaction failed]`.
     ///
-    /// It runs on the export thread, and for logs on the thread that logs. It may see a text more than once: for each form in
-    /// which a span leaves, and for each value that a key had.
+    /// The hook runs on the export thread, and for logs on the thread that logs. It may see a text more than once: for
+    /// each format in which a span is exported, and for each value that a key had.
     ///
     /// ```
     /// use tracecast::config::Config;
@@ -675,8 +727,8 @@ impl Config {
         self.set("redaction", move |config| config.redact = Some(redact.clone()))
     }
 
-    /// Has spans and log records that cannot be sent wait on disk, also for the next start of the program; `None` has them
-    /// wait in memory only.
+    /// Stores spans and log records that cannot be sent on disk, where they survive restarts. `None` keeps them in
+    /// memory only.
     ///
     /// ```
     /// # use tracecast::config::{Config, Spool};
@@ -689,7 +741,7 @@ impl Config {
         self.set("spool", move |config| config.settings.spool.clone_from(&spool))
     }
 
-    /// Limits the bytes that all buffers may take together.
+    /// Limits the bytes of all buffers together.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -725,7 +777,7 @@ impl Settings {
         }
     }
 
-    /// Changes what was said about OTLP for all signals, for each signal and for each exporter.
+    /// Changes the OTLP settings for all signals, of each signal and of each exporter.
     fn everywhere(&mut self, mut change: impl FnMut(&mut OtlpSettings)) {
         change(&mut self.otlp);
         for signal in Signal::ALL {

@@ -1,7 +1,7 @@
-//! A YAML document as a tree that knows its lines, and which of its texts came from variables.
+//! A YAML document as a tree of values, with the line of each, and with values from variables marked as hidden.
 //!
-//! Variables are put into single values after the document was parsed, so that none can add structure to it. An alias
-//! shares the value of its anchor; all limits count it as if that were written out.
+//! Variables are substituted in single values after the document is parsed, so a variable cannot add structure. An
+//! alias shares the value of its anchor; all limits count it as if it were written out.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -11,11 +11,11 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 use super::problem::{Problem, Severity, Wrong};
 use crate::base::secret::Masked;
 
-/// The most levels of a document, because trees are walked by recursion.
+/// The most levels of a document. Trees are walked by recursion, so the depth is limited.
 const DEPTH: usize = 64;
-/// The most values, keys among them.
+/// The most values, keys included.
 const VALUES: usize = 100_000;
-/// The most bytes of text, after variables were put in.
+/// The most bytes of text, after substitution of variables.
 const BYTES: usize = 4 << 20;
 
 /// A value in a document. Clones share it.
@@ -28,7 +28,7 @@ pub(super) struct Node {
 
 pub(super) enum Kind {
     Null,
-    /// A single value; hidden if some of it came from a variable.
+    /// A single value; hidden if part of it came from a variable.
     Scalar(Masked<String>),
     List(Vec<Node>),
     Map(Vec<(String, Node)>),
@@ -39,7 +39,7 @@ pub(super) enum Kind {
 struct Extent {
     values: usize,
     bytes: usize,
-    /// Lists and maps around the innermost value.
+    /// The number of nested lists and maps.
     depth: usize,
 }
 
@@ -72,7 +72,7 @@ fn too_deep(line: usize) -> Box<Problem> {
 }
 
 fn odd_key(line: usize) -> Box<Problem> {
-    problem(line, Wrong::new("has a key that is not a text", "texts as keys"))
+    problem(line, Wrong::new("has a key that is not a string", "strings as keys"))
 }
 
 impl Node {
@@ -92,7 +92,8 @@ impl Node {
 }
 
 impl Extent {
-    /// A list or map around these. Sums stay far from overflow: each was within the limits when it was read.
+    /// The size of a list or map of these values. Sums cannot overflow: each value was within the limits when it was
+    /// read.
     fn around<'a>(nodes: impl Iterator<Item = &'a Node>) -> Self {
         nodes.fold(Extent { values: 1, bytes: 0, depth: 1 }, |all, Node { extent, .. }| Extent {
             values: all.values + extent.values,
@@ -102,14 +103,14 @@ impl Extent {
     }
 }
 
-/// A list or a map whose end was not yet seen.
+/// A list or map that is still being read.
 struct Open {
     line: usize,
     kind: Kind,
     anchor: usize,
-    /// The key that waits for its value, and its line: that is where one looks for the value.
+    /// The key whose value is read next, and its line, which problems of the value name.
     key: Option<(String, usize)>,
-    /// What `<<` names; it gives way to every key of the map itself, those that follow too.
+    /// The values of `<<`. Every key of the map itself overrides them, also a later one.
     merged: Vec<Node>,
 }
 
@@ -117,7 +118,7 @@ struct Builder<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
     open: Vec<Open>,
     anchors: HashMap<usize, Node>,
-    /// Everything so far; merged values also where keys of the map itself replace them.
+    /// The size of the document so far, including merged values that keys of the map override.
     total: Extent,
     root: Option<Node>,
 }
@@ -151,7 +152,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds a value to the document, if that stays within its limits.
+    /// Adds a value to the size of the document; fails if a limit is exceeded.
     fn count(&mut self, more: Extent, line: usize) -> Result<(), Box<Problem>> {
         self.total.values += more.values;
         self.total.bytes += more.bytes;
@@ -187,7 +188,7 @@ impl Builder<'_> {
         Ok(Node::new(line, Kind::Scalar(text)))
     }
 
-    /// A value is complete: it goes into what surrounds it.
+    /// Adds a complete value to the list or map that contains it.
     fn finished(&mut self, node: Node, anchor: usize) -> Result<(), Box<Problem>> {
         if anchor > 0 {
             self.anchors.insert(anchor, node.clone());
@@ -210,14 +211,14 @@ impl Builder<'_> {
 }
 
 impl Open {
-    /// The whole list or map. A key may stand once; merged maps add the keys that are missing.
+    /// Completes the list or map. Keys must be unique; merged maps add the keys that are missing.
     fn close(self) -> Result<Node, Box<Problem>> {
         let Open { line, mut kind, merged, .. } = self;
         if let Kind::Map(entries) = &mut kind {
             let mut keys = HashSet::with_capacity(entries.len());
             for (key, node) in &*entries {
                 if !keys.insert(key.clone()) {
-                    let wrong = Wrong::new("stands twice in the same map", "each key once");
+                    let wrong = Wrong::with_help("is listed twice in the same map", "remove one");
                     return Err(Box::new(Problem {
                         line: Some(node.line),
                         ..wrong.at_place(key.clone(), Severity::Error)
@@ -230,7 +231,7 @@ impl Open {
     }
 }
 
-/// `<<: *anchor` adds the entries of another map, or of a list of maps.
+/// Merges another map, or a list of maps: `<<: *anchor`.
 fn merge(entries: &mut Vec<(String, Node)>, keys: &mut HashSet<String>, other: &Node) -> Result<(), Box<Problem>> {
     match &*other.kind {
         Kind::Map(others) => {
@@ -238,11 +239,11 @@ fn merge(entries: &mut Vec<(String, Node)>, keys: &mut HashSet<String>, other: &
             Ok(())
         }
         Kind::List(maps) => maps.iter().try_for_each(|map| merge(entries, keys, map)),
-        _ => Err(problem(other.line, Wrong::new("merges something that is not a map", "`<<: *anchor` of a map"))),
+        _ => Err(problem(other.line, Wrong::new("merges a value that is not a map", "`<<: *anchor` of a map"))),
     }
 }
 
-/// Puts variables in for `${NAME}`, `${env:NAME}` and `${NAME:-default}`; `$$` stands for `$`.
+/// Substitutes variables for `${NAME}`, `${env:NAME}` and `${NAME:-default}`, and `$` for `$$`.
 fn substituted(
     text: &str,
     lookup: &dyn Fn(&str) -> Option<String>,
@@ -261,7 +262,7 @@ fn substituted(
         } else if let Some(reference) = rest.strip_prefix('{') {
             let wrong = || {
                 let accepted = "${NAME}, ${env:NAME} or ${NAME:-default}, and $$ for a single $";
-                problem(line, Wrong::new("has a reference to a variable that is not understood", accepted))
+                problem(line, Wrong::new("has an invalid reference to a variable", accepted))
             };
             let (inside, after) = reference.split_once('}').ok_or_else(wrong)?;
             let (name, default) = reference_of(inside).ok_or_else(wrong)?;
@@ -343,20 +344,20 @@ mod tests {
         };
         assert_eq!(text("pre-${A}-${B:-x:-y}"), "pre-hunter2-x:-y");
         assert_eq!(text("$$${A}"), "$hunter2");
-        assert_eq!(text("${REF}"), "${A}", "what came from a variable is not looked at again");
+        assert_eq!(text("${REF}"), "${A}", "the value of a variable is not substituted again");
         assert_eq!(text("${EVIL}"), "x\ny: z", "a variable adds no structure");
     }
 
     #[test]
     fn what_cannot_be_read_has_its_line() {
         check_error("a: 1\nb: ]", "line 2: file: is not YAML: ");
-        check_error("a: 1\na: 2", "line 2: a: stands twice in the same map; expected each key once");
+        check_error("a: 1\na: 2", "line 2: a: is listed twice in the same map; remove one");
         check_error("a: 1\n---\nb: 2", "line 2: file: is not YAML: a second document");
-        check_error("a:\n  - ${1}", "line 2: file: has a reference to a variable that is not understood");
-        check_error("a: ${B", "line 1: file: has a reference to a variable");
-        check_error("? [a]\n: b", "line 1: file: has a key that is not a text");
-        check_error("<<: 5", "line 1: file: merges something that is not a map");
-        check_error("a: 1\nb: {c: 2, d: 3,\n  c: 4}", "line 3: c: stands twice in the same map");
+        check_error("a:\n  - ${1}", "line 2: file: has an invalid reference to a variable");
+        check_error("a: ${B", "line 1: file: has an invalid reference to a variable");
+        check_error("? [a]\n: b", "line 1: file: has a key that is not a string");
+        check_error("<<: 5", "line 1: file: merges a value that is not a map");
+        check_error("a: 1\nb: {c: 2, d: 3,\n  c: 4}", "line 3: c: is listed twice in the same map");
     }
 
     const TOO_LARGE: &str =
@@ -396,7 +397,7 @@ mod tests {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(read(&nested(64)).is_ok());
         check_error(&nested(65), &format!("line 1: {TOO_DEEP}"));
-        // Each is a level deeper than the one before, and the list around them is one more.
+        // Each anchor is a level deeper than the one before, and the outer list adds one.
         let chain = |anchors: usize| {
             let links = (1..anchors).map(|at| format!("- &a{at} [*a{}]\n", at - 1)).collect::<String>();
             format!("- &a0 []\n{links}")
@@ -426,6 +427,6 @@ mod tests {
     fn many_keys_are_compared_quickly() {
         let keys = |range: std::ops::Range<u32>| range.map(|at| format!("k{at}: \n")).collect::<String>();
         assert!(read(&keys(0..49_000)).is_ok());
-        check_error(&(keys(0..45_000) + "k7: 1\n"), "line 45001: k7: stands twice");
+        check_error(&(keys(0..45_000) + "k7: 1\n"), "line 45001: k7: is listed twice");
     }
 }

@@ -1,14 +1,14 @@
-//! What became of spans, points and log records.
+//! The account: counts spans, metric points and log records by their state.
 //!
-//! An item that was handed to a route is in exactly one [`State`], and an [`Account`] counts the items in each. A change of
-//! state takes items out of one count and adds them to another under one lock. So no count can fall below zero, and the
-//! counts add up to what was handed over at every moment, not only when nothing moves.
+//! An item that was passed to a route is in exactly one [`State`], and an [`Account`] counts the items in each. A
+//! change of state moves items from one count to another under one lock. So no count falls below zero, and the counts
+//! always add up to the items passed to the route, also while items are in transit.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::self_metrics::{REASONS, Reason};
 
-/// The state of an item. It begins as `Pending`; `Exported`, `Unconfirmed` and `Dropped` are final.
+/// The state of an item. The first state is `Pending`; `Exported`, `Unconfirmed` and `Dropped` are final.
 ///
 /// ```text
 ///  Pending ──> Exported, Unconfirmed, Dropped(ExportQueueFull, Refused, Rejected)
@@ -17,19 +17,19 @@ use super::self_metrics::{REASONS, Reason};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// In memory: it waits, is being sent, or is being written to disk.
+    /// In memory: queued, in flight, or being written to disk.
     Pending,
-    /// On disk. It stays so while it is read and sent from there.
+    /// On disk, also while it is sent from there.
     Spooled,
-    /// The receiver accepted it.
+    /// Accepted by the receiver.
     Exported,
-    /// The response was a success, but not one of OTLP: nobody knows whether a receiver has it.
+    /// Answered with a success that is not an OTLP response, so it is unknown whether a backend has the item.
     Unconfirmed,
-    /// It is lost.
+    /// Lost.
     Dropped(Reason),
 }
 
-/// How many items are in each state.
+/// The number of items in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) pending: u64,
@@ -38,7 +38,7 @@ pub(crate) struct Counts {
     pub(crate) unconfirmed: u64,
     /// By [`Reason`] `as usize`.
     pub(crate) dropped: [u64; REASONS.len()],
-    /// Items of earlier processes that the receiver accepted. They are in none of the other counts.
+    /// Items of earlier processes that the receiver accepted. No other count includes them.
     pub(crate) replayed: u64,
 }
 
@@ -48,12 +48,12 @@ impl Counts {
         *self.of(state) += items;
     }
 
-    /// All that is lost.
+    /// The number of lost items, for any reason.
     pub(crate) fn lost(&self) -> u64 {
         self.dropped.iter().sum()
     }
 
-    /// Whether items can still change their state.
+    /// True if no item can change its state any more.
     pub(crate) fn is_final(&self) -> bool {
         self.pending == 0 && self.spooled == 0
     }
@@ -89,25 +89,25 @@ impl std::iter::Sum for Counts {
     }
 }
 
-/// The states of the items that one route was handed. Files in the spool keep the account of the route that wrote them, so
-/// that whoever sends or removes one changes the same counts. The lock is never held for long.
+/// The states of the items of one route. A file in the spool keeps the account of the route that wrote it, so sending
+/// or removing the file changes the same counts. The lock is held only to change or copy counts.
 #[derive(Debug, Default)]
 pub(crate) struct Account(Mutex<Counts>);
 
 impl Account {
-    /// Takes on new items.
+    /// Adds new items.
     pub(crate) fn add(&self, items: u64, state: State) {
         self.lock().add(items, state);
     }
 
-    /// Changes the state of items that are in state `from`.
+    /// Moves items from one state to another.
     pub(crate) fn pass(&self, items: u64, from: State, to: State) {
         let mut counts = self.lock();
         *counts.of(from) -= items;
         counts.add(items, to);
     }
 
-    /// Changes the state of items that are in state `from` to those that `to` counts.
+    /// Moves items from one state to the final states that `to` counts.
     pub(crate) fn settle(&self, from: State, to: &Counts) {
         let mut counts = self.lock();
         *counts.of(from) -= to.exported + to.unconfirmed + to.lost();

@@ -1,4 +1,4 @@
-//! The encoder, for the benches and for tests of whole requests. Not public API: it changes without notice.
+//! The encoder, for benches and for tests of whole requests. Not public API: it changes without notice.
 
 use crate::config::redact::Redact;
 use crate::declare::value::OwnedValue;
@@ -11,7 +11,7 @@ use crate::record::finished::FinishedSpan;
 use crate::record::recorder;
 use crate::trace::foreign;
 
-/// Makes OTLP requests of what was recorded.
+/// Encodes recorded spans as OTLP requests.
 #[derive(Debug)]
 pub struct Encoder {
     resource: EncodedResource,
@@ -20,7 +20,7 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// An encoder for a service of this name.
+    /// Creates an encoder for a service of this name.
     pub fn new(service_name: &str) -> Self {
         let attributes = [
             ("service.name".to_owned(), OwnedValue::from(service_name)),
@@ -31,7 +31,7 @@ impl Encoder {
         Encoder { batch: TraceBatch::new(&resource), resource, redact: None }
     }
 
-    /// The same with a redaction hook.
+    /// Adds a redaction hook.
     #[must_use]
     pub fn with_redaction(mut self, hook: impl Fn(&str, &str) -> Option<String> + Send + Sync + 'static) -> Self {
         self.redact = Some(Redact::new(hook));
@@ -51,7 +51,7 @@ impl Encoder {
         }
     }
 
-    /// Encodes all spans that have ended, from their records, and gives them as plain data too.
+    /// Encodes all spans that have ended, from their records, and also returns them as owned data.
     pub fn drain_both(&mut self) -> Vec<FinishedSpan> {
         let converter = clock::converter();
         let mut spans = Vec::new();
@@ -74,12 +74,12 @@ impl Encoder {
         spans
     }
 
-    /// Encodes all spans that are not ours and have ended.
+    /// Encodes all third-party spans that have ended.
     pub fn drain_foreign(&mut self) {
         foreign::take(|span| self.batch.finished(&span));
     }
 
-    /// All spans that have ended, ours and others, as JSON.
+    /// Encodes all spans that have ended, ours and third-party ones, as JSON.
     pub fn drain_json(&self) -> Vec<u8> {
         let (converter, mut spans) = (clock::converter(), Vec::new());
         if let Some(recorder) = recorder::get() {
@@ -89,40 +89,40 @@ impl Encoder {
         json::trace_request(&self.resource, &spans)
     }
 
-    /// How many spans wait to be taken.
+    /// The number of spans encoded for the next request.
     pub fn spans(&self) -> usize {
         self.batch.len()
     }
 
-    /// The request with what was encoded; the next one is written into `buffer`.
+    /// Returns the encoded request; the next one is written into `buffer`.
     pub fn take(&mut self, buffer: Vec<u8>) -> Vec<u8> {
         self.batch.take(buffer)
     }
 
-    /// A request from spans that are plain data already.
+    /// Encodes spans that are owned data.
     pub fn finished(&self, spans: &[FinishedSpan]) -> Vec<u8> {
         let mut batch = TraceBatch::new(&self.resource);
         spans.iter().for_each(|span| batch.finished(span));
         batch.take(Vec::new())
     }
 
-    /// The same in JSON.
+    /// Encodes the same request as JSON.
     pub fn finished_json(&self, spans: &[FinishedSpan]) -> Vec<u8> {
         json::trace_request(&self.resource, spans)
     }
 
-    /// A request with the points of a snapshot.
+    /// Encodes the points of a snapshot.
     pub fn metrics(&self, snapshot: &Snapshot) -> Vec<u8> {
         metrics::metrics_request(&self.resource, snapshot)
     }
 
-    /// The same in JSON.
+    /// Encodes the same request as JSON.
     pub fn metrics_json(&self, snapshot: &Snapshot) -> Vec<u8> {
         json::metrics_request(&self.resource, snapshot)
     }
 }
 
-/// What only exporters read of an exponential histogram.
+/// The fields of an exponential histogram that only exporters read.
 #[derive(Debug)]
 pub struct ExponentialParts<'a> {
     pub scale: &'a mut i32,
@@ -140,18 +140,18 @@ impl<'a> ExponentialParts<'a> {
     }
 }
 
-/// Keeps spans that are not ours for as long as it lives.
+/// Collects third-party spans until it is dropped.
 #[derive(Debug)]
 pub struct Foreign(());
 
 impl Foreign {
-    /// Keeps up to so many bytes of them.
+    /// Starts to collect up to `limit_bytes` of third-party spans.
     pub fn start(limit_bytes: usize) -> Self {
         foreign::start(limit_bytes);
         Foreign(())
     }
 
-    /// The same, and OpenTelemetry's global provider and propagator are ours.
+    /// Does the same, and installs our provider and propagator as OpenTelemetry's global ones.
     #[cfg(has_otel)]
     pub fn of_otel(
         limit_bytes: usize,
@@ -162,7 +162,7 @@ impl Foreign {
         Foreign::start(limit_bytes)
     }
 
-    /// How many have ended, were dropped, and wait.
+    /// The numbers of spans that have ended, were dropped, and are pending.
     pub fn counts(&self) -> [u64; 3] {
         let foreign::Counts { ended, dropped, waiting } = foreign::counts();
         [ended, dropped, waiting]

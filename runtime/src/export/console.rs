@@ -1,4 +1,4 @@
-//! Telemetry for people: on standard error, as text or as lines of JSON.
+//! The console exporter: writes telemetry to standard error, as text or as JSON lines.
 
 use crate::base::notice;
 
@@ -6,7 +6,7 @@ pub(crate) fn show(text: &str) {
     notice::write(text.as_bytes());
 }
 
-/// Shows one line, in one piece.
+/// Writes one line with a single write.
 pub(crate) fn show_line(bytes: &[u8]) {
     notice::write(&[bytes, b"\n"].concat());
 }

@@ -1,6 +1,7 @@
-//! What the process can tell about itself: attributes of the resource that all its telemetry belongs to.
+//! The resource: attributes of the process that all its telemetry carries.
 //!
-//! Nothing here is taken from arguments or from variables that were not made for it: a command line may hold secrets.
+//! Command lines are never read, and only variables that are meant to describe the process: the others may hold
+//! secrets.
 
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::declare::value::OwnedValue;
 use crate::encode::resource::EncodedResource;
 use crate::record::ids;
 
-/// Where attributes are looked for: the environment and the file system, or what a test says of them.
+/// The sources of attributes: the environment and the file system, or replacements in tests.
 struct Surroundings<'a> {
     variable: &'a dyn Fn(&str) -> Option<String>,
     file: &'a dyn Fn(&str) -> Option<String>,
@@ -18,10 +19,10 @@ struct Surroundings<'a> {
 
 type Attributes = Vec<(&'static str, OwnedValue)>;
 
-/// What is said about the process: what was configured, and what can be found out besides.
+/// Makes the resource: configured attributes take precedence over detected ones.
 pub(crate) fn describe(config: &Config) -> EncodedResource {
     let around = Surroundings {
-        // A variable that is set to nothing is one that is not set.
+        // An empty variable counts as not set.
         variable: &|name| std::env::var(name).ok().filter(|value| !value.is_empty()),
         file: &|path| std::fs::read_to_string(path).ok(),
         executable: executable(),
@@ -47,14 +48,14 @@ pub(crate) fn describe(config: &Config) -> EncodedResource {
     }
 }
 
-/// What the service is called.
+/// The configured name of the service, or the fallback.
 #[cfg(has_logs)]
 pub(crate) fn service_name(config: &Config) -> String {
     let around = Surroundings { variable: &|_| None, file: &|_| None, executable: executable() };
     config.service_name().map_or_else(|| fallback_service_name(&around), str::to_owned)
 }
 
-/// The attributes of this process, without the name of its service.
+/// Detects the attributes of this process, except the name of its service.
 fn detect(around: &Surroundings<'_>) -> Attributes {
     let mut attributes = sdk();
     attributes.push(("service.instance.id", OwnedValue::from(random_uuid())));
@@ -65,7 +66,7 @@ fn detect(around: &Surroundings<'_>) -> Attributes {
     attributes
 }
 
-/// The name of a service that was given none.
+/// The name of a service without a configured one.
 fn fallback_service_name(around: &Surroundings<'_>) -> String {
     match &around.executable {
         Some(executable) => format!("unknown_service:{executable}"),
@@ -73,7 +74,7 @@ fn fallback_service_name(around: &Surroundings<'_>) -> String {
     }
 }
 
-/// The name of the running program, without its folder.
+/// The file name of the running program.
 fn executable() -> Option<String> {
     let path = std::env::current_exe().ok()?;
     Path::new(&path).file_name()?.to_str().map(str::to_owned)
@@ -102,13 +103,13 @@ fn host(around: &Surroundings<'_>) -> Attributes {
     attributes
 }
 
-/// An attribute, if its value is not empty.
+/// Makes an attribute, unless its value is empty.
 fn named(key: &'static str, value: Option<String>) -> Attributes {
     let value = value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
     value.map(|value| (key, OwnedValue::from(value))).into_iter().collect()
 }
 
-/// Rust's name of an architecture, as the semantic conventions spell it.
+/// Translates Rust's name of an architecture to that of the semantic conventions.
 fn architecture(name: &str) -> &str {
     match name {
         "x86_64" => "amd64",
@@ -120,7 +121,7 @@ fn architecture(name: &str) -> &str {
     }
 }
 
-/// Rust's name of an operating system, as the semantic conventions spell it.
+/// Translates Rust's name of an operating system to that of the semantic conventions.
 fn system(name: &str) -> &str {
     match name {
         "macos" => "darwin",
@@ -128,8 +129,8 @@ fn system(name: &str) -> &str {
     }
 }
 
-/// The container's id: the last part of a cgroup's path, or, where cgroups are hidden from the container, a part of the
-/// path from which one of its files is mounted.
+/// Finds the container's id: the last part of a cgroup's path or, where the container cannot see its cgroups, part of
+/// the path from which `hostname` or `resolv.conf` is mounted.
 fn container(around: &Surroundings<'_>) -> Option<String> {
     let cgroups = (around.file)("/proc/self/cgroup").unwrap_or_default();
     let of_cgroup = cgroups.lines().filter_map(|line| line.rsplit('/').next()).find_map(container_id);
@@ -140,7 +141,7 @@ fn container(around: &Surroundings<'_>) -> Option<String> {
     })
 }
 
-/// The id in `docker-<id>.scope`, `cri-containerd-<id>.scope`, `crio-<id>` or `<id>`.
+/// Extracts the id from `docker-<id>.scope`, `cri-containerd-<id>.scope`, `crio-<id>` or `<id>`.
 fn container_id(part: &str) -> Option<String> {
     let part = part.trim().trim_end_matches(".scope");
     let id = part.rsplit(['-', ':']).next()?;
@@ -148,7 +149,7 @@ fn container_id(part: &str) -> Option<String> {
     is_id.then(|| id.to_ascii_lowercase())
 }
 
-/// Variables that a pod's downward API is usually told to set, and what they say.
+/// Attributes, and the names under which pod specifications usually pass them from the downward API.
 const DOWNWARD: [(&str, [&str; 2]); 7] = [
     ("k8s.pod.name", ["K8S_POD_NAME", "POD_NAME"]),
     ("k8s.pod.uid", ["K8S_POD_UID", "POD_UID"]),
@@ -161,7 +162,7 @@ const DOWNWARD: [(&str, [&str; 2]); 7] = [
 const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
 fn kubernetes(around: &Surroundings<'_>) -> Attributes {
-    // Names such as `NODE_NAME` mean something else outside of a cluster.
+    // Outside of a cluster, names such as `NODE_NAME` may have another meaning.
     if (around.variable)("KUBERNETES_SERVICE_HOST").is_none() {
         return Vec::new();
     }
@@ -178,7 +179,7 @@ fn kubernetes(around: &Surroundings<'_>) -> Attributes {
     DOWNWARD.iter().flat_map(found).collect()
 }
 
-/// A UUID of version 4.
+/// Makes a UUID of version 4.
 fn random_uuid() -> String {
     let mut bytes = (u128::from(ids::random()) << 64 | u128::from(ids::random())).to_ne_bytes();
     bytes[6] = bytes[6] & 0x0f | 0x40;

@@ -291,9 +291,9 @@ fn a_disk_that_fails_is_told_beside_a_backend_that_is_down() {
         std::fs::remove_dir_all(&spool).unwrap();
         std::fs::write(&spool, "").unwrap();
         running.wait_for(if protocol == Protocol::Grpc { "gRPC UNAVAILABLE" } else { "HTTP 503" });
-        running.wait_for("not kept on disk");
+        running.wait_for("keeping the data in memory");
         let text = running.text();
-        assert_eq!(text.matches("not kept on disk").count(), 1, "{text}");
+        assert_eq!(text.matches("keeping the data in memory").count(), 1, "{text}");
     }
 }
 

@@ -155,7 +155,7 @@ fn wrong_files_are_reported() {
         let lines = output.text.lines().filter(|line| line.contains("certificate file")).count();
         assert!(output.succeeded && lines == 1, "a mistake shows before the first span: {}", output.text);
         let output = crate::child::Child::new(module_path!(), "wrong_files_are_reported", "rotation").run();
-        let expected = "ca.pem` has no certificate in it; expected PEM; using the previous certificates";
+        let expected = "ca.pem` contains no certificate; expected PEM; using the previous certificates";
         assert!(output.succeeded && output.text.contains(expected), "{}", output.text);
         return;
     };

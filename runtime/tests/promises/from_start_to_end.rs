@@ -198,7 +198,7 @@ fn a_failure_and_its_end_are_told_once() {
         ("OTEL_BSP_SCHEDULE_DELAY", "0"),
     ];
     let running = Child::new(module_path!(), "program", "waits").variables(&variables).spawn();
-    running.wait_for("trying again");
+    running.wait_for("retrying");
     receiver.set_sick(false);
     let output = running.end();
     assert!(output.succeeded && output.text.contains("1 spans ended = 1 exported"), "{}", output.text);
@@ -206,12 +206,10 @@ fn a_failure_and_its_end_are_told_once() {
     let what = format!("traces to {endpoint}/: ");
     assert_eq!(said.len(), 3, "the start, the failure and its end: {said:?}");
     assert!(
-        said[1].starts_with(&format!("warning: {what}"))
-            && said[1].contains("503")
-            && said[1].ends_with("trying again"),
+        said[1].starts_with(&format!("warning: {what}")) && said[1].contains("503") && said[1].ends_with("retrying"),
         "{said:?}"
     );
-    assert!(said[2].starts_with(&format!("{what}works again, after ")), "{said:?}");
+    assert!(said[2].starts_with(&format!("{what}recovered after ")), "{said:?}");
     // Whoever wants to hear of nothing, hears of nothing.
     receiver.set_sick(true);
     let quiet = [&variables[..], &[("OTEL_LOG_LEVEL", "error")]].concat();

@@ -194,7 +194,7 @@ fn a_failure_that_goes_on_is_told_once_a_minute() {
     let output = run("waits", &variables);
     let said = output.said();
     let failures: Vec<_> = said.iter().filter(|line| line.contains("refused")).collect();
-    assert_eq!(failures, [&format!("warning: traces to {endpoint}/v1/traces: connection refused; trying again")]);
+    assert_eq!(failures, [&format!("warning: traces to {endpoint}/v1/traces: connection refused; retrying")]);
     assert!(output.text.contains("report: 1 spans ended = 0 exported + 0 dropped + 1 pending"), "{}", output.text);
 }
 
@@ -218,5 +218,5 @@ fn what_the_receiver_says_of_a_success_is_told() {
     // A partial success with nothing rejected.
     let said = [0x0a, 7, 0x12, 5, b'h', b'e', b'l', b'l', b'o'];
     let protobuf = "HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf";
-    check(protobuf, &said, "the receiver accepted 1 items and says: hello");
+    check(protobuf, &said, "the receiver accepted the request with a message: hello");
 }

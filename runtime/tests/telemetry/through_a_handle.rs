@@ -107,7 +107,7 @@ fn metrics_without_an_exporter_are_named() {
     let _turn = turn();
     // Where telemetry is switched off; else reading them starts them.
     let handle = Config::new().with_enabled(false).init().unwrap();
-    let expected = "# metrics have no exporter; name one with OTEL_METRICS_EXPORTER or an endpoint\n";
+    let expected = "# metrics have no exporter; set OTEL_METRICS_EXPORTER or an endpoint\n";
     assert_eq!(handle.render_prometheus(), expected);
     let error = handle.set_metric_enabled("tc_handled_total", false).unwrap_err();
     assert_eq!(error, SetEnabledError::NoExporter(Signal::Metrics));

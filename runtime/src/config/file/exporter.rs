@@ -10,12 +10,12 @@ use crate::config::parts::Exporter;
 use crate::config::problem::Wrong;
 use crate::config::values;
 
-/// An exporter of spans or log records.
+/// Reads an exporter of spans or log records.
 pub(super) fn read(reading: &mut Reading, at: &At<'_>) -> Option<Exporter> {
     read_with(reading, at, |_, _| {})
 }
 
-/// An exporter, of which more may be said than of every other.
+/// Reads an exporter; `more` reads keys that only some exporters have.
 pub(super) fn read_with(
     reading: &mut Reading,
     at: &At<'_>,
@@ -50,7 +50,7 @@ fn common(reading: &mut Reading, map: &mut Map<'_>, protocol: Protocol) -> OtlpS
     let at = map.get("endpoint");
     let text = reading.text(at.clone());
     let endpoint = reading.value(at, |text| values::endpoint(text, Some(protocol)));
-    // The address is as visible as its text.
+    // The address is hidden if a variable is part of its text.
     let endpoint = text.zip(endpoint).map(|(text, endpoint)| text.map(|_| endpoint));
     let (tls, insecure) = match map.get("tls") {
         Some(at) => tls(reading, &at, protocol),
@@ -77,13 +77,13 @@ fn tls(reading: &mut Reading, at: &At<'_>, protocol: Protocol) -> (TlsFiles, Opt
     let client_certificate = file(reading, "cert_file");
     let insecure = if protocol == Protocol::Grpc { reading.value(map.get("insecure"), values::truth) } else { None };
     if client_key.is_some() != client_certificate.is_some() {
-        reading.wrong(at, Wrong::new("has half of a client certificate", "both `cert_file` and `key_file`"));
+        reading.wrong(at, Wrong::with_help("requires both `cert_file` and `key_file`", "add the missing one"));
     }
     map.finish(reading, Unknown::Refused);
     (TlsFiles { ca, client_certificate, client_key }, insecure)
 }
 
-/// Entries of `headers` beat those of `headers_list`; one without a value is ignored.
+/// Reads headers. Entries of `headers` override those of `headers_list`; an entry without a value is ignored.
 fn headers(reading: &mut Reading, map: &mut Map<'_>) -> Option<Vec<(String, HeaderSource)>> {
     let (single, list) = (map.get("headers"), map.get("headers_list"));
     let mut headers = reading.value(list, values::headers).unwrap_or_default();
@@ -99,7 +99,7 @@ fn headers(reading: &mut Reading, map: &mut Map<'_>) -> Option<Vec<(String, Head
                 headers.retain(|(given, _)| *given != name);
                 headers.push((name, value.into()));
             }
-            None => reading.wrong(&item, Wrong::new("is not a header", "a name and a value that HTTP can carry")),
+            None => reading.wrong(&item, values::invalid_header()),
         }
     }
     (!headers.is_empty()).then_some(headers)

@@ -2,10 +2,11 @@
 
 use super::reading::{At, Map, Reading, Unknown};
 use super::{exporter, views};
-use crate::config::parts::{CardinalityLimits, Exporter, HistogramAggregation, Metrics, ScrapeAddress};
+use crate::config::parts::{
+    CardinalityLimits, Exporter, HistogramAggregation, Metrics, ScrapeAddress, TemporalityPreference,
+};
 use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, positive};
-use crate::meter::snapshot::Temporality;
 
 pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
@@ -19,7 +20,8 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
         }
         let (own, exporter) = periodic(reading, &at);
         if *first.get_or_insert(own) != own {
-            let wrong = Wrong::new("differs from the first reader", "the same settings in each reader");
+            let wrong =
+                Wrong::with_help("differs from the first reader, whose settings are used", "give all readers the same");
             reading.report(&at, wrong, Severity::Warning);
         }
         exporters.extend(exporter);
@@ -49,12 +51,12 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     map.finish(reading, Unknown::Refused);
 }
 
-/// What is said of one reader.
+/// The settings of a reader.
 #[derive(Clone, Copy, PartialEq)]
 struct Periodic {
     interval: std::time::Duration,
     timeout: std::time::Duration,
-    temporality: Temporality,
+    temporality: TemporalityPreference,
     histograms: HistogramAggregation,
     cardinality: CardinalityLimits,
 }
@@ -83,7 +85,7 @@ fn periodic(reading: &mut Reading, at: &At<'_>) -> (Periodic, Option<Exporter>) 
     (own, exporter)
 }
 
-/// A reader that is asked by scrapers.
+/// Reads a pull reader, which serves scrapers.
 fn pull(reading: &mut Reading, at: &At<'_>, address: &mut ScrapeAddress) -> Option<Exporter> {
     let mut map = reading.map(at);
     for key in ["producers", "cardinality_limits"] {
@@ -99,7 +101,7 @@ fn pull(reading: &mut Reading, at: &At<'_>, address: &mut ScrapeAddress) -> Opti
     map.always(reading, "target_info_enabled/development", true);
     map.unsupported(reading, "resource_constant_labels");
     map.unsupported(reading, "translation_strategy");
-    // Their names in schema 1.0.
+    // The names of these keys in schema 1.0.
     map.always(reading, "without_scope_info", false);
     map.always(reading, "without_target_info/development", false);
     map.unsupported(reading, "with_resource_constant_labels");
@@ -107,7 +109,7 @@ fn pull(reading: &mut Reading, at: &At<'_>, address: &mut ScrapeAddress) -> Opti
     Some(Exporter::Prometheus)
 }
 
-/// What only exporters of metrics have.
+/// Reads the keys that only exporters of metrics have.
 fn of_metrics(reading: &mut Reading, map: &mut Map<'_>, own: &mut Periodic) {
     let temporality = reading.value(map.get("temporality_preference"), values::temporality);
     own.temporality = temporality.unwrap_or(own.temporality);

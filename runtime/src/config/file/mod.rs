@@ -1,7 +1,8 @@
-//! The declarative configuration of OpenTelemetry, schemas 1.0 and 1.1, in YAML.
+//! OpenTelemetry's declarative configuration, schemas 1.0 and 1.1, in YAML.
 //!
-//! What is wrong makes the whole file unusable, and all of it is told at once; what the schema lets others add is ignored
-//! with a warning. What a file leaves out has the schema's default: without `tracer_provider`, no traces.
+//! An invalid value makes the whole file unusable, and the error lists every problem. Unknown entries that the schema
+//! allows are ignored with a warning. A key that is omitted has the schema's default: without `tracer_provider`, no
+//! traces.
 
 mod exporter;
 mod metrics;
@@ -24,10 +25,10 @@ use super::values;
 use super::{Config, Spool, yaml};
 use crate::declare::value::OwnedValue;
 
-/// The value of a variable.
+/// Looks up a variable.
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// Larger files are not configurations.
+/// The most bytes of a file.
 const MAX_BYTES: usize = 4 << 20;
 
 /// Reads a file.
@@ -53,7 +54,7 @@ pub(super) fn read(path: &Path, lookup: Lookup<'_>, from_table: FromTable) -> Re
     }
 }
 
-/// The text of a file, or a little more of it than is accepted.
+/// Reads a file, up to a byte more than is accepted.
 fn text_of(path: &Path) -> std::io::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_string(&mut text)?;
@@ -68,7 +69,7 @@ pub(super) fn parse(text: &str, lookup: Lookup<'_>, from_table: FromTable) -> Re
     }
     let root = yaml::parse(text, lookup).map_err(|problem| ConfigError { problems: vec![*problem] })?;
     let mut reading = Reading { from_table, config: Config::default(), problems: Vec::new() };
-    // The schema has a file without propagators propagate nothing.
+    // By the schema, a file without `propagator` propagates nothing.
     reading.config.settings.propagators.clear();
     document(&mut reading, &At { path: String::new(), node: &root });
     let Reading { mut config, problems, .. } = reading;
@@ -85,7 +86,7 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     if let Some(at) = map.required(reading, "file_format", "\"1.0\" or \"1.1\"") {
         file_format(reading, &at);
     }
-    // What is in development is understood as far as it is known, whether the file allows it or not.
+    // Properties in development are read whether the file opts in to them or not.
     map.present("stability");
     reading.settings(&mut map, "");
     if let Some(at) = map.get("resource") {
@@ -94,7 +95,7 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     if let Some(at) = map.get("propagator") {
         resource::propagator(reading, &at);
     }
-    // General limits come first, so that those of a signal replace them.
+    // General limits are read first, so that those of a signal override them.
     if let Some(at) = map.get("attribute_limits") {
         reading.map_of_settings(&at, "attribute_limits");
     }
@@ -116,7 +117,7 @@ fn document(reading: &mut Reading, root: &At<'_>) {
     map.finish(reading, Unknown::Ignored);
 }
 
-/// `1.0` or `1.1`; a newer minor version has additions that we do not know, which is worth a warning.
+/// Checks the version: `1.0` or `1.1`. A newer minor version may have keys that are not known here, so it is a warning.
 fn file_format(reading: &mut Reading, at: &At<'_>) {
     let Some(text) = reading.text(Some(at.clone())) else { return };
     let (version, release) = text.split_once('-').map_or((text.as_str(), true), |(version, _)| (version, false));
@@ -124,13 +125,13 @@ fn file_format(reading: &mut Reading, at: &At<'_>) {
     match minor {
         Some(0 | 1) if release => {}
         Some(_) => {
-            reading.report(at, Wrong::new("is not a version that Tracecast knows", "1.0 or 1.1"), Severity::Warning);
+            reading.report(at, Wrong::new("is only partly supported", "1.0 or 1.1"), Severity::Warning);
         }
-        None => reading.wrong(at, Wrong::new("is not a version that Tracecast can read", "1.0 or 1.1")),
+        None => reading.wrong(at, Wrong::new("is not a supported version", "1.0 or 1.1")),
     }
 }
 
-/// Only the opt-in to semantic conventions concerns us; the rest is for agents that instrument by themselves.
+/// Reads the opt-in to semantic conventions. The other keys are for agents that instrument by themselves.
 fn instrumentation(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
     let Some(general) = map.get("general") else { return };
@@ -143,10 +144,10 @@ fn instrumentation(reading: &mut Reading, at: &At<'_>) {
     }
 }
 
-/// Our own settings, which the schema has no place for.
+/// Reads our own settings, for which the schema has no keys.
 fn distribution(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
-    // Those of other distributions are their business.
+    // The sections of other distributions are ignored.
     let Some(at) = map.get("tracecast") else { return };
     let mut map = reading.map(&at);
     reading.settings(&mut map, "distribution.tracecast");
@@ -158,10 +159,15 @@ pub(super) fn role(reading: &mut Reading, at: &At<'_>) -> bool {
     role.map(|role| reading.config.settings.resource.set("tc.role", role.map(OwnedValue::from))).is_some()
 }
 
-/// The filter is as visible as its text.
+/// Reads the filter. It is hidden if a variable is part of its text.
 pub(super) fn filter(reading: &mut Reading, at: &At<'_>) -> bool {
     let Some(text) = reading.text(Some(at.clone())) else { return false };
     reading.put(at, values::filter, |settings, filter| settings.filter = text.map(|_| filter))
+}
+
+pub(super) fn busy_times(reading: &mut Reading, at: &At<'_>) -> bool {
+    let Some(text) = reading.text(Some(at.clone())) else { return false };
+    reading.put(at, values::filter, |settings, filter| settings.busy_times = text.map(|_| filter))
 }
 
 pub(super) fn log_filter(reading: &mut Reading, at: &At<'_>) -> bool {
@@ -172,7 +178,7 @@ pub(super) fn log_filter(reading: &mut Reading, at: &At<'_>) -> bool {
     true
 }
 
-/// Headers whose values are in files, for exporters without headers of their own.
+/// Reads headers whose values are in files, for exporters without headers of their own.
 pub(super) fn header_files(reading: &mut Reading, at: &At<'_>) -> bool {
     let Some(text) = reading.text(Some(at.clone())) else { return false };
     reading.put(at, values::header_files, |settings, files| {
@@ -181,7 +187,7 @@ pub(super) fn header_files(reading: &mut Reading, at: &At<'_>) -> bool {
     })
 }
 
-/// Where requests that cannot be sent wait on disk.
+/// Reads the spool: its directory and its limits.
 pub(super) fn spool(reading: &mut Reading, at: &At<'_>) -> bool {
     let mut map = reading.map(at);
     let directory = map.required(reading, "directory", "the path of a directory");

@@ -55,8 +55,10 @@ fn processors(reading: &mut Reading, map: &mut Map<'_>, batch: &mut Batch) -> Ve
         let mut own = default;
         let exporter = processor(reading, &at, kind == "simple", &mut own);
         if *first.get_or_insert(own) != own {
-            let wrong =
-                Wrong::new("differs from the first processor", "the same settings of batches in each of a signal");
+            let wrong = Wrong::with_help(
+                "differs from the first processor, whose batch settings are used",
+                "give all processors of a signal the same",
+            );
             reading.report(&at, wrong, Severity::Warning);
         }
         exporters.extend(exporter);
@@ -68,7 +70,7 @@ fn processors(reading: &mut Reading, map: &mut Map<'_>, batch: &mut Batch) -> Ve
 fn processor(reading: &mut Reading, at: &At<'_>, simple: bool, batch: &mut Batch) -> Option<Exporter> {
     let mut map = reading.map(at);
     if simple {
-        // Each record on its own, as soon as it is there.
+        // A simple processor exports each record as soon as it is recorded.
         *batch = Batch { delay: Duration::ZERO, size: 1, ..*batch };
     } else {
         let delay = reading.value(map.get("schedule_delay"), values::milliseconds);
@@ -80,7 +82,7 @@ fn processor(reading: &mut Reading, at: &At<'_>, simple: bool, batch: &mut Batch
             && queue < size
         {
             let wrong =
-                Wrong::new("is more than the queue holds", format!("at most {queue}, as `max_queue_size` says"));
+                Wrong::new("is larger than the queue", format!("at most {queue}, the value of `max_queue_size`"));
             reading.wrong(at, wrong);
         }
         let size = size.unwrap_or(batch.size).min(queue.unwrap_or(u32::MAX));

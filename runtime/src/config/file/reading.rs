@@ -1,4 +1,4 @@
-//! Walking a document: where one is, what was found, what was wrong with it.
+//! Walks a document: keeps the path, the configuration read so far, and the problems found.
 
 use crate::base::secret::Masked;
 use crate::config::origin::Origin;
@@ -14,27 +14,27 @@ pub(in crate::config) struct At<'a> {
     pub(super) node: &'a Node,
 }
 
-/// Reads the settings that are single values of the map at a path. It is handed in, because the table names functions of
+/// Reads the single-value settings in the map at a path. A parameter, because the table of settings names functions of
 /// this module.
 pub(in crate::config) type FromTable = fn(&mut Reading, &mut Map<'_>, &str);
 
-/// The configuration so far, and everything that was wrong.
+/// The configuration read so far, and the problems found.
 pub(in crate::config) struct Reading {
     pub(super) from_table: FromTable,
     pub(super) config: Config,
     pub(in crate::config) problems: Vec<Problem>,
 }
 
-/// Whether a map may hold what we do not know.
+/// How unknown keys of a map are reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unknown {
-    /// It may not: a mistyped key would silently change what is exported.
+    /// As errors: a mistyped key would silently change what is exported.
     Refused,
-    /// It may, because the schema lets others add to it.
+    /// As warnings: the schema allows additional keys.
     Ignored,
 }
 
-/// A map that is being read. What was not asked for by the end is unknown.
+/// A map that is being read. Keys that were not read by the end are unknown.
 pub(in crate::config) struct Map<'a> {
     path: String,
     line: usize,
@@ -43,12 +43,12 @@ pub(in crate::config) struct Map<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// A value, unless it is missing or null.
+    /// Returns a value, unless it is missing or null.
     pub(in crate::config) fn get(&mut self, key: &'static str) -> Option<At<'a>> {
         self.present(key).filter(|at| !matches!(*at.node.kind, Kind::Null))
     }
 
-    /// A value that may be null: its key alone says something.
+    /// Returns a value that may be null, for keys that need no value.
     pub(super) fn present(&mut self, key: &'static str) -> Option<At<'a>> {
         if !self.known.contains(&key) {
             self.known.push(key);
@@ -57,7 +57,7 @@ impl<'a> Map<'a> {
         Some(At { path: joined(&self.path, given), node })
     }
 
-    /// A value that has to be there.
+    /// Returns a value, or reports that it is missing.
     pub(super) fn required(
         &mut self,
         reading: &mut Reading,
@@ -73,38 +73,42 @@ impl<'a> Map<'a> {
         found
     }
 
-    /// Says that a key is one of the schema's which has no effect here.
+    /// Reports a key of the schema that is not supported.
     pub(super) fn unsupported(&mut self, reading: &mut Reading, key: &'static str) {
         if let Some(at) = self.present(key) {
-            let problem = Wrong::new("has no effect in Tracecast", "it left out").at_place(&at.path, Severity::Warning);
+            let problem = Wrong::with_help("is not supported", "remove it").at_place(&at.path, Severity::Warning);
             reading.problems.push(Problem { line: Some(at.node.line), ..problem });
         }
     }
 
-    /// Says that a truth value of the schema can only be what Tracecast does anyway.
+    /// Reports a boolean of the schema of which only one value is supported, if it has the other.
     pub(super) fn always(&mut self, reading: &mut Reading, key: &'static str, value: bool) {
         let at = self.get(key);
         if let Some(given) = reading.value(at.clone(), values::truth)
             && let Some(at) = at.filter(|_| given != value)
         {
-            reading.report(&at, Wrong::new("has no effect in Tracecast", value.to_string()), Severity::Warning);
+            reading.report(&at, Wrong::new("is not supported", value), Severity::Warning);
         }
     }
 
-    /// The end of the map: reports the keys that nobody asked for.
+    /// Reports the keys that were not read.
     pub(super) fn finish(self, reading: &mut Reading, unknown: Unknown) {
         let is_known = |given: &str| self.known.iter().any(|key| is_named(given, key));
         for (key, node) in self.entries.iter().filter(|(key, _)| !is_known(key)) {
             let severity = if unknown == Unknown::Refused { Severity::Error } else { Severity::Warning };
-            let accepted = if self.known.is_empty() { "nothing".to_owned() } else { listed(&self.known) };
-            let problem = Wrong::new("is not a known key", accepted).at_place(joined(&self.path, key), severity);
+            let complaint = "is not a known key";
+            let wrong = match &*self.known {
+                [] => Wrong::with_help(complaint, "remove it"),
+                known => Wrong::new(complaint, listed(known)),
+            };
+            let problem = wrong.at_place(joined(&self.path, key), severity);
             reading.problems.push(Problem { line: Some(node.line), ..problem });
         }
     }
 }
 
 impl Reading {
-    /// A map; null is an empty one.
+    /// Reads a map; null is an empty one.
     pub(super) fn map<'a>(&mut self, at: &At<'a>) -> Map<'a> {
         let entries: &[(String, Node)] = match &*at.node.kind {
             Kind::Map(entries) => entries,
@@ -117,7 +121,7 @@ impl Reading {
         Map { path: at.path.clone(), line: at.node.line, entries, known: Vec::new() }
     }
 
-    /// The items of a list.
+    /// Reads a list.
     pub(super) fn list<'a>(&mut self, at: Option<At<'a>>) -> Vec<At<'a>> {
         let Some(at) = at else { return Vec::new() };
         let Kind::List(items) = &*at.node.kind else {
@@ -128,7 +132,7 @@ impl Reading {
         items.iter().enumerate().map(item).collect()
     }
 
-    /// A map with one key that says what the rest is.
+    /// Reads a map with a single key, which selects one of several kinds.
     pub(super) fn choice<'a>(
         &mut self,
         at: &At<'a>,
@@ -146,38 +150,38 @@ impl Reading {
         found
     }
 
-    /// A single value as text.
+    /// Reads a single value as text.
     pub(super) fn text(&mut self, at: Option<At<'_>>) -> Option<Masked<String>> {
         let at = at?;
         match &*at.node.kind {
             Kind::Scalar(text) => Some(text.clone()),
             _ => {
-                self.wrong(&at, Wrong::new("is not a single value", "a text"));
+                self.wrong(&at, Wrong::new("is not a single value", "a string"));
                 None
             }
         }
     }
 
-    /// A single value, as something else than text.
+    /// Reads a single value and parses it.
     pub(super) fn value<T>(&mut self, at: Option<At<'_>>, parse: impl FnOnce(&str) -> Parsed<T>) -> Option<T> {
         let at = at?;
         let text = self.text(Some(at.clone()))?;
         parse(&text).map_err(|wrong| self.wrong(&at, wrong)).ok()
     }
 
-    /// The settings that are single values of a map, as the table has them.
+    /// Reads the single-value settings in a map, by the table.
     pub(super) fn settings(&mut self, map: &mut Map<'_>, path: &str) {
         (self.from_table)(self, map, path);
     }
 
-    /// A map of such settings and nothing else.
+    /// Reads a map that has single-value settings only.
     pub(super) fn map_of_settings(&mut self, at: &At<'_>, path: &str) {
         let mut map = self.map(at);
         self.settings(&mut map, path);
         map.finish(self, Unknown::Refused);
     }
 
-    /// Puts a single value into the settings, unless it is wrong.
+    /// Parses a single value and sets it; reports an invalid one. True if it was valid.
     pub(in crate::config) fn put<T>(
         &mut self,
         at: &At<'_>,
@@ -192,12 +196,12 @@ impl Reading {
         self.config.origins.set(setting, Origin::File(at.path.clone()));
     }
 
-    /// Reports what makes the file unusable.
+    /// Reports a problem that makes the file unusable.
     pub(super) fn wrong(&mut self, at: &At<'_>, wrong: Wrong) {
         self.report(at, wrong, Severity::Error);
     }
 
-    /// Reports what is ignored. What would have been used is of no interest then.
+    /// Reports a problem. The value used instead is not shown: it applies to variables only.
     pub(super) fn report(&mut self, at: &At<'_>, wrong: Wrong, severity: Severity) {
         let wrong = Wrong { used: None, ..wrong };
         let problem = match &*at.node.kind {
@@ -208,7 +212,8 @@ impl Reading {
     }
 }
 
-/// Later versions of the schema have the keys that are in development without this mark, and say so once for the file.
+/// True if `given` is `key`, or `key` without the mark of keys in development. Later versions of the schema have them
+/// without it.
 fn is_named(given: &str, key: &str) -> bool {
     given == key || key.strip_suffix("/development") == Some(given)
 }
@@ -217,7 +222,7 @@ fn joined(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
-/// `a, b or c`
+/// Lists keys as `a, b or c`.
 pub(super) fn listed(keys: &[&str]) -> String {
     match keys {
         [] => String::new(),

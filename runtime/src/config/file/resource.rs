@@ -9,7 +9,7 @@ use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, Parsed};
 use crate::declare::value::OwnedValue;
 
-/// Entries of `attributes` beat those of `attributes_list`.
+/// Reads the resource. Entries of `attributes` override those of `attributes_list`.
 pub(super) fn read(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
     let (single, list) = (map.get("attributes"), map.get("attributes_list"));
@@ -23,7 +23,7 @@ pub(super) fn read(reading: &mut Reading, at: &At<'_>) {
         attribute(reading, &item);
     }
     reading.config.settings.resource.schema_url = reading.text(map.get("schema_url"));
-    // Service, host, process and container are always detected, so that naming them changes nothing.
+    // Service, host, process and container are always detected, so listing detectors has no effect.
     map.present("detection/development");
     map.finish(reading, Unknown::Refused);
     reading.came_from("resource", at);
@@ -43,7 +43,7 @@ fn attribute(reading: &mut Reading, at: &At<'_>) {
     }
 }
 
-/// The type of an attribute: of one value, or of an array of such.
+/// The type of an attribute: a single value, or an array.
 #[derive(Clone, Copy)]
 struct Kind {
     single: &'static str,
@@ -54,7 +54,7 @@ fn kind_of(text: &str) -> Parsed<Kind> {
     let (single, array) = text.strip_suffix("_array").map_or((text, false), |single| (single, true));
     let known = ["string", "bool", "int", "double"].into_iter().find(|known| *known == single);
     let accepted = "string, bool, int or double, or one of these with `_array`";
-    known.map(|single| Kind { single, array }).ok_or_else(|| Wrong::new("is not a type of attributes", accepted))
+    known.map(|single| Kind { single, array }).ok_or_else(|| Wrong::new("is not an attribute type", accepted))
 }
 
 fn value_of(reading: &mut Reading, at: &At<'_>, kind: Kind) -> Option<Masked<OwnedValue>> {
@@ -80,7 +80,7 @@ fn single(text: &str, kind: &str) -> Parsed<OwnedValue> {
     }
 }
 
-/// All values are of the one kind.
+/// Makes an array of values, all of which are of this kind.
 fn array(values: Vec<OwnedValue>, kind: &str) -> OwnedValue {
     macro_rules! all {
         ($variant:ident) => {
@@ -97,7 +97,7 @@ fn array(values: Vec<OwnedValue>, kind: &str) -> OwnedValue {
     }
 }
 
-/// Entries of `composite_list` are added to those of `composite`.
+/// Reads propagators. Entries of `composite_list` are added to those of `composite`.
 pub(super) fn propagator(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
     let mut all = Vec::new();
@@ -113,7 +113,7 @@ pub(super) fn propagator(reading: &mut Reading, at: &At<'_>) {
     {
         let (listed, wrong) = values::propagators(&text);
         all.extend(listed);
-        // Others may have more of them, as in `composite`.
+        // The schema allows other propagators, as in `composite`.
         wrong.into_iter().for_each(|wrong| reading.report(&at, wrong, Severity::Warning));
     }
     for propagator in all {

@@ -7,7 +7,7 @@ use crate::record::sampling::Sampler;
 
 const KINDS: &[&str] = &["always_on", "always_off", "trace_id_ratio_based", "probability/development", "parent_based"];
 
-/// A sampler; of a parent-based one its root, because children always do as their parent.
+/// Reads a sampler. Of a parent-based one only `root` is used, because children always follow their parent.
 pub(super) fn read(reading: &mut Reading, at: &At<'_>) -> Option<Sampler> {
     let (kind, at) = reading.choice(at, KINDS, Unknown::Ignored)?;
     let mut map = reading.map(&at);
@@ -33,7 +33,7 @@ pub(super) fn read(reading: &mut Reading, at: &At<'_>) -> Option<Sampler> {
     sampler
 }
 
-/// What children of each kind of parent do, here and by default.
+/// The samplers that each kind of parent has by default, which are the only ones supported.
 const PARENTS: [(&str, &str); 4] = [
     ("remote_parent_sampled", "always_on"),
     ("remote_parent_not_sampled", "always_off"),
@@ -41,11 +41,11 @@ const PARENTS: [(&str, &str); 4] = [
     ("local_parent_not_sampled", "always_off"),
 ];
 
-/// Children do as their parent; a file that wants it otherwise is told.
+/// Reports a sampler for children that would not follow their parent.
 fn parent(reading: &mut Reading, at: &At<'_>, expected: &'static str) {
     let Some((kind, choice)) = reading.choice(at, KINDS, Unknown::Ignored) else { return };
     if kind != expected {
-        let wrong = Wrong::new("has no effect in Tracecast, where children do as their parent", expected);
+        let wrong = Wrong::new("is not supported: children follow their parent", expected);
         reading.report(&choice, wrong, Severity::Warning);
     }
 }

@@ -10,8 +10,8 @@ pub(super) fn read(reading: &mut Reading, at: Option<At<'_>>) -> Vec<View> {
     let mut views = Vec::new();
     for item in reading.list(at) {
         let mut map = reading.map(&item);
-        let selector = map.required(reading, "selector", "what the view applies to");
-        let stream = map.required(reading, "stream", "what becomes of it");
+        let selector = map.required(reading, "selector", "the instruments that the view selects");
+        let stream = map.required(reading, "stream", "the changes that the view makes");
         map.finish(reading, Unknown::Refused);
         if let (Some(selector), Some(stream)) = (selector, stream) {
             views.push(View { selector: self::selector(reading, &selector), stream: self::stream(reading, &stream) });
@@ -46,7 +46,7 @@ fn instrument_type(text: &str) -> Parsed<InstrumentType> {
     ];
     let accepted = "counter, gauge, histogram, observable_counter, observable_gauge, observable_up_down_counter or \
                     up_down_counter";
-    values::one_of(text, &names, "is not a type of instruments", accepted)
+    values::one_of(text, &names, "is not an instrument type", accepted)
 }
 
 fn stream(reading: &mut Reading, at: &At<'_>) -> ViewStream {
@@ -103,7 +103,7 @@ fn explicit(reading: &mut Reading, map: &mut Map<'_>) -> Aggregation {
     if let Some(at) = &at
         && !boundaries.is_sorted_by(|a, b| a < b)
     {
-        reading.wrong(at, Wrong::new("does not ascend", "numbers, each greater than the one before"));
+        reading.wrong(at, Wrong::new("is not increasing", "numbers, each greater than the one before"));
     }
     let record_min_max = reading.value(map.get("record_min_max"), values::truth).unwrap_or(true);
     Aggregation::ExplicitBuckets { boundaries: at.is_some().then_some(boundaries), record_min_max }
@@ -125,7 +125,7 @@ fn exponential(reading: &mut Reading, map: &mut Map<'_>) -> Aggregation {
     }
 }
 
-/// A number of any kind.
+/// Parses a finite number.
 fn number(text: &str) -> Parsed<f64> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     number.ok_or_else(|| Wrong::new("is not a number", "a number"))

@@ -1,4 +1,4 @@
-//! How serde reads what is neither a plain text nor a plain number.
+//! Deserializers for the section's fields that are parsed from a text.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::config::values::{self, Parsed};
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 
-/// A text of any kind; files write numbers without quotes.
+/// A string, number or boolean as text: files write numbers without quotes.
 struct AnyText(String);
 
 impl<'de> Deserialize<'de> for AnyText {
@@ -25,7 +25,7 @@ impl<'de> Deserialize<'de> for AnyText {
             OwnedValue::I64(number) => Ok(AnyText(number.to_string())),
             OwnedValue::F64(number) => Ok(AnyText(number.to_string())),
             OwnedValue::Bool(truth) => Ok(AnyText(truth.to_string())),
-            _ => Err(D::Error::custom("a list stands where a text is expected")),
+            _ => Err(D::Error::custom("expected a single value, found a list")),
         }
     }
 }
@@ -55,7 +55,7 @@ impl Visitor<'_> for AnyValue {
     type Value = OwnedValue;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text, a number or a truth value")
+        f.write_str("a string, a number or a boolean")
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<OwnedValue, E> {
@@ -82,9 +82,8 @@ impl Visitor<'_> for AnyValue {
 fn parsed<'de, D: Deserializer<'de>, T>(deserializer: D, parse: fn(&str) -> Parsed<T>) -> Result<Option<T>, D::Error> {
     let Some(AnyText(text)) = Option::<AnyText>::deserialize(deserializer)? else { return Ok(None) };
     let shown = |secret| if secret { "[secret]" } else { text.as_str() };
-    let error = |wrong: Wrong| {
-        D::Error::custom(format!("`{}` {}; expected {}", shown(wrong.secret), wrong.complaint, wrong.accepted))
-    };
+    let error =
+        |wrong: Wrong| D::Error::custom(format!("`{}` {}; {}", shown(wrong.secret), wrong.complaint, wrong.help));
     parse(&text).map(Some).map_err(error)
 }
 

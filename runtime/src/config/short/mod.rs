@@ -1,4 +1,4 @@
-//! The short form: a section of the application's own YAML, or of whatever else serde reads.
+//! The short form: a section of the application's own configuration, in any format that serde reads.
 
 mod fields;
 
@@ -17,8 +17,8 @@ use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 
-/// What an application's own configuration says about telemetry, for serde to read. All of it is optional; what is not known
-/// is refused. The book lists the keys.
+/// The telemetry section of an application's own configuration, read by serde. All keys are optional; unknown keys are
+/// rejected. The book lists the keys.
 ///
 /// ```yaml
 /// telemetry:
@@ -42,19 +42,19 @@ use crate::declare::value::OwnedValue;
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Telemetry {
-    /// On or off.
+    /// Explicit on/off switch.
     pub(super) enabled: Option<bool>,
-    /// Shows every signal on the console too.
+    /// Adds the console to the exporters of every signal that is not explicitly off.
     pub(super) debug: Option<bool>,
-    /// Makes a problem fail the start.
+    /// Fails the start if the configuration has a problem.
     pub(super) strict: Option<bool>,
     /// The name of the service.
     pub(super) service_name: Option<String>,
-    /// What this process is among those of the product.
+    /// The role of this process within the product.
     pub(super) role: Option<String>,
-    /// Attributes of the resource: texts, numbers and truth values.
+    /// Resource attributes: strings, numbers and booleans.
     pub(super) resource_attributes: BTreeMap<String, OwnedValue>,
-    /// Where all signals go; over HTTP each adds its own path.
+    /// The endpoint of all signals; over HTTP each signal appends its own path.
     #[serde(deserialize_with = "fields::endpoint")]
     pub(super) otlp_endpoint: Option<Endpoint>,
     /// `grpc`, `http/protobuf` or `http/json`.
@@ -62,20 +62,20 @@ pub struct Telemetry {
     pub(super) protocol: Option<Protocol>,
     /// Headers of each request.
     pub(super) headers: BTreeMap<String, Secret>,
-    /// Files with the values of headers, by the headers' names; read again when they change.
+    /// Files with the values of headers, by header name; read again when they change.
     pub(super) header_files: BTreeMap<String, PathBuf>,
-    /// Certificates.
+    /// TLS certificates.
     pub(super) tls: TelemetryTls,
     /// `gzip` or `none`.
     #[serde(deserialize_with = "fields::compression")]
     pub(super) compression: Option<Compression>,
-    /// Milliseconds that one request may take.
+    /// The timeout of one request in milliseconds.
     #[serde(deserialize_with = "fields::timeout")]
     pub(super) timeout_ms: Option<Duration>,
-    /// Milliseconds between two exports of metrics.
+    /// The time between two exports of metrics in milliseconds.
     #[serde(deserialize_with = "fields::interval")]
     pub(super) metric_interval_ms: Option<Duration>,
-    /// The share of the roots that are recorded, from 0 to 1.
+    /// The share of root spans that are sampled, from 0 to 1.
     #[serde(deserialize_with = "fields::ratio")]
     pub(super) sampling_ratio: Option<f64>,
     /// Whether traces are exported.
@@ -84,18 +84,18 @@ pub struct Telemetry {
     pub(super) metrics: Option<bool>,
     /// Whether logs are exported.
     pub(super) logs: Option<bool>,
-    /// Which components make spans, as in `TC_SPAN_FILTER`.
+    /// The components that record spans, as in `TC_SPAN_FILTER`.
     #[serde(deserialize_with = "fields::filter")]
     pub(super) filter: Option<Filter>,
-    /// Which log events are written, as in `LOG_LEVEL`.
+    /// The log filter, as in `LOG_LEVEL`.
     #[serde(deserialize_with = "fields::log_filter")]
     pub(super) log_level: Option<LogFilter>,
-    /// How log events are written as lines: `auto`, `json`, `text` or `none`.
+    /// The format of log lines: `auto`, `json`, `text` or `none`.
     #[serde(deserialize_with = "fields::log_lines")]
     pub(super) log_format: Option<LogFormat>,
-    /// A directory in which spans and log records wait that cannot be sent.
+    /// The directory of the on-disk buffer for spans and log records that could not be sent.
     pub(super) spool_dir: Option<PathBuf>,
-    /// Memory that all buffers may take together, as in `64MiB`.
+    /// The limit for the bytes of all buffers together, as in `64MiB`.
     #[serde(deserialize_with = "fields::bytes")]
     pub(super) memory_limit: Option<usize>,
 }
@@ -104,15 +104,15 @@ pub struct Telemetry {
 #[derive(Clone, Debug, Default, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct TelemetryTls {
-    /// Certificates to trust instead of the system's.
+    /// Certificates of trusted authorities, instead of the system's.
     pub(super) ca_file: Option<PathBuf>,
-    /// The certificate that we show to the receiver.
+    /// The client certificate.
     pub(super) cert_file: Option<PathBuf>,
-    /// Its key.
+    /// The client certificate's key.
     pub(super) key_file: Option<PathBuf>,
 }
 
-/// An application's whole document, of which only the section about telemetry is read: `telemetry`, else
+/// An application's whole configuration, of which only the telemetry section is read: `telemetry`, else
 /// `observability.otel`.
 ///
 /// ```
@@ -156,19 +156,19 @@ impl Config {
         value.map(|value| self.settings.resource.set(name, value)).is_some()
     }
 
-    /// Reports what serde could not see.
+    /// Reports problems that serde cannot detect.
     pub(super) fn check(&mut self, telemetry: &Telemetry) {
         let headers = telemetry.headers.iter().filter(|(name, value)| header(name, value).is_none());
         let files = telemetry.header_files.keys().filter(|name| header(name, &Secret::default()).is_none());
         let wrong = headers.map(|(name, _)| ("headers", name)).chain(files.map(|name| ("header_files", name)));
         for (key, name) in wrong {
-            let wrong = Wrong::new("is not a header", "a name and a value that HTTP can carry");
+            let wrong = values::invalid_header();
             let place = format!("telemetry.{key}.{}", name.escape_debug());
             self.problems.push(wrong.at_place(place, Severity::Warning));
         }
         if telemetry.tls.cert_file.is_some() != telemetry.tls.key_file.is_some() {
-            let wrong = Wrong::new("has half of a client certificate", "both `cert_file` and `key_file`");
-            self.problems.push(wrong.using("none").at_place("telemetry.tls", Severity::Warning));
+            let wrong = Wrong::with_help("requires both `cert_file` and `key_file`", "client certificate disabled");
+            self.problems.push(wrong.at_place("telemetry.tls", Severity::Warning));
         }
     }
 }
@@ -182,7 +182,7 @@ impl Telemetry {
         self.otlp_endpoint.clone().map(|endpoint| Address::Base(endpoint.into()))
     }
 
-    /// The headers that HTTP can carry.
+    /// The valid headers.
     pub(super) fn sendable_headers(&self) -> Option<Vec<(String, HeaderSource)>> {
         let named = |name: &str| header(name, &Secret::default()).map(|(name, _)| name);
         let files = self
@@ -202,7 +202,7 @@ fn header(name: &str, value: &Secret) -> Option<(String, Secret)> {
 }
 
 impl TelemetryTls {
-    /// The client certificate and its key, if both are there.
+    /// The client certificate and its key, if both are set.
     pub(super) fn client(&self) -> Option<(Masked<PathBuf>, Masked<PathBuf>)> {
         let files = self.cert_file.clone().zip(self.key_file.clone());
         files.map(|(certificate, key)| (certificate.into(), key.into()))

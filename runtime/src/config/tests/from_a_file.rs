@@ -1,10 +1,10 @@
-//! A file in the declarative configuration of OpenTelemetry: what it says, what it leaves out, what is wrong with it.
+//! Files in OpenTelemetry's declarative format: the settings they make, the defaults of omitted keys, and problems.
 
 use std::time::Duration;
 
 use crate::config::{
     Aggregation, Compression, Config, Destination, Exemplars, HistogramAggregation, InstrumentType, Level, Otlp,
-    Propagator, Protocol, Signal, Temporality,
+    Propagator, Protocol, Signal, TemporalityPreference,
 };
 use crate::declare::value::OwnedValue;
 
@@ -24,7 +24,7 @@ fn otlp(config: &Config, signal: Signal) -> Otlp {
     }
 }
 
-/// The texts of the errors in a file that begins with its format.
+/// The errors of a file with this text below its format.
 fn errors(text: &str) -> Vec<String> {
     let error = Config::from_yaml(&format!("file_format: \"1.0\"\n{text}"), |_| None).expect_err(text);
     error.problems().iter().map(ToString::to_string).collect()
@@ -186,7 +186,7 @@ fn what_a_file_says_of_metrics_and_logs() {
     assert_eq!((sent.endpoint.to_string().as_str(), sent.protocol), ("http://collector:4317", Protocol::Grpc));
     let metrics = &config.settings.metrics;
     assert_eq!((metrics.interval, metrics.timeout), (Duration::from_secs(1), Duration::from_millis(500)));
-    assert_eq!(metrics.temporality, Temporality::LowMemory);
+    assert_eq!(metrics.temporality, TemporalityPreference::LowMemory);
     assert_eq!(metrics.histograms, HistogramAggregation::Exponential);
     assert_eq!(metrics.exemplars, Exemplars::Off);
     assert_eq!((metrics.cardinality.default, metrics.cardinality.histogram), (Some(5), Some(6)));
@@ -278,8 +278,8 @@ fn unknown_keys_in_closed_types_are_errors_with_their_path() {
     );
     check_error(
         "distribution: {tracecast: {rol: x}}",
-        "line 2: distribution.tracecast.rol: is not a known key; expected debug, console_format, log_format, strict, \
-         memory_limit, spool, role, filter, log_filter, header_files or sdk_metrics",
+        "line 2: distribution.tracecast.rol: is not a known key; expected tracing_emit, debug, console_format, log_format, \
+         strict, memory_limit, spool, role, filter, busy_times, stalls, stall_threshold_ms, log_filter, header_files or sdk_metrics",
     );
     check_error(
         "meter_provider: {readers: [{push: }]}",
@@ -303,27 +303,27 @@ fn elsewhere_they_are_warnings() {
     );
     check_warning(
         "meter_provider: {readers: [{pull: {exporter: {prometheus/development: {without_scope_info: true}}}}]}",
-        "line 2: meter_provider.readers[0].pull.exporter.prometheus/development.without_scope_info: `true` has no \
-         effect in Tracecast; expected false",
+        "line 2: meter_provider.readers[0].pull.exporter.prometheus/development.without_scope_info: `true` is not \
+         supported; expected false",
     );
     check_warning(
         "tracer_provider: {processors: [], sampler: {parent_based: {local_parent_sampled: {always_off: }}}}",
-        "line 2: tracer_provider.sampler.parent_based.local_parent_sampled.always_off: has no effect in Tracecast, where \
-         children do as their parent; expected always_on",
+        "line 2: tracer_provider.sampler.parent_based.local_parent_sampled.always_off: is not supported: \
+         children follow their parent; expected always_on",
     );
     check_warning(
         "tracer_provider: {processors: [], tracer_configurator/development: {}}",
-        "line 2: tracer_provider.tracer_configurator/development: has no effect in Tracecast; expected it left out",
+        "line 2: tracer_provider.tracer_configurator/development: is not supported; remove it",
     );
     check_warning(
         "propagator: {composite_list: 'baggage,smoke'}",
-        "line 2: propagator.composite_list: `smoke` is not a propagator that Tracecast has; expected tracecontext, \
+        "line 2: propagator.composite_list: `smoke` is not a supported propagator; expected tracecontext, \
          baggage, b3, b3multi or none",
     );
     check_warning(
         "logger_provider: {processors: [{batch: {exporter: {console: }}}, {simple: {exporter: {console: }}}]}",
-        "line 2: logger_provider.processors[1].simple: differs from the first processor; expected the same settings of \
-         batches in each of a signal",
+        "line 2: logger_provider.processors[1].simple: differs from the first processor, whose batch \
+         settings are used; give all processors of a signal the same",
     );
 }
 
@@ -339,14 +339,14 @@ fn wrong_values_are_errors_with_their_path() {
     check_error(
         &batch("max_queue_size: 5, max_export_batch_size: 6"),
         &format!(
-            "{at}.max_export_batch_size: `6` is more than the queue holds; expected at most 5, as `max_queue_size` says"
+            "{at}.max_export_batch_size: `6` is larger than the queue; expected at most 5, the value of `max_queue_size`"
         ),
     );
     check_error(
         "tracer_provider: {processors: [], sampler: {trace_id_ratio_based: {ratio: 1.5}}}",
         "line 2: tracer_provider.sampler.trace_id_ratio_based.ratio: `1.5` is not a ratio; expected a number from 0 to 1",
     );
-    check_error("disabled: maybe", "line 2: disabled: `maybe` is not a truth value; expected true or false");
+    check_error("disabled: maybe", "line 2: disabled: `maybe` is not a boolean; expected true or false");
     check_error("resource: 5", "line 2: resource: `5` is not a map; expected keys with values below it");
     check_error(
         "tracer_provider: {processors: x}",
@@ -390,15 +390,18 @@ fn wrong_exporters_and_views() {
     );
     check_error(
         &exporter("otlp_grpc: {tls: {key_file: /k}}"),
-        &format!("{at}.otlp_grpc.tls: has half of a client certificate; expected both `cert_file` and `key_file`"),
+        &format!("{at}.otlp_grpc.tls: requires both `cert_file` and `key_file`; add the missing one"),
     );
     check_error(
         &exporter("otlp_grpc: {headers: [{name: 'a b', value: hunter2}]}"),
-        &format!("{at}.otlp_grpc.headers[0]: is not a header; expected a name and a value that HTTP can carry"),
+        &format!(
+            "{at}.otlp_grpc.headers[0]: is not a valid HTTP header; expected a token as its name and no \
+             control characters in its value"
+        ),
     );
     check_error(
         "meter_provider: {readers: [], views: [{selector: {}, stream: {aggregation: {explicit_bucket_histogram: {boundaries: [2, 1]}}}}]}",
-        "line 2: meter_provider.views[0].stream.aggregation.explicit_bucket_histogram.boundaries: does not ascend; \
+        "line 2: meter_provider.views[0].stream.aggregation.explicit_bucket_histogram.boundaries: is not increasing; \
          expected numbers, each greater than the one before",
     );
 }
@@ -419,13 +422,13 @@ fn versions_of_the_format() {
     for newer in ["'1.7'", "'1.0-rc.3'", "'1.1-rc.1'"] {
         let problem = with(newer).unwrap().problems()[0].to_string();
         let expected = format!(
-            "line 1: file_format: `{}` is not a version that Tracecast knows; expected 1.0 or 1.1",
+            "line 1: file_format: `{}` is only partly supported; expected 1.0 or 1.1",
             newer.trim_matches('\'')
         );
         assert_eq!(problem, expected);
     }
     for wrong in ["'0.4'", "'2.0'", "x", "'1.'"] {
-        assert!(with(wrong).unwrap_err().to_string().contains("is not a version that Tracecast can read"), "{wrong}");
+        assert!(with(wrong).unwrap_err().to_string().contains("is not a supported version"), "{wrong}");
     }
     let missing = Config::from_yaml("disabled: true", |_| None).unwrap_err().to_string();
     assert_eq!(missing, "line 1: file_format: is missing; expected \"1.0\" or \"1.1\"");
@@ -445,7 +448,7 @@ logger_provider: {processors: [{batch: {exporter: {otlp_http: *otlp}}}]}",
     assert_eq!(otlp(&config, Signal::Logs).compression, Compression::Gzip);
 }
 
-/// Whatever a file holds, reading it ends with a configuration or with an error.
+/// Reading damaged files returns a configuration or an error, and never panics.
 #[test]
 fn damaged_files_do_no_harm() {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;

@@ -1,4 +1,4 @@
-//! Every block of YAML in the book is read, and says what the book says of it.
+//! Every YAML block of the book can be read, and has the effect or the problems that the book states.
 
 use crate::config::{Config, Problem, Severity, Signal, TelemetrySection};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::yaml::yaml;
 
 const FILE: &str = include_str!("../../../../book/src/configuration-file.md");
-/// A block of code: what stands behind its fence, and its text.
+/// A code block: the text after its fence, and its content.
 struct Block {
     kind: String,
     text: String,
@@ -23,7 +23,7 @@ fn blocks(page: &str) -> Vec<Block> {
     inside.map(block).collect()
 }
 
-/// The blocks of a kind, each with the one that follows it.
+/// The blocks of a kind, each with the block that follows it.
 fn of_kind(kind: &str) -> Vec<(String, Option<Block>)> {
     let mut blocks = blocks(FILE).into_iter().peekable();
     let mut found = Vec::new();
@@ -102,10 +102,10 @@ fn what_is_wrong_is_said_as_the_book_has_it() {
 #[test]
 fn our_own_settings_are_all_in_the_book() {
     let Err(problems) = read("file_format: '1.0'\ndistribution: {tracecast: {unknown: 1}}") else { panic!() };
-    let accepted = problems[0].accepted.replace(" or ", ", ");
+    let accepted = problems[0].help.strip_prefix("expected ").unwrap().replace(" or ", ", ");
     let section = FILE.split("## Tracecast's own settings").nth(1).unwrap().split("\n## ").next().unwrap();
     let keys = section.lines().filter_map(|line| line.strip_prefix("    ")).filter_map(|line| line.split(':').next());
-    // Those of the spool stand further in.
+    // The keys of the spool are one level deeper.
     let mut keys: Vec<&str> = keys.filter(|key| !key.starts_with(' ')).collect();
     let mut accepted: Vec<&str> = accepted.split(", ").collect();
     keys.sort_unstable();
@@ -123,7 +123,7 @@ fn short_forms_are_read_by_serde() {
         assert_eq!((config.problems(), config.service_name()), (&[][..], Some("store")), "{text}");
         assert!(config.is_on(Signal::Traces));
     }
-    // A key that the struct has and the book has not would be told by the list of an error.
+    // Serde's error lists all keys of the struct, so a key that the book lacks fails here.
     let error = serde_json::from_str::<TelemetrySection>(r#"{"telemetry": {"unknown": 1}}"#).unwrap_err().to_string();
     let accepted: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
     let Some(Value::Object(telemetry)) = yaml(&short[0].0).swap_remove(0).get("telemetry").cloned() else { panic!() };

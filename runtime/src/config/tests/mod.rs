@@ -1,12 +1,12 @@
-//! The table of settings, and what reading a source again changes. What each source sets is in the modules.
+//! The table of settings, and reloads. The modules test the sources.
 
 mod from_a_file;
 mod in_the_book;
 mod of_deploy_files;
 mod of_each_variable;
 mod of_the_application;
+mod precedence;
 mod published_shapes;
-mod what_beats_what;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +32,8 @@ fn otlp() -> OtlpSettings {
     }
 }
 
-/// Settings of which each is other than its default. All fields are named, so that a new one is missing here first.
+/// Settings that all differ from their defaults. Every field is named, so a new one does not compile until it is added
+/// here.
 fn other() -> Settings {
     let exporters = || Some(vec![Exporter::Console]);
     let batch = Batch { delay: Duration::ZERO, timeout: Duration::from_secs(3), queue: Some(3), size: 3 };
@@ -48,11 +49,15 @@ fn other() -> Settings {
             schema_url: Some("other".to_owned().into()),
         },
         interop: Interop::Off,
+        tracing_emit: Some(false),
         propagators: vec![Propagator::B3],
         log_filter: "debug".parse::<LogFilter>().unwrap().into(),
         diagnostics_level: Level::Trace,
         semconv: vec!["http".to_owned().into()],
         filter: "Store=off".parse::<Filter>().unwrap().into(),
+        busy_times: "Store=on".parse::<Filter>().unwrap().into(),
+        stalls: true,
+        stall_threshold: Duration::from_millis(7),
         memory_limit: 1 << 20,
         spool: Some(Spool::new("other")),
         otlp: otlp(),
@@ -75,7 +80,7 @@ fn other() -> Settings {
             prometheus: ScrapeAddress { host: "other".to_owned().into(), port: 1 },
             interval: Duration::from_secs(3),
             timeout: Duration::from_secs(3),
-            temporality: Temporality::Delta,
+            temporality: TemporalityPreference::Delta,
             histograms: HistogramAggregation::Exponential,
             exemplars: Exemplars::Off,
             cardinality: CardinalityLimits { default: Some(3), ..CardinalityLimits::default() },
@@ -92,7 +97,7 @@ fn other() -> Settings {
     }
 }
 
-/// The names of the settings in which two configurations differ.
+/// The names of the settings that differ between two configurations.
 fn differing(one: &Config, two: &Config) -> Vec<&'static str> {
     let (one, two) = (&one.settings, &two.settings);
     settings().filter(|setting| (setting.differs)(one, two)).map(|setting| setting.name).collect()
@@ -104,7 +109,7 @@ fn every_setting_and_part_prints() {
     let names = settings().map(|setting| setting.name).chain(PARTS.map(|(name, _)| name));
     for name in names {
         let shown = config.get(name).unwrap_or_else(|| panic!("{name}"));
-        // Of limits, one is other than its default.
+        // One of the limits differs from its default.
         let is_equal = default.get(name).is_some_and(|default| default == shown);
         assert!(!is_equal || name.starts_with("traces.limits."), "{name}: {shown}");
     }
@@ -118,7 +123,7 @@ fn every_setting_and_part_prints() {
     assert_eq!((hidden.service_name(), hidden.get("service_name").as_deref()), (Some("hunter2"), Some("[secret]")));
 }
 
-/// A source that says one thing.
+/// A source that sets one setting.
 fn saying(setting: &Setting) -> Config {
     let mut source = Config::default();
     (setting.copy)(&mut source.settings, &other());
@@ -139,7 +144,7 @@ fn section(text: &str) -> Telemetry {
 fn every_field_is_in_the_table() {
     let (mut copied, names) = (Settings::default(), settings().map(|setting| setting.name));
     let names: BTreeSet<_> = names.collect();
-    assert_eq!(names.len(), settings().count(), "a name stands twice");
+    assert_eq!(names.len(), settings().count(), "a name is listed twice");
     assert!(settings().all(|setting| (setting.differs)(&copied, &other())));
     settings().for_each(|setting| (setting.copy)(&mut copied, &other()));
     assert_eq!(format!("{copied:#?}"), format!("{:#?}", other()));
@@ -152,7 +157,7 @@ fn each_setting_can_be_read_again_by_itself() {
         let next = running.read_again(saying(setting));
         assert_eq!(differing(&running, &next), [setting.name]);
         assert_eq!(differing(&next, &next.read_again(saying(setting))), [""; 0]);
-        // And once more, back to the default.
+        // Once more, back to the default.
         let back = next.read_again(Config::default());
         assert_eq!((differing(&running, &back), back.origin(setting.name)), (vec![], &Origin::Default));
     }
@@ -165,11 +170,11 @@ fn what_code_said_stays_whatever_the_source_says() {
         let code = |source: Config| source.set(setting.name, move |config| copy(&mut config.settings, &other()));
         let running = code(Config::default());
         assert_eq!(differing(&running, &running.read_again(Config::default())), [""; 0]);
-        // Also if the source said the same at first.
+        // Also if the source had the same value at first.
         let running = code(saying(setting));
         let next = running.read_again(Config::default());
         assert_eq!((differing(&running, &next), next.origin(setting.name)), (vec![], &Origin::Code));
-        // Another setting can change beside it.
+        // Another setting can change at the same time.
         let beside = settings().find(|other| other.name != setting.name).unwrap();
         assert_eq!(differing(&running, &running.read_again(saying(beside))), [beside.name]);
     }
@@ -198,11 +203,15 @@ fn code_can_change_every_setting() {
         .with_resource_attribute("a", "b")
         .with_schema_url("other")
         .with_interop(Interop::Off)
+        .with_tracing_emit(false)
         .with_propagators(vec![Propagator::B3])
         .with_log_filter("debug".parse().unwrap())
         .with_diagnostics_level(Level::Trace)
         .with_semconv(["http"])
         .with_filter("Store=off".parse().unwrap())
+        .with_busy_times("Store=on".parse().unwrap())
+        .with_stalls(true)
+        .with_stall_threshold(Duration::from_millis(7))
         .with_memory_limit(1 << 20)
         .with_spool(spool)
         .with_proxy(Some("http://other:1".parse().unwrap()))
@@ -253,7 +262,7 @@ fn the_section_fills_what_the_source_leaves_out_however_often_that_changes() {
     for setting in settings() {
         let same = running.read_again(Config::default());
         assert_eq!(differing(&running, &same), [""; 0]);
-        // The source goes before the section, and what it drops is the section's again.
+        // The source overrides the section; a setting that the source drops is the section's again.
         let next = running.read_again(saying(setting));
         let expected = Some(setting.name).filter(|_| (setting.differs)(&running.settings, &other()));
         assert_eq!(differing(&running, &next), expected.into_iter().collect::<Vec<_>>());
@@ -261,7 +270,7 @@ fn the_section_fills_what_the_source_leaves_out_however_often_that_changes() {
         let back = next.read_again(Config::default());
         assert_eq!((differing(&running, &back), back.origin(setting.name)), (vec![], running.origin(setting.name)));
     }
-    // Attributes of both stand beside each other.
+    // Resource attributes of both are combined.
     let source = |value: &str| variables(&[("OTEL_RESOURCE_ATTRIBUTES", value)]);
     let beside = source("env=prod").with_telemetry(section(r#"{"service_name": "store"}"#)).with_role("daemon");
     assert_eq!(differing(&beside, &beside.read_again(source("env=prod"))), [""; 0]);
@@ -269,7 +278,7 @@ fn the_section_fills_what_the_source_leaves_out_however_often_that_changes() {
     assert_eq!(differing(&beside, &beside.read_again(source("env=prod,service.name=s"))), ["service_name"]);
 }
 
-/// A value of each variable, and what has to be set beside it.
+/// A value of each variable, and the variables that it requires.
 fn value_of(name: &str) -> (&'static str, &[(&'static str, &'static str)]) {
     let end = |text: &str| name.ends_with(text);
     match name {
@@ -281,8 +290,10 @@ fn value_of(name: &str) -> (&'static str, &[(&'static str, &'static str)]) {
         "OTEL_TRACES_SAMPLER" => ("always_off", &[]),
         "OTEL_TRACES_SAMPLER_ARG" => ("0.5", &[("OTEL_TRACES_SAMPLER", "traceidratio")]),
         "OTEL_METRICS_EXEMPLAR_FILTER" => ("always_off", &[]),
+        "TC_TRACING_EMIT" => ("false", &[]),
         "TC_CONSOLE_FORMAT" | "TC_LOG_FORMAT" => ("json", &[]),
-        "TC_SPAN_FILTER" => ("Store=off", &[]),
+        "TC_SPAN_FILTER" | "TC_BUSY_TIMES" => ("Store=off", &[]),
+        "TC_STALL_THRESHOLD_MS" => ("9", &[]),
         "TC_MEMORY_LIMIT" => ("2MiB", &[]),
         "TC_SPOOL_DIR" => ("/spool", &[]),
         "TC_SPOOL_MAX_BYTES" => ("2MiB", &[("TC_SPOOL_DIR", "/spool")]),
@@ -318,12 +329,12 @@ fn each_variable_changes_its_setting_and_no_other() {
             let (without, with) = (variables(beside), variables(&[beside, &[(name, value)]].concat()));
             assert_eq!(with.problems(), [], "{name}={value}");
             let expected = match name {
-                // Limits of all signals, and one that stands by itself.
+                // Limits of all signals, and the limit of attributes per link, which is a setting of its own.
                 "OTEL_ATTRIBUTE_COUNT_LIMIT" | "OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT" => {
                     vec!["traces.limits", "logs.limits"]
                 }
                 "OTEL_LINK_ATTRIBUTE_COUNT_LIMIT" => vec!["traces.attributes_per_link"],
-                // Half of a client certificate is none.
+                // A client certificate requires its key.
                 "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE" | "OTEL_EXPORTER_OTLP_CLIENT_KEY" => {
                     vec!["otlp.tls.client_certificate", "otlp.tls.client_key"]
                 }
@@ -336,7 +347,7 @@ fn each_variable_changes_its_setting_and_no_other() {
     }
 }
 
-/// A file with something in a map of it.
+/// A file with this text in the map at `path`.
 fn file(map: &str, content: &str) -> Config {
     let mut text = content.to_owned();
     for key in map.rsplit('.').filter(|key| !key.is_empty()) {
@@ -361,9 +372,11 @@ fn each_value_of_the_file_changes_its_setting_and_no_other() {
                 "memory_limit" => "2MiB",
                 "spool" => "{directory: /spool, max_bytes: 2MiB, max_age: 9}",
                 "role" => "daemon",
-                "filter" => "Store=off",
+                "filter" | "busy_times" => "Store=off",
+                "stall_threshold_ms" => "9",
                 "header_files" => "authorization=/token",
                 "exemplar_filter" => "always_off",
+                "tracing_emit" => "false",
                 _ if key.ends_with("_limit") => "9",
                 _ => "true",
             };
@@ -422,7 +435,7 @@ fn the_book_has_the_table() {
     let (guide, page) =
         (include_str!("../../../../book/src/configuration.md"), include_str!("../../../../book/src/variables.md"));
     let table = page.split("| variable | accepted |").nth(1).unwrap().split("\n\n").next().unwrap();
-    // One row is about all signals.
+    // One row stands for all signals.
     let of_signals = |line: &str| {
         let of = |signal: &str| line.replace("<SIGNAL>", &signal.to_uppercase()).replace("<signal>", signal);
         ["traces", "metrics", "logs"].map(of)
@@ -434,7 +447,7 @@ fn the_book_has_the_table() {
     let mut expected = vec![("OTEL_CONFIG_FILE", "enabled")];
     for setting in settings() {
         for variable in setting.variables {
-            // The limits of all signals are those of spans first.
+            // Limits of all signals are listed as those of spans.
             if !expected.iter().any(|(name, _)| *name == variable.name) {
                 expected.push((variable.name, setting.name));
             }

@@ -1,5 +1,5 @@
-//! The files under `deploy/` can be read, agree with each other, and configure services. `.ci/documents` has the checks that
-//! need only their texts.
+//! The files under `deploy/` can be read, agree with each other, and configure services. `.ci/documents` checks what
+//! needs only their texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::yaml::yaml;
 
-/// What `SHUTDOWN_TIMEOUT_MS` is where nobody sets it.
+/// The default of `SHUTDOWN_TIMEOUT_MS`.
 const SHUTDOWN_TIMEOUT_MS: u64 = 30_000;
 const COLLECTORS: [&str; 3] = ["collector-dev.yaml", "collector-sidecar.yaml", "ecs/adot-collector.yaml"];
 
@@ -52,7 +52,7 @@ fn names(extensions: &[&str]) -> Vec<String> {
     files(&root()).into_iter().map(name).filter(is_one).filter(|name| !name.contains("/templates/")).collect()
 }
 
-/// Every value below this one, with its path.
+/// Lists every value below this one, with its path.
 fn walk(value: &Value, path: &str, visit: &mut dyn FnMut(&str, &Value)) {
     visit(path, value);
     match value {
@@ -256,7 +256,7 @@ fn otlp(config: &Config, signal: Signal) -> Otlp {
     }
 }
 
-/// What a shell makes of a file of variables, or what it says if it does not.
+/// The variables that a shell reads from a file, or the shell's error.
 #[cfg(unix)]
 fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<std::collections::HashMap<String, String>, String> {
     let script = format!(". '{}' && env", root().join(name).display());
@@ -272,7 +272,7 @@ fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<std::collections::H
 #[test]
 #[cfg(unix)]
 fn files_of_variables_are_complete_but_for_the_secret() {
-    use crate::config::{Secret, Temporality};
+    use crate::config::{Secret, TemporalityPreference};
 
     let secret = "c2VjcmV0";
     let check = |name: &str, key: Option<&str>, base: &str, header: Option<(&str, &str)>| {
@@ -304,7 +304,7 @@ fn files_of_variables_are_complete_but_for_the_secret() {
     check("signoz/cloud.env", Some("SIGNOZ_INGESTION_KEY"), "https://ingest.eu.signoz.cloud:443", key);
     check("signoz/self-hosted.env", None, "http://signoz-otel-collector:4318", None);
     let datadog = check("datadog/service.env", None, "http://127.0.0.1:4318", None);
-    assert_eq!(datadog.settings.metrics.temporality, Temporality::Delta);
+    assert_eq!(datadog.settings.metrics.temporality, TemporalityPreference::Delta);
     assert_eq!(names(&[".env"]).len(), 5, "all of them are checked here");
 }
 

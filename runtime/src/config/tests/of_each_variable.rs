@@ -1,5 +1,4 @@
-//! Each variable has its effect, its default, and a text for a wrong value that says what is accepted; and the book has a
-//! row for each.
+//! Tests of each variable: its effect, its default, the problem that an invalid value causes, and its row in the book.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,15 +9,15 @@ const PAGE: &str = include_str!("../../../../book/src/variables.md");
 
 struct Row {
     name: String,
-    /// What has to be set beside it.
+    /// Variables that it requires.
     beside: Vec<(String, &'static str)>,
-    /// What has to be set beside a good value.
+    /// Variables that a valid value requires.
     beside_good: Vec<(String, &'static str)>,
-    /// What it is seen by.
+    /// The settings that show its effect.
     show: Box<dyn Fn(&Config) -> String>,
     default: String,
     good: (&'static str, String),
-    /// A wrong value, and the whole text of the problem; empty if there are no wrong values.
+    /// An invalid value and the text of the problem; empty if no value is invalid.
     wrong: (&'static str, String),
     setting: String,
 }
@@ -91,10 +90,16 @@ fn row(
     }
 }
 
-/// Variables that change a part of what another one set, which is where the setting came from.
+/// Variables that change part of a setting whose origin is another variable.
 const PARTS: [&str; 3] = ["OTEL_TRACES_SAMPLER_ARG", "TC_SPOOL_MAX_BYTES", "TC_SPOOL_MAX_AGE_MS"];
 const NONE: (&str, &str) = ("", "");
 const SWITCH: (&str, &str) = ("maybe", "`maybe` is not a switch; expected true or false");
+const NO_SWITCH_OF_FEATURE: (&str, &str) =
+    ("maybe", "`maybe` is not a switch; expected false, or true with the feature `tracing-emit` of `tracecast`");
+const NOT_BUILT: (&str, &str) = (
+    "true",
+    "`true` needs a feature that is not built in; expected false, or true with the feature `tracing-emit` of `tracecast`",
+);
 const STANDARD_SWITCH: (&str, &str) = ("1", "`1` is not a switch; expected true or false, using false");
 const NUMBER: (&str, &str) = ("x", "`x` is not a count; expected a whole number from 0 to 4294967295");
 const SIZE: (&str, &str) = ("0", "`0` is not a size; expected a whole number from 1 to 4294967295");
@@ -102,6 +107,11 @@ const MILLISECONDS: (&str, &str) = ("5s", "`5s` is not a duration; expected a wh
 
 fn general() -> Vec<Row> {
     let enabled = |config: &Config| format!("{:?}", config.settings.enabled);
+    let emit = |config: &Config| format!("{:?}", config.settings.tracing_emit);
+    let if_built = match cfg!(has_tracing_emit) {
+        true => (("true", "Some(true)"), NO_SWITCH_OF_FEATURE),
+        false => (("0", "Some(false)"), NOT_BUILT),
+    };
     let formats = "`x` is not a format of log lines; expected auto, json, text or none";
     vec![
         row("OTEL_ENABLED", "enabled", enabled, "None", ("TRUE", "Some(true)"), SWITCH),
@@ -116,13 +126,14 @@ fn general() -> Vec<Row> {
             SWITCH,
         ),
         row("TC_STRICT", "strict", |config| config.settings.strict.to_string(), "false", ("true", "true"), SWITCH),
+        row("TC_TRACING_EMIT", "tracing_emit", emit, "None", if_built.0, if_built.1),
         row(
             "TC_CONSOLE_FORMAT",
             "console",
             |config| format!("{:?}", config.settings.console),
             "Text",
             ("JSON", "Json"),
-            ("x", "`x` is not a format of the console; expected text or json"),
+            ("x", "`x` is not a console format; expected text or json"),
         ),
         row(
             "TC_LOG_FORMAT",
@@ -145,12 +156,33 @@ fn general() -> Vec<Row> {
             ),
         ),
         row(
+            "TC_BUSY_TIMES",
+            "busy_times",
+            |config| format!("{:?}", config.settings.busy_times.rule_of("Store/Load")),
+            "None",
+            ("Store=on", "Some(true)"),
+            (
+                "Store",
+                "`Store` is not a filter; expected `Component=on`, `Component/Operation=off` or `*=off`, separated by \
+                 commas",
+            ),
+        ),
+        row("TC_STALLS", "stalls", |config| config.settings.stalls.to_string(), "false", ("true", "true"), SWITCH),
+        row(
+            "TC_STALL_THRESHOLD_MS",
+            "stall_threshold",
+            |config| format!("{:?}", config.settings.stall_threshold),
+            "100ms",
+            ("250", "250ms"),
+            ("0", "`0` is not an interval; expected a whole number of milliseconds, at least 1"),
+        ),
+        row(
             "TC_MEMORY_LIMIT",
             "memory_limit",
             |config| config.settings.memory_limit.to_string(),
             "67108864",
             ("2MiB", "2097152"),
-            ("lots", "`lots` is not a size of memory; expected at least 1 MiB, as in 64MiB, 500MB or 67108864"),
+            ("lots", "`lots` is not a memory size; expected at least 1 MiB, as in 64MiB, 500MB or 67108864"),
         ),
         row("TC_ROLE", "role", |config| format!("{:?}", config.role()), "None", ("a", "Some(\"a\")"), NONE),
     ]
@@ -163,8 +195,7 @@ fn spool() -> Vec<Row> {
     let age = |config: &Config| {
         format!("{:?}", config.settings.spool.as_ref().map(|spool| spool.max_age).unwrap_or_default())
     };
-    let wrong_bytes =
-        ("lots", "`lots` is not a size of memory; expected at least 1 MiB, as in 64MiB, 500MB or 67108864");
+    let wrong_bytes = ("lots", "`lots` is not a memory size; expected at least 1 MiB, as in 64MiB, 500MB or 67108864");
     let wrong_age = ("0", "`0` is not an interval; expected a whole number of milliseconds, at least 1");
     vec![
         row("TC_SPOOL_DIR", "spool", directory, "None", ("/spool", "Some(\"/spool\")"), NONE),
@@ -182,8 +213,8 @@ fn resource_and_logging() -> Vec<Row> {
         accepted.replace("or `target=level`", "`target=level`, or a target alone for all its levels");
     let level = format!("`loud` is not a log directive; {accepted}");
     let of_span = format!(
-        "`[load{{id=1,to}}]=debug` selects events by their `tracing` span, which only an `EnvFilter` around `logs::layer()` can \
-         do; {accepted_in_rust_log}"
+        "`[load{{id=1,to}}]=debug` selects events by `tracing` span, which only an `EnvFilter` around \
+         `logs::layer()` supports; {accepted_in_rust_log}"
     );
     let hyper = format!("`hyper=loud` is not a log directive; {accepted_in_rust_log}");
     vec![
@@ -208,7 +239,7 @@ fn resource_and_logging() -> Vec<Row> {
             ("b3,B3Multi,tracecontext,b3", "[B3, B3Multi, TraceContext]"),
             (
                 "xray",
-                "`xray` is not a propagator that Tracecast has; expected tracecontext, baggage, b3, b3multi or none, \
+                "`xray` is not a supported propagator; expected tracecontext, baggage, b3, b3multi or none, \
                  using tracecontext,baggage",
             ),
         ),
@@ -245,10 +276,8 @@ fn destinations(config: &Config, signal: Signal) -> String {
 fn exporters() -> Vec<Row> {
     let of = |signal: Signal| {
         let wrong = match signal {
-            Signal::Metrics => {
-                "`zipkin` is not an exporter that Tracecast has; expected otlp, prometheus, console or none"
-            }
-            _ => "`zipkin` is not an exporter that Tracecast has; expected otlp, console or none",
+            Signal::Metrics => "`zipkin` is not a supported exporter; expected otlp, prometheus, console or none",
+            _ => "`zipkin` is not a supported exporter; expected otlp, console or none",
         };
         let (name, setting) =
             (format!("OTEL_{}_EXPORTER", signal.name().to_uppercase()), format!("{}.exporters", signal.name()));
@@ -285,7 +314,7 @@ fn samplers() -> Vec<Row> {
     let accepted = "expected always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or \
                     parentbased_traceidratio, using parentbased_always_on";
     let wrong = format!("`half` is not a sampler; {accepted}");
-    let missing = format!("`xray` is a sampler that Tracecast does not have; {accepted}");
+    let missing = format!("`xray` is a sampler that Tracecast does not support; {accepted}");
     let cases = [
         ("always_on", "AlwaysOn"),
         ("always_off", "AlwaysOff"),
@@ -411,7 +440,7 @@ fn metrics() -> Vec<Row> {
             ("base2_exponential_bucket_histogram", "Exponential"),
             (
                 "x",
-                "`x` is not an aggregation of histograms; expected explicit_bucket_histogram or \
+                "`x` is not a histogram aggregation; expected explicit_bucket_histogram or \
                  base2_exponential_bucket_histogram",
             ),
         ),
@@ -426,7 +455,7 @@ fn metrics() -> Vec<Row> {
     ]
 }
 
-/// Proxies, each by two names.
+/// Proxies; each has two names.
 fn proxies() -> Vec<Row> {
     let proxy = |name: &str, setting: &str, protocol: &'static str| {
         let show = |config: &Config| config.destinations(Signal::Traces).join(" ");
@@ -459,7 +488,8 @@ fn proxies() -> Vec<Row> {
     ]
 }
 
-/// The rows of one option of OTLP (`*` stands for the signal): for all signals, and for each. The other signals keep their default.
+/// The rows of one OTLP option (`*` stands for the signal): for all signals, and for each, which leaves the other
+/// signals at their default.
 fn otlp(
     option: &str,
     setting: &str,
@@ -529,7 +559,7 @@ fn receivers() -> Vec<Row> {
             ("Api-Key=hunter2", "[(\"api-key\", [secret])]"),
             (
                 "a=b,hunter2",
-                "`[secret]` is not a list of headers, because of item 2; expected `name=value` separated by commas, \
+                "`[secret]` has an invalid header at position 2; expected `name=value` separated by commas, \
                  with commas in values written as %2C",
             ),
         ),
@@ -541,7 +571,7 @@ fn receivers() -> Vec<Row> {
             ("Authorization=/run/token", "[(\"authorization\", from \"/run/token\")]"),
             (
                 "a=/b,/c",
-                "`/c` is not a header and its file; expected `name=path` separated by commas, with commas in paths \
+                "`/c` is not a header with a file; expected `name=path` separated by commas, with commas in paths \
                  written as %2C",
             ),
         ),
@@ -565,7 +595,7 @@ fn receivers() -> Vec<Row> {
     others.into_iter().flatten().chain(insecure).collect()
 }
 
-/// Certificates: those to trust, and two files of which neither has a meaning without the other.
+/// Certificates: trusted authorities, and a client certificate and its key, which require each other.
 fn certificates() -> Vec<Row> {
     let mut rows = otlp(
         "OTEL_EXPORTER_OTLP_*CERTIFICATE",
@@ -581,7 +611,7 @@ fn certificates() -> Vec<Row> {
         let (option, other) = (option.to_owned(), other.to_owned());
         rows.into_iter().map(move |mut row| {
             let other = row.name.replace(&option, &other);
-            let text = format!("`/x.pem` stands alone; expected {other} beside it, using no client certificate");
+            let text = format!("`/x.pem` requires {other}; client certificate disabled");
             row.wrong = ("/x.pem", text);
             row.beside_good = vec![(other, "/other.pem")];
             row
@@ -605,7 +635,7 @@ fn general_ones() {
 fn those_of_the_spool() {
     spool().iter().for_each(check);
     let alone = config(&[("TC_SPOOL_MAX_BYTES", "2MiB")]);
-    let expected = "TC_SPOOL_MAX_BYTES: `2MiB` has no spool to go with; expected TC_SPOOL_DIR beside it";
+    let expected = "TC_SPOOL_MAX_BYTES: `2MiB` requires TC_SPOOL_DIR; spool disabled";
     assert_eq!((alone.problems()[0].to_string().as_str(), alone.settings.spool.as_ref()), (expected, None));
 }
 
@@ -632,8 +662,8 @@ fn samplers_and_their_argument() {
     let alone = config(&[("OTEL_TRACES_SAMPLER_ARG", "0.1")]);
     assert_eq!(
         alone.problems()[0].to_string(),
-        "OTEL_TRACES_SAMPLER_ARG: `0.1` has no sampler to go with; expected \
-         OTEL_TRACES_SAMPLER=parentbased_traceidratio beside it, using parentbased_always_on"
+        "OTEL_TRACES_SAMPLER_ARG: `0.1` requires OTEL_TRACES_SAMPLER; expected \
+         OTEL_TRACES_SAMPLER=parentbased_traceidratio, using parentbased_always_on"
     );
 }
 
@@ -660,8 +690,8 @@ fn batches_of_spans_and_records() {
     assert_eq!(read.settings.traces.batch.size, 9);
     assert_eq!(
         read.problems()[0].to_string(),
-        "OTEL_BSP_MAX_EXPORT_BATCH_SIZE: `10` is more than the queue holds; expected at most 9, as \
-         OTEL_BSP_MAX_QUEUE_SIZE says, using 9"
+        "OTEL_BSP_MAX_EXPORT_BATCH_SIZE: `10` is larger than the queue; expected at most 9, the value of \
+         OTEL_BSP_MAX_QUEUE_SIZE, using 9"
     );
 }
 
@@ -689,7 +719,7 @@ fn those_of_proxies() {
     assert_eq!((cgi.get("proxy.http"), cgi.problems().len()), (None, 1));
 }
 
-/// A file describes telemetry, and the environment the way to the network.
+/// A file describes telemetry, and the variables of proxies the machine's network, so they are read beside a file.
 #[test]
 fn proxies_hold_beside_a_file() {
     let text = "file_format: '1.0'\ntracer_provider: {processors: [{batch: {exporter: {otlp_http: {endpoint: 'http://c:1/'}}}}]}";
@@ -712,7 +742,7 @@ fn the_file() {
     assert_eq!((wrong.settings.enabled, wrong.origin("enabled").to_string().as_str()), (Some(false), FILE));
     let [problem] = wrong.problems() else { panic!("{:?}", wrong.problems()) };
     assert!(problem.to_string().starts_with("/nowhere/telemetry.yaml: cannot be read: "), "{problem}");
-    assert_eq!(problem.accepted, FILE_ACCEPTED);
+    assert_eq!(problem.help, format!("expected {FILE_ACCEPTED}"));
 }
 
 fn all() -> Vec<Row> {
@@ -732,14 +762,14 @@ fn all() -> Vec<Row> {
     groups.into_iter().flatten().collect()
 }
 
-/// A row of the table in the book.
+/// A row of the book's table.
 struct Line {
     accepted: &'static str,
     default: &'static str,
     setting: String,
 }
 
-/// A name with the placeholder of the book for each signal, as it is in variables or in settings.
+/// A name in which the book's placeholder stands for the signal, in the form of variables or of settings.
 fn of_each_signal(text: &str) -> Vec<String> {
     let of = |signal: &str| text.replace("<SIGNAL>", &signal.to_uppercase()).replace("<signal>", signal);
     if of("") == text { vec![text.to_owned()] } else { ["traces", "metrics", "logs"].map(of).to_vec() }
@@ -776,7 +806,7 @@ fn the_book_the_rows_and_the_code_have_the_same_variables() {
     assert_eq!(book, rows, "the book, and rows of this test");
 }
 
-/// The name of the setting, the text about what is accepted, and the default are those of the program.
+/// The book's names of settings, accepted values and defaults are those of the program.
 #[test]
 fn the_book_says_what_the_program_says() {
     let plain = |text: &str| text.replace('`', "");
@@ -787,9 +817,9 @@ fn the_book_says_what_the_program_says() {
         assert_eq!(line.setting, row.setting, "{name}");
         if !row.wrong.1.is_empty() && row.beside_good.is_empty() {
             let problem = row.with(row.wrong.0, &[]).problems()[0].clone();
-            assert_eq!(plain(line.accepted), plain(&problem.accepted), "{name}");
+            assert_eq!(plain(&format!("expected {}", line.accepted)), plain(&problem.help), "{name}");
         }
-        // A default that is a value is one that can be set, and changes nothing.
+        // Setting a variable to its default is valid and changes nothing.
         if let Some(rest) = line.default.strip_prefix('`') {
             let default = rest.split('`').next().unwrap();
             let config = row.with(default, &[]);
@@ -798,7 +828,7 @@ fn the_book_says_what_the_program_says() {
     }
 }
 
-/// Variables of the specification that have no effect are named in the book, and are really not read.
+/// Variables of the specification that the book lists as not supported are not read.
 #[test]
 fn the_book_names_what_is_not_honoured() {
     let asked = RefCell::new(BTreeSet::new());

@@ -1,4 +1,4 @@
-//! The short form in the application's own configuration: whatever serde reads.
+//! The short form: the section in the application's own configuration, read by serde.
 
 use crate::config::{Config, Destination, Level, Otlp, Protocol, Signal, Telemetry, TelemetrySection};
 use serde_json::json;
@@ -99,8 +99,8 @@ fn what_is_wrong_is_said_by_serde() {
         (json!({"protocol": "udp"}), "`udp` is not a protocol; expected grpc, http/protobuf or http/json"),
         (json!({"log_level": "loud"}), "`loud` is not a log directive; expected off, error"),
         (json!({"filter": "x"}), "`x` is not a filter; expected `Component=on`"),
-        (json!({"memory_limit": 5}), "`5` is not a size of memory; expected at least 1 MiB"),
-        (json!({"headers": {"a": [1]}}), "expected a text, a number or a truth value"),
+        (json!({"memory_limit": 5}), "`5` is not a memory size; expected at least 1 MiB"),
+        (json!({"headers": {"a": [1]}}), "expected a string, a number or a boolean"),
     ];
     for (value, expected) in cases {
         let error = serde_json::from_value::<Telemetry>(value.clone()).unwrap_err().to_string();
@@ -117,8 +117,8 @@ fn what_serde_cannot_see_is_a_problem() {
     assert_eq!(
         texts,
         [
-            "telemetry.headers.a b: is not a header; expected a name and a value that HTTP can carry",
-            "telemetry.tls: has half of a client certificate; expected both `cert_file` and `key_file`, using none",
+            "telemetry.headers.a b: is not a valid HTTP header; expected a token as its name and no control characters in its value",
+            "telemetry.tls: requires both `cert_file` and `key_file`; client certificate disabled",
         ]
     );
     let sent = otlp(&config, Signal::Traces);

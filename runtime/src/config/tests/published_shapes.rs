@@ -1,5 +1,5 @@
-//! The shapes of the example files that OpenTelemetry publishes with its schema: each is read, and what is left out of it
-//! is told.
+//! Files of the shapes that OpenTelemetry publishes as examples with its schema: each can be read, and keys that are
+//! not supported are reported.
 
 use crate::config::{Config, Destination, Protocol, Severity, Signal};
 
@@ -19,7 +19,7 @@ fn endpoints(config: &Config) -> [String; 3] {
     })
 }
 
-/// To get started: the resource and the endpoint from variables, everything else by default.
+/// The example to get started: resource and endpoint from variables, defaults for the rest.
 const STARTED: &str = "
 file_format: \"FORMAT\"
 resource:
@@ -58,7 +58,7 @@ fn to_get_started_in_each_version() {
     }
 }
 
-/// The exporters of the general example, with empty values for what is left to the reader.
+/// The exporters of the general example, with empty values where it has placeholders.
 fn otlp_http(signal: &str, more: &str) -> String {
     format!(
         "{{otlp_http: {{endpoint: 'http://localhost:4318/v1/{signal}', tls: {{ca_file: , key_file: , cert_file: }}, \
@@ -103,7 +103,7 @@ logger_provider:
     );
     let config = read(&text, |_| None);
     assert_eq!(places(&config), Vec::<&str>::new());
-    // What the file says at length is what nobody has to say; the queue alone is bounded otherwise.
+    // The file writes out the defaults; only the queue is limited otherwise.
     let default = Config::new();
     assert_eq!(config.settings.traces.limits, default.settings.traces.limits);
     assert_eq!(config.settings.logs.limits, default.settings.logs.limits);
@@ -122,10 +122,10 @@ logger_provider:
     );
 }
 
-/// To move from variables to a file: every value is a variable with its default behind it.
+/// The example for moving from variables to a file: every value is a variable with its default.
 #[test]
 fn to_move_from_variables() {
-    // In block style, because without quotes a variable that is not set leaves nothing behind, not an empty text.
+    // In block style: without quotes, a variable that is not set leaves null and not an empty string.
     let exporter = |signal: &str| {
         let own = format!("${{OTEL_EXPORTER_OTLP_{}", signal.to_uppercase());
         format!(
@@ -190,7 +190,7 @@ instrumentation:
     assert!(!format!("{filled:?}").contains("hunter2"));
 }
 
-/// All that the schema has at once. What Tracecast has not is told, and the rest holds.
+/// Every key of the schema at once. Those that are not supported are reported; the rest takes effect.
 #[test]
 fn all_there_is() {
     let exporters = |mark: &str| {
@@ -265,7 +265,7 @@ instrumentation{mark}:
     }
 }
 
-/// Each key that schema 1.1 has and 1.0 has not. Those that ask for what Tracecast does are taken without a word.
+/// Each key that schema 1.1 adds to 1.0. Those whose value is the only one supported cause no problem.
 #[test]
 fn what_version_1_1_adds() {
     let with = |id: &str, info: &str, more: &str| {
@@ -287,13 +287,11 @@ logger_provider: {processors: [{event_to_span_event_bridge/development: }, {batc
     let prometheus = "meter_provider.readers[0].pull.exporter.prometheus/development";
     let expected = [
         "line 3: tracer_provider.id_generator.xray: is not a known key; expected random".to_owned(),
-        format!("line 6: {prometheus}.scope_info_enabled: `false` has no effect in Tracecast; expected true"),
-        format!(
-            "line 6: {prometheus}.target_info_enabled/development: `false` has no effect in Tracecast; expected true"
-        ),
-        format!("line 6: {prometheus}.resource_constant_labels: has no effect in Tracecast; expected it left out"),
-        "line 7: meter_provider.readers[1].periodic.max_export_batch_size/development: has no effect in Tracecast; \
-         expected it left out"
+        format!("line 6: {prometheus}.scope_info_enabled: `false` is not supported; expected true"),
+        format!("line 6: {prometheus}.target_info_enabled/development: `false` is not supported; expected true"),
+        format!("line 6: {prometheus}.resource_constant_labels: is not supported; remove it"),
+        "line 7: meter_provider.readers[1].periodic.max_export_batch_size/development: is not supported; \
+         remove it"
             .to_owned(),
         "line 8: logger_provider.processors[0].event_to_span_event_bridge/development: is not a known key; expected \
          batch or simple"
@@ -302,10 +300,10 @@ logger_provider: {processors: [{event_to_span_event_bridge/development: }, {batc
     assert_eq!(config.problems().iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
     assert!(config.is_on(Signal::Metrics) && config.is_on(Signal::Logs));
     let wrong = Config::from_yaml(&with("random", "perhaps", ""), |_| None).unwrap_err();
-    assert!(wrong.to_string().contains("scope_info_enabled: `perhaps` is not a truth value"), "{wrong}");
+    assert!(wrong.to_string().contains("scope_info_enabled: `perhaps` is not a boolean"), "{wrong}");
 }
 
-/// A map of its own for what several exporters share; the key that holds it is nobody's.
+/// Settings that several exporters share, in a map of its own below a key that no schema has.
 #[test]
 fn parts_shared_by_anchors() {
     let text = "

@@ -1,11 +1,11 @@
-//! YAML as serde knows values. There is a crate for that in every application; this is enough for tests.
+//! Reads YAML as values of `serde_json`. Applications use a crate for that; this is enough for tests.
 
 use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use serde_json::{Map, Value};
 
-/// The documents of a text.
+/// Reads the documents of a text.
 pub(crate) fn yaml(text: &str) -> Vec<Value> {
     let mut open: Vec<(Value, Option<String>)> = Vec::new();
     let mut anchors: HashMap<usize, Value> = HashMap::new();
@@ -31,7 +31,7 @@ pub(crate) fn yaml(text: &str) -> Vec<Value> {
             Some((Value::Array(items), _)) => items.push(finished),
             Some((Value::Object(entries), key)) => match key.take() {
                 Some(key) => {
-                    assert!(entries.insert(key.clone(), finished).is_none(), "`{key}` stands there twice\n{text}")
+                    assert!(entries.insert(key.clone(), finished).is_none(), "`{key}` is listed twice\n{text}")
                 }
                 None => *key = Some(finished.as_str().map_or_else(|| finished.to_string(), str::to_owned)),
             },

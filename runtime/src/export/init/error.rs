@@ -1,4 +1,4 @@
-//! Why telemetry cannot start, or not do what it is asked to.
+//! Errors of starting and of changing telemetry.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use crate::catalogue::Conflict;
 use crate::config::{ConfigError, Problem, Signal};
 use crate::meter::metering::UnknownMetric;
 
-/// Why telemetry cannot start.
+/// An error that keeps telemetry from starting.
 ///
 /// ```
 /// use tracecast::{InitError, config::Config};
@@ -18,17 +18,17 @@ use crate::meter::metering::UnknownMetric;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum InitError {
-    /// It runs already.
+    /// Telemetry is already running in this process.
     AlreadyRunning,
-    /// Settings are wrong, and the configuration is strict.
+    /// The configuration file is invalid, or the configuration is strict and has problems.
     Config(Vec<Problem>),
     /// Metrics are declared twice with different shapes, and the configuration is strict.
     Metrics(Vec<Conflict>),
-    /// A receiver cannot be spoken to as it is described.
+    /// The settings of a receiver cannot be used.
     Receiver {
-        /// What would have gone there.
+        /// The signal that the receiver is for.
         signal: Signal,
-        /// What is wrong.
+        /// The reason.
         cause: String,
     },
     /// The feature `off` has removed spans and metrics from the program, and the configuration is strict.
@@ -50,7 +50,7 @@ impl fmt::Display for InitError {
                 f.write_str(&texts.join("; "))
             }
             InitError::CompiledOut(text) => f.write_str(text),
-            InitError::Receiver { signal, cause } => write!(f, "the receiver of {}: {cause}", signal.name()),
+            InitError::Receiver { signal, cause } => write!(f, "cannot export {}: {cause}", signal.name()),
             InitError::Thread(error) => write!(f, "could not start the export thread: {error}"),
         }
     }
@@ -69,7 +69,7 @@ impl std::error::Error for InitError {
     }
 }
 
-/// Why a [`Handle`](crate::Handle) cannot change or export anything.
+/// The reason why a [`Handle`](crate::Handle) cannot change or export anything.
 ///
 /// ```
 /// use tracecast::{NotRunning, Sampler, config::Config};
@@ -83,11 +83,11 @@ impl std::error::Error for InitError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NotRunning {
-    /// `init` failed, and wrote why to standard error.
+    /// `init` failed, and wrote the reason to standard error.
     NotStarted,
-    /// The guard was dropped, or ended telemetry by a shutdown.
+    /// The guard was dropped or shut down.
     Ended,
-    /// This is a forked child, and telemetry runs in the parent.
+    /// This process is a forked child; telemetry runs in its parent.
     Forked,
 }
 
@@ -103,7 +103,8 @@ impl fmt::Display for NotRunning {
 
 impl std::error::Error for NotRunning {}
 
-/// Why a signal or a metric cannot be switched on or off.
+/// The error of [`Handle::set_enabled`](crate::Handle::set_enabled) and
+/// [`Handle::set_metric_enabled`](crate::Handle::set_metric_enabled).
 ///
 /// ```
 /// use tracecast::SetEnabledError;
@@ -135,7 +136,7 @@ impl fmt::Display for SetEnabledError {
         match self {
             SetEnabledError::NoExporter(signal) => {
                 let name = signal.name();
-                write!(f, "{name} have no exporter; name one with OTEL_{}_EXPORTER or an endpoint", name.to_uppercase())
+                write!(f, "{name} have no exporter; set OTEL_{}_EXPORTER or an endpoint", name.to_uppercase())
             }
             SetEnabledError::UnknownMetric(error) => error.fmt(f),
             SetEnabledError::NotRunning(reason) => reason.fmt(f),
@@ -153,7 +154,7 @@ impl std::error::Error for SetEnabledError {
     }
 }
 
-/// Why a configuration cannot be read again. What was in force stays in force.
+/// The error of [`Handle::reload`](crate::Handle::reload). The previous configuration stays in force.
 ///
 /// ```
 /// use tracecast::{ReloadError, config::Config};
@@ -165,7 +166,7 @@ impl std::error::Error for SetEnabledError {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReloadError {
-    /// The program made it, and read no file and no variables.
+    /// The program built the configuration without reading a file or variables.
     NothingToRead,
     /// Telemetry does not run.
     NotRunning(NotRunning),
@@ -179,7 +180,7 @@ impl fmt::Display for ReloadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ReloadError::NothingToRead => f.write_str(
-                "the configuration was made by the program; only one of `Config::from_env` or `from_file` is read again",
+                "nothing to reload: the program built the configuration; use `Config::from_env` or `Config::from_file`",
             ),
             ReloadError::NotRunning(reason) => reason.fmt(f),
             ReloadError::Config(error) => error.fmt(f),

@@ -1,4 +1,4 @@
-//! Starts telemetry, and ends it when it is dropped.
+//! The guard: starts telemetry, and ends it when it is dropped.
 
 use std::fmt;
 use std::ops::Deref;
@@ -18,9 +18,10 @@ const AT_DROP: Duration = Duration::from_secs(5);
 /// The process in which telemetry runs, or 0.
 static RUNNING_IN: AtomicU32 = AtomicU32::new(0);
 
-/// Keeps telemetry running. Dropped, also by a panic in `main`, it exports what is pending, for up to five seconds.
+/// Keeps telemetry running. When it is dropped, also by a panic in `main`, it exports pending telemetry for up to five
+/// seconds.
 ///
-/// It dereferences to a [`Handle`], which has everything but the end.
+/// It dereferences to a [`Handle`], which has all operations except the shutdown.
 ///
 /// ```
 /// use std::time::Duration;
@@ -49,9 +50,9 @@ impl Guard {
         if before == process {
             return Err(InitError::AlreadyRunning);
         }
-        // From here on a failure drops the guard, which ends what has begun.
-        // Also if all is off: what comes from others is handed on then, too.
+        // Also if every signal is off: incoming context is still propagated.
         start::propagate(&config);
+        // From here on a failure drops the guard, which ends everything that has started.
         let guard = Guard { handle: Handle::new(process, Ok(Running::new(config))) };
         if let Ok(running) = &mut *guard.handle.lock() {
             running.start()?;
@@ -77,7 +78,7 @@ impl Guard {
         self.handle.clone()
     }
 
-    /// Stops recording, exports what is pending, for up to `timeout`, and returns the account of everything.
+    /// Stops recording, exports pending telemetry for up to `timeout`, and returns the account of everything.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -90,7 +91,7 @@ impl Guard {
         self.end(timeout, false)
     }
 
-    /// Does the same as `shutdown`, and exports open spans as unfinished.
+    /// Like `shutdown`, but exports open spans as unfinished.
     pub(crate) fn shutdown_unfinished(self, timeout: Duration) -> Report {
         self.end(timeout, true)
     }
@@ -100,11 +101,13 @@ impl Guard {
             Ok(running) => running,
             Err(reason) => return Report::empty(reason),
         };
+        // Its last counts are exported with the rest.
+        running.watchdog = None;
         let export_thread = running.export_thread.take();
         let unfinished = unfinished || running.config.unfinished_spans;
         let report = export_thread
             .map_or_else(Report::default, |export_thread| Report::of(&export_thread.shutdown(timeout, unfinished)));
-        // Metrics were still on, so that the last of them could say what became of the rest.
+        // Metrics end last, so that the last export counts the fate of spans and log records.
         drop(running);
         // A forked child may run telemetry of its own by now.
         let _ = RUNNING_IN.compare_exchange(std::process::id(), 0, AcqRel, Relaxed);

@@ -1,4 +1,4 @@
-//! Changes, reads and flushes telemetry while the program runs.
+//! The handle: changes, reads and flushes telemetry while the program runs.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,21 +7,22 @@ use std::time::Duration;
 use super::error::{NotRunning, ReloadError, SetEnabledError};
 use super::health::Health;
 use super::report::Report;
+use super::report_problems;
 use super::running::{Reloaded, Running};
-use super::tell_problems;
 use crate::config::{Config, ConfigError, Problem, Severity, Signal, Source};
 use crate::declare::filter::Filter;
 use crate::declare::switch;
 use crate::export::pipeline::ExportThread;
-use crate::export::self_metrics;
+use crate::export::{scrape, self_metrics};
 use crate::meter::exposition::Form;
 use crate::record::sampling::{self, Sampler};
 
-/// Changes, reads and flushes telemetry. It can be cloned and used by any thread: by a `/metrics` route, a health endpoint, an
-/// admin API.
+/// Changes, reads and flushes telemetry. It can be cloned and used by any thread: by a `/metrics` route, a health
+/// endpoint or an admin API.
 ///
-/// It does not keep telemetry running. When the [`Guard`](crate::Guard) or the [`Shutdown`](crate::shutdown::Shutdown) that took
-/// it ends telemetry, methods that return an error return [`NotRunning`]; what the others return then is in their documentation.
+/// It does not keep telemetry running. Once the [`Guard`](crate::Guard), or the [`Shutdown`](crate::shutdown::Shutdown)
+/// that took the guard, has ended telemetry, methods that return an error return [`NotRunning`]; the other methods
+/// document what they return then.
 ///
 /// ```
 /// use std::time::Duration;
@@ -40,7 +41,8 @@ pub struct Handle(Arc<Shared>);
 
 struct Shared {
     running: Mutex<Result<Running, NotRunning>>,
-    /// The process in which telemetry runs. A forked child has no export thread, and must not wait for locks of the parent.
+    /// The process in which telemetry runs. A forked child has no export thread and must not wait for the parent's
+    /// locks.
     process: u32,
     health: Health,
 }
@@ -71,15 +73,15 @@ impl Handle {
         self.lock().as_mut().map(f).map_err(|reason| *reason)
     }
 
-    /// The export thread, unless nothing is exported.
+    /// The export thread; `None` if nothing is exported.
     fn export_thread(&self) -> Result<Option<Arc<ExportThread>>, NotRunning> {
         self.with(|running| running.export_thread.clone())
     }
 
-    /// Exports everything that has ended by now, for up to `timeout`, and returns the account so far. After the end of telemetry
-    /// the report is empty and names the reason ([`Report::not_running`]).
+    /// Exports everything that has ended by now, for up to `timeout`, and returns the account so far. Once telemetry
+    /// has ended the report is empty and has the reason ([`Report::not_running`]).
     ///
-    /// It blocks: in async code call it in `spawn_blocking`.
+    /// Blocks: in async code call it in `spawn_blocking`.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -96,7 +98,7 @@ impl Handle {
         }
     }
 
-    /// Changes which roots are recorded. Traces that have begun go on as they began.
+    /// Changes the sampler, which decides for root spans. Traces that have begun keep their decision.
     ///
     /// ```
     /// # let telemetry = tracecast::config::Config::new().init()?;
@@ -113,7 +115,7 @@ impl Handle {
         })
     }
 
-    /// Changes which components make spans. Spans that are open finish as they began.
+    /// Changes which components record spans. Open spans are not affected.
     ///
     /// ```
     /// # let telemetry = tracecast::config::Config::new().init()?;
@@ -130,7 +132,7 @@ impl Handle {
         })
     }
 
-    /// Switches metrics off or on again, by name, or by the start of their names with `*` behind it.
+    /// Turns metrics on or off, by name or by a prefix with `*` (`tc_cache_*`).
     ///
     /// ```
     /// # let telemetry = tracecast::config::Config::new().init()?;
@@ -140,7 +142,7 @@ impl Handle {
     /// ```
     ///
     /// # Errors
-    /// If there is none of that name, metrics have no exporter, or telemetry does not run.
+    /// If no metric has this name, metrics have no exporter, or telemetry does not run.
     pub fn set_metric_enabled(&self, name: &str, on: bool) -> Result<(), SetEnabledError> {
         self.with(|running| {
             let meter = running.meter.as_ref().ok_or(SetEnabledError::NoExporter(Signal::Metrics))?;
@@ -148,22 +150,26 @@ impl Handle {
         })?
     }
 
-    /// All metrics since the beginning, ours and raw ones of OpenTelemetry, in the text format of Prometheus, for programs with a
-    /// server of their own: answer scrapes with this text, as `text/plain; version=0.0.4`. `OTEL_METRICS_EXPORTER=prometheus`
-    /// serves the metrics without code. The metric `target_info` has the attributes of the process as labels.
+    /// All metrics since the beginning, ours and raw ones of OpenTelemetry, for programs with a server of their own: the content type
+    /// and the body of an answer to a scrape whose `Accept` header is `accept`. OpenMetrics, which Prometheus asks for, has units
+    /// and exemplars; without the header, and for anything else, it is the text format 0.0.4. Join several headers with commas.
+    /// `OTEL_METRICS_EXPORTER=prometheus` serves the metrics without code. The metric `target_info` has the attributes of the
+    /// process as labels.
     ///
-    /// Where metrics have no exporter the first call starts them: call it once after `init` to count from the start. Where
-    /// telemetry is switched off, and after its end, the text is a comment with the reason.
+    /// If metrics have no exporter, the first call starts them: call it once after `init` to count from the start. If
+    /// telemetry is turned off or has ended, the text is a comment with the reason.
     ///
-    /// It blocks for up to a few seconds if callbacks of gauges hang: in async code call it in `spawn_blocking`.
+    /// Blocks for up to a few seconds if callbacks of gauges hang: in async code call it in `spawn_blocking`.
     ///
     /// ```standalone_crate
     /// # let telemetry = tracecast::config::Config::new().init()?;
-    /// let body = telemetry.render_prometheus();
-    /// assert!(body.contains("target_info"));
+    /// let (content_type, body) = telemetry.render_metrics(Some("application/openmetrics-text"));
+    /// assert!(content_type.starts_with("application/openmetrics-text; version=1.0.0"));
+    /// assert!(body.contains("target_info") && body.ends_with("# EOF\n"));
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
-    pub fn render_prometheus(&self) -> String {
+    pub fn render_metrics(&self, accept: Option<&str>) -> (&'static str, String) {
+        let form = accept.map_or(Form::Prometheus, scrape::preferred);
         // So that metrics about telemetry itself are those of now.
         let stalled = self.export_thread().ok().flatten().map_or(Duration::ZERO, |export_thread| {
             export_thread.settle();
@@ -173,10 +179,23 @@ impl Handle {
         match scraped.unwrap_or_else(|reason| Err(reason.into())) {
             Ok((scraped, resource)) => {
                 self_metrics::stalled(stalled);
-                scraped.render(Form::Prometheus, &resource)
+                (scrape::media_type(form), scraped.render(form, &resource))
             }
-            Err(reason) => format!("# {reason}\n"),
+            // OpenMetrics has no comments.
+            Err(reason) => (scrape::media_type(Form::Prometheus), format!("# {reason}\n")),
         }
+    }
+
+    /// The body that [`render_metrics`](Handle::render_metrics) has for a request without an `Accept` header: the text format 0.0.4.
+    ///
+    /// ```standalone_crate
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let text = telemetry.render_prometheus();
+    /// assert!(text.contains("target_info"));
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    pub fn render_prometheus(&self) -> String {
+        self.render_metrics(None).1
     }
 
     /// How long the thread that exports has been stuck: in a redaction hook that does not return, for example. Zero while it
@@ -193,7 +212,7 @@ impl Handle {
         self.export_thread().ok().flatten().map_or(Duration::ZERO, |export_thread| export_thread.stalled())
     }
 
-    /// Changes which log events are written and exported.
+    /// Changes the levels from which log events are written and exported, by target.
     ///
     /// ```
     /// # let telemetry = tracecast::config::Config::new().init()?;
@@ -211,8 +230,8 @@ impl Handle {
         })
     }
 
-    /// Switches a whole signal off or on again. What was recorded before is still exported, and metrics go on from where
-    /// they were.
+    /// Turns a signal off or on again. Items that were recorded before are still exported, and metrics keep their
+    /// values.
     ///
     /// ```
     /// use tracecast::config::{Config, Exporter, Signal};
@@ -224,7 +243,7 @@ impl Handle {
     /// ```
     ///
     /// # Errors
-    /// If the signal has no exporter, so that there is nothing to switch, or telemetry does not run.
+    /// If the signal has no exporter, or telemetry does not run.
     pub fn set_enabled(&self, signal: Signal, on: bool) -> Result<(), SetEnabledError> {
         self.with(|running| {
             if !running.started[signal as usize] {
@@ -237,7 +256,7 @@ impl Handle {
         })?
     }
 
-    /// Whether a signal is on. After the end of telemetry none is.
+    /// True if a signal is on. False for all signals once telemetry has ended.
     ///
     /// ```
     /// use tracecast::config::{Config, Exporter, Signal};
@@ -251,9 +270,9 @@ impl Handle {
         self.with(|running| running.started[signal as usize] && !running.is_paused(signal)).unwrap_or(false)
     }
 
-    /// Reads the file or the variables again that the configuration came from, and puts into force what can be changed
-    /// while the program runs: exporters and their addresses, the sampler, filters, limits, batches, the interval of
-    /// metrics, log levels. What code said stays. If anything is wrong with the file, nothing changes.
+    /// Reads the configuration's file or variables again and applies the settings that can change at run time:
+    /// exporters and their addresses, sampler, filters, limits, batches, metric interval, log levels. Settings made by
+    /// code keep precedence. If the file is invalid, nothing changes.
     ///
     /// ```no_run
     /// use tracecast::config::Config;
@@ -266,7 +285,7 @@ impl Handle {
     /// ```
     ///
     /// # Errors
-    /// If there is nothing to read again, the file is wrong, a receiver cannot be spoken to as it is described, or telemetry does
+    /// If there is nothing to read, the file is invalid, the settings of a receiver cannot be used, or telemetry does
     /// not run.
     pub fn reload(&self) -> Result<Reloaded, ReloadError> {
         self.with(|running| {
@@ -280,14 +299,14 @@ impl Handle {
                 return Err(ReloadError::Config(ConfigError { problems: fresh.problems().to_vec() }));
             }
             let next = running.config.read_again(fresh);
-            tell_problems(&next).map_err(ReloadError::Init)?;
+            report_problems(&next).map_err(ReloadError::Init)?;
             running.reload(next).map_err(ReloadError::Init)
         })
         .map_err(ReloadError::NotRunning)?
     }
 
-    /// Whether the process is shutting down. [`Shutdown`](crate::shutdown::Shutdown) changes it when it begins, and the end of
-    /// telemetry alone does not.
+    /// Returns the state of the process for a health endpoint. A [`Shutdown`](crate::shutdown::Shutdown) changes it
+    /// when it begins; the end of telemetry alone does not.
     ///
     /// ```
     /// use tracecast::shutdown::{Shutdown, State};

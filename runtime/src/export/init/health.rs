@@ -1,4 +1,4 @@
-//! Whether the process is shutting down, for its health endpoint.
+//! The state of the process, for its health endpoint.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::SeqCst};
 
 use tokio::sync::Notify;
 
-/// What a health endpoint has to know. It prints as `running` or `shutting_down`.
+/// The state of the process. It prints as `running` or `shutting_down`.
 ///
 /// ```
 /// use tracecast::shutdown::State;
@@ -16,9 +16,9 @@ use tokio::sync::Notify;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum State {
-    /// The process takes work.
+    /// The process accepts work.
     Running,
-    /// The process is ending; it should get no more work.
+    /// The process is ending and should get no more work.
     ShuttingDown,
 }
 
@@ -48,8 +48,8 @@ impl fmt::Display for State {
     }
 }
 
-/// Whether a [`Shutdown`](crate::shutdown::Shutdown) has begun, for health endpoints and servers. [`Handle::health`](crate::Handle::health)
-/// returns it.
+/// Reports to health endpoints and servers whether a [`Shutdown`](crate::shutdown::Shutdown) has begun. Returned by
+/// [`Handle::health`](crate::Handle::health).
 ///
 /// ```
 /// use tracecast::shutdown::{Shutdown, State};
@@ -67,11 +67,11 @@ pub struct Health(Arc<Inner>);
 #[derive(Debug, Default)]
 struct Inner {
     begun: AtomicBool,
-    told: Notify,
+    began: Notify,
 }
 
 impl Health {
-    /// One load.
+    /// Returns the state. Costs one load.
     ///
     /// ```
     /// use tracecast::shutdown::{Health, State};
@@ -82,7 +82,7 @@ impl Health {
         State::of(self.0.begun.load(Relaxed))
     }
 
-    /// Waits until the shutdown begins, under any runtime: what a server wants that stops gracefully.
+    /// Waits until the shutdown begins, under any runtime, for the graceful stop of a server.
     ///
     /// ```
     /// # use tracecast::shutdown::Health;
@@ -97,16 +97,16 @@ impl Health {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub async fn shutting_down(&self) {
-        // It hears what is told from here on, also before it is polled.
-        let told = self.0.told.notified();
+        // Registered before the check, so that a shutdown that begins in between is not missed.
+        let began = self.0.began.notified();
         if !self.0.begun.load(SeqCst) {
-            told.await;
+            began.await;
         }
     }
 
     pub(crate) fn begin(&self) {
         self.0.begun.store(true, SeqCst);
-        self.0.told.notify_waiters();
+        self.0.began.notify_waiters();
     }
 }
 
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_waits_hears_of_the_beginning() {
+    async fn waiting_tasks_are_woken_by_the_shutdown() {
         let health = Health::default();
         assert_eq!(health.state().to_string(), "running");
         let waiting = tokio::spawn({

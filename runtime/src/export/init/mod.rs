@@ -1,4 +1,4 @@
-//! From a configuration to telemetry that leaves the process, and to its end.
+//! Starts, changes and ends telemetry.
 
 mod error;
 mod guard;
@@ -19,11 +19,13 @@ pub use self::running::Reloaded;
 use crate::base::notice;
 use crate::config::{Config, Level, Problem, Severity};
 
-/// Starts telemetry as the environment says: `OTEL_*` variables, or the file that `OTEL_CONFIG_FILE` names. Nothing is on
-/// unless something there says so.
+/// Starts telemetry as the environment configures it: by `OTEL_*` variables, or by the file that `OTEL_CONFIG_FILE`
+/// names. By default every signal is off.
 ///
-/// It never fails the program. A setting that is wrong is told on standard error and left out; if telemetry cannot start
-/// at all, that is told, and the program runs without. With `TC_STRICT=true`, or with [`try_init`], that is an error.
+/// Never fails the program. An invalid setting is reported on standard error and ignored; if telemetry cannot start at
+/// all, the error is reported and the program runs without it. [`try_init`] returns the error instead; with
+/// `TC_STRICT=true` an invalid setting is such an error.
+///
 ///
 /// ```no_run
 /// let _telemetry = tracecast::init(); // in `main`: telemetry runs until its end
@@ -39,8 +41,9 @@ pub fn init() -> Guard {
     }
 }
 
-/// As [`init`], and gives an error if telemetry cannot start, because of a file that is wrong too, or, with `TC_STRICT`, if any
-/// setting is wrong, a metric is declared twice with different shapes, or the feature `off` has compiled out what is to be exported.
+/// Like [`init`], but returns an error if telemetry cannot start, also because of an invalid file. With
+/// `TC_STRICT=true` any invalid setting, a metric that is declared twice with different shapes, and exporters for
+/// telemetry that the feature `off` has compiled out are errors, too.
 ///
 /// ```no_run
 /// let _telemetry = tracecast::try_init()?;
@@ -49,33 +52,33 @@ pub fn init() -> Guard {
 /// ```
 ///
 /// # Errors
-/// If telemetry runs already, the export thread cannot start, a receiver cannot be spoken to as it is described, or something is wrong
-/// that `TC_STRICT` does not let pass.
+/// If telemetry is already running, the export thread cannot start, the settings of a receiver cannot be used, or the
+/// configuration has a problem that is an error or that `TC_STRICT` makes one.
 pub fn try_init() -> Result<Guard, InitError> {
     Config::from_env().init()
 }
 
 impl Config {
-    /// Starts telemetry as this says.
+    /// Starts telemetry with this configuration.
     ///
     /// ```
     /// use tracecast::config::{Config, Signal};
     ///
     /// let telemetry = Config::new().with_service_name("store").init()?;
-    /// assert!(!telemetry.is_on(Signal::Traces)); // nothing says where spans go
+    /// assert!(!telemetry.is_on(Signal::Traces)); // traces have no exporter
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
     ///
     /// # Errors
     /// As for [`try_init`].
     pub fn init(self) -> Result<Guard, InitError> {
-        tell_problems(&self)?;
+        report_problems(&self)?;
         Guard::start(self)
     }
 }
 
-/// Says what is wrong with a configuration, or fails because of it.
-fn tell_problems(config: &Config) -> Result<(), InitError> {
+/// Reports the problems of a configuration as warnings, or fails if it is unusable or strict.
+fn report_problems(config: &Config) -> Result<(), InitError> {
     notice::set_level(match config.settings.diagnostics_level {
         Level::Off => 0,
         Level::Error => notice::ERROR,
@@ -86,7 +89,7 @@ fn tell_problems(config: &Config) -> Result<(), InitError> {
     let problems = config.problems();
     let unusable = problems.iter().any(|problem| problem.severity == Severity::Error);
     if unusable || config.settings.strict && !problems.is_empty() {
-        // Nothing is used in place of what is wrong.
+        // An error starts nothing, so no value is used instead.
         let problems = problems.iter().cloned().map(|problem| Problem { used: None, ..problem });
         return Err(InitError::Config(problems.collect()));
     }

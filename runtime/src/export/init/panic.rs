@@ -1,4 +1,4 @@
-//! The panic hook: brings out what is pending when a panic ends the process.
+//! The panic hook: sends pending telemetry when a panic ends the process.
 
 use std::panic;
 use std::process;
@@ -10,23 +10,23 @@ use crate::base::{notice, suppress};
 use crate::export::pipeline::ExportThread;
 use crate::trace::span;
 
-/// What the hook brings out, and how long that may take.
+/// The export thread that the hook flushes, and its time limit.
 static WATCHED: Mutex<Option<Watched>> = Mutex::new(None);
 
 #[derive(Clone)]
 struct Watched {
     export_thread: Weak<ExportThread>,
     timeout: Duration,
-    /// The process it belongs to: a forked child has no export thread.
+    /// The process of the export thread: a forked child has none.
     process: u32,
 }
 
-/// Has a panic that ends the process bring out what the export thread has not sent by then.
+/// Installs the hook, once, and sets the export thread that it flushes.
 pub(super) fn watch(export_thread: &Arc<ExportThread>, timeout: Duration) {
     let watched = Watched { export_thread: Arc::downgrade(export_thread), timeout, process: process::id() };
     *WATCHED.lock().unwrap_or_else(PoisonError::into_inner) = Some(watched);
     static ONCE: Once = Once::new();
-    // The standard library does not change hooks on a thread that panics.
+    // The standard library panics if a panicking thread changes the hook.
     if !thread::panicking() {
         ONCE.call_once(|| {
             let next = panic::take_hook();
@@ -38,7 +38,7 @@ pub(super) fn watch(export_thread: &Arc<ExportThread>, timeout: Duration) {
     }
 }
 
-/// Runs first in the hook. The export thread itself cannot wait for itself.
+/// Runs before the program's own hook. Does nothing on the export thread, which cannot wait for itself.
 fn panicked() {
     let Some((export_thread, timeout)) = watched().filter(|_| !suppress::is_suppressed()) else { return };
     if cfg!(panic = "abort") {
@@ -47,20 +47,20 @@ fn panicked() {
         export_thread.shutdown(timeout, true);
         notice::settle(deadline.saturating_duration_since(Instant::now()));
     } else if is_main_thread() && tokio::task::try_id().is_none() {
-        // The panic may still be caught, so spans stay open: they end as they are unwound. The exit has the other half.
+        // The panic may still be caught, so spans stay open and end by unwinding. The rest of the time is for the exit.
         finish_at_exit();
         let _ = END_ENTERED.try_with(|_| ());
         export_thread.flush(timeout / 2);
     }
 }
 
-/// What there is to bring out, as far as that can be known without waiting.
+/// The running export thread of this process. Never waits: `None` if the lock is taken.
 fn watched() -> Option<(Arc<ExportThread>, Duration)> {
     let Watched { export_thread, timeout, process } = WATCHED.try_lock().ok()?.clone()?;
     (process == process::id()).then(|| export_thread.upgrade()).flatten().map(|export_thread| (export_thread, timeout))
 }
 
-/// Has the end of the process bring out spans that ended while they were unwound, if no guard does.
+/// Makes the exit of the process send spans that ended by unwinding, if no guard does.
 fn finish_at_exit() {
     #[cfg(unix)]
     {
@@ -72,8 +72,8 @@ fn finish_at_exit() {
     }
 }
 
-/// Ends spans of a thread that exits without having unwound them, as when the program's own hook exits. The destructor is
-/// registered in the hook, so it runs before that of the recorder, after which the thread records nothing.
+/// Ends the spans of a panicking thread that exits without unwinding, as when the program's own hook calls `exit`. The
+/// destructor is registered in the hook, so it runs before that of the recorder; afterwards the thread records nothing.
 struct EndEntered;
 
 thread_local! {

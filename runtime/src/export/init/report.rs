@@ -1,4 +1,4 @@
-//! What became of everything.
+//! The report: counts all telemetry of the process by its state.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,8 +8,9 @@ use super::error::NotRunning;
 use super::start;
 use crate::export::pipeline::Progress;
 
-/// What became of all telemetry of the process. With several receivers of a signal the counts are those of the one that has
-/// got the least of it, so that `ended = exported + dropped + unconfirmed + pending + spooled` holds for spans, exactly.
+/// The account of all telemetry of the process. At rest, while no span is ending, it holds for spans exactly that
+/// `ended = exported + dropped + unconfirmed + pending + spooled`. If a signal has several receivers, the counts are those
+/// of the receiver that accepted the least.
 ///
 /// ```
 /// use std::time::Duration;
@@ -25,46 +26,46 @@ use crate::export::pipeline::Progress;
 pub struct Report {
     /// Sampled spans that have ended.
     pub spans_ended: u64,
-    /// Spans that the receiver took.
+    /// Spans that the receiver accepted.
     pub spans_exported: u64,
-    /// Spans that were lost, for whatever reason.
+    /// Spans that were lost, for any reason.
     pub spans_dropped: u64,
-    /// Spans that were answered with a success that is not one of OTLP, as a proxy's page is: a backend may have them, or nobody.
-    /// They are not sent again.
+    /// Spans whose request was answered with a success that is not an OTLP response, such as a proxy's page. A backend
+    /// may have them; they are not sent again.
     pub spans_unconfirmed: u64,
-    /// Spans that were still waiting when the time was up.
+    /// Spans that were still in memory at the deadline.
     pub spans_pending: u64,
-    /// Spans that wait on disk for a receiver that works.
+    /// Spans on disk, to be sent when the receiver works.
     pub spans_spooled: u64,
-    /// Sampled spans that are open. They are in none of the other counts, unless they were exported as unfinished: those
-    /// have ended, once, also if they end later.
+    /// Sampled spans that are open. No other count includes them, unless they were exported as unfinished: such a span
+    /// counts as ended once, also if it ends later.
     pub spans_open: u64,
     open: OpenSpans,
-    /// Spans of earlier processes that were on disk and that the receiver took. They are in none of the other counts.
+    /// Spans of earlier processes that were sent from disk and accepted. No other count includes them.
     pub spans_replayed: u64,
-    /// Metric points that the receiver took.
+    /// Metric points that the receiver accepted.
     pub points_exported: u64,
     /// Metric points that were lost.
     pub points_dropped: u64,
-    /// Metric points whose answer was not one of OTLP.
+    /// Metric points whose response was not OTLP.
     pub points_unconfirmed: u64,
-    /// Metric points that were still waiting when the time was up.
+    /// Metric points that were still in memory at the deadline.
     pub points_pending: u64,
-    /// Log records that the receiver took.
+    /// Log records that the receiver accepted.
     pub logs_exported: u64,
-    /// Log records that were lost, for whatever reason.
+    /// Log records that were lost, for any reason.
     pub logs_dropped: u64,
-    /// Log records whose answer was not one of OTLP.
+    /// Log records whose response was not OTLP.
     pub logs_unconfirmed: u64,
-    /// Log records that were still waiting when the time was up.
+    /// Log records that were still in memory at the deadline.
     pub logs_pending: u64,
-    /// Log records that wait on disk for a receiver that works.
+    /// Log records on disk, to be sent when the receiver works.
     pub logs_spooled: u64,
-    /// Log records of earlier processes that were on disk and that the receiver took.
+    /// Log records of earlier processes that were sent from disk and accepted.
     pub logs_replayed: u64,
-    /// Whether nothing was left in memory.
+    /// True if nothing was left in memory.
     pub complete: bool,
-    /// Why the report is empty, if telemetry does not run.
+    /// The reason why the report is empty, if telemetry does not run.
     pub not_running: Option<NotRunning>,
 }
 
@@ -98,7 +99,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// The names of open spans and how many of each are open, the most frequent first: up to ten.
+/// The ten most frequent names of open spans, with their counts, the most frequent first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OpenSpans([(&'static str, u64); 10]);
 
@@ -128,7 +129,7 @@ impl OpenSpans {
 }
 
 impl Report {
-    /// The names of spans that are open, and how many of each: the ten most frequent ones.
+    /// Lists the ten most frequent names of open spans, with their counts.
     ///
     /// ```
     /// use std::time::Duration;
@@ -142,7 +143,7 @@ impl Report {
         self.open.iter()
     }
 
-    /// The report of telemetry that does not run.
+    /// Makes the report of telemetry that does not run.
     pub(super) fn empty(reason: NotRunning) -> Self {
         Report { not_running: Some(reason), ..Report::default() }
     }

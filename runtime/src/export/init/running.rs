@@ -1,4 +1,4 @@
-//! What runs while telemetry is on, and what a reload changes of it.
+//! Running telemetry, and the changes that a reload makes to it.
 
 use std::sync::Arc;
 
@@ -12,36 +12,38 @@ use crate::declare::value::OwnedValue;
 use crate::export::pipeline::{Change, ExportThread, Receiver};
 use crate::export::scrape::Scraped;
 use crate::export::spool::Spool;
+use crate::export::stalls::Watchdog;
 use crate::record::{limits, sampling};
 use crate::trace::foreign;
 
-/// Names with their values.
+/// Names and values.
 pub(super) type Attributes = Vec<(String, OwnedValue)>;
 
-/// Everything that runs between `init` and the end of telemetry.
+/// Everything that runs between `init` and the shutdown.
 pub(super) struct Running {
     pub(super) config: Config,
     pub(super) export_thread: Option<Arc<ExportThread>>,
-    /// The attributes of the process, as they are sent.
+    /// The resource attributes, as they are sent.
     resource: Attributes,
     spool: Option<Spool>,
     pub(super) meter: Option<Meter>,
+    pub(super) watchdog: Option<Watchdog>,
     #[cfg(has_logs)]
     pub(super) logs: Option<Arc<crate::logs::Logs>>,
-    /// Exporters that the program brought along.
-    plugged: usize,
-    /// Whether our provider is the global one of OpenTelemetry.
+    /// The number of custom exporters.
+    custom_exporters: usize,
+    /// True if our provider is OpenTelemetry's global one.
     #[cfg(has_otel)]
     is_installed: bool,
-    /// Whether metrics without an exporter could not be started; reported once.
+    /// True if metrics without an exporter could not start. Reported once.
     unreadable: bool,
-    /// Signals that have been started, those that were switched off, and those that have no receiver any more.
+    /// By signal: it was started; it was turned off; a reload has removed its last receiver.
     pub(super) started: [bool; 3],
     pub(super) off: [bool; 3],
     unreceived: [bool; 3],
 }
 
-/// What came of reading the configuration again.
+/// The result of a reload.
 ///
 /// ```no_run
 /// # let telemetry = tracecast::init();
@@ -54,11 +56,11 @@ pub(super) struct Running {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reloaded {
-    /// Settings that are different now.
+    /// Settings that have changed.
     pub changed: Vec<&'static str>,
-    /// Settings that are different in the file, and stay as they were until the program starts again.
+    /// Settings that have changed in the source and take effect when the program restarts.
     pub needs_restart: Vec<&'static str>,
-    /// What was wrong, and was left out.
+    /// Problems of the new configuration; the settings concerned were ignored.
     pub problems: Vec<Problem>,
 }
 
@@ -70,9 +72,10 @@ impl Running {
             resource: Vec::new(),
             spool: None,
             meter: None,
+            watchdog: None,
             #[cfg(has_logs)]
             logs: None,
-            plugged: 0,
+            custom_exporters: 0,
             #[cfg(has_otel)]
             is_installed: false,
             unreadable: false,
@@ -82,12 +85,12 @@ impl Running {
         }
     }
 
-    /// Notes what code changes while telemetry runs, so that it stays when the configuration is read again.
+    /// Adds a change by code to the configuration, so that reloads keep it.
     pub(super) fn configure(&mut self, change: impl FnOnce(Config) -> Config) {
         self.config = change(std::mem::take(&mut self.config));
     }
 
-    /// Starts all signals that go anywhere.
+    /// Starts all signals that have a receiver.
     pub(super) fn start(&mut self) -> Result<(), InitError> {
         let records = self.config.is_on(Signal::Traces) || self.config.is_on(Signal::Metrics);
         if let Some(compiled_out) = start::compiled_out().filter(|_| self.config.settings.strict && records) {
@@ -95,25 +98,52 @@ impl Running {
         }
         let is_on = |signal: &Signal| self.config.is_on(*signal);
         self.spool = if Signal::ALL.iter().any(is_on) { start::open_spool(&self.config) } else { None };
-        // Whatever can fail because of the configuration comes first.
+        // Steps that can fail because of the configuration come first.
         let receivers = Signal::ALL.map(|signal| start::receivers(&self.config, signal, self.spool.as_ref()));
         let receivers = receivers.into_iter().collect::<Result<Vec<_>, _>>()?;
-        self.plugged = if self.config.settings.enabled == Some(false) { 0 } else { self.config.plugged.len() };
+        self.custom_exporters =
+            if self.config.settings.enabled == Some(false) { 0 } else { self.config.custom_exporters.len() };
         let mut any = self.start_logs();
         for (signal, mut receivers) in Signal::ALL.into_iter().zip(receivers) {
             if signal == Signal::Traces {
-                receivers.extend(start::plugged(&self.config));
+                receivers.extend(start::custom_exporters(&self.config));
             }
             if !receivers.is_empty() {
                 self.start_signal(signal, Some(receivers))?;
                 any = true;
             }
         }
+        self.apply_polls(None);
         if any {
             start::prepare(&self.config);
-            start::announce("", &self.config, self.plugged);
+            start::announce("", &self.config, self.custom_exporters);
         }
         Ok(())
+    }
+
+    /// Puts into force what the configuration says of polls, where it differs from what was before.
+    fn apply_polls(&mut self, before: Option<&Config>) {
+        let settings = &self.config.settings;
+        switch::set_busy(settings.busy_times.clone().into_inner());
+        let asked = |config: &Config| config.settings.stalls.then_some(config.settings.stall_threshold);
+        let is_recorded = self.started[Signal::Traces as usize];
+        let is_same = before.is_some_and(|before| asked(before) == asked(&self.config));
+        if is_same && self.watchdog.is_some() == (settings.stalls && is_recorded) {
+            return;
+        }
+        self.watchdog = None;
+        let Some(threshold) = asked(&self.config) else { return };
+        if !is_recorded {
+            return notice::say(format_args!(
+                "warning: stalls are not detected: spans have no exporter; set one, the sampler may drop all of them"
+            ));
+        }
+        match Watchdog::start(threshold) {
+            Ok(watchdog) => self.watchdog = Some(watchdog),
+            Err(error) => {
+                notice::say(format_args!("warning: stalls are not detected: no thread for the watchdog: {error}"))
+            }
+        }
     }
 
     /// Starts to handle log events. Says whether there is anything to do with them.
@@ -127,12 +157,16 @@ impl Running {
         false
     }
 
-    /// Starts a signal, or changes where it goes.
+    /// Starts a signal, or changes its receivers.
     fn start_signal(&mut self, signal: Signal, receivers: Option<Vec<Receiver>>) -> Result<(), InitError> {
         let new = !self.started[signal as usize];
         let change = match signal {
             Signal::Traces => {
                 let change = start::traces(&self.config, new, receivers)?;
+                #[cfg(has_tracing_emit)]
+                if let (true, Some(on)) = (new, self.config.settings.tracing_emit) {
+                    crate::interop::tracing_spans::set_emitting(on);
+                }
                 #[cfg(has_otel)]
                 if new && self.config.settings.interop != crate::config::Interop::Off {
                     crate::interop::otel::install(self.config.settings.interop, &self.config.settings.propagators);
@@ -141,7 +175,7 @@ impl Running {
                 change
             }
             Signal::Metrics => {
-                // Whoever rendered them may have started them.
+                // `render_prometheus` may have started them.
                 if self.meter.is_none() {
                     self.meter = Some(Meter::start(&self.config)?);
                 }
@@ -171,14 +205,15 @@ impl Running {
         self.export_thread.as_deref().ok_or(InitError::AlreadyRunning)
     }
 
-    /// All metrics and the attributes of the process. Starts metrics that have no exporter, unless telemetry is switched off.
+    /// Returns all metrics and the resource attributes. Starts metrics that have no exporter, unless telemetry is
+    /// turned off.
     pub(super) fn scraped(&mut self) -> Option<(Arc<Scraped>, Attributes)> {
         if self.meter.is_none() && self.config.settings.enabled != Some(false) && !self.unreadable {
             match Meter::start(&self.config) {
                 Ok(meter) => self.meter = Some(meter),
                 Err(error) => {
                     self.unreadable = true;
-                    notice::say(format_args!("warning: metrics cannot be read: {error}"));
+                    notice::say(format_args!("warning: metrics for scrapers did not start: {error}"));
                 }
             }
         }
@@ -192,7 +227,7 @@ impl Running {
         self.off[signal as usize] || self.unreceived[signal as usize]
     }
 
-    /// Stops making what nobody wants, or goes on with it.
+    /// Pauses or resumes recording of a signal.
     pub(super) fn apply_pause(&self, signal: Signal) {
         let paused = self.is_paused(signal);
         match signal {
@@ -215,7 +250,7 @@ impl Running {
         if self.spool.is_none() && self.export_thread.is_none() {
             self.spool = start::open_spool(&fresh);
         }
-        // What can fail comes first.
+        // Steps that can fail come first.
         let mut receivers = Vec::new();
         for signal in Signal::ALL {
             let differs = start::receiver_settings(&fresh, signal) != start::receiver_settings(&self.config, signal);
@@ -231,20 +266,21 @@ impl Running {
         sampling::set(&self.config.settings.traces.sampler);
         limits::set(self.config.settings.traces.limits);
         switch::set_filter(self.config.settings.filter.clone().into_inner());
+        self.apply_polls(Some(&before));
         #[cfg(has_logs)]
         self.logs.iter().for_each(|logs| logs.set_filter(self.config.settings.log_filter.clone().into_inner()));
         self.export_thread.iter().for_each(|export_thread| export_thread.settle());
-        start::announce("configuration read again: ", &self.config, self.plugged);
+        start::announce("configuration reloaded: ", &self.config, self.custom_exporters);
         Ok(Reloaded { changed, needs_restart, problems })
     }
 
-    /// Puts into force what the configuration says of a signal; its receivers, if they are others than before.
+    /// Applies the configuration of a signal. `receivers` is `None` if they have not changed.
     fn reload_signal(&mut self, signal: Signal, receivers: Option<Vec<Receiver>>) -> Result<(), InitError> {
         let is_new = !self.started[signal as usize];
         let Some(receivers) = receivers else {
             return if is_new { Ok(()) } else { self.start_signal(signal, None) };
         };
-        let none = receivers.is_empty() && (signal != Signal::Traces || self.plugged == 0);
+        let none = receivers.is_empty() && (signal != Signal::Traces || self.custom_exporters == 0);
         if none && is_new {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! What a configuration means for each signal: its receivers, how much memory they get, and what is said about it.
+//! Turns a configuration into receivers and shares of memory for each signal, and writes the start-up line.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::config::{Batch, Config, Destination, Otlp, Signal};
 #[cfg(has_logs)]
 use crate::config::{ConsoleFormat, Exporter, LogFormat};
 use crate::encode::views::Views;
-use crate::export::pipeline::{Change, Disk, OtlpReceiver, Plan, Plugged, Readings, Receiver, Setup};
+use crate::export::pipeline::{Change, Disk, ExporterSettings, OtlpReceiver, Plan, Readings, Receiver, Setup};
 use crate::export::resource;
 use crate::export::scrape::Scraped;
 use crate::export::spool::{self, Encoding, Spool};
@@ -25,74 +25,71 @@ use crate::record::sampling::Sampler;
 use crate::trace::foreign;
 use crate::trace::recording::{self, Recording, RecordingConfig};
 
-/// How `memory_limit` is shared out besides the recorder's part (`recorder::reserved`): a quarter at least to requests that wait
-/// for their receivers and to lines that wait for standard error, and a sixteenth each to log records and to spans of others.
-/// Log records may also use half of what requests do not use.
+/// The shares of `memory_limit` besides the recorder's part (`recorder::reserved`): together a quarter for pending
+/// requests and for log lines that standard error does not take yet, and a sixteenth each for log records and for
+/// third-party spans. Log records may also use half of the share of requests that is free.
 struct Shares(usize);
 
 impl Shares {
-    /// For log records that wait for the export thread, and as much for spans of others.
+    /// For queued log records, and the same again for third-party spans.
     fn queue(&self) -> usize {
         self.0 / 16
     }
 
-    /// For log records, as long as no requests wait.
+    /// For queued log records while no request is pending.
     #[cfg(has_logs)]
     fn records(&self) -> usize {
         self.queue() + self.requests() / 2
     }
 
-    /// For requests that wait, in any case.
+    /// Reserved for pending requests.
     fn requests(&self) -> usize {
         self.0 / 4 - self.lines()
     }
 
-    /// For lines that wait while standard error takes none.
+    /// For lines while standard error blocks.
     fn lines(&self) -> usize {
         self.0 / 32
     }
 }
 
-/// What the export thread has to know from the beginning.
+/// Makes the fixed settings of the export thread.
 pub(super) fn plan(config: &Config) -> Plan {
     let (resource, redact) = (resource::describe(config), config.redact.clone());
     let log_queue = Shares(config.settings.memory_limit).queue();
     Plan { resource, redact, memory_limit: config.settings.memory_limit, log_queue }
 }
 
-/// Has contexts travel in the formats, and layers write the names, that were configured.
+/// Sets the formats of propagation headers, and the names of attributes that layers write.
 pub(super) fn propagate(config: &Config) {
     conventions::opt_in(config.settings.semconv.iter().map(|entry| entry.trim()));
     propagation::set(config.settings.propagators.iter().copied());
 }
 
-/// Has contexts work, whichever signals are on.
+/// Enables context propagation, whichever signals are on.
 pub(super) fn prepare(config: &Config) {
     recording::prepare(Memory::Within(config.settings.memory_limit));
     notice::set_limit(Shares(config.settings.memory_limit).lines());
 }
 
-/// Opens the spool. Without one that works telemetry starts all the same.
+/// Opens the spool. If that fails, telemetry starts without one.
 pub(super) fn open_spool(config: &Config) -> Option<Spool> {
     let settings = config.settings.spool.clone()?;
     let is_hidden = settings.directory.is_hidden();
     match Spool::open(settings) {
         Ok(spool) => Some(spool),
         Err(error) if is_hidden => {
-            notice::say(format_args!(
-                "warning: nothing is kept on disk: the spool directory cannot be used: {}",
-                error.text
-            ));
+            notice::say(format_args!("warning: spool disabled: the directory cannot be used: {}", error.text));
             None
         }
         Err(error) => {
-            notice::say(format_args!("warning: nothing is kept on disk: {error}"));
+            notice::say(format_args!("warning: spool disabled: {error}"));
             None
         }
     }
 }
 
-/// What the receivers of a signal are made of: where they are, how many items may wait, and how long a request may take.
+/// The settings of a signal's receivers: destinations, the most pending items, and the timeout of a request.
 pub(super) fn receiver_settings(config: &Config, signal: Signal) -> (Vec<Destination>, Option<u32>, Duration) {
     let (queue, timeout) = match signal {
         Signal::Traces => of_batch(&config.settings.traces.batch),
@@ -102,18 +99,18 @@ pub(super) fn receiver_settings(config: &Config, signal: Signal) -> (Vec<Destina
     (config.resolved(signal), queue, timeout)
 }
 
-/// The receivers of a signal, and how they are to be spoken to.
+/// Makes the receivers of a signal, with their transports.
 pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) -> Result<Vec<Receiver>, InitError> {
     let (destinations, queue, timeout) = receiver_settings(config, signal);
     // One receiver of a signal has the disk; requests there do not say whom they are for.
-    let mut spool = spool.zip(spool::Signal::of(signal));
+    let mut spool = spool.zip(spool::Spooled::of(signal));
     let most_items = queue.map_or(u64::MAX, u64::from);
     let mut receiver = |destination: &Destination| match destination {
         Destination::Console => Ok(Receiver::Console(config.settings.console)),
         Destination::Prometheus(address) => Ok(Receiver::Prometheus(address.clone())),
         Destination::Otlp(otlp) => {
-            // An attempt takes no longer than what was said of one, and no longer than what was said of the whole export. How
-            // often it is repeated is up to the memory: requests for a receiver that is down are not given up because of time.
+            // The timeouts of a request and of an export both limit one attempt. Retries are limited by memory:
+            // requests are not given up because of time.
             let transport = Transport::new(&Otlp { timeout: otlp.timeout.min(timeout), ..(**otlp).clone() }, signal);
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
             let disk =
@@ -129,16 +126,16 @@ fn of_batch(batch: &Batch) -> (Option<u32>, Duration) {
     (batch.queue, batch.timeout)
 }
 
-/// The exporters that the program brought along.
-pub(super) fn plugged(config: &Config) -> impl Iterator<Item = Receiver> {
-    let exporters = if config.settings.enabled == Some(false) { Vec::new() } else { config.plugged.take() };
-    // As plain data a span takes about this much.
+/// The custom exporters.
+pub(super) fn custom_exporters(config: &Config) -> impl Iterator<Item = Receiver> {
+    let exporters = if config.settings.enabled == Some(false) { Vec::new() } else { config.custom_exporters.take() };
+    // A span takes about 1 KiB as owned data.
     let room = (Shares(config.settings.memory_limit).requests() >> 10) as u64 / exporters.len().max(1) as u64;
     let (room, timeout) = (
         config.settings.traces.batch.queue.map_or(room, |queue| room.min(queue.into())),
         config.settings.traces.batch.timeout,
     );
-    exporters.into_iter().map(move |exporter| Receiver::Plugged(Plugged { exporter, timeout, room }))
+    exporters.into_iter().map(move |exporter| Receiver::Custom(ExporterSettings { exporter, timeout, room }))
 }
 
 pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>>) -> Result<Change, InitError> {
@@ -151,23 +148,23 @@ pub(super) fn traces(config: &Config, new: bool, receivers: Option<Vec<Receiver>
     Ok(Change::Traces(Setup { feed: recording, receivers, size, delay }))
 }
 
-/// How log lines look.
+/// The format of log lines.
 #[cfg(has_logs)]
 fn lines(config: &Config) -> LogFormat {
     use crate::config::Origin;
 
     let asked_for =
         matches!(config.origin("log_filter"), Origin::Variable("LOG_LEVEL") | Origin::Code | Origin::Section);
-    // A program with a subscriber of its own has lines of its own.
+    // A subscriber of the program writes lines itself.
     let is_implied = crate::logs::foreign_subscriber().is_none() && (asked_for || config.is_on(Signal::Logs));
     let format = config.settings.logs.lines.unwrap_or(if is_implied { LogFormat::Auto } else { LogFormat::None });
-    // The console shows log records as lines, and who names it as their exporter wants to see them.
+    // The console exporter shows log records as lines, so naming it for logs turns lines on.
     let is_named = config.settings.logs.exporters.iter().flatten().any(|exporter| *exporter == Exporter::Console);
     let is_shown = is_named && config.is_on(Signal::Logs) && config.settings.console == ConsoleFormat::Text;
     if is_shown && format == LogFormat::None { LogFormat::Auto } else { format }
 }
 
-/// Has notices look like log lines, if there are any.
+/// Formats notices like log lines, if there are any.
 pub(super) fn format_notices(config: &Config) {
     #[cfg(has_logs)]
     notice::set_format(crate::logs::notices(lines(config), &resource::service_name(config)));
@@ -175,7 +172,7 @@ pub(super) fn format_notices(config: &Config) {
     let _ = config;
 }
 
-/// Starts to handle log events, if they shall become lines or records.
+/// Starts to handle log events, if they become lines or records.
 #[cfg(has_logs)]
 pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
     use crate::logs::{LogsConfig, RecordsConfig};
@@ -203,13 +200,13 @@ pub(super) fn logs(config: &Config) -> Option<Arc<crate::logs::Logs>> {
     })))
 }
 
-/// Metrics while they are on.
+/// Running metrics.
 pub(super) struct Meter {
     pub(super) metering: MetricsGuard,
     views: Arc<Views>,
     #[cfg(has_otel)]
     meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
-    /// All metrics, for those who scrape.
+    /// All metrics, for scrapers.
     pub(super) scraped: Arc<Scraped>,
 }
 
@@ -252,10 +249,10 @@ impl Meter {
         })
     }
 
-    /// All of it for the export thread.
+    /// The readers of metrics for the export thread.
     fn readings(&self, config: &Config) -> Readings {
         Readings {
-            reader: self.metering.reader(config.settings.metrics.temporality),
+            reader: self.metering.reader(config.settings.metrics.temporality.of_declared()),
             views: self.views.clone(),
             sdk_names: config.settings.metrics.sdk_names,
             #[cfg(has_otel)]
@@ -268,7 +265,7 @@ impl Meter {
 #[cfg(has_otel)]
 impl Drop for Meter {
     fn drop(&mut self) {
-        // The export thread may have a share of them for a little longer, and another start must not find them in its place.
+        // The export thread may still hold them for a moment, and they must not run when telemetry starts again.
         self.meters.iter().for_each(|meters| meters.stop());
     }
 }
@@ -281,7 +278,7 @@ pub(super) fn metrics(config: &Config, new: Option<&Meter>, receivers: Option<Ve
 fn start_recording(config: &Config) -> Result<Recording, InitError> {
     prepare(config);
     let recording = RecordingConfig {
-        // The recorder is there, within the memory limit.
+        // `prepare` has allocated the recorder within the memory limit.
         capacity: Capacity::default(),
         sampler: config.settings.traces.sampler.clone(),
         limits: config.settings.traces.limits,
@@ -290,10 +287,10 @@ fn start_recording(config: &Config) -> Result<Recording, InitError> {
     Recording::start(recording).map_err(|_| InitError::AlreadyRunning)
 }
 
-/// Writes one line about what is on, where it goes, how, and who said so.
-pub(super) fn announce(prefix: &str, config: &Config, plugged: usize) {
-    let plugged = |signal| if signal == Signal::Traces { plugged } else { 0 };
-    let signals = Signal::ALL.map(|signal| signal_described(config, signal, plugged(signal))).join("; ");
+/// Writes the start-up line: each signal with its destinations, and the origin of each setting.
+pub(super) fn announce(prefix: &str, config: &Config, custom: usize) {
+    let custom = |signal| if signal == Signal::Traces { custom } else { 0 };
+    let signals = Signal::ALL.map(|signal| signal_described(config, signal, custom(signal))).join("; ");
     let settings: Vec<_> = config.origins().map(|(setting, origin)| format!("{setting} ({origin})")).collect();
     let settings = if settings.is_empty() { "defaults only".to_owned() } else { settings.join(", ") };
     let line = format!("{prefix}{signals}; set: {settings}");
@@ -303,7 +300,7 @@ pub(super) fn announce(prefix: &str, config: &Config, plugged: usize) {
     }
 }
 
-/// Spans and metrics that the feature `off` has removed from the program, if it is on. Any dependency can enable it.
+/// The notice that the feature `off` has removed spans and metrics from the program. Any dependency can enable it.
 pub(super) fn compiled_out() -> Option<&'static str> {
     cfg!(feature = "off").then_some(
         "annotated spans and declared metrics are compiled out by the feature `off` of tracecast; \
@@ -311,9 +308,9 @@ pub(super) fn compiled_out() -> Option<&'static str> {
     )
 }
 
-fn signal_described(config: &Config, signal: Signal, plugged: usize) -> String {
+fn signal_described(config: &Config, signal: Signal, custom: usize) -> String {
     let mut all = config.destinations(signal);
-    all.extend((0..plugged).map(|_| "an exporter of the program".to_owned()));
+    all.extend((0..custom).map(|_| "a custom exporter".to_owned()));
     let name = match signal {
         Signal::Traces if cfg!(feature = "off") => "traces without annotated spans",
         Signal::Metrics if cfg!(feature = "off") => "metrics without declared ones",
@@ -321,7 +318,7 @@ fn signal_described(config: &Config, signal: Signal, plugged: usize) -> String {
     };
     #[cfg(has_logs)]
     if signal == Signal::Logs && lines(config) != LogFormat::None {
-        // The console is standard error, too, and shows log records as these lines.
+        // The console exporter writes to standard error too, and shows log records as these lines.
         let is_console = |destination: &Destination| matches!(destination, Destination::Console);
         let shown = config.resolved(signal).iter().any(is_console);
         all.extend((!shown).then(|| "standard error".to_owned()));
@@ -331,7 +328,7 @@ fn signal_described(config: &Config, signal: Signal, plugged: usize) -> String {
     }
     let how = match signal {
         Signal::Traces => format!(", sampler {}", sampler_described(&config.settings.traces.sampler)),
-        // Those that are only scraped have no interval.
+        // Metrics that are only scraped have no interval.
         Signal::Metrics if config.resolved(signal).iter().all(|to| matches!(to, Destination::Prometheus(_))) => {
             String::new()
         }
@@ -346,6 +343,6 @@ fn sampler_described(sampler: &Sampler) -> String {
         Sampler::AlwaysOn => "always_on".to_owned(),
         Sampler::AlwaysOff => "always_off".to_owned(),
         Sampler::Ratio(ratio) => format!("traceidratio {ratio}"),
-        Sampler::Custom(_) => "of the program".to_owned(),
+        Sampler::Custom(_) => "custom".to_owned(),
     }
 }

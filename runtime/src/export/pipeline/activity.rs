@@ -1,4 +1,4 @@
-//! Whether the export thread makes progress. Other threads can read it while that thread is stuck.
+//! Tracks whether the export thread makes progress. Other threads can read it while that thread is stuck.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(super) struct Activity {
     origin: Instant,
-    /// Nanoseconds from `origin` to the last progress; 0 while the thread waits for something to do.
+    /// Nanoseconds from `origin` to the last progress; 0 while the thread is idle.
     at: AtomicU64,
 }
 
@@ -15,13 +15,13 @@ impl Activity {
         Activity { origin: Instant::now(), at: AtomicU64::new(0) }
     }
 
-    /// The thread works, and makes progress.
+    /// Notes progress.
     pub(super) fn progress(&self) {
         let nanos = u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.at.store(nanos.max(1), Relaxed);
     }
 
-    /// The thread has nothing to do.
+    /// Notes that the thread is idle.
     pub(super) fn idle(&self) {
         self.at.store(0, Relaxed);
     }

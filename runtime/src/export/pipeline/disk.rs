@@ -1,4 +1,5 @@
-//! An export queue's part of the spool: what could not be sent waits on disk, and is sent when the receiver is back.
+//! An export queue's access to the spool: requests that could not be sent are stored, and sent when the receiver is
+//! back.
 
 use std::sync::Arc;
 
@@ -6,22 +7,22 @@ use bytes::Bytes;
 
 use super::outbox::Batch;
 use crate::export::account::{Account, Counts, State};
-use crate::export::spool::{Claimed, Encoding, Entry, Refused, Signal, Spool};
+use crate::export::spool::{Claimed, Encoding, Entry, Refused, Spool, Spooled};
 
 /// The spool, as one export queue uses it.
 #[derive(Clone)]
 pub(crate) struct Disk {
     spool: Spool,
-    signal: Signal,
+    signal: Spooled,
     encoding: Encoding,
 }
 
 impl Disk {
-    pub(crate) fn new(spool: Spool, signal: Signal, encoding: Encoding) -> Self {
+    pub(crate) fn new(spool: Spool, signal: Spooled, encoding: Encoding) -> Self {
         Disk { spool, signal, encoding }
     }
 
-    /// Puts a request there that is pending in `account`.
+    /// Stores a request whose items are pending in `account`.
     pub(super) async fn put(&self, batch: &Batch, account: &Arc<Account>) -> Result<(), Box<Refused>> {
         let (spool, signal, encoding) = (self.spool.clone(), self.signal, self.encoding);
         let (bytes, items, account): (Bytes, u64, _) = (batch.bytes.clone(), batch.items, account.clone());
@@ -29,18 +30,18 @@ impl Disk {
             let entry = Entry { signal, encoding, items, bytes: &bytes, account: &account };
             spool.put(&entry).map_err(Box::new)
         };
-        // The task fails only if it panics, and the disk is no place to try that twice.
+        // The task fails only if it panics; then it is not retried.
         tokio::task::spawn_blocking(put).await.unwrap_or_else(|_| Err(Box::new(Refused::panicked())))
     }
 
-    /// The oldest request there.
+    /// Claims the oldest request.
     pub(super) async fn next(&self) -> Option<Claimed> {
         let (spool, signal, encoding) = (self.spool.clone(), self.signal, self.encoding);
         tokio::task::spawn_blocking(move || spool.next(signal, encoding)).await.ok().flatten()
     }
 
-    /// A request that came from there is dealt with. `sender` counts those that earlier processes put there: they are
-    /// nobody's loss or gain here.
+    /// Removes a request that the receiver has answered, and counts its items. Those of earlier processes, which have
+    /// no account here, count as replayed in `sender`.
     pub(super) async fn done(&self, claimed: Claimed, outcome: &Counts, sender: &Account) {
         match &claimed.account {
             Some(account) => account.settle(State::Spooled, outcome),
@@ -49,19 +50,19 @@ impl Disk {
         let _ = tokio::task::spawn_blocking(move || claimed.done()).await;
     }
 
-    /// A request that came from there waits there again.
+    /// Releases a claimed request, to be sent later.
     pub(super) fn back(&self, claimed: Claimed) {
-        // Giving it back may have to wait for the disk, which nobody here does.
+        // Releasing it may block on the disk, which the export thread must not do.
         tokio::task::spawn_blocking(move || claimed.back());
     }
 
-    /// Counts as lost what was put there and is gone.
+    /// Counts requests as lost whose files are missing.
     pub(super) async fn verify(&self) {
         let spool = self.spool.clone();
         let _ = tokio::task::spawn_blocking(move || spool.verify()).await;
     }
 
-    /// Bytes in the directory, of all processes, when it was last looked at.
+    /// The bytes in the directory, of all processes, when it was last listed.
     pub(super) fn bytes(&self) -> u64 {
         self.spool.bytes()
     }

@@ -1,7 +1,7 @@
-//! Spans on their way through an exporter that somebody else wrote.
+//! Runs custom span exporters.
 //!
-//! Its code may block, hang or panic. It runs on a thread of its own, with a runtime of its own, so that all of that is its
-//! affair alone.
+//! Third-party code may block, hang or panic. Each exporter runs on a thread of its own, with a runtime of its own, so
+//! it cannot affect the export thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, mpsc};
@@ -19,27 +19,27 @@ use crate::export::self_metrics::{self, Reason};
 use crate::record::finished::FinishedSpan;
 use crate::trace::foreign::ForeignExporter;
 
-/// An exporter that was plugged in, and how it is to be treated.
-pub(crate) struct Plugged {
+/// A custom exporter and its limits.
+pub(crate) struct ExporterSettings {
     pub(crate) exporter: Box<dyn ForeignExporter>,
-    /// How long one export may take.
+    /// The timeout of one export.
     pub(crate) timeout: Duration,
-    /// Spans that may wait for it.
+    /// The most pending spans.
     pub(crate) room: u64,
 }
 
-/// Spans that were taken together.
-pub(super) type Together = Vec<FinishedSpan>;
+/// Spans of one request, as owned data.
+pub(super) type SpanBatch = Vec<FinishedSpan>;
 
 enum Job {
-    Export(Arc<Together>, Arc<Account>),
-    /// Bring out what the exporter itself holds.
+    Export(Arc<SpanBatch>, Arc<Account>),
+    /// Flushes the exporter's own buffers.
     Flush(oneshot::Sender<()>),
-    /// The same, and end.
+    /// Shuts the exporter down by the deadline, and ends the thread.
     End(Instant, oneshot::Sender<()>),
 }
 
-/// The exporter, as those who fill it and ask about it see it.
+/// The handle of a custom exporter's thread.
 pub(super) struct CustomExporter {
     jobs: mpsc::Sender<Job>,
     account: Arc<Account>,
@@ -47,61 +47,65 @@ pub(super) struct CustomExporter {
 }
 
 impl CustomExporter {
-    /// Starts its thread. Without one all spans count as refused.
-    pub(super) fn start(plugged: Plugged, resource: &EncodedResource) -> Self {
-        let Plugged { mut exporter, timeout, room } = plugged;
+    /// Starts the thread. If that fails, all its spans count as refused.
+    pub(super) fn start(settings: ExporterSettings, resource: &EncodedResource) -> Self {
+        let ExporterSettings { mut exporter, timeout, room } = settings;
         let (jobs, receiver) = mpsc::channel();
         let resource = resource.clone();
         let run = move || {
-            // What happens here is not to be told to anybody by telemetry.
+            // The exporter's own activity is not recorded.
             let _suppressed = crate::base::suppress::suppressed();
             let described = catch_unwind(AssertUnwindSafe(|| {
                 exporter.set_resource(&resource.attributes, resource.schema_url.as_deref())
             }));
             if described.is_err() {
-                notice::say(format_args!("the span exporter panicked when it was told of the resource"));
+                notice::say(format_args!(
+                    "the span exporter panicked in `set_resource`; its spans may lack resource attributes"
+                ));
             }
             match tokio::runtime::Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => Work { exporter, timeout, reported: Reported::default() }.run(&runtime, &receiver),
-                Err(error) => notice::say(format_args!("no runtime for the span exporter: {error}")),
+                Err(error) => {
+                    notice::say(format_args!("the span exporter did not start, and its spans are dropped: {error}"))
+                }
             }
         };
         if let Err(error) = thread::Builder::new().name("tracecast-exporter".to_owned()).spawn(run) {
-            notice::say(format_args!("no thread for the span exporter: {error}"));
+            notice::say(format_args!("the span exporter did not start, and its spans are dropped: {error}"));
         }
         CustomExporter { jobs, account: Arc::default(), room }
     }
 
-    pub(super) fn push(&self, together: &Arc<Together>) {
-        let spans = together.len() as u64;
-        if self.account.counts().pending + spans > self.room {
-            return self.account.add(spans, State::Dropped(Reason::ExportQueueFull));
+    pub(super) fn push(&self, spans: &Arc<SpanBatch>) {
+        let count = spans.len() as u64;
+        if self.account.counts().pending + count > self.room {
+            return self.account.add(count, State::Dropped(Reason::ExportQueueFull));
         }
-        self.account.add(spans, State::Pending);
-        if self.jobs.send(Job::Export(together.clone(), self.account.clone())).is_err() {
-            self.account.pass(spans, State::Pending, State::Dropped(Reason::Refused));
+        self.account.add(count, State::Pending);
+        if self.jobs.send(Job::Export(spans.clone(), self.account.clone())).is_err() {
+            self.account.pass(count, State::Pending, State::Dropped(Reason::Refused));
         }
     }
 
-    /// The same exporter with counts of its own, for receivers that are new beside it.
+    /// Returns a handle with a new account, for use beside other new receivers.
     pub(super) fn with_new_account(&self) -> Self {
         CustomExporter { jobs: self.jobs.clone(), account: Arc::default(), room: self.room }
     }
 
-    /// What became of its spans until now.
+    /// The account of its spans.
     pub(super) fn account(&self) -> &Arc<Account> {
         &self.account
     }
 
-    /// Asks the exporter to bring out all that it was handed; the answer comes when it has.
+    /// Asks the exporter to flush; the returned channel signals when it has.
     pub(super) fn flush(&self) -> oneshot::Receiver<()> {
         let (answer, answered) = oneshot::channel();
-        // If it has ended, who waits for the answer is told so.
+        // If the thread has ended, the receiver of the answer gets an error.
         let _ = self.jobs.send(Job::Flush(answer));
         answered
     }
 
-    /// The same, and has it end.
+    /// Asks the exporter to shut down by the deadline; the returned channel signals when it has.
     pub(super) fn end(&self, deadline: Instant) -> oneshot::Receiver<()> {
         let (answer, answered) = oneshot::channel();
         let _ = self.jobs.send(Job::End(deadline, answer));
@@ -109,7 +113,7 @@ impl CustomExporter {
     }
 }
 
-/// What the exporter's thread does.
+/// The exporter's thread.
 struct Work {
     exporter: Box<dyn ForeignExporter>,
     timeout: Duration,
@@ -120,7 +124,7 @@ impl Work {
     fn run(mut self, runtime: &tokio::runtime::Runtime, jobs: &mpsc::Receiver<Job>) {
         for job in jobs {
             match job {
-                Job::Export(together, account) => self.export(runtime, &together, &account),
+                Job::Export(spans, account) => self.export(runtime, &spans, &account),
                 Job::Flush(answer) => {
                     self.guarded(|exporter| exporter.flush());
                     let _ = answer.send(());
@@ -135,13 +139,13 @@ impl Work {
         }
     }
 
-    fn export(&mut self, runtime: &tokio::runtime::Runtime, together: &Together, account: &Account) {
+    fn export(&mut self, runtime: &tokio::runtime::Runtime, spans: &SpanBatch, account: &Account) {
         let timeout = self.timeout;
         let exported = self.guarded(|exporter| {
             let export = async {
-                match tokio::time::timeout(timeout, exporter.export(together)).await {
+                match tokio::time::timeout(timeout, exporter.export(spans)).await {
                     Ok(result) => result,
-                    Err(_) => Err(format!("it took longer than {timeout:?}")),
+                    Err(_) => Err(format!("timed out after {timeout:?}")),
                 }
             };
             runtime.block_on(export)
@@ -150,15 +154,15 @@ impl Work {
             self_metrics::succeeded(Signal::Traces, self_metrics::backend("custom exporter"));
         }
         let state = if exported { State::Exported } else { State::Dropped(Reason::Refused) };
-        account.pass(together.len() as u64, State::Pending, state);
+        account.pass(spans.len() as u64, State::Pending, state);
     }
 
-    /// Calls the exporter; says whether it did what it was asked for.
+    /// Calls the exporter and reports a failure. True if the call succeeded.
     fn guarded(&mut self, call: impl FnOnce(&mut dyn ForeignExporter) -> Result<(), String>) -> bool {
         let cause = match catch_unwind(AssertUnwindSafe(|| call(&mut *self.exporter))) {
             Ok(Ok(())) => return true,
             Ok(Err(cause)) => cause,
-            Err(_) => "it panicked".to_owned(),
+            Err(_) => "panicked".to_owned(),
         };
         if self.reported.is_due(head(&cause), Instant::now()) {
             notice::say(format_args!("the span exporter failed: {cause}"));

@@ -1,4 +1,4 @@
-//! Reports what was lost: how much, and why, once a minute, whatever else is reported.
+//! Reports losses once a minute: the number of items by reason, whatever else was reported.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use crate::base::notice;
 use crate::declare::label::Label;
 use crate::export::self_metrics::{Dropped, REASONS, Reason, growth};
 
-/// The names of what is lost, by signal.
-const ITEMS: [&str; 3] = ["spans", "metric points", "log records"];
+/// The names of items, by signal `as usize`.
+pub(super) const ITEMS: [&str; 3] = ["spans", "metric points", "log records"];
 
-/// What was reported, and when.
+/// The losses reported so far, and when.
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     reported: Dropped,
@@ -18,14 +18,14 @@ pub(super) struct Losses {
 }
 
 impl Losses {
-    /// Reports what was lost since the last time, unless that was less than a minute ago.
+    /// Reports new losses, unless the last report was less than a minute ago.
     pub(super) fn report(&mut self, dropped: &Dropped) {
         if self.at.is_none_or(|at| at.elapsed() >= REPORT_EVERY) {
             self.report_now(dropped);
         }
     }
 
-    /// Reports what was lost since the last time.
+    /// Reports new losses.
     pub(super) fn report_now(&mut self, dropped: &Dropped) {
         let lines = self.lines(dropped, Instant::now());
         lines.iter().for_each(|line| notice::say(format_args!("warning: {line}")));
@@ -83,8 +83,8 @@ mod tests {
             dropped[0][Reason::ExportQueueFull as usize] = lost;
             losses.report(&dropped);
         }
-        assert_eq!(losses.reported[0][Reason::ExportQueueFull as usize], 1, "the others wait for the next minute");
+        assert_eq!(losses.reported[0][Reason::ExportQueueFull as usize], 1, "the others are reported a minute later");
         losses.report_now(&dropped);
-        assert_eq!(losses.reported, dropped, "unless it is the last word");
+        assert_eq!(losses.reported, dropped, "unless it is the last report");
     }
 }

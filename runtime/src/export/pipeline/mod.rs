@@ -6,8 +6,9 @@
 //!                              ├───> CustomExporter, on a thread of its own
 //!                              └───> console
 //! ```
-//! A `Pipeline` is this for one signal. The thread has a runtime of its own, so that it works under any runtime of the program
-//! and under none, and a thread that flushes or shuts down cannot block it. Other threads wait for it only where they ask to.
+//! A `Pipeline` does this for one signal. The thread has a runtime of its own, so it needs none of the program, and a
+//! thread that flushes or shuts down cannot block it. Other threads wait for it only in calls that are documented to
+//! block.
 
 mod activity;
 mod disk;
@@ -35,7 +36,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 pub(crate) use self::disk::Disk;
 pub(crate) use self::export_queue::OtlpReceiver;
-pub(crate) use self::exporter::Plugged;
+pub(crate) use self::exporter::ExporterSettings;
 pub(crate) use self::points::Readings;
 pub(crate) use self::route::Receiver;
 pub(crate) use self::signal_pipeline::Setup;
@@ -48,17 +49,17 @@ use crate::encode::resource::EncodedResource;
 use crate::export::account::Counts;
 use crate::trace::recording::Recording;
 
-/// What does not change while the export thread runs.
+/// The settings that do not change while the export thread runs.
 pub(crate) struct Plan {
     pub(crate) resource: EncodedResource,
     pub(crate) redact: Option<Redact>,
-    /// Bytes that all buffers of telemetry may take.
+    /// The most bytes of all buffers of telemetry.
     pub(crate) memory_limit: usize,
-    /// Bytes of log records that may wait for the export thread, however many requests wait.
+    /// The bytes reserved for queued log records, however many requests are pending.
     pub(crate) log_queue: usize,
 }
 
-/// A change of what the export thread does with a signal.
+/// A change of a signal's pipeline.
 pub(crate) enum Change {
     Traces(Setup<Recording>),
     Metrics(Setup<Readings>),
@@ -71,30 +72,30 @@ pub(crate) enum Change {
 /// Commands to the export thread.
 enum Command {
     Change(Box<Change>),
-    /// Answer when all earlier commands are done, and the metrics about telemetry are up to date.
+    /// Updates the metrics about telemetry, and answers. All earlier commands are done by then.
     Answer(mpsc::Sender<()>),
-    /// Export everything until the deadline, and answer with what became of it.
+    /// Exports everything until the deadline, and answers with the progress.
     Flush(Instant, mpsc::Sender<Progress>),
-    /// The same, and end. The flag: whether open spans are exported as unfinished.
+    /// Does the same, and ends the thread. The flag: open spans are exported as unfinished.
     Shutdown(Instant, mpsc::Sender<Progress>, bool),
 }
 
-/// What became of all that was taken.
+/// The counts of all items, by signal and state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
-    /// Of spans.
+    /// Spans that were taken from the recorder.
     pub(crate) spans: Counts,
-    /// Of metric points.
+    /// Metric points.
     pub(crate) points: Counts,
-    /// Of log records.
+    /// Log records.
     pub(crate) records: Counts,
-    /// Spans that ended, were lost before they were taken, and have not been taken.
+    /// Spans that have ended; of these, spans lost in the recorder, and spans still in the recorder.
     pub(crate) ended: u64,
     pub(crate) dropped: u64,
     pub(crate) buffered: u64,
-    /// The names of spans that are open; only at a flush.
+    /// The names of open spans; filled by a flush only.
     pub(crate) open: Vec<&'static str>,
-    /// Whether nothing was left to send.
+    /// True if nothing was left to send.
     pub(crate) complete: bool,
 }
 
@@ -102,16 +103,16 @@ pub(crate) struct Progress {
 pub(crate) struct ExportThread {
     commands: UnboundedSender<Command>,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// What it last noted, for when it does not answer.
+    /// The last known progress, returned if the thread does not answer.
     latest: Arc<Mutex<Progress>>,
     activity: Arc<Activity>,
 }
 
 impl ExportThread {
-    /// Starts the thread. Changes give it something to do.
+    /// Starts the thread, which has no signals until the first change.
     ///
     /// # Errors
-    /// If the system gives no thread, or the runtime cannot start.
+    /// If the system cannot create the thread or its runtime.
     pub(crate) fn start(plan: Plan) -> std::io::Result<Self> {
         let (commands, receiver) = tokio::sync::mpsc::unbounded_channel();
         let latest = Arc::<Mutex<Progress>>::default();
@@ -120,61 +121,64 @@ impl ExportThread {
         let on_thread = activity.clone();
         let (started, has_started) = mpsc::channel();
         let weak = commands.downgrade();
-        // The runtime is made on its thread: dropping it inside of another one, should anything fail here, would panic.
+        // The runtime is made on the export thread: if anything fails here, dropping it inside of another runtime would
+        // panic.
         let run = move || {
             let runtime = match runtime(&on_thread) {
                 Ok(runtime) => runtime,
                 Err(error) => return drop(started.send(Err(error))),
             };
             let _ = started.send(Ok(()));
-            // Telemetry does not record what happens here.
+            // The export thread's own activity is not recorded.
             let _suppressed = crate::base::suppress::suppressed();
             let local = tokio::task::LocalSet::new();
             local.block_on(&runtime, Pipelines::new(plan, noted, on_thread.clone(), weak).run(receiver));
-            // Connections may still be opening names or files on other threads; nobody waits for those.
+            // Blocking tasks that resolve names or read files may still run; they are not waited for.
             runtime.shutdown_background();
             on_thread.idle();
         };
         let thread = thread::Builder::new().name("tracecast".to_owned()).spawn(run)?;
-        has_started.recv().unwrap_or_else(|_| Err(std::io::Error::other("the export thread ended at once")))?;
+        has_started
+            .recv()
+            .unwrap_or_else(|_| Err(std::io::Error::other("the export thread exited during start-up")))?;
         Ok(ExportThread { commands, thread: Mutex::new(Some(thread)), latest, activity })
     }
 
     /// Applies a change.
     pub(crate) fn change(&self, change: Change) {
-        // It ends with its guard only, which is who calls this.
+        // The thread ends only with the guard, which is the caller, so sending does not fail.
         let _ = self.commands.send(Command::Change(Box::new(change)));
     }
 
-    /// Waits until all earlier changes are in force and the metrics about telemetry are up to date; a second at most.
+    /// Waits until all earlier changes are in force and the metrics about telemetry are updated, for a second at most.
     pub(crate) fn settle(&self) {
         settle(&self.commands);
     }
 
-    /// How long the thread has been without progress.
+    /// How long the thread has been busy without progress.
     pub(crate) fn stalled(&self) -> Duration {
         self.activity.stalled()
     }
 
-    /// Exports everything, or as much as possible within `timeout`.
+    /// Exports as much as possible within `timeout`.
     pub(crate) fn flush(&self, timeout: Duration) -> Progress {
         self.ask(timeout, Command::Flush).0
     }
 
-    /// The same, and ends the thread.
+    /// Does the same, and ends the thread.
     pub(crate) fn shutdown(&self, timeout: Duration, unfinished: bool) -> Progress {
         let command = |deadline, answer| Command::Shutdown(deadline, answer, unfinished);
         let (progress, has_answered) = self.ask(timeout, command);
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take()
             && has_answered
         {
-            // It has answered. One that is stuck in somebody's code ends by itself, or not.
+            // Joined only after an answer: a thread that is stuck in code of the program may never end.
             let _ = thread.join();
         }
         progress
     }
 
-    /// What it answers, and whether it did.
+    /// Sends a command and returns the answer; without one, the last known progress and `false`.
     fn ask(
         &self,
         timeout: Duration,
@@ -184,7 +188,7 @@ impl ExportThread {
         let deadline = now.checked_add(timeout).unwrap_or_else(|| now + FAR);
         let (answer, answered) = mpsc::channel();
         let _ = self.commands.send(command(deadline, answer));
-        // It keeps to the deadline itself; a little more, should the machine be busy.
+        // The thread itself keeps the deadline; the grace is for busy machines.
         match answered.recv_timeout(deadline.saturating_duration_since(now) + GRACE) {
             Ok(progress) => (progress, true),
             Err(_) => (self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone(), false),
@@ -199,7 +203,7 @@ fn settle(commands: &UnboundedSender<Command>) {
     }
 }
 
-/// The runtime of the export thread. It is idle while the thread is parked.
+/// Makes the export thread's runtime. Parking marks the thread as idle.
 fn runtime(activity: &Arc<Activity>) -> std::io::Result<tokio::runtime::Runtime> {
     let (parked, unparked) = (activity.clone(), activity.clone());
     tokio::runtime::Builder::new_current_thread()
@@ -210,9 +214,9 @@ fn runtime(activity: &Arc<Activity>) -> std::io::Result<tokio::runtime::Runtime>
         .build()
 }
 
-/// What stands for "without a limit".
+/// The timeout that replaces one too long for the clock.
 const FAR: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long to wait for a change to be in force.
+/// How long to wait for changes to be in force.
 const SETTLED: Duration = Duration::from_secs(1);
-/// How much longer than its deadline an answer is waited for.
+/// How long to wait for an answer after its deadline.
 const GRACE: Duration = Duration::from_millis(150);

@@ -1,4 +1,4 @@
-//! Requests that wait to be sent, in a bounded space.
+//! Outboxes: pending requests, within one memory limit.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -9,45 +9,45 @@ use bytes::Bytes;
 use super::size::{longest_request, pending_limit};
 use crate::base::memory::SHARED;
 
-/// A request on its way out.
+/// An encoded request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
     pub(crate) bytes: Bytes,
-    /// How many spans, points or records it holds.
+    /// The number of spans, points or records in it.
     pub(crate) items: u64,
 }
 
-/// The bytes of a request, in no more memory than they need: it may wait for long, and is counted by its length.
+/// Shrinks a request to the memory it needs, because it may be pending for long and is counted by its length.
 pub(crate) fn packed(mut request: Vec<u8>) -> Bytes {
     request.shrink_to_fit();
     request.into()
 }
 
-/// Bytes, and spans, points or records.
+/// A size in bytes, and in spans, points or records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Amount {
     pub(crate) bytes: usize,
     pub(crate) items: u64,
 }
 
-/// The memory that all outboxes share. A part of it is set aside for each of them, so that a receiver that is down cannot
-/// take it all.
+/// The memory of all outboxes. A part is reserved for each of them, so that one receiver that is down cannot take all
+/// of it.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// Bytes that are reserved for the outboxes.
+    /// The bytes reserved for the outboxes.
     reserved: usize,
-    /// Bytes that the outboxes have taken from the shared part of the memory limit.
+    /// The bytes taken from the shared part of the memory limit.
     taken: Cell<usize>,
-    /// The most bytes that all outboxes may hold: the reserved ones and all shared ones.
+    /// The most bytes of all outboxes: all reserved and all shared ones.
     most: usize,
-    /// What one outbox holds at most while its receiver works.
+    /// The most bytes of one outbox while its receiver works.
     healthy: usize,
     used: Cell<usize>,
     outboxes: Cell<usize>,
 }
 
 impl Pool {
-    /// For a memory limit of so many bytes.
+    /// Makes the pool for a memory limit.
     pub(crate) fn within(memory_limit: usize) -> Rc<Self> {
         let reserved = pending_limit(memory_limit);
         let mut pool = Pool::fixed(reserved, reserved);
@@ -59,12 +59,12 @@ impl Pool {
         Pool { reserved, taken: Cell::new(0), most: reserved, healthy, used: Cell::new(0), outboxes: Cell::new(0) }
     }
 
-    /// What all outboxes may hold together.
+    /// The bytes that all outboxes may hold now.
     pub(crate) fn limit(&self) -> usize {
         self.reserved + self.taken.get()
     }
 
-    /// What they may hold together if nobody else needs it.
+    /// The bytes that all outboxes may hold if other buffers need none of the shared part.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
@@ -84,28 +84,28 @@ impl Pool {
         grown
     }
 
-    /// Gives memory back that is not used any more.
+    /// Returns unused memory to the shared part.
     pub(crate) fn shrink(&self) {
         let unused = self.limit().saturating_sub(self.used.get() + STEP).min(self.taken.get());
         self.taken.set(self.taken.get() - unused);
         SHARED.give_back(unused);
     }
 
-    /// What is not used now.
+    /// The unused bytes.
     #[cfg(has_logs)]
     pub(crate) fn free(&self) -> usize {
         self.limit().saturating_sub(self.used.get())
     }
 
-    /// What each outbox may hold, however full the others are.
+    /// The bytes reserved for each outbox, however full the others are.
     fn own(&self) -> usize {
         (self.limit() / 16).min(self.limit() / 2 / self.outboxes.get().max(1))
     }
 
-    /// Whether an outbox that holds so much may hold so much more.
+    /// True if an outbox that holds `held` bytes may take `more`.
     fn fits(&self, held: usize, more: usize) -> bool {
         let own = self.own();
-        // The outboxes that hold less than their own part can still fill it up: that much is spoken for.
+        // The parts reserved for the other outboxes stay free for them.
         held + more <= own || self.used.get() + more + own * (self.outboxes.get() - 1) <= self.limit()
     }
 }
@@ -116,18 +116,18 @@ impl Drop for Pool {
     }
 }
 
-/// How much more memory is taken, and kept, at a time.
+/// The least bytes to take from the shared part at a time, and to keep unused.
 const STEP: usize = 256 << 10;
 
-/// Requests in the order in which they were made. When there is no more room the oldest gives way: what happened last is
-/// what an operator looks for first.
+/// Pending requests in the order in which they were made. If there is no room, the oldest is evicted: operators need
+/// the latest data first.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     pool: Rc<Pool>,
     waiting: VecDeque<Batch>,
-    /// The one that is being sent. It takes room, and it does not give way.
+    /// The request in flight. It counts towards the limits and is never evicted.
     sending: Option<Batch>,
-    /// All of them together.
+    /// The size of all requests, including the one in flight.
     held: Amount,
     most_items: u64,
 }
@@ -138,34 +138,34 @@ impl Outbox {
         Outbox { pool, waiting: VecDeque::new(), sending: None, held: Amount::default(), most_items }
     }
 
-    /// Adds a request. Gives how many items had to go for it; its own, if there cannot be room for it.
+    /// Adds a request. Returns the number of items evicted for it, or dropped with it if it cannot fit.
     pub(crate) fn push(&mut self, batch: Batch) -> u64 {
-        let mut gone = 0;
+        let mut evicted = 0;
         while !self.fits(&batch) {
             if self.held.items + batch.items <= self.most_items && self.pool.grow(batch.bytes.len()) {
                 continue;
             }
-            let Some(oldest) = self.waiting.pop_front() else { return gone + batch.items };
+            let Some(oldest) = self.waiting.pop_front() else { return evicted + batch.items };
             self.release(&oldest);
-            gone += oldest.items;
+            evicted += oldest.items;
         }
         self.hold(&batch);
         self.waiting.push_back(batch);
-        gone
+        evicted
     }
 
-    /// The largest request that should be made for it.
+    /// The largest request that may be made for this outbox.
     pub(crate) fn longest_request(&self) -> usize {
         longest_request(self.pool.most())
     }
 
-    /// Whether it holds something, and a receiver that works shall not have so many bytes more waiting for it.
+    /// True if the outbox is not empty and may not take `bytes` more while its receiver works.
     pub(crate) fn is_busy(&self, bytes: usize) -> bool {
         let fits = self.held.bytes + bytes <= self.pool.healthy && self.pool.fits(self.held.bytes, bytes);
         !self.is_empty() && !fits
     }
 
-    /// Changes how many items it may hold. If it holds more, the oldest make room for the next request.
+    /// Sets the most items. If there are more, the next request evicts the oldest.
     pub(crate) fn set_most_items(&mut self, most_items: u64) {
         self.most_items = most_items;
     }
@@ -191,18 +191,18 @@ impl Outbox {
         self.pool.used.set(self.pool.used.get() - batch.bytes.len());
     }
 
-    /// The oldest request, to be sent.
+    /// Takes the oldest request into flight.
     pub(crate) fn send(&mut self) -> Option<Batch> {
         self.sending = self.waiting.pop_front();
         self.sending.clone()
     }
 
-    /// The request that was to be sent is dealt with.
+    /// Removes the request in flight.
     pub(crate) fn sent(&mut self) {
         self.sent_but(Vec::new());
     }
 
-    /// The request that was to be sent is dealt with, but for these parts of it: they wait again, in its old place.
+    /// Replaces the request in flight by these parts, which are pending again in its old place.
     pub(crate) fn sent_but(&mut self, rest: Vec<Batch>) {
         let Some(batch) = self.sending.take() else { return };
         self.release(&batch);
@@ -212,14 +212,14 @@ impl Outbox {
         }
     }
 
-    /// The request that was to be sent waits again, in its old place.
+    /// Makes the request in flight pending again, in its old place.
     pub(crate) fn back(&mut self) {
         if let Some(batch) = self.sending.take() {
             self.waiting.push_front(batch);
         }
     }
 
-    /// All that waits or is being sent.
+    /// The size of all requests, including the one in flight.
     pub(crate) fn held(&self) -> Amount {
         self.held
     }

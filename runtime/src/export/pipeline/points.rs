@@ -1,4 +1,4 @@
-//! Metrics on their way from memory to requests.
+//! The source of metric points.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::export::self_metrics::{Figures, SelfMetrics, sdk_names};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
 
-/// Everything that has metrics to read.
+/// The sources of metrics.
 pub(crate) struct Readings {
     pub(crate) reader: Reader,
     pub(crate) views: Arc<Views>,
@@ -26,14 +26,14 @@ pub(crate) struct Readings {
     /// Raw instruments of OpenTelemetry.
     #[cfg(has_otel)]
     pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
-    /// The same metrics, for those who scrape.
+    /// The same metrics, for scrapers.
     pub(crate) scraped: Arc<Scraped>,
 }
 
 impl Readings {
-    /// All metrics, with no more patience for their callbacks than given.
+    /// Reads all metrics. Callbacks that take longer than `patience` are left out.
     fn snapshot(&mut self, patience: Duration) -> Snapshot {
-        // Half of it for our callbacks, half for those of others.
+        // Half of the time for our callbacks, half for those of raw instruments.
         let patience = patience / 2;
         let mut snapshot = self.reader.snapshot_within(patience);
         sdk_names::apply(self.sdk_names, &self.views, &mut snapshot);
@@ -43,7 +43,7 @@ impl Readings {
     }
 }
 
-/// Metrics are not taken as they come, but read in intervals.
+/// The source of metric points, which are read in intervals instead of taken as they are recorded.
 pub(super) struct Points {
     redact: Option<Redact>,
     readings: Option<Readings>,
@@ -89,12 +89,12 @@ impl Source for Points {
 }
 
 impl Pipeline<Points> {
-    /// Whether metrics are sent anywhere. Those that are only scraped are read when a scraper asks.
+    /// True if metrics are sent to a receiver. Metrics that are only scraped are read when a scraper asks.
     pub(super) fn is_pushed(&self) -> bool {
         self.source.is_on() && !self.routes.is_empty()
     }
 
-    /// Reads the metrics, with no more patience for their callbacks than given.
+    /// Reads the metrics and passes them to the routes. Callbacks that take longer than `patience` are left out.
     pub(super) fn collect(&mut self, patience: Duration, figures: Figures) {
         if !self.is_pushed() {
             return;

@@ -1,4 +1,4 @@
-//! Log records on their way from memory to requests.
+//! The source of log records.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,23 +17,23 @@ use crate::export::account::{Counts, State};
 use crate::export::self_metrics::Reason;
 use crate::logs::{LogRecord, Logs};
 
-/// Records that are taken at a time, so that those that were taken are sent meanwhile.
+/// The most records taken at a time, so that sending goes on in between.
 const PORTION: usize = 8_192;
 
 pub(super) struct Records {
     logs: Option<Arc<Logs>>,
     pool: Rc<Pool>,
-    /// What the queue of records may hold, however much requests use.
+    /// The bytes reserved for the queue of records, whatever requests use.
     queue_bytes: usize,
 }
 
-/// Records that wait for a request.
+/// The records of the next request.
 pub(super) struct RecordContent {
     batch: LogBatch,
-    /// The same as plain data, if anybody wants that.
+    /// The same records as owned data, if a route needs that.
     plain: Option<Vec<LogRecord>>,
     wants_batch: bool,
-    /// About as many bytes as the plain data will take.
+    /// The approximate bytes of the owned data.
     plain_bytes: usize,
 }
 
@@ -42,7 +42,7 @@ impl Records {
         Records { logs: None, pool, queue_bytes }
     }
 
-    /// Reported when records begin to fill their queue.
+    /// Notified when records begin to fill their queue.
     pub(super) fn filling(&self) -> Option<Arc<Notify>> {
         self.logs.as_ref().and_then(|logs| logs.filling())
     }
@@ -64,7 +64,7 @@ impl Source for Records {
     fn take(&mut self, routes: &Routes, batcher: &mut Batcher<RecordContent>) -> Found {
         let Some(logs) = &self.logs else { return Found::Nothing };
         let found = take_portion(logs, routes, batcher);
-        // What requests do not use now can hold records that come all at once.
+        // Memory that requests do not use now is lent to bursts of records.
         logs.set_queue_bytes(self.queue_bytes + self.pool.free() / 2);
         found
     }
@@ -73,7 +73,7 @@ impl Source for Records {
         self.logs.iter().for_each(|logs| logs.end());
     }
 
-    /// Those that found no place in the queue are lost.
+    /// Counts records that are still queued, and those that the full queue dropped.
     fn untaken(&self) -> Counts {
         let (mut counts, made) = (Counts::default(), self.logs.as_ref().map(|logs| logs.counts()).unwrap_or_default());
         counts.add(made.waiting, State::Pending);
@@ -128,12 +128,12 @@ impl Content for RecordContent {
             items,
             protobuf: &|| packed(batch.borrow_mut().take(Vec::new())),
             json: &|| packed(json::logs_request(resource, &plain)),
-            // People read the lines that were written when the events happened.
+            // The console shows the lines that were written when the events happened.
             text: &String::new,
             spans: None,
         });
         if !self.batch.is_empty() {
-            // Nobody was there to take them.
+            // No route needs protobuf.
             self.batch.take(Vec::new());
         }
         self.plain_bytes = 0;

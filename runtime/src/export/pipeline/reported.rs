@@ -1,18 +1,19 @@
-//! Which causes of failures were reported lately: each is reported once a minute, so that a new one is not lost behind another.
+//! Limits reports of failures: each cause is reported once a minute, so a new cause is not hidden by a frequent one.
 
 use std::time::{Duration, Instant};
 
-/// How often one cause is reported.
+/// The least time between two reports of a cause.
 pub(super) const REPORT_EVERY: Duration = Duration::from_secs(60);
-/// The most different causes that are reported within a minute.
+/// The most causes reported within a minute.
 const MOST: usize = 16;
 
-/// When each cause was last reported.
+/// The causes reported within the last minute.
 #[derive(Debug, Default)]
 pub(super) struct Reported(Vec<(String, Instant)>);
 
 impl Reported {
-    /// Whether a cause is to be reported now. A cause is a few fixed words: a text that a peer chooses would be new each time.
+    /// True if a cause is to be reported now, which it notes. Causes are fixed words: a text chosen by a peer could be
+    /// new each time.
     pub(super) fn is_due(&mut self, cause: &str, now: Instant) -> bool {
         self.0.retain(|(_, at)| now.saturating_duration_since(*at) < REPORT_EVERY);
         if self.0.len() >= MOST || self.0.iter().any(|(known, _)| known == cause) {
@@ -23,7 +24,7 @@ impl Reported {
     }
 }
 
-/// The part of a failure's text that names its cause, without what a peer adds behind a colon.
+/// The part of a failure's text that we wrote, without the peer's text behind a colon.
 pub(super) fn head(text: &str) -> &str {
     text.split(": ").next().unwrap_or(text)
 }

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::export_queue::{ExportQueue, OtlpReceiver};
-use super::exporter::{CustomExporter, Plugged, Together};
+use super::exporter::{CustomExporter, ExporterSettings, SpanBatch};
 use super::outbox::{Batch, Pool};
 use crate::config::{ConsoleFormat, ScrapeAddress};
 use crate::encode::resource::EncodedResource;
@@ -18,56 +18,56 @@ use crate::export::console;
 /// A receiver of one signal.
 pub(crate) enum Receiver {
     Otlp(OtlpReceiver),
-    /// An exporter that somebody else wrote. Of spans only.
-    Plugged(Plugged),
-    /// People.
+    /// A custom exporter, of spans only.
+    Custom(ExporterSettings),
+    /// Standard error.
     Console(ConsoleFormat),
-    /// Those who scrape metrics at this address. It has no route: nothing is handed to it.
+    /// Scrapers of metrics at this address. Nothing is sent to them, so they have no route.
     Prometheus(ScrapeAddress),
 }
 
-/// A request in each of the forms that receivers want it in, made when the first one does.
+/// A request in the formats of all receivers. Each format is made when the first receiver needs it.
 pub(super) struct Forms<'a> {
     pub(super) items: u64,
     pub(super) protobuf: &'a dyn Fn() -> Bytes,
     pub(super) json: &'a dyn Fn() -> Bytes,
     pub(super) text: &'a dyn Fn() -> String,
-    /// For exporters of spans.
-    pub(super) spans: Option<&'a Arc<Together>>,
+    /// Owned data for custom exporters.
+    pub(super) spans: Option<&'a Arc<SpanBatch>>,
 }
 
 /// The route of a signal to one of its receivers.
 enum Route {
-    /// Over OTLP.
+    /// To an OTLP receiver.
     Queue(ExportQueue),
     /// To standard error.
     Console(ConsoleFormat, Arc<Account>),
-    Plugged(CustomExporter),
+    Custom(CustomExporter),
 }
 
-/// All routes of a signal: those that get new requests, and replaced ones that still have some to send.
+/// All routes of a signal: current ones, and replaced ones that still have requests to send.
 pub(super) struct Routes {
     pool: Rc<Pool>,
     current: Vec<Route>,
     replaced: Vec<Replaced>,
-    /// What became of the items of replaced routes that are not listed any more.
+    /// The counts of replaced routes that have finished and were removed.
     finished: Counts,
 }
 
-/// Routes that were replaced together. All were handed the same requests.
+/// Routes that were replaced together. All of them got the same requests.
 struct Replaced {
-    /// Empty when nothing is left to send.
+    /// Cleared when nothing is left to send.
     routes: Vec<Route>,
     accounts: Vec<Arc<Account>>,
 }
 
 impl Routes {
-    /// No routes yet. Requests that wait in later ones take their room from `pool`.
+    /// Makes an empty list. Pending requests of later routes take their memory from `pool`.
     pub(super) fn new(pool: Rc<Pool>) -> Self {
         Routes { pool, current: Vec::new(), replaced: Vec::new(), finished: Counts::default() }
     }
 
-    /// Sends new requests to these receivers from now on.
+    /// Replaces the receivers of new requests.
     pub(super) fn replace(&mut self, receivers: Vec<Receiver>, resource: &EncodedResource) {
         let old = std::mem::take(&mut self.current);
         let inherited = inherited(&old, &receivers);
@@ -77,8 +77,8 @@ impl Routes {
             for route in &old {
                 match route {
                     Route::Queue(queue) => queue.retire(),
-                    // Nobody can bring those again that the program brought along.
-                    Route::Plugged(handed) => self.current.push(Route::Plugged(handed.with_new_account())),
+                    // A configuration cannot recreate custom exporters, so they are kept.
+                    Route::Custom(exporter) => self.current.push(Route::Custom(exporter.with_new_account())),
                     Route::Console(..) => {}
                 }
             }
@@ -95,7 +95,7 @@ impl Routes {
             if replaced.routes.iter().all(Route::is_settled) {
                 replaced.routes.clear();
             }
-            // Current routes may still send what these have put on disk.
+            // Current routes may still send requests that these have stored on disk.
             let is_final =
                 replaced.routes.is_empty() && replaced.accounts.iter().all(|account| account.counts().is_final());
             if is_final {
@@ -105,22 +105,22 @@ impl Routes {
         });
     }
 
-    /// Whether nothing is sent anywhere now.
+    /// True if there are no current routes.
     pub(super) fn is_empty(&self) -> bool {
         self.current.is_empty()
     }
 
-    /// Whether anybody wants protobuf.
+    /// True if a route needs protobuf.
     pub(super) fn want_protobuf(&self) -> bool {
         self.current.iter().any(|route| matches!(route, Route::Queue(queue) if !queue.is_json()))
     }
 
-    /// Whether anybody wants something else.
+    /// True if a route needs another format, which is made from owned data.
     pub(super) fn want_plain(&self) -> bool {
         self.current.iter().any(|route| !matches!(route, Route::Queue(queue) if !queue.is_json()))
     }
 
-    /// Hands a request to each receiver.
+    /// Passes a request to each current route.
     pub(super) fn push(&self, forms: &Forms<'_>) {
         let (mut protobuf, mut json) = (None, None);
         let items = forms.items;
@@ -141,21 +141,21 @@ impl Routes {
                     }
                     account.add(items, State::Exported);
                 }
-                Route::Plugged(handed) => forms.spans.iter().for_each(|spans| handed.push(spans)),
+                Route::Custom(exporter) => forms.spans.iter().for_each(|spans| exporter.push(spans)),
             }
         }
     }
 
-    /// What became of all items. With several receivers the counts are those of the one that has accepted the least.
+    /// The counts of all items. With several receivers, those of the receiver that accepted the least.
     pub(super) fn counts(&self) -> Counts {
         let replaced = self.replaced.iter().map(|replaced| counts_of_least(replaced.accounts.iter()));
         replaced.chain([counts_of_least(self.current.iter().map(Route::account)), self.finished]).sum()
     }
 
-    /// Waits until nothing waits any more.
+    /// Waits until all queues are empty and all custom exporters have flushed.
     pub(super) async fn emptied(&self) {
-        // Exporters work while queues are waited for.
-        let flushed: Vec<_> = self.plugged().map(CustomExporter::flush).collect();
+        // Custom exporters flush while the queues are emptied.
+        let flushed: Vec<_> = self.custom().map(CustomExporter::flush).collect();
         for queue in queues(self.all()) {
             queue.emptied().await;
         }
@@ -164,9 +164,9 @@ impl Routes {
         }
     }
 
-    /// The current exporters; replaced ones are the same.
-    fn plugged(&self) -> impl Iterator<Item = &CustomExporter> {
-        self.current.iter().filter_map(|route| if let Route::Plugged(handed) = route { Some(handed) } else { None })
+    /// The current custom exporters. Replaced ones have the same threads.
+    fn custom(&self) -> impl Iterator<Item = &CustomExporter> {
+        self.current.iter().filter_map(|route| if let Route::Custom(exporter) = route { Some(exporter) } else { None })
     }
 
     /// The current routes, and replaced ones that still have requests to send.
@@ -174,40 +174,40 @@ impl Routes {
         self.replaced.iter().flat_map(|replaced| &replaced.routes).chain(&self.current)
     }
 
-    /// Has those try again at once that wait to.
+    /// Ends the backoff of queues that wait to retry.
     pub(super) fn hurry(&self) {
         for queue in queues(self.all()) {
             queue.hurry();
         }
     }
 
-    /// Looks whether what was put on disk is still there.
+    /// Counts requests as lost whose files are missing on disk.
     pub(super) async fn verify(&self) {
         for queue in queues(&self.current) {
             queue.verify().await;
         }
     }
 
-    /// Puts on disk what cannot be sent any more, where there is one.
+    /// Stores requests on disk that cannot be sent any more, if there is a spool.
     pub(super) async fn store_rest(&self) {
         for queue in queues(self.all()) {
             queue.store_rest().await;
         }
     }
 
-    /// Waits until what is being sent is dealt with, and has nothing sent after it.
+    /// Stops all queues after the request in flight, and waits for it.
     pub(super) async fn settled(&self) {
         for queue in queues(self.all()) {
             queue.settled().await;
         }
     }
 
-    /// Nothing will be handed over any more: has those end that have to be told. The answers come when they have.
+    /// Shuts custom exporters down; the returned channels signal when they have. Called after the last request.
     pub(super) fn end(&self, deadline: Instant) -> Vec<oneshot::Receiver<()>> {
-        self.plugged().map(|handed| handed.end(deadline)).collect()
+        self.custom().map(|exporter| exporter.end(deadline)).collect()
     }
 
-    /// Bytes in the spool, if there is one.
+    /// The bytes in the spool, if there is one.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
         queues(&self.current).find_map(ExportQueue::disk_bytes)
     }
@@ -227,12 +227,12 @@ impl Routes {
         queues(&self.current).any(|queue| queue.is_busy(bytes))
     }
 
-    /// The largest request that all current receivers are sent.
+    /// The largest request that all current receivers accept.
     pub(super) fn longest_request(&self) -> usize {
         queues(&self.current).map(ExportQueue::longest_request).min().unwrap_or(usize::MAX)
     }
 
-    /// Bytes that wait to be sent.
+    /// The bytes of all pending requests.
     pub(super) fn bytes(&self) -> u64 {
         queues(self.all()).map(|queue| queue.bytes() as u64).sum()
     }
@@ -242,7 +242,7 @@ impl Route {
     fn to(receiver: Receiver, resource: &EncodedResource, pool: &Rc<Pool>, old: Option<&ExportQueue>) -> Option<Self> {
         match receiver {
             Receiver::Console(format) => Some(Route::Console(format, Arc::default())),
-            Receiver::Plugged(plugged) => Some(Route::Plugged(CustomExporter::start(plugged, resource))),
+            Receiver::Custom(settings) => Some(Route::Custom(CustomExporter::start(settings, resource))),
             Receiver::Otlp(otlp) => Some(Route::Queue(ExportQueue::start(otlp, pool, old))),
             Receiver::Prometheus(_) => None,
         }
@@ -252,15 +252,15 @@ impl Route {
         match self {
             Route::Queue(queue) => queue.account(),
             Route::Console(_, account) => account,
-            Route::Plugged(handed) => handed.account(),
+            Route::Custom(exporter) => exporter.account(),
         }
     }
 
-    /// Whether nothing that it was handed waits in memory, and nothing is being sent.
+    /// True if the route has nothing pending in memory or in flight.
     fn is_settled(&self) -> bool {
         match self {
             Route::Queue(queue) => queue.has_ended(),
-            Route::Console(..) | Route::Plugged(_) => self.account().counts().pending == 0,
+            Route::Console(..) | Route::Custom(_) => self.account().counts().pending == 0,
         }
     }
 }
@@ -269,13 +269,13 @@ fn queues<'a>(routes: impl IntoIterator<Item = &'a Route>) -> impl Iterator<Item
     routes.into_iter().filter_map(|route| if let Route::Queue(queue) = route { Some(queue) } else { None })
 }
 
-/// The counts of the receiver that has accepted the least. All were handed the same requests.
+/// The counts of the receiver that accepted the least. All receivers got the same requests.
 fn counts_of_least<'a>(accounts: impl Iterator<Item = &'a Arc<Account>>) -> Counts {
     accounts.map(|account| account.counts()).min_by_key(|counts| counts.exported).unwrap_or_default()
 }
 
-/// The queue that a new one takes over from, if what waits is in a form that the new receiver accepts. With several
-/// receivers their counts would not match, so there each queue sends what it has.
+/// The queue whose pending requests a new one takes over, if the new receiver accepts their format. With several
+/// receivers, the counts of old and new would not match, so each old queue sends its own requests.
 fn inherited<'a>(old: &'a [Route], new: &[Receiver]) -> Option<&'a ExportQueue> {
     match (old, new) {
         ([Route::Queue(queue)], [Receiver::Otlp(otlp)]) => queue.suits(otlp.protocol).then_some(queue),

@@ -1,4 +1,4 @@
-//! Serves metrics to scrapers, as long as they are among the receivers of metrics.
+//! Starts and stops the server for scrapers with the configuration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::encode::resource::EncodedResource;
 use crate::export::scrape::{Scraped, Serve, Server};
 use crate::export::self_metrics;
 
-/// The server for scrapers, and what it takes to start it.
+/// The server for scrapers, and everything needed to start it.
 pub(super) struct Scraping {
     resource: Arc<[(String, OwnedValue)]>,
     commands: WeakUnboundedSender<Command>,
@@ -31,7 +31,7 @@ impl Scraping {
         Scraping { resource, commands, scraped: None, address: None, paused: false, server: None }
     }
 
-    /// Takes the address of scrapers out of the receivers, which are left with those that metrics are sent to.
+    /// Takes the scrape address out of the receivers; the others are left for the pipeline.
     pub(super) fn change(&mut self, setup: &mut Setup<Readings>) {
         if let Some(readings) = &setup.feed {
             self.scraped = Some(readings.scraped.clone());
@@ -49,7 +49,7 @@ impl Scraping {
         self.apply();
     }
 
-    /// Closes the port while metrics are paused: numbers that stand still would look like those of now.
+    /// Closes the port while metrics are paused: frozen values would look current.
     pub(super) fn pause(&mut self, paused: bool) {
         self.paused = paused;
         self.apply();
@@ -62,7 +62,7 @@ impl Scraping {
         }
         self.server = address.zip(self.scraped.as_ref()).map(|(address, scraped)| {
             let commands = self.commands.clone();
-            // Who is served by this thread sees that it is not stuck.
+            // The export thread accepts the connection, so it is not stuck.
             let settle = move || {
                 self_metrics::stalled(Duration::ZERO);
                 commands.upgrade().iter().for_each(settle);

@@ -1,7 +1,7 @@
-//! One signal on its way from memory to requests: what spans, metric points and log records have in common.
+//! The pipeline of one signal: code that spans, metric points and log records share.
 //!
-//! A [`Source`] takes items of its signal and adds them to the request in the making. The [`Batcher`] hands that request to
-//! the routes when it is full, by items or bytes, or old enough.
+//! A [`Source`] takes items of its signal and adds them to the next request. The [`Batcher`] passes the request to the
+//! routes when it is full (by items or bytes) or when its delay is over.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -13,72 +13,72 @@ use crate::config::Signal;
 use crate::encode::resource::EncodedResource;
 use crate::export::account::{Counts, State};
 
-/// What there was to take.
+/// The result of taking items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Found {
     Nothing,
     Some,
-    /// Some, and more for which there is no room yet.
+    /// Some, and more are left for which there is no room yet.
     More,
 }
 
-/// Where the items of a signal come from.
+/// The source of a signal's items.
 pub(super) trait Source {
     const SIGNAL: Signal;
-    /// What it takes items from.
+    /// The recorder or queue from which items are taken.
     type Feed;
     type Content: Content;
 
-    /// Takes items from here from now on.
+    /// Sets the feed.
     fn start(&mut self, feed: Self::Feed);
 
-    /// Whether items have to be taken while the program runs.
+    /// True if items have to be taken regularly.
     fn is_polled(&self) -> bool;
 
-    /// Takes what came since the last time. While a receiver works and has no room for more, the rest stays where it is.
+    /// Takes new items. While a working receiver has no room for more, the rest stays in the feed.
     fn take(&mut self, routes: &Routes, batcher: &mut Batcher<Self::Content>) -> Found;
 
-    /// Nothing new comes in any more; what is there can still be taken.
+    /// Stops the intake. Items that were recorded before can still be taken.
     fn close(&self) {}
 
-    /// Items that have not been taken, and those that were lost before.
+    /// Counts items that have not been taken, and items lost before that.
     fn untaken(&self) -> Counts {
         Counts::default()
     }
 }
 
-/// The content of a request in the making, in each form that a route wants.
+/// The content of the next request, in each format that a route needs.
 pub(super) trait Content {
-    /// From now on these forms are wanted.
+    /// Sets the formats that routes need.
     fn want(&mut self, protobuf: bool, plain: bool);
 
-    /// About as many bytes as its largest form takes.
+    /// The approximate bytes of the largest format.
     fn bytes(&self) -> usize;
 
-    /// Hands it to all routes, and begins the next one.
+    /// Passes the request to all routes, and begins the next one.
     fn hand_over(&mut self, items: u64, resource: &EncodedResource, routes: &Routes);
 }
 
-/// What is to be done with a signal.
+/// The settings of a signal's pipeline.
 pub(crate) struct Setup<Feed> {
-    /// What items are taken from, if the signal has just been switched on.
+    /// The feed, if the signal has just started.
     pub(crate) feed: Option<Feed>,
-    /// Where they go, if that has changed.
+    /// The receivers, if they have changed.
     pub(crate) receivers: Option<Vec<Receiver>>,
-    /// The most items of a request.
+    /// The most items in a request.
     pub(crate) size: u32,
-    /// The longest time until a request with fewer items is sent; of metrics, the time between two readings.
+    /// The maximum delay before a partial request is sent; for metrics, the time between two readings.
     pub(crate) delay: Duration,
 }
 
-/// The request in the making.
+/// Collects items for the next request.
 pub(super) struct Batcher<C> {
     content: C,
     items: usize,
-    /// When its first item was seen to wait.
+    /// When its first item was first noticed.
     since: Option<Instant>,
     size: usize,
-    /// The most bytes of a request, now and if no receiver wants less.
+    /// The most bytes of a request: now, and if no receiver needs smaller ones.
     longest: usize,
     most: usize,
     delay: Duration,
@@ -86,7 +86,7 @@ pub(super) struct Batcher<C> {
 }
 
 impl<C: Content> Batcher<C> {
-    /// Adds an item, and hands the request to the routes if it is full then.
+    /// Adds an item, and passes the request to the routes if it is full.
     pub(super) fn add(&mut self, routes: &Routes, add: impl FnOnce(&mut C)) {
         add(&mut self.content);
         self.items += 1;
@@ -95,7 +95,7 @@ impl<C: Content> Batcher<C> {
         }
     }
 
-    /// Hands a whole request to the routes.
+    /// Passes a complete request to the routes.
     pub(super) fn send(&mut self, routes: &Routes, items: u64, content: C) {
         self.content = content;
         self.content.hand_over(items, &self.resource, routes);
@@ -105,12 +105,12 @@ impl<C: Content> Batcher<C> {
         self.items == 0
     }
 
-    /// The most bytes of a request.
+    /// The most bytes of a request now.
     pub(super) fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Whether what is there has waited long enough.
+    /// True if the request is not empty, and urgent or older than the delay.
     fn is_due(&mut self, urgent: bool) -> bool {
         if self.items == 0 {
             self.since = None;
@@ -126,7 +126,7 @@ impl<C: Content> Batcher<C> {
     }
 }
 
-/// A signal from its source to its routes.
+/// The pipeline of a signal, from its source to its routes.
 pub(super) struct Pipeline<S: Source> {
     pub(super) source: S,
     pub(super) routes: Routes,
@@ -152,28 +152,28 @@ impl<S: Source> Pipeline<S> {
     }
 }
 
-/// A pipeline, whatever its source.
+/// A pipeline of any source.
 pub(super) trait AnyPipeline {
     fn signal(&self) -> Signal;
 
     fn routes(&self) -> &Routes;
 
-    /// Whether items have to be taken while the program runs.
+    /// True if items have to be taken regularly.
     fn is_polled(&self) -> bool;
 
-    /// The longest time until a request is sent.
+    /// The maximum delay before a partial request is sent.
     fn delay(&self) -> Duration;
 
-    /// Takes items. Those that are too few for a request wait for others, unless it is urgent.
+    /// Takes items. A partial request is delayed, unless it is urgent.
     fn take(&mut self, urgent: bool) -> Found;
 
-    /// Nothing new comes in any more; what is there can still be taken.
+    /// Stops the intake. Items that were recorded before can still be taken.
     fn close(&self);
 
-    /// What became of all items.
+    /// The counts of all items.
     fn counts(&self) -> Counts;
 
-    /// Bytes that wait to be sent.
+    /// The bytes of all pending requests.
     fn bytes(&self) -> u64;
 }
 
@@ -214,7 +214,7 @@ impl<S: Source> AnyPipeline for Pipeline<S> {
     }
 
     fn bytes(&self) -> u64 {
-        // A request without items has a beginning already, which nobody waits for.
+        // An empty request already has its resource, which does not count as pending.
         let bytes = if self.batcher.is_empty() { 0 } else { self.batcher.content.bytes() as u64 };
         self.routes.bytes() + bytes
     }

@@ -1,26 +1,26 @@
-//! How large a request may be.
+//! The size of requests.
 
-/// Requests stay below this, unless one item alone is larger: backends refuse 4 MiB and more.
+/// The most bytes of a request, unless one item alone is larger: backends reject 4 MiB and more.
 const MOST_BYTES: usize = 3 << 20;
-/// Requests are not made smaller than this.
+/// The least limit that requests are split to.
 pub(super) const LEAST_BYTES: usize = 16 << 10;
-/// So many requests in a row have to be accepted before larger ones are tried again.
+/// The number of requests in a row that a receiver has to accept before larger ones are tried again.
 const GROWS_AFTER: u32 = 64;
 
-/// The bytes that are reserved for pending requests, of all that telemetry may take: a quarter, less what lines have that wait
-/// for standard error. They may take more while that is
-/// reserved for nobody (`memory`), but only if the backend is down: spans that come faster than a backend takes them wait
-/// where they were recorded.
+/// The bytes of the memory limit that are reserved for pending requests: a quarter, less the share of log lines that
+/// standard error does not take yet. Pending requests may also take unreserved memory (`memory`), but only while the
+/// backend is down: spans that come faster than a working backend accepts them stay in the recorder.
 pub(super) fn pending_limit(memory_limit: usize) -> usize {
     memory_limit / 4 - memory_limit / 32
 }
 
-/// The largest request where all pending ones share `limit` bytes: several have to fit.
+/// The largest request if all pending ones share `limit` bytes: many have to fit.
 pub(super) fn longest_request(limit: usize) -> usize {
     MOST_BYTES.min(limit / 32).max(LEAST_BYTES)
 }
 
-/// The largest request that one backend is sent: halved when it finds one too large, and doubled after a while.
+/// The largest request for one backend: halved when the backend rejects one as too large, doubled after enough
+/// successes.
 pub(super) struct Size {
     most: usize,
     now: usize,
@@ -36,14 +36,14 @@ impl Size {
         self.now
     }
 
-    /// The backend found a request of so many bytes too large. Gives the size for the next ones.
+    /// Halves the size after a request of `bytes` was too large, and returns it.
     pub(super) fn halve(&mut self, bytes: usize) -> usize {
         self.accepted = 0;
         self.now = (bytes.min(self.now) / 2).max(LEAST_BYTES);
         self.now
     }
 
-    /// The backend accepted a request.
+    /// Notes an accepted request.
     pub(super) fn accepted(&mut self) {
         self.accepted += 1;
         if self.accepted >= GROWS_AFTER {

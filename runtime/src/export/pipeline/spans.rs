@@ -1,9 +1,9 @@
-//! Spans on their way from memory to requests.
+//! The source of spans.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::exporter::Together;
+use super::exporter::SpanBatch;
 use super::outbox::packed;
 use super::route::{Forms, Routes};
 use super::signal_pipeline::{Batcher, Content, Found, Pipeline, Source};
@@ -21,24 +21,24 @@ use crate::trace::tree;
 pub(super) struct Spans {
     redact: Option<Redact>,
     recording: Option<Recording>,
-    /// What was counted before this collection began.
+    /// The recorder's counts when this pipeline started.
     before: Accounting,
     others_before: foreign::Counts,
-    /// Markers of spans that are still open: they leave as spans do, and count as such.
+    /// The number of markers of open spans that were taken. Markers are exported and counted like spans.
     markers: u64,
 }
 
-/// Spans that wait for a request.
+/// The spans of the next request.
 pub(super) struct Waiting {
     batch: TraceBatch,
-    /// The same as plain data, if anybody wants that.
-    plain: Option<Together>,
+    /// The same spans as owned data, if a route needs that.
+    plain: Option<SpanBatch>,
     wants_batch: bool,
-    /// About as many bytes as the plain data will take.
+    /// The approximate bytes of the owned data.
     plain_bytes: usize,
 }
 
-/// What the recorder and the queue of others counted.
+/// The counts of the recorder and of the queue of third-party spans.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Made {
     pub(super) ours: Accounting,
@@ -71,12 +71,12 @@ impl Spans {
         }
     }
 
-    /// The names of spans that are open.
+    /// The names of open spans.
     pub(super) fn open_names(&self) -> Vec<&'static str> {
         self.recording.as_ref().map_or_else(Vec::new, Recording::open_names)
     }
 
-    /// What was counted since this collection began.
+    /// The counts since this pipeline started.
     pub(super) fn made(&self) -> Made {
         let Some(recording) = &self.recording else { return Made::default() };
         let (now, before) = (recording.accounting(), self.before);
@@ -138,7 +138,7 @@ impl Source for Spans {
 }
 
 impl Pipeline<Spans> {
-    /// Takes the spans that are open, as unfinished.
+    /// Takes open spans as unfinished.
     pub(super) fn take_unfinished(&mut self) {
         let Pipeline { source: Spans { recording, redact, markers, .. }, routes, batcher } = self;
         if let Some(recording) = recording {
@@ -155,7 +155,7 @@ impl Waiting {
         Waiting { batch: TraceBatch::new(resource), plain: None, wants_batch: true, plain_bytes: 0 }
     }
 
-    /// Adds a span. Requests in protobuf are written from its record; owned data is made only if a receiver needs it.
+    /// Adds a span. Protobuf is encoded from its record; owned data is made only if a route needs it.
     fn add(&mut self, taken: &Taken<'_>, redact: Option<&Redact>) {
         let Taken::Record(record, converter) = taken else { return self.add_finished(taken.finished(), redact) };
         match redact {
@@ -190,7 +190,7 @@ impl Waiting {
 impl Content for Waiting {
     fn want(&mut self, protobuf: bool, plain: bool) {
         self.wants_batch = protobuf;
-        self.plain = plain.then(Together::default);
+        self.plain = plain.then(SpanBatch::default);
     }
 
     fn bytes(&self) -> usize {
@@ -208,7 +208,7 @@ impl Content for Waiting {
             spans: Some(&plain),
         });
         if !self.batch.is_empty() {
-            // Nobody was there to take them.
+            // No route needs protobuf.
             self.batch.take(Vec::new());
         }
         self.plain_bytes = 0;

@@ -8,29 +8,29 @@ use crate::encode::json::scan;
 use crate::encode::wire::{Opened, Wire};
 use crate::export::transport::proto::{self, Value};
 
-/// The form of an encoded request.
+/// The encoding and nesting of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form {
+pub(super) struct Layout {
     pub(super) json: bool,
-    /// Items of metrics lie two levels deeper than others.
+    /// The request holds metrics, whose items are two levels deeper.
     pub(super) metrics: bool,
 }
 
-/// Splits a request into parts of at most `longest` bytes. A part with one item may be larger. The request itself, if it
-/// needs no splitting, or cannot be read.
-pub(super) fn split(batch: Batch, form: Form, longest: usize) -> Vec<Batch> {
+/// Splits a request into parts of at most `longest` bytes. A part with a single item may be larger. Returns the request
+/// itself if it is small enough or cannot be parsed.
+pub(super) fn split(batch: Batch, layout: Layout, longest: usize) -> Vec<Batch> {
     if batch.bytes.len() <= longest || batch.items <= 1 {
         return vec![batch];
     }
     let mut parts = Parts {
-        depth: if form.metrics { 5 } else { 3 },
+        depth: if layout.metrics { 5 } else { 3 },
         longest,
         levels: Vec::new(),
         wire: Wire::default(),
         items: 0,
         done: Vec::new(),
     };
-    let read = if form.json { parts.add_json(&batch.bytes) } else { parts.add_protobuf(&batch.bytes, 0) };
+    let read = if layout.json { parts.add_json(&batch.bytes) } else { parts.add_protobuf(&batch.bytes, 0) };
     parts.finish();
     match read {
         Some(()) if parts.done.iter().map(|part| part.items).sum::<u64>() == batch.items => parts.done,
@@ -42,26 +42,26 @@ struct Parts {
     /// The number of levels above an item.
     depth: usize,
     longest: usize,
-    /// The levels of the item that comes next, the outermost first.
+    /// The levels of the next item, the outermost first.
     levels: Vec<Level>,
-    /// The part in the making, and its items.
+    /// The part being written, and the number of its items.
     wire: Wire,
     items: u64,
     done: Vec<Batch>,
 }
 
-/// A message or object that holds others.
+/// A message or object that contains others.
 struct Level {
     begin: Begin,
-    /// Whether the part in the making has it, and how many children it has there.
+    /// Set if the level is open in the part being written; and the number of its children there.
     opened: Option<Option<Opened>>,
     children: usize,
 }
 
 enum Begin {
-    /// The number of its field, and its own fields.
+    /// Protobuf: the field number, and the fields that are not children.
     Message(u8, Vec<u8>),
-    /// Text in front of its children, and behind them.
+    /// JSON: the text before its children, and after them.
     Object(String, &'static str),
 }
 
@@ -70,7 +70,7 @@ impl Parts {
         let is_child = |number: u64| match depth {
             0 | 4 => number == 1,
             1 | 2 => number == 2,
-            // Of a metric: gauge, sum, histogram, exponential histogram, summary.
+            // The data of a metric: gauge, sum, histogram, exponential histogram, summary.
             _ => matches!(number, 5 | 7 | 9 | 10 | 11),
         };
         let mut own = Vec::new();
@@ -149,7 +149,7 @@ impl Parts {
         self.items += 1;
     }
 
-    /// Counts a child of the level above `at`, and puts a comma between it and the one before.
+    /// Counts a child of the level above `at`, and writes a comma before it if needed.
     fn separate(&mut self, at: usize) {
         let Some(parent) = at.checked_sub(1).map(|at| &mut self.levels[at]) else { return };
         if parent.children > 0 && matches!(parent.begin, Begin::Object(..)) {
@@ -184,7 +184,7 @@ impl Parts {
         }
     }
 
-    /// Ends the part in the making.
+    /// Completes the part being written.
     fn finish(&mut self) {
         (0..self.levels.len()).rev().for_each(|at| self.close(at));
         let bytes = std::mem::take(&mut self.wire.bytes);
@@ -198,7 +198,7 @@ impl Parts {
 impl Level {
     fn opening_bytes(&self) -> usize {
         match &self.begin {
-            // The tag, and the five bytes of its length.
+            // One byte of tag and five of length.
             Begin::Message(_, own) => 6 + own.len(),
             Begin::Object(text, _) => 1 + text.len(),
         }
@@ -246,7 +246,7 @@ mod tests {
         Some(InstrumentationScope { name: name.to_owned(), version: "1".to_owned(), ..InstrumentationScope::default() })
     }
 
-    /// Splits a request in either form; gives its parts, each of which is small enough.
+    /// Splits a request in both encodings, checks the sizes, and returns the decoded parts.
     fn parts<R: Message + Default + Serialize + DeserializeOwned>(
         request: &R,
         items: u64,
@@ -254,7 +254,7 @@ mod tests {
     ) -> [Vec<R>; 2] {
         let split = |bytes: Vec<u8>, json| {
             assert!(bytes.len() > 4 * LONGEST);
-            split(Batch { bytes: bytes.into(), items }, Form { json, metrics }, LONGEST)
+            split(Batch { bytes: bytes.into(), items }, Layout { json, metrics }, LONGEST)
         };
         let (protobuf, json) =
             (split(request.encode_to_vec(), false), split(serde_json::to_vec(request).unwrap(), true));
@@ -307,7 +307,7 @@ mod tests {
         }
     }
 
-    /// A metric without its points, and its points as text.
+    /// Separates a metric from its points, both as text.
     fn taken_apart(mut metric: Metric) -> (String, Vec<String>) {
         fn texts<T: std::fmt::Debug>(points: &mut Vec<T>) -> Vec<String> {
             points.drain(..).map(|point| format!("{point:?}")).collect()
@@ -376,7 +376,7 @@ mod tests {
     fn what_cannot_be_read_stays_whole() {
         for json in [false, true] {
             let batch = Batch { bytes: vec![b'x'; 3 * LONGEST].into(), items: 7 };
-            let [whole] = &split(batch, Form { json, metrics: false }, LONGEST)[..] else { panic!("one") };
+            let [whole] = &split(batch, Layout { json, metrics: false }, LONGEST)[..] else { panic!("one") };
             assert_eq!((whole.items, whole.bytes.len()), (7, 3 * LONGEST));
         }
     }

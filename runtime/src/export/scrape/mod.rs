@@ -1,7 +1,7 @@
-//! Metrics for those who scrape: a text on request, and a small server that hands it out.
+//! Metrics for scrapers: their text, and a small server for it.
 //!
-//! The server runs on the export thread and is bounded in everything that a client can influence: connections, bytes of a
-//! request, time. Texts are rendered on another thread, one at a time, so a scraper never holds up an export.
+//! The server runs on the export thread. Everything that a client can influence is bounded: connections, bytes of a
+//! request, time. Texts are rendered on another thread, one at a time, so a scrape never delays an export.
 
 mod negotiate;
 mod server;
@@ -15,7 +15,13 @@ use crate::export::self_metrics::sdk_names;
 use crate::meter::exposition::Form;
 use crate::meter::reader::Reader;
 
+pub(crate) use self::negotiate::media_type;
 pub(crate) use self::server::{Serve, Server};
+
+/// The format that an `Accept` header prefers.
+pub(crate) fn preferred(accept: &str) -> Form {
+    negotiate::preferred(accept.split(','))
+}
 
 /// All metrics since the beginning, as text.
 pub(crate) struct Scraped {
@@ -29,13 +35,13 @@ pub(crate) struct Scraped {
     pub(crate) redact: Option<Redact>,
 }
 
-/// How long a callback of a raw instrument may take.
+/// The time limit of callbacks of raw instruments.
 #[cfg(has_otel)]
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 impl Scraped {
-    /// Reads all metrics, which takes as long as their callbacks do, within bounds. The resource is that of the process, as it
-    /// is sent.
+    /// Reads and renders all metrics. Blocks for their callbacks, within bounds. `resource` has the attributes of the
+    /// process, as they are sent.
     pub(crate) fn render(&self, form: Form, resource: &[(String, OwnedValue)]) -> String {
         let mut snapshot = self.reader.lock().unwrap_or_else(PoisonError::into_inner).snapshot();
         sdk_names::apply(self.sdk_names, &self.views, &mut snapshot);

@@ -1,21 +1,21 @@
-//! What a scraper asks for: the head of its request, and the format that its `Accept` header prefers.
+//! Parses the head of a scraper's request, and chooses the format that its `Accept` header prefers.
 
 use crate::meter::exposition::Form;
 
-/// What to answer a request with.
+/// The kind of response to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// The metrics, or only the head of such a response.
+    /// The metrics, or only the head of that response.
     Metrics { form: Form, head_only: bool },
-    /// Another path.
+    /// 404: another path.
     NotFound,
-    /// Another method.
+    /// 405: another method.
     NotAllowed,
-    /// Not a request of HTTP/1.
+    /// 400: not an HTTP/1 request.
     Malformed,
 }
 
-/// Reads the head of a request.
+/// Parses the head of a request.
 pub(super) fn asked(head: &[u8]) -> Asked {
     let head = String::from_utf8_lossy(head);
     let mut lines = head.lines();
@@ -41,7 +41,7 @@ pub(super) fn asked(head: &[u8]) -> Asked {
 }
 
 /// OpenMetrics if it is asked for by name, in a version that we write, and not less than plain text.
-fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
+pub(super) fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
     let (mut open, mut plain) = (0.0_f64, 0.0_f64);
     for range in ranges {
         let mut parts = range.split(';').map(str::trim);
@@ -61,7 +61,7 @@ fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
 }
 
 /// The media type of a format.
-pub(super) fn media_type(form: Form) -> &'static str {
+pub(crate) fn media_type(form: Form) -> &'static str {
     match form {
         Form::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
         Form::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -84,7 +84,7 @@ mod tests {
         check("application/openmetrics-text;q=0", Form::Prometheus);
         check("application/openmetrics-text;q=nonsense", Form::Prometheus);
         check("application/openmetrics-text;version=2.0.0", Form::Prometheus);
-        // What Prometheus 2 and 3 send.
+        // The headers of Prometheus 2 and 3.
         check(
             "application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
             Form::OpenMetrics,

@@ -1,4 +1,4 @@
-//! A server for scrapers, on the export thread: `GET /metrics`, one request per connection.
+//! The server for scrapers, on the export thread: `GET /metrics`, one request per connection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -20,23 +20,23 @@ use crate::config::ScrapeAddress;
 use crate::declare::value::OwnedValue;
 use crate::meter::exposition::Form;
 
-/// Connections at once. Further ones are closed.
+/// The most connections at a time. Further ones are closed.
 const CONNECTIONS: usize = 16;
-/// The longest head of a request; those of scrapers have a few hundred bytes.
+/// The most bytes of a request's head; scrapers send a few hundred.
 const HEAD_BYTES: usize = 8 * 1024;
-/// How long a client may take to send its request, and to take the response.
+/// The time limits for receiving a request and for sending the response.
 const REQUEST: Duration = Duration::from_secs(5);
 const RESPONSE: Duration = Duration::from_secs(20);
-/// How long to wait before an address that cannot be used is tried again, or the system for more connections.
+/// The delay before retrying to bind an address, or to accept connections after an error.
 const AGAIN: Duration = Duration::from_secs(5);
 
-/// What to serve, and where.
+/// The metrics to serve, and their address.
 pub(crate) struct Serve {
     pub(crate) address: ScrapeAddress,
     pub(crate) scraped: Arc<Scraped>,
-    /// The attributes of the process, as they are sent.
+    /// The resource attributes, as they are sent.
     pub(crate) resource: Arc<[(String, OwnedValue)]>,
-    /// Brings the metrics about telemetry itself up to date; called on the thread that renders.
+    /// Updates the metrics about telemetry itself; called on the thread that renders.
     pub(crate) settle: Arc<dyn Fn() + Send + Sync>,
 }
 
@@ -55,18 +55,18 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Its connections are its own, and end with it.
+        // The task owns its connections, so they are closed too.
         self.task.abort();
     }
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Desk {
     scraped: Arc<Scraped>,
     resource: Arc<[(String, OwnedValue)]>,
     settle: Arc<dyn Fn() + Send + Sync>,
     room: Arc<Semaphore>,
-    /// One text is made at a time.
+    /// Held while a text is rendered: one at a time.
     rendering: Mutex<()>,
 }
 
@@ -81,24 +81,24 @@ async fn run(Serve { address, scraped, resource, settle }: Serve) {
     while accepting.join_next().await.is_some() {}
 }
 
-/// Listens at all addresses of the host, as soon as that is possible. Another process may have the port for a while.
+/// Binds all addresses of the host. Retries until it succeeds: another process may hold the port for a while.
 async fn listen(address: &ScrapeAddress) -> Vec<TcpListener> {
     let mut failed = false;
     loop {
         match bind(address).await {
             Ok(listeners) => {
                 if failed {
-                    notice::say(format_args!("metrics are served at {address} now"));
+                    notice::at(notice::INFO, format_args!("serving metrics at {address} now"));
                 }
                 return listeners;
             }
             Err(error) if !failed => {
                 failed = true;
-                // The text of an error of the system ends with its number, which tells users nothing.
+                // Without the number at the end of a system error, which does not help users.
                 let cause = error.raw_os_error().map_or_else(|| error.to_string(), |_| error.kind().to_string());
                 notice::say(format_args!(
-                    "warning: metrics cannot be served at {address}: {cause}; trying again; OTEL_EXPORTER_PROMETHEUS_HOST and \
-                     OTEL_EXPORTER_PROMETHEUS_PORT name another address"
+                    "warning: cannot serve metrics at {address}: {cause}; retrying; set OTEL_EXPORTER_PROMETHEUS_HOST and \
+                     OTEL_EXPORTER_PROMETHEUS_PORT to use another address"
                 ));
             }
             Err(_) => {}
@@ -107,7 +107,7 @@ async fn listen(address: &ScrapeAddress) -> Vec<TcpListener> {
     }
 }
 
-/// A listener for each address of the host. Some of them may be missing, as IPv6 is on many machines.
+/// Makes a listener for each address of the host. Some may be unavailable, as IPv6 on many machines.
 async fn bind(address: &ScrapeAddress) -> io::Result<Vec<TcpListener>> {
     let (mut listeners, mut error) = (Vec::new(), io::ErrorKind::NotFound.into());
     let mut all: Vec<SocketAddr> = lookup_host((address.host.as_str(), address.port)).await?.collect();
@@ -115,7 +115,7 @@ async fn bind(address: &ScrapeAddress) -> io::Result<Vec<TcpListener>> {
     for address in all {
         match TcpListener::bind(address).await {
             Ok(listener) => listeners.push(listener),
-            // In use by another process: half of the clients would meet a stranger.
+            // Another process has this port: clients that resolve to this address would reach it instead.
             Err(in_use) if in_use.kind() == io::ErrorKind::AddrInUse => return Err(in_use),
             Err(other) => error = other,
         }
@@ -127,7 +127,7 @@ async fn accept(listener: TcpListener, desk: Rc<Desk>) {
     let mut connections = JoinSet::new();
     loop {
         let accepted = listener.accept().await;
-        // Those that ended are let go.
+        // Removes tasks that have ended.
         while connections.try_join_next().is_some() {}
         match (accepted, desk.room.clone().try_acquire_owned()) {
             (Ok((stream, _)), Ok(permit)) => {
@@ -137,9 +137,9 @@ async fn accept(listener: TcpListener, desk: Rc<Desk>) {
                     drop(permit);
                 });
             }
-            // There are too many.
+            // Too many connections: this one is closed.
             (Ok(_), Err(_)) => {}
-            // The process has no more file descriptors, perhaps.
+            // The process may have run out of file descriptors.
             (Err(_), _) => sleep(AGAIN).await,
         }
     }
@@ -150,17 +150,17 @@ async fn serve(mut stream: TcpStream, desk: &Desk) {
     let asked = match timeout(REQUEST, head(&mut stream)).await {
         Ok(Ok(Some(head))) => asked(&head),
         Ok(Ok(None)) => Asked::Malformed,
-        // It is gone, or says nothing.
+        // The client has closed the connection or sends nothing.
         Ok(Err(_)) | Err(_) => return,
     };
     let response = match asked {
         Asked::Metrics { form, head_only } => match desk.render(form).await {
             Some(text) => response("200 OK", media_type(form), &text, head_only),
-            None => plain("500 Internal Server Error", "the metrics could not be read"),
+            None => plain("500 Internal Server Error", "reading the metrics failed"),
         },
-        Asked::NotFound => plain("404 Not Found", "metrics are at /metrics"),
-        Asked::NotAllowed => plain("405 Method Not Allowed", "expected GET"),
-        Asked::Malformed => plain("400 Bad Request", "expected a short request of HTTP/1.1"),
+        Asked::NotFound => plain("404 Not Found", "not found; metrics are at /metrics"),
+        Asked::NotAllowed => plain("405 Method Not Allowed", "method not allowed; expected GET"),
+        Asked::Malformed => plain("400 Bad Request", "bad request; expected HTTP/1.1 with at most 8 KiB of headers"),
     };
     let _ = timeout(RESPONSE, async {
         stream.write_all(&response).await?;
@@ -169,7 +169,7 @@ async fn serve(mut stream: TcpStream, desk: &Desk) {
     .await;
 }
 
-/// The head of a request; `None` if it is too long.
+/// Reads the head of a request; `None` if it is too long.
 async fn head(stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
@@ -186,7 +186,7 @@ async fn head(stream: &mut TcpStream) -> io::Result<Option<Vec<u8>>> {
 }
 
 impl Desk {
-    /// Renders on another thread: callbacks of gauges may take their time. `None` if that panicked.
+    /// Renders on another thread, because callbacks of gauges may block. `None` if that panics.
     async fn render(&self, form: Form) -> Option<String> {
         let _turn = self.rendering.lock().await;
         let (scraped, resource, settle) = (self.scraped.clone(), self.resource.clone(), self.settle.clone());

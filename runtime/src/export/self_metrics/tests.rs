@@ -4,7 +4,7 @@ use super::*;
 use crate::declare::label::Label;
 use crate::encode::views::Views;
 use crate::meter::exposition::Form;
-use crate::meter::snapshot::{PointValue, Snapshot, Temporality};
+use crate::meter::snapshot::{PointValue, Snapshot};
 use crate::testing::capture;
 
 fn figures() -> Figures {
@@ -129,8 +129,8 @@ fn the_conventions_have_the_same_figures_under_their_names() {
     now.dropped[Signal::Traces as usize][Reason::ExportQueueFull as usize] = 4;
     now.dropped[Signal::Metrics as usize][Reason::Rejected as usize] = 9;
     let captured = capture(|| SelfMetrics::default().record(now));
-    let (start_unix_nanos, time_unix_nanos, temporality) = (1, 2, Temporality::Cumulative);
-    let snapshot = |metrics| Snapshot { temporality, start_unix_nanos, time_unix_nanos, metrics };
+    let (start_unix_nanos, time_unix_nanos) = (1, 2);
+    let snapshot = |metrics| Snapshot { start_unix_nanos, time_unix_nanos, metrics };
     let views = Views::new(&[]).0;
     let (mut off, mut on) = (snapshot(captured.metrics.clone()), snapshot(captured.metrics));
     sdk_names::apply(false, &views, &mut off);

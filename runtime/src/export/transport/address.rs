@@ -1,4 +1,4 @@
-//! What of an endpoint goes into a request, and what of it must never be shown.
+//! The parts of an endpoint: the URI of requests, the header of its user info, and the secrets that must not be shown.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -9,7 +9,7 @@ use crate::base::percent::decoded;
 use crate::base::secret::Secret;
 use crate::config::Endpoint;
 
-/// The address without user info, for requests. The error shows none of it, because a part may be a password.
+/// Makes the URI of requests, without user info. The error does not show the address, which may hold a password.
 pub(super) fn uri(endpoint: &Endpoint) -> Result<Uri, TargetError> {
     let scheme = if is_tls(endpoint) { "https" } else { "http" };
     let query = endpoint.query().map(|query| format!("?{}", query.reveal())).unwrap_or_default();
@@ -17,17 +17,17 @@ pub(super) fn uri(endpoint: &Endpoint) -> Result<Uri, TargetError> {
     text.parse().map_err(|_| TargetError::Url)
 }
 
-/// Whether the connection is encrypted, as it is unless the scheme says otherwise.
+/// True if the connection is encrypted, the default for endpoints without a scheme.
 pub(super) fn is_tls(endpoint: &Endpoint) -> bool {
     endpoint.is_tls() != Some(false)
 }
 
-/// The port that was named, or that of the scheme.
+/// The port of the endpoint, or the default of its scheme.
 pub(super) fn port(endpoint: &Endpoint) -> u16 {
     endpoint.port().unwrap_or(if is_tls(endpoint) { 443 } else { 80 })
 }
 
-/// User info, as the value of an `Authorization` header.
+/// Makes the value of an `Authorization` header from user info.
 pub(super) fn authorization(endpoint: &Endpoint) -> Option<Secret> {
     endpoint.user_info().map(|user_info| basic(user_info.reveal()))
 }
@@ -38,10 +38,10 @@ fn basic(user_info: &str) -> Secret {
     Secret::new(format!("Basic {}", BASE64_STANDARD.encode(pair)))
 }
 
-/// What must not be shown: user info and the values in the query.
+/// Lists the secrets that must not be shown: user info, and the values in the query.
 pub(super) fn secrets(endpoint: &Endpoint) -> Vec<Secret> {
     let user_info = endpoint.user_info().map_or("", Secret::reveal);
-    // A name alone, as some receivers take their token, is a secret too.
+    // A user name without a password is a secret too: some receivers take their token this way.
     let password = user_info.split_once(':').map_or(user_info, |(_, password)| password);
     let query = endpoint.query().map_or("", Secret::reveal);
     let values = query.split('&').filter_map(|pair| pair.split_once('=')).map(|(_, value)| value);

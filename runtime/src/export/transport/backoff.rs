@@ -1,9 +1,9 @@
-//! How long to wait before a request is sent again.
+//! Exponential backoff with jitter.
 
 use std::time::Duration;
 
-/// Waits that double from the first to the longest, each shortened by chance so that many processes do not come back at
-/// the same moment.
+/// A backoff that doubles from the first delay to the longest, with jitter, so that many processes do not retry at the
+/// same moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Backoff {
     first: Duration,
@@ -12,13 +12,13 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// The first wait is at most `first`, and none is longer than `longest`.
+    /// Creates a backoff: the first delay is at most `first`, and none exceeds `longest`.
     pub(crate) fn new(first: Duration, longest: Duration) -> Self {
         Backoff { first, longest, attempts: 0 }
     }
 
-    /// The next wait: between half of what the attempt allows and the whole, as `random` says. A time that the receiver
-    /// named is waited for in full, with up to a tenth more, whatever the longest wait is.
+    /// Returns the next delay: between half of the attempt's delay and all of it, chosen by `random`. A time `after`
+    /// that the receiver named is kept, plus up to a tenth of it, even if it exceeds the longest delay.
     pub(crate) fn next(&mut self, after: Option<Duration>, random: u64) -> Duration {
         let whole = self.first.saturating_mul(1 << self.attempts.min(31)).min(self.longest);
         self.attempts = self.attempts.saturating_add(1);
@@ -29,19 +29,19 @@ impl Backoff {
         }
     }
 
-    /// Starts again at the first wait, after a success.
+    /// Restarts with the first delay, after a success.
     pub(crate) fn reset(&mut self) {
         self.attempts = 0;
     }
 }
 
-/// From 0 up to, not including, 1.
+/// Converts random bits to a number from 0 (inclusive) to 1 (exclusive).
 fn fraction(random: u64) -> f64 {
     (random >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 fn scaled(duration: Duration, factor: f64) -> Duration {
-    // Only a duration near the end of its range can fail, and that one needs no chance.
+    // Only durations near the end of the range fail, and they need no jitter.
     Duration::try_from_secs_f64(duration.as_secs_f64() * factor).unwrap_or(duration)
 }
 

@@ -1,4 +1,4 @@
-//! Makes connections, through a proxy and with TLS where the settings ask for it.
+//! Opens connections, through a proxy and with TLS if the settings ask for them.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use super::stream::Stream;
 use super::tls::{self, Tls};
 use crate::config::Endpoint;
 
-/// Knows where to connect to.
+/// Opens connections to one receiver.
 pub(super) struct Connector {
     host: String,
     port: u16,
@@ -40,7 +40,7 @@ impl Connector {
         self.all_tls().find_map(Tls::problem)
     }
 
-    /// TLS to the receiver, and to the proxy.
+    /// The TLS settings for the receiver, and for the proxy.
     fn all_tls(&self) -> impl Iterator<Item = &Tls> {
         self.tls.iter().chain(self.proxy.as_ref().and_then(|proxy| proxy.tls.as_ref()))
     }
@@ -61,12 +61,12 @@ impl Connector {
         }
     }
 
-    /// Whether a connection can be made.
+    /// True if a connection can be opened.
     pub(super) async fn probe(&mut self) -> bool {
         self.reach().await.is_ok()
     }
 
-    /// Connects to the receiver, or to the proxy and through it.
+    /// Connects to the receiver, directly or through the proxy.
     async fn reach(&mut self) -> Result<Stream, Failure> {
         let Some(proxy) = &mut self.proxy else {
             let stream = tcp(&self.host, self.port, self.timeout).await.map_err(Failure::Unreachable)?;
@@ -91,13 +91,14 @@ impl Connector {
 async fn tcp(host: &str, port: u16, limit: Duration) -> Result<TcpStream, String> {
     let unknown = |error: io::Error| format!("the host name cannot be resolved: {error}");
     let addresses: Vec<SocketAddr> = lookup_host((host, port)).await.map_err(unknown)?.collect();
-    // One address that swallows packets must not use up the time of the others.
+    // The time is divided, so that an address that drops packets does not use up that of the others.
     let share = limit / u32::try_from(addresses.len()).unwrap_or(u32::MAX).max(1);
     let mut cause = "the host name has no address".to_owned();
     for address in addresses {
         match timeout(share, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => {
-                // Requests are written whole; waiting for more would only delay them. Without it they still arrive.
+                // Requests are written whole, so Nagle's algorithm would only delay them. They also arrive if this
+                // fails.
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }

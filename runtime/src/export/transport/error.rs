@@ -1,22 +1,22 @@
-//! Why nothing can be sent to a target.
+//! Errors in the settings of a receiver.
 
 use std::fmt;
 
-/// Why nothing can be sent to a target. It shows neither user info nor a header's value.
+/// The error of settings with which nothing can be sent. It shows neither user info nor the value of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TargetError {
-    /// The endpoint has a character that no URL has.
+    /// The endpoint is not a valid URL.
     Url,
-    /// The header at this place, from 1, has a name that cannot be one. It is not shown: who forgets the `=` between name
-    /// and value has the value in it.
+    /// The header at this place, from 1, has an invalid name. The name is not shown: without its `=`, a setting's value
+    /// would be part of it.
     HeaderName(usize),
-    /// The header of this name has a value that cannot be sent.
+    /// The header of this name has an invalid value.
     HeaderValue(String),
-    /// The header of this name is set by the transport.
+    /// The header of this name is reserved for the transport.
     ReservedHeader(String),
-    /// A client certificate without its key, or a key without its certificate.
+    /// Only one of client certificate and key is set.
     HalfClientCertificate,
-    /// What is configured, and the feature of the package without which it does not work.
+    /// A setting, and the feature of this crate that it requires.
     #[cfg_attr(all(feature = "grpc", feature = "tls"), expect(dead_code, reason = "everything is built in"))]
     NeedsFeature(&'static str, &'static str),
 }
@@ -28,22 +28,19 @@ impl fmt::Display for TargetError {
                 f.write_str("the endpoint is not a URL; expected `http://host:port/path` or `https://host:port/path`")
             }
             TargetError::HeaderName(place) => {
-                write!(f, "header {place} has a name that cannot be sent; expected letters, digits and `-`")
+                write!(f, "header {place} has an invalid name; expected letters, digits and `-`")
             }
             TargetError::HeaderValue(name) => {
-                write!(f, "the value of header `{name}` cannot be sent; expected text without control characters")
+                write!(f, "the value of header `{name}` is invalid; expected text without control characters")
             }
             TargetError::ReservedHeader(name) => {
-                write!(
-                    f,
-                    "header `{name}` is set by the exporter; expected headers of your own, such as `authorization`"
-                )
+                write!(f, "header `{name}` is reserved for the exporter; remove it")
             }
             TargetError::HalfClientCertificate => {
-                f.write_str("a client certificate needs its key; expected both files or neither")
+                f.write_str("a client certificate requires its key; set both files or neither")
             }
             TargetError::NeedsFeature(what, feature) => {
-                write!(f, "{what} needs the feature `{feature}` of `tracecast`, which is not built in")
+                write!(f, "{what} requires the feature `{feature}` of `tracecast`; enable it in Cargo.toml")
             }
         }
     }

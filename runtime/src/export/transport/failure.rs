@@ -1,22 +1,22 @@
-//! A request that got no answer, or none that can be understood.
+//! Failures of requests without a valid response.
 
 use std::error::Error;
 use std::io;
 
-/// Why there is no answer.
+/// The reason why a request got no valid response.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// No connection was made.
+    /// The connection could not be opened.
     Unreachable(String),
-    /// There is a connection, and no TLS over it.
+    /// TLS or a header's value failed, which an operator has to fix.
     Insecure(String),
-    /// The connection ended before the answer.
+    /// The connection ended before the response.
     Broken(String),
-    /// What came back is not of the protocol.
+    /// The response is not of the expected protocol.
     Garbage(String),
 }
 
-/// The protocol of a connection.
+/// The protocol expected on a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Spoken {
     Http,
@@ -25,7 +25,7 @@ pub(super) enum Spoken {
 }
 
 impl Failure {
-    /// Judges an error of a connection; `expected` is what the other side should have spoken.
+    /// Classifies an error of a connection, on which `expected` was spoken.
     pub(super) fn of(error: &(dyn Error + 'static), expected: Spoken) -> Self {
         let cause = innermost(error);
         if chain(error).any(is_garbage) {
@@ -45,13 +45,13 @@ pub(super) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item 
     std::iter::successors(Some(error), |error| (*error).source())
 }
 
-/// The text nearest to the cause. The outer ones say "error trying to connect" and the like.
+/// The text of the innermost source. The outer ones are general, such as "error trying to connect".
 pub(super) fn innermost(error: &(dyn Error + 'static)) -> String {
     chain(error).last().map(describe).unwrap_or_default()
 }
 
 fn describe(error: &(dyn Error + 'static)) -> String {
-    // The text of an error of the system ends with its number, which tells users nothing.
+    // Without the number at the end of a system error, which does not help users.
     match error.downcast_ref::<io::Error>() {
         Some(error) if error.raw_os_error().is_some() => error.kind().to_string(),
         _ => error.to_string(),
@@ -60,10 +60,11 @@ fn describe(error: &(dyn Error + 'static)) -> String {
 
 fn is_garbage(error: &(dyn Error + 'static)) -> bool {
     if let Some(error) = error.downcast_ref::<hyper::Error>() {
-        // A server of HTTP/2 speaks first. hyper tells that by its text only; the test with a server of gRPC would notice another one.
+        // An HTTP/2 server sends first, which hyper reports only by its text; the test with a gRPC server fails if that
+        // changes.
         return error.is_parse() || error.is_user() || error.to_string().contains("unexpected message");
     }
-    // An error that our side found in the frames, and not one that the other side announced.
+    // Only errors that h2 found in the frames, not errors that the peer announced.
     #[cfg(feature = "grpc")]
     return error.downcast_ref::<h2::Error>().is_some_and(|error| error.is_library() && !error.is_io());
     #[cfg(not(feature = "grpc"))]

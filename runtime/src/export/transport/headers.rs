@@ -1,4 +1,4 @@
-//! The headers that go with each request.
+//! The headers of each request.
 
 use hyper::HeaderMap;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue, USER_AGENT};
@@ -10,7 +10,7 @@ use crate::config::{HeaderSource, Otlp};
 
 pub(super) const AGENT: &str = concat!("OTel-OTLP-Exporter-Rust/", env!("CARGO_PKG_VERSION"));
 
-/// What the protocol sets; another value would make requests that nobody can read.
+/// Headers that the protocol sets; with another value, receivers could not parse requests.
 const RESERVED: [&str; 11] = [
     "connection",
     "content-encoding",
@@ -25,7 +25,8 @@ const RESERVED: [&str; 11] = [
     "upgrade",
 ];
 
-/// The user's headers, and ours where the user has none of that name; and those whose values change.
+/// Makes the headers: the user's, and ours for names that the user does not set. Headers whose values change are
+/// returned separately.
 pub(super) fn build(target: &Otlp) -> Result<(HeaderMap, Vec<Rotating>), TargetError> {
     let (mut headers, mut rotated) = (HeaderMap::new(), Vec::new());
     for (place, (name, source)) in (1..).zip(&target.headers) {
@@ -92,20 +93,16 @@ mod tests {
 
     #[test]
     fn a_wrong_header_is_named_without_its_value() {
-        check(
-            "http://h",
-            &[("Bearer sesame", "x")],
-            "header 1 has a name that cannot be sent; expected letters, digits and `-`",
-        );
+        check("http://h", &[("Bearer sesame", "x")], "header 1 has an invalid name; expected letters, digits and `-`");
         check(
             "http://h",
             &[("key", "ses\name")],
-            "the value of header `key` cannot be sent; expected text without control characters",
+            "the value of header `key` is invalid; expected text without control characters",
         );
         check(
             "http://h",
             &[("Content-Type", "text/html")],
-            "header `content-type` is set by the exporter; expected headers of your own, such as `authorization`",
+            "header `content-type` is reserved for the exporter; remove it",
         );
     }
 }

@@ -1,15 +1,15 @@
-//! When a receiver wants to be asked again.
+//! The `Retry-After` header.
 
 use std::time::{Duration, SystemTime};
 
-/// The longest wait that is believed. A receiver that asks for a year would otherwise end the export.
+/// The longest delay that is accepted. A receiver that names a year would otherwise end the export.
 pub(super) const LONGEST: Duration = Duration::from_secs(3600);
 
-/// `Retry-After`: seconds, or a date.
+/// Parses `Retry-After`: seconds, or a date.
 pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than a u64 has are a long wait all the same.
+        // A number that exceeds u64 is the longest delay.
         return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)).min(LONGEST));
     }
     let at = httpdate::parse_http_date(value).ok()?;

@@ -12,7 +12,7 @@ use hyper::{Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 
 use super::ANSWER_BYTES;
-use super::answer::{self, Form};
+use super::answer::{self, Media};
 use super::connect::Connector;
 use super::failure::{Failure, Spoken};
 use super::gzip::compressed;
@@ -26,10 +26,10 @@ const SPOKEN: Spoken = Spoken::Http;
 
 /// Sends requests over one connection.
 pub(super) struct Client {
-    /// The path, or the whole address if a proxy reads the requests.
+    /// The path, or the whole address if a proxy forwards the requests.
     path: Uri,
     headers: HeaderMap,
-    form: Form,
+    media: Media,
     gzip: bool,
     connection: Option<Connection>,
 }
@@ -40,11 +40,11 @@ struct Connection {
 }
 
 impl Client {
-    /// `whole` has each request name the whole address, as a proxy needs it.
+    /// Creates a client. With `whole`, each request names the whole address, as a forwarding proxy requires.
     pub(super) fn new(uri: &Uri, protocol: Protocol, mut headers: HeaderMap, gzip: bool, whole: bool) -> Self {
         let json = protocol == Protocol::HttpJson;
-        let media = if json { "application/json" } else { "application/x-protobuf" };
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
+        let content_type = if json { "application/json" } else { "application/x-protobuf" };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         if gzip {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
@@ -52,13 +52,13 @@ impl Client {
             headers.insert(HOST, host);
         }
         let path = uri.path_and_query().filter(|_| !whole).cloned().map_or_else(|| uri.clone(), Uri::from);
-        let form = if json { Form::Json } else { Form::Protobuf };
-        Client { path, headers, form, gzip, connection: None }
+        let media = if json { Media::Json } else { Media::Protobuf };
+        Client { path, headers, media, gzip, connection: None }
     }
 
-    /// A request without items.
+    /// Makes a request without items.
     pub(super) fn nothing(&self) -> Bytes {
-        Bytes::from_static(if self.form == Form::Json { b"{}" } else { b"" })
+        Bytes::from_static(if self.media == Media::Json { b"{}" } else { b"" })
     }
 
     pub(super) fn headers(&mut self) -> &mut HeaderMap {
@@ -85,11 +85,11 @@ impl Client {
         let (head, body) = response.into_parts();
         let (body, whole) = read(body).await;
         if !whole || !head.status.is_success() {
-            // Either the rest of the answer stands before the next one, or the receiver may have answered before it had
-            // read the request, and the rest of that would stand before the next.
+            // Unread bytes would precede the next response: the rest of this one, or, if the receiver responded early,
+            // the rest of the request would precede the next request.
             self.connection = None;
         }
-        Ok(judge(&Response::from_parts(head, body), whole, self.form))
+        Ok(judge(&Response::from_parts(head, body), whole, self.media))
     }
 
     fn request(&self, body: Bytes) -> Request<Full<Bytes>> {
@@ -111,7 +111,7 @@ async fn connect(connector: &mut Connector) -> Result<Connection, Failure> {
     Ok(Connection { sender, _tasks: tasks })
 }
 
-/// The answer's body up to its bound, and whether that is all of it.
+/// Reads the body of a response up to its limit, and returns whether it is complete.
 async fn read(mut body: Incoming) -> (Vec<u8>, bool) {
     let mut read = Vec::new();
     while let Some(frame) = body.frame().await {
@@ -126,13 +126,13 @@ async fn read(mut body: Incoming) -> (Vec<u8>, bool) {
     (read, true)
 }
 
-fn judge(response: &Response<Vec<u8>>, whole: bool, request: Form) -> Sent {
+fn judge(response: &Response<Vec<u8>>, whole: bool, request: Media) -> Sent {
     let status = response.status();
     let text = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    let form = Form::named(text(CONTENT_TYPE), request);
+    let media = Media::named(text(CONTENT_TYPE), request);
     if status.is_success() {
         let name = http_name(status);
-        return match answer::partial(form, response.body()).filter(|_| whole) {
+        return match answer::partial(media, response.body()).filter(|_| whole) {
             Some(answer::Partial { rejected, message }) => Sent::Accepted { rejected, message },
             None if whole => {
                 Sent::not_otlp(&format!("HTTP {name}, {}", text(CONTENT_TYPE).unwrap_or("no content type")))
@@ -140,7 +140,7 @@ fn judge(response: &Response<Vec<u8>>, whole: bool, request: Form) -> Sent {
             None => Sent::not_otlp(&format!("HTTP {name}, cut off after {} bytes", response.body().len())),
         };
     }
-    let reason = answer::reason(form, response.body()).map(|reason| format!(": {reason}")).unwrap_or_default();
+    let reason = answer::reason(media, response.body()).map(|reason| format!(": {reason}")).unwrap_or_default();
     let cause = format!("HTTP {}{reason}", http_name(status));
     if http_retries(status.as_u16()) {
         let after = text(RETRY_AFTER).and_then(|value| retry_after(value, SystemTime::now()));

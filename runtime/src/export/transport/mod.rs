@@ -1,8 +1,8 @@
 //! Sends encoded OTLP requests to a receiver, over gRPC or HTTP.
 //!
-//! One [`Transport`] serves one signal and sends one request at a time, over one connection that it keeps. It runs
-//! inside the runtime of its caller, blocks nothing, and every send ends within the target's timeout. It never retries
-//! by itself, except where a kept connection turns out to be dead: the caller holds the data and decides.
+//! A [`Transport`] serves one signal and sends one request at a time, over one connection that it keeps. It runs in the
+//! caller's runtime, never blocks, and every send ends within the target's timeout. It retries only when a kept
+//! connection turns out to be closed: the caller keeps the data and decides about retries.
 
 mod address;
 mod answer;
@@ -19,8 +19,8 @@ mod hint;
 mod http;
 pub(crate) mod proto;
 mod proxy;
-mod redact;
 mod rotating;
+mod secrets;
 mod sent;
 mod status;
 mod stream;
@@ -43,8 +43,8 @@ use hyper::header::PROXY_AUTHORIZATION;
 use self::connect::Connector;
 use self::failure::Failure;
 use self::proxy::Proxy;
-use self::redact::Redact;
 use self::rotating::Rotating;
+use self::secrets::Secrets;
 
 pub(crate) use self::backoff::Backoff;
 pub(crate) use self::error::TargetError;
@@ -53,31 +53,31 @@ pub(crate) use self::sent::{Probe, Sent};
 use crate::base::secret::Secret;
 use crate::config::{Compression, Otlp, Protocol, Signal, TlsFiles};
 
-/// The longest answer that is read; a receiver has little to say.
+/// The most bytes of a response that are read; responses are short.
 const ANSWER_BYTES: usize = 64 * 1024;
 
-/// How long a probe may take.
+/// The timeout of a probe.
 const PROBED: Duration = Duration::from_secs(1);
 
-/// The way of one signal to its receiver.
+/// Sends the requests of one signal to its receiver.
 pub(crate) struct Transport {
-    wire: Wire,
+    client: Client,
     connector: Box<Connector>,
-    redact: Redact,
+    secrets: Secrets,
     rotating: Vec<Rotating>,
     timeout: Duration,
-    /// A send was begun and did not end, because its caller dropped it. Its connection cannot be used any more.
+    /// True if a send was dropped before it ended, so its connection cannot be reused.
     unfinished: bool,
 }
 
-enum Wire {
+enum Client {
     Http(Box<http::Client>),
     #[cfg(feature = "grpc")]
     Grpc(Box<grpc::Client>),
 }
 
 impl Transport {
-    /// Prepares to send to the target. A timeout of zero means no limit. It neither connects nor reads a file, and needs no runtime.
+    /// Creates a transport. A timeout of zero means no limit. Neither connects nor reads files, and needs no runtime.
     #[cfg_attr(not(feature = "grpc"), expect(unused_variables, reason = "only gRPC has a path for each signal"))]
     pub(crate) fn new(target: &Otlp, signal: Signal) -> Result<Self, TargetError> {
         let uri = address::uri(&target.endpoint)?;
@@ -90,42 +90,43 @@ impl Transport {
         }
         let tls = if address::is_tls(&target.endpoint) { Some(secure(target)?) } else { None };
         let timeout = if target.timeout.is_zero() { Duration::MAX } else { target.timeout };
-        let wire = match target.protocol {
+        let client = match target.protocol {
             #[cfg(not(feature = "grpc"))]
             Protocol::Grpc => return Err(TargetError::NeedsFeature("the protocol `grpc`", "grpc")),
             #[cfg(feature = "grpc")]
-            Protocol::Grpc => Wire::Grpc(Box::new(grpc::Client::new(uri, signal, headers, gzip, timeout)?)),
-            protocol => Wire::Http(Box::new(http::Client::new(&uri, protocol, headers, gzip, whole))),
+            Protocol::Grpc => Client::Grpc(Box::new(grpc::Client::new(uri, signal, headers, gzip, timeout)?)),
+            protocol => Client::Http(Box::new(http::Client::new(&uri, protocol, headers, gzip, whole))),
         };
         Ok(Transport {
-            wire,
+            client,
             connector: Box::new(Connector::new(&target.endpoint, tls, Proxy::new(target)?, timeout)),
-            redact: Redact::new(target),
+            secrets: Secrets::new(target),
             rotating,
             timeout,
             unfinished: false,
         })
     }
 
-    /// Reads the files of certificates and headers now, so that a mistake in them shows at the start and not at the first batch.
+    /// Reads the files of certificates and headers now, so that an error shows at the start and not at the first
+    /// request.
     pub(crate) fn check_files(&mut self) -> Result<(), String> {
         self.connector.check_files()?;
         self.rotating.iter_mut().try_for_each(Rotating::check)
     }
 
-    /// What is wrong with certificates or header values that changed; those before them are in use meanwhile.
+    /// The problem of certificates or header values that have changed; the previous ones stay in use.
     pub(crate) fn files_problem(&self) -> Option<String> {
         self.connector.files_problem().or_else(|| self.rotating.iter().find_map(Rotating::problem))
     }
 
-    /// Sends one encoded request. Whoever wants to send it again keeps a clone of the `Bytes`, which costs nothing.
+    /// Sends one encoded request. To be able to retry, keep a clone of the `Bytes`, which is cheap.
     ///
-    /// It must be called inside a tokio runtime with time and I/O enabled.
+    /// Requires a tokio runtime with time and I/O enabled.
     pub(crate) async fn send(&mut self, body: impl Into<Bytes>) -> Sent {
         let body = body.into();
-        // A connection that was made with the old certificate would go on for as long as the receiver likes.
+        // A connection made with the old certificate would otherwise be used for as long as the receiver keeps it.
         if self.unfinished || self.connector.files_changed() {
-            self.wire.disconnect();
+            self.client.disconnect();
         }
         self.unfinished = true;
         let timeout = self.timeout;
@@ -134,20 +135,20 @@ impl Transport {
             Err(_) => self.timed_out(),
         };
         self.unfinished = false;
-        sent.redacted(&self.redact)
+        sent.redacted(&self.secrets)
     }
 
-    /// Asks whether the receiver is back, in the way that the last send named. Takes a second at most.
+    /// Checks whether the receiver is back, with the probe that the last send returned. Takes a second at most.
     pub(crate) async fn probe(&mut self, probe: Probe) -> bool {
         let answered = async {
             match probe {
                 Probe::None => false,
                 Probe::Connection => self.connector.probe().await,
                 Probe::Request => {
-                    let nothing = match &self.wire {
-                        Wire::Http(client) => client.nothing(),
+                    let nothing = match &self.client {
+                        Client::Http(client) => client.nothing(),
                         #[cfg(feature = "grpc")]
-                        Wire::Grpc(_) => Bytes::new(),
+                        Client::Grpc(_) => Bytes::new(),
                     };
                     !matches!(self.send(nothing).await, Sent::Retry { .. })
                 }
@@ -158,18 +159,18 @@ impl Transport {
 
     async fn attempt(&mut self, body: Bytes) -> Sent {
         for header in &mut self.rotating {
-            if let Err(failure) = header.refresh(self.wire.headers()).await {
+            if let Err(failure) = header.refresh(self.client.headers()).await {
                 return failure.into();
             }
         }
         if !self.rotating.is_empty() {
             let values: Vec<Secret> = self.rotating.iter().filter_map(Rotating::value).cloned().collect();
-            self.redact.update(&values);
+            self.secrets.update(&values);
         }
-        let reused = self.wire.is_connected();
+        let reused = self.client.is_connected();
         let first = self.once(body.clone()).await;
         let outcome = match first {
-            // The receiver may have closed a connection that lay idle; that says nothing about the receiver.
+            // Receivers close idle connections, which is not a failure, so this is retried once.
             Err(Failure::Broken(_)) if reused => self.once(body).await,
             other => other,
         };
@@ -177,21 +178,22 @@ impl Transport {
     }
 
     async fn once(&mut self, body: Bytes) -> Result<Sent, Failure> {
-        let outcome = match &mut self.wire {
-            Wire::Http(client) => client.send(&mut self.connector, body).await,
+        let outcome = match &mut self.client {
+            Client::Http(client) => client.send(&mut self.connector, body).await,
             #[cfg(feature = "grpc")]
-            Wire::Grpc(client) => client.send(&mut self.connector, body).await,
+            Client::Grpc(client) => client.send(&mut self.connector, body).await,
         };
         if outcome.is_err() {
-            self.wire.disconnect();
+            self.client.disconnect();
         }
         outcome
     }
 
-    /// Gives the connection up too: a stream of a dead HTTP/2 connection can be cancelled, and the next would hang again.
+    /// Drops the connection too: only one stream of a dead HTTP/2 connection would be cancelled, and the next would
+    /// hang again.
     fn timed_out(&mut self) -> Sent {
-        let what = if self.wire.is_connected() { "answer" } else { "connection" };
-        self.wire.disconnect();
+        let what = if self.client.is_connected() { "answer" } else { "connection" };
+        self.client.disconnect();
         let probe = if what == "answer" { Probe::Request } else { Probe::Connection };
         Sent::Retry { after: None, cause: format!("no {what} within {:?}", self.timeout), probe }
     }
@@ -206,28 +208,28 @@ fn secure(target: &Otlp) -> Result<tls::Tls, TargetError> {
     tls::Tls::new("an endpoint with `https`", &target.tls, protocol)
 }
 
-impl Wire {
+impl Client {
     fn headers(&mut self) -> &mut HeaderMap {
         match self {
-            Wire::Http(client) => client.headers(),
+            Client::Http(client) => client.headers(),
             #[cfg(feature = "grpc")]
-            Wire::Grpc(client) => client.headers(),
+            Client::Grpc(client) => client.headers(),
         }
     }
 
     fn is_connected(&self) -> bool {
         match self {
-            Wire::Http(client) => client.is_connected(),
+            Client::Http(client) => client.is_connected(),
             #[cfg(feature = "grpc")]
-            Wire::Grpc(client) => client.is_connected(),
+            Client::Grpc(client) => client.is_connected(),
         }
     }
 
     fn disconnect(&mut self) {
         match self {
-            Wire::Http(client) => client.disconnect(),
+            Client::Http(client) => client.disconnect(),
             #[cfg(feature = "grpc")]
-            Wire::Grpc(client) => client.disconnect(),
+            Client::Grpc(client) => client.disconnect(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! In the place of TLS where it is not built in: a target that needs it is refused.
+//! Replaces TLS in builds without it: targets that need it are rejected.
 
 use std::convert::Infallible;
 
@@ -6,7 +6,7 @@ use super::error::TargetError;
 use super::stream::Stream;
 use crate::config::TlsFiles;
 
-/// There is none.
+/// Has no values.
 pub(super) struct Tls(Infallible);
 
 impl Tls {

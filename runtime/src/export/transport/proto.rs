@@ -1,6 +1,6 @@
-//! Reads protobuf fields: the few that a receiver answers with, and those of requests that have to be split.
+//! Parses protobuf fields: the few of responses, and those of requests that are split.
 
-/// The value of a field. Those of fixed width are passed over: no answer has them.
+/// The value of a field. Fixed-width values are skipped: responses have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Value<'a> {
     Varint(u64),
@@ -8,12 +8,12 @@ pub(crate) enum Value<'a> {
     Fixed,
 }
 
-/// The fields of a message, up to its end or to what is no field.
+/// The fields of a message, up to its end or the first invalid field.
 pub(super) fn fields(message: &[u8]) -> impl Iterator<Item = (u64, Value<'_>)> {
     raw_fields(message).map(|(number, value, _)| (number, value))
 }
 
-/// The same, each with all its bytes.
+/// The same, each with its encoded bytes.
 pub(crate) fn raw_fields(message: &[u8]) -> impl Iterator<Item = (u64, Value<'_>, &[u8])> {
     let mut rest = message;
     std::iter::from_fn(move || {
@@ -23,7 +23,7 @@ pub(crate) fn raw_fields(message: &[u8]) -> impl Iterator<Item = (u64, Value<'_>
     })
 }
 
-/// Whether the whole of it can be read as fields.
+/// True if the whole message parses as fields.
 pub(super) fn is_message(message: &[u8]) -> bool {
     let mut rest = message;
     while !rest.is_empty() {
@@ -34,7 +34,7 @@ pub(super) fn is_message(message: &[u8]) -> bool {
     true
 }
 
-/// The first field of this number that holds bytes.
+/// The first field with this number that holds bytes.
 pub(super) fn bytes(message: &[u8], wanted: u64) -> Option<&[u8]> {
     fields(message).find_map(|(number, value)| match value {
         Value::Bytes(bytes) if number == wanted => Some(bytes),
@@ -42,7 +42,7 @@ pub(super) fn bytes(message: &[u8], wanted: u64) -> Option<&[u8]> {
     })
 }
 
-/// The first field of this number that holds a number.
+/// The first field with this number that holds an integer.
 #[cfg(feature = "grpc")]
 pub(super) fn varint(message: &[u8], wanted: u64) -> Option<u64> {
     fields(message).find_map(|(number, value)| match value {

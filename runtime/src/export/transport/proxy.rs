@@ -1,4 +1,4 @@
-//! Proxies: whole requests to one for plain HTTP, tunnels through one for everything else.
+//! Proxies: plain HTTP sends whole requests to the proxy, everything else uses a tunnel through it.
 
 use bytes::Bytes;
 use http_body_util::Empty;
@@ -21,11 +21,11 @@ use super::tls::Tls;
 use crate::base::secret::Masked;
 use crate::config::{Endpoint, Otlp, Protocol};
 
-/// The proxy between us and the receiver.
+/// The proxy through which the receiver is reached.
 pub(super) struct Proxy {
     pub(super) endpoint: Masked<Endpoint>,
     pub(super) tls: Option<Tls>,
-    /// The receiver's host and port, if the proxy is to make a tunnel to it. Without one the proxy reads the requests.
+    /// The receiver's host and port, if the proxy opens a tunnel to it; `None` if the proxy forwards the requests.
     tunnel: Option<Authority>,
 }
 
@@ -40,7 +40,7 @@ impl Proxy {
         Ok(Some(Proxy { endpoint, tls, tunnel }))
     }
 
-    /// Asks for a tunnel, unless requests go to the proxy itself.
+    /// Opens a tunnel, unless the proxy forwards the requests.
     pub(super) async fn through(&self, stream: Stream) -> Result<Stream, Failure> {
         match &self.tunnel {
             Some(receiver) => self.tunnel(stream, receiver).await,
@@ -51,7 +51,7 @@ impl Proxy {
     async fn tunnel(&self, stream: Stream, receiver: &Authority) -> Result<Stream, Failure> {
         let broken = |error: hyper::Error| self.failed(innermost(&error));
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
-        // Ends with this function: by then the connection is a tunnel, or given up.
+        // Dropped with this function: by then the connection is a tunnel, or has failed.
         let tasks = Tasks::new();
         tasks.executor().execute(connection.with_upgrades());
         let response = sender.send_request(self.request(receiver)).await.map_err(broken)?;
@@ -82,17 +82,17 @@ impl Proxy {
     }
 }
 
-/// Whether the proxy reads the requests: over plain HTTP there is no tunnel.
+/// True if the proxy forwards the requests: plain HTTP uses no tunnel.
 pub(super) fn reads_requests(target: &Otlp) -> bool {
     target.proxy.is_some() && target.protocol != Protocol::Grpc && !address::is_tls(&target.endpoint)
 }
 
-/// User info of the proxy, as the value of a header.
+/// Makes the value of a `Proxy-Authorization` header from the proxy's user info.
 pub(super) fn authorization(proxy: &Endpoint) -> Option<HeaderValue> {
     address::authorization(proxy).as_ref().and_then(rotating::sendable)
 }
 
-/// Host and port of the receiver; a tunnel needs both.
+/// The receiver's host and port, both of which a tunnel requires.
 fn authority(endpoint: &Endpoint) -> Result<Authority, TargetError> {
     let port = endpoint.port().map_or_else(|| format!(":{}", address::port(endpoint)), |_| String::new());
     format!("{}{port}", endpoint.authority()).parse().map_err(|_| TargetError::Url)

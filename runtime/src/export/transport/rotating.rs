@@ -1,4 +1,4 @@
-//! Headers whose values change while the program runs: from files that are read again, and from callbacks.
+//! Headers whose values change at run time: from files that are read again, and from callbacks.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,27 +12,27 @@ use super::files::{Stamp, shown, stamp};
 use crate::base::secret::{Masked, Secret};
 use crate::config::HeaderCallback;
 
-/// The longest content of a file that can be a header.
+/// The most bytes of a file with a header's value.
 const LONGEST: u64 = 16 * 1024;
 
-/// A header and the source of its value. The last good value stays in use while there is no new one.
+/// A header and the source of its value. The last valid value stays in use until there is a new one.
 pub(super) struct Rotating {
     name: HeaderName,
     source: Source,
     value: Option<Secret>,
-    /// Why the source's present value is not in use.
+    /// The reason why the source's present value is not in use.
     problem: Option<String>,
 }
 
 enum Source {
     File {
         path: Masked<PathBuf>,
-        /// Of the file at the last reading, whether it went well or not; the outer `None` means that it was not read yet.
+        /// The stamp at the last attempt to read the file; the outer `None` means that there was none.
         read: Option<Stamp>,
     },
     Callback {
         callback: HeaderCallback,
-        /// A call that has not returned yet. There is never more than one, even if it hangs.
+        /// The call in progress. There is at most one, even if it hangs.
         running: Option<JoinHandle<Option<Secret>>>,
     },
 }
@@ -46,7 +46,7 @@ impl Rotating {
         Rotating { name, source: Source::Callback { callback, running: None }, value: None, problem: None }
     }
 
-    /// Reads the file now, if it is one.
+    /// Reads the value now, if it comes from a file.
     pub(super) fn check(&mut self) -> Result<(), String> {
         if let Source::File { .. } = &self.source {
             self.read_file();
@@ -54,7 +54,7 @@ impl Rotating {
         self.problem.clone().map_or(Ok(()), Err)
     }
 
-    /// Why the present content of the file, or result of the callback, is not in use.
+    /// The reason why the present value of the source is not in use, while an earlier one is.
     pub(super) fn problem(&self) -> Option<String> {
         self.problem
             .as_ref()
@@ -66,7 +66,7 @@ impl Rotating {
         self.value.as_ref()
     }
 
-    /// Takes a new value from the source if there is one, and puts the value into the headers.
+    /// Takes a new value from the source, if there is one, and sets the header.
     pub(super) async fn refresh(&mut self, headers: &mut HeaderMap) -> Result<(), Failure> {
         match &self.source {
             Source::File { .. } => self.read_file(),
@@ -80,7 +80,7 @@ impl Rotating {
 
     fn read_file(&mut self) {
         let Source::File { path, read } = &mut self.source else { return };
-        // Taken before the reading: a file that changes meanwhile is read once more.
+        // Taken before reading: a file that changes meanwhile is read again.
         let now = stamp(path);
         if *read == Some(now) {
             return;
@@ -91,7 +91,7 @@ impl Rotating {
         let value = match content {
             Err(error) => Err(problem(&format!("cannot be read: {error}"))),
             Ok(content) if content.is_empty() => Err(problem("is empty")),
-            // Credentials always have a scheme in front; a file with a token alone is taken as a bearer token.
+            // Credentials start with a scheme; a token without one is sent as a bearer token.
             Ok(token) if self.name == AUTHORIZATION && !token.contains(' ') => {
                 Ok(Secret::new(format!("Bearer {token}")))
             }
@@ -103,15 +103,15 @@ impl Rotating {
     async fn call(&mut self) {
         let Source::Callback { callback, running } = &mut self.source else { return };
         let callback = callback.clone();
-        // Outside of the export thread, because it may fetch a token over the network. If the request's time ends first, the
-        // call goes on, and the next request waits for the same one.
+        // On a blocking thread, because it may fetch a token over the network. If the request times out first, the call
+        // continues, and the next request waits for the same call.
         let call = running.get_or_insert_with(|| tokio::task::spawn_blocking(move || callback()));
         let returned = call.await;
         *running = None;
         let problem = |what: &str| format!("the callback of header `{}` {what}", self.name);
         let value = match returned {
             Ok(Some(value)) => Ok(value),
-            Ok(None) => Err(problem("has no value")),
+            Ok(None) => Err(problem("returned no value")),
             Err(_) => Err(problem("panicked")),
         };
         self.take(value);
@@ -120,10 +120,9 @@ impl Rotating {
     fn take(&mut self, value: Result<Secret, String>) {
         let sendable = value.and_then(|value| match sendable(&value) {
             Some(_) => Ok(value),
-            None => Err(format!(
-                "the value of header `{}` cannot be sent; expected text without control characters",
-                self.name
-            )),
+            None => {
+                Err(format!("the value of header `{}` is invalid; expected text without control characters", self.name))
+            }
         });
         self.problem = match sendable {
             Ok(value) => {
@@ -135,7 +134,7 @@ impl Rotating {
     }
 }
 
-/// The text of a file, without the white space around it.
+/// Reads the text of a file, without surrounding white space.
 fn content(path: &PathBuf) -> io::Result<String> {
     let mut text = String::new();
     if File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)? as u64 > LONGEST {
@@ -144,10 +143,10 @@ fn content(path: &PathBuf) -> io::Result<String> {
     Ok(text.trim().to_owned())
 }
 
-/// A value as it is sent: it does not print.
+/// Converts a value to a header value that does not print; `None` if HTTP does not allow it.
 pub(super) fn sendable(secret: &Secret) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_bytes(secret.reveal().trim().as_bytes()).ok()?;
-    // Such a value does not print and stays out of the tables of HTTP/2.
+    // A sensitive value does not print, and is not added to HTTP/2's compression table.
     value.set_sensitive(true);
     Some(value)
 }

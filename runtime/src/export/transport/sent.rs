@@ -1,51 +1,52 @@
-//! What became of a request.
+//! The result of a request.
 
 use std::time::Duration;
 
 use super::failure::Failure;
-use super::redact::Redact;
+use super::secrets::Secrets;
 
-/// What became of a request. No text in it holds a header or user info.
+/// The result of a request. Its texts contain neither header values nor user info.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sent {
-    /// The receiver took it, but for `rejected` of its items, and may have something to say.
+    /// The receiver accepted all but `rejected` items, and may have added a message.
     Accepted { rejected: u64, message: Option<String> },
-    /// It was answered with a success that is not one of OTLP. Whether a receiver has it is unknown.
+    /// Answered with a success that is not an OTLP response, so it is unknown whether a backend has the items.
     Unconfirmed { cause: String },
-    /// It may work later; not before `after`, if the receiver named a time. `probe` finds out when, at little cost.
+    /// To be retried, not before `after` if the receiver named a time. `probe` checks at little cost whether the
+    /// receiver is back.
     Retry { after: Option<Duration>, cause: String, probe: Probe },
-    /// The receiver may take it in smaller parts.
+    /// Too large; the receiver may accept smaller parts.
     TooLarge { cause: String },
-    /// It will not work, however often it is sent.
+    /// Rejected for good: a retry cannot succeed.
     Refused { cause: String },
 }
 
-/// What finds out whether a receiver is back.
+/// A cheap check whether a receiver is back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probe {
-    /// Nothing but the request itself: the receiver asked for time, or what is wrong has to be put right by people.
+    /// None, only the request itself: the receiver asked for time, or an operator has to fix the cause.
     None,
-    /// A connection: there was none.
+    /// Opening a connection, which had failed.
     Connection,
-    /// A request without items: there was a connection, and something behind it does not work.
+    /// A request without items: the connection worked, but not what is behind it.
     Request,
 }
 
 impl Sent {
-    /// The answer is a success, and not one of OTLP; `what` says what it is.
+    /// A success that is not an OTLP response; `what` describes it.
     pub(super) fn not_otlp(what: &str) -> Self {
         Sent::Unconfirmed { cause: format!("the response is not OTLP: is this the right address? ({what})") }
     }
 
-    pub(super) fn redacted(self, redact: &Redact) -> Self {
+    pub(super) fn redacted(self, secrets: &Secrets) -> Self {
         match self {
             Sent::Accepted { rejected, message } => {
-                Sent::Accepted { rejected, message: message.map(|message| redact.apply(&message)) }
+                Sent::Accepted { rejected, message: message.map(|message| secrets.apply(&message)) }
             }
-            Sent::Unconfirmed { cause } => Sent::Unconfirmed { cause: redact.apply(&cause) },
-            Sent::Retry { after, cause, probe } => Sent::Retry { after, cause: redact.apply(&cause), probe },
-            Sent::TooLarge { cause } => Sent::TooLarge { cause: redact.apply(&cause) },
-            Sent::Refused { cause } => Sent::Refused { cause: redact.apply(&cause) },
+            Sent::Unconfirmed { cause } => Sent::Unconfirmed { cause: secrets.apply(&cause) },
+            Sent::Retry { after, cause, probe } => Sent::Retry { after, cause: secrets.apply(&cause), probe },
+            Sent::TooLarge { cause } => Sent::TooLarge { cause: secrets.apply(&cause) },
+            Sent::Refused { cause } => Sent::Refused { cause: secrets.apply(&cause) },
         }
     }
 }
@@ -55,7 +56,7 @@ impl From<Failure> for Sent {
         match failure {
             Failure::Unreachable(cause) => Sent::Retry { after: None, cause, probe: Probe::Connection },
             Failure::Broken(cause) => Sent::Retry { after: None, cause, probe: Probe::Request },
-            // What speaks nonsense now may be a receiver again when it has been put right; what was to be sent is not at fault.
+            // The fault is not in the request, and an operator may fix the receiver or the settings.
             Failure::Insecure(cause) | Failure::Garbage(cause) => {
                 Sent::Retry { after: None, cause, probe: Probe::None }
             }

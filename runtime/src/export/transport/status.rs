@@ -1,4 +1,4 @@
-//! Which answers mean "again later", by the rules of the OTLP specification.
+//! The HTTP statuses that are retried, by the OTLP specification.
 
 use std::time::Duration;
 
@@ -6,17 +6,17 @@ use hyper::StatusCode;
 
 use super::sent::Probe;
 
-/// Whether a request with this HTTP status may be sent again.
+/// True if a request with this HTTP status is retried.
 pub(super) fn http_retries(status: u16) -> bool {
     matches!(status, 429 | 502 | 503 | 504)
 }
 
-/// What finds out whether a receiver is back that answered so. One that is asked too often is not asked more.
+/// Chooses the probe after this status. A receiver that is overloaded or named a time is not probed.
 pub(super) fn http_probe(status: u16, after: Option<Duration>) -> Probe {
     if status == 429 || after.is_some() { Probe::None } else { Probe::Request }
 }
 
-/// The number, and its name if it has one.
+/// The status with its name, if it has one.
 pub(super) fn http_name(status: StatusCode) -> String {
     match status.canonical_reason() {
         Some(name) => format!("{} {name}", status.as_u16()),

@@ -1,4 +1,4 @@
-//! A connection to the receiver.
+//! The type of connections.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 

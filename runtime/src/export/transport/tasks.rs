@@ -1,17 +1,17 @@
-//! The tasks of one connection. They end with it.
+//! The tasks of one connection, which end with it.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::task::JoinSet;
 
-/// Spawns what a connection needs, and aborts it all when the connection is given up.
+/// Spawns the tasks of a connection, and aborts them when the connection is dropped.
 ///
-/// A connection of HTTP/2 says goodbye before it ends. Where the other side is gone and the buffers are full, that would
-/// wait for the system to notice, many minutes and one socket for each attempt.
+/// An HTTP/2 connection announces its end first. If the peer is gone and buffers are full, that would wait for the
+/// system's timeout: many minutes, with an open socket for each attempt.
 pub(super) struct Tasks(Executor);
 
-/// Hands the tasks of a connection to the runtime.
+/// Spawns the tasks of a connection on the runtime.
 #[derive(Clone)]
 pub(super) struct Executor(Arc<Mutex<JoinSet<()>>>);
 
@@ -38,7 +38,7 @@ where
 {
     fn execute(&self, future: F) {
         let mut tasks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that ended are let go here, because nobody waits for them.
+        // Tasks that have ended are removed here, because they are not joined.
         while tasks.try_join_next().is_some() {}
         tasks.spawn(async move { drop(future.await) });
     }
@@ -55,7 +55,7 @@ mod tests {
         let tasks = Tasks::new();
         let (held, mut is_held) = tokio::sync::mpsc::channel::<()>(1);
         let executor = tasks.executor();
-        // A task may itself hold what spawns others.
+        // A task may itself own the executor.
         tasks.executor().execute(async move {
             let _held = (held, executor);
             std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! Certificates from files, read again when they change.
+//! TLS with certificates from files, which are read again when they change.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,24 +16,25 @@ use super::stream::Stream;
 use crate::base::secret::Masked;
 use crate::config::TlsFiles;
 
-/// Whom to trust and who we are. The last files that could be read stay in use while new ones cannot.
+/// The trusted authorities and the client certificate. The last valid files stay in use while new ones are invalid.
 pub(super) struct Tls {
     files: TlsFiles,
     protocol: &'static [u8],
     loaded: Option<Arc<ClientConfig>>,
-    /// Of the files at the last reading, whether it went well or not.
+    /// The stamps at the last attempt to read the files.
     stamps: Vec<Stamp>,
-    /// Why the files as they are now are not in use.
+    /// The reason why the present files are not in use.
     problem: Option<String>,
 }
 
 impl Tls {
-    /// Prepares to speak this protocol over TLS. `_what` names who needs it, for builds without TLS.
+    /// Creates the settings for a protocol over TLS. `_what` names the user of TLS, for the error of builds without
+    /// TLS.
     pub(super) fn new(_what: &'static str, files: &TlsFiles, protocol: &'static [u8]) -> Result<Self, TargetError> {
         Ok(Tls { files: files.clone(), protocol, loaded: None, stamps: Vec::new(), problem: None })
     }
 
-    /// Whether a file is another than the one that was read.
+    /// True if a file has changed since it was read.
     pub(super) fn changed(&self) -> bool {
         self.loaded.is_some() && self.stamps() != self.stamps
     }
@@ -42,20 +43,20 @@ impl Tls {
         self.problem.as_ref().map(|problem| format!("{problem}; using the previous certificates"))
     }
 
-    /// What a connection needs, read now if it was not yet or if a file changed.
+    /// Returns the configuration of connections. Reads the files the first time, and again if one has changed.
     pub(super) fn config(&mut self) -> Result<Arc<ClientConfig>, String> {
         let stamps = self.stamps();
         if let Some(config) = self.loaded.as_ref().filter(|_| stamps == self.stamps) {
             return Ok(config.clone());
         }
-        // Taken before the reading: a file that changes meanwhile is read once more.
+        // Taken before reading: a file that changes meanwhile is read again.
         self.stamps = stamps;
         match (self.read(), &self.loaded) {
             (Ok(config), _) => {
                 self.problem = None;
                 Ok(self.loaded.insert(Arc::new(config)).clone())
             }
-            // A certificate and its key are seldom replaced in one step.
+            // A certificate and its key are rarely replaced in one step, so the previous ones stay in use meanwhile.
             (Err(error), Some(before)) => {
                 self.problem = Some(error);
                 Ok(before.clone())
@@ -79,12 +80,12 @@ impl Tls {
         };
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
-            .map_err(|error| format!("TLS cannot be used: {error}"))?
+            .map_err(|error| format!("TLS is not available: {error}"))?
             .with_root_certificates(roots);
         let mut config = match (&self.files.client_certificate, &self.files.client_key) {
             (Some(certificate), Some(key)) => {
                 builder.with_client_auth_cert(certificates(certificate)?, private_key(key)?).map_err(|error| {
-                    format!("client certificate `{}` does not go with its key: {error}", shown(certificate))
+                    format!("client certificate `{}` does not match its key: {error}", shown(certificate))
                 })?
             }
             _ => builder.with_no_client_auth(),
@@ -94,10 +95,10 @@ impl Tls {
     }
 }
 
-/// Makes a connection secure.
+/// Does the TLS handshake on a connection.
 pub(super) async fn handshake(config: Arc<ClientConfig>, host: &str, stream: Stream) -> Result<Stream, String> {
     let name = ServerName::try_from(host.to_owned())
-        .map_err(|_| "TLS: no certificate can be for this host name".to_owned())?;
+        .map_err(|_| "TLS: the host name is not valid in a certificate".to_owned())?;
     match TlsConnector::from(config).connect(name, stream).await {
         Ok(stream) => Ok(Box::new(stream)),
         Err(error) => Err(format!("TLS: {}", innermost(&error))),
@@ -114,10 +115,10 @@ fn roots_of(file: &Masked<PathBuf>) -> Result<RootCertStore, String> {
 
 fn system_roots() -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
-    // The system's store may hold certificates that nobody can use; the others count.
+    // Invalid certificates in the system's store are ignored.
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if roots.is_empty() {
-        return Err("the system has no root certificates; name a CA file".to_owned());
+        return Err("the system has no root certificates; set a CA file".to_owned());
     }
     Ok(roots)
 }
@@ -127,13 +128,13 @@ fn certificates(file: &Masked<PathBuf>) -> Result<Vec<CertificateDer<'static>>, 
     let certificates: Vec<_> =
         CertificateDer::pem_file_iter(file.as_path()).map_err(wrong)?.collect::<Result<_, _>>().map_err(wrong)?;
     if certificates.is_empty() {
-        return Err(format!("certificate file `{}` has no certificate in it; expected PEM", shown(file)));
+        return Err(format!("certificate file `{}` contains no certificate; expected PEM", shown(file)));
     }
     Ok(certificates)
 }
 
 fn private_key(file: &Masked<PathBuf>) -> Result<PrivateKeyDer<'static>, String> {
-    // The error could show what stands in the file where a key should be.
+    // The error is not shown, because it could contain text of the key file.
     PrivateKeyDer::from_pem_file(file.as_path())
         .map_err(|_| format!("key file `{}` cannot be read as a private key; expected PEM", shown(file)))
 }

@@ -1,4 +1,4 @@
-//! One request on its way: sent, in parts if need be, and counted by what the receiver says.
+//! Delivers a request: sends it, split if it is too large, and counts its items by the receiver's response.
 
 use std::collections::VecDeque;
 
@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use super::Queue;
 use super::worker::{Ended, Event, Retry, Stop, Stopped, Work, Worker};
 use crate::export::account::{Counts, State};
+use crate::export::pipeline::losses::ITEMS;
 use crate::export::pipeline::outbox::Batch;
 use crate::export::pipeline::reported::head;
 use crate::export::pipeline::size::{LEAST_BYTES, Size};
@@ -16,11 +17,11 @@ use crate::export::self_metrics::{self, Outcome, Reason};
 use crate::export::transport::{Sent, Transport};
 
 impl Worker {
-    /// Sends a request, in parts if the receiver finds it too large, up to the first part that has to wait. Notes what became
-    /// of it; the rest of it waits again.
+    /// Sends a request, split if the receiver finds it too large, up to the first part that has to be retried. Counts
+    /// the items of answered parts; the rest is pending again.
     pub(super) async fn deliver(&mut self, transport: &mut Transport, work: Work) -> Ended {
         let (stored, longest) = (matches!(work, Work::Stored(_)), self.queue.borrow().size.now());
-        let mut parts = VecDeque::from(split(work.batch(), self.form, longest));
+        let mut parts = VecDeque::from(split(work.batch(), self.layout, longest));
         let (mut counts, mut ended) = (Counts::default(), Ended::Answered);
         let mut finish = None;
         while let Some(part) = parts.pop_front() {
@@ -64,8 +65,8 @@ impl Worker {
         finish.map_or(ended, Ended::Stopped)
     }
 
-    /// Sends a request once. Where this is to find out whether the receiver is back, what comes meanwhile goes to disk. An error,
-    /// if a command stops the worker at once; sets `finish`, if it shall stop after this request.
+    /// Sends a request once. If it comes from disk and the receiver is failing, new requests are stored on disk
+    /// meanwhile. Fails if a command stops the worker at once; sets `finish` if a command stops it after this request.
     async fn attempt(
         &mut self,
         transport: &mut Transport,
@@ -89,43 +90,51 @@ impl Worker {
         }
     }
 
-    /// The receiver took a part, or most of it.
+    /// Counts a part that the receiver accepted, except for its rejected items.
     fn accepted(&mut self, items: u64, rejected: u64, message: &str, counts: &mut Counts) {
         self.failures.recovered();
         self_metrics::succeeded(self.signal, self.backend);
         self.queue.borrow_mut().accepted();
         let rejected = rejected.min(items);
         if rejected > 0 {
-            self.failures.complain("rejected", &format!("the receiver rejected {rejected} of {items}: {message}"));
+            let text = self.dropped(rejected, message);
+            self.failures.complain("rejected", &text);
         } else if !message.is_empty() {
-            self.failures.complain("accepted", &format!("the receiver accepted {items} items and says: {message}"));
+            self.failures.complain("accepted", &format!("the receiver accepted the request with a message: {message}"));
         }
         counts.add(items - rejected, State::Exported);
         counts.add(rejected, State::Dropped(Reason::Rejected));
     }
 
-    /// The receiver will never take a part.
+    /// Counts a part that the receiver rejected for good.
     fn refused(&mut self, items: u64, cause: &str, counts: &mut Counts) {
-        self.failures.complain(&format!("refused: {}", head(cause)), &format!("{items} items are lost: {cause}"));
+        let text = self.dropped(items, cause);
+        self.failures.complain(&format!("refused: {}", head(cause)), &text);
         counts.add(items, State::Dropped(Reason::Refused));
     }
 
-    /// The receiver found a part too large: makes smaller ones of it, unless it is small already.
+    /// The text of a loss, with the receiver's reason if it named one.
+    fn dropped(&self, items: u64, reason: &str) -> String {
+        let separator = if reason.is_empty() { "" } else { ": " };
+        format!("dropped {items} {}: the receiver rejected them{separator}{reason}", ITEMS[self.signal as usize])
+    }
+
+    /// Splits a part that the receiver found too large, unless it is as small as parts get.
     fn halved(&mut self, part: Batch, cause: &str) -> Vec<Batch> {
         let bytes = part.bytes.len();
         if bytes <= LEAST_BYTES {
             return vec![part];
         }
         let longest = self.queue.borrow_mut().size.halve(bytes);
-        let text = format!("a request of {bytes} bytes is too large, sending at most {longest}: {cause}");
+        let text = format!("a request of {bytes} bytes is too large; sending at most {longest} bytes: {cause}");
         self.failures.complain("too large", &text);
-        split(part, self.form, longest)
+        split(part, self.layout, longest)
     }
 
-    /// Notes what became of a request. What is left of it waits again.
+    /// Settles a request: counts its answered items, and makes the rest pending again.
     async fn settle(&mut self, work: Work, counts: &Counts, rest: Vec<Batch>) {
         match (work, &self.disk) {
-            // What was sent of a file is sent again with the rest of it, and counted then.
+            // A file stays whole: parts that were answered are sent again with the rest, and counted then.
             (Work::Stored(claimed), Some(disk)) if !rest.is_empty() => disk.back(claimed),
             (Work::Stored(claimed), Some(disk)) => disk.done(claimed, counts, &self.account).await,
             _ => {
@@ -137,13 +146,13 @@ impl Worker {
 }
 
 impl Queue {
-    /// The receiver works.
+    /// Notes that the receiver works.
     fn accepted(&mut self) {
         self.is_failing = false;
         self.size.accepted();
     }
 
-    /// Another receiver may work, and accept larger requests.
+    /// Forgets the state of the previous receiver: a new one may work, and accept larger requests.
     pub(super) fn forget_receiver(&mut self) {
         self.is_failing = false;
         self.size = Size::new(self.outbox.longest_request());

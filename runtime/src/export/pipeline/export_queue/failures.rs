@@ -1,16 +1,16 @@
-//! What is reported about failures of a receiver.
+//! Reports failures and recoveries of a receiver.
 
 use tokio::time::Instant;
 
 use crate::base::notice;
 use crate::export::pipeline::reported::{Reported, head};
 
-/// The failures of one receiver, and when they were reported.
+/// The failures of one receiver.
 pub(super) struct Failures {
-    /// What goes where, as in `traces to http://localhost:4318`.
+    /// The signal and its receiver, as in `traces to http://localhost:4318`.
     what: String,
     since: Option<Instant>,
-    /// Whether this failure was reported.
+    /// True if the present failure was reported.
     was_reported: bool,
     reported: Reported,
 }
@@ -20,13 +20,13 @@ impl Failures {
         Failures { what, since: None, was_reported: false, reported: Reported::default() }
     }
 
-    /// Reports a failure: the first time, and then once a minute.
+    /// Reports a failure of an attempt that will be retried.
     pub(super) fn failed(&mut self, cause: &str) {
-        self.was_reported |= self.complain(head(cause), &format!("{cause}; trying again"));
+        self.was_reported |= self.complain(head(cause), &format!("{cause}; retrying"));
         self.since.get_or_insert_with(Instant::now);
     }
 
-    /// Reports what is wrong, unless the same cause was reported within a minute. Whether it did.
+    /// Reports a warning, unless one with the same cause was reported within a minute. True if it was reported.
     pub(super) fn complain(&mut self, cause: &str, text: &str) -> bool {
         let due = self.reported.is_due(cause, Instant::now().into());
         if due {
@@ -35,11 +35,11 @@ impl Failures {
         due
     }
 
-    /// Reports the end of a failure that was reported.
+    /// Reports the recovery from a failure that was reported.
     pub(super) fn recovered(&mut self) {
         let (since, was_reported) = (self.since.take(), std::mem::take(&mut self.was_reported));
         if let Some(since) = since.filter(|_| was_reported) {
-            notice::at(notice::INFO, format_args!("{}: works again, after {:.1?}", self.what, since.elapsed()));
+            notice::at(notice::INFO, format_args!("{}: recovered after {:.1?}", self.what, since.elapsed()));
         }
     }
 }

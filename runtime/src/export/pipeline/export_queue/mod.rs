@@ -1,24 +1,24 @@
-//! One signal on its way to one receiver: requests wait, are sent one after the other, and again if need be.
+//! The export queue of one signal and one OTLP receiver: sends requests one at a time, and retries them.
 //!
-//! A [`Worker`] is a task that owns the transport, the access to the disk and what is known about failures. It does one thing
+//! A [`Worker`] is a task that owns the transport, the access to the disk and the record of failures. It does one thing
 //! at a time: it sends a request, reads from the disk or writes to it, or waits. [`ExportQueue`] is its handle: it adds
-//! requests to the outbox, which both share, and gives [`Command`]s over a channel. Requests do not go through the channel,
-//! because the outbox has to make room for each of them at once.
+//! requests to the outbox, which both share, and sends [`Command`]s over a channel. Requests do not go through the
+//! channel, because the outbox has to evict others for them at once.
 //!
-//! A request is in one of these states, and its items count as it says (`account`):
+//! A request is in one of these states; its items are in the state in brackets (`account`):
 //!
 //! ```text
-//!  waiting (Pending)       in the outbox; evicted if there is no room for newer ones
-//!  in flight (Pending)     in the outbox too, and not evicted; after a failure it waits again in its old place, without the
-//!                          parts that the receiver has answered for
-//!  being written (Pending) as in flight; nothing interrupts the writing, so that no request is on disk and in memory
-//!  on disk (Spooled)       a file of the spool; evicted, expired, damaged or removed by others it is lost
-//!  replayed (Spooled)      read from the disk and in flight; its file stays until the receiver has answered for all of it
+//!  queued (Pending)        in the outbox; evicted if there is no room for newer ones
+//!  in flight (Pending)     in the outbox too, and never evicted; after a failure it is queued again in its old place,
+//!                          without the parts that the receiver has answered
+//!  being written (Pending) as in flight; writing is never interrupted, so that no request is on disk and in memory
+//!  on disk (Spooled)       a file of the spool; lost if it is evicted, expired, damaged or removed by others
+//!  replayed (Spooled)      read from disk and in flight; its file stays until the receiver has answered all of it
 //!  answered                accepted, unconfirmed, refused or rejected: it leaves the outbox, or its file is removed
 //! ```
 //!
-//! The worker sends until a command stops it ([`Stop`]): at a reload it leaves what waits to its successor, at the end of the
-//! process it finishes the request in flight or puts everything on disk.
+//! The worker sends until a command stops it ([`Stop`]): at a reload it leaves pending requests to its successor; at the
+//! end of the process it finishes the request in flight, or stores all pending requests on disk.
 
 mod deliver;
 mod failures;
@@ -38,50 +38,50 @@ use self::worker::{Command, Stop, Worker};
 use super::disk::Disk;
 use super::outbox::{Batch, Outbox, Pool};
 use super::size::Size;
-use super::split::{Form, split};
+use super::split::{Layout, split};
 use crate::config::{Protocol, Signal};
 use crate::export::account::{Account, State};
 use crate::export::self_metrics::Reason;
 use crate::export::transport::Transport;
 
-/// A receiver over OTLP.
+/// An OTLP receiver.
 pub(crate) struct OtlpReceiver {
     pub(crate) signal: Signal,
     /// Its address without secrets, as in `http://localhost:4318/v1/traces`.
     pub(crate) backend: String,
     pub(crate) protocol: Protocol,
     pub(crate) transport: Box<Transport>,
-    /// The most items that may wait.
+    /// The most pending items.
     pub(crate) most_items: u64,
-    /// Where what cannot be sent waits.
+    /// The spool, if this receiver uses it.
     pub(crate) disk: Option<Disk>,
 }
 
 /// The handle of a worker.
 pub(super) struct ExportQueue {
-    form: Form,
+    layout: Layout,
     queue: Rc<RefCell<Queue>>,
     account: Arc<Account>,
     disk: Option<Disk>,
     commands: UnboundedSender<Command>,
 }
 
-/// What a worker and those who fill its outbox share. Both run on the export thread.
+/// The state that a worker shares with its handle. Both run on the export thread.
 struct Queue {
     outbox: Outbox,
     size: Size,
-    /// Whether the last attempt failed.
+    /// True if the last attempt failed.
     is_failing: bool,
-    /// Whether a `Look` is on its way to the worker.
+    /// True if the worker has not yet received the last `Look`.
     look_sent: bool,
 }
 
 impl ExportQueue {
-    /// Starts to send what comes. Takes over what waits for `old`, if there is one, and its account. What that was just
-    /// sending may arrive twice.
+    /// Starts a queue. Takes over the pending requests of `old`, if there is one, and its account. The request that
+    /// `old` has in flight may arrive twice.
     pub(super) fn start(receiver: OtlpReceiver, pool: &Rc<Pool>, old: Option<&ExportQueue>) -> Self {
         let OtlpReceiver { signal, backend, protocol, mut transport, most_items, disk } = receiver;
-        let form = Form { json: is_json(protocol), metrics: signal == Signal::Metrics };
+        let layout = Layout { json: is_json(protocol), metrics: signal == Signal::Metrics };
         let (commands, receiver) = unbounded_channel();
         let (queue, account, yielded) = match old {
             Some(old) => {
@@ -95,29 +95,29 @@ impl ExportQueue {
                 (Rc::new(RefCell::new(queue)), Arc::default(), None)
             }
         };
-        let mut worker = Worker::new(signal, &backend, form, queue.clone(), account.clone(), disk.clone(), receiver);
+        let mut worker = Worker::new(signal, &backend, layout, queue.clone(), account.clone(), disk.clone(), receiver);
         if let Err(problem) = transport.check_files() {
             worker.failures.complain("files", &problem);
         }
         tokio::task::spawn_local(worker.run(transport, yielded));
-        ExportQueue { form, queue, account, disk, commands }
+        ExportQueue { layout, queue, account, disk, commands }
     }
 
-    /// Whether requests that wait here can go to a receiver of this protocol.
+    /// True if pending requests can be sent to a receiver of this protocol.
     pub(super) fn suits(&self, protocol: Protocol) -> bool {
-        self.form.json == is_json(protocol)
+        self.layout.json == is_json(protocol)
     }
 
-    /// Whether requests are JSON.
+    /// True if requests are JSON.
     pub(super) fn is_json(&self) -> bool {
-        self.form.json
+        self.layout.json
     }
 
-    /// Adds a request, in parts if it is too large. Older ones make room for it.
+    /// Adds a request, split if it is too large. Evicts older ones if there is no room.
     pub(super) fn push(&self, batch: Batch) {
         self.account.add(batch.items, State::Pending);
         let mut queue = self.queue.borrow_mut();
-        let parts = split(batch, self.form, queue.size.now());
+        let parts = split(batch, self.layout, queue.size.now());
         let evicted = parts.into_iter().map(|part| queue.outbox.push(part)).sum();
         self.account.pass(evicted, State::Pending, State::Dropped(Reason::ExportQueueFull));
         if !std::mem::replace(&mut queue.look_sent, true) {
@@ -125,50 +125,51 @@ impl ExportQueue {
         }
     }
 
-    /// What became of its items until now.
+    /// The account of its items.
     pub(super) fn account(&self) -> &Arc<Account> {
         &self.account
     }
 
-    /// Whether the receiver works, and has no room for so many bytes more. While it does not, older requests make room.
+    /// True if the receiver works and its outbox cannot take `bytes` more. A failing receiver is never busy: there
+    /// older requests are evicted.
     pub(super) fn is_busy(&self, bytes: usize) -> bool {
         let queue = self.queue.borrow();
         !queue.is_failing && queue.outbox.is_busy(bytes)
     }
 
-    /// The largest request that the receiver is sent.
+    /// The largest request for the receiver now.
     pub(super) fn longest_request(&self) -> usize {
         self.queue.borrow().size.now()
     }
 
-    /// Bytes that wait or are being sent.
+    /// The bytes of pending requests, including the one in flight.
     pub(super) fn bytes(&self) -> usize {
         self.queue.borrow().outbox.held().bytes
     }
 
-    /// Another queue is in the place of this one, which only sends what it has, and ends.
+    /// Retires the queue: the worker sends the pending requests and ends.
     pub(super) fn retire(&self) {
         let _ = self.commands.send(Command::Retire);
     }
 
-    /// Whether its worker has ended.
+    /// True if the worker has ended.
     pub(super) fn has_ended(&self) -> bool {
         self.commands.is_closed()
     }
 
-    /// Has it try again at once, if it is waiting to.
+    /// Ends the backoff, if the worker waits to retry.
     pub(super) fn hurry(&self) {
         let _ = self.commands.send(Command::Hurry);
     }
 
-    /// Looks whether what was put on disk is still there.
+    /// Counts requests as lost whose files are missing on disk.
     pub(super) async fn verify(&self) {
         if let Some(disk) = &self.disk {
             disk.verify().await;
         }
     }
 
-    /// Bytes on disk, if that is where its requests wait.
+    /// The bytes in the spool, if this queue uses it.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
         self.disk.as_ref().map(Disk::bytes)
     }
@@ -189,27 +190,27 @@ impl ExportQueue {
             let (answer, answered) = oneshot::channel();
             let _ = self.commands.send(Command::TellWhenEmpty(answer));
             if answered.await.is_err() {
-                // The worker has ended: what is left stays.
+                // The worker has ended, so the rest is never sent.
                 std::future::pending::<()>().await;
             }
         }
     }
 
-    /// Nothing will be sent any more: waits until the request in flight is dealt with. The next process would otherwise find
-    /// it on disk and send it again.
+    /// Stops sending after the request in flight, and waits for it. Otherwise the next process would find it on disk
+    /// and send it again.
     pub(super) async fn settled(&self) {
         let _ = self.stop(Stop::Finish).await;
     }
 
-    /// Nothing will be sent any more: puts on disk what waits or is being sent, if there is one. What the receiver has got of
-    /// it without having said so, it will get twice.
+    /// Stops sending and stores pending requests on disk, if there is a spool, including the one in flight. A part of
+    /// it that the receiver got without having answered is sent twice.
     pub(super) async fn store_rest(&self) {
         if self.disk.is_some() {
             let _ = self.stop(Stop::StoreRest).await;
         }
     }
 
-    /// The answer comes when the worker has stopped; an error, if it had ended before.
+    /// Stops the worker. The returned channel signals when it has stopped, and fails if it had ended before.
     fn stop(&self, stop: Stop) -> oneshot::Receiver<()> {
         let (answer, answered) = oneshot::channel();
         let _ = self.commands.send(Command::Stop(stop, answer));

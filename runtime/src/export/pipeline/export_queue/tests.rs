@@ -1,4 +1,4 @@
-//! A queue against a receiver that answers, and one that does not.
+//! Tests of a queue with a receiver that answers, and with one that does not.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use crate::config::{self, Compression, Endpoint, Otlp, TlsFiles};
 use crate::export::spool::{self, Encoding, Spool};
 use crate::record::ids;
 
-/// A receiver that tells of each request, and answers it after some time, if at all.
+/// A receiver that reports each request, and answers it after a delay or never.
 struct Backend {
     url: String,
     requests: Receiver<usize>,
@@ -32,7 +32,7 @@ impl Backend {
         Backend { url, requests }
     }
 
-    /// Waits for a request; gives the bytes of its body.
+    /// Waits for a request and returns the length of its body.
     async fn request(&self) -> usize {
         loop {
             if let Ok(bytes) = self.requests.try_recv() {
@@ -101,7 +101,7 @@ impl Scratch {
 
     fn disk(&self) -> Disk {
         let config = config::Spool::new(&self.0);
-        Disk::new(Spool::open(config).unwrap(), spool::Signal::Traces, Encoding::Protobuf)
+        Disk::new(Spool::open(config).unwrap(), spool::Spooled::Traces, Encoding::Protobuf)
     }
 }
 
@@ -173,7 +173,7 @@ fn a_request_from_disk_is_finished_before_the_end() {
         assert_eq!(slow.request().await, 10);
         queue.settled().await;
         assert!(queue.has_ended() && disk.next().await.is_none(), "the file is gone");
-        // Whoever put it there counts it.
+        // The account that stored the request counts it.
         assert_eq!((account.counts().exported, account.counts().spooled), (5, 0));
         assert_eq!(queue.account().counts(), Default::default());
     });

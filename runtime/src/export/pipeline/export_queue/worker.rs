@@ -1,4 +1,4 @@
-//! The task that sends the requests of a queue.
+//! The worker: the task that sends the requests of a queue.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,23 +15,23 @@ use crate::config::Signal;
 use crate::export::account::Account;
 use crate::export::pipeline::disk::Disk;
 use crate::export::pipeline::outbox::Batch;
-use crate::export::pipeline::split::Form;
+use crate::export::pipeline::split::Layout;
 use crate::export::self_metrics::{self, Backend};
 use crate::export::spool::Claimed;
 use crate::export::transport::{Backoff, Probe, Transport};
 use crate::record::ids;
 
-/// Waits between attempts double from the first to the longest.
+/// The backoff between attempts doubles from the first to the longest.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// While a receiver is down it is looked for about this often, so that no wait lasts much longer than the failure.
+/// The interval of probes while a receiver is down, so that a backoff does not last much longer than the outage.
 const PROBE_EVERY: Duration = Duration::from_millis(500);
-/// What waits on disk is sent with about this much time in between.
+/// The least time between two requests from disk.
 const REPLAY_EVERY: Duration = Duration::from_millis(100);
-/// How often to look whether another process has left something there.
+/// The interval of checks for requests that other processes have stored on disk.
 const LOOK_EVERY: Duration = Duration::from_secs(20);
 
-/// A request that is to be sent.
+/// A request to send.
 pub(super) enum Work {
     /// From memory.
     Live(Batch),
@@ -48,7 +48,7 @@ impl Work {
     }
 }
 
-/// Why a request has to be sent again, and when.
+/// The reason and time of a retry.
 pub(super) struct Retry {
     pub(super) after: Option<Duration>,
     pub(super) cause: String,
@@ -57,43 +57,43 @@ pub(super) struct Retry {
 
 /// How the delivery of a request ended.
 pub(super) enum Ended {
-    /// The receiver has answered for all of it.
+    /// The receiver has answered all of it.
     Answered,
-    /// Something is left of it, which waits again.
+    /// The rest of the request is pending again.
     Retry(Retry),
-    /// A command stopped the worker; the rest of the request waits again.
+    /// A command stopped the worker; the rest of the request is pending again.
     Stopped(Stopped),
 }
 
 /// Commands to a worker.
 pub(super) enum Command {
-    /// There are new requests in the outbox.
+    /// The outbox has new requests.
     Look,
-    /// Try again at once, if a retry waits for its time.
+    /// Ends the backoff, if there is one.
     Hurry,
-    /// Answer when nothing waits in memory.
+    /// Answers when no request is pending in memory.
     TellWhenEmpty(oneshot::Sender<()>),
-    /// Take nothing from the disk any more, and end when nothing waits in memory.
+    /// Stops taking requests from disk, and ends the worker when no request is pending in memory.
     Retire,
-    /// Stop sending, and answer.
+    /// Stops sending, and answers.
     Stop(Stop, oneshot::Sender<()>),
 }
 
 /// How a worker stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// When the request in flight is dealt with.
+    /// After the request in flight.
     Finish,
-    /// At once. Everything goes to disk, also what comes later.
+    /// At once. Pending requests are stored on disk, also those that are added later.
     StoreRest,
-    /// At once. Another worker goes on with the same outbox.
+    /// At once. Another worker continues with the same outbox.
     Yield,
 }
 
-/// How a command stopped the worker, and who waits for the answer.
+/// How a command stopped the worker, and the channel for the answer.
 pub(super) type Stopped = (Stop, oneshot::Sender<()>);
 
-/// What can wake a worker that waits.
+/// An event that wakes a waiting worker.
 pub(super) enum Event {
     Look,
     Hurry,
@@ -104,13 +104,13 @@ pub(super) enum Event {
 pub(super) struct Inbox {
     commands: UnboundedReceiver<Command>,
     queue: Rc<RefCell<Queue>>,
-    /// Those who wait until nothing waits in memory.
+    /// Channels to notify when no request is pending in memory.
     when_empty: Vec<oneshot::Sender<()>>,
     is_retired: bool,
 }
 
 impl Inbox {
-    /// The next event. Nothing is lost if this is dropped before it is ready.
+    /// Waits for the next event. Cancel-safe.
     pub(super) async fn next(&mut self) -> Event {
         loop {
             match self.commands.recv().await {
@@ -120,7 +120,7 @@ impl Inbox {
                 }
                 Some(Command::Hurry) => return Event::Hurry,
                 Some(Command::TellWhenEmpty(answer)) => {
-                    // Most who wait do so for a short time only, and ask again.
+                    // Most callers time out quickly and ask again, so closed channels are removed.
                     self.when_empty.retain(|waiting| !waiting.is_closed());
                     self.when_empty.push(answer);
                     self.tell_if_empty();
@@ -130,7 +130,7 @@ impl Inbox {
                     return Event::Look;
                 }
                 Some(Command::Stop(stop, answer)) => return Event::Stop((stop, answer)),
-                // The handle of a worker is dropped when that has ended, or with the thread.
+                // The handle is dropped after the worker has ended, or with the thread.
                 None => std::future::pending().await,
             }
         }
@@ -148,7 +148,7 @@ impl Inbox {
 pub(super) struct Worker {
     pub(super) signal: Signal,
     pub(super) backend: Backend,
-    pub(super) form: Form,
+    pub(super) layout: Layout,
     pub(super) queue: Rc<RefCell<Queue>>,
     pub(super) account: Arc<Account>,
     pub(super) disk: Option<Disk>,
@@ -160,7 +160,7 @@ impl Worker {
     pub(super) fn new(
         signal: Signal,
         backend: &str,
-        form: Form,
+        layout: Layout,
         queue: Rc<RefCell<Queue>>,
         account: Arc<Account>,
         disk: Option<Disk>,
@@ -168,10 +168,10 @@ impl Worker {
     ) -> Self {
         let inbox = Inbox { commands, queue: queue.clone(), when_empty: Vec::new(), is_retired: false };
         let failures = Failures::new(format!("{} to {backend}", signal.name()));
-        Worker { signal, backend: self_metrics::backend(backend), form, queue, account, disk, inbox, failures }
+        Worker { signal, backend: self_metrics::backend(backend), layout, queue, account, disk, inbox, failures }
     }
 
-    /// Sends what comes, as soon as the worker that had the outbox before has stopped.
+    /// Runs the worker, once the previous worker of the outbox has stopped.
     pub(super) async fn run(mut self, mut transport: Box<Transport>, yielded: Option<oneshot::Receiver<()>>) {
         if let Some(yielded) = yielded {
             let _ = yielded.await;
@@ -193,10 +193,10 @@ impl Worker {
         let _ = answer.send(());
     }
 
-    /// Sends until a command stops it. `None` if it has retired and has sent all.
+    /// Sends until a command stops the worker. `None` if it was retired and has sent everything.
     async fn send_all(&mut self, transport: &mut Transport) -> Option<Stopped> {
         let mut backoff = Backoff::new(FIRST_WAIT, LONGEST_WAIT);
-        // Whether the attempt that follows was made because a probe succeeded.
+        // True if the next attempt follows a successful probe.
         let mut was_back = false;
         loop {
             self.inbox.tell_if_empty();
@@ -215,7 +215,7 @@ impl Worker {
                 Ended::Retry(Retry { after, cause, probe }) => {
                     self.failed(&cause);
                     let until = Instant::now() + backoff.next(after, ids::random());
-                    // A probe that succeeded before this failure has shown that it does not tell.
+                    // If a probe succeeded just before this failure, probes cannot detect it.
                     let probe = if was_back { Probe::None } else { probe };
                     match self.wait_to_retry(until, transport, probe).await {
                         Ok(is_back) => {
@@ -228,7 +228,7 @@ impl Worker {
                 Ended::Answered => {
                     backoff.reset();
                     was_back = false;
-                    // Not all at once: the receiver has just come back, and others are waiting for it too.
+                    // At a limited rate: the receiver has just recovered, and other processes replay too.
                     if stored { self.wait(REPLAY_EVERY).await } else { None }
                 }
             };
@@ -238,7 +238,7 @@ impl Worker {
         }
     }
 
-    /// What to send next: what has just happened comes before what waits on disk.
+    /// Takes the next request. New requests are sent before those on disk.
     async fn next(&mut self) -> Option<Work> {
         let live = self.queue.borrow_mut().outbox.send();
         match (live, &self.disk) {
@@ -248,12 +248,13 @@ impl Worker {
         }
     }
 
-    /// Waits for something new, or, if there may be more on disk, for some time. `Some` if a command stops it.
+    /// Waits for new requests or, if there is a spool, until the next check of the disk. `Some` if a command stops the
+    /// worker.
     async fn wait(&mut self, time: Duration) -> Option<Stopped> {
         if !self.queue.borrow().outbox.is_empty() {
             return None;
         }
-        // Shortened by chance, so that many processes that wait for one receiver do not move in step.
+        // With jitter, so that many processes do not reach one receiver at the same moment.
         let time = time.mul_f64(0.5 + 0.5 * (ids::random() >> 11) as f64 / (1_u64 << 53) as f64);
         let sleep = tokio::time::sleep(time);
         tokio::pin!(sleep);
@@ -269,8 +270,8 @@ impl Worker {
         }
     }
 
-    /// The receiver is down. Waits until then, or until it is back. What is pending goes to disk meanwhile, if there is one:
-    /// there it outlives this process. True if a probe found that it is back; an error, if a command stops the worker.
+    /// Waits until a retry is due or a probe succeeds. Pending requests are stored on disk meanwhile, if there is a
+    /// spool, where they survive this process. True if a probe succeeded; fails if a command stops the worker.
     async fn wait_to_retry(
         &mut self,
         until: Instant,
@@ -293,14 +294,14 @@ impl Worker {
         }
     }
 
-    /// Puts on disk what waits, as far as the disk takes it, if there is one.
+    /// Stores pending requests on disk, if there is a spool, until that takes no more.
     pub(super) async fn store_all(&mut self) {
         let Some(disk) = &self.disk else { return };
         loop {
             let next = self.queue.borrow_mut().outbox.send();
             let Some(batch) = next else { break };
             if let Err(refused) = disk.put(&batch, &self.account).await {
-                self.failures.complain(refused.reason.name(), &format!("not kept on disk: {refused}"));
+                self.failures.complain(refused.reason.name(), &format!("{refused}; keeping the data in memory"));
                 self.queue.borrow_mut().outbox.back();
                 break;
             }
@@ -309,24 +310,24 @@ impl Worker {
         self.inbox.tell_if_empty();
     }
 
-    /// An attempt failed.
+    /// Notes and reports a failed attempt.
     fn failed(&mut self, cause: &str) {
         self.failures.failed(cause);
         self.queue.borrow_mut().is_failing = true;
     }
 }
 
-/// Waits until a receiver that was down is back.
+/// Probes a receiver until it is back.
 async fn is_back(transport: &mut Transport, probe: Probe) {
     let mut every = PROBE_EVERY;
     loop {
-        // Shortened by chance, so that many processes that wait for one receiver do not move in step.
+        // With jitter, so that many processes do not reach one receiver at the same moment.
         tokio::time::sleep(every.mul_f64(1.0 - 0.5 * ids::random() as f64 / u64::MAX as f64)).await;
         let began = Instant::now();
         if transport.probe(probe).await {
             return;
         }
-        // One that got no answer at all may have left a lookup of a name behind: such probes become fewer.
+        // A probe without any answer may have left a name lookup running, so such probes become rarer.
         if began.elapsed() > PROBE_EVERY {
             every *= 2;
         }

@@ -1,4 +1,4 @@
-//! What became of everything that was taken: for reports, and for metrics about telemetry itself.
+//! Collects the counts of all pipelines, for reports and for the metrics about telemetry itself.
 
 use std::sync::PoisonError;
 
@@ -13,7 +13,7 @@ use crate::export::self_metrics::{Figures, Reason};
 use crate::record::clock;
 
 impl Pipelines {
-    /// Notes how things stand, for those who cannot wait for an answer.
+    /// Stores the progress for callers whose command gets no answer in time.
     pub(super) fn note(&self) {
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = self.progress();
     }
@@ -33,7 +33,7 @@ impl Pipelines {
         }
     }
 
-    /// What there is to say about all of it.
+    /// Collects the figures for the metrics about telemetry itself.
     pub(super) fn figures(&self) -> Figures {
         let made = self.spans.source.made();
         let counts = self.by_signal(|pipeline| pipeline.counts());
@@ -64,7 +64,7 @@ impl Pipelines {
         figures
     }
 
-    /// One directory serves all signals, so any of them knows.
+    /// The bytes in the spool. All signals share one directory.
     pub(super) fn disk_bytes(&self) -> Option<u64> {
         self.routes().filter_map(Routes::disk_bytes).max()
     }

@@ -1,4 +1,4 @@
-//! What the export thread does: it runs the pipelines and obeys commands.
+//! The main loop of the export thread: runs the pipelines and executes commands.
 
 mod account;
 
@@ -21,20 +21,20 @@ use super::spans::{Spans, Waiting};
 use super::{Change, Command, Plan, Progress};
 use crate::config::Signal;
 
-/// How often finished spans are taken. Memory for them is bounded, so this decides how many a second there may be.
+/// The interval of taking spans. The recorder's memory is bounded, so this limits the rate of spans.
 const TAKE_EVERY: Duration = Duration::from_millis(200);
-/// The same where nothing has ended for a while: a program that does nothing is not to be woken often. A thread that starts
-/// all at once has to make more than half a million spans a second to fill the memory before.
+/// The interval while no spans end, so that an idle program is woken rarely. A burst has to exceed half a million spans
+/// a second to fill the recorder before the next take.
 const TAKE_IDLE: Duration = Duration::from_millis(500);
-/// How long it takes a receiver to take something, at least.
+/// The delay before taking again when receivers have no room.
 const ROOM: Duration = Duration::from_millis(1);
-/// How much of the time at the end is kept for the disk.
+/// The most time of a shutdown that is reserved for writing to disk.
 const RESERVE: Duration = Duration::from_secs(1);
-/// How long it is waited for the disk when the time is up.
+/// The least time for checking the spool, even after the deadline.
 const VERIFIES: Duration = Duration::from_millis(50);
-/// And no more often than this, whatever the delay of batches is.
+/// The shortest idle interval, however short the delay of batches is.
 const IDLE_LEAST: Duration = Duration::from_millis(100);
-/// The longest time between two readings of metrics that makes sense to a timer.
+/// The longest interval of readings of metrics that is passed to a timer.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(super) struct Pipelines {
@@ -50,10 +50,10 @@ pub(super) struct Pipelines {
     scraping: Scraping,
 }
 
-/// The last flush.
+/// Options of the flush at a shutdown.
 #[derive(Clone, Copy)]
 struct Last {
-    /// Whether spans that are open are sent as unfinished.
+    /// True if open spans are exported as unfinished.
     unfinished: bool,
 }
 
@@ -132,7 +132,7 @@ impl Pipelines {
                     }
                     Some(Command::Answer(answer)) => {
                         self.points.source.update(self.figures());
-                        // Who asked may have gone; so below.
+                        // The caller may have timed out; the same below.
                         let _ = answer.send(());
                     }
                     Some(Command::Flush(deadline, answer)) => {
@@ -155,7 +155,7 @@ impl Pipelines {
         }
     }
 
-    /// How long to wait before taking again, after having found this.
+    /// The delay before taking again, after this result.
     fn pause(&self, found: Found) -> Duration {
         let polled = self.pipelines().filter(|pipeline| pipeline.is_polled());
         let delay = polled.map(AnyPipeline::delay).min().unwrap_or(Duration::MAX);
@@ -164,7 +164,7 @@ impl Pipelines {
             Found::Some => TAKE_EVERY,
             Found::More => ROOM,
         };
-        // Those who want each span at once still do not want to be woken for none.
+        // An idle program is not woken often, even if batches have no delay.
         let least = if found == Found::Nothing { IDLE_LEAST } else { ROOM };
         time.min(delay).max(least)
     }
@@ -182,12 +182,12 @@ impl Pipelines {
                 self.points.source.paused = paused;
                 self.scraping.pause(paused);
             }
-            // Spans and records that were made before are still taken.
+            // Spans and log records from before the pause are still taken.
             Change::Pause(..) => {}
         }
     }
 
-    /// Waits until records that come all at once begin to fill their queue.
+    /// Waits until a burst of log records begins to fill their queue.
     fn filling(&self) -> impl Future<Output = ()> + use<> {
         #[cfg(has_logs)]
         let filling = self.records.source.filling();
@@ -201,12 +201,12 @@ impl Pipelines {
         }
     }
 
-    /// Whether there is anything to take.
+    /// True if a pipeline has items to take regularly.
     fn takes(&self) -> bool {
         self.pipelines().any(AnyPipeline::is_polled)
     }
 
-    /// Takes what has come since the last look.
+    /// Takes new items, and reports losses.
     fn look(&mut self) -> Found {
         self.pool.shrink();
         let found = self.take(false);
@@ -215,7 +215,7 @@ impl Pipelines {
         found
     }
 
-    /// Takes what there is.
+    /// Takes items of all signals.
     fn take(&mut self, urgent: bool) -> Found {
         self.pipelines_mut().map(|pipeline| pipeline.take(urgent)).max().unwrap_or(Found::Nothing)
     }
@@ -231,7 +231,7 @@ impl Pipelines {
         }
     }
 
-    /// Looks whether what was put on disk is still there, so that the report does not count what somebody removed.
+    /// Checks the files on disk, so that the report counts removed ones as lost.
     async fn verify(&self) {
         for routes in self.routes() {
             routes.verify().await;
@@ -250,7 +250,7 @@ impl Pipelines {
         }
     }
 
-    /// Takes everything, and waits until it is sent.
+    /// Takes all items, and waits until they are sent.
     async fn sent(&mut self) {
         loop {
             if self.take(true) == Found::More {
@@ -258,11 +258,11 @@ impl Pipelines {
             } else if tokio::time::timeout(TAKE_EVERY, self.emptied()).await.is_ok() {
                 return;
             }
-            // It takes longer; what ends meanwhile must not fill the memory.
+            // Not sent yet: take again, so that new items do not fill the memory.
         }
     }
 
-    /// Puts on disk what cannot be sent, and then what has room in memory only now.
+    /// Stores requests on disk that cannot be sent, and then items that had no room in memory before.
     async fn store_all(&mut self) {
         self.store_rest().await;
         while self.take(true) == Found::More {
@@ -271,24 +271,24 @@ impl Pipelines {
         self.store_rest().await;
     }
 
-    /// Takes and sends everything, until the deadline.
+    /// Takes and sends all items, until the deadline.
     async fn flush(&mut self, deadline: Instant, last: Option<Last>) -> Progress {
         self.note();
-        // Receivers that were down are tried again at once.
+        // Failing receivers are retried at once.
         self.routes().for_each(Routes::hurry);
         let left = || deadline.saturating_duration_since(Instant::now());
-        // At the end there has to be time to put on disk what cannot be sent, if there is one.
+        // A shutdown reserves time to store requests on disk, if there is a spool.
         let stores = last.is_some() && self.disk_bytes().is_some();
         let reserve = if stores { (left() / 4).min(RESERVE) } else { Duration::ZERO };
-        // Metrics come last, because they count what became of the rest; unless that takes too long.
+        // Metrics are sent last, because they count the fate of the rest; but they start after half of the time.
         let _ = tokio::time::timeout(left() / 2, self.sent()).await;
         let open = self.spans.source.open_names();
         if last.is_some_and(|last| last.unfinished) {
             self.spans.take_unfinished();
         }
-        // A callback that hangs shall leave time to send them.
+        // Callbacks get half of the remaining time, so that metrics can still be sent.
         self.collect(left() / 2);
-        // Exporters are told of the end also if a receiver keeps us from it.
+        // Custom exporters are shut down even if a receiver uses up the time.
         let ends =
             if last.is_some() { self.routes().flat_map(|routes| routes.end(deadline)).collect() } else { Vec::new() };
         let all = async {
@@ -299,13 +299,13 @@ impl Pipelines {
         };
         let mut complete = tokio::time::timeout_at((deadline - reserve).into(), all).await.is_ok();
         if stores && !complete {
-            // Within the deadline or not: what is on disk by then is kept.
+            // Requests stored by the deadline are kept, even if others are not stored in time.
             let stored = tokio::time::timeout_at(deadline.into(), self.store_all()).await.is_ok();
             complete = stored && tokio::time::timeout(Duration::ZERO, self.emptied()).await.is_ok();
         } else if stores {
             let _ = tokio::time::timeout_at(deadline.into(), self.settled()).await;
         }
-        // A disk that hangs must not hold up the answer; a directory is listed in less time than this.
+        // A disk that hangs must not delay the answer; listing a directory takes less time than this.
         let _ = tokio::time::timeout(left().clamp(VERIFIES, RESERVE), self.verify()).await;
         if last.is_some() {
             self.losses.report_now(&self.figures().dropped);
@@ -314,7 +314,7 @@ impl Pipelines {
     }
 }
 
-/// Ticks that do not pile up while the thread is busy.
+/// Makes a ticker whose missed ticks are skipped.
 fn ticks(every: Duration) -> tokio::time::Interval {
     let every = every.max(Duration::from_millis(1));
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + every, every);

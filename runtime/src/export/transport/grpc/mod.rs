@@ -1,4 +1,4 @@
-//! OTLP over gRPC: one message behind five bytes of framing, in a request of HTTP/2, and a status in the trailers.
+//! OTLP over gRPC: an HTTP/2 request with one message after five bytes of framing, and a status in the trailers.
 
 mod status;
 
@@ -24,7 +24,7 @@ pub(super) use self::status::retry_info;
 
 use self::status::{OUT_OF_RANGE, RESOURCE_EXHAUSTED, UNKNOWN, retries};
 use super::ANSWER_BYTES;
-use super::answer::{self, Form};
+use super::answer::{self, Media};
 use super::connect::Connector;
 use super::error::TargetError;
 use super::failure::{Failure, Spoken};
@@ -39,10 +39,10 @@ use crate::config::Signal;
 
 const SPOKEN: Spoken = Spoken::Grpc;
 
-/// The longest timeout that fits the eight digits of its header, in milliseconds.
+/// The longest timeout, in milliseconds, for the eight digits of the `grpc-timeout` header.
 const LONGEST_TIMEOUT: u128 = 99_999_999;
 
-/// A flag and the length of the message.
+/// The bytes of framing: a flag, and the length of the message.
 const FRAME: usize = 5;
 
 /// Receivers send base64 with padding and without.
@@ -51,7 +51,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The frame of a message, and the message: neither is copied.
+/// The framing and the message, which are not copied together.
 type Body = Full<Chain<Bytes, Bytes>>;
 
 /// Sends requests over one connection.
@@ -121,7 +121,7 @@ impl Client {
         let media = head.headers.get(CONTENT_TYPE).map(|value| value.as_bytes());
         let is_grpc = media.is_some_and(|media| media.starts_with(b"application/grpc"));
         if !head.headers.contains_key("grpc-status") && (head.status != StatusCode::OK || !is_grpc) {
-            // It may not have read the request, and what is left of that would hold up the next one.
+            // The peer may not have read the whole request, and the rest would delay the next one.
             self.connection = None;
             return Ok(judge_http(head.status, &head.headers));
         }
@@ -135,7 +135,7 @@ impl Client {
         let message = if self.gzip { compressed(&message) } else { message };
         let mut frame = BytesMut::with_capacity(FRAME);
         frame.put_u8(u8::from(self.gzip));
-        // Requests are split long before they are too long for this.
+        // Requests are split far below this limit.
         frame.put_u32(u32::try_from(message.len()).unwrap_or(u32::MAX));
         let mut request = Request::new(Full::new(frame.freeze().chain(message)));
         *request.method_mut() = Method::POST;
@@ -157,14 +157,14 @@ async fn connect(connector: &mut Connector) -> Result<Connection, Failure> {
     Ok(Connection { sender, _tasks: tasks })
 }
 
-/// The body of an answer.
+/// The body of a response.
 #[derive(Default)]
 struct Answer {
     messages: Vec<u8>,
     trailers: HeaderMap,
 }
 
-/// Reads an answer to its end. `None` if it is too long.
+/// Reads a response to its end; `None` if it is too long.
 async fn read(mut body: Incoming) -> Result<Option<Answer>, Failure> {
     let mut answer = Answer::default();
     while let Some(frame) = body.frame().await {
@@ -177,7 +177,7 @@ async fn read(mut body: Incoming) -> Result<Option<Answer>, Failure> {
     Ok(Some(answer))
 }
 
-/// The status comes in the trailers, or in the headers if there is no message.
+/// Classifies a response by its status, which is in the trailers, or in the headers if there is no message.
 fn judge(headers: &HeaderMap, messages: &[u8], trailers: &HeaderMap) -> Sent {
     let said = if trailers.contains_key("grpc-status") { trailers } else { headers };
     let text = |name| said.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
@@ -196,13 +196,13 @@ fn judge(headers: &HeaderMap, messages: &[u8], trailers: &HeaderMap) -> Sent {
 
 fn accepted(headers: &HeaderMap, messages: &[u8]) -> Sent {
     let message = first_message(headers, messages);
-    match message.and_then(|message| answer::partial(Form::Protobuf, &message)) {
+    match message.and_then(|message| answer::partial(Media::Protobuf, &message)) {
         Some(answer::Partial { rejected, message }) => Sent::Accepted { rejected, message },
         None => Sent::not_otlp("gRPC OK"),
     }
 }
 
-/// The first message of an answer, empty if there is none; `None` if it is not whole.
+/// The first message of a response, empty if there is none; `None` if it is incomplete.
 fn first_message(headers: &HeaderMap, messages: &[u8]) -> Option<Vec<u8>> {
     if messages.is_empty() {
         return Some(Vec::new());
@@ -216,7 +216,7 @@ fn first_message(headers: &HeaderMap, messages: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// What an answer was before it was compressed, unless it is wrong or too long.
+/// Decompresses a message; `None` if it is invalid or too long.
 fn decompressed(body: &[u8]) -> Option<Vec<u8>> {
     let mut read = Vec::new();
     GzDecoder::new(body).take(ANSWER_BYTES as u64 + 1).read_to_end(&mut read).ok()?;
@@ -227,7 +227,8 @@ fn judge_status(code: u32, message: &str, details: &[u8]) -> Sent {
     let separator = if message.is_empty() { "" } else { ": " };
     let cause = format!("gRPC {}{separator}{message}", name_of(code));
     let after = retry_info(details);
-    // Servers say so of a message that exceeds their limit; those of tonic with a code that would be tried again for ever.
+    // Servers answer a message above their limit with RESOURCE_EXHAUSTED; tonic uses OUT_OF_RANGE, which would
+    // otherwise be retried for ever.
     let too_large =
         code == RESOURCE_EXHAUSTED && after.is_none() || code == OUT_OF_RANGE && message.contains("too large");
     match code {
@@ -240,7 +241,7 @@ fn judge_status(code: u32, message: &str, details: &[u8]) -> Sent {
     }
 }
 
-/// An answer of something that speaks HTTP/2 but not gRPC, such as a proxy.
+/// Classifies a response from an HTTP/2 peer that does not speak gRPC, such as a proxy.
 fn judge_http(status: StatusCode, headers: &HeaderMap) -> Sent {
     let cause = format!("HTTP {} instead of gRPC", http_name(status));
     match status.as_u16() {

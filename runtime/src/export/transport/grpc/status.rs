@@ -1,18 +1,17 @@
-//! Which gRPC statuses mean "again later", by the rules of the OTLP specification, and when that is.
+//! The gRPC statuses that are retried, by the OTLP specification, and the delay that the receiver names.
 
 use std::time::Duration;
 
 use crate::export::transport::hint::LONGEST;
 use crate::export::transport::proto::{self, Value};
 
-/// The gRPC status of an error that nobody knows, of a receiver that is out of something, and of one that finds a message too
-/// large.
+/// gRPC status codes.
 pub(super) const UNKNOWN: u32 = 2;
 pub(super) const RESOURCE_EXHAUSTED: u32 = 8;
 pub(super) const OUT_OF_RANGE: u32 = 11;
 
-/// Whether a request with this gRPC status may be sent again. A receiver whose resources are exhausted says by
-/// RetryInfo that they will come back; without it they may not.
+/// True if a request with this gRPC status is retried. RESOURCE_EXHAUSTED is temporary only if the receiver sends
+/// RetryInfo.
 pub(super) fn retries(code: u32, has_retry_info: bool) -> bool {
     match code {
         // Cancelled, deadline exceeded, aborted, out of range, unavailable, data loss.
@@ -22,7 +21,7 @@ pub(super) fn retries(code: u32, has_retry_info: bool) -> bool {
     }
 }
 
-/// The delay of a `google.rpc.RetryInfo` among the details of a `google.rpc.Status`.
+/// Finds the delay of a `google.rpc.RetryInfo` in the details of a `google.rpc.Status`.
 pub(in crate::export::transport) fn retry_info(status: &[u8]) -> Option<Duration> {
     proto::fields(status).find_map(|(number, value)| match (number, value) {
         (3, Value::Bytes(detail)) => delay_of(detail),
@@ -30,7 +29,7 @@ pub(in crate::export::transport) fn retry_info(status: &[u8]) -> Option<Duration
     })
 }
 
-/// The delay in a `google.protobuf.Any` that holds a RetryInfo; zero if it names none.
+/// Reads the delay of a RetryInfo in a `google.protobuf.Any`; zero if it has none.
 fn delay_of(any: &[u8]) -> Option<Duration> {
     let kind = proto::bytes(any, 1)?;
     if !kind.ends_with(b"google.rpc.RetryInfo") {

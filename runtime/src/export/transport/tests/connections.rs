@@ -1,4 +1,4 @@
-//! Connections that are kept, refused, reset, silent, or of another kind.
+//! Tests of connections that are kept, refused, reset, silent, or of another protocol.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -7,17 +7,17 @@ use tracecast_receiver::NOBODY;
 use super::server::{Reply, Script, Server};
 use super::*;
 
-/// Serves a success in the protocol.
+/// Answers each request with a success.
 async fn serve(protocol: Protocol, stream: TcpStream) {
     Script::new(Reply::success(protocol)).serve(protocol, stream).await;
 }
 
-/// Reads until the other side closes, and says nothing.
+/// Reads until the peer closes, and never answers.
 async fn silent(mut stream: TcpStream) {
     let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
 }
 
-/// Waits for the request, and then closes so that the other side is told of an error.
+/// Waits for the request and resets the connection.
 async fn reset(mut stream: TcpStream) {
     let _ = stream.read(&mut [0; 8]).await;
     let _ = stream.set_zero_linger();
@@ -55,7 +55,7 @@ async fn a_kept_connection_that_died_is_replaced_at_once() {
             if nth > 0 {
                 return serve(protocol, stream).await;
             }
-            // The first connection answers once and is closed when the next request comes.
+            // The first connection answers once, and is closed at the next request.
             let (mut near, far) = tokio::io::duplex(1 << 16);
             let script = if protocol == Protocol::Grpc { Reply::grpc(b"", 0) } else { Reply::http(200) };
             let script = Script::new(script);
@@ -150,7 +150,7 @@ async fn a_connection_that_is_given_up_is_closed() {
 
 #[tokio::test]
 async fn an_answer_of_another_protocol_is_refused() {
-    // What a server of HTTP/2 says first, and what one of HTTP/1.1 says to HTTP/2.
+    // The first bytes of an HTTP/2 server, and the answer of an HTTP/1.1 server to HTTP/2.
     for (protocol, answer, expected) in [
         (Protocol::HttpProtobuf, &b"\0\0\0\x04\0\0\0\0\0"[..], "retry after None: the answer is not HTTP/1.1"),
         (Protocol::HttpProtobuf, b"SSH-2.0-OpenSSH_9.6\r\n\r\n", "retry after None: the answer is not HTTP/1.1"),
@@ -219,7 +219,7 @@ async fn a_receiver_that_reads_nothing_is_given_up_too() {
         let body = vec![0; 64 << 20];
         assert!(matches!(transport.send(body).await, Sent::Retry { .. }));
         given_up.send(true).unwrap();
-        // What the system had taken arrives, and nothing after it.
+        // Only bytes that were in the system's buffers arrive.
         let read = tokio::time::timeout(PATIENCE, ended.recv()).await.unwrap().unwrap();
         assert!(read < 64 << 20, "{protocol:?} {read}");
     }

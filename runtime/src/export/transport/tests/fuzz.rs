@@ -1,4 +1,4 @@
-//! Fuzz targets of what a backend answers: statuses, headers, trailers and bodies, in protobuf and JSON.
+//! Fuzz targets of responses: statuses, headers, trailers and bodies, in protobuf and JSON.
 
 use std::cell::Cell;
 use std::time::{Duration, SystemTime};
@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTracePartialSuccess, ExportTraceServiceResponse};
 use prost::Message;
 
-use super::super::answer::{self, Form, Partial};
+use super::super::answer::{self, Media, Partial};
 use super::super::grpc::retry_info;
 use super::super::hint::retry_after;
 use super::super::status::http_retries;
@@ -19,7 +19,7 @@ use crate::base::fuzz::{Random, assert_linear, mutated, run, within};
 use crate::config::{Endpoint, Protocol};
 
 const HOUR: Duration = Duration::from_secs(3600);
-/// What a body may cost: each of its bytes may become the three of U+FFFD, in texts that are made of texts.
+/// The memory that a body may take: each byte may become the three bytes of U+FFFD, in strings that are copied.
 const BYTES_PER_BYTE: usize = 20;
 const FIXED_BYTES: usize = 4096;
 
@@ -80,11 +80,11 @@ fn protobuf_answers() {
         if random.once_in(2) { generated } else { mutated(random, &[&PROTOBUF[..], &[&generated]].concat(), &WORDS) }
     };
     run("protobuf answers", &PROTOBUF, make, |input| {
-        let read = outcome(Form::Protobuf, input);
-        check_reason(Form::Protobuf, input);
+        let read = outcome(Media::Protobuf, input);
+        check_reason(Media::Protobuf, input);
         assert!(retry_info(input).is_none_or(|after| after <= HOUR));
         let Ok(decoded) = ExportTraceServiceResponse::decode(input) else { return false };
-        // A decoder joins messages that are sent in parts and skips groups; no backend sends either.
+        // A full decoder merges repeated messages and skips groups; no backend sends either.
         let parts = proto::fields(input).filter(|(number, _)| *number == 1).count();
         let has_groups = ![input, proto::bytes(input, 1).unwrap_or_default()].into_iter().all(proto::is_message);
         if parts <= 1 && !has_groups {
@@ -104,10 +104,10 @@ fn partial_success(random: &mut Random) -> ExportTraceServiceResponse {
     }
 }
 
-/// How many items were rejected, and the message; zero and nothing if the body is no answer of OTLP.
-fn outcome(form: Form, body: &[u8]) -> (u64, String) {
+/// The number of rejected items, and the message; zero and empty if the body is not an OTLP response.
+fn outcome(media: Media, body: &[u8]) -> (u64, String) {
     let Partial { rejected, message } =
-        or_none(within(FIXED_BYTES + BYTES_PER_BYTE * body.len(), || answer::partial(form, body)));
+        or_none(within(FIXED_BYTES + BYTES_PER_BYTE * body.len(), || answer::partial(media, body)));
     let message = message.unwrap_or_default();
     assert!(message.len() <= 3 * body.len() + 200, "{message}");
     (rejected, message)
@@ -117,8 +117,8 @@ fn or_none(partial: impl Into<Option<Partial>>) -> Partial {
     partial.into().unwrap_or_default()
 }
 
-fn check_reason(form: Form, body: &[u8]) {
-    let reason = within(FIXED_BYTES + BYTES_PER_BYTE * body.len(), || answer::reason(form, body));
+fn check_reason(media: Media, body: &[u8]) {
+    let reason = within(FIXED_BYTES + BYTES_PER_BYTE * body.len(), || answer::reason(media, body));
     assert!(reason.is_none_or(|reason| reason.len() <= 3 * body.len() && !reason.trim().is_empty()));
 }
 
@@ -135,8 +135,8 @@ fn json_answers() {
         mutated(random, &[&JSON[..], &[&generated]].concat(), &WORDS)
     };
     run("JSON answers", &JSON, make, |input| {
-        let read = outcome(Form::Json, input);
-        check_reason(Form::Json, input);
+        let read = outcome(Media::Json, input);
+        check_reason(Media::Json, input);
         if let Some(expected) = expected.take() {
             assert_eq!(read, expected);
         }
@@ -144,7 +144,7 @@ fn json_answers() {
     });
 }
 
-/// An answer as a backend writes it, with fields of later versions, and what it says.
+/// A response as a backend writes it, with fields of later versions, and its parsed content.
 fn json_answer(random: &mut Random) -> (Vec<u8>, (u64, String)) {
     let rejected = random.next() >> random.below(64);
     let message = random.pick(&["", "no", "\"quoted\" \\ and\n\tmore\u{1}", "é€😀", "{\"rejectedSpans\":5}"]);
@@ -173,10 +173,10 @@ fn answers_of_other_kinds() {
     run("answers of other kinds", &[], make, |input| {
         let at = input.iter().position(|byte| *byte == b'\n').unwrap_or(input.len());
         let (kind, body) = input.split_at(at);
-        let form = Form::named(std::str::from_utf8(kind).ok(), Form::Protobuf);
-        outcome(form, body);
-        check_reason(form, body);
-        form != Form::Other
+        let media = Media::named(std::str::from_utf8(kind).ok(), Media::Protobuf);
+        outcome(media, body);
+        check_reason(media, body);
+        media != Media::Other
     });
 }
 
@@ -231,12 +231,12 @@ fn endpoints() {
             let parsed = within(FIXED_BYTES + 100 * input.len(), || text.parse::<Endpoint>());
             let Ok(endpoint) = parsed else { return false };
             assert!(address::port(&endpoint) > 0 && !endpoint.host().is_empty());
-            // A path may have the same text, and is no secret.
+            // A path may contain the same text, and is not secret.
             let is_once = text.matches("sesame").count() == 1;
             for secret in address::secrets(&endpoint).iter().filter(|secret| is_once && secret.reveal() == "sesame") {
                 assert!(!format!("{endpoint}{endpoint:?}").contains(secret.reveal()));
             }
-            // What goes into a request is read as the same by the parser of others and by ours.
+            // Our parser and the one of `http` agree about the URI of a request.
             let Ok(uri) = within(FIXED_BYTES + 100 * input.len(), || address::uri(&endpoint)) else { return false };
             let again: Endpoint = uri.to_string().parse().unwrap_or_else(|error| panic!("{uri}: {error}"));
             for host in [uri.host().unwrap().trim_matches(['[', ']']), again.host()] {
@@ -249,20 +249,20 @@ fn endpoints() {
     );
 }
 
-/// A line of text for a header.
+/// Makes a header's value: one line of text.
 fn line(random: &mut Random, seeds: &[&[u8]]) -> Vec<u8> {
     let bytes = if random.once_in(2) { random.pick(seeds).to_vec() } else { mutated(random, seeds, &WORDS) };
     bytes.into_iter().filter(|byte| matches!(byte, b' '..=b'~')).take(1000).collect()
 }
 
-/// The lines before the body, as texts, and the body.
+/// Separates the lines before the body from the body.
 fn parts<const N: usize>(input: &[u8]) -> ([String; N], Vec<u8>) {
     let mut parts = input.splitn(N + 1, |byte| *byte == b'\n');
     let lines = std::array::from_fn(|_| String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned());
     (lines, parts.next().unwrap_or_default().to_vec())
 }
 
-/// A backend that gives each answer which `reply` reads from an input, over one transport.
+/// Fuzzes a transport with a backend that sends the response which `reply` makes of each input.
 fn over_a_socket(
     name: &'static str,
     protocol: Protocol,
@@ -286,12 +286,12 @@ fn over_a_socket(
     });
 }
 
-/// The input is a status, a content type, a `retry-after` and the body.
+/// The input has a status, a content type, a `retry-after` and the body.
 #[test]
 fn answers_over_http() {
     let bodies = [&JSON[..], &PROTOBUF].concat();
     let make = |random: &mut Random| {
-        // An error ends the connection, and there are not ports enough for a million of them.
+        // Errors close the connection, and there are too few ports for a million connections.
         let errors = [400, 404, 413, 429, 500, 502, 503, 504];
         let status = if random.once_in(20) { random.pick(&errors) } else { random.pick(&[200, 202, 206]) };
         let kind = line(random, &[b"application/json", b"application/x-protobuf", b"text/plain", b"text/html"]);
@@ -311,7 +311,7 @@ fn answers_over_http() {
     });
 }
 
-/// The input is a status, a message and details, all of gRPC, and the body.
+/// The input has a gRPC status, its message and details, and the body.
 #[test]
 fn answers_over_grpc() {
     let framed: Vec<Vec<u8>> = PROTOBUF.iter().map(|message| Reply::grpc(message, 0).body).collect();
@@ -340,10 +340,10 @@ fn answers_over_grpc() {
 
 #[test]
 fn time_grows_with_the_length() {
-    for form in [Form::Protobuf, Form::Json, Form::Text] {
+    for media in [Media::Protobuf, Media::Json, Media::Text] {
         let read = |input: &[u8]| {
-            answer::partial(form, input);
-            answer::reason(form, input);
+            answer::partial(media, input);
+            answer::reason(media, input);
         };
         assert_linear("", |_| "\x0a\x00".to_owned(), read);
         assert_linear("", |_| "\"message\" ".to_owned(), read);

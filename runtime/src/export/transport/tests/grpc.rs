@@ -1,4 +1,4 @@
-//! OTLP over gRPC.
+//! Tests of OTLP over gRPC.
 
 use std::future::Ready;
 
@@ -111,7 +111,7 @@ async fn details_that_are_not_base64_do_no_harm() {
 async fn partial_success_is_counted() {
     let partial = [0x0a, 6, 0x08, 5, 0x12, 2, b'n', b'o'];
     check(Reply::grpc(&partial, 0), r#"accepted, 5 rejected, Some("no")"#).await;
-    // A status after the message counts, and the message does not.
+    // An error status in the trailers overrides the message.
     check(Reply::grpc(&partial, 14), "retry after None: gRPC UNAVAILABLE").await;
 }
 
@@ -132,7 +132,7 @@ async fn a_proxy_s_answer_follows_the_rules_of_http() {
 
 #[tokio::test]
 async fn an_answer_that_is_too_long_is_not_the_receiver_s_status() {
-    // It may have the spans.
+    // The backend may have the spans.
     let (server, _) = serve(Reply::grpc(&vec![0; 1 << 20], 0)).await;
     let sent = transport(&target(Protocol::Grpc, server.url())).send(b"spans".to_vec()).await;
     assert!(printed(&sent).starts_with("unconfirmed: the response is not OTLP"), "{sent:?}");
@@ -145,7 +145,7 @@ async fn an_answer_without_status_is_none() {
     assert!(printed(&sent).starts_with("unconfirmed: the response is not OTLP"), "{sent:?}");
 }
 
-/// Answers by tonic's own server: the message back, or an error with details.
+/// A service on tonic's server: returns the message, or an error with details.
 #[derive(Clone)]
 struct Echo(Option<Status>);
 

@@ -1,4 +1,4 @@
-//! OTLP over HTTP.
+//! Tests of OTLP over HTTP.
 
 use std::io::Read;
 

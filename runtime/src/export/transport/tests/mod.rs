@@ -1,4 +1,4 @@
-//! The transport against servers on the loopback interface.
+//! Tests of the transport with servers on the loopback interface.
 
 mod connections;
 mod fuzz;
@@ -15,7 +15,7 @@ use super::{Probe, Sent, Transport};
 use crate::base::secret::Secret;
 use crate::config::{Compression, Endpoint, Otlp, Protocol, Signal, TlsFiles};
 
-/// One over HTTP/1.1, one over HTTP/2.
+/// One protocol over HTTP/1.1, one over HTTP/2.
 const PROTOCOLS: [Protocol; 2] = [Protocol::HttpProtobuf, Protocol::Grpc];
 
 /// Long enough for a busy machine.
@@ -36,7 +36,7 @@ fn accepted() -> Sent {
     Sent::Accepted { rejected: 0, message: None }
 }
 
-/// The outcome in one line.
+/// Prints a result as one line.
 fn printed(sent: &Sent) -> String {
     match sent {
         Sent::Accepted { rejected, message } => format!("accepted, {rejected} rejected, {message:?}"),

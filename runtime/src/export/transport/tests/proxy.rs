@@ -1,4 +1,4 @@
-//! Receivers behind a proxy. Their names exist for the proxy alone, so nothing can reach them in another way.
+//! Tests of receivers behind a proxy. Only the proxy resolves their names, so nothing reaches them directly.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,10 +11,10 @@ use super::server::{Reply, Script, Server, accepting};
 use super::tls::Authority;
 use super::*;
 
-/// The heads of the requests that a proxy read.
+/// The heads of the requests that a proxy got.
 type Heads = Arc<Mutex<Vec<String>>>;
 
-/// Passes everything on to one receiver, whatever it is called: by a tunnel if that is asked for.
+/// A proxy that forwards everything to one receiver, whatever its name, by a tunnel on request.
 async fn forward(mut stream: impl super::super::stream::Bytes, receiver: u16, heads: Heads) {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -68,11 +68,11 @@ async fn grpc_goes_through_a_tunnel() {
     let head = heads.lock().unwrap()[0].clone();
     assert!(head.starts_with("CONNECT collector.test:80 HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("host: collector.test:80\r\n") && head.contains(BASIC), "{head}");
-    // What is for the proxy is not for the receiver.
+    // The receiver does not get the proxy's credentials.
     let request = script.request();
     assert_eq!(request.uri().authority().unwrap(), "collector.test");
     assert!(!request.headers().contains_key("proxy-authorization"), "{request:?}");
-    // The tunnel is kept.
+    // The tunnel is reused.
     assert_eq!(transport.send(b"spans".to_vec()).await, accepted());
     assert_eq!((proxy.connections(), receiver.connections()), (1, 1));
     assert!(transport.probe(Probe::Connection).await);
@@ -131,7 +131,7 @@ async fn a_proxy_that_refuses_or_is_away_is_named_without_its_password() {
     check(sent, format!("retry after None: proxy http://{NOBODY}: connection refused"));
 }
 
-/// A proxy that never answers does not hold the sender for longer than a request may take.
+/// A proxy that never answers does not delay a request beyond its timeout.
 #[tokio::test]
 async fn a_silent_proxy_ends_with_the_timeout() {
     let silent = Server::start(|_, stream| async move {

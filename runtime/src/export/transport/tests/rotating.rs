@@ -1,4 +1,4 @@
-//! Header values that change: from a file, from a callback.
+//! Tests of header values that change: from a file, and from a callback.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -41,7 +41,7 @@ async fn a_file_is_read_again_when_it_changes() {
         fs::write(folder.join("next"), " Basic second ").unwrap();
         fs::rename(folder.join("next"), &file).unwrap();
         assert_eq!(send(["Basic second", "Basic second"]).await, None);
-        // What cannot be used leaves the last good value in use.
+        // An invalid value leaves the last valid one in use.
         fs::remove_file(&file).unwrap();
         let problem = send(["Basic second", "Basic second"]).await.unwrap();
         assert!(problem.contains("token` of header `authorization` cannot be read: "), "{problem}");
@@ -49,12 +49,46 @@ async fn a_file_is_read_again_when_it_changes() {
         fs::write(&file, " \n").unwrap();
         assert!(send(["Basic second", "Basic second"]).await.unwrap().contains(" is empty; "));
         fs::write(&file, "two\nlines").unwrap();
-        assert!(send(["Basic second", "Basic second"]).await.unwrap().contains(" cannot be sent; "));
+        assert!(send(["Basic second", "Basic second"]).await.unwrap().contains(" is invalid; "));
         fs::write(&file, "third").unwrap();
         assert_eq!(send(["Bearer third", "third"]).await, None);
-        // The connection stays: a header belongs to a request.
+        // The connection is reused: a header belongs to a request.
         assert_eq!(server.connections(), 1);
     }
+    fs::remove_dir_all(folder).unwrap();
+}
+
+/// Kubernetes projects a token into a folder with a time for its name: the token is a link to `..data/token`, and `..data` a link that
+/// is replaced to point at the next folder.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_is_swapped_under_its_link_is_read_again() {
+    use std::os::unix::fs::symlink;
+
+    let folder = std::env::temp_dir().join(format!("tracecast-projected-{}", std::process::id()));
+    let project = |name: &str, token: &str| {
+        fs::create_dir_all(folder.join(name)).unwrap();
+        fs::write(folder.join(name).join("token"), token).unwrap();
+        symlink(name, folder.join("..data_tmp")).unwrap();
+        fs::rename(folder.join("..data_tmp"), folder.join("..data")).unwrap();
+    };
+    project("..2026_01_01", "one");
+    let file = folder.join("token");
+    symlink("..data/token", &file).unwrap();
+    let (server, script) = accepting(Protocol::HttpProtobuf).await;
+    let headers = vec![("authorization", HeaderSource::File(file.into()))];
+    let mut transport = transport(&with(Protocol::HttpProtobuf, &server, headers));
+    let mut send = async || {
+        assert_eq!(transport.send(b"spans".to_vec()).await, accepted());
+        assert_eq!(transport.files_problem(), None);
+        script.request().headers()["authorization"].to_str().unwrap().to_owned()
+    };
+    assert_eq!(send().await, "Bearer one");
+    // As long as the first: only the time or the number of the file tells them apart.
+    project("..2026_01_02", "two");
+    assert_eq!(send().await, "Bearer two");
+    fs::remove_dir_all(folder.join("..2026_01_01")).unwrap();
+    assert_eq!(send().await, "Bearer two");
     fs::remove_dir_all(folder).unwrap();
 }
 
@@ -94,7 +128,7 @@ async fn a_callback_is_asked_before_each_request() {
         assert_eq!(sent("Bearer one").await, "");
         assert_eq!(
             sent("Bearer one").await,
-            "the callback of header `authorization` has no value; using the previous value"
+            "the callback of header `authorization` returned no value; using the previous value"
         );
         assert_eq!(
             sent("Bearer one").await,
@@ -104,7 +138,7 @@ async fn a_callback_is_asked_before_each_request() {
     }
 }
 
-/// A callback that hangs costs one thread and the time of a request; it is not called again while it hangs.
+/// A callback that hangs occupies one thread and delays a request until its timeout; it is not called again meanwhile.
 #[tokio::test]
 async fn a_callback_that_hangs_holds_nobody_else() {
     let (server, script) = accepting(Protocol::HttpProtobuf).await;
@@ -129,7 +163,7 @@ async fn a_callback_that_hangs_holds_nobody_else() {
     drop(release);
 }
 
-/// A receiver that repeats what it was sent does not bring a value into the log.
+/// A receiver that repeats a header's value does not bring it into the log.
 #[tokio::test]
 async fn values_never_print() {
     let bad = |value: &str| Reply::http(400).header("content-type", "text/plain").body(value.as_bytes());

@@ -1,4 +1,4 @@
-//! Servers that answer as they are told.
+//! Servers with configurable responses.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -18,7 +18,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::config::Protocol;
 
-/// A listener that hands each connection, with its number, to a function.
+/// Starts a listener that passes each connection and its number to a function.
 pub(super) struct Server {
     pub(super) port: u16,
     connections: Arc<AtomicUsize>,
@@ -35,7 +35,7 @@ impl Server {
         let count = connections.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                // Or trailers would wait for the acknowledgement of the frames in front of them.
+                // Otherwise trailers would wait until the frames before them are acknowledged.
                 stream.set_nodelay(true).unwrap();
                 tokio::spawn(serve(count.fetch_add(1, Relaxed), stream));
             }
@@ -52,19 +52,19 @@ impl Server {
     }
 }
 
-/// A server of a protocol that gives each request the same answer.
+/// Starts a server that answers each request with the same response.
 pub(super) async fn scripted(protocol: Protocol, reply: Reply) -> (Server, Script) {
     let script = Script::new(reply);
     let served = script.clone();
     (Server::start(move |_, stream| served.clone().serve(protocol, stream)).await, script)
 }
 
-/// One that accepts each request.
+/// Starts a server that accepts each request.
 pub(super) async fn accepting(protocol: Protocol) -> (Server, Script) {
     scripted(protocol, Reply::success(protocol)).await
 }
 
-/// What a server answers.
+/// The response of a server.
 #[derive(Clone, Default)]
 pub(super) struct Reply {
     pub(super) status: u16,
@@ -78,13 +78,13 @@ impl Reply {
         Reply { status, ..Reply::default() }
     }
 
-    /// An answer of gRPC with a message and a status.
+    /// A gRPC response with a message and a status.
     pub(super) fn grpc(message: &[u8], code: u32) -> Reply {
         let body = [&[0], &(message.len() as u32).to_be_bytes()[..], message].concat();
         Reply { body, ..Reply::http(200) }.header("content-type", "application/grpc").trailer("grpc-status", code)
     }
 
-    /// The request is accepted.
+    /// A response that accepts the request.
     pub(super) fn success(protocol: Protocol) -> Reply {
         if protocol == Protocol::Grpc { Reply::grpc(b"", 0) } else { Reply::http(200) }
     }
@@ -105,7 +105,7 @@ impl Reply {
     }
 }
 
-/// Gives every request the same answer, until another one is set, and keeps the requests.
+/// Answers every request with the same response, until another is set, and keeps the requests.
 #[derive(Clone)]
 pub(super) struct Script {
     reply: Arc<Mutex<Reply>>,
@@ -117,19 +117,19 @@ impl Script {
         Script { reply: Arc::new(Mutex::new(reply)), seen: Arc::default() }
     }
 
-    /// Answers with this one from now on.
+    /// Sets the response.
     pub(super) fn set(&self, reply: Reply) {
         *self.reply.lock().unwrap() = reply;
     }
 
-    /// The only request that came.
+    /// The only request that the server got.
     pub(super) fn request(&self) -> Request<Bytes> {
         let mut seen = self.seen.lock().unwrap();
         assert_eq!(seen.len(), 1);
         seen.remove(0)
     }
 
-    /// Whether a request came.
+    /// True if the server got a request.
     pub(super) fn answered(&self) -> bool {
         !self.seen.lock().unwrap().is_empty()
     }

@@ -1,4 +1,4 @@
-//! Certificates: of the receiver, of the client, wrong ones, and new ones.
+//! Tests of certificates: the receiver's, the client's, invalid ones, and new ones.
 
 use std::fs;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ impl Authority {
         (CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &self.issuer).unwrap(), key)
     }
 
-    /// Writes a certificate for a client and its key.
+    /// Writes a client certificate and its key.
     fn client_files(&self) -> (Option<Masked<PathBuf>>, Option<Masked<PathBuf>>) {
         let (certificate, key) = self.issue("client");
         let write = |name: &str, text: &str| Some(self.write(name, text).into());
@@ -58,7 +58,7 @@ impl Authority {
         TlsFiles::default().with_ca(self.folder.join("ca.pem"))
     }
 
-    /// Serves the protocol with a certificate for `name`, to clients with a certificate of ours or to all.
+    /// Serves the protocol with a certificate for `name`, to clients with a certificate of this authority or to all.
     pub(super) async fn serve(&self, protocol: Protocol, name: &str, clients: bool) -> Server {
         let acceptor = self.acceptor(protocol, name, clients);
         Server::start(move |_, stream| {
@@ -155,20 +155,20 @@ async fn a_file_that_changed_is_read_again() {
         let server = ours.serve(protocol, "127.0.0.1", false).await;
         let mut transport = transport(&secure(protocol, &server, other.files()));
         assert!(matches!(transport.send(b"spans".to_vec()).await, Sent::Retry { .. }));
-        // The times of two files can be equal where the clock is coarse; their lengths differ.
+        // Where the clock is coarse the times of two files can be equal; their lengths differ.
         other.write("ca.pem", &format!("new\n{}", ours.issuer.pem()));
         assert_eq!(transport.send(b"spans".to_vec()).await, accepted());
         assert_eq!(transport.send(b"spans".to_vec()).await, accepted());
         assert_eq!(server.connections(), 2);
-        // A connection of the old files is not used with new ones.
+        // A connection made with the old files is not used any more.
         other.write("ca.pem", &format!("newer\n{}", ours.issuer.pem()));
         assert_eq!(transport.send(b"spans".to_vec()).await, accepted());
         assert_eq!(server.connections(), 3);
-        // Files that cannot be read leave the last good ones in use.
+        // Invalid files leave the last valid ones in use.
         assert_eq!(transport.files_problem(), None);
         other.write("ca.pem", "torn");
         assert_eq!(transport.send(b"spans".to_vec()).await, accepted());
-        assert!(transport.files_problem().unwrap().contains("ca.pem` has no certificate in it"));
+        assert!(transport.files_problem().unwrap().contains("ca.pem` contains no certificate"));
         other.write("ca.pem", &ours.issuer.pem());
         assert_eq!(transport.send(b"spans".to_vec()).await, accepted());
         assert_eq!(transport.files_problem(), None);
@@ -196,12 +196,12 @@ fn a_wrong_file_is_named() {
     check(with(&missing), "missing.pem` cannot be read: ");
     let hidden = missing.clone().map(|file| Masked::new(file.into_inner(), true));
     check(with(&hidden), "certificate file `[secret]` cannot be read: ");
-    check(with(&text), "text.pem` has no certificate in it; expected PEM");
-    check(TlsFiles { client_certificate: client_certificate.clone(), ..ours.files() }, "needs its key");
-    check(TlsFiles { client_key: client_key.clone(), ..ours.files() }, "expected both files or neither");
+    check(with(&text), "text.pem` contains no certificate; expected PEM");
+    check(TlsFiles { client_certificate: client_certificate.clone(), ..ours.files() }, "requires its key");
+    check(TlsFiles { client_key: client_key.clone(), ..ours.files() }, "set both files or neither");
     let pair = |key| TlsFiles { client_certificate: client_certificate.clone(), client_key: key, ..ours.files() };
     check(pair(text.clone()), "text.pem` cannot be read as a private key; expected PEM");
-    check(pair(other_key), "client.pem` does not go with its key: ");
+    check(pair(other_key), "client.pem` does not match its key: ");
     let target = Otlp { tls: pair(client_key), ..target(Protocol::Grpc, "https://localhost".to_owned()) };
     assert_eq!(transport(&target).check_files(), Ok(()));
 }

@@ -1,24 +1,24 @@
-//! Keeps secrets out of texts that a receiver wrote, which may repeat what it was sent.
+//! Removes secrets from texts of a receiver, which may repeat parts of the request.
 
 use super::address;
 use crate::base::secret::Secret;
 use crate::config::{HeaderSource, Otlp};
 
-/// Shorter values are no secrets, and words of the text would be lost with them.
+/// The least length of a secret: replacing shorter values would remove ordinary words.
 const SHORTEST: usize = 4;
 
-/// The longest text that is passed on, in characters.
+/// The most characters of a text.
 const LONGEST: usize = 300;
 
-/// Knows what must not be shown.
-pub(super) struct Redact {
-    /// What the target's settings hold.
+/// The secrets that must not be shown.
+pub(super) struct Secrets {
+    /// The secrets in the target's settings.
     fixed: Vec<Secret>,
-    /// Those, and the present values of headers that change.
+    /// These, and the present values of headers that change, with the longest first.
     all: Vec<Secret>,
 }
 
-impl Redact {
+impl Secrets {
     pub(super) fn new(target: &Otlp) -> Self {
         let mut fixed = address::secrets(&target.endpoint);
         fixed.extend(target.proxy.iter().flat_map(|proxy| address::secrets(proxy)));
@@ -26,12 +26,12 @@ impl Redact {
             HeaderSource::Fixed(value) => Some(value.clone()),
             HeaderSource::File(_) | HeaderSource::Callback(_) => None,
         }));
-        let mut redact = Redact { fixed, all: Vec::new() };
-        redact.update(&[]);
-        redact
+        let mut secrets = Secrets { fixed, all: Vec::new() };
+        secrets.update(&[]);
+        secrets
     }
 
-    /// Takes the present values of headers that change.
+    /// Sets the present values of headers that change.
     pub(super) fn update(&mut self, rotating: &[Secret]) {
         let values = self.fixed.iter().chain(rotating);
         let mut secrets: Vec<Secret> = Vec::new();
@@ -44,12 +44,12 @@ impl Redact {
                 secrets.push(Secret::new(token));
             }
         }
-        // A secret that contains another goes first, else its rest would stay.
+        // A secret that contains another is replaced first; otherwise its rest would stay.
         secrets.sort_by_key(|secret| std::cmp::Reverse(secret.reveal().len()));
         self.all = secrets;
     }
 
-    /// The text on one line, of bounded length, without secrets.
+    /// Makes one line of bounded length without secrets.
     pub(super) fn apply(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for secret in &self.all {
@@ -87,8 +87,8 @@ mod tests {
             timeout: Duration::ZERO,
             tls: TlsFiles::default(),
         };
-        let redact = Redact::new(&target);
-        assert_eq!(redact.apply(text), expected);
+        let secrets = Secrets::new(&target);
+        assert_eq!(secrets.apply(text), expected);
     }
 
     #[test]

@@ -17,21 +17,21 @@ pub use crate::logs::LogRecord;
 /// How logs are started.
 #[derive(Debug)]
 pub struct Options {
-    /// As `RUST_LOG`.
+    /// The log filter.
     pub filter: &'static str,
-    /// Text for people, and not JSON.
+    /// Lines are text instead of JSON.
     pub text: bool,
-    /// Lines go to standard error, in the form that suits it.
+    /// Lines go to standard error, as text on a terminal and as JSON elsewhere.
     pub stderr: bool,
-    /// Attributes of a record.
+    /// The most attributes of a record.
     pub attributes: u32,
-    /// Bytes of a text.
+    /// The most bytes of a text.
     pub value_bytes: u32,
-    /// Bytes of records that may wait.
+    /// The most bytes of queued records.
     pub queue_bytes: usize,
-    /// Whether a subscriber and a logger are installed.
+    /// Installs a subscriber and a logger.
     pub install: bool,
-    /// What stands instead of a text, by its name.
+    /// The redaction hook.
     pub redact: Option<fn(&str, &str) -> Option<String>>,
 }
 
@@ -52,14 +52,14 @@ impl Default for Options {
     }
 }
 
-/// Logs whose lines are kept.
+/// Running logs that keep their lines.
 #[derive(Debug)]
-pub struct Door {
+pub struct TestLogs {
     logs: Logs,
     lines: Kept,
 }
 
-/// A sink that keeps what is written, one write as one text.
+/// A sink that keeps each write as one string.
 #[derive(Clone, Debug, Default)]
 struct Kept(Arc<Mutex<Vec<String>>>);
 
@@ -75,12 +75,12 @@ impl Write for Kept {
     }
 }
 
-impl Door {
+impl TestLogs {
     /// Starts logs of a service named `tested`.
     ///
     /// # Panics
-    /// If the filter is not understood.
-    pub fn open(options: Options) -> Self {
+    /// If the filter is invalid.
+    pub fn start(options: Options) -> Self {
         let lines = Kept::default();
         let Options { attributes, value_bytes, queue_bytes, .. } = options;
         let limits = LogLimits { attributes, value_bytes };
@@ -98,34 +98,34 @@ impl Door {
             redact: options.redact.map(Redact::new),
             install: options.install,
         });
-        Door { logs, lines }
+        TestLogs { logs, lines }
     }
 
-    /// What was written since the last call; each write was one line.
+    /// Returns the lines written since the last call.
     pub fn lines(&self) -> Vec<String> {
         std::mem::take(&mut self.lines.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The records that wait.
+    /// Takes the queued records.
     pub fn records(&self) -> Vec<LogRecord> {
         std::iter::from_fn(|| self.logs.next()).collect()
     }
 
-    /// Events that should have become records, those that did not, and records that wait.
+    /// The numbers of recorded, dropped and queued records.
     pub fn counts(&self) -> [u64; 3] {
         let counts = self.logs.counts();
         [counts.recorded, counts.dropped, counts.waiting]
     }
 
-    /// Changes which events are wanted.
+    /// Changes the log filter.
     ///
     /// # Panics
-    /// If the filter is not understood.
+    /// If the filter is invalid.
     pub fn set_filter(&self, filter: &str) {
         self.logs.set_filter(filter_of(filter));
     }
 
-    /// Lets nothing more in.
+    /// Stops accepting events.
     pub fn stop(&self) {
         self.logs.stop();
     }
@@ -135,24 +135,24 @@ fn filter_of(text: &str) -> LogFilter {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Whether the subscriber and the logger of the process are ours.
+/// Whether our subscriber and our logger are those of the process.
 pub fn is_installed() -> (bool, bool) {
     let installed = installed();
     (installed.subscriber, installed.logger)
 }
 
-/// Runs `f` as the thread does that exports.
+/// Runs `f` with telemetry suppressed, as on the export thread.
 pub fn suppressed<R>(f: impl FnOnce() -> R) -> R {
     let _suppressed = suppress::suppressed();
     f()
 }
 
-/// Requests with these records: protocol buffers, made twice by one batch, and JSON.
+/// Encodes records as protobuf (with a batch that was used before) and as JSON.
 pub fn requests(records: &[LogRecord]) -> (Vec<u8>, Vec<u8>) {
     let attributes = [("service.name".to_owned(), OwnedValue::from("tested"))];
     let resource = EncodedResource::new(&attributes).with_schema_url("https://opentelemetry.io/schemas/1.42.0");
     let mut batch = <LogBatch>::new(&resource);
-    // The first request must leave nothing behind for the second.
+    // Nothing of the first request may be part of the second.
     records.iter().take(3).for_each(|record| batch.add(record));
     let used = batch.take(Vec::new());
     records.iter().for_each(|record| batch.add(record));
@@ -160,7 +160,7 @@ pub fn requests(records: &[LogRecord]) -> (Vec<u8>, Vec<u8>) {
     (batch.take(used), json::logs_request(&resource, records))
 }
 
-/// The level from which on events of a target are kept.
+/// The least important level of a target that passes the configured filter.
 pub fn level_of(config: &crate::config::Config, target: &str) -> crate::config::Level {
     config.settings.log_filter.level_of(target)
 }

@@ -1,21 +1,21 @@
-//! Exporters that the program brings along.
+//! Custom exporters: span exporters that the program provides.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::trace::foreign::ForeignExporter;
 
-/// Exporters that the program brings along. They cannot be copied: of a configuration and its clones, the one that starts
-/// first gets them.
+/// Span exporters that the program provides. They cannot be cloned: clones of a configuration share them, and the first
+/// that starts takes them.
 #[derive(Clone, Default)]
-pub(crate) struct PluggedExporters(Arc<Mutex<Vec<Box<dyn ForeignExporter>>>>);
+pub(crate) struct CustomExporters(Arc<Mutex<Vec<Box<dyn ForeignExporter>>>>);
 
-impl PluggedExporters {
+impl CustomExporters {
     fn lock(&self) -> MutexGuard<'_, Vec<Box<dyn ForeignExporter>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    #[cfg_attr(not(has_otel), expect(dead_code, reason = "only that feature has exporters to plug in"))]
+    #[cfg_attr(not(has_otel), expect(dead_code, reason = "only the feature `otel` has custom exporters"))]
     pub(crate) fn add(&self, exporter: Box<dyn ForeignExporter>) {
         self.lock().push(exporter);
     }
@@ -29,7 +29,7 @@ impl PluggedExporters {
     }
 }
 
-impl fmt::Debug for PluggedExporters {
+impl fmt::Debug for CustomExporters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} span exporters", self.len())
     }
