@@ -3,6 +3,33 @@
 use std::path::Path;
 use std::process::Command;
 
+/// Which rows are counted: each takes a second.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// One of each kind.
+    Quick,
+    /// All but those of peers, and what is written by hand to be compared with.
+    Ours,
+    All,
+}
+
+impl Extent {
+    pub fn of(quick: bool) -> Self {
+        if quick { Extent::Quick } else { Extent::All }
+    }
+
+    /// Whether a row is counted; `quick` are those of a quick run.
+    pub fn has(self, name: &str, quick: &[&str]) -> bool {
+        const OTHERS: [&str; 7] =
+            ["fastrace", "tracing", "SdkTracer", "opentelemetry", "tower-http", "by hand", "floor"];
+        match self {
+            Extent::Quick => quick.contains(&name),
+            Extent::Ours => !OTHERS.iter().any(|other| name.contains(other)),
+            Extent::All => true,
+        }
+    }
+}
+
 /// Instructions inside of `function` when this program runs with these arguments; none where valgrind is not installed.
 pub fn collected(function: &str, arguments: &[&str]) -> Option<u64> {
     collected_of(&std::env::current_exe().ok()?, function, arguments)

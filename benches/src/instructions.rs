@@ -7,6 +7,7 @@ use std::process::Command;
 use tracecast::Sampler;
 use tracecast::testing::{MetricsConfig, MetricsGuard, Recording, RecordingConfig};
 
+use crate::callgrind::Extent;
 use crate::report::{Report, Section, of_peer};
 #[cfg(feature = "peers")]
 use crate::spans;
@@ -57,6 +58,21 @@ const SCENARIOS: &[Scenario] = &[
         let _recording = start(Sampler::AlwaysOn);
         measured(|| work::drive(work::span_yields(calls)));
     }),
+    ("recorded polls, watched", |calls| {
+        let recording = start(Sampler::AlwaysOn);
+        recording.set_watching(true);
+        measured(|| work::drive(work::span_yields(calls)));
+    }),
+    ("recorded polls, with busy times", |calls| {
+        let recording = start(Sampler::AlwaysOn);
+        recording.set_busy_times("*=on".parse().expect("a filter"));
+        measured(|| work::drive(work::span_yields(calls)));
+    }),
+    ("recorded, watched", |calls| {
+        let recording = start(Sampler::AlwaysOn);
+        recording.set_watching(true);
+        work::root(|| repeat(calls, work::span));
+    }),
     ("plain labelled", |calls| repeat(calls, |x| work::call(work::plain_two, x))),
     ("counter off", |calls| repeat(calls, |x| work::call(work::counter_two, x))),
     ("histogram off", |calls| repeat(calls, |x| work::call(work::histogram_two, x))),
@@ -69,6 +85,8 @@ const SCENARIOS: &[Scenario] = &[
     ("tc_span and tc_metric", |calls| metered(|| recorded(calls, |x| work::call(work::both_two, x)))),
     ("tc_metric", |calls| metered(|| repeat(calls, |x| work::call(work::metric_two, x)))),
     ("fastrace, no parent", |calls| repeat(calls, work::fastrace_span)),
+    #[cfg(feature = "peers")]
+    ("fastrace, unsampled async child", |calls| measured(|| spans::unsampled_async(calls))),
     #[cfg(feature = "peers")]
     ("tracing, no subscriber", |calls| measured(|| spans::count(spans::TRACING, spans::Phase::Off, calls))),
     #[cfg(feature = "peers")]
@@ -135,13 +153,18 @@ pub fn tracecast_measured(inside: &mut dyn FnMut()) {
 }
 
 pub fn report(quick: bool, report: &mut Report) {
+    count(Extent::of(quick), report);
+}
+
+pub fn count(extent: Extent, report: &mut Report) {
     let mut section = Section::new("Instructions per call, by callgrind", ["what", "instructions", "over plain"]);
     if Command::new("valgrind").arg("--version").output().is_err() {
         section.note("valgrind is not installed: no instruction counts.");
         return report.add(section);
     }
     let this = std::env::current_exe().expect("the path of this program");
-    let rows = ROWS.iter().filter(|(name, _, _)| !quick || QUICK.contains(name));
+    let quick = extent == Extent::Quick;
+    let rows = ROWS.iter().filter(|(name, _, _)| extent.has(name, &QUICK));
     let wanted = |name: &str| rows.clone().any(|(shown, plain, _)| [shown, plain].contains(&&name));
     let names: Vec<&str> = SCENARIOS.iter().map(|(name, _)| *name).filter(|name| wanted(name)).collect();
     let counts = callgrind::at_once(&names, |name| (*name, per_call(&this, name, quick)));
@@ -156,12 +179,18 @@ pub fn report(quick: bool, report: &mut Report) {
                     format!("{} {}", peer("tracing, no subscriber"), peer("fastrace, no parent")).trim().to_owned()
                 }
                 "unsampled child" => peer("SdkTracer, unsampled"),
+                "unsampled async child" => of_peer("fastrace", of("fastrace, unsampled async child") - of(plain)),
                 _ => String::new(),
             };
-            report.goal(*name, over, *limit, "instructions", peer);
+            let by_hand = format!("{name}, by hand");
+            let by_hand = rows
+                .clone()
+                .find(|(known, _, _)| *known == by_hand)
+                .map_or(f64::NAN, |(_, plain, _)| of(&by_hand) - of(plain));
+            report.goal(*name, over, *limit, "instructions", peer).by_hand(by_hand);
         }
     }
-    if !quick {
+    if extent == Extent::All {
         // A build of its own, which takes a minute.
         compiled_out(&mut section, report);
     }
@@ -220,6 +249,8 @@ const ROWS: &[(&str, &str, Option<f64>)] = &[
     #[cfg(feature = "otel")]
     ("recorded polls, interop on", "plain polls", None),
     ("recorded polls", "plain polls", Some(40.0)),
+    ("recorded polls, watched", "plain polls", None),
+    ("recorded polls, with busy times", "plain polls", None),
     ("counter off", "plain labelled", Some(3.0)),
     ("histogram off", "plain labelled", Some(3.0)),
     ("gauge off", "plain labelled", Some(3.0)),
@@ -232,12 +263,15 @@ const ROWS: &[(&str, &str, Option<f64>)] = &[
     ("tc_span and tc_metric", "plain labelled", None),
     ("limit", "plain", None),
     ("recorded, 0 attributes", "plain", None),
+    ("recorded, watched", "plain", None),
     ("recorded, 4 attributes", "plain", None),
     ("recorded, result", "plain result", None),
     ("recorded, result attribute", "plain result", None),
     ("recorded async", "plain async", None),
     ("recorded async chain, a span", "plain async", None),
     ("fastrace, no parent", "plain", None),
+    #[cfg(feature = "peers")]
+    ("fastrace, unsampled async child", "plain async", None),
     #[cfg(feature = "peers")]
     ("tracing, no subscriber", "plain", None),
     #[cfg(feature = "peers")]

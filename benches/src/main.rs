@@ -1,14 +1,15 @@
 //! Prints what Tracecast costs, beside the limit and its peers, in one run.
 //!
 //! `cargo run --release` prints all tables, says which targets are met, and writes them to `results`. `-- --quick` does it in
-//! a few seconds, with figures too rough to quote, and writes nothing. `-- --clock` takes two minutes, `-- --weight` builds first
-//! programs for ten; both are not part of them.
+//! a few seconds, with figures too rough to quote, and writes nothing. `-- --counts` prints the instruction counts of ours, which
+//! `.ci/instructions` compares. `-- --clock` takes two minutes, `-- --weight` builds first programs for ten; both are not part of
+//! them.
 //! `-- --soak 600` measures nothing: it runs for 600 s against a backend that goes up and down, and fails if the account is
 //! not exact. `-- --lines` times log lines. Both are in a build of their own, with logs.
 
 #![cfg_attr(
     not(feature = "peers"),
-    allow(dead_code, unused_mut, reason = "only instructions are counted in that build")
+    expect(dead_code, unused_mut, reason = "only instructions are counted in that build")
 )]
 
 mod alloc;
@@ -79,7 +80,13 @@ fn main() {
             #[cfg(feature = "peers")]
             ["--grpc"] => drop(grpc::report(false, &mut report)),
             #[cfg(feature = "peers")]
-            ["--layers"] => grpc::all_instructions(false, &mut report),
+            ["--layers"] => grpc::all_instructions(callgrind::Extent::All, &mut report),
+            #[cfg(feature = "peers")]
+            ["--counts"] => {
+                instructions::count(callgrind::Extent::Ours, &mut report);
+                grpc::all_instructions(callgrind::Extent::Ours, &mut report);
+                encode::count(&mut report);
+            }
             #[cfg(feature = "peers")]
             ["--growth"] => growth::report(false, &mut report),
             ["--weight"] => weight::report(&mut report),
@@ -89,7 +96,7 @@ fn main() {
             _ => {
                 eprintln!(
                     "usage: tracecast-benches [--all | --quick | --time | --calls | --threads | --metrics | --instructions | --sizes | --check | \
-                     --encode | --end-to-end | --grpc | --layers | --growth | --weight | --clock | --lines | \
+                     --encode | --end-to-end | --grpc | --layers | --counts | --growth | --weight | --clock | --lines | \
                      --soak SECONDS]"
                 );
                 std::process::exit(2);
@@ -118,6 +125,8 @@ fn ran_for_another(arguments: &[&str]) -> bool {
         ["--grpc-worker", variant] => grpc::work(variant),
         #[cfg(feature = "peers")]
         ["--whole-way", library, rate, milliseconds] => end_to_end::beside::run_here(library, rate, milliseconds),
+        #[cfg(feature = "peers")]
+        ["--rate", threads, rate, milliseconds] => growth::run_here(threads, rate, milliseconds),
         #[cfg(feature = "peers")]
         ["--spans-phase", phase, threads, rounds] => spans::run_here(phase, threads, rounds),
         _ => return false,

@@ -43,20 +43,20 @@ pub fn write(folder: &Path, krate: &Crate, library: &str, dependency: String) ->
     Some((folder, functions))
 }
 
-/// The newest sources of a crate that are in cargo's registry.
+/// The sources of a crate in cargo's registry, of the version that the benches use.
 fn in_registry(name: &str) -> Option<PathBuf> {
+    let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock")).ok()?;
+    let folder = format!("{name}-{}", version(&lock, name)?);
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")))?;
     let registries = fs::read_dir(home.join("registry/src")).ok()?;
-    let crates =
-        registries.flatten().flat_map(|registry| fs::read_dir(registry.path()).into_iter().flatten().flatten());
-    let is_it = |path: &PathBuf| {
-        let version = path.file_name().and_then(|file| file.to_str()).and_then(|file| file.strip_prefix(name));
-        version
-            .and_then(|version| version.strip_prefix('-'))
-            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    crates.map(|krate| krate.path()).filter(is_it).max()
+    registries.flatten().map(|registry| registry.path().join(&folder)).find(|path| path.exists())
+}
+
+/// The version of a package in a lock file.
+fn version<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
+    let (_, package) = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?;
+    package.split('"').next()
 }
 
 fn copy(from: &Path, to: &Path, change: &mut impl FnMut(&str) -> String) {
@@ -123,6 +123,13 @@ fn has_body(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_version_is_that_of_the_lock_file() {
+        let lock = "[[package]]\nname = \"bytes-utils\"\nversion = \"0.1.9\"\n\n[[package]]\nname = \"bytes\"\nversion = \"1.12.1\"\n";
+        assert_eq!(version(lock, "bytes"), Some("1.12.1"));
+        assert_eq!(version(lock, "http"), None);
+    }
 
     #[test]
     fn functions_with_a_body_are_annotated() {

@@ -68,6 +68,8 @@ pub struct Goal {
     pub unit: &'static str,
     /// What the nearest peer takes, where it was measured in the same run.
     pub peer: String,
+    /// What the same takes if it is written by hand, where that was measured.
+    pub by_hand: f64,
 }
 
 impl Goal {
@@ -75,15 +77,21 @@ impl Goal {
         self.measured <= self.limit
     }
 
-    fn row(&self) -> [String; 5] {
+    /// Beside what is asked for: what the least that can do the same takes.
+    pub fn by_hand(&mut self, measured: f64) {
+        self.by_hand = measured;
+    }
+
+    fn row(&self) -> [String; 6] {
         let met = match self.measured.is_finite() {
             true if self.is_met() => "met",
             true => "**missed**",
             false => "not measured",
         };
-        let Goal { what, limit, unit, measured, peer } = self;
-        let measured = if measured.is_finite() { figure(*measured) } else { String::new() };
-        [what.clone(), format!("<= {} {unit}", figure(*limit)), measured, met.to_owned(), peer.clone()]
+        let Goal { what, limit, unit, measured, peer, by_hand } = self;
+        let [measured, by_hand] =
+            [measured, by_hand].map(|value| if value.is_finite() { figure(*value) } else { String::new() });
+        [what.clone(), format!("<= {} {unit}", figure(*limit)), measured, met.to_owned(), peer.clone(), by_hand]
     }
 
     fn json(&self) -> Json {
@@ -94,6 +102,7 @@ impl Goal {
             ("unit", Json::text(self.unit)),
             ("met", Json::Bool(self.is_met())),
             ("peer", Json::text(&self.peer)),
+            ("by_hand", Json::Number(self.by_hand)),
         ])
     }
 }
@@ -112,8 +121,9 @@ impl Report {
         limit: f64,
         unit: &'static str,
         peer: impl Into<String>,
-    ) {
-        self.goals.push(Goal { what: what.into(), measured, limit, unit, peer: peer.into() });
+    ) -> &mut Goal {
+        let goal = Goal { what: what.into(), measured, limit, unit, peer: peer.into(), by_hand: f64::NAN };
+        self.goals.push_mut(goal)
     }
 
     /// Prints what was asked for beside what was found.
@@ -124,7 +134,8 @@ impl Report {
     }
 
     fn goals_section(&self) -> Section {
-        let mut section = Section::new("Targets", ["what", "target", "measured", "", "nearest peer, same run"]);
+        let mut section =
+            Section::new("Targets", ["what", "target", "measured", "", "nearest peer, same run", "by hand"]);
         self.goals.iter().for_each(|goal| section.row(goal.row()));
         section
     }
@@ -166,18 +177,17 @@ mod tests {
 
     #[test]
     fn a_goal_says_whether_it_is_met() {
-        let goal =
-            |measured| Goal { what: "off".to_owned(), measured, limit: 3.0, unit: "instructions", peer: String::new() };
-        assert_eq!(goal(3.0).row()[3], "met");
-        assert_eq!(goal(3.1).row()[3], "**missed**");
-        assert_eq!(goal(f64::NAN).row()[3], "not measured");
+        let met = |measured| Report::default().goal("off", measured, 3.0, "instructions", "").row()[3].clone();
+        assert_eq!(met(3.0), "met");
+        assert_eq!(met(3.1), "**missed**");
+        assert_eq!(met(f64::NAN), "not measured");
     }
 
     #[test]
     fn everything_is_written_to_a_folder() {
         let folder = std::env::temp_dir().join(format!("tracecast-report-{}", std::process::id()));
         let mut report = Report::default();
-        report.goal("off", 3.0, 3.0, "instructions", of_peer("fastrace", 75.0));
+        report.goal("off", 3.0, 3.0, "instructions", of_peer("fastrace", 75.0)).by_hand(2.0);
         report.add(Section::new("Sizes", ["what"]));
         let bars = vec![crate::chart::Bar { label: "tracecast".to_owned(), value: 1.0, ours: true }];
         report.write(&folder, "a command", &[Chart { title: "Spans", unit: "ns", bars }]).unwrap();
@@ -185,7 +195,7 @@ mod tests {
         let (text, json, svg) = (read("results.md"), read("results.json"), read("results.svg"));
         assert!(
             text.contains("`a command`")
-                && text.contains("| off | <= 3.00 instructions | 3.00 | met | fastrace: 75.0 |")
+                && text.contains("| off | <= 3.00 instructions | 3.00 | met | fastrace: 75.0 | 2.00 |")
         );
         assert!(json.contains("\"measured\": 3") && json.contains("\"met\": true"), "{json}");
         assert!(svg.contains("tracecast") && svg.ends_with("</svg>\n"), "{svg}");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::event::{GpuEvent, Handler};
+use crate::host_group::HostGroup;
 use crate::names::Names;
 
 /// What a monitor does.
@@ -17,6 +18,7 @@ use crate::names::Names;
 #[derive(Clone, Debug)]
 pub struct Config {
     pub(crate) interval: Duration,
+    pub(crate) window: Duration,
     pub(crate) library: Option<PathBuf>,
     pub(crate) pcie_throughput: bool,
     pub(crate) details: bool,
@@ -24,6 +26,9 @@ pub struct Config {
     pub(crate) activity: bool,
     pub(crate) host: bool,
     pub(crate) host_root: PathBuf,
+    pub(crate) host_groups: Vec<HostGroup>,
+    #[cfg(all(feature = "kubernetes", unix))]
+    pub(crate) pod_resources: Option<PathBuf>,
     pub(crate) gpus: bool,
     pub(crate) devices: Option<Vec<String>>,
     pub(crate) sysfs: PathBuf,
@@ -35,13 +40,17 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             interval: Duration::from_secs(5),
+            window: Duration::from_secs(60),
             library: None,
             pcie_throughput: false,
             details: false,
-            nvlink: false,
+            nvlink: true,
             activity: false,
             host: true,
             host_root: PathBuf::from("/"),
+            host_groups: Vec::new(),
+            #[cfg(all(feature = "kubernetes", unix))]
+            pod_resources: None,
             gpus: true,
             devices: None,
             sysfs: PathBuf::from("/sys"),
@@ -64,6 +73,19 @@ impl Config {
         self
     }
 
+    /// How long the window is over which minimum, mean and maximum of utilization, power, temperature and clocks are shown; 60 s by
+    /// default, which is how often metrics are exported. A window that is shorter than the time between two exports loses samples.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// let config = tracecast_nvml::Config::default().with_window(Duration::from_secs(15)); // as often as it is scraped
+    /// ```
+    #[must_use]
+    pub fn with_window(mut self, window: Duration) -> Self {
+        self.window = window.clamp(Duration::from_millis(10), Duration::from_secs(3600));
+        self
+    }
+
     /// The NVML library, where it is not the one that the linker finds.
     ///
     /// ```
@@ -75,7 +97,8 @@ impl Config {
         self
     }
 
-    /// Whether traffic over PCIe is measured too; off by default, because the driver takes 20 ms for each direction.
+    /// Whether bytes over PCIe are estimated from their rate where the driver does not count them; off by default, because the
+    /// driver takes 20 ms for each direction. Drivers from 555 on count them.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_pcie_throughput(true);
@@ -86,7 +109,7 @@ impl Config {
         self
     }
 
-    /// Whether encoder, decoder, fan, performance state and PCIe link are measured too; off by default.
+    /// Whether fan, performance state and PCIe link are measured too; off by default.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_details(true);
@@ -97,10 +120,11 @@ impl Config {
         self
     }
 
-    /// Whether links between GPUs are measured too: what they moved, and their errors; off by default.
+    /// Whether links between GPUs are measured: what they moved, their state and their errors; on by default. GPUs without links cost
+    /// one call.
     ///
     /// ```
-    /// let config = tracecast_nvml::Config::default().with_nvlink(true);
+    /// let config = tracecast_nvml::Config::default().with_nvlink(false);
     /// ```
     #[must_use]
     pub fn with_nvlink(mut self, on: bool) -> Self {
@@ -108,8 +132,8 @@ impl Config {
         self
     }
 
-    /// Whether it is measured how busy parts of the GPU are, as its tensor cores; off by default. GPUs have that (it is
-    /// called GPM) from Hopper on, and it costs the driver more than everything else.
+    /// Whether it is measured how busy parts of the GPU and of its MIG instances are, as tensor cores; off by default. GPUs have that
+    /// (it is called GPM) from Hopper on, and it costs the driver more than everything else. On other GPUs one line is logged.
     ///
     /// ```
     /// let config = tracecast_nvml::Config::default().with_activity(true);
@@ -179,6 +203,35 @@ impl Config {
         self
     }
 
+    /// Further metrics of the machine: none by default. Each group reads a file or two more for each sample; another call replaces
+    /// the groups.
+    ///
+    /// ```
+    /// use tracecast_nvml::{Config, HostGroup};
+    ///
+    /// let config = Config::default().with_host_groups([HostGroup::Network, HostGroup::Disk, HostGroup::Filesystem]);
+    /// ```
+    #[must_use]
+    pub fn with_host_groups(mut self, groups: impl IntoIterator<Item = HostGroup>) -> Self {
+        self.host_groups = groups.into_iter().collect();
+        self
+    }
+
+    /// Shows which pod and container each GPU and MIG instance is allocated to, as `tc_gpu_pod_info{uuid, namespace, pod, container}`. The
+    /// kubelet says it on a socket of the node, which has to be mounted; `/var/lib/kubelet/pod-resources/kubelet.sock` is the usual one.
+    ///
+    /// ```
+    /// let config = tracecast_nvml::Config::default()
+    ///     .with_pod_resources("/var/lib/kubelet/pod-resources/kubelet.sock");
+    /// ```
+    #[cfg(all(feature = "kubernetes", unix))]
+    #[cfg_attr(docsrs, doc(cfg(feature = "kubernetes")))]
+    #[must_use]
+    pub fn with_pod_resources(mut self, socket: impl Into<PathBuf>) -> Self {
+        self.pod_resources = Some(socket.into());
+        self
+    }
+
     /// How metrics are called; as all others of Tracecast by default.
     ///
     /// ```
@@ -218,6 +271,12 @@ impl Config {
     /// How old a value may become.
     pub(crate) fn stale_after(&self) -> Duration {
         self.interval * 3
+    }
+
+    /// How often the kubelet is asked: what runs on a GPU changes less often than what it does.
+    #[cfg(all(feature = "kubernetes", unix))]
+    pub(crate) fn pods_pause(&self) -> Duration {
+        self.interval * 6
     }
 
     /// The longest pause between two attempts to find what is lost, and between two looks for what is new.

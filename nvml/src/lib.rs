@@ -14,8 +14,8 @@
 //! never a 0 and never the last value for ever.
 //!
 //! What has a name in OpenTelemetry's semantic conventions can be shown under that instead, as `hw.gpu.utilization`, with
-//! its unit and attributes: [`Config::with_names`]. Only one of the two is emitted. Links between GPUs, the activity of
-//! their parts, traffic over PCIe and some details are measured if [`Config`] says so.
+//! its unit and attributes: [`Config::with_names`]. Only one of the two is emitted. The activity of parts of a GPU, some details
+//! and groups of metrics of the host are measured if [`Config`] says so.
 //!
 //! [`Monitor::gpus`] has the newest sample of each GPU for the program itself, and [`Config::with_event_handler`] calls it
 //! when one reports an error, is lost, hangs or recovers.
@@ -27,20 +27,29 @@
 //! more thread, from `/proc` and the files of cgroups; on systems without those they are absent.
 //!
 //! Metrics are read as all others of the program are. Log lines go through `log`, from the target `tracecast_nvml`.
+//!
+//! # Features
+//!
+//! - `kubernetes`: which pod and container each GPU and MIG instance is allocated to, from the kubelet of the node.
 
 #![deny(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
 
 mod config;
+mod described;
 mod event;
 mod gpu;
 mod held;
 mod host;
+mod host_group;
 mod monitor;
 mod names;
+#[cfg(all(feature = "kubernetes", unix))]
+mod pods;
 mod stop;
 mod total;
 
@@ -51,5 +60,6 @@ pub use crate::gpu::view::{Gpu, GpuState};
 #[cfg(feature = "__internals")]
 #[doc(hidden)]
 pub use crate::host::bench as __bench;
+pub use crate::host_group::HostGroup;
 pub use crate::monitor::{Monitor, start};
 pub use crate::names::Names;

@@ -6,7 +6,7 @@ mod kit;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use kit::{Bench, LONGEST, of, up, value, xids};
+use kit::{Bench, LONGEST, is_described, of, up, value, xids};
 use tracecast::tc_span;
 use tracecast::testing::{Snapshot, capture};
 use tracecast_nvml::{Config, Gpu, GpuEventKind, GpuState, Names};
@@ -33,7 +33,7 @@ fn power(now: &Snapshot, gpu: &str) -> Option<f64> {
 }
 
 fn index(now: &Snapshot, gpu: &str, index: &str) -> Option<f64> {
-    value(now, "tc_gpu_index_info", &[("gpu", gpu), ("index", index)])
+    is_described(now, gpu, "index", index).then_some(1.0)
 }
 
 fn view(bench: &Bench, uuid: &str) -> Option<Gpu> {
@@ -91,8 +91,8 @@ fn all_gpus_keep_their_labels_when_their_indices_change() {
         let snapshot =
             bench.until("both are followed", |now| clock(now, "0") == Some(4e6) && clock(now, "1") == Some(3e6));
         assert_eq!((index(&snapshot, "0", "1"), index(&snapshot, "1", "0")), (Some(1.0), Some(1.0)));
-        assert_eq!(value(&snapshot, "tc_gpu_info", &[("gpu", "0"), ("uuid", A)]), Some(1.0));
-        assert_eq!(snapshot.metric("tc_gpu_index_info").unwrap().points.len(), 2);
+        assert!(is_described(&snapshot, "0", "uuid", A));
+        assert_eq!(snapshot.metric("tc_gpu_info").unwrap().points.len(), 2);
         if names == Names::SemanticConventions {
             assert_eq!(value(&snapshot, "hw.power", &[("hw.id", A), ("hw.type", "gpu")]), Some(5.0));
         }

@@ -93,6 +93,7 @@ mod of_the_host {
     use std::path::Path;
 
     use tracecast_nvml::__bench::HostReader;
+    use tracecast_nvml::HostGroup::*;
 
     use super::*;
 
@@ -109,6 +110,9 @@ mod of_the_host {
             for kernel in ["linux-6.8-v2-kubernetes", "linux-5.4-hybrid-docker"] {
                 assert_eq!(allocations_of_a_hundred_samples(&recorded.join(kernel), names), 0, "{kernel}, {names:?}");
             }
+            let (root, groups) = (Path::new("/"), [Network, Disk, Filesystem, Load, Swap, PerCpu, PageFaults]);
+            let reader = HostReader::open(&recorded.join("linux-6.8-v2-kubernetes")).with_groups(root, &groups);
+            assert_eq!(allocations_of(reader, names), 0, "groups, {names:?}");
         }
         // Before Linux 6.2 open files have to be listed, which allocates.
         if std::fs::metadata("/proc/self/fd").unwrap().len() > 0 {
@@ -117,7 +121,10 @@ mod of_the_host {
     }
 
     fn allocations_of_a_hundred_samples(root: &Path, names: Names) -> u64 {
-        let mut reader = HostReader::open(root);
+        allocations_of(HostReader::open(root), names)
+    }
+
+    fn allocations_of(mut reader: HostReader, names: Names) -> u64 {
         reader.sample(names);
         reader.sample(names);
         let before = BY_SAMPLERS.load(Relaxed);

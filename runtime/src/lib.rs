@@ -1,12 +1,12 @@
-//! Spans and metrics by annotation, for services that move tensors, run models and look after GPUs.
+//! Spans and metrics by annotation, for services that move tensors, run models and manage GPUs.
 //!
-//! A function under [`#[tc_span]`](macro@tc_span) becomes an OpenTelemetry span named `Component/Operation`. Its
-//! attributes are typed keys, declared once with [`tc_keys!`]; nothing is captured that was not named. Switched off it
-//! costs a load and a branch, switched on little more than two clock reads.
+//! A function with [`#[tc_span]`](macro@tc_span) becomes an OpenTelemetry span named `Component/Operation`. Its
+//! attributes are typed keys, declared once with [`tc_keys!`]; only attributes that you name are captured. Switched
+//! off, a span costs a load and a branch; switched on, little more than two clock readings.
 //!
-//! Under [`#[tc_metric]`](macro@tc_metric) its calls are counted and timed, in the same wrapper; [`tc_metrics!`] declares
-//! metrics of your own. Labels have a closed or bounded set of values, and a metric whose series could exceed its budget
-//! does not compile.
+//! [`#[tc_metric]`](macro@tc_metric) counts and times the calls of a function, in the same wrapper; [`tc_metrics!`]
+//! declares other metrics. Labels have a closed or bounded set of values, and a metric whose series could exceed its
+//! budget does not compile.
 //!
 //! ```
 //! use tracecast::prelude::*;
@@ -19,7 +19,7 @@
 //!     tracecast::tc_keys! {
 //!         /// Where the bytes of a replica come from.
 //!         pub label   source: SourceType = "tc.source.type";
-//!         /// The artifact that is loaded.
+//!         /// The artifact to load.
 //!         pub id      artifact: str      = "tc.artifact.id";
 //!         /// How much of it.
 //!         pub measure bytes: u64         = "tc.size.bytes";
@@ -43,22 +43,22 @@
 //! }
 //! ```
 //!
-//! [`init()`] starts telemetry as the environment says: spans, metrics and log records over OTLP. [`config`] says more of
-//! that, [`logs`] is about events of `tracing` and `log`, [`shutdown`] about an orderly end. The crates `tracecast-tower` and
-//! `tracecast-nvml` have layers for gRPC and HTTP, and GPU and host metrics.
+//! [`init()`] starts telemetry from environment variables: spans, metrics and log records over OTLP. See [`config`] for
+//! settings, [`logs`] for events of `tracing` and `log`, [`shutdown`] for a graceful shutdown. The crates `tracecast-tower` and
+//! `tracecast-nvml` provide layers for gRPC and HTTP, and GPU and host metrics.
 //!
 //! # Features
-//! - `otlp` (on by default): configuration and export. Without it the crate is what a library needs that only annotates.
-//! - `grpc` (on by default): OTLP over gRPC. Without it a setting that needs it is refused with its name.
-//! - `tls`: endpoints with `https`. Without it they are refused with its name.
-//! - `logs` (on by default) turns events of `tracing` and `log` into lines and OTLP log records; see [`logs`].
-//! - `otel`: spans and instruments of the OpenTelemetry API beside ours, and exporters of its SDK; see the module `otel`.
-//! - `tracing`: spans of `tracing` beside ours; see the module `tracing_spans`.
-//! - `anyhow`, `http`, `tonic`: `error.type` and `error.message` of errors of these crates say more than the name of their type.
-//! - `tracing-emit`: our spans as spans of `tracing`, for its subscribers; switched on by `tracing_spans::set_emitting`.
-//! - `off` compiles every annotated span, scope and declared metric out. It is for applications to choose, not for libraries.
+//! - `otlp` (on by default): configuration and export. Libraries that only annotate code do not need it.
+//! - `grpc` (on by default): OTLP over gRPC. Without it, settings that need it are rejected with an error that names the feature.
+//! - `tls`: `https` endpoints. Without it, they are rejected with an error that names the feature.
+//! - `logs` (on by default): turns events of `tracing` and `log` into lines and OTLP log records; see [`logs`].
+//! - `otel`: spans and instruments of the OpenTelemetry API, and exporters of its SDK; see the module `otel`.
+//! - `tracing`: records spans of `tracing` in the same traces; see the module `tracing_spans`.
+//! - `anyhow`, `http`, `tonic`: more precise `error.type` and `error.message` for errors of these crates.
+//! - `tracing-emit`: emits our spans as spans of `tracing`, for its subscribers; switched on by `TC_TRACING_EMIT` or `tracing_spans::set_emitting`.
+//! - `off`: compiles out every annotated span, scope and declared metric. Only applications should enable it, not libraries.
 //!
-// Where a feature is off, links to its items lead to the documentation that has them.
+// If a feature is off, links to its items point to docs.rs.
 #![cfg_attr(not(has_otlp), doc = "[`config`]: https://docs.rs/tracecast/latest/tracecast/config/")]
 #![cfg_attr(not(has_otlp), doc = "[`init()`]: https://docs.rs/tracecast/latest/tracecast/fn.init.html")]
 #![cfg_attr(not(has_otlp), doc = "[`shutdown`]: https://docs.rs/tracecast/latest/tracecast/shutdown/")]
@@ -101,10 +101,10 @@ pub mod __bench;
 #[doc(hidden)]
 #[path = "export/test_logs.rs"]
 pub mod __logs;
-/// For `tracecast-tower`. Not public API: it changes in any minor release.
+/// Items for `tracecast-tower`. Not public API: they may change in any minor release.
 #[doc(hidden)]
 pub mod __layers {
-    pub use crate::declare::switch::{is_active, is_measuring};
+    pub use crate::declare::switch::{is_active, is_capturing, is_measuring};
     pub use crate::propagate::conventions;
     pub use crate::record::clock::Moment;
     pub use crate::trace::builder::SpanName;
@@ -114,7 +114,7 @@ pub mod __layers {
 #[path = "private.rs"]
 pub mod __private;
 
-/// The Rust code of the book and of the readme is compiled and run with the documentation's.
+/// Compiles and runs the Rust code of the book and of the README with the documentation tests.
 #[cfg(all(doctest, feature = "logs"))]
 mod book {
     #[doc = include_str!("../README.md")]
@@ -177,6 +177,9 @@ pub use crate::declare::value::{Displayed, IntoValue, OwnedValue, Static, Value,
 pub use crate::export::init::{
     Guard, Handle, InitError, NotRunning, ReloadError, Reloaded, Report, SetEnabledError, init, try_init,
 };
+#[cfg(has_otlp)]
+#[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
+pub use crate::export::runtimes::{ObservedRuntime, observe_runtime};
 pub use crate::macros::*;
 pub use crate::meter::instrument::{Counter, Gauge, Histogram, Number, ObservableGauge, UpDownCounter};
 pub use crate::meter::metering::{MetricsError, UnknownMetric};

@@ -1,6 +1,6 @@
-//! The macros, with their documentation: here, where its examples compile.
+//! Re-exports the macros with their documentation, in this crate so that the examples compile.
 
-/// Makes a span of every call of a function, of a future to its end, or of a stream to its end or drop.
+/// Records a span per call of a function. For futures and streams it lasts until completion or drop.
 ///
 /// ```
 /// use tracecast::keys::{size_bytes, tensor::{SourceType, artifact, source}};
@@ -17,8 +17,8 @@
 /// ```
 ///
 /// # The name
-/// `Component/Operation`, each part in UpperCamelCase. Inside `#[tc_span(component = "StoreDaemon")] impl …` the methods
-/// that carry a bare `#[tc_span]` are named after the component and themselves; `methods = pub` takes all public ones.
+/// `Component/Operation`, each part in UpperCamelCase. Inside `#[tc_span(component = "StoreDaemon")] impl …`, methods
+/// with a bare `#[tc_span]` are named after the component and the method; `methods = pub` annotates all public methods.
 ///
 /// ```
 /// # use tracecast::prelude::*;
@@ -36,33 +36,35 @@
 /// | option | meaning |
 /// |---|---|
 /// | `kind = client` | `internal` (the default), `server`, `client`, `producer` or `consumer` |
-/// | `attrs(key = value, ..)` | attributes, evaluated once, and only if the span is recorded |
-/// | `attrs("a.name" = value, ..)` | attributes that only this span has, without a declared key; `"a.name": u64 = value` says the type for the catalogue |
+/// | `attrs(key = value, ..)` | attributes, evaluated once, only if the span is recorded |
+/// | `attrs("a.name" = value, ..)` | attributes of this span only, without a declared key; `"a.name": u64 = value` declares the type for the catalogue |
 /// | `result(key = \|value\| .., ..)` | attributes from the value, or from the `Ok` value of a `Result` |
-/// | `share(key = value, ..)` | attributes of this span and of all below it |
+/// | `share(key = value, ..)` | attributes of this span and of all its descendants |
 /// | `parent = context` | the parent, instead of the current span |
-/// | `links(context, ..)` | other spans that this one has to do with |
-/// | `future`, `stream` | refuses a return type that cannot carry the span to its end; futures and streams that the signature shows need no option |
-/// | `construct` | the span covers only the making of the future or stream |
-/// | `no_err` | an `Err` is not an error of the span |
-/// | `err_if = \|error\| ..` | an `Err` is an error of the span only if the closure returns true |
-/// | `no_message` | of an error, record `error.type` and not `error.message` |
+/// | `links(context, ..)` | related spans in this or other traces |
+/// | `future`, `stream` | declares that the function returns a future or stream, and rejects types that cannot carry the span to its end; not needed if the signature shows it |
+/// | `construct` | the span covers only the construction of the future or stream |
+/// | `no_err` | an `Err` does not mark the span as failed |
+/// | `err_if = \|error\| ..` | an `Err` marks the span as failed only if the closure returns true |
+/// | `no_message` | records `error.type` of an error, but not `error.message` |
 /// | `db(system = .., collection = .., operation = ..)` | a database call: named `<collection>.<operation>`, kind client, `db.*` attributes; also `namespace`, `query` |
-/// | `needs_parent` | makes no root: background polling stays untraced |
-/// | `heartbeat = "30s"` | while the span is open, a linked marker `…/open` says so every 30 s |
-/// | `crate = path` | where to find this crate, if it is re-exported |
+/// | `needs_parent` | records the span only if it has a parent, so that background polling creates no traces |
+/// | `heartbeat = "30s"` | exports a linked marker span `…/open` every 30 s while the span is open |
+/// | `busy` | of a future or stream, records how long it was polled (`tc.busy.seconds`), how often (`tc.polls`) and the longest poll (`tc.poll.longest.seconds`) |
+/// | `crate = path` | the path of this crate, if it is re-exported |
 ///
 /// # Outcome
-/// A `Result` is recognised by its type, also behind an alias. On `Err` the span fails, with `error.type` (the variant,
-/// where the error derives [`TcError`](derive@crate::TcError); else the type's name) and `error.message` (its `Display`,
-/// cut to 256 bytes). A future dropped before its end is `cancelled`; one that panics is `panicked`.
+/// A `Result` is recognised by its type, also through an alias. On `Err` the span fails, with `error.type` (the
+/// variant, if the error derives [`TcError`](derive@crate::TcError), else the type's name) and `error.message` (its
+/// `Display`, cut to 256 bytes). A future that is dropped before completion is `cancelled`; one that panics is
+/// `panicked`.
 ///
 /// # Futures
-/// Parent and attributes are taken when the function is called, so `tokio::spawn(f())` keeps its parent; the clock
-/// starts with the first poll, and a future that is never polled makes no span.
+/// Parent and attributes are taken when the function is called, so `tokio::spawn(f())` keeps its parent. The clock
+/// starts with the first poll; a future that is never polled creates no span.
 pub use crate::declare::sections::tc_span;
 
-/// Makes metrics of the calls of a function, of a future to its end, or of a stream to its end or drop.
+/// Records metrics per call of a function. For futures and streams a call lasts until completion or drop.
 ///
 /// ```
 /// use tracecast::keys::tensor::{SourceType, source};
@@ -83,30 +85,30 @@ pub use crate::declare::sections::tc_span;
 /// ");
 /// ```
 ///
-/// On one function with [`tc_span`](macro@crate::tc_span), above or below it, the two are one wrapper, with one flag and
-/// one pair of clock readings.
+/// If a function also has [`tc_span`](macro@crate::tc_span), above or below, both share one wrapper, one flag and one
+/// pair of clock readings.
 ///
 /// # Metrics
-/// | option | is | carries |
+/// | option | metric | labels |
 /// |---|---|---|
-/// | `calls = "tc_.._total"` | a counter of calls that ended | labels, `outcome`, and `error.type` where the error derives [`TcError`](derive@crate::TcError) |
-/// | `errors = "tc_.._total"` | a counter of calls that ended in an error or a panic | the same |
-/// | `duration = "tc_.._seconds"` | a histogram of how long they took | labels |
-/// | `in_flight = "tc_.."` | how many are in progress, back at zero after errors, panics and cancellations | labels from the arguments |
-/// | `first_item = "tc_.._seconds"` | on streams: a histogram of the time to the first item | labels from the arguments |
-/// | `per_item = "tc_.._seconds"` | on streams: a histogram of the time from one item to the next | labels from the arguments |
-/// | `items = "tc_.._total"` | on streams: a counter of items | labels from the arguments |
+/// | `calls = "tc_.._total"` | a counter of ended calls | `labels`, `outcome`, and `error.type` if the error derives [`TcError`](derive@crate::TcError) |
+/// | `errors = "tc_.._total"` | a counter of calls that ended with an error or a panic | the same |
+/// | `duration = "tc_.._seconds"` | a histogram of durations | `labels` |
+/// | `in_flight = "tc_.."` | the number of calls in progress, correct after errors, panics and cancellations | `labels` from arguments |
+/// | `first_item = "tc_.._seconds"` | on streams: a histogram of the time to the first item | `labels` from arguments |
+/// | `per_item = "tc_.._seconds"` | on streams: a histogram of the time from one item to the next | `labels` from arguments |
+/// | `items = "tc_.._total"` | on streams: a counter of items | `labels` from arguments |
 ///
 /// # Other options
 /// | option | meaning |
 /// |---|---|
-/// | `labels(key = value, ..)` | labels, evaluated when the function is called. A closure, `key = \|value\| ..`, takes its label from the value, or from the `Ok` value of a `Result`; without a value the label is absent |
-/// | `budget = 5000` | how many series each of the metrics may have; 2000 if not given |
+/// | `labels(key = value, ..)` | labels, evaluated when the function is called. A closure, `key = \|value\| ..`, takes the label from the returned value, or from the `Ok` value of a `Result`; without a value the label is absent |
+/// | `budget = 5000` | the largest number of series of each metric; the default is 2000 |
 /// | `buckets = [0.1, 1.0]`, `exponential` | the buckets of the histograms |
-/// | `error_type = StoreError` | the error whose types are the values of `error.type`, where the signature does not show it. `error_type = none` leaves that label out, which a method needs whose error is a type parameter of its `impl` block |
+/// | `error_type = StoreError` | the error type that defines the values of `error.type`, if the signature does not show it. `error_type = none` omits that label; required if the error is a type parameter of an `impl` block that is not under `tc_span` |
 /// | `future`, `stream`, `construct`, `no_err`, `err_if`, `crate = path` | as for `tc_span` |
 ///
-/// Names start with `tc_`, or with the prefix that the crate's own manifest sets once:
+/// Names start with `tc_`, or with the prefix that the manifest of the crate sets:
 ///
 /// ```toml
 /// [package.metadata.tracecast]
@@ -114,7 +116,7 @@ pub use crate::declare::sections::tc_span;
 /// ```
 pub use tracecast_macros::tc_metric;
 
-/// Declares metrics: a static each, with typed labels and a bounded number of series.
+/// Declares metrics: one static each, with typed labels and a bounded number of series.
 ///
 /// ```
 /// use tracecast::keys::{device, tensor::{SourceType, source}};
@@ -153,13 +155,14 @@ pub use tracecast_macros::tc_metric;
 ///
 /// [`Counter`](crate::Counter), [`UpDownCounter`](crate::UpDownCounter), [`Gauge`](crate::Gauge),
 /// [`Histogram`](crate::Histogram) and [`ObservableGauge`](crate::ObservableGauge) take a tuple of keys that were
-/// declared with `label`, and maybe what they count in. In braces: `unit: ".."` where the name does not say it,
+/// declared with `label`, and optionally a number type. In braces: `unit: ".."` if the name does not end with the unit,
 /// `budget: 5000` for more series than 2000, and for a histogram `buckets: [..]` or `exponential`.
 ///
-/// The product of the labels' values, times the buckets of a histogram, must be within the budget, or the crate does not
-/// compile and the error shows the arithmetic. The unit follows from the name, which is such that Prometheus keeps it.
+/// The product of the numbers of label values, times the buckets of a histogram, must not exceed the budget. Otherwise
+/// the crate does not compile, and the error shows the arithmetic. The unit follows from the name, so Prometheus keeps
+/// the name unchanged.
 ///
-/// Names of OpenTelemetry's semantic conventions are taken as they are, with their unit beside them:
+/// Names of OpenTelemetry's semantic conventions are accepted unchanged, with an explicit unit:
 /// `static DURATION: Histogram = "http.server.request.duration" { unit: "s" };`.
 #[macro_export]
 macro_rules! tc_metrics {
@@ -168,7 +171,7 @@ macro_rules! tc_metrics {
     };
 }
 
-/// Makes an enum a label: a closed set of values, which spans and metrics may carry.
+/// Makes an enum a label: a closed set of values, for spans and metrics.
 ///
 /// ```
 /// use tracecast::{ClosedLabel, TcLabel};
@@ -179,7 +182,7 @@ macro_rules! tc_metrics {
 ///     Prefill,
 ///     #[tc_label(rename = "gen")]
 ///     Decode,
-///     /// What `from_value` gives for every other text.
+///     /// The result of `from_value` for every other text.
 ///     #[tc_label(other)]
 ///     SomethingElse,
 /// }
@@ -189,7 +192,7 @@ macro_rules! tc_metrics {
 /// ```
 pub use tracecast_macros::TcLabel;
 
-/// Gives an error a closed set of types, recorded as `error.type`.
+/// Gives an error type a closed set of values of `error.type`.
 ///
 /// ```
 /// use tracecast::TcError;
@@ -218,24 +221,24 @@ pub use tracecast_macros::TcError;
 /// pub mod keys {
 ///     use super::SourceType;
 ///     tracecast::tc_keys! {
-///         /// Closed: spans and metrics.
+///         /// Closed: for spans and metrics.
 ///         pub label   source: SourceType   = "tc.source.type";
-///         /// Bounded; past the end is `other`.
+///         /// Bounded; indices from 16 on are `other`.
 ///         pub label   device: Index<16>    = "tc.device.id";
-///         /// Learnt at run time, capped; the 33rd is `other`.
+///         /// Learnt at run time, up to a limit; the 33rd text is `other`.
 ///         pub label   tenant: Interned<32> = "tc.tenant.class";
-///         /// An open identifier: spans and logs only.
+///         /// An open identifier: for spans and logs only.
 ///         pub id      artifact: str        = "tc.artifact.id";
-///         /// A quantity: spans only.
+///         /// A quantity: for spans only.
 ///         pub measure bytes: u64           = "tc.size.bytes";
-///         /// A list, of slices, arrays or vectors: spans only.
+///         /// A list, from slices, arrays or vectors: for spans only.
 ///         pub id      shape: [u64]         = "tc.tensor.shape";
 ///     }
 /// }
 /// # fn main() {}
 /// ```
 ///
-/// A label is a type with [`TcLabel`](derive@crate::TcLabel), a `bool`, an `Option` of a label, `Index<N>` or
+/// The type of a label is one with [`TcLabel`](derive@crate::TcLabel), a `bool`, an `Option` of a label, `Index<N>` or
 /// `Interned<N>`. An `id` is a `str`, `u64`, `i64` or `bool`; a `measure` is a `u64`, `i64` or `f64`. Both may be lists of these.
 #[macro_export]
 macro_rules! tc_keys {
@@ -244,7 +247,7 @@ macro_rules! tc_keys {
     };
 }
 
-/// Opens a span for a block of code: it ends with the returned [`Scope`](crate::Scope).
+/// Opens a span for a block of code. It ends when the returned [`Scope`](crate::Scope) is dropped.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -255,8 +258,8 @@ macro_rules! tc_keys {
 /// # tracecast::testing::capture(|| ingest(7)).assert_tree("StoreEngine/P2PIngest tc.size.bytes=7");
 /// ```
 ///
-/// Options are those of [`tc_span`](macro@crate::tc_span) that do not need a function: `kind`, `attrs`, `share`,
-/// `parent`, `links`, `needs_parent`, `heartbeat`. For an async block, give the scope to
+/// It accepts the options of [`tc_span`](macro@crate::tc_span) that do not need a function: `kind`, `attrs`, `share`,
+/// `parent`, `links`, `needs_parent`, `heartbeat`, `busy`. For an async block, pass the scope to
 /// [`in_span`](crate::FutureInSpan::in_span): a guard that is held across an `await` does not follow the task.
 #[macro_export]
 macro_rules! tc_scope {
@@ -265,13 +268,13 @@ macro_rules! tc_scope {
     };
 }
 
-/// Makes a label of an enum that another crate defines.
+/// Declares a label for an enum that another crate defines.
 ///
 /// ```
 /// use tracecast::prelude::*;
 ///
 /// tracecast::tc_label_for! {
-///     /// What kind of I/O error it was.
+///     /// The kind of an I/O error.
 ///     pub struct IoKind for std::io::ErrorKind {
 ///         NotFound => "not_found",
 ///         TimedOut => "timed_out",
@@ -281,7 +284,7 @@ macro_rules! tc_scope {
 ///
 /// mod keys {
 ///     tracecast::tc_keys! {
-///         /// What kind of I/O error it was.
+///         /// The kind of an I/O error.
 ///         pub label io_kind: super::IoKind = "tc.io.kind";
 ///     }
 /// }

@@ -1,4 +1,4 @@
-//! Everything generated code may touch. Not public API: it changes without notice.
+//! Items for generated code. Not public API: they may change without notice.
 
 pub use crate::declare::callsite::{Callsite, Kind};
 pub use crate::declare::cells::Metric;

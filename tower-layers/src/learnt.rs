@@ -127,7 +127,6 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
     }
 
     /// The text of the item with this number.
-    #[cfg(feature = "http")]
     pub(crate) fn text(&self, number: u32) -> Option<Box<str>> {
         self.read().known.get(number as usize).map(|item| item.entry().text.clone())
     }

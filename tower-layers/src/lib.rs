@@ -55,6 +55,7 @@ mod origin;
 mod place;
 mod response;
 mod sealed;
+mod sets;
 mod side;
 mod timeout;
 mod trace_layer;

@@ -1,6 +1,6 @@
 //! What is current while a call is worked on.
 
-use tracecast::__layers::Moment;
+use tracecast::__layers::{Moment, is_capturing};
 use tracecast::{Context, Span};
 
 /// What is current while a call is worked on.
@@ -45,6 +45,23 @@ impl Place {
             Place::Span(span) => span.in_scope(f),
             Place::Context(context) => context.run(f),
         }
+    }
+
+    /// Counts something that belongs to the call. Only a test that captures sees where that happens, so otherwise nothing is made current.
+    #[inline(always)]
+    pub(crate) fn count(self, count: fn()) -> Self {
+        if is_capturing() {
+            return self.count_here(count);
+        }
+        count();
+        self
+    }
+
+    // By value, so that a place of which nothing is captured stays in registers.
+    #[cold]
+    fn count_here(mut self, count: fn()) -> Self {
+        self.run(count);
+        self
     }
 
     pub(crate) fn is_recording(&self) -> bool {

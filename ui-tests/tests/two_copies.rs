@@ -46,7 +46,7 @@ fn changed_copy(workspace: &Path, folder: PathBuf, version: &str) -> PathBuf {
         ("runtime/Cargo.toml", ("[[test]]\n", "[package.metadata.test]\n".to_owned())),
         ("runtime/src/declare/callsite.rs", before(declared, "    state: AtomicU8,\n")),
         ("runtime/src/declare/callsite.rs", before(given, "            state: AtomicU8::new(")),
-        ("runtime/src/declare/key.rs", before(declared, "    /// The attribute's name on the wire.\n")),
+        ("runtime/src/declare/key.rs", before(declared, "    /// The attribute's name in OTLP.\n")),
         ("runtime/src/declare/key.rs", before(given, "            name,\n            kind,\n")),
         ("runtime/src/declare/cells/mod.rs", before(declared, "    state: AtomicI8,\n")),
         ("runtime/src/declare/cells/mod.rs", before(given, "            state: AtomicI8::new(")),

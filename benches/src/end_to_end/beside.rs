@@ -100,7 +100,7 @@ const COLUMNS: [&str; 12] = [
 pub fn section(quick: bool) -> (Section, Chart) {
     let (libraries, time) = match quick {
         true => (&[libraries::OURS, libraries::SDK][..], Duration::from_millis(200)),
-        false => (&libraries::ALL[..], Duration::from_secs(10)),
+        false => (&libraries::ALL[..], Duration::from_secs(5)),
     };
     let rate = super::SPANS_A_SECOND;
     let title =

@@ -31,7 +31,7 @@ pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
     let seconds = if quick { 1 } else { 10 };
     let title =
         format!("The whole way: {SPANS_A_SECOND} spans a second with 2 attributes, on one thread, for {seconds} s");
-    let columns = ["over", "ended", "exported", "dropped", "requests", "MiB", "collector and transport", "receiver"];
+    let columns = ["over", "ended", "exported", "dropped", "requests", "MiB", "export thread", "receiver"];
     let mut section = Section::new(title, columns);
     for (name, protocol) in [("http/protobuf", Protocol::HttpProtobuf), ("http/json", Protocol::HttpJson)] {
         let (row, dropped, share) = busy(name, protocol, seconds);
@@ -41,7 +41,7 @@ pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
             report.goal("100,000 spans a second over HTTP", share * 100.0, 10.0, "% of a core", "");
         }
     }
-    let seconds = if quick { 2 } else { 20 };
+    let seconds = if quick { 2 } else { 10 };
     section.note(idle(Duration::from_secs(seconds)));
     report.add(section);
     #[cfg(not(feature = "peers"))]
@@ -100,9 +100,9 @@ fn idle(time: Duration) -> String {
     let telemetry = config(&receiver).init().expect("telemetry starts");
     black_box(two(1));
     telemetry.flush(Duration::from_secs(10));
-    let before = switches_of_collector();
+    let before = switches_of_export_thread();
     std::thread::sleep(time);
-    let switches = switches_of_collector().zip(before).map(|(now, before)| now - before);
+    let switches = switches_of_export_thread().zip(before).map(|(now, before)| now - before);
     drop(telemetry);
     let Some(switches) = switches else { return "How often an idle pipeline wakes up is not known here.".to_owned() };
     let a_second = switches as f64 / time.as_secs_f64();
@@ -110,7 +110,7 @@ fn idle(time: Duration) -> String {
 }
 
 /// The processor time that threads of this name have taken. It does not grow by those that have ended.
-fn cpu_of(thread: &str) -> Option<Duration> {
+pub fn cpu_of(thread: &str) -> Option<Duration> {
     let time = |path: std::path::PathBuf| -> Option<Duration> {
         let stat = std::fs::read_to_string(path.join("schedstat")).ok()?;
         stat.split(' ').next()?.parse().ok().map(Duration::from_nanos)
@@ -119,7 +119,7 @@ fn cpu_of(thread: &str) -> Option<Duration> {
 }
 
 /// How often it went to sleep.
-fn switches_of_collector() -> Option<u64> {
+fn switches_of_export_thread() -> Option<u64> {
     // The last one: one of an earlier start may still be about to end.
     let status = std::fs::read_to_string(threads("tracecast")?.pop()?.join("status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;

@@ -5,6 +5,8 @@ mod saturation;
 mod shapes;
 mod threads;
 
+pub use saturation::run_here;
+
 use crate::report::Report;
 
 pub fn report(quick: bool, report: &mut Report) {

@@ -1,41 +1,65 @@
-//! More and more spans a second until some are dropped: where that is, that telemetry says so, and that whoever makes the spans
-//! does not notice.
+//! More and more spans a second, of one thread and of many, until some are dropped: where that is, what gives way, that telemetry
+//! says so, and that whoever makes the spans does not notice.
 
 use std::hint::black_box;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+use crate::cpu;
 use crate::end_to_end::beside::{self, Outcome};
 use crate::end_to_end::{self, Receiver, libraries};
 use crate::report::{Report, Section, figure};
 
+/// How many threads record, and how many spans a second they are asked for, all together.
+const LOADS: [(u64, &[u64]); 4] = [
+    (1, &[100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000]),
+    (2, &[500_000, 1_000_000, 2_000_000, 4_000_000]),
+    (8, &[500_000, 1_000_000, 2_000_000, 4_000_000]),
+    (64, &[500_000, 1_000_000, 2_000_000, 4_000_000]),
+];
+
+const QUICK_LOADS: [(u64, &[u64]); 2] = [(1, &[200_000]), (8, &[200_000])];
+
+const COLUMNS: [&str; 12] = [
+    "threads",
+    "asked for, spans a second",
+    "made a second",
+    "exported a second",
+    "dropped",
+    "said to be dropped",
+    "by reason",
+    "gave way",
+    "export thread, % of a core",
+    "most memory, MiB",
+    "ns per span, median",
+    "99 %",
+];
+
 pub fn report(quick: bool, report: &mut Report) {
-    let seconds = if quick { 1 } else { 4 };
-    let rates: &[u64] =
-        if quick { &[200_000] } else { &[100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000] };
-    let columns = [
-        "asked for, spans a second",
-        "made",
-        "exported",
-        "dropped",
-        "said to be dropped",
-        "by reason",
-        "most memory so far, MiB",
-        "ns per span, median",
-        "99 %",
-    ];
-    let title = format!("Growth: spans a second from one thread over OTLP/HTTP, {seconds} s each");
-    let mut section = Section::new(title, columns);
-    for &rate in rates {
-        section.row(at(rate, seconds));
+    let (loads, milliseconds) = if quick { (&QUICK_LOADS[..], 300) } else { (&LOADS[..], 2_000) };
+    let title =
+        format!("Growth: spans a second of several threads over OTLP/HTTP, {} s each", milliseconds as f64 / 1e3);
+    let mut section = Section::new(title, COLUMNS);
+    for (threads, rates) in loads {
+        for rate in *rates {
+            section.row(measure(*threads, *rate, milliseconds));
+        }
     }
-    section.note(
-        "Where the thread cannot make as many as asked for, it makes as many as it can. Dropped is made less exported; said to \
-         be dropped is what the report at shutdown counts, and the reasons are those of `tc_spans_dropped_total`. The limit for \
-         buffers is the default, 64 MiB; memory is that of the whole process, with the receiver. Times are those of bursts of one millisecond's spans, divided by their \
-         number; the collector and the receiver run on the same processors.",
-    );
+    section.note(format!(
+        "Each in a process of its own, with the default limit for buffers, 64 MiB. Threads that cannot make as many as asked for make as many \
+         as they can. Exported a second is what the receiver got while they did; dropped is made less exported in the end; said to be \
+         dropped is what the report at shutdown counts, and the reasons are those of `tc_spans_dropped_total`. What gave way is the export thread if it \
+         took more than 80 % of a core; or else the processors, of which there are {}, if they were busy; or else the buffers. Memory and processors \
+         are those of the whole process, with the receiver. Times are those of bursts of one millisecond's spans of a thread, divided by their \
+         number, with what other threads ran meanwhile.",
+        processors()
+    ));
     report.add(section);
     report.add(beside_others(quick));
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The highest of some rates at which a library loses nothing, and what happens at the next one.
@@ -112,45 +136,94 @@ fn limits(library: &str, good: Option<&Tried>, bad: Option<&Tried>) -> [String; 
     ]
 }
 
-fn at(rate: u64, seconds: u64) -> [String; 9] {
+/// Has another process of this program make so many spans a second.
+fn measure(threads: u64, rate: u64, milliseconds: u64) -> [String; COLUMNS.len()] {
+    let output = Command::new(std::env::current_exe().expect("the path of this program"))
+        .args(["--rate", &threads.to_string(), &rate.to_string(), &milliseconds.to_string()])
+        .output()
+        .expect("this program starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let cells: Vec<String> = text.trim_end().split('\t').map(str::to_owned).collect();
+    cells.try_into().unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+/// What that other process does.
+pub fn run_here(threads: &str, rate: &str, milliseconds: &str) {
+    let number = |text: &str| text.parse().expect("a number");
+    println!("{}", at(number(threads), number(rate), Duration::from_millis(number(milliseconds))).join("\t"));
+}
+
+fn at(threads: u64, rate: u64, time: Duration) -> [String; COLUMNS.len()] {
     let receiver = Receiver::start();
     let telemetry = end_to_end::config(&receiver).init().expect("telemetry starts");
     telemetry.flush(Duration::from_secs(10));
-    let (began, step) = (Instant::now(), rate / 1_000);
-    let (mut made, mut bursts) = (0_u64, Vec::new());
-    for millisecond in 0..seconds * 1_000 {
-        if began.elapsed() >= Duration::from_secs(seconds) {
-            break;
-        }
-        let start = Instant::now();
-        for span in 0..step {
-            black_box(end_to_end::two(black_box(span)));
-        }
-        bursts.push(start.elapsed().as_nanos() as f64 / step as f64);
-        made += step;
-        while began.elapsed() < Duration::from_millis(millisecond + 1) {
-            std::hint::spin_loop();
-        }
-    }
+    let export_thread = || end_to_end::cpu_of("tracecast").unwrap_or_default();
+    let (exporting, all, received) = (export_thread(), cpu::of_process(), receiver.spans());
+    let began = Instant::now();
+    let (made, mut bursts) = record(threads, (rate / threads / 1_000).max(1), time);
     let took = began.elapsed().as_secs_f64();
+    let share = |now: Duration, before: Duration| now.saturating_sub(before).as_secs_f64() / took;
+    let (exporting, all) = (share(export_thread(), exporting), share(cpu::of_process(), all));
+    let exported = (receiver.spans() - received) as f64 / took;
     telemetry.flush(Duration::from_secs(30));
     let reasons = reasons(&telemetry.handle().render_prometheus());
     let report = telemetry.shutdown(Duration::from_secs(30));
+    let dropped = made.saturating_sub(report.spans_exported);
+    let gave_way = match dropped {
+        0 => "-",
+        _ if exporting > 0.8 => "export thread",
+        _ if all > 0.9 * processors() as f64 => "processors",
+        _ => "buffers",
+    };
     bursts.sort_by(f64::total_cmp);
     let at = |share: f64| figure(bursts[((bursts.len() - 1) as f64 * share) as usize]);
-    let made_a_second = format!("{made} ({:.0} a second)", made as f64 / took);
-    let dropped = made.saturating_sub(report.spans_exported);
     [
+        threads.to_string(),
         rate.to_string(),
-        made_a_second,
-        report.spans_exported.to_string(),
+        format!("{:.0}", made as f64 / took),
+        format!("{exported:.0}"),
         dropped.to_string(),
         report.spans_dropped.to_string(),
         reasons,
+        gave_way.to_owned(),
+        format!("{:.0}", exporting * 100.0),
         figure(beside::memory().unwrap_or(f64::NAN)),
         at(0.5),
         at(0.99),
     ]
+}
+
+/// A burst of each thread every millisecond, or as often as it can: how many spans there were, and nanoseconds per span of each
+/// burst.
+fn record(threads: u64, step: u64, time: Duration) -> (u64, Vec<f64>) {
+    let began = Instant::now();
+    let one = || {
+        let mut bursts = Vec::with_capacity(time.as_millis() as usize);
+        for millisecond in 1..=time.as_millis() as u64 {
+            let start = Instant::now();
+            if start - began >= time {
+                break;
+            }
+            for span in 0..step {
+                black_box(end_to_end::two(black_box(span)));
+            }
+            bursts.push(start.elapsed().as_nanos() as f64 / step as f64);
+            let next = Duration::from_millis(millisecond);
+            // One thread does not sleep, so that its times are not those of waking up; several leave the processors to each other.
+            if threads > 1 {
+                std::thread::sleep(next.saturating_sub(began.elapsed()));
+            }
+            while began.elapsed() < next {
+                std::hint::spin_loop();
+            }
+        }
+        bursts
+    };
+    let bursts: Vec<f64> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
+        all.into_iter().flat_map(|thread| thread.join().expect("it ends")).collect()
+    });
+    (bursts.len() as u64 * step, bursts)
 }
 
 /// How many spans were dropped, by reason, in the text for Prometheus.

@@ -1,116 +1,165 @@
-//! A layer with as little as follows a call to its end, written by hand to be compared with: no spans, metrics or contexts.
-//!
-//! It looks for the caller's header and does not parse it. It counts nothing but the frames of both bodies, and looks for the status.
-//! Bodies are boxed as tonic keeps them.
+//! A layer around the least that does the same, for gRPC and for HTTP.
 
 use std::future::Future;
-use std::hint::black_box;
+use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::task::{Context, Poll};
-use std::time::Instant;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Request, Response};
+use http::{Request, Response, header};
 use http_body::{Frame, SizeHint};
-use http_body_util::combinators::UnsyncBoxBody;
-use tonic::Status;
 use tonic::body::Body;
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// With `COUNTS` it counts both bodies and reads the clock twice; without, it follows the response alone.
-#[derive(Clone, Copy, Default)]
-pub struct Floor<const COUNTS: bool>;
+use super::by_hand::Call;
+
+/// What differs between gRPC and HTTP, where a request's body is `R` and a response's is `B`.
+pub trait Protocol<R, B> {
+    type Out;
+
+    fn begin(request: &mut Request<R>) -> Option<Call>;
+
+    fn follow(body: B, call: Option<Call>) -> Self::Out;
+}
 
 #[derive(Clone, Copy)]
-pub struct Followed<S, const COUNTS: bool>(S);
+pub struct Grpc;
 
-impl<S, const COUNTS: bool> Layer<S> for Floor<COUNTS> {
-    type Service = Followed<S, COUNTS>;
+impl Protocol<Body, Body> for Grpc {
+    type Out = Body;
 
-    fn layer(&self, inner: S) -> Self::Service {
-        Followed(inner)
+    #[inline]
+    fn begin(request: &mut Request<Body>) -> Option<Call> {
+        let call = Call::begin(request, request.uri().path(), &[])?;
+        if call.observed.is_some() {
+            let inner = std::mem::take(request.body_mut());
+            *request.body_mut() = Body::new(Followed { inner, call: Some(call.clone()), is_request: true });
+        }
+        Some(call)
+    }
+
+    #[inline]
+    fn follow(inner: Body, call: Option<Call>) -> Body {
+        if call.is_some() { Body::new(Followed { inner, call, is_request: false }) } else { inner }
     }
 }
 
-impl<S, const COUNTS: bool> Service<Request<Body>> for Followed<S, COUNTS>
+#[derive(Clone, Copy)]
+pub struct Http;
+
+impl<R, B: http_body::Body<Data = Bytes> + Unpin> Protocol<R, B> for Http {
+    type Out = Followed<B>;
+
+    #[inline]
+    fn begin(request: &mut Request<R>) -> Option<Call> {
+        // As a router tells it.
+        Call::begin(request, "/items/{id}", &[header::HOST, header::USER_AGENT])
+    }
+
+    #[inline]
+    fn follow(inner: B, call: Option<Call>) -> Followed<B> {
+        Followed { inner, call, is_request: false }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Floor<P>(pub P);
+
+#[derive(Clone, Copy)]
+pub struct Served<S, P>(S, P);
+
+impl<S, P: Copy> Layer<S> for Floor<P> {
+    type Service = Served<S, P>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Served(inner, self.0)
+    }
+}
+
+impl<S, P, R, B> Service<Request<R>> for Served<S, P>
 where
-    S: Service<Request<Body>, Response = Response<Body>>,
+    S: Service<Request<R>, Response = Response<B>>,
     S::Future: Unpin,
+    P: Protocol<R, B> + Unpin,
 {
-    type Response = Response<Body>;
+    type Response = Response<P::Out>;
     type Error = S::Error;
-    type Future = Following<S::Future, COUNTS>;
+    type Future = Following<S::Future, P, R>;
 
     fn poll_ready(&mut self, task: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.0.poll_ready(task)
     }
 
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        black_box(named(request.headers(), "traceparent"));
-        let call = COUNTS.then(|| {
-            let call = Arc::new(Call { began: Instant::now(), frames: AtomicU64::new(0) });
-            follow(request.body_mut(), Some(call.clone()));
-            call
-        });
-        Following { inner: self.0.call(request), call }
+    #[inline]
+    fn call(&mut self, mut request: Request<R>) -> Self::Future {
+        let call = P::begin(&mut request);
+        let inner = match &call {
+            Some(call) => call.run(|| self.0.call(request)),
+            None => self.0.call(request),
+        };
+        Following { inner, call, kinds: PhantomData }
     }
-}
-
-/// Of few headers, to look at each is quicker than to hash.
-#[inline(always)]
-fn named<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h HeaderValue> {
-    headers.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
-}
-
-struct Call {
-    began: Instant,
-    frames: AtomicU64,
 }
 
 /// The response of a call.
-pub struct Following<F, const COUNTS: bool> {
+pub struct Following<F, P, R> {
     inner: F,
-    call: Option<Arc<Call>>,
+    call: Option<Call>,
+    kinds: PhantomData<fn() -> (P, R)>,
 }
 
-impl<F, E, const COUNTS: bool> Future for Following<F, COUNTS>
+impl<F, P, R, B, E> Future for Following<F, P, R>
 where
-    F: Future<Output = Result<Response<Body>, E>> + Unpin,
+    F: Future<Output = Result<Response<B>, E>> + Unpin,
+    P: Protocol<R, B>,
 {
-    type Output = Result<Response<Body>, E>;
+    type Output = Result<Response<P::Out>, E>;
 
+    #[inline]
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        let mut polled = Pin::new(&mut self.inner).poll(task);
-        if let Poll::Ready(Ok(response)) = &mut polled {
-            follow(response.body_mut(), self.call.take());
-        }
-        polled
+        let this = &mut *self;
+        let polled = match &this.call {
+            Some(call) => call.run(|| Pin::new(&mut this.inner).poll(task)),
+            None => Pin::new(&mut this.inner).poll(task),
+        };
+        polled.map_ok(|response| response.map(|body| P::follow(body, this.call.take())))
     }
 }
 
-fn follow(body: &mut Body, call: Option<Arc<Call>>) {
-    let inner = std::mem::take(body);
-    *body = Body::new(UnsyncBoxBody::new(FollowedBody { inner, call }));
+/// A body that is counted, and a response whose end is that of the call, even if it is given up.
+pub struct Followed<B> {
+    inner: B,
+    call: Option<Call>,
+    is_request: bool,
 }
 
-struct FollowedBody {
-    inner: Body,
-    call: Option<Arc<Call>>,
+impl<B> Drop for Followed<B> {
+    fn drop(&mut self) {
+        if let (Some(Call { observed: Some(observed), .. }), false) = (&self.call, self.is_request) {
+            observed.end();
+        }
+    }
 }
 
-impl http_body::Body for FollowedBody {
+impl<B: http_body::Body<Data = Bytes> + Unpin> http_body::Body for Followed<B> {
     type Data = Bytes;
-    type Error = Status;
+    type Error = B::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let polled = Pin::new(&mut self.inner).poll_frame(task);
-        if let (Poll::Ready(Some(Ok(frame))), Some(call)) = (&polled, &self.call) {
-            call.frames.store(call.frames.load(Relaxed) + 1, Relaxed);
-            if let Some(trailers) = frame.trailers_ref() {
-                black_box((named(trailers, "grpc-status"), call.began.elapsed()));
+    #[inline]
+    fn poll_frame(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let this = &mut *self;
+        let Some(call) = &this.call else { return Pin::new(&mut this.inner).poll_frame(task) };
+        let polled = call.run(|| Pin::new(&mut this.inner).poll_frame(task));
+        if let (Poll::Ready(Some(Ok(frame))), Some(observed)) = (&polled, &call.observed) {
+            match (frame.data_ref(), frame.trailers_ref()) {
+                (Some(data), _) if this.is_request => observed.request.count(data),
+                (Some(data), _) => {
+                    observed.sent_first_byte();
+                    observed.response.count(data);
+                }
+                (_, Some(trailers)) if !this.is_request => observed.has_trailers(trailers),
+                _ => {}
             }
         }
         polled

@@ -16,9 +16,11 @@ use tower_layer::{Identity, Layer};
 use tower_service::Service;
 use tracecast_tower::HttpServerLayer;
 
+use super::by_hand;
 use super::case::Case;
 use super::direct::finish;
 use super::echo::MESSAGE;
+use super::floor::{Floor, Http};
 use super::variants::{SAMPLED, UNSAMPLED, nothing, our_spans, ours, sdk};
 
 macro_rules! layer {
@@ -43,6 +45,8 @@ pub const CASES: &[Case] = &[
     Case::new("HTTP server: tracecast, unsampled, no metrics", NONE, our_spans, layer!(UNSAMPLED, ours_around())),
     Case::new("HTTP server: tracecast, off", NONE, nothing, layer!(SAMPLED, ours_around())),
     Case::new(OFF_NAME, NONE_ROOT, nothing, layer!(None, ours_around())).target(200.0, IDLE_PEER),
+    Case::new("HTTP server: by hand, sampled, with metrics", NONE, by_hand::both, layer!(SAMPLED, Floor(Http))),
+    Case::new("HTTP server: by hand, off, no traceparent", NONE_ROOT, nothing, layer!(None, Floor(Http))),
     Case::new(IDLE_PEER, NONE, nothing, layer!(SAMPLED, TraceLayer::new_for_http())),
     Case::new(PEER, NONE, sdk, layer!(SAMPLED, OtelTowerLayer::new())).records(10),
 ];

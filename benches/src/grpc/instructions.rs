@@ -2,12 +2,13 @@
 
 use super::case::Case;
 use super::variants::{self, NONE, NONE_ROOT, Started, VARIANTS, Variant};
-use super::{clients, floors, http, streams};
+use super::{clients, http, streams};
+use crate::callgrind::Extent;
 use crate::{callgrind, peers};
 
 /// Makes calls through one layer; callgrind watches.
 pub fn run_here(name: &str, calls: u64) {
-    let mut cases = [clients::CASES, floors::CASES, streams::CASES, http::CASES].into_iter().flatten();
+    let mut cases = [clients::CASES, streams::CASES, http::CASES].into_iter().flatten();
     if let Some(case) = cases.find(|case| case.name == name) {
         return count(name, case.start, case.records, calls, &case.direct);
     }
@@ -32,9 +33,8 @@ pub fn tracecast_called(direct: &dyn Fn(u64), calls: u64) {
 }
 
 /// Instructions of each variant over those without a layer; none without valgrind.
-pub fn extra(quick: bool) -> Option<Vec<(&'static Variant, f64)>> {
-    // In a hurry only one of each kind: each run under valgrind takes a second.
-    let hurried = [
+pub fn extra(extent: Extent) -> Option<Vec<(&'static Variant, f64)>> {
+    let quick = [
         NONE,
         NONE_ROOT,
         variants::SAMPLED_NAME,
@@ -42,16 +42,16 @@ pub fn extra(quick: bool) -> Option<Vec<(&'static Variant, f64)>> {
         variants::OFF_BELOW_NAME,
         variants::OFF_NAME,
     ];
-    let shown = |variant: &&Variant| !quick || hurried.contains(&variant.name);
+    let shown = |variant: &&Variant| extent.has(variant.name, &quick);
     let shown: Vec<&Variant> = VARIANTS.iter().filter(shown).collect();
     let base = |variant: &Variant| if variant.traceparent.is_some() { NONE } else { NONE_ROOT };
     over(&shown, |variant| variant.name, base)
 }
 
-/// The same of these cases, of which only those that are `hurried` are counted in a hurry.
-pub fn extra_of(cases: &'static [Case], hurried: &[&str], quick: bool) -> Option<Vec<(&'static Case, f64)>> {
+/// The same of these cases, of which only those of `quick` are counted in a quick run.
+pub fn extra_of(cases: &'static [Case], quick: &[&str], extent: Extent) -> Option<Vec<(&'static Case, f64)>> {
     let is_base = |case: &Case| case.name == case.base;
-    let shown = |case: &&Case| !quick || is_base(case) || hurried.contains(&case.name);
+    let shown = |case: &&Case| is_base(case) || extent.has(case.name, quick);
     let shown: Vec<&Case> = cases.iter().filter(shown).collect();
     over(&shown, |case| case.name, |case| case.base)
 }

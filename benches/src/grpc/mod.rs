@@ -1,11 +1,11 @@
 //! gRPC: one service behind one layer after the other, ours and those of others.
 
+mod by_hand;
 mod case;
 mod clients;
 mod direct;
 mod echo;
 mod floor;
-mod floors;
 mod http;
 mod instructions;
 mod rounds;
@@ -16,6 +16,7 @@ mod worker;
 pub use instructions::run_here;
 pub use worker::run as work;
 
+use crate::callgrind::Extent;
 use crate::chart::{Bar, Chart};
 use crate::report::{Report, Section, figure, of_peer};
 use case::Case;
@@ -33,7 +34,7 @@ pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
     let per_message = 1e3 * echo::MESSAGES as f64;
     report.add(table("gRPC: server streams of 1,000 messages", "us per message", per_message, &streams));
     goals(&unary, report);
-    all_instructions(quick, report);
+    all_instructions(Extent::of(quick), report);
     vec![chart(&unary)]
 }
 
@@ -68,42 +69,42 @@ fn goals(measured: &[Measured], report: &mut Report) {
 }
 
 /// What layers add, without a network.
-pub fn all_instructions(quick: bool, report: &mut Report) {
-    instructions(quick, report);
-    let title = "gRPC: instructions of a hand-written layer that only follows a call to its end, without a network";
-    cases(title, floors::CASES, &[], quick, report);
+pub fn all_instructions(extent: Extent, report: &mut Report) {
+    instructions(extent, report);
     let title = "gRPC: instructions that a client's layer adds to a call, without a network";
-    cases(title, clients::CASES, &[clients::SAMPLED_NAME, clients::OFF_NAME], quick, report);
+    cases(title, clients::CASES, &[clients::SAMPLED_NAME, clients::OFF_NAME], extent, report);
     let title = "gRPC: instructions that a layer adds to each message of a stream, without a network";
-    cases(title, streams::CASES, &[], quick, report);
+    cases(title, streams::CASES, &[], extent, report);
     let title = "HTTP: instructions that a server's layer adds to a request, without a network";
-    cases(title, http::CASES, &[http::SAMPLED_NAME, http::OFF_NAME], quick, report);
+    cases(title, http::CASES, &[http::SAMPLED_NAME, http::OFF_NAME], extent, report);
 }
 
 const WITHOUT_VALGRIND: &str = "valgrind is not installed: no instruction counts.";
 
-fn instructions(quick: bool, report: &mut Report) {
+fn instructions(extent: Extent, report: &mut Report) {
     let mut section =
         Section::new("gRPC: instructions that a layer adds to a call, without a network", ["layer", "instructions"]);
-    let extra = instructions::extra(quick);
+    let extra = instructions::extra(extent);
     if extra.is_none() {
         section.note(WITHOUT_VALGRIND);
     }
     let extra = extra.unwrap_or_default();
     let peer = extra.iter().find(|(variant, _)| variant.name == variants::PEER);
     let peer = peer.map_or_else(String::new, |(peer, extra)| of_peer(peer.name, *extra));
-    for (variant, extra) in extra {
-        section.row([variant.name.to_owned(), format!("{extra:.0}")]);
+    for (variant, over) in &extra {
+        section.row([variant.name.to_owned(), format!("{over:.0}")]);
         if let Some(limit) = variant.targets.1 {
-            report.goal(format!("gRPC server: {}", variant.name), extra, limit, "instructions", peer.clone());
+            let by_hand = by_hand(extra.iter().map(|(variant, over)| (variant.name, *over)), variant.name);
+            let what = format!("gRPC server: {}", variant.name);
+            report.goal(what, *over, limit, "instructions", peer.clone()).by_hand(by_hand);
         }
     }
     report.add(section);
 }
 
-fn cases(title: &str, cases: &'static [Case], hurried: &[&str], quick: bool, report: &mut Report) {
+fn cases(title: &str, cases: &'static [Case], quick: &[&str], extent: Extent, report: &mut Report) {
     let mut section = Section::new(title, ["layer", "instructions"]);
-    let extra = instructions::extra_of(cases, hurried, quick);
+    let extra = instructions::extra_of(cases, quick, extent);
     if extra.is_none() {
         section.note(WITHOUT_VALGRIND);
     }
@@ -113,10 +114,17 @@ fn cases(title: &str, cases: &'static [Case], hurried: &[&str], quick: bool, rep
         if let Some(limit) = case.target {
             let peer = extra.iter().find(|(peer, _)| case.peer == Some(peer.name));
             let peer = peer.map_or_else(String::new, |(peer, over)| of_peer(peer.name, *over));
-            report.goal(case.name, *over, limit, "instructions", peer);
+            let by_hand = by_hand(extra.iter().map(|(case, over)| (case.name, *over)), case.name);
+            report.goal(case.name, *over, limit, "instructions", peer).by_hand(by_hand);
         }
     }
     report.add(section);
+}
+
+/// What the layer that was written by hand takes for the same.
+fn by_hand(mut all: impl Iterator<Item = (&'static str, f64)>, name: &str) -> f64 {
+    let wanted = name.replace("tracecast", "by hand");
+    all.find(|(known, _)| *known == wanted && *known != name).map_or(f64::NAN, |(_, over)| over)
 }
 
 fn chart(measured: &[Measured]) -> Chart {

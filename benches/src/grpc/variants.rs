@@ -15,8 +15,10 @@ use tower_http::trace::TraceLayer;
 use tower_layer::{Identity, Layer};
 use tracecast_tower::GrpcServerLayer;
 
+use super::by_hand;
 use super::direct::{self, Trivial};
 use super::echo::Echo;
+use super::floor::{Floor, Grpc};
 use crate::peers;
 
 /// Of a caller that is sampled, and of one that is not.
@@ -83,6 +85,16 @@ macro_rules! layer {
     };
 }
 
+/// Around a service that is called directly.
+macro_rules! by_hand {
+    () => {
+        (
+            |_| unreachable!("it is measured without a network only"),
+            |traceparent, calls| direct::call(&mut Floor(Grpc).layer(Trivial(1)), traceparent, calls),
+        )
+    };
+}
+
 pub const NONE: &str = "no layer";
 pub const NONE_ROOT: &str = "no layer, no traceparent";
 pub const SAMPLED_NAME: &str = "tracecast, sampled, with metrics";
@@ -110,6 +122,12 @@ pub const VARIANTS: &[Variant] = &[
         .target(None, 1_000.0),
     Variant::new(OFF_BELOW_NAME, SAMPLED, nothing, layer!(GrpcServerLayer::new())).target(None, 700.0),
     Variant::new(OFF_NAME, None, nothing, layer!(GrpcServerLayer::new())).direct_only().target(None, 150.0),
+    Variant::new("by hand, sampled, with metrics", SAMPLED, by_hand::both, by_hand!()).direct_only(),
+    Variant::new("by hand, sampled root, with metrics", None, by_hand::both, by_hand!()).direct_only(),
+    Variant::new("by hand, unsampled, with metrics", UNSAMPLED, by_hand::both, by_hand!()).direct_only(),
+    Variant::new("by hand, unsampled, no metrics", UNSAMPLED, by_hand::spans, by_hand!()).direct_only(),
+    Variant::new("by hand, off", SAMPLED, nothing, by_hand!()).direct_only(),
+    Variant::new("by hand, off, no traceparent", None, nothing, by_hand!()).direct_only(),
     // Spans are made where a subscriber is, and its documentation shows this constructor for gRPC.
     Variant::new("tower-http TraceLayer, no subscriber", SAMPLED, nothing, layer!(TraceLayer::new_for_grpc())),
     Variant::new("tower-http TraceLayer, tracing-opentelemetry", SAMPLED, tracing, layer!(TraceLayer::new_for_grpc()))
@@ -127,7 +145,7 @@ pub fn nothing() -> Started {
     Box::new(())
 }
 
-/// Spans and metrics, and a thread that makes OTLP bytes of them, as the collector does it.
+/// Spans and metrics, and a thread that makes OTLP bytes of them, as the export thread does it.
 pub fn ours() -> Started {
     Box::new((our_spans(), peers::tracecast::metering()))
 }

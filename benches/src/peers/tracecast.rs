@@ -1,4 +1,4 @@
-//! Tracecast without its transport: what has ended is made OTLP bytes of every 200 ms, as the collector does it, and those
+//! Tracecast without its transport: what has ended is made OTLP bytes of every 200 ms, as the export thread does it, and those
 //! are thrown away.
 
 use std::hint::black_box;

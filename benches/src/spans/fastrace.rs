@@ -11,7 +11,7 @@ use fastrace::prelude::{Event, Span, SpanContext, trace};
 
 use super::library::{Library, Phase};
 use crate::peers;
-use crate::work::Pause;
+use crate::work::{self, Pause};
 
 pub struct Fastrace;
 
@@ -97,6 +97,22 @@ impl Library for Fastrace {
 static STARTED: AtomicBool = AtomicBool::new(false);
 /// Whether a root is sampled.
 static SAMPLED: AtomicBool = AtomicBool::new(false);
+
+/// So many calls of an async function below a root that is not sampled.
+pub fn unsampled_async(calls: u64) {
+    std::mem::forget(Fastrace::start(Phase::Unsampled));
+    Fastrace::rooted(&mut || {
+        for x in 0..calls {
+            black_box(work::drive(one(black_box(x))));
+        }
+    });
+}
+
+#[inline(never)]
+#[trace(name = "Bench/Async")]
+async fn one(x: u64) -> u64 {
+    black_box(x).wrapping_mul(3)
+}
 
 #[inline(never)]
 #[trace(name = "Bench/Sync")]

@@ -16,7 +16,7 @@ pub struct Tracecast;
 impl Library for Tracecast {
     const NAME: &'static str = "tracecast";
 
-    /// Spans are recorded, and taken out between the rounds as the collector would do it.
+    /// Spans are recorded, and taken out between the rounds as the export thread would do it.
     fn start(phase: Phase) -> Option<Box<dyn Any>> {
         let sampler = match phase {
             Phase::Off => return Some(Box::new(())),

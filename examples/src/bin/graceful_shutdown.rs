@@ -14,8 +14,8 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::{get, put};
 use tokio::net::{TcpListener, TcpStream};
@@ -38,11 +38,14 @@ use tracecast_tower::{GrpcServerLayer, HttpServerLayer};
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 // ANCHOR: routes
-/// For Prometheus. Reading metrics may block: callbacks of gauges are code of the program.
-async fn metrics(State(telemetry): State<Handle>) -> impl IntoResponse {
-    let text = spawn_blocking(move || telemetry.render_prometheus()).await;
-    text.map(|text| ([(CONTENT_TYPE, "text/plain; version=0.0.4")], text))
-        .map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
+/// For Prometheus, with exemplars if it accepts them. Reading metrics may block: callbacks of gauges are code of the program.
+async fn metrics(State(telemetry): State<Handle>, headers: HeaderMap) -> impl IntoResponse {
+    let rendered = spawn_blocking(move || {
+        let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
+        telemetry.render_metrics(accept)
+    });
+    let answer = rendered.await.map(|(content_type, text)| ([(CONTENT_TYPE, content_type)], text));
+    answer.map_err(|_| StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// For balancers and readiness probes.

@@ -87,6 +87,6 @@ mod tests {
         let account = found(&format!("{text} (0 replayed); 0 metric points exported"));
         assert!(account.is_exact() && (account.unconfirmed, account.spooled) == (2, 3), "{account:?}");
         assert_eq!(account.to_string(), text);
-        assert_eq!(Account::find(&["telemetry: not done in time".to_owned()]), None);
+        assert_eq!(Account::find(&["telemetry: not flushed in time".to_owned()]), None);
     }
 }

@@ -55,8 +55,13 @@ impl Service {
 
     /// Sends a request on a connection of its own, and reads the response to its end.
     fn get(&self, path: &str) -> String {
+        self.get_as(path, "*/*")
+    }
+
+    fn get_as(&self, path: &str, accept: &str) -> String {
         let mut connection = TcpStream::connect(self.http).unwrap();
-        write!(connection, "GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n").unwrap();
+        write!(connection, "GET {path} HTTP/1.1\r\nhost: test\r\naccept: {accept}\r\nconnection: close\r\n\r\n")
+            .unwrap();
         read(connection)
     }
 
@@ -109,6 +114,11 @@ async fn what_runs_is_finished_and_what_is_best_effort_may_fail() {
     let metrics = service.get("/metrics");
     assert!(
         metrics.contains("content-type: text/plain; version=0.0.4") && metrics.contains("\ntarget_info{"),
+        "{metrics}"
+    );
+    let metrics = service.get_as("/metrics", "application/openmetrics-text;version=1.0.0,text/plain;q=0.5");
+    assert!(
+        metrics.contains("content-type: application/openmetrics-text; version=1.0.0") && metrics.contains("\n# EOF\n"),
         "{metrics}"
     );
 

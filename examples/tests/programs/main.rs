@@ -3,6 +3,7 @@
 mod support;
 
 mod axum_service;
+mod dashboards;
 mod demo;
 mod everything;
 mod existing_tracing;

@@ -8,7 +8,7 @@ use quote::quote_spanned;
 
 use super::expand;
 use super::options;
-use super::shape::{is_copy, is_never_result};
+use super::shape::{is_copy, is_never_result, is_result};
 use crate::krate::Krate;
 
 /// What is said about the value that a function returns, by the spelling of its type.
@@ -16,7 +16,7 @@ use crate::krate::Krate;
 enum Returns {
     /// Surely neither a `Result` nor a future.
     Value,
-    /// A `Result`, by its name.
+    /// A `Result` with arguments.
     Result,
     /// Anything else.
     Anything,
@@ -227,12 +227,12 @@ fn returned(ty: &[TokenTree]) -> Option<Returns> {
 /// By the last word of `a::b::Type<..>`.
 fn by_last_word(ty: &[TokenTree]) -> Option<Returns> {
     let mut at = 0;
-    let last = loop {
+    let (last, has_arguments) = loop {
         let last = word(ty.get(at)?)?;
         match &ty[at + 1..] {
-            [] => break last,
+            [] => break (last, false),
             [first, second, ..] if is_punct(first, ':') && is_punct(second, ':') => at += 3,
-            [first, ..] if is_punct(first, '<') && behind_angles(ty, at + 1) == Some(ty.len()) => break last,
+            [first, ..] if is_punct(first, '<') && behind_angles(ty, at + 1) == Some(ty.len()) => break (last, true),
             _ => return None,
         }
     };
@@ -240,7 +240,7 @@ fn by_last_word(ty: &[TokenTree]) -> Option<Returns> {
         // They may hold a future.
         "Box" | "Pin" => None,
         last if is_never_result(last) => Some(Returns::Value),
-        last if last.ends_with("Result") => Some(Returns::Result),
+        last if is_result(last, has_arguments) => Some(Returns::Result),
         last if last.ends_with("Future") || last.ends_with("Stream") => None,
         _ => Some(Returns::Anything),
     }

@@ -6,10 +6,11 @@
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Meta, Visibility};
+use syn::{Attribute, GenericParam, Generics, Meta, Visibility};
 
 use super::attributes::{is_metric, is_span};
 use super::body::regroup;
+use super::metric::IMPL_PARAMETERS;
 use super::options::{self, Options, Place};
 use crate::diagnostics::Errors;
 
@@ -28,7 +29,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenS
     let component = options.component.as_ref().map_or_else(|| "Component".to_owned(), syn::LitStr::value);
     let mut tokens: Vec<TokenTree> = item.into_iter().collect();
     if let Some(TokenTree::Group(body)) = tokens.pop() {
-        let block = Block { component, every: is_trait_impl(&tokens), options };
+        let block = Block { component, every: is_trait_impl(&tokens), parameters: parameters(&tokens), options };
         tokens.push(TokenTree::Group(regroup(&body, block.items(body.stream())?)));
     }
     let mut all = errors.into_tokens();
@@ -45,9 +46,26 @@ fn is_trait_impl(header: &[TokenTree]) -> bool {
     })
 }
 
+/// The block's parameters that a method may name in types; `None` if the header is not understood, which the compiler reports.
+fn parameters(header: &[TokenTree]) -> Option<Vec<Ident>> {
+    let start = header.iter().position(|token| matches!(token, TokenTree::Ident(word) if word == "impl"))?;
+    let parser = |input: ParseStream| {
+        let generics: Generics = input.parse()?;
+        input.parse::<TokenStream>().map(|_| generics)
+    };
+    let generics = parser.parse2(header[start + 1..].iter().cloned().collect()).ok()?;
+    let name = |param| match param {
+        GenericParam::Type(param) => Some(param.ident),
+        GenericParam::Const(param) => Some(param.ident),
+        GenericParam::Lifetime(_) => None,
+    };
+    Some(generics.params.into_iter().filter_map(name).collect())
+}
+
 struct Block {
     component: String,
     options: Options,
+    parameters: Option<Vec<Ident>>,
     /// With `methods = pub`, whether methods without `pub` count too: those of a trait are as public as the trait.
     every: bool,
 }
@@ -73,7 +91,7 @@ impl Block {
             return Ok(());
         };
         if self.wants(&attrs, &vis, &rest) {
-            let (krate, args) = (self.options.krate.root(), self.arguments(TokenStream::new(), Some(name)));
+            let (krate, args) = (self.options.krate.root(), self.arguments(TokenStream::new(), Some(name), None));
             // The place of an attribute is that of its span: the catalogue should show the method, not the block.
             out.extend(quote_spanned!(name.span()=> #[#krate::tc_span(#args)]));
         }
@@ -92,7 +110,7 @@ impl Block {
         self.options.all_methods.is_some() && public && !is_const && !attrs.iter().any(is_span)
     }
 
-    /// `#[tc_span]` with the name, and the crate, that the block gives it; `#[tc_metric]` with the crate.
+    /// `#[tc_span]` with the name, and the crate, that the block gives it; `#[tc_metric]` with the crate and the block's parameters.
     fn completed(&self, attr: &Attribute, function: &Ident) -> TokenStream {
         let args = match &attr.meta {
             Meta::Path(_) => TokenStream::new(),
@@ -100,15 +118,19 @@ impl Block {
             Meta::NameValue(_) => return attr.to_token_stream(),
         };
         let name = is_span(attr).then_some(function);
-        let (path, args) = (attr.path(), self.arguments(args, name));
+        let parameters = self.parameters.as_ref().filter(|_| is_metric(attr)).map(|parameters| {
+            let option = Ident::new(IMPL_PARAMETERS, proc_macro2::Span::call_site());
+            quote!(#option(#(#parameters),*))
+        });
+        let (path, args) = (attr.path(), self.arguments(args, name, parameters));
         let mut group = Group::new(Delimiter::Bracket, quote!(#path(#args)));
         group.set_span(attr.bracket_token.span.join());
         let pound = &attr.pound_token;
         quote!(#pound #group)
     }
 
-    /// The arguments with the crate, and with a name if a `function` is to give it.
-    fn arguments(&self, args: TokenStream, function: Option<&Ident>) -> TokenStream {
+    /// The arguments with the crate, with a name if a `function` is to give it, and with the option `parameters`.
+    fn arguments(&self, args: TokenStream, function: Option<&Ident>, parameters: Option<TokenStream>) -> TokenStream {
         let starts_with_name = matches!(args.clone().into_iter().next(), Some(TokenTree::Literal(_)));
         let named = starts_with_name || has_option(&args, "db");
         let function = function.filter(|_| !named);
@@ -118,7 +140,7 @@ impl Block {
             quote!(crate = #path)
         });
         let args = (!args.is_empty()).then(|| without_comma(args));
-        let parts = name.map(|name| quote!(#name)).into_iter().chain(args).chain(krate);
+        let parts = name.map(|name| quote!(#name)).into_iter().chain(args).chain(krate).chain(parameters);
         quote!(#(#parts),*)
     }
 }

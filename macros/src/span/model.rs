@@ -75,6 +75,7 @@ impl Wrapped {
         if let (Some(err_if), true) = (&options.err_if, output.as_ref().is_some_and(never_result)) {
             errors.at(err_if, "`err_if` is about the error of a `Result`, and this returns none; remove it");
         }
+        check_busy(options, &function, &form, errors);
         if let Some(metrics) = metrics {
             metrics::check(metrics, options, &function, &form, errors);
         }
@@ -141,6 +142,15 @@ fn check_guarded(options: &Options, function: &Function, errors: &mut Errors) {
     {
         errors
             .at(ty, "a `#[track_caller]` function cannot report its errors; add `no_err`, or remove `#[track_caller]`");
+    }
+}
+
+/// Only what is polled is busy. A type that is not known here may be an alias of a future.
+fn check_busy(options: &Options, function: &Function, form: &Form, errors: &mut Errors) {
+    let is_call = matches!(form, Form::Call | Form::Guarded) && !constructs(options);
+    let never_future = |ty: Type| never_result(&ty) || named_result(&ty);
+    if let (Some(busy), true) = (&options.busy, is_call && return_type(function).is_none_or(never_future)) {
+        errors.at(busy, "`busy` counts polls, and this makes no future or stream; remove it");
     }
 }
 

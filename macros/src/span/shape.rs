@@ -93,7 +93,18 @@ pub(crate) fn is_never_result(word: &str) -> bool {
 
 /// Whether a type by this name may be a future or a stream without looking like one: an alias, or an associated type.
 pub(crate) fn may_be_future(ty: &Type) -> bool {
-    matches!(peel(ty), Type::Path(_)) && !never_result(ty) && !named_result(ty)
+    match peel(ty) {
+        Type::Path(path) => {
+            let last = path.path.segments.last();
+            !never_result(ty) && !last.is_some_and(|last| is_result(&last.ident.to_string(), !last.arguments.is_none()))
+        }
+        _ => false,
+    }
+}
+
+/// Whether the last word of a path is `Result<..>`. Without arguments, or as the end of another name, it may be an alias of anything.
+pub(crate) fn is_result(word: &str, has_arguments: bool) -> bool {
+    word == "Result" && has_arguments
 }
 
 /// Types that are `Copy`; an alias of the same name with a destructor would drop a little earlier.
@@ -336,5 +347,12 @@ mod tests {
                 && named_result(&parse("QueryResult"))
                 && !named_result(&parse("Option<A>"))
         );
+    }
+
+    #[test]
+    fn only_a_result_with_arguments_is_surely_no_future() {
+        let may_be = |text| may_be_future(&syn::parse_str(text).unwrap());
+        assert!(!may_be("Result<A, B>") && !may_be("(io::Result<A>)") && !may_be("Vec<A>") && !may_be("&LoadResult"));
+        assert!(may_be("LoadResult") && may_be("LoadResult<A>") && may_be("Self::Result") && may_be("Answer"));
     }
 }

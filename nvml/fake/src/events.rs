@@ -74,10 +74,18 @@ pub(crate) fn take(number: usize, script: &Script) -> Option<Xid> {
     Some(next)
 }
 
+/// Events of the script: `3:0:79`, or as many of a kind as a range has numbers: `3-3000:0:31`.
 fn of(script: &Script) -> impl Iterator<Item = Xid> {
-    script.text("xid").unwrap_or_default().split_whitespace().filter_map(|event| {
-        let mut numbers = event.split(':').map(str::parse::<u64>);
-        let mut next = || numbers.next()?.ok();
-        Some(Xid { number: next()?, gpu: next()? as u32, xid: next()? })
-    })
+    let text = script.text("xid").unwrap_or_default();
+    text.split_whitespace()
+        .filter_map(range)
+        .flat_map(|(numbers, gpu, xid)| numbers.map(move |number| Xid { number, gpu, xid }))
+}
+
+fn range(event: &str) -> Option<(std::ops::RangeInclusive<u64>, u32, u64)> {
+    let mut parts = event.split(':');
+    let numbers = parts.next()?;
+    let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+    let (gpu, xid) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some((first.parse().ok()?..=last.parse().ok()?, gpu, xid))
 }

@@ -32,6 +32,9 @@ impl Driver {
                 "nvmlGpmSampleAlloc",
                 "nvmlGpmSampleFree",
                 "nvmlGpmSampleGet",
+                "nvmlGpmMigSampleGet",
+                "nvmlDeviceGetGpuInstanceId",
+                "nvmlDeviceGetSramEccErrorStatus",
                 "nvmlGpmMetricsGet",
             ],
             Driver::Cuda14 => &[
@@ -70,6 +73,15 @@ impl Fake {
     /// If the library was not built, or cannot be copied.
     pub fn of(driver: Driver, script: &str) -> io::Result<Self> {
         Self::without(driver.lacks(), script)
+    }
+
+    /// A copy that answers as the driver did of which [`record`](crate::record) wrote this.
+    ///
+    /// # Errors
+    /// If the library was not built, cannot be copied, or never had a function that the driver lacks.
+    pub fn replay(recording: &str) -> io::Result<Self> {
+        let lacks = recording.lines().find_map(|line| line.strip_prefix("lacks =")).unwrap_or_default();
+        Self::without(&lacks.split_whitespace().collect::<Vec<_>>(), recording)
     }
 
     /// A copy in which these functions do not exist, as in the library of another driver.

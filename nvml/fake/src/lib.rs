@@ -16,9 +16,14 @@
 //! gpu0.temperature = 61                 # a value, in NVML's unit; see `value::DEFAULTS` for the names
 //! gpu0.uuid = GPU-5a3c                  # another GPU at this index
 //! gpu0.mig = 3                          # MIG is on, with so many instances
-//! xid = 1:0:79 2:1:31                   # events, as number:gpu:xid; each is delivered once
+//! gpu0.link_state.3 = 0                 # a value of one link, or of one MIG instance (`gpu0.active_sm.2`, from 1)
+//! xid = 1:0:79 2-3000:1:31              # events, as number:gpu:xid; each is delivered once, a range as often as it has numbers
 //! event_pause = 0.01                    # seconds between two looks for events
 //! ```
+//!
+//! `gpu0.fail.temperature = 3` is the code with which the value fails, whichever function is asked for it.
+//!
+//! [`record`] asks a real driver and writes such a script, which [`Fake::replay`] does again.
 //!
 //! [`Fake`] is for tests: a copy of the library with a script of its own, so that tests do not meet. A copy can have the
 //! functions of an older driver, or of a newer one: see [`Driver`].
@@ -26,7 +31,9 @@
 mod abi;
 mod events;
 mod kit;
+mod record;
 mod script;
 mod value;
 
 pub use crate::kit::{Driver, Fake, built_library};
+pub use crate::record::record;

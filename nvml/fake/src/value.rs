@@ -14,7 +14,7 @@ pub(crate) type Code = nvmlReturn_t;
 type Default = (&'static str, fn(f64, f64) -> f64);
 
 /// The names of values, and what they are when the script does not say. Units are NVML's.
-const DEFAULTS: [Default; 44] = [
+const DEFAULTS: &[Default] = &[
     ("utilization", |gpu, t| wave(t + gpu, 20.0, 95.0)),
     ("memory_utilization", |gpu, t| wave(t + gpu, 10.0, 60.0)),
     ("memory_total", |_, _| 80.0 * GIB),
@@ -30,6 +30,29 @@ const DEFAULTS: [Default; 44] = [
     ("throttle", |_, _| 0.0),
     ("ecc_corrected", |_, t| (t / 60.0).floor()),
     ("ecc_uncorrected", |_, _| 0.0),
+    ("ecc_aggregate_corrected", |_, t| 100.0 + (t / 60.0).floor()),
+    ("ecc_aggregate_uncorrected", |_, _| 0.0),
+    ("sram_corrected", |_, _| 0.0),
+    ("sram_uncorrected", |_, _| 0.0),
+    ("sram_aggregate_corrected", |_, _| 0.0),
+    ("sram_aggregate_uncorrected", |_, _| 0.0),
+    ("sram_exceeded", |_, _| 0.0),
+    ("retired_single", |_, _| 0.0),
+    ("retired_double", |_, _| 0.0),
+    ("retired_pending", |_, _| 0.0),
+    ("recovery_action", |_, _| 0.0),
+    ("violation_power", |_, t| (t * 5e7).floor()),
+    ("violation_thermal", |_, _| 0.0),
+    ("violation_sync_boost", |_, _| 0.0),
+    ("violation_board_limit", |_, _| 0.0),
+    ("violation_low_utilization", |_, _| 0.0),
+    ("violation_reliability", |_, _| 0.0),
+    ("limit_shutdown", |_, _| 92.0),
+    ("limit_slowdown", |_, _| 89.0),
+    ("limit_memory", |_, _| 95.0),
+    ("limit_gpu", |_, _| 87.0),
+    ("pcie_bytes_sent", |_, t| (t * 3e6).floor()),
+    ("pcie_bytes_received", |_, t| (t * 2e6).floor()),
     ("remapped_correctable", |_, _| 0.0),
     ("remapped_uncorrectable", |_, _| 0.0),
     ("remapped_pending", |_, _| 0.0),
@@ -51,6 +74,10 @@ const DEFAULTS: [Default; 44] = [
     ("nvlink_crc_data", |_, _| 0.0),
     ("nvlink_replay", |_, _| 0.0),
     ("nvlink_recovery", |_, _| 0.0),
+    ("link_state", |_, _| 1.0),
+    ("link_replay", |_, _| 0.0),
+    ("link_recovery", |_, _| 0.0),
+    ("link_crc", |_, _| 0.0),
     ("active_graphics", |gpu, t| wave(t + gpu, 20.0, 95.0)),
     ("active_sm", |gpu, t| wave(t + gpu, 15.0, 90.0)),
     ("active_occupancy", |gpu, t| wave(t + gpu, 10.0, 60.0)),
@@ -135,6 +162,33 @@ impl Gpu {
             let default = DEFAULTS.iter().find(|(known, _)| *known == name);
             default.map_or(0.0, |(_, value)| value(f64::from(self.number), seconds()))
         })
+    }
+
+    /// A value, unless the script says that it fails: `gpu0.fail.temperature = 3`.
+    pub(crate) fn read(&self, name: &str) -> Result<f64, Code> {
+        self.failure_of(name, None).map_or_else(|| Ok(self.value(name)), Err)
+    }
+
+    /// A value of one part of the GPU, such as a link: `gpu0.link_state.3`, else `gpu0.link_state`.
+    pub(crate) fn value_of(&self, name: &str, part: Option<u32>) -> f64 {
+        part.and_then(|part| self.setting(&format!("{name}.{part}"))).unwrap_or_else(|| self.value(name))
+    }
+
+    /// Whether there is such a value: the script gives it, or it has a default.
+    pub(crate) fn knows(&self, name: &str, part: Option<u32>) -> bool {
+        let is_given = part.is_some_and(|part| self.setting(&format!("{name}.{part}")).is_some());
+        is_given || self.setting(name).is_some() || DEFAULTS.iter().any(|(known, _)| *known == name)
+    }
+
+    /// The code with which a value fails although the call succeeds.
+    pub(crate) fn failure_of(&self, name: &str, part: Option<u32>) -> Option<Code> {
+        let of_part = part.and_then(|part| self.setting(&format!("fail.{name}.{part}")));
+        of_part.or_else(|| self.setting(&format!("fail.{name}"))).map(|code| code as Code)
+    }
+
+    /// A text of the script for this GPU.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.script.text(&format!("gpu{}.{name}", self.number))
     }
 
     /// How many MIG instances it has, if MIG is on.

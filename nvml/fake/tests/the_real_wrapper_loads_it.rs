@@ -141,3 +141,43 @@ fn activity_is_measured_between_two_samples_of_one_gpu() {
     let other = nvml.device_by_index(1).unwrap();
     assert!(matches!(other.gpm_sample(), Err(NvmlError::NotSupported)));
 }
+
+#[test]
+fn a_recording_answers_as_what_was_recorded() {
+    let script = "gpus = 2; driver = 555.42; name = NVIDIA Odd; gpu0.temperature = 33; gpu0.fail.clock_memory = 3
+        gpu0.fail.limit_memory = 3; gpu0.nvlink_count = 2; gpu0.link_state.1 = 0; gpu0.fail.link_crc.0 = 4
+        gpu0.short.pcie_bytes_sent = 1; gpu0.active_tensor = 12.5; gpu1.mig = 2; gpu1.instance2.profile = 2g.20gb
+        gpu1.fail.nvmlGpmSampleGet = 3; gpu1.fail.fan = 3; gpu1.ecc_aggregate_uncorrected = 7";
+    for lacks in [&[][..], Driver::Old.lacks(), Driver::Cuda14.lacks()] {
+        let fake = Fake::without(lacks, script).unwrap();
+        let recording = tracecast_nvml_fake::record(&fake.library()).unwrap();
+        let replayed = Fake::replay(&recording).unwrap();
+        let again = tracecast_nvml_fake::record(&replayed.library()).unwrap();
+        let differ: Vec<_> = recording.lines().zip(again.lines()).filter(|(first, second)| first != second).collect();
+        assert!(differ.is_empty() && again.len() == recording.len(), "{differ:?}");
+        let has = |line: &str| recording.lines().any(|own| own == line);
+        for line in ["gpus = 2", "driver = 555.42", "gpu0.name = NVIDIA Odd", "gpu0.temperature = 33"] {
+            assert!(has(line), "{line} in\n{recording}");
+        }
+        assert!(has("gpu0.fail.clock_memory = 3") && has("gpu1.fail.fan = 3"), "{recording}");
+        assert!(has("gpu0.link_state.1 = 0") && has("gpu0.fail.link_crc.0 = 4"), "{recording}");
+        assert_eq!(has("gpu0.active_tensor = 12.5"), lacks.is_empty() || lacks == Driver::Cuda14.lacks());
+        assert!(!recording.contains("GPU-") && !recording.contains("serial"), "{recording}");
+        for function in lacks.iter().filter(|function| !function.starts_with("nvmlEvent")) {
+            let listed = recording.lines().next().unwrap().split(' ').any(|name| name == *function);
+            assert!(listed || MADE_ONLY_WITH_OTHERS.contains(function), "{function} in\n{recording}");
+        }
+    }
+}
+
+/// Functions that are called only where another one answers.
+const MADE_ONLY_WITH_OTHERS: [&str; 8] = [
+    "nvmlDeviceGetMaxMigDeviceCount",
+    "nvmlDeviceGetMigDeviceHandleByIndex",
+    "nvmlDeviceGetGpuInstanceId",
+    "nvmlGpmSampleFree",
+    "nvmlGpmSampleGet",
+    "nvmlGpmMigSampleGet",
+    "nvmlGpmMetricsGet",
+    "nvmlEventSetWait",
+];

@@ -1,12 +1,15 @@
 //! The metrics that OpenTelemetry's semantic conventions have names for, and their labels.
 //!
+//! The names are those of version 1.44 of the conventions, in which they are in development and may change.
+//!
 //! What those count up and down (`hw.gpu.memory.usage`, `hw.status`) are gauges here: a sum cannot have a gap.
 
 use std::borrow::Cow;
 
 use tracecast::{Key, Label, TcLabel, tc_keys, tc_metrics};
 
-use crate::gpu::metrics::{Direction, Severity, Xid};
+use crate::gpu::labels::{Direction, Severity};
+use crate::gpu::xids::Xid;
 
 /// What the conventions call a GPU by: its UUID, or its index for as long as that is not known.
 pub(crate) type Id = <hw_id as Key>::Value;
@@ -30,6 +33,15 @@ pub(crate) enum Task {
 pub(crate) enum Sensor {
     Gpu,
     Memory,
+}
+
+/// What happens at a limit.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum LimitType {
+    #[tc_label(rename = "high.critical")]
+    HighCritical,
+    #[tc_label(rename = "high.degraded")]
+    HighDegraded,
 }
 
 /// How a GPU is.
@@ -73,6 +85,8 @@ tc_keys! {
     pub(crate) label task: Task = "hw.gpu.task";
     /// Where a temperature is measured.
     pub(crate) label sensor: Sensor = "hw.sensor_location";
+    /// What happens at a limit.
+    pub(crate) label limit_type: LimitType = "hw.limit_type";
     /// How the GPU is.
     pub(crate) label health: Health = "hw.state";
     /// What kind of error it was.
@@ -94,13 +108,15 @@ tc_metrics! {
     pub(crate) static MEMORY_UTILIZATION: Gauge<(hw_id, component)> = "hw.gpu.memory.utilization" { unit: "1" };
     /// Temperature.
     pub(crate) static TEMPERATURE: Gauge<(hw_id, component, sensor)> = "hw.temperature" { unit: "Cel" };
+    /// Temperatures at which the GPU slows down or shuts down.
+    pub(crate) static TEMPERATURE_LIMIT: Gauge<(hw_id, component, sensor, limit_type)> = "hw.temperature.limit" { unit: "Cel" };
     /// What it draws.
     pub(crate) static POWER: Gauge<(hw_id, component)> = "hw.power" { unit: "W" };
     /// What it used since the monitor started.
     pub(crate) static ENERGY: Counter<(hw_id, component), f64> = "hw.energy" { unit: "J" };
     /// Errors since the monitor started.
-    pub(crate) static ERRORS: Counter<(hw_id, component, error_type)> = "hw.errors" { unit: "{error}", budget: 2100 };
-    /// Bytes over PCIe since the monitor started, as estimated from their rate at each sample.
+    pub(crate) static ERRORS: Counter<(hw_id, component, error_type)> = "hw.errors" { unit: "{error}", budget: 3600 };
+    /// Bytes over PCIe since the monitor started; estimated from their rate at each sample if the driver does not count them.
     pub(crate) static IO: Counter<(hw_id, component, io_direction), f64> = "hw.gpu.io" { unit: "By" };
 }
 

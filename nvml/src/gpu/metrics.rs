@@ -1,164 +1,14 @@
-//! The metrics and their labels.
+//! The metrics, by the names of Tracecast.
 
-use tracecast::{Label, TcLabel, tc_keys, tc_metrics};
+use tracecast::tc_metrics;
 
-use crate::gpu::fault::Fault;
-
-/// GPUs past this are left out: they would share the label `other`.
-pub(crate) const MOST_GPUS: u32 = 32;
-
-/// A clock of a GPU.
-#[derive(Clone, Copy, Debug, TcLabel)]
-pub(crate) enum Clock {
-    Sm,
-    Memory,
-}
-
-/// Why clocks are lower than they could be.
-#[derive(Clone, Copy, Debug, TcLabel)]
-pub(crate) enum Throttle {
-    Idle,
-    ApplicationClocks,
-    PowerCap,
-    HardwareSlowdown,
-    SyncBoost,
-    ThermalSlowdown,
-    HardwareThermalSlowdown,
-    PowerBrake,
-    DisplayClocks,
-}
-
-/// How bad a memory error is.
-#[derive(Clone, Copy, Debug, TcLabel)]
-pub(crate) enum Severity {
-    Corrected,
-    Uncorrected,
-}
-
-/// What became of rows of memory.
-#[derive(Clone, Copy, Debug, TcLabel)]
-pub(crate) enum Remapped {
-    Correctable,
-    Uncorrectable,
-    Pending,
-    Failure,
-}
-
-/// Which way bytes go.
-#[derive(Clone, Copy, Debug, TcLabel)]
-pub(crate) enum Direction {
-    Transmit,
-    Receive,
-}
-
-/// What can be wrong with a link.
-#[derive(Clone, Copy, Debug, TcLabel)]
-pub(crate) enum LinkError {
-    CrcFlit,
-    CrcData,
-    Replay,
-    Recovery,
-}
-
-/// A part of a GPU that is busy or not.
-#[derive(Clone, Copy, Debug, TcLabel)]
-pub(crate) enum Part {
-    Graphics,
-    Sm,
-    SmOccupancy,
-    Tensor,
-    Dram,
-    Fp64,
-    Fp32,
-    Fp16,
-}
-
-/// The XIDs that have a series of their own: those that NVIDIA's documentation tells operators to act on.
-const XIDS: [u64; 28] = [
-    8, 13, 31, 32, 38, 43, 44, 45, 48, 61, 62, 63, 64, 68, 69, 74, 79, 92, 94, 95, 109, 119, 120, 121, 122, 123, 140,
-    149,
-];
-
-/// An XID, or `other`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Xid(usize);
-
-impl Xid {
-    pub(crate) fn new(number: u64) -> Self {
-        Xid(XIDS.iter().position(|known| *known == number).unwrap_or(XIDS.len()))
-    }
-}
-
-impl Label for Xid {
-    const CARDINALITY: usize = XIDS.len() + 1;
-
-    fn ordinal(self) -> usize {
-        self.0
-    }
-
-    fn value(ordinal: usize) -> std::borrow::Cow<'static, str> {
-        XIDS.get(ordinal).map_or("other".into(), |number| number.to_string().into())
-    }
-}
-
-tc_keys! {
-    /// The GPU, by a number that belongs to its UUID: the first index in NVML under which the process saw it, unless another
-    /// GPU had that.
-    pub(crate) label gpu: Index<32> = "gpu";
-    /// The GPU's index in NVML now.
-    pub(crate) label index: Index<32> = "index";
-    /// Its identifier.
-    pub(crate) label uuid: Interned<32> = "uuid";
-    /// Its product name.
-    pub(crate) label model: Interned<8> = "name";
-    /// Its place on the PCI bus.
-    pub(crate) label pci: Interned<32> = "pci_bus_id";
-    /// The version of the driver.
-    pub(crate) label driver: Interned<8> = "driver";
-    /// The MIG instance, by its index on the GPU.
-    // Not `instance`: Prometheus calls what it scrapes so.
-    pub(crate) label instance: Index<8> = "gpu_instance";
-    /// The clock.
-    pub(crate) label clock: Clock = "clock";
-    /// Why clocks are held down.
-    pub(crate) label throttle: Throttle = "reason";
-    /// How bad an error is.
-    pub(crate) label severity: Severity = "severity";
-    /// What became of a row.
-    pub(crate) label remapped: Remapped = "kind";
-    /// Which way bytes go.
-    pub(crate) label direction: Direction = "direction";
-    /// A part of the GPU.
-    pub(crate) label part: Part = "part";
-    /// The XID.
-    pub(crate) label xid: Xid = "xid";
-    /// What a call of the driver returned.
-    pub(crate) label error: Fault = "error";
-}
-
-tc_keys! {
-    /// Why there is no driver.
-    pub(crate) label reason: Option<Fault> = "reason";
-}
-
-tc_keys! {
-    /// What is wrong with a link.
-    pub(crate) label link_error: LinkError = "kind";
-}
+pub(crate) use crate::gpu::labels::*;
 
 tc_metrics! {
     /// Whether the GPU answers.
     pub(crate) static UP: Gauge<(gpu,), u64> = "tc_gpu_up";
     /// Whether the GPU sleeps; it is not asked then, and its values are absent.
     pub(crate) static ASLEEP: Gauge<(gpu,), u64> = "tc_gpu_asleep";
-    /// 1 with the identifier of the GPU.
-    pub(crate) static INFO: Gauge<(gpu, uuid), u64> = "tc_gpu_info";
-    /// 1 with the product name of the GPU.
-    pub(crate) static MODEL_INFO: Gauge<(gpu, model), u64> = "tc_gpu_model_info";
-    /// 1 with the GPU's place on the PCI bus.
-    pub(crate) static PCI_INFO: Gauge<(gpu, pci), u64> = "tc_gpu_pci_info";
-    /// 1 with the index that the driver has for the GPU now.
-    pub(crate) static INDEX_INFO: Gauge<(gpu, index), u64> = "tc_gpu_index_info";
     /// 1 with the version of the driver.
     pub(crate) static DRIVER_INFO: Gauge<(driver,), u64> = "tc_nvml_driver_info";
 
@@ -176,6 +26,9 @@ tc_metrics! {
     pub(crate) static INSTANCE_MEMORY_USED: Gauge<(gpu, instance), u64> = "tc_gpu_instance_memory_used_bytes";
     /// All memory of a MIG instance; part of that of its GPU.
     pub(crate) static INSTANCE_MEMORY_SIZE: Gauge<(gpu, instance), u64> = "tc_gpu_instance_memory_size_bytes";
+    /// How busy a part of a MIG instance was since the last sample.
+    pub(crate) static INSTANCE_ACTIVITY: Gauge<(gpu, instance, part)> = "tc_gpu_instance_activity_percent"
+        { budget: 2400 };
     /// The temperature of the chip.
     pub(crate) static TEMPERATURE: Gauge<(gpu,)> = "tc_gpu_temperature_celsius";
     /// The temperature of its memory.
@@ -192,6 +45,30 @@ tc_metrics! {
     pub(crate) static THROTTLED: Gauge<(gpu, throttle), u64> = "tc_gpu_throttled";
     /// Memory errors since the monitor started.
     pub(crate) static ECC_ERRORS: Counter<(gpu, severity)> = "tc_gpu_ecc_errors_total";
+    /// Memory errors as the driver counts them.
+    pub(crate) static ECC_REPORTED: Gauge<(gpu, severity, lifetime), u64> = "tc_gpu_ecc_reported_errors";
+    /// Errors of the memory on the chip, which are part of the memory errors, as the driver counts them.
+    pub(crate) static SRAM_REPORTED: Gauge<(gpu, severity, lifetime), u64> = "tc_gpu_sram_ecc_reported_errors";
+    /// Whether the GPU had more errors of the memory on the chip than it should.
+    pub(crate) static SRAM_EXCEEDED: Gauge<(gpu,), u64> = "tc_gpu_sram_ecc_threshold_exceeded";
+    /// Pages of memory that were retired, on GPUs before Ampere.
+    pub(crate) static RETIRED: Gauge<(gpu, cause), u64> = "tc_gpu_retired_pages";
+    /// Whether pages are to be retired when the GPU is reset.
+    pub(crate) static RETIRED_PENDING: Gauge<(gpu,), u64> = "tc_gpu_retired_pages_pending";
+    /// 1 for what the driver wants done with the GPU before it is used again.
+    pub(crate) static RECOVERY_ACTION: Gauge<(gpu, action), u64> = "tc_gpu_recovery_action";
+    /// Time for which the driver lowered clocks since the monitor started, by its reason.
+    pub(crate) static VIOLATIONS: Counter<(gpu, violation), f64> = "tc_gpu_violation_seconds_total";
+    /// Temperatures at which the GPU slows down, shuts down or should not be.
+    pub(crate) static TEMPERATURE_LIMIT: Gauge<(gpu, limit)> = "tc_gpu_temperature_limit_celsius";
+    /// How busy the GPU was, over the window.
+    pub(crate) static UTILIZATION_WINDOW: Gauge<(gpu, statistic)> = "tc_gpu_utilization_window_percent";
+    /// The power that the GPU drew, over the window.
+    pub(crate) static POWER_WINDOW: Gauge<(gpu, statistic)> = "tc_gpu_power_window_watts";
+    /// The temperature of the chip, over the window.
+    pub(crate) static TEMPERATURE_WINDOW: Gauge<(gpu, statistic)> = "tc_gpu_temperature_window_celsius";
+    /// How fast a clock ran, over the window.
+    pub(crate) static CLOCK_WINDOW: Gauge<(gpu, clock, statistic)> = "tc_gpu_clock_window_hertz";
     /// Rows of memory that were replaced, or are to be, or could not be.
     pub(crate) static REMAPPED_ROWS: Gauge<(gpu, remapped), u64> = "tc_gpu_remapped_rows";
     /// XIDs since the monitor started.
@@ -200,10 +77,14 @@ tc_metrics! {
     pub(crate) static XID_TIME: Gauge<(gpu,)> = "tc_gpu_xid_last_timestamp_seconds";
     /// Repeated PCIe transfers since the monitor started.
     pub(crate) static REPLAYS: Counter<(gpu,)> = "tc_gpu_pcie_replays_total";
+    /// Repeated PCIe transfers as the driver counts them.
+    pub(crate) static REPLAYS_REPORTED: Gauge<(gpu,), u64> = "tc_gpu_pcie_reported_replays";
+    /// Bytes over PCIe since the monitor started; estimated from their rate at each sample if the driver does not count them.
+    pub(crate) static PCIE_BYTES: Counter<(gpu, direction), f64> = "tc_gpu_pcie_bytes_total";
+    /// Memory of the GPU that this process uses.
+    pub(crate) static PROCESS_MEMORY: Gauge<(gpu,), u64> = "tc_gpu_process_memory_bytes";
     /// Processes that compute on it.
     pub(crate) static PROCESSES: Gauge<(gpu,), u64> = "tc_gpu_compute_processes";
-    /// Traffic over PCIe.
-    pub(crate) static PCIE_THROUGHPUT: Gauge<(gpu, direction)> = "tc_gpu_pcie_throughput_bytes_per_second";
 
     /// How much of the time the video encoder was busy.
     pub(crate) static ENCODER: Gauge<(gpu,)> = "tc_gpu_encoder_utilization_percent";
@@ -223,6 +104,11 @@ tc_metrics! {
     pub(crate) static LINK_BYTES: Counter<(gpu, direction)> = "tc_gpu_nvlink_bytes_total";
     /// Errors of all links since the monitor started.
     pub(crate) static LINK_ERRORS: Counter<(gpu, link_error)> = "tc_gpu_nvlink_errors_total";
+    /// Whether a link is up.
+    pub(crate) static LINK_UP: Gauge<(gpu, link), u64> = "tc_gpu_nvlink_up";
+    /// Errors of a link as the driver counts them.
+    pub(crate) static LINK_REPORTED: Gauge<(gpu, link, one_link_error), u64> = "tc_gpu_nvlink_reported_errors"
+        { budget: 4000 };
     /// How busy a part of the GPU was since the last sample.
     pub(crate) static ACTIVITY: Gauge<(gpu, part)> = "tc_gpu_activity_percent";
 

@@ -10,6 +10,8 @@ use nvml_wrapper::error::{NvmlError, nvml_try};
 use nvml_wrapper::{Device, EventSet, Nvml};
 use nvml_wrapper_sys::bindings::*;
 
+use crate::gpu::sample::Text;
+
 /// A field and what of the GPU it is asked of: a link, or 0.
 pub(crate) type Field = (u32, u32);
 
@@ -46,21 +48,92 @@ pub(crate) fn clock_reasons(device: &Device<'_>) -> Result<u64, NvmlError> {
     Ok(reasons)
 }
 
-/// How many processes compute, as older drivers say it.
-pub(crate) fn processes(device: &Device<'_>) -> Result<u32, NvmlError> {
-    let lib = device.nvml().lib();
-    let mut count = 0;
-    let code = match (&lib.nvmlDeviceGetComputeRunningProcesses_v2, &lib.nvmlDeviceGetComputeRunningProcesses) {
-        // SAFETY: as in `memory`. With a count of 0 nothing is written to the list, which may be null then.
-        (Ok(function), _) => unsafe { function(device.handle(), &mut count, std::ptr::null_mut()) },
-        // SAFETY: the same.
-        (_, Ok(function)) => unsafe { function(device.handle(), &mut count, std::ptr::null_mut()) },
-        _ => return Err(NvmlError::FunctionNotFound),
-    };
-    match code {
-        nvmlReturn_enum_NVML_ERROR_INSUFFICIENT_SIZE => Ok(count),
-        code => nvml_try(code).map(|()| 0),
+/// Processes of which more is known than their number.
+const LISTED: usize = 64;
+
+/// How many processes compute, and the bytes that this one uses; those are not known if it is not listed or the list is too long.
+pub(crate) fn processes(device: &Device<'_>) -> Result<(u32, Option<u64>), NvmlError> {
+    /// Asks one version of the function. Their lists are of different types with the same first two members.
+    macro_rules! ask {
+        ($function:ident, $info:ident $(, $rest:ident)*) => {
+            if let Ok(function) = &device.nvml().lib().$function {
+                let mut list = [$info { pid: 0, usedGpuMemory: 0 $(, $rest: 0)* }; LISTED];
+                let mut count = LISTED as u32;
+                // SAFETY: as in `memory`; the list has room for `count`.
+                let code = unsafe { function(device.handle(), &mut count, list.as_mut_ptr()) };
+                if code == nvmlReturn_enum_NVML_ERROR_INSUFFICIENT_SIZE {
+                    return Ok((count, None));
+                }
+                nvml_try(code)?;
+                let listed = list.iter().take(count as usize).filter(|info| info.pid == std::process::id());
+                // Drivers say with all bits that they do not know it.
+                let bytes = listed.map(|info| info.usedGpuMemory).filter(|bytes| *bytes != u64::MAX);
+                return Ok((count, bytes.reduce(u64::saturating_add)));
+            }
+        };
     }
+    ask!(nvmlDeviceGetComputeRunningProcesses_v3, nvmlProcessInfo_v2_t, gpuInstanceId, computeInstanceId);
+    ask!(nvmlDeviceGetComputeRunningProcesses_v2, nvmlProcessInfo_v2_t, gpuInstanceId, computeInstanceId);
+    ask!(nvmlDeviceGetComputeRunningProcesses, nvmlProcessInfo_v1_t);
+    Err(NvmlError::FunctionNotFound)
+}
+
+/// Errors of the memory on the chip, as in `Wear`, and whether there were more than there should.
+pub(crate) fn sram(device: &Device<'_>) -> Result<([[u64; 2]; 2], bool), NvmlError> {
+    let function = there(&device.nvml().lib().nvmlDeviceGetSramEccErrorStatus)?;
+    let mut status = nvmlEccSramErrorStatus_v1_t {
+        version: (size_of::<nvmlEccSramErrorStatus_v1_t>() | 1 << 24) as u32,
+        aggregateUncParity: 0,
+        aggregateUncSecDed: 0,
+        aggregateCor: 0,
+        volatileUncParity: 0,
+        volatileUncSecDed: 0,
+        volatileCor: 0,
+        aggregateUncBucketL2: 0,
+        aggregateUncBucketSm: 0,
+        aggregateUncBucketPcie: 0,
+        aggregateUncBucketMcu: 0,
+        aggregateUncBucketOther: 0,
+        bThresholdExceeded: 0,
+    };
+    // SAFETY: as in `memory`; the version says how large the structure is.
+    nvml_try(unsafe { function(device.handle(), &mut status) })?;
+    let volatile = [status.volatileCor, status.volatileUncParity.saturating_add(status.volatileUncSecDed)];
+    let aggregate = [status.aggregateCor, status.aggregateUncParity.saturating_add(status.aggregateUncSecDed)];
+    Ok(([volatile, aggregate], status.bThresholdExceeded != 0))
+}
+
+/// The UUID, without an allocation.
+pub(crate) fn uuid(device: &Device<'_>) -> Result<Text, NvmlError> {
+    let function = there(&device.nvml().lib().nvmlDeviceGetUUID)?;
+    text(|out, length| {
+        // SAFETY: as in `memory`; `out` has room for `length` bytes.
+        unsafe { function(device.handle(), out, length) }
+    })
+}
+
+/// The product name, without an allocation.
+pub(crate) fn name(device: &Device<'_>) -> Result<Text, NvmlError> {
+    let function = there(&device.nvml().lib().nvmlDeviceGetName)?;
+    text(|out, length| {
+        // SAFETY: as in `memory`; `out` has room for `length` bytes.
+        unsafe { function(device.handle(), out, length) }
+    })
+}
+
+fn text(fill: impl FnOnce(*mut std::ffi::c_char, u32) -> nvmlReturn_t) -> Result<Text, NvmlError> {
+    let mut bytes = [0_u8; Text::MOST];
+    nvml_try(fill(bytes.as_mut_ptr().cast(), Text::MOST as u32))?;
+    Ok(Text::new(bytes))
+}
+
+/// The number of the GPU instance that a MIG device is of.
+pub(crate) fn instance_number(device: &Device<'_>) -> Result<u32, NvmlError> {
+    let function = there(&device.nvml().lib().nvmlDeviceGetGpuInstanceId)?;
+    let mut number = 0;
+    // SAFETY: as in `memory`.
+    nvml_try(unsafe { function(device.handle(), &mut number) })?;
+    Ok(number)
 }
 
 /// How fast the only fan runs that older drivers know.
@@ -94,6 +167,12 @@ fn number(field: &nvmlFieldValue_t) -> Option<u64> {
         return None;
     }
     let value = field.value;
+    // Where it has 32 bits it starts again after 4 GB, which takes less than a second: nothing can be told from it.
+    let counts_bytes = [field_id::NVML_FI_DEV_PCIE_COUNT_TX_BYTES, field_id::NVML_FI_DEV_PCIE_COUNT_RX_BYTES];
+    if counts_bytes.contains(&field.fieldId) && field.valueType != nvmlValueType_enum_NVML_VALUE_TYPE_UNSIGNED_LONG_LONG
+    {
+        return None;
+    }
     // SAFETY: all of it was initialized, by `fields` to 0 and by the library as the type says, and every pattern of bits
     // is a number of each of these types.
     unsafe {

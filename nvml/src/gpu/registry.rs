@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::config::Config;
 use crate::event::Events;
 use crate::gpu::fault::Fault;
 use crate::gpu::filter::Filter;
@@ -21,6 +22,7 @@ use crate::names::Names;
 pub(crate) struct Registry {
     filter: Filter,
     names: Names,
+    window: Duration,
     events: Arc<Events>,
     gpus: Mutex<Gpus>,
     /// A GPU was left out because there is no label for it.
@@ -57,8 +59,9 @@ pub(crate) struct Vacancy {
 }
 
 impl Registry {
-    pub(crate) fn new(filter: Filter, names: Names, events: Arc<Events>) -> Self {
-        Registry { filter, names, events, gpus: Mutex::default(), is_full: AtomicBool::new(false) }
+    pub(crate) fn new(filter: Filter, config: &Config, events: Arc<Events>) -> Self {
+        let (names, window) = (config.names, config.window);
+        Registry { filter, names, window, events, gpus: Mutex::default(), is_full: AtomicBool::new(false) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Gpus> {
@@ -89,7 +92,7 @@ impl Registry {
     }
 
     fn add(&self, gpus: &mut Gpus, label: u32, index: u32) -> Arc<Slot> {
-        let slot = Arc::new(Slot::new(label, self.names, self.events.clone()));
+        let slot = Arc::new(Slot::new(label, self.names, self.window, self.events.clone()));
         slot.take(index);
         gpus.slots.insert(label, slot.clone());
         slot

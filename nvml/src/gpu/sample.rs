@@ -4,10 +4,18 @@ use nvml_wrapper::bitmasks::device::ThrottleReasons;
 
 /// MIG instances that a GPU can have.
 pub(crate) const MOST_INSTANCES: usize = 8;
-/// Kinds of errors of NVLink.
+/// Kinds of errors of all NVLinks of a GPU together.
 pub(crate) const LINK_ERRORS: usize = 4;
+/// NVLinks that a GPU can have.
+pub(crate) const MOST_LINKS: usize = 18;
+/// Kinds of errors of one NVLink.
+pub(crate) const ONE_LINK_ERRORS: usize = 6;
 /// Parts of a GPU whose activity GPM knows.
 pub(crate) const PARTS: usize = 8;
+/// Reasons for which the driver lowers clocks, and says for how long.
+pub(crate) const VIOLATIONS: usize = 6;
+/// Temperatures at which something happens.
+pub(crate) const LIMITS: usize = 4;
 
 /// Memory in use and in all, and what the driver keeps. Where that is not known it is part of what is used.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,15 +25,22 @@ pub(crate) struct Memory {
     pub(crate) reserved: Option<u64>,
 }
 
+/// How busy parts of a GPU or of an instance were, in percent.
+pub(crate) type Activity = [Option<f64>; PARTS];
+
 /// What a GPU answered. `None` is a gap. Units are NVML's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sample {
     /// Of the GPU and of its memory, in percent.
     pub(crate) utilization: Option<(u32, u32)>,
+    /// In percent.
+    pub(crate) encoder: Option<u32>,
+    pub(crate) decoder: Option<u32>,
     pub(crate) memory: Option<Memory>,
-    pub(crate) instances: [Option<Memory>; MOST_INSTANCES],
+    pub(crate) instances: [Option<Instance>; MOST_INSTANCES],
     pub(crate) temperature: Option<u32>,
     pub(crate) memory_temperature: Option<u64>,
+    pub(crate) temperature_limits: [Option<u32>; LIMITS],
     /// In milliwatts.
     pub(crate) power: Option<u32>,
     pub(crate) power_limit: Option<u32>,
@@ -35,37 +50,118 @@ pub(crate) struct Sample {
     pub(crate) clock_sm: Option<u32>,
     pub(crate) clock_memory: Option<u32>,
     pub(crate) throttle: Option<ThrottleReasons>,
-    pub(crate) ecc_corrected: Option<u64>,
-    pub(crate) ecc_uncorrected: Option<u64>,
-    pub(crate) remapped: [Option<u64>; 4],
+    /// In nanoseconds, since some time.
+    pub(crate) violations: [Option<u64>; VIOLATIONS],
+    pub(crate) wear: Wear,
     pub(crate) replays: Option<u32>,
+    /// Bytes sent and received over PCIe, since some time.
+    pub(crate) pcie_bytes: [Option<u64>; 2],
     pub(crate) processes: Option<u32>,
+    /// Bytes of this process.
+    pub(crate) own_memory: Option<u64>,
     /// Sent and received, in kilobytes per second.
     pub(crate) throughput: [Option<u32>; 2],
     pub(crate) details: Details,
     pub(crate) links: Links,
-    /// In percent, by part.
-    pub(crate) activity: [Option<f64>; PARTS],
+    pub(crate) activity: Activity,
+}
+
+/// Errors and damage of a GPU, as its driver counts them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wear {
+    /// Corrected and uncorrected errors of memory: volatile, then aggregate.
+    pub(crate) ecc: [[Option<u64>; 2]; 2],
+    /// The same of the memory on the chip.
+    pub(crate) sram: [[Option<u64>; 2]; 2],
+    pub(crate) sram_exceeded: Option<bool>,
+    pub(crate) remapped: [Option<u64>; 4],
+    /// Pages retired after single and after double bit errors.
+    pub(crate) retired: [Option<u64>; 2],
+    pub(crate) retired_pending: Option<u64>,
+    /// What is to be done with the GPU, as NVML numbers it.
+    pub(crate) recovery_action: Option<u64>,
+}
+
+/// A MIG instance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Instance {
+    pub(crate) memory: Option<Memory>,
+    pub(crate) uuid: Text,
+    /// The product name, which ends in the profile.
+    pub(crate) name: Text,
+    pub(crate) activity: Activity,
 }
 
 /// What is asked only if somebody wants it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Details {
     /// In percent.
-    pub(crate) encoder: Option<u32>,
-    pub(crate) decoder: Option<u32>,
     pub(crate) fan: Option<u32>,
     pub(crate) performance_state: Option<u32>,
     pub(crate) link_generation: Option<u32>,
     pub(crate) link_width: Option<u32>,
 }
 
-/// All NVLinks of a GPU together.
+/// The NVLinks of a GPU.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Links {
     pub(crate) count: Option<u64>,
-    /// Sent and received, in kibibytes since some time.
+    /// Sent and received over all of them, in kibibytes since some time.
     pub(crate) moved: [Option<u64>; 2],
-    /// By kind, since some time.
+    /// Of all of them, by kind, since some time.
     pub(crate) errors: [Option<u64>; LINK_ERRORS],
+    pub(crate) each: [Link; MOST_LINKS],
+}
+
+/// One NVLink.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Link {
+    /// 1 if it is up.
+    pub(crate) state: Option<u64>,
+    /// By kind, since some time.
+    pub(crate) errors: [Option<u64>; ONE_LINK_ERRORS],
+}
+
+/// A short text of the driver, which is kept without an allocation. What is too long is cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Text([u8; Text::MOST]);
+
+impl Text {
+    /// Longer than any UUID and product name.
+    pub(crate) const MOST: usize = 96;
+
+    /// The text up to the first zero.
+    pub(crate) fn new(bytes: [u8; Self::MOST]) -> Self {
+        Text(bytes)
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(Self::MOST);
+        let text = &self.0[..end];
+        std::str::from_utf8(text).or_else(|error| std::str::from_utf8(&text[..error.valid_up_to()])).unwrap_or_default()
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Text([0; Self::MOST])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_ends_at_its_zero_and_where_it_is_no_text() {
+        let check = |bytes: &[u8], expected| {
+            let mut all = [0; Text::MOST];
+            all[..bytes.len()].copy_from_slice(bytes);
+            assert_eq!(Text::new(all).as_str(), expected);
+        };
+        check(b"MIG-1\0rest", "MIG-1");
+        check(b"", "");
+        check(b"MIG\xff-1", "MIG");
+        check(&[b'a'; Text::MOST], &"a".repeat(Text::MOST));
+    }
 }

@@ -12,6 +12,7 @@ use crate::gpu::metrics::ERRORS;
 use crate::gpu::power::Power;
 use crate::gpu::registry::Registry;
 use crate::gpu::slot::Slot;
+use crate::gpu::view::Description;
 use crate::stop::{Backoff, Stop};
 
 /// Asks for the GPU at one index until the end, or until that index has a GPU that is not wanted. `slot` is filled until the UUID
@@ -79,11 +80,16 @@ fn generation(
         *slot = registry.claim(index, count, &uuid);
         let Some(slot) = slot else { return Ok(Over::Refused { count }) };
         slot.asks(index);
-        let text = |text: Result<String, NvmlError>| text.unwrap_or_else(|_| "unknown".to_owned());
-        let bus_id = text(gpu.pci_info().map(|pci| pci.bus_id));
-        slot.is(index, &uuid, &text(gpu.name()), &bus_id);
-        let mut power = Power::open(&config.sysfs, &bus_id);
-        let mut asker = Asker::new(&gpu, config);
+        let description = Description {
+            uuid: Some(uuid),
+            model: gpu.name().ok(),
+            pci_bus_id: gpu.pci_info().ok().map(|pci| pci.bus_id),
+            serial: gpu.serial().ok(),
+            driver: nvml.sys_driver_version().ok(),
+        };
+        let mut power = Power::open(&config.sysfs, description.pci_bus_id.as_deref().unwrap_or_default());
+        slot.is(index, description);
+        let mut asker = Asker::new(&gpu, config, slot.gpu);
         loop {
             if power.is_asleep() {
                 slot.sleep(index);

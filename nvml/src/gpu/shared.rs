@@ -33,7 +33,7 @@ impl Shared {
         let filter = Filter::of_environment(config.devices.as_deref());
         let events = Arc::new(Events::new(config.event_handler.clone()));
         Shared {
-            registry: Registry::new(filter, config.names, events.clone()),
+            registry: Registry::new(filter, &config, events.clone()),
             events,
             config,
             stop: Stop::default(),

@@ -12,17 +12,22 @@ use tracecast::InternedKey;
 
 use crate::event::{Events, GpuEvent, GpuEventKind};
 use crate::gpu::conventional::{Id, hw_id};
+use crate::gpu::counters::{self, Totals};
 use crate::gpu::fault::Fault;
+use crate::gpu::identity::{Identity, Instances};
 use crate::gpu::metrics::*;
-use crate::gpu::publish::{self, Subject, Totals};
+use crate::gpu::publish::{self, Subject};
 use crate::gpu::sample::Sample;
 use crate::gpu::view::{Description, Gpu, GpuState};
+use crate::gpu::window::{QUANTITIES, Window};
+use crate::gpu::xid_log::XidLog;
 use crate::names::Names;
 
 pub(crate) struct Slot {
     /// The label of the GPU.
     pub(crate) gpu: u32,
     names: Names,
+    window: Duration,
     events: Arc<Events>,
     state: Mutex<State>,
 }
@@ -47,8 +52,13 @@ struct State {
     /// The monitor has ended: nothing is shown any more.
     retired: bool,
     identity: Option<Identity>,
+    instances: Instances,
     description: Description,
+    window: Window,
     totals: Totals,
+    xids: XidLog,
+    /// Since when a call hangs.
+    hung: Option<Instant>,
 }
 
 /// Whether a GPU answers.
@@ -67,18 +77,9 @@ impl Health {
     }
 }
 
-/// What a GPU is called, and its index in the driver, as labels.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Identity {
-    uuid: <uuid as tracecast::Key>::Value,
-    model: <model as tracecast::Key>::Value,
-    pci: <pci as tracecast::Key>::Value,
-    index: u32,
-}
-
 impl Slot {
-    pub(crate) fn new(gpu: u32, names: Names, events: Arc<Events>) -> Self {
-        Slot { gpu, names, events, state: Mutex::default() }
+    pub(crate) fn new(gpu: u32, names: Names, window: Duration, events: Arc<Events>) -> Self {
+        Slot { gpu, names, window, events, state: Mutex::default() }
     }
 
     /// The GPU as metrics know it.
@@ -138,18 +139,17 @@ impl Slot {
     }
 
     /// The GPU said who it is.
-    pub(crate) fn is(&self, index: u32, of_uuid: &str, of_model: &str, of_pci: &str) {
+    pub(crate) fn is(&self, index: u32, description: Description) {
         let Some(mut state) = self.filled_from(index) else { return };
-        let (uuid, model, pci) = (uuid::intern(of_uuid), model::intern(of_model), pci::intern(of_pci));
-        let new = Identity { uuid, model, pci, index };
-        if let Some(old) = state.identity.replace(new).filter(|old| *old != new) {
-            self.forget(old);
-        }
-        let [uuid, model, pci_bus_id] = [of_uuid, of_model, of_pci].map(|text| Some(text.to_owned()));
-        state.description = Description { uuid, model, pci_bus_id };
         if self.names == Names::SemanticConventions {
-            self.call(&mut state, hw_id::intern(of_uuid));
+            self.call(&mut state, hw_id::intern(description.uuid.as_deref().unwrap_or_default()));
         }
+        if state.identity.as_ref().is_none_or(|identity| !identity.is(index, &description)) {
+            // The old one goes first: both may have the same labels.
+            state.identity = None;
+            state.identity = Some(Identity::new(self.names, self.gpu, index, &description));
+        }
+        state.description = description;
     }
 
     /// Takes a name of the conventions. What was said under another holds no longer.
@@ -176,16 +176,12 @@ impl Slot {
         let since = last.map_or(Duration::ZERO, |last| now.duration_since(last));
         (state.sampled, state.sample, state.asleep) = (Some(now), Some(*sample), false);
         ASLEEP.set(0_u64, (self.gpu,));
-        // Each time, as metrics may have been switched on meanwhile.
-        if let Some(identity) = state.identity {
-            INFO.set(1_u64, (self.gpu, identity.uuid));
-            MODEL_INFO.set(1_u64, (self.gpu, identity.model));
-            PCI_INFO.set(1_u64, (self.gpu, identity.pci));
-            INDEX_INFO.set(1_u64, (self.gpu, identity.index));
-        }
+        state.identity.iter().for_each(Identity::show);
         let of = self.subject(&state);
         publish::gauges(of, sample);
-        publish::counters(of, sample, &mut state.totals, since);
+        state.instances.show(self.gpu, &sample.instances);
+        publish::window(self.gpu, &state.window.add(now, self.window, publish::summarized(sample)));
+        counters::counters(of, sample, &mut state.totals, since);
         // Last: who reads meanwhile sees no GPU that is up and has no values.
         publish::up(of, Some(true));
         self.recover(state);
@@ -196,8 +192,17 @@ impl Slot {
         let before = std::mem::replace(&mut state.health, Health::Up);
         if matches!(before, Health::Hung | Health::Lost) {
             self.push(&state, GpuEventKind::Recovered);
+            let hung = state.hung.take();
             drop(state);
-            log::info!(target: "tracecast_nvml", "GPU {} answers again", self.gpu);
+            match hung {
+                Some(since) => log::info!(
+                    target: "tracecast_nvml",
+                    "GPU {} answers again: the driver call returned after {:.1?}",
+                    self.gpu,
+                    since.elapsed()
+                ),
+                None => log::info!(target: "tracecast_nvml", "GPU {} answers again", self.gpu),
+            }
         }
     }
 
@@ -214,8 +219,7 @@ impl Slot {
         let Some(mut state) = self.filled_from(index) else { return };
         state.asking = None;
         if !std::mem::replace(&mut state.asleep, true) {
-            state.sample = None;
-            publish::gauges(self.subject(&state), &Sample::default());
+            self.clear(&mut state);
         }
         ASLEEP.set(1_u64, (self.gpu,));
         publish::up(self.subject(&state), Some(true));
@@ -234,11 +238,10 @@ impl Slot {
             self.push(&state, GpuEventKind::Lost { error: fault.text() });
         }
         self.hide(&mut state, Health::Lost);
-        if fault == Fault::NotFound
-            && let Some(identity) = state.identity.take()
-        {
+        state.hung = None;
+        if fault == Fault::NotFound {
             // The driver does not have it: it may return in another place.
-            self.forget(identity);
+            state.identity = None;
         }
         true
     }
@@ -262,11 +265,14 @@ impl Slot {
         };
         if is_stale {
             self.hide(&mut state, Health::Hung);
+            state.hung = state.asking.or(Some(now));
             self.push(&state, GpuEventKind::Hung);
         }
         // Each time, as metrics may have been switched on meanwhile.
         state.health.is_up().into_iter().for_each(|up| publish::up(self.subject(&state), Some(up)));
+        let xids = state.xids.due(self.gpu, now);
         drop(state);
+        xids.iter().for_each(|line| log::error!(target: "tracecast_nvml", "{line}"));
         if is_stale {
             log::error!(
                 target: "tracecast_nvml",
@@ -285,35 +291,32 @@ impl Slot {
         SAMPLE_AGE.clear((self.gpu,));
         STUCK.clear((self.gpu,));
         XID_TIME.clear((self.gpu,));
-        if let Some(identity) = state.identity.take() {
-            self.forget(identity);
-        }
-        state.retired = true;
+        (state.identity, state.retired) = (None, true);
     }
 
     fn hide(&self, state: &mut State, health: Health) {
-        (state.health, state.sample, state.asleep) = (health, None, false);
+        (state.health, state.asleep) = (health, false);
         ASLEEP.clear((self.gpu,));
         SAMPLE_DURATION.clear((self.gpu,));
-        publish::gauges(self.subject(state), &Sample::default());
+        self.clear(state);
         publish::up(self.subject(state), Some(false));
     }
 
-    fn forget(&self, identity: Identity) {
-        INFO.clear((self.gpu, identity.uuid));
-        MODEL_INFO.clear((self.gpu, identity.model));
-        PCI_INFO.clear((self.gpu, identity.pci));
-        INDEX_INFO.clear((self.gpu, identity.index));
+    /// Nothing is known of it.
+    fn clear(&self, state: &mut State) {
+        let nothing = Sample::default();
+        (state.sample, state.window) = (None, Window::default());
+        publish::gauges(self.subject(state), &nothing);
+        publish::window(self.gpu, &[None; QUANTITIES]);
+        state.instances.show(self.gpu, &nothing.instances);
     }
 
-    /// Queues an XID for the program and has `record` count it, unless the monitor has ended; whether it did.
-    pub(crate) fn xid(&self, number: u64, record: impl FnOnce(Subject)) -> bool {
-        let state = self.live();
-        if let Some(state) = &state {
-            self.push(state, GpuEventKind::Xid(number));
-            record(self.subject(state));
-        }
-        state.is_some()
+    /// Queues an XID for the program and has `record` count it, unless the monitor has ended. The line to log, if it is time for one.
+    pub(crate) fn xid(&self, number: u64, record: impl FnOnce(Subject)) -> Option<String> {
+        let mut state = self.live()?;
+        self.push(&state, GpuEventKind::Xid(number));
+        record(self.subject(&state));
+        state.xids.add(self.gpu, number, Instant::now())
     }
 
     /// The GPU as the program sees it, unless the monitor has ended.
@@ -327,7 +330,7 @@ impl Slot {
             Health::Lost => GpuState::Lost,
         };
         let age = state.sampled.map(|sampled| sampled.elapsed());
-        let index = state.identity.map(|identity| identity.index);
+        let index = state.identity.as_ref().map(|identity| identity.index);
         let sample = state.sample.unwrap_or_default();
         Some(Gpu::new((self.gpu, index), state.description.clone(), seen, age, &sample))
     }

@@ -57,6 +57,8 @@ pub struct Gpu {
     pub clock_memory_hertz: Option<f64>,
     /// Processes that compute on the GPU.
     pub compute_processes: Option<u32>,
+    /// Memory of the GPU that this process uses; `None` if the driver does not list this process.
+    pub process_memory_bytes: Option<u64>,
 }
 
 /// Whether a GPU answers.
@@ -81,11 +83,13 @@ pub enum GpuState {
 }
 
 /// What a GPU calls itself.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Description {
     pub(crate) uuid: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) pci_bus_id: Option<String>,
+    pub(crate) serial: Option<String>,
+    pub(crate) driver: Option<String>,
 }
 
 impl Gpu {
@@ -116,6 +120,7 @@ impl Gpu {
             clock_sm_hertz: sample.clock_sm.map(hertz),
             clock_memory_hertz: sample.clock_memory.map(hertz),
             compute_processes: sample.processes,
+            process_memory_bytes: sample.own_memory,
         }
     }
 }

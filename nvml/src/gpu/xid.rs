@@ -12,11 +12,12 @@ use nvml_wrapper::{EventSet, Nvml};
 use crate::config::Config;
 use crate::gpu::driver::with_driver;
 use crate::gpu::fault::Fault;
-use crate::gpu::metrics::{ERRORS, XID_TIME, Xid};
+use crate::gpu::metrics::{ERRORS, XID_TIME};
 use crate::gpu::recent::{self, Recent};
 use crate::gpu::registry::Registry;
 use crate::gpu::slot::Slot;
-use crate::gpu::{publish, raw};
+use crate::gpu::xids::Xid;
+use crate::gpu::{counters, raw};
 use crate::stop::{Backoff, Stop};
 
 /// How long the driver is let wait for an event: after that the thread sees whether it is the end.
@@ -117,14 +118,14 @@ fn number(error: XidError) -> u64 {
 }
 
 fn seen(slot: &Slot, number: u64) {
-    let is_recorded = slot.xid(number, |of| {
+    let line = slot.xid(number, |of| {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         // Before the counter: who sees that sees this too.
         recent::push(of.gpu, Recent { number, time });
         XID_TIME.set(time.as_secs_f64(), (of.gpu,));
-        publish::xid(of, Xid::new(number));
+        counters::xid(of, Xid::new(number));
     });
-    if is_recorded {
-        log::error!(target: "tracecast_nvml", "GPU {} reported XID {number}", slot.gpu);
+    if let Some(line) = line {
+        log::error!(target: "tracecast_nvml", "{line}");
     }
 }

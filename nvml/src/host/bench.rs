@@ -4,13 +4,15 @@
 use std::path::Path;
 
 use super::Host;
+use super::groups::Groups;
+use crate::host_group::HostGroup;
 use crate::names::Names;
 
 /// A part of a sample, by name.
 pub type Part = (&'static str, fn(&mut HostReader));
 
 /// Everything that is read for a sample, held open.
-pub struct HostReader(Host);
+pub struct HostReader(Host, Groups);
 
 impl std::fmt::Debug for HostReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -33,12 +35,19 @@ impl HostReader {
 
     /// Opens the files below `root`.
     pub fn open(root: &Path) -> Self {
-        HostReader(Host::open(root))
+        HostReader(Host::open(root), Groups::default())
+    }
+
+    /// Reads groups of metrics too.
+    #[must_use]
+    pub fn with_groups(self, root: &Path, groups: &[HostGroup]) -> Self {
+        HostReader(self.0, Groups::open(root, groups))
     }
 
     /// Reads all, and sets the metrics.
     pub fn sample(&mut self, names: Names) {
         self.0.sample(names);
+        self.1.sample(names);
     }
 }
 

@@ -73,7 +73,7 @@ macro_rules! two_names {
     ($(
         $(#[doc = $doc:tt])+
         $metric:ident: $kind:ident<$number:ident> =
-            $ours:tt($($our_label:ident)?), $theirs:tt($($their_label:ident)?) in $unit:tt;
+            $ours:tt($($our_label:ident),*), $theirs:tt($($their_label:ident),*) in $unit:tt;
     )+) => {
         /// By the names of Tracecast.
         pub(super) mod ours {
@@ -81,7 +81,7 @@ macro_rules! two_names {
 
             tc_metrics! {$(
                 $(#[doc = $doc])+
-                pub(in crate::host) static $metric: $kind<($($our_label,)?), $number> = $ours;
+                pub(in crate::host) static $metric: $kind<($($our_label,)*), $number> = $ours;
             )+}
         }
 
@@ -91,11 +91,13 @@ macro_rules! two_names {
 
             tc_metrics! {$(
                 $(#[doc = $doc])+
-                pub(in crate::host) static $metric: $kind<($($their_label,)?), $number> = $theirs { unit: $unit };
+                pub(in crate::host) static $metric: $kind<($($their_label,)*), $number> = $theirs { unit: $unit };
             )+}
         }
     };
 }
+
+pub(super) use two_names;
 
 two_names! {
     /// Time of all CPUs of the machine since the monitor started.
@@ -107,7 +109,7 @@ two_names! {
     SYSTEM_CPUS: Gauge<u64> = "tc_system_cpus"(), "system.cpu.logical.count"() in "{cpu}";
     /// Memory of the machine.
     SYSTEM_MEMORY: Gauge<u64> = "tc_system_memory_size_bytes"(), "system.memory.limit"() in "By";
-    /// Memory of the machine, by what it is used for.
+    /// Memory of the machine, by what it is used for. What cannot be had without swapping is used; some of it is cached too.
     SYSTEM_MEMORY_USAGE: Gauge<u64> =
         "tc_system_memory_usage_bytes"(state), "system.memory.usage"(memory_state) in "By";
     /// Memory of the machine that can be had without swapping.

@@ -5,6 +5,7 @@
 #[cfg(feature = "__internals")]
 pub mod bench;
 mod cgroup;
+mod groups;
 mod machine;
 mod metrics;
 mod mounts;
@@ -20,6 +21,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use self::cgroup::{Cgroup, Usage};
+use self::groups::Groups;
 use self::machine::Machine;
 use self::process::Process;
 use self::show::{ContainerTotals, Totals};
@@ -33,6 +35,7 @@ const TICKS: f64 = 100.0;
 /// The thread that reads the files, until the end.
 pub(crate) fn run(config: &Config, stop: &Stop) {
     let mut host = Host::open(&config.host_root);
+    let mut groups = Groups::open(&config.host_root, &config.host_groups);
     if host.is_absent() {
         let root = config.host_root.display();
         log::info!(
@@ -46,8 +49,10 @@ pub(crate) fn run(config: &Config, stop: &Stop) {
     }
     loop {
         host.sample(config.names);
+        groups.sample(config.names);
         if stop.wait(config.interval) {
             show::gauges(config.names, &Reading::default());
+            groups.clear(config.names);
             return;
         }
     }

@@ -28,7 +28,12 @@ pub(super) const MODES: usize = 7;
 
 /// Ticks of all CPUs, by mode. Old kernels know fewer modes.
 pub(super) fn cpu_ticks(stat: &str) -> [Option<u64>; MODES] {
-    let mut columns = rest(stat, "cpu").unwrap_or_default().split_whitespace();
+    ticks(rest(stat, "cpu").unwrap_or_default())
+}
+
+/// The columns of one line of `/proc/stat`, by mode.
+pub(super) fn ticks(columns: &str) -> [Option<u64>; MODES] {
+    let mut columns = columns.split_whitespace();
     let mut next = || columns.next()?.parse::<u64>().ok();
     let [user, nice, system, idle, iowait, hard, soft, steal] = std::array::from_fn(|_| next());
     let interrupts = hard.zip(soft).and_then(|(hard, soft)| hard.checked_add(soft));
@@ -73,11 +78,14 @@ pub(super) fn available(meminfo: &str) -> Option<u64> {
     ["MemFree", "Buffers", "Cached"].iter().try_fold(0_u64, |sum, key| sum.checked_add(bytes(meminfo, key)?))
 }
 
-/// What memory of the machine is used for: programs, nothing, buffers, files. The first is what the others leave.
+/// What memory of the machine is used for: what cannot be had without swapping, nothing, buffers, files and the slabs that can be
+/// had back. As psutil and `free` count; the first has some of the last in it, such as files of a tmpfs.
 pub(super) fn kinds(meminfo: &str) -> [Option<u64>; 4] {
-    let [size, free, buffers, files] = ["MemTotal", "MemFree", "Buffers", "Cached"].map(|key| bytes(meminfo, key));
-    let used = || size?.checked_sub(free?)?.checked_sub(buffers?)?.checked_sub(files?);
-    [used(), free, buffers, files]
+    let [size, free, buffers, files, slabs] =
+        ["MemTotal", "MemFree", "Buffers", "Cached", "SReclaimable"].map(|key| bytes(meminfo, key));
+    let cached = || files?.checked_add(slabs?);
+    let used = || size?.checked_sub(available(meminfo)?);
+    [used(), free, buffers, cached()]
 }
 
 /// A limit of cgroup v2: a number, or `max` for none, which is the largest one.
@@ -184,8 +192,12 @@ mod tests {
 
     #[test]
     fn memory_is_used_by_whom_the_rest_is_not() {
+        let text =
+            "MemTotal: 100 kB\nMemFree: 20 kB\nMemAvailable: 58 kB\nBuffers: 5 kB\nCached: 30 kB\nSReclaimable: 7 kB\n";
+        assert_eq!(kinds(text), [42, 20, 5, 37].map(|kilobytes| Some(kilobytes * 1024)));
+        // What is cached is not known without the slabs; what is available follows from the rest.
         let text = "MemTotal: 100 kB\nMemFree: 20 kB\nBuffers: 5 kB\nCached: 30 kB\n";
-        assert_eq!(kinds(text), [45, 20, 5, 30].map(|kilobytes| Some(kilobytes * 1024)));
+        assert_eq!(kinds(text), [Some(45 * 1024), Some(20 * 1024), Some(5 * 1024), None]);
         assert_eq!(kinds("MemTotal: 10 kB\nMemFree: 20 kB\nBuffers: 0 kB\nCached: 0 kB\n")[0], None);
     }
 

@@ -7,7 +7,7 @@ use super::{Reading, TICKS};
 use crate::names::{Names, add_as, show, show_as};
 use crate::total::Total;
 
-const ALL_MODES: [Mode; MODES] =
+pub(super) const ALL_MODES: [Mode; MODES] =
     [Mode::User, Mode::Nice, Mode::System, Mode::Idle, Mode::Iowait, Mode::Interrupt, Mode::Steal];
 const PROCESS_MODES: [ProcessMode; 2] = [ProcessMode::User, ProcessMode::System];
 const KINDS: [Kind; 4] = [Kind::Used, Kind::Free, Kind::Buffers, Kind::Cached];

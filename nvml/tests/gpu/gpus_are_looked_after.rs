@@ -29,6 +29,8 @@ fn each_value_is_there_in_its_unit() {
     check("tc_gpu_power_watts", 250.5);
     check("tc_gpu_power_limit_watts", 700.0);
     check("tc_gpu_compute_processes", 2.0);
+    check("tc_gpu_encoder_utilization_percent", 0.0);
+    check("tc_gpu_decoder_utilization_percent", 0.0);
     let check = |name, label, text, expected| {
         assert_eq!(value(&snapshot, name, &[("gpu", "0"), (label, text)]), Some(expected), "{name} {text}");
     };
@@ -39,14 +41,25 @@ fn each_value_is_there_in_its_unit() {
     check("tc_gpu_remapped_rows", "kind", "pending", 3.0);
     check("tc_gpu_remapped_rows", "kind", "failure", 0.0);
     check("tc_gpu_ecc_errors_total", "severity", "uncorrected", 0.0);
-    check("tc_gpu_info", "uuid", "GPU-00000000-fa4e-4000-8000-000000000000", 1.0);
-    check("tc_gpu_model_info", "name", "NVIDIA Fake 80GB", 1.0);
-    check("tc_gpu_pci_info", "pci_bus_id", "00000000:01:00.0", 1.0);
+    check("tc_gpu_temperature_limit_celsius", "limit", "shutdown", 92.0);
+    check("tc_gpu_temperature_limit_celsius", "limit", "slowdown", 89.0);
+    check("tc_gpu_temperature_limit_celsius", "limit", "memory_maximum", 95.0);
+    check("tc_gpu_temperature_limit_celsius", "limit", "gpu_maximum", 87.0);
+    for (label, text) in [
+        ("uuid", "GPU-00000000-fa4e-4000-8000-000000000000"),
+        ("name", "NVIDIA Fake 80GB"),
+        ("pci_bus_id", "00000000:01:00.0"),
+        ("index", "0"),
+        ("driver", "580.95.05"),
+        ("serial", "1650000000000"),
+    ] {
+        assert!(kit::is_described(&snapshot, "0", label, text), "{label}={text} in {snapshot}");
+    }
     assert_eq!(value(&snapshot, "tc_nvml_driver_info", &[("driver", "580.95.05")]), Some(1.0));
     assert_eq!(value(&snapshot, "tc_nvml_available", &[]), Some(1.0));
     assert!(of(&snapshot, "tc_nvml_sample_duration_seconds", "0").is_some());
     // What has to be asked for is not there.
-    for name in ["tc_gpu_pcie_throughput_bytes_per_second", "tc_gpu_fan_speed_percent"] {
+    for name in ["tc_gpu_performance_state", "tc_gpu_fan_speed_percent"] {
         assert!(snapshot.metric(name).is_none_or(|metric| metric.points.is_empty()), "{name}");
     }
     bench.until("its age is known", |now| of(now, "tc_gpu_sample_age_seconds", "1").is_some());
@@ -81,6 +94,47 @@ fn mig_has_memory_by_instance_and_no_utilization() {
     assert_eq!(snapshot.metric("tc_gpu_power_watts").unwrap().points.len(), 2);
 }
 
+#[test]
+fn an_instance_has_its_uuid_its_profile_and_its_activity() {
+    let script = |uuid| {
+        format!(
+            "gpu0.mig = 2; gpu0.profile = 3g.40gb; gpu0.instance2.uuid = {uuid}; gpu0.active_tensor.1 = 12
+            gpu0.active_tensor.2 = 34; gpu1.mig = 1; gpu1.fail.nvmlGpmMigSampleGet = 3"
+        )
+    };
+    let mut bench = Bench::with(Fake::new(&script("MIG-a")).unwrap(), |config| config.with_activity(true));
+    let tensor = |now: &Snapshot, gpu, instance| {
+        let labels = [("gpu", gpu), ("gpu_instance", instance), ("part", "tensor")];
+        value(now, "tc_gpu_instance_activity_percent", &labels)
+    };
+    let snapshot = bench.until("two samples were compared", |now| tensor(now, "0", "1") == Some(34.0));
+    assert_eq!((tensor(&snapshot, "0", "0"), tensor(&snapshot, "1", "0")), (Some(12.0), None));
+    assert!(kit::logged("GPU 1 has no activity of parts").len() == 1, "{:?}", kit::logged(""));
+    let info = |now: &Snapshot| kit::labels_of(now, "tc_gpu_instance_info", &[("gpu", "0"), ("gpu_instance", "1")]);
+    let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    assert!(info(&snapshot).contains(&pair("uuid", "MIG-a")) && info(&snapshot).contains(&pair("profile", "3g.40gb")));
+    // Another instance in the same place.
+    bench.fake.script(&script("MIG-b")).unwrap();
+    bench.until("it has another UUID", |now| info(now).contains(&pair("uuid", "MIG-b")));
+    bench.fake.script("").unwrap();
+    bench.until("it is split no longer", |now| info(now).is_empty() && tensor(now, "0", "1").is_none());
+}
+
+#[test]
+fn the_memory_of_this_process_is_known_where_the_driver_lists_it() {
+    let mut bench =
+        Bench::new("gpu0.processes = 3; gpu0.process_memory = 4096; gpu1.processes = 65; gpu1.process_memory = 1");
+    let snapshot = bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    let own = |gpu| (of(&snapshot, "tc_gpu_compute_processes", gpu), of(&snapshot, "tc_gpu_process_memory_bytes", gpu));
+    assert_eq!(own("0"), (Some(3.0), Some(4096.0)));
+    // More than the list takes: their number is known, and no more.
+    assert_eq!(own("1"), (Some(65.0), None));
+    let seen = bench.monitor.as_ref().unwrap().gpus()[0].process_memory_bytes;
+    assert_eq!(seen, Some(4096));
+    bench.fake.script("gpu0.processes = 3").unwrap();
+    bench.until("it is not listed", |now| of(now, "tc_gpu_process_memory_bytes", "0").is_none());
+}
+
 /// As many as a machine has: sixteen GPUs, each in seven instances, under names of which none is `other`.
 #[test]
 fn a_hundred_and_twelve_instances_are_told_apart() {
@@ -94,8 +148,10 @@ fn a_hundred_and_twelve_instances_are_told_apart() {
         });
         assert_eq!(points(&snapshot, "tc_gpu_instance_memory_used_bytes"), 112);
         let of_gpus = if names == Names::Tracecast { "tc_gpu_memory_used_bytes" } else { "hw.gpu.memory.usage" };
-        assert_eq!([of_gpus, "tc_gpu_pci_info", "tc_gpu_model_info"].map(|name| points(&snapshot, name)), [16; 3]);
-        assert!(!snapshot.to_string().contains("=other"), "{snapshot}");
+        assert_eq!((points(&snapshot, of_gpus), points(&snapshot, "tc_gpu_instance_info")), (16, 112));
+        let text = snapshot.to_string();
+        let is_other = |line: &&str| line.contains("=other") && !line.starts_with("tc_gpu_recovery_action");
+        assert_eq!(text.lines().find(is_other), None);
     }
 }
 

@@ -4,7 +4,7 @@ use tracecast::testing::Snapshot;
 use tracecast_nvml::Names;
 use tracecast_nvml_fake::Fake;
 
-use crate::kit::{self, Bench, up, value};
+use crate::kit::{self, Bench, labels_of, up, value};
 
 const SCRIPT: &str = "gpu0.utilization = 87; gpu0.memory_total = 1000; gpu0.memory_used = 600; gpu0.temperature = 61;
     gpu0.memory_temperature = 70; gpu0.power = 250500; gpu0.clock_sm = 1980";
@@ -46,18 +46,46 @@ fn values_have_the_names_units_and_labels_of_the_conventions() {
     for name in ["tc_gpu_up", "tc_gpu_utilization_percent", "tc_gpu_power_watts", "tc_gpu_energy_joules_total"] {
         assert!(snapshot.metric(name).is_none_or(|metric| metric.points.is_empty()), "{name}");
     }
-    // What has no name there keeps ours, and the two meet in `tc_gpu_info`.
+    // What has no name there keeps ours, and the two meet in `hw.gpu.info`.
     assert_eq!(value(&snapshot, "tc_gpu_clock_hertz", &[("gpu", "0"), ("clock", "sm")]), Some(1.98e9));
-    assert_eq!(value(&snapshot, "tc_gpu_info", &[("gpu", "0"), ("uuid", ID)]), Some(1.0));
+    let description = labels_of(&snapshot, "hw.gpu.info", &[("hw.id", ID)]);
+    for (label, text) in [
+        ("hw.type", "gpu"),
+        ("hw.name", "GPU 0"),
+        ("hw.model", "NVIDIA Fake 80GB"),
+        ("hw.vendor", "NVIDIA"),
+        ("hw.driver_version", "580.95.05"),
+        ("hw.serial_number", "1650000000000"),
+        ("gpu", "0"),
+    ] {
+        assert!(description.contains(&(label.to_owned(), text.to_owned())), "{label}={text} in {description:?}");
+    }
+    let limit = |sensor, kind| {
+        let labels = [("hw.id", ID), ("hw.type", "gpu"), ("hw.sensor_location", sensor), ("hw.limit_type", kind)];
+        value(&snapshot, "hw.temperature.limit", &labels)
+    };
+    assert_eq!((limit("gpu", "high.critical"), limit("memory", "high.degraded")), (Some(92.0), Some(95.0)));
 }
 
 #[test]
-fn bytes_over_pcie_grow_with_their_rate() {
-    let mut bench = start("gpu0.pcie_sent = 5000; gpu0.pcie_received = 0");
+fn bytes_over_pcie_that_the_driver_does_not_count_grow_with_their_rate() {
+    let uncounted = "gpu0.fail.pcie_bytes_sent = 3; gpu0.fail.pcie_bytes_received = 3";
+    let mut bench = start(&format!("gpu0.pcie_sent = 5000; gpu0.pcie_received = 0; {uncounted}"));
     let io = |now: &Snapshot, way| hw(now, "hw.gpu.io", Some(("network.io.direction", way)));
     let snapshot = bench.until("some were sent", |now| io(now, "transmit").is_some_and(|bytes| bytes > 0.0));
     assert_eq!(io(&snapshot, "receive"), Some(0.0));
-    assert!(snapshot.metric("tc_gpu_pcie_throughput_bytes_per_second").is_none_or(|metric| metric.points.is_empty()));
+    assert!(snapshot.metric("tc_gpu_pcie_bytes_total").is_none_or(|metric| metric.points.is_empty()));
+}
+
+#[test]
+fn bytes_over_pcie_are_those_that_the_driver_counts() {
+    let script =
+        |sent: u64| format!("gpu0.pcie_bytes_sent = {sent}; gpu0.pcie_bytes_received = 7; gpu0.pcie_sent = 5000");
+    let mut bench = start(&script(1000));
+    let io = |now: &Snapshot, way| hw(now, "hw.gpu.io", Some(("network.io.direction", way)));
+    bench.until("it counts from here", |now| io(now, "transmit") == Some(0.0));
+    bench.fake.script(&script(6_000_001_000)).unwrap();
+    bench.until("it grows by what was sent", |now| io(now, "transmit") == Some(6e9) && io(now, "receive") == Some(0.0));
 }
 
 #[test]

@@ -6,12 +6,20 @@ use tracecast_nvml_fake::{Driver, Fake};
 use crate::kit::{self, Bench, of, up, value};
 
 #[test]
-fn traffic_is_measured_if_asked_for() {
-    let mut watched = kit::Watched::new();
-    let fake = tracecast_nvml_fake::Fake::new("gpu0.pcie_sent = 5; gpu0.pcie_received = 7").unwrap();
-    let _monitor = tracecast_nvml::start(kit::config(&fake).with_pcie_throughput(true));
-    let of = |now: &_, way| value(now, "tc_gpu_pcie_throughput_bytes_per_second", &[("gpu", "0"), ("direction", way)]);
-    watched.until("both directions", |now| of(now, "transmit") == Some(5000.0) && of(now, "receive") == Some(7000.0));
+fn traffic_that_the_driver_does_not_count_is_estimated_if_asked_for() {
+    let script = |sent| {
+        format!(
+            "gpu0.pcie_sent = {sent}; gpu0.pcie_received = 0; gpu0.fail.pcie_bytes_sent = 3; gpu0.fail.pcie_bytes_received = 3"
+        )
+    };
+    let way = |now: &Snapshot, gpu, way| value(now, "tc_gpu_pcie_bytes_total", &[("gpu", gpu), ("direction", way)]);
+    let mut bench = Bench::new(&script(5000));
+    let snapshot = bench.until("both are up", |now| up(now, "0") == Some(1.0) && up(now, "1") == Some(1.0));
+    assert_eq!((way(&snapshot, "0", "transmit"), way(&snapshot, "1", "receive").is_some()), (None, true));
+    drop(bench);
+    let mut bench = Bench::with(Fake::new(&script(5000)).unwrap(), |config| config.with_pcie_throughput(true));
+    let snapshot = bench.until("some were sent", |now| way(now, "0", "transmit").is_some_and(|bytes| bytes > 0.0));
+    assert_eq!(way(&snapshot, "0", "receive"), Some(0.0));
 }
 
 #[test]
@@ -42,14 +50,14 @@ fn links(now: &Snapshot, name: &str, label: &str, text: &str) -> Option<f64> {
 }
 
 #[test]
-fn links_are_measured_if_asked_for() {
+fn links_are_measured_unless_they_are_switched_off() {
     let script = |sent: u64, replays: u64| {
         format!("{LINKS}; gpu0.nvlink_sent = {sent}; gpu0.nvlink_received = 5; gpu0.nvlink_replay = {replays}")
     };
     // More than 32 bits, and errors of one kind that this GPU does not know.
     let unknown = "gpu0.fail.nvlink_crc_data = 3";
     let fake = Fake::new(&format!("{}; {unknown}", script(5_000_000_000, 7))).unwrap();
-    let mut bench = Bench::with(fake, |config| config.with_nvlink(true));
+    let mut bench = Bench::with(fake, |config| config);
     let sent = |now: &Snapshot| links(now, "tc_gpu_nvlink_bytes_total", "direction", "transmit");
     bench.until("it counts from here", |now| sent(now) == Some(0.0) && up(now, "1") == Some(1.0));
     bench.fake.script(&format!("{}; {unknown}", script(5_000_000_003, 9))).unwrap();

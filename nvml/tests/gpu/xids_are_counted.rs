@@ -1,6 +1,6 @@
 //! Errors that GPUs report.
 
-use crate::kit::{Bench, of, up, xids};
+use crate::kit::{Bench, logged, of, up, xids};
 
 #[test]
 fn an_xid_is_counted_with_its_time_and_a_rare_one_is_other() {
@@ -56,4 +56,17 @@ fn a_gpu_that_sleeps_is_not_asked_for_xids_until_it_wakes() {
     let before = count(&bench.watched.snapshot());
     status("active\n");
     bench.until("it is seen then", |now| count(now) == before + 1.0);
+}
+
+#[test]
+fn a_storm_is_counted_whole_and_logged_once() {
+    let mut bench = Bench::new("");
+    let first = bench.until_watched(1, "");
+    let start = std::time::Instant::now();
+    bench.fake.script(&format!("xid = {first}-{}:1:145 {}:1:79", first + 2999, first + 3000)).unwrap();
+    let snapshot = bench.until("the last one is counted", |now| xids(now, "1", "79") == Some(1.0));
+    println!("3,000 XIDs took {:?}", start.elapsed());
+    assert_eq!(xids(&snapshot, "1", "145"), Some(3000.0));
+    assert_eq!(logged("XID 145"), ["GPU 1 reported XID 145 (NVLink: RLW error)"]);
+    assert_eq!(logged("XID 79"), ["GPU 1 reported XID 79 (GPU has fallen off the bus)"]);
 }

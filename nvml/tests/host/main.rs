@@ -5,4 +5,6 @@ mod kit;
 
 mod names_come_in_two_styles;
 #[cfg(target_os = "linux")]
+mod psutil_agrees;
+#[cfg(target_os = "linux")]
 mod the_host_is_measured;

@@ -161,6 +161,26 @@ pub(crate) fn up(snapshot: &Snapshot, gpu: &str) -> Option<f64> {
     of(snapshot, "tc_gpu_up", gpu)
 }
 
+/// Whether the info metric of a GPU says this.
+pub(crate) fn is_described(snapshot: &Snapshot, gpu: &str, label: &str, text: &str) -> bool {
+    labels_of(snapshot, "tc_gpu_info", &[("gpu", gpu)]).iter().any(|(name, value)| name == label && value == text)
+}
+
+/// All labels of the only series of a metric that has these.
+pub(crate) fn labels_of(snapshot: &Snapshot, name: &str, labels: &[(&str, &str)]) -> Vec<(String, String)> {
+    let points = snapshot.metric(name).map(|metric| &*metric.points).unwrap_or_default();
+    let all = points.iter().map(|point| {
+        let pairs = point.labels.iter().map(|(name, text)| (name.to_string(), text.to_string()));
+        pairs.collect::<Vec<_>>()
+    });
+    let has = |pairs: &Vec<(String, String)>| {
+        labels.iter().all(|(name, text)| pairs.iter().any(|(own, value)| own == name && value == text))
+    };
+    let mut found: Vec<_> = all.filter(has).collect();
+    assert!(found.len() < 2, "{name} has several series with {labels:?}: {found:?}");
+    found.pop().unwrap_or_default()
+}
+
 /// How often a GPU reported an XID.
 pub(crate) fn xids(snapshot: &Snapshot, gpu: &str, xid: &str) -> Option<f64> {
     value(snapshot, "tc_gpu_xid_errors_total", &[("gpu", gpu), ("xid", xid)])

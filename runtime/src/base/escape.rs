@@ -22,7 +22,7 @@ pub(crate) fn escape<W: Write>(
     hidden: impl Fn(&mut W, char) -> fmt::Result,
 ) -> fmt::Result {
     let mut rest = text;
-    // What follows the characters that were looked at. Most characters are plain: these are skipped as bytes.
+    // The text behind the characters that were examined. Plain characters, which are most, are skipped as bytes.
     let mut after = text;
     while let Some(skipped) = after.bytes().position(|byte| !is_plain(byte)) {
         let mut characters = after[skipped..].chars();

@@ -1,6 +1,6 @@
 //! The names of gRPC's status codes.
 
-/// By code, as the specification writes them.
+/// The names in the order of the codes, as the specification spells them.
 pub(crate) const CODES: [&str; 17] = [
     "OK",
     "CANCELLED",
@@ -21,7 +21,7 @@ pub(crate) const CODES: [&str; 17] = [
     "UNAUTHENTICATED",
 ];
 
-/// The name of a code. One that the specification does not have is `UNKNOWN`.
+/// Returns the name of a code. A code that is not in the specification is `UNKNOWN`.
 pub(crate) fn name_of(code: u32) -> &'static str {
     CODES.get(code as usize).copied().unwrap_or("UNKNOWN")
 }

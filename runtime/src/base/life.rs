@@ -20,7 +20,7 @@ impl Life {
     #[inline(always)]
     pub(crate) fn end(&self) {
         self.0.store(self.0.load(Relaxed).wrapping_add(1) & !1, Relaxed);
-        // Whoever sees what is written for the next life sees this, too.
+        // A reader that sees a field of the next life sees this store, too.
         fence(Release);
     }
 

@@ -26,6 +26,12 @@ impl Shared {
         self.0.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 
+    /// The bytes that nobody has taken.
+    #[cfg(has_otlp)]
+    pub(crate) fn free(&self) -> usize {
+        self.0.load(Relaxed)
+    }
+
     /// Returns bytes that were taken.
     pub(crate) fn give_back(&self, bytes: usize) {
         self.0.fetch_add(bytes, Relaxed);
@@ -58,7 +64,7 @@ impl Places {
 pub(crate) fn is_reservable(bytes: usize) -> bool {
     Layout::array::<u8>(bytes).is_ok_and(|layout| {
         let start = pages::try_reserve(layout);
-        // SAFETY: reserved just now with this layout, and used by nobody.
+        // SAFETY: reserved just now with this layout, and not used by any other code.
         start.inspect(|start| unsafe { pages::release(*start, layout) }).is_some()
     })
 }
@@ -71,7 +77,7 @@ pub(crate) struct Region<T> {
     count: usize,
 }
 
-// SAFETY: it owns its values, as a box does.
+// SAFETY: a region owns its values, as a box does.
 unsafe impl<T: Send> Send for Region<T> {}
 // SAFETY: as above.
 unsafe impl<T: Sync> Sync for Region<T> {}
@@ -104,7 +110,7 @@ impl<T> Deref for Region<T> {
 impl<T> Drop for Region<T> {
     fn drop(&mut self) {
         if let Some(layout) = Layout::array::<T>(self.count).ok().filter(|layout| layout.size() > 0) {
-            // SAFETY: reserved with this layout, and nobody has it any more.
+            // SAFETY: reserved with this layout, and no reference to it is left.
             unsafe { pages::release(self.start.cast(), layout) };
         }
     }
@@ -130,7 +136,7 @@ mod pages {
     }
 
     /// # Safety
-    /// `reserve` gave this start for this layout, and nobody uses the memory any more.
+    /// `reserve` gave this start for this layout, and the memory is no longer used.
     pub(super) unsafe fn release(start: NonNull<u8>, layout: Layout) {
         // SAFETY: the contract of this function.
         unsafe { libc::munmap(start.as_ptr().cast(), layout.size()) };
@@ -142,7 +148,7 @@ mod pages {
     pub(super) fn prepare(start: usize, bytes: usize) {
         let (first, end) = (start.next_multiple_of(4096), (start + bytes) & !4095);
         if first < end {
-            // SAFETY: it changes no byte of the memory; of memory that is not ours the kernel says no.
+            // SAFETY: it changes no byte of the memory; for memory that is not mapped the kernel returns an error.
             unsafe { libc::madvise(ptr::with_exposed_provenance_mut(first), end - first, libc::MADV_POPULATE_WRITE) };
         }
     }
@@ -166,7 +172,7 @@ mod pages {
     }
 
     /// # Safety
-    /// `reserve` gave this start for this layout, and nobody uses the memory any more.
+    /// `reserve` gave this start for this layout, and the memory is no longer used.
     pub(super) unsafe fn release(start: NonNull<u8>, layout: Layout) {
         // SAFETY: the contract of this function.
         unsafe { alloc::dealloc(start.as_ptr(), layout) };
@@ -180,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_is_not_there_for_others_until_it_is_given_back() {
+    fn taken_bytes_are_unavailable_until_they_are_returned() {
         let shared = Shared(AtomicUsize::new(0));
         shared.set(100);
         assert!(shared.take(60) && !shared.take(60) && shared.take(40) && !shared.take(1));

@@ -1,7 +1,7 @@
-//! Memory, atomics, bounded tables, escaped text and output to standard error: what all other rooms build on.
+//! Memory, atomics, bounded tables, escaped text and output to standard error: the base of all other rooms.
 //!
-//! It uses no other room and knows neither spans nor metrics. Memory is reserved once and bounded, and a notice never makes
-//! its caller wait.
+//! This room uses no other room and contains nothing about spans or metrics. Memory is reserved once and bounded, and a notice
+//! never blocks its caller.
 
 pub(crate) mod escape;
 #[cfg(all(test, not(loom), not(miri)))]

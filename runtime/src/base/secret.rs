@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 const SHOWN: &str = "[secret]";
 
-/// A secret. `Display` and `Debug` print `[secret]`; only the code that sends it reads its text.
+/// A secret text. `Display` and `Debug` print `[secret]`; only code that sends it reads it.
 ///
 /// ```
 /// use tracecast::config::Secret;
@@ -16,12 +16,12 @@ const SHOWN: &str = "[secret]";
 pub struct Secret(String);
 
 impl Secret {
-    /// Keeps a text secret.
+    /// Makes a secret of `text`.
     pub fn new(text: impl Into<String>) -> Self {
         Secret(text.into())
     }
 
-    /// The text. Only for sending it.
+    /// Returns the secret text. Use it only to send it.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -57,7 +57,7 @@ impl<T> Masked<T> {
         self.hidden
     }
 
-    /// The value itself, which can be printed.
+    /// Returns the value, which prints even if it was hidden.
     pub(crate) fn into_inner(self) -> T {
         self.value
     }

@@ -1,6 +1,6 @@
 //! A lock-free stack of indices `0..capacity`: the free places of a pool.
 //!
-//! Unused indices are handed out in increasing order, so that the memory of the others stays untouched.
+//! Fresh indices are handed out in increasing order, so that the memory of higher ones stays untouched.
 
 use crate::base::memory::{self, Places};
 use crate::base::sync::{AcqRel, Acquire, AtomicU32, AtomicU64, Relaxed, Release};
@@ -31,7 +31,7 @@ impl IndexStack {
     pub(crate) fn pop(&self) -> Option<u32> {
         let mut head = self.head.load(Acquire);
         while let Some(top) = (head as u32).checked_sub(1) {
-            // The top may be taken and put back meanwhile: then this is stale, the tag has moved, and the exchange fails.
+            // If another thread pops and pushes the top meanwhile, `below` is stale: the tag has changed, so the exchange fails.
             let below = self.below[top as usize].load(Relaxed);
             match self.head.compare_exchange_weak(head, next_tag(head) | u64::from(below), AcqRel, Acquire) {
                 Ok(_) => return Some(top),
@@ -73,14 +73,14 @@ impl IndexStack {
     pub(crate) fn prepare(&self, ahead: usize, prepare: impl FnOnce(std::ops::Range<usize>)) {
         let (fresh, ready) = (self.touched(), self.ready.load(Relaxed) as usize);
         let end = (fresh + ahead).min(self.places.count);
-        // A program that uses no more than now needs no more.
+        // While no fresh index is handed out, the prepared ones suffice.
         if fresh > 0 && end > ready {
             self.ready.store(end as u32, Relaxed);
             prepare(ready.max(fresh)..end);
         }
     }
 
-    /// How many places take nothing from the shared memory.
+    /// The number of places that take nothing from the shared memory.
     pub(crate) fn reserved(&self) -> usize {
         self.places.reserved
     }

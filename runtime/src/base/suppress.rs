@@ -1,4 +1,4 @@
-//! Suppresses telemetry of threads that export telemetry: their log events and spans must not be exported again.
+//! Suppresses telemetry of threads that export telemetry: their log events and spans must not be exported in turn.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -8,8 +8,9 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// While it lives, events of this thread become no log records, and only those from `warn` on become lines.
-#[must_use = "it ends when the guard is dropped"]
+/// While a guard lives, events of its thread become no log records, and only those of level `warn` and above become
+/// lines.
+#[must_use = "the suppression ends when the guard is dropped"]
 pub(crate) struct Suppressed(PhantomData<*const ()>);
 
 /// Suppresses telemetry of this thread until the guard is dropped.

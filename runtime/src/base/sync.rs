@@ -29,7 +29,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[cfg(not(loom))]
 pub(crate) struct Words(Region<UnsafeCell<MaybeUninit<Word>>>);
 
-// SAFETY: words are plain data; who may touch which part when is the duty of the callers of `write` and `read`.
+// SAFETY: words are plain data; the callers of `place` and `read` exclude simultaneous access to a part.
 #[cfg(not(loom))]
 unsafe impl Sync for Words {}
 // SAFETY: as above; the pointers that words may hold are themselves only followed by the reader of a record.
@@ -48,7 +48,7 @@ impl Words {
         self.0.prepare(words);
     }
 
-    /// The address of word `at`. Writes through it must follow the contract of `write`.
+    /// The address of word `at`. The caller makes sure that no other thread accesses the word during a write.
     pub(crate) fn place(&self, at: usize) -> *mut Word {
         self.0[at..].as_ptr().cast_mut().cast()
     }
@@ -56,10 +56,10 @@ impl Words {
     /// The words `at..at + len`.
     ///
     /// # Safety
-    /// They were all written, the writes happened before this call, and nobody writes them while the slice lives.
+    /// They were all written, the writes happened before this call, and no thread writes them while the slice lives.
     pub(crate) unsafe fn read(&self, at: usize, len: usize) -> &[Word] {
         let range = &self.0[at..at + len];
-        // SAFETY: initialised and unshared for writing by the contract; the layout of the wrappers is transparent.
+        // SAFETY: initialised and not written meanwhile, by the contract; the layout of the wrappers is transparent.
         unsafe { std::slice::from_raw_parts(range.as_ptr().cast(), len) }
     }
 }

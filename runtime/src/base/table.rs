@@ -33,7 +33,8 @@ impl<T> Table<T> {
         Table { capacity, inner: OnceLock::new(), refused: AtomicU64::new(0) }
     }
 
-    /// The ordinal of `text`, which is inserted if it is new. If the table is full, counts that and returns `None`.
+    /// Returns the ordinal of `text`, which is inserted if it is new. If the table is full, counts the refusal and
+    /// returns `None`.
     pub(crate) fn resolve(&self, text: &str, make: impl FnOnce(usize) -> T) -> Option<usize> {
         let inner = self.inner();
         // Read before the search: if the table was full by then, the search saw every entry.
@@ -50,7 +51,7 @@ impl<T> Table<T> {
         Some((text, value))
     }
 
-    /// How often a new text found the table full.
+    /// The number of lookups of a new text while the table was full.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
     }
@@ -100,7 +101,7 @@ impl<T> Inner<T> {
 
     fn insert(&self, text: &str, make: impl FnOnce(usize) -> T) -> Option<usize> {
         let _guard = self.lock()?;
-        // Another thread may have been faster.
+        // Another thread may have inserted the text before the lock was taken.
         if let Some(ordinal) = self.find(text) {
             return Some(ordinal);
         }
@@ -120,7 +121,7 @@ mod tests {
     use std::cell::Cell;
 
     thread_local! {
-        /// How often this thread took the mutex of a table.
+        /// The number of times that this thread took the mutex of a table.
         pub(super) static LOCKS: Cell<u32> = const { Cell::new(0) };
     }
 

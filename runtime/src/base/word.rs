@@ -2,9 +2,9 @@
 
 use std::mem::MaybeUninit;
 
-/// Eight bytes that hold either bits or a pointer. The tag of the item it belongs to says which.
+/// Eight bytes that hold either bits or a pointer. The tag of the word's item determines which.
 ///
-/// `MaybeUninit`, so that pointers keep their provenance on the way through a record, while words travel in registers.
+/// It is a `MaybeUninit`, so that pointers keep their provenance in a record, while words are passed in registers.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(crate) struct Word(MaybeUninit<u64>);

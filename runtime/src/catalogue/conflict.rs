@@ -1,4 +1,4 @@
-//! Metrics that were declared twice, in different ways.
+//! Finds metrics that are declared twice with different shapes.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::fmt;
 use super::Catalogue;
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
 
-/// Two declarations of one metric with different shapes. The first one counts, by crate, file and line; the second is off, and
-/// `init` warns of it, or fails if `TC_STRICT` is set.
+/// Two declarations of one metric with different shapes. The first one by crate, file and line is used; the second is
+/// off, and `init` warns of it, or fails if `TC_STRICT` is set.
 ///
 /// ```
 /// for conflict in tracecast::catalogue().conflicts() {
@@ -17,9 +17,9 @@ use crate::declare::metric::{Buckets, MetricKind, MetricMeta};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Conflict {
-    /// The declaration that counts.
+    /// The declaration that is used.
     pub first: &'static MetricMeta,
-    /// Another one of the same name, with another shape, which is off.
+    /// A declaration with the same name and another shape, which is off.
     pub second: &'static MetricMeta,
 }
 
@@ -41,7 +41,8 @@ impl fmt::Display for Conflict {
 impl std::error::Error for Conflict {}
 
 impl Catalogue {
-    /// Metrics that are declared twice with different shapes, each with the first declaration of its name, which counts.
+    /// Returns metrics that are declared twice with different shapes, each with the first declaration of its name,
+    /// which is used.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -60,7 +61,7 @@ impl Catalogue {
     }
 }
 
-/// Pairs of the first metric of a name and another one with another shape.
+/// Returns pairs of the first declaration of a name and another one with a different shape.
 pub(crate) fn conflicting<T: Copy>(
     metrics: impl IntoIterator<Item = T>,
     meta: impl Fn(T) -> &'static MetricMeta,
@@ -71,7 +72,7 @@ pub(crate) fn conflicting<T: Copy>(
     pairs.filter(|(first, second)| !meta(*first).same_shape(meta(*second))).collect()
 }
 
-/// What a metric is, in words.
+/// Describes the shape of a metric in words.
 pub(super) fn shape(metric: &MetricMeta) -> String {
     let dimensions = metric.dimensions();
     let labels: Vec<_> = dimensions.iter().map(|label| format!("{}({})", label.name, label.cardinality)).collect();

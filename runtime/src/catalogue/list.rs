@@ -1,12 +1,12 @@
-//! Lists what was linked into the program.
+//! Lists the spans, keys and metrics that are linked into the program.
 
 use super::Catalogue;
 use crate::declare::cells::Metric;
 use crate::declare::registry;
 
-/// Lists what was linked into this program.
+/// Lists the spans, keys and metrics that are linked into this program.
 ///
-/// Where there are no link sections (wasm) it lists what was used so far.
+/// On targets without link sections (wasm) it lists those that were used so far.
 ///
 /// ```
 /// for metric in tracecast::catalogue().metrics {
@@ -21,7 +21,7 @@ pub fn catalogue() -> Catalogue {
     Catalogue { spans, keys, metrics: metrics().into_iter().map(Metric::meta).collect() }
 }
 
-/// The metrics by name, those of one name by crate, file and line.
+/// Returns the metrics sorted by name, those of one name by crate, file and line.
 pub(crate) fn metrics() -> Vec<&'static Metric> {
     let mut metrics: Vec<_> = registry::metrics().collect();
     metrics.sort_by(|one, other| (one.meta().name, one.place()).cmp(&(other.meta().name, other.place())));

@@ -9,7 +9,7 @@ use super::conflict::shape;
 use crate::declare::key::{KeyKind, KeyMeta};
 
 impl Catalogue {
-    /// The catalogue as Markdown: three tables.
+    /// Returns the catalogue as Markdown: three tables.
     ///
     /// ```
     /// let markdown = tracecast::catalogue().to_markdown();
@@ -54,7 +54,7 @@ impl Catalogue {
     }
 }
 
-/// The name of a key, with its type if it is declared on the span itself.
+/// Returns the name of a key, with its type if it is declared on the span itself.
 fn shown(key: &KeyMeta) -> Cow<'static, str> {
     match key.kind {
         KeyKind::AdHoc => format!("{}: {}", key.name, type_of(key)).into(),
@@ -62,7 +62,7 @@ fn shown(key: &KeyMeta) -> Cow<'static, str> {
     }
 }
 
-/// `Str`, and `Str[]` for a list.
+/// Returns the name of a type: `Str`, and `Str[]` for a list.
 fn type_of(key: &KeyMeta) -> String {
     format!("{:?}", key.value_type).replace("Array", "[]")
 }

@@ -1,7 +1,8 @@
-//! The catalogue: every span, key and metric of the program, with its place. [`catalogue()`](crate::catalogue()) lists them.
+//! The catalogue: every span, key and metric of the program, with its source location.
+//! [`catalogue()`](crate::catalogue()) lists them.
 //!
-//! It prints as Markdown. With the feature `otlp` it is written and read as JSON, compared with an older one, and made into a
-//! dashboard.
+//! It prints as Markdown. With the feature `otlp` it is also written and read as JSON, compared with an older one, and
+//! converted to a dashboard.
 //!
 //! ```
 //! for metric in tracecast::catalogue().metrics {
@@ -24,7 +25,7 @@ pub use self::listing::{CatalogueData, CatalogueDataError, Comparison, handle_ar
 pub use crate::declare::key::{KeyKind, KeyMeta, ValueType};
 pub use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
-/// What a program can emit.
+/// The telemetry that a program can emit.
 ///
 /// ```
 /// let catalogue = tracecast::catalogue();
@@ -34,36 +35,36 @@ pub use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Catalogue {
-    /// Its spans, by name.
+    /// The spans, sorted by name.
     pub(crate) spans: Vec<&'static Callsite>,
-    /// Its keys, by name.
+    /// The keys, sorted by name.
     pub keys: Vec<&'static KeyMeta>,
-    /// Its metrics, by name.
+    /// The metrics, sorted by name.
     pub metrics: Vec<&'static MetricMeta>,
 }
 
-/// A span that a program can make.
+/// A span that a program can create.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SpanMeta {
-    /// `Component/Operation`.
+    /// The name, `Component/Operation`.
     pub name: &'static str,
-    /// Its kind.
+    /// The kind.
     pub kind: Kind,
-    /// The keys of its attributes.
+    /// The keys of the attributes.
     pub keys: &'static [&'static KeyMeta],
-    /// The file that declares it.
+    /// The file that declares the span.
     pub file: &'static str,
     /// The line of the declaration.
     pub line: u32,
-    /// The crate that declares it.
+    /// The crate that declares the span.
     pub crate_name: &'static str,
     /// The version of that crate.
     pub crate_version: &'static str,
 }
 
 impl Catalogue {
-    /// Its spans, by name.
+    /// The spans, sorted by name.
     ///
     /// ```
     /// for span in tracecast::catalogue().spans() {

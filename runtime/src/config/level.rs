@@ -92,18 +92,24 @@ impl LogFilter {
 
     /// Parses directives. Invalid ones are skipped and reported.
     pub(super) fn read(text: &str) -> (Option<LogFilter>, Vec<Wrong>) {
-        // A word without `=` is more likely a misspelt level than a target.
-        LogFilter::read_by(text, ACCEPTED, |text| text.contains("::"))
+        // A word alone is more likely a misspelt level than a target.
+        LogFilter::read_by(text, Level::default(), ACCEPTED, |text| text.contains("::"))
     }
 
-    /// Parses directives of `RUST_LOG`, where a word that is not a level is a target, as for `EnvFilter` and
-    /// `env_logger`.
+    /// Reads directives of `RUST_LOG` as `EnvFilter` and `env_logger` do: a word that is no level is a target, and where all directives
+    /// name targets, the rest is off.
     pub(super) fn read_rust_log(text: &str) -> (Option<LogFilter>, Vec<Wrong>) {
-        LogFilter::read_by(text, ACCEPTED_IN_RUST_LOG, |_| true)
+        LogFilter::read_by(text, Level::Off, ACCEPTED_IN_RUST_LOG, |_| true)
     }
 
-    fn read_by(text: &str, accepted: &'static str, is_target: fn(&str) -> bool) -> (Option<LogFilter>, Vec<Wrong>) {
-        let (mut filter, mut any, mut wrong) = (LogFilter::default(), false, Vec::new());
+    /// `rest` is the level of targets that no directive names, unless a directive is a level alone.
+    fn read_by(
+        text: &str,
+        rest: Level,
+        accepted: &'static str,
+        is_target: fn(&str) -> bool,
+    ) -> (Option<LogFilter>, Vec<Wrong>) {
+        let (mut filter, mut any, mut wrong) = (LogFilter::new(rest), false, Vec::new());
         let mut depth = 0_usize;
         // The fields of a span directive may have commas between them.
         let is_end = |character| {
@@ -115,7 +121,6 @@ impl LogFilter {
             character == ',' && depth == 0
         };
         let directives = text.split(is_end).map(str::trim).filter(|directive| !directive.is_empty());
-        // With targets only, `env_logger` turns all other targets off; here they stay at info.
         for directive in directives {
             match directive_of(directive, is_target) {
                 Ok((None, level)) => filter.level = level,

@@ -43,13 +43,14 @@ pub use self::endpoint::{Endpoint, EndpointError};
 pub use self::level::{Level, LogFilter, LogFilterError};
 pub use self::origin::Origin;
 pub use self::otlp::{Compression, OtlpSettings, Protocol, Signal, TlsFiles};
-pub use self::parts::{Batch, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool};
+pub use self::parts::{
+    Batch, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Spool, TemporalityPreference,
+};
 pub use self::problem::{ConfigError, Problem};
 pub use self::short::{Telemetry, TelemetrySection};
 pub use self::views::View;
 pub use crate::base::secret::Secret;
 pub use crate::meter::exemplar::Exemplars;
-pub use crate::meter::snapshot::Temporality;
 pub use crate::propagate::format::Propagator;
 pub use crate::record::bridge::Interop;
 pub use crate::record::limits::Limits;
@@ -121,7 +122,9 @@ pub(crate) struct Settings {
     pub resource: Resource,
     /// How Tracecast is connected to the OpenTelemetry API: its global provider and current context.
     pub interop: Interop,
-    /// Header formats in which context is propagated.
+    /// Whether our spans are spans of `tracing` too, if this was said here and not by `set_emitting`.
+    pub tracing_emit: Option<bool>,
+    /// Formats in which context travels.
     pub propagators: Vec<Propagator>,
     /// The levels from which log events are recorded, by target.
     pub log_filter: Masked<LogFilter>,
@@ -131,7 +134,12 @@ pub(crate) struct Settings {
     pub semconv: Vec<Masked<String>>,
     /// The components that record spans.
     pub filter: Masked<Filter>,
-    /// The limit for the bytes of all buffers together.
+    /// Which spans record how long they were polled, beside those that ask for it.
+    pub busy_times: Masked<Filter>,
+    /// Whether a watchdog looks for polls that keep their thread, and how long these last at least.
+    pub stalls: bool,
+    pub stall_threshold: std::time::Duration,
+    /// Bytes that all buffers may take together.
     pub memory_limit: usize,
     /// The on-disk buffer for spans and log records that could not be sent; none by default.
     pub spool: Option<Spool>,
@@ -168,11 +176,15 @@ impl Default for Settings {
             strict: false,
             resource: Resource::default(),
             interop: Interop::default(),
+            tracing_emit: None,
             propagators: vec![Propagator::TraceContext, Propagator::Baggage],
             log_filter: Masked::default(),
             diagnostics_level: Level::default(),
             semconv: Vec::new(),
             filter: Masked::default(),
+            busy_times: Masked::default(),
+            stalls: false,
+            stall_threshold: std::time::Duration::from_millis(100),
             memory_limit: 64 << 20,
             spool: None,
             otlp: OtlpSettings::default(),

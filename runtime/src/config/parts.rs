@@ -46,15 +46,17 @@ pub(crate) struct Metrics {
     pub(crate) interval: Duration,
     /// Timeout of one export attempt. It does not limit retrying.
     pub(crate) timeout: Duration,
-    /// Whether points count from the start of the process or from the last export.
-    pub(crate) temporality: Temporality,
-    /// The aggregation of histograms that declare none.
+    /// Whether points count from the beginning or from the last export.
+    pub(crate) temporality: TemporalityPreference,
+    /// The shape of histograms that do not name their own.
     pub(crate) histograms: HistogramAggregation,
     /// Which measurements become exemplars.
     pub(crate) exemplars: Exemplars,
     /// The most series of each raw OpenTelemetry instrument.
     pub(crate) cardinality: CardinalityLimits,
-    /// Views, which change metrics before they are exported: declared ones and those of raw OpenTelemetry instruments.
+    /// Whether metrics about telemetry itself also have the names of the conventions.
+    pub(crate) sdk_names: bool,
+    /// How metrics are changed before they are exported, declared ones and those of raw OpenTelemetry instruments.
     pub(crate) views: Vec<View>,
 }
 
@@ -66,16 +68,49 @@ impl Default for Metrics {
             prometheus: ScrapeAddress::default(),
             interval: Duration::from_secs(60),
             timeout: Duration::from_secs(30),
-            temporality: Temporality::default(),
+            temporality: TemporalityPreference::default(),
             histograms: HistogramAggregation::default(),
             exemplars: Exemplars::default(),
             cardinality: CardinalityLimits::default(),
+            sdk_names: false,
             views: Vec::new(),
         }
     }
 }
 
-/// The address at which metrics are served to scrapers.
+/// Selects for each kind of metric whether its values count from the start or from the previous export, as the variable
+/// `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE` does. Up-down counters always count from the start.
+///
+/// ```
+/// use tracecast::config::{Config, TemporalityPreference};
+///
+/// let config = Config::new().with_temporality(TemporalityPreference::LowMemory);
+/// assert_eq!(config.get("metrics.temporality").as_deref(), Some("LowMemory"));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TemporalityPreference {
+    /// All counters and histograms count from the start.
+    #[default]
+    Cumulative,
+    /// All counters and histograms count from the previous export.
+    Delta,
+    /// Counters and histograms count from the previous export. Observable counters of the OpenTelemetry API count from the start,
+    /// because a delta of them would have to be remembered.
+    LowMemory,
+}
+
+impl TemporalityPreference {
+    /// Returns the temporality of declared counters and histograms.
+    pub(crate) fn of_declared(self) -> Temporality {
+        match self {
+            TemporalityPreference::Cumulative => Temporality::Cumulative,
+            TemporalityPreference::Delta | TemporalityPreference::LowMemory => Temporality::Delta,
+        }
+    }
+}
+
+/// Where metrics are served to scrapers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScrapeAddress {
     pub(crate) host: Masked<String>,

@@ -15,6 +15,7 @@ use super::level::{Level, LogFilter};
 use super::otlp::{Address, Compression, Protocol};
 use super::parts::{
     Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, Resource,
+    TemporalityPreference,
 };
 use super::proxy;
 use super::short::{self, Telemetry};
@@ -25,7 +26,6 @@ use crate::base::secret::Masked;
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 use crate::meter::exemplar::Exemplars;
-use crate::meter::snapshot::Temporality;
 use crate::propagate::format::Propagator;
 use crate::record::bridge::Interop;
 use crate::record::limits::Limits;
@@ -165,7 +165,7 @@ macro_rules! shown {
 shown! {
     "{}": bool, u16, u32, u64, usize, Endpoint, String;
     "{:?}": Batch, CardinalityLimits, Compression, ConsoleFormat, Duration, Exemplars, Filter, HistogramAggregation,
-        Interop, Level, Limits, LogFilter, LogFormat, LogLimits, Protocol, Resource, Sampler, Spool, Temporality,
+        Interop, Level, Limits, LogFilter, LogFormat, LogLimits, Protocol, Resource, Sampler, Spool, TemporalityPreference,
         Vec<(String, HeaderSource)>, Vec<Exporter>, Vec<Masked<String>>, Vec<Propagator>, Vec<View>;
 }
 
@@ -247,8 +247,8 @@ const NOWHERE: Setting = Setting {
     file: &[],
 };
 
-/// Settings for all signals. Two resource attributes are settings of their own.
-const GENERAL: [Setting; 19] = [
+/// What concerns all signals. Two attributes of the resource are settings of their own.
+const GENERAL: [Setting; 23] = [
     setting!("enabled", AsExporters, (enabled),
         variables: ["OTEL_ENABLED" => (values::switch), "OTEL_SDK_DISABLED" => (via env::sdk_disabled)],
         section: (|section| section.enabled),
@@ -258,6 +258,9 @@ const GENERAL: [Setting; 19] = [
         variables: ["OTEL_LOG_LEVEL" => (Level::parse)], file: ["log_level" => (Level::parse_severity)]),
     setting!("semconv", Later, (semconv), variables: ["OTEL_SEMCONV_STABILITY_OPT_IN" => (values::names)]),
     setting!("interop", Later, (interop)),
+    setting!("tracing_emit", Later, (tracing_emit),
+        variables: ["TC_TRACING_EMIT" => (values::tracing_emit)],
+        file: ["distribution.tracecast.tracing_emit" => (values::tracing_emit)]),
     setting!("debug", AsExporters, (debug),
         variables: ["TC_OTEL_DEBUG" => (values::switch)], section: (|section| section.debug),
         file: ["distribution.tracecast.debug" => (values::truth)]),
@@ -322,6 +325,14 @@ const GENERAL: [Setting; 19] = [
     setting!("filter", Now, (filter),
         variables: ["TC_SPAN_FILTER" => (values::filter)], section: (|section| section.filter.clone()),
         file: ["distribution.tracecast.filter" => (via file::filter)]),
+    setting!("busy_times", Now, (busy_times),
+        variables: ["TC_BUSY_TIMES" => (values::filter)],
+        file: ["distribution.tracecast.busy_times" => (via file::busy_times)]),
+    setting!("stalls", Now, (stalls),
+        variables: ["TC_STALLS" => (values::switch)], file: ["distribution.tracecast.stalls" => (values::truth)]),
+    setting!("stall_threshold", Now, (stall_threshold),
+        variables: ["TC_STALL_THRESHOLD_MS" => (values::interval)],
+        file: ["distribution.tracecast.stall_threshold_ms" => (values::interval)]),
     setting!("log_filter", Now, (log_filter),
         variables: ["LOG_LEVEL" => (via env::log_filter), "RUST_LOG" => (via env::log_filter)],
         section: (|section| section.log_level.clone()),
@@ -433,8 +444,8 @@ macro_rules! batch {
     };
 }
 
-/// Settings of single signals. A limit of a signal comes after the one for all signals, which it overrides.
-const SIGNALS: [Setting; 18] = [
+/// Of single signals. A limit of a signal comes after the one of all signals, which it replaces.
+const SIGNALS: [Setting; 19] = [
     exporters!("traces.exporters", traces, "OTEL_TRACES_EXPORTER"),
     setting!("traces.sampler", Now, (traces.sampler),
         variables: [
@@ -480,6 +491,9 @@ const SIGNALS: [Setting; 18] = [
         variables: ["OTEL_METRICS_EXEMPLAR_FILTER" => (values::exemplars)],
         file: ["meter_provider.exemplar_filter" => (values::exemplars)]),
     setting!("metrics.cardinality", Later, (metrics.cardinality)),
+    setting!("metrics.sdk_names", Later, (metrics.sdk_names),
+        variables: ["TC_SDK_METRICS" => (values::switch)],
+        file: ["distribution.tracecast.sdk_metrics" => (values::truth)]),
     setting!("metrics.views", Later, (metrics.views)),
     exporters!("logs.exporters", logs, "OTEL_LOGS_EXPORTER"),
     setting!("logs.limits", Later, (logs.limits), variables: [

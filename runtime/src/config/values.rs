@@ -6,13 +6,12 @@ use std::time::Duration;
 use super::endpoint::{self, Endpoint};
 use super::header::HeaderSource;
 use super::otlp::{Compression, Protocol};
-use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogFormat, NO_LIMIT};
+use super::parts::{ConsoleFormat, Exporter, HistogramAggregation, LogFormat, NO_LIMIT, TemporalityPreference};
 use super::problem::Wrong;
 use crate::base::percent::decoded;
 use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::meter::exemplar::Exemplars;
-use crate::meter::snapshot::Temporality;
 use crate::propagate::format::Propagator;
 use crate::record::sampling::Sampler;
 
@@ -50,7 +49,17 @@ pub(super) fn truth(text: &str) -> Parsed<bool> {
     }
 }
 
-/// Parses names separated by commas.
+/// Whether spans are emitted, which takes a feature.
+pub(super) fn tracing_emit(text: &str) -> Parsed<bool> {
+    let accepted = "false, or true with the feature `tracing-emit` of `tracecast`";
+    match switch(text) {
+        Ok(true) if !cfg!(has_tracing_emit) => Err(Wrong::new("needs a feature that is not built in", accepted)),
+        Ok(on) => Ok(on),
+        Err(_) => Err(Wrong::new("is not a switch", accepted)),
+    }
+}
+
+/// Names separated by commas.
 pub(super) fn names(text: &str) -> Parsed<Vec<Masked<String>>> {
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     Ok(names.map(|name| Masked::from(name.to_owned())).collect())
@@ -154,8 +163,8 @@ pub(super) fn compression(text: &str) -> Parsed<Compression> {
     one_of(text, &names, "is not a compression", "gzip or none")
 }
 
-pub(super) fn temporality(text: &str) -> Parsed<Temporality> {
-    use Temporality::{Cumulative, Delta, LowMemory};
+pub(super) fn temporality(text: &str) -> Parsed<TemporalityPreference> {
+    use TemporalityPreference::{Cumulative, Delta, LowMemory};
     let names = [("cumulative", Cumulative), ("delta", Delta), ("lowmemory", LowMemory), ("low_memory", LowMemory)];
     one_of(text, &names, "is not a temporality", "cumulative, delta or lowmemory")
 }

@@ -11,7 +11,7 @@ use super::origin::Origin;
 use super::otlp::{Address, Compression, OtlpSettings, Protocol, Signal, TlsFiles};
 use super::parts::{
     Batch, CardinalityLimits, ConsoleFormat, Exporter, HistogramAggregation, LogFormat, LogLimits, ScrapeAddress,
-    Spool, setting_of,
+    Spool, TemporalityPreference, setting_of,
 };
 use super::proxy::Proxies;
 use super::table::settings;
@@ -21,7 +21,6 @@ use crate::base::secret::{Masked, Secret};
 use crate::declare::filter::Filter;
 use crate::declare::value::OwnedValue;
 use crate::meter::exemplar::Exemplars;
-use crate::meter::snapshot::Temporality;
 use crate::propagate::format::Propagator;
 use crate::record::bridge::Interop;
 use crate::record::limits::Limits;
@@ -418,12 +417,12 @@ impl Config {
     /// Chooses whether points count from the start of the process or from the last export.
     ///
     /// ```
-    /// # use tracecast::config::{Config, Temporality};
-    /// let config = Config::new().with_temporality(Temporality::Delta);
+    /// # use tracecast::config::{Config, TemporalityPreference};
+    /// let config = Config::new().with_temporality(TemporalityPreference::Delta);
     /// assert_eq!(config.get("metrics.temporality").as_deref(), Some("Delta"));
     /// ```
     #[must_use]
-    pub fn with_temporality(self, temporality: Temporality) -> Self {
+    pub fn with_temporality(self, temporality: TemporalityPreference) -> Self {
         self.set("metrics.temporality", move |config| config.settings.metrics.temporality = temporality)
     }
 
@@ -451,8 +450,21 @@ impl Config {
         self.set("metrics.exemplars", move |config| config.settings.metrics.exemplars = exemplars)
     }
 
-    /// Limits the series of each raw OpenTelemetry instrument, 2,000 by default. Replaces the limits per kind of
-    /// instrument that a file may set.
+    /// Exports the metrics about telemetry itself also under the names of OpenTelemetry's conventions, such as
+    /// `otel.sdk.exporter.span.exported`.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_sdk_metrics(true);
+    /// assert_eq!(config.get("metrics.sdk_names").as_deref(), Some("true"));
+    /// ```
+    #[must_use]
+    pub fn with_sdk_metrics(self, on: bool) -> Self {
+        self.set("metrics.sdk_names", move |config| config.settings.metrics.sdk_names = on)
+    }
+
+    /// Limits the series of each raw OpenTelemetry instrument, 2,000 by default. A file can name a limit per kind of
+    /// instrument; this one replaces them.
     ///
     /// ```
     /// # use tracecast::config::Config;
@@ -489,7 +501,19 @@ impl Config {
         self.set("interop", move |config| config.settings.interop = interop)
     }
 
-    /// Sets the header formats in which context is propagated.
+    /// Emits our spans as `tracing` spans from the start of traces on, for its subscribers. Without the feature `tracing-emit` it has
+    /// no effect.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_tracing_emit(true).get("tracing_emit").as_deref(), Some("true"));
+    /// ```
+    #[must_use]
+    pub fn with_tracing_emit(self, on: bool) -> Self {
+        self.set("tracing_emit", move |config| config.settings.tracing_emit = Some(on))
+    }
+
+    /// Chooses the formats in which context travels.
     ///
     /// ```
     /// # use tracecast::config::{Config, Propagator};
@@ -526,7 +550,46 @@ impl Config {
         self.set("filter", move |config| config.settings.filter = filter.clone().into())
     }
 
-    /// Sets the levels from which log events are recorded, by target.
+    /// Chooses the async spans that record how long they were polled, how often, and their longest poll. Where no rule names a
+    /// span, its function decides: `#[tc_span("..", busy)]`.
+    ///
+    /// ```
+    /// # use tracecast::config::{Config, Origin};
+    /// let config = Config::new().with_busy_times("*=on,Store/Heartbeat=off".parse()?);
+    /// assert_eq!(config.origin("busy_times"), &Origin::Code);
+    /// # Ok::<(), tracecast::FilterError>(())
+    /// ```
+    #[must_use]
+    pub fn with_busy_times(self, filter: Filter) -> Self {
+        self.set("busy_times", move |config| config.settings.busy_times = filter.clone().into())
+    }
+
+    /// Switches the watchdog on, which reports polls that keep their thread, or off.
+    ///
+    /// ```
+    /// # use tracecast::config::Config;
+    /// assert_eq!(Config::new().with_stalls(true).get("stalls").as_deref(), Some("true"));
+    /// ```
+    #[must_use]
+    pub fn with_stalls(self, on: bool) -> Self {
+        self.set("stalls", move |config| config.settings.stalls = on)
+    }
+
+    /// Sets how long a poll has to last to be reported as a stall; at least a millisecond.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use tracecast::config::Config;
+    /// let config = Config::new().with_stalls(true).with_stall_threshold(Duration::from_millis(50));
+    /// assert_eq!(config.get("stall_threshold").as_deref(), Some("50ms"));
+    /// ```
+    #[must_use]
+    pub fn with_stall_threshold(self, threshold: Duration) -> Self {
+        let threshold = threshold.max(Duration::from_millis(1));
+        self.set("stall_threshold", move |config| config.settings.stall_threshold = threshold)
+    }
+
+    /// Chooses which log events are written.
     ///
     /// ```
     /// # use tracecast::config::{Config, Origin};

@@ -39,10 +39,10 @@ pub(crate) struct Measurement {
 /// captured.assert_metrics("tc_example_energy_joules_total 1.5");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "a metric that counts in `{V}` takes no `{Self}`",
-    label = "not a number for a metric of `{V}`",
-    note = "a `u64` metric takes unsigned integers and `i32` (for literals; a negative one is refused and counted at run time), an `i64` metric any that fits, an `f64` metric any number",
-    note = "declare a metric of fractions with `f64` as its second argument, as in `Counter<(), f64>`"
+    message = "a `{V}` metric does not accept `{Self}`",
+    label = "not a number for a `{V}` metric",
+    note = "a `u64` metric takes unsigned integers and `i32` (for literals; negative values are rejected and counted at run time), an `i64` metric any integer that fits, an `f64` metric any number",
+    note = "to measure fractions, declare the metric with `f64` as its second argument, as in `Counter<(), f64>`"
 )]
 pub trait IntoAmount<V>: sealed::Sealed {
     /// Converts the number to the type of the metric.
@@ -76,12 +76,12 @@ macro_rules! amounts {
 amounts!(u64: u8, u16, u32 => |value| u64::from(value));
 amounts!(u64: u64 => |value| value);
 amounts!(u64: usize => |value| value as u64);
-// For literals, which are `i32` unless a suffix says otherwise. A negative one has its top bit set, and is refused for that.
+// `i32` is the type of literals without a suffix. A negative one has its top bit set, so that the cell rejects it.
 amounts!(u64: i32 => |value| i64::from(value) as u64);
 amounts!(i64: i8, i16, i32, u8, u16, u32 => |value| i64::from(value));
 amounts!(i64: i64 => |value| value);
 amounts!(i64: isize => |value| value as i64);
 amounts!(f64: f32, i8, i16, i32, u8, u16, u32 => |value| f64::from(value));
 amounts!(f64: f64 => |value| value);
-// Beyond 2^53 they lose their last digits.
+// Integers beyond 2^53 lose their last digits.
 amounts!(f64: i64, u64, isize, usize => |value| value as f64);

@@ -1,4 +1,4 @@
-//! Lists: values of attributes that are several texts, several numbers or several flags.
+//! Lists: attribute values that consist of several texts, numbers or flags.
 //!
 //! Only this module defines element types, so reading a list never runs user code.
 
@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::declare::key::ValueType;
 
-/// A list of texts, numbers or flags, borrowed. [`IntoValue`](crate::IntoValue) makes one of slices, arrays and vectors.
+/// A borrowed list of texts, numbers or flags. [`IntoValue`](crate::IntoValue) makes one of slices, arrays and vectors.
 ///
 /// ```
 /// use tracecast::{IntoValue, Value};
@@ -26,7 +26,7 @@ enum Source<'a> {
     Packed { of: ValueType, bytes: &'a [u8] },
 }
 
-/// An element of a list. Numbers are signed, as on the wire, unless they are too large for that.
+/// An element of a list. Numbers are signed, as in OTLP, unless they exceed `i64::MAX`.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Element<'a> {
     /// Text.
@@ -60,16 +60,16 @@ impl fmt::Debug for Element<'_> {
     }
 }
 
-/// Types that the elements of a recorded list may have.
+/// Types of elements that can be recorded.
 pub trait ListElement: Send + Sync {
-    /// Their type on the wire.
+    /// The type in OTLP.
     const TYPE: ValueType;
 
-    /// This element.
+    /// Converts to an element.
     fn element(&self) -> Element<'_>;
 }
 
-/// Types that the elements of a list may have under a key of type `[T]`.
+/// Types that the elements of a list under a key of type `[T]` may have.
 pub trait ElementOf<T>: ListElement {}
 
 macro_rules! elements {
@@ -118,7 +118,7 @@ element_of! {
     bool: bool;
 }
 
-/// A list of the user's.
+/// A list that the caller provides.
 trait Elements: Send + Sync {
     fn of(&self) -> ValueType;
     fn get(&self, at: usize) -> Option<Element<'_>>;
@@ -154,12 +154,12 @@ impl<'a> Array<'a> {
         Array(Source::Given(elements))
     }
 
-    /// What [`Packer`] wrote.
+    /// A list that [`Packer`] wrote.
     pub(crate) fn packed(of: ValueType, bytes: &'a [u8]) -> Self {
         Array(Source::Packed { of, bytes })
     }
 
-    /// The type of its elements: `Str`, `I64`, `F64` or `Bool`.
+    /// The type of the elements: `Str`, `I64`, `F64` or `Bool`.
     pub(crate) fn of(self) -> ValueType {
         match self.0 {
             Source::Given(elements) => elements.of(),
@@ -224,14 +224,14 @@ fn split<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     Some(*first)
 }
 
-/// Writes elements behind each other into a buffer: numbers in eight bytes, flags in one, texts behind their lengths.
+/// Writes elements one after the other into a buffer: numbers as eight bytes, flags as one, texts after their lengths.
 pub(crate) struct Packer<'a> {
     pub(crate) bytes: &'a mut [u8],
     pub(crate) used: usize,
 }
 
 impl Packer<'_> {
-    /// Writes an element, if all of it fits.
+    /// Writes an element if it fits as a whole.
     pub(crate) fn put(&mut self, element: Element<'_>) -> bool {
         match element {
             Element::Str(text) => self.push(&(text.len() as u32).to_ne_bytes(), text.as_bytes()),
@@ -259,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_is_read_again() {
+    fn packed_elements_are_read_back() {
         fn check<E: ListElement>(given: &[E]) {
             let array = Array::of_slice(&given);
             let mut buffer = [0; 64];
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out() {
+    fn elements_that_do_not_fit_are_omitted() {
         let mut buffer = [0; 9];
         let mut packer = Packer { bytes: &mut buffer, used: 0 };
         assert!(packer.put(Element::Str("a")));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_too_large_is_told_apart() {
+    fn a_number_above_i64_max_is_unsigned() {
         let given: &[u64] = &[1, u64::MAX];
         let elements: Vec<_> = Array::of_slice(&given).iter().collect();
         assert_eq!(elements, [Element::I64(1), Element::U64(u64::MAX)]);

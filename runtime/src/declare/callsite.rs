@@ -33,33 +33,38 @@ pub enum Kind {
     Consumer,
 }
 
-/// Spans go to the recorder.
+/// Records spans in the recorder.
 pub(crate) const RECORD: u8 = 1;
-/// Spans go to the sink of the current context, if it has one.
+/// Records spans in the sink of the current context, if it has one.
 pub(crate) const CAPTURE: u8 = 2;
 /// Records no spans although recording is on. Its futures still carry their parent to the thread that polls them.
 pub(crate) const FILTERED: u8 = 8;
-/// Not registered yet: on targets without link sections, and for names made at run time.
+/// The callsite is not registered yet: on targets without link sections, and for names made at run time.
 pub(crate) const NEW: u8 = 4;
 
-/// Measurements of the function go to the cells of its metrics.
+/// Records measurements of the function in the cells of its metrics.
 pub(crate) const METER: u8 = 16;
-/// Measurements of the function go to the sink of the current context, if it has one.
+/// Records measurements of the function in the sink of the current context, if it has one.
 pub(crate) const METER_CAPTURE: u8 = 32;
+
+/// Its spans record how long they were polled.
+pub(crate) const TIMED: u8 = 64;
+/// Stalls are looked for in polls of its spans.
+pub(crate) const WATCHED: u8 = 128;
 
 /// A place in the source that records spans.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Callsite {
-    // First, as `sections` asks for it. A number and not a reference: in most programs each reference in a static needs an entry
-    // of 24 bytes in the table of relocations.
+    // The first field, as `sections` requires. It is a number, because in most programs each reference in a static needs a
+    // relocation entry of 24 bytes.
     owner: u64,
     /// The length of the name in `text`, or [`ALL`].
     name_bytes: u16,
     state: AtomicU8,
     kind: Kind,
-    /// The seconds between two heartbeats, shifted left by two bits, above `NEEDS_PARENT` and `NAMES_PARENT`.
-    heartbeat_and_parent: u32,
+    /// The seconds between two heartbeats, shifted left by three bits, above `NEEDS_PARENT`, `NAMES_PARENT` and `BUSY`.
+    heartbeat_and_options: u32,
     line: u32,
     file: &'static str,
     /// The span's name, the crate's name and the crate's version, each on its own line. It is one text because references to
@@ -74,17 +79,20 @@ const NEEDS_PARENT: u32 = 1;
 /// The function names the parent of its spans.
 const NAMES_PARENT: u32 = 2;
 
+/// The function asks for busy times.
+const BUSY: u32 = 4;
+
 /// Identifies the callsites of this copy of the crate, and states their size.
 pub(crate) const SPANS_OWNER: u64 = owner_of(size_of::<Callsite>());
 
-/// The text has only the name.
+/// The value of `name_bytes` if the text contains only the name.
 const ALL: u16 = u16::MAX;
 
-/// The lines of this crate.
+/// The name and the version of this crate, in the form of [`Callsite::crate_lines`].
 pub(crate) const OWN_LINES: &str = concat!("\n", env!("CARGO_PKG_NAME"), "\n", env!("CARGO_PKG_VERSION"));
 
 impl Callsite {
-    /// A callsite of internal spans at the place of the call. Without a name it records no spans.
+    /// Creates a callsite of internal spans at the place of the call. Without a name it records no spans.
     #[track_caller]
     pub(crate) const fn new(text: &'static str, name_bytes: u16) -> Self {
         let place = Location::caller();
@@ -93,7 +101,7 @@ impl Callsite {
             name_bytes,
             state: AtomicU8::new(if LINKED { 0 } else { NEW }),
             kind: Kind::Internal,
-            heartbeat_and_parent: 0,
+            heartbeat_and_options: 0,
             line: place.line(),
             file: place.file(),
             text,
@@ -102,28 +110,28 @@ impl Callsite {
         }
     }
 
-    /// A callsite for a name made at run time. It is in no link section.
+    /// Creates a callsite for a name made at run time. It is in no link section.
     pub(crate) const fn unlinked(name: &'static str, kind: Kind) -> Self {
         let mut callsite = Callsite::new(name, ALL).of_kind(kind);
         callsite.state = AtomicU8::new(NEW);
         callsite
     }
 
-    /// Sets the kind of its spans.
+    /// Sets the kind of the spans.
     #[doc(hidden)]
     pub const fn of_kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// Sets the metrics of its function.
+    /// Sets the metrics of the function.
     #[doc(hidden)]
     pub const fn meter(mut self, meter: &'static Meter) -> Self {
         self.meter = Some(meter);
         self
     }
 
-    /// Sets the keys of its attributes, for the catalogue.
+    /// Sets the keys of the attributes, for the catalogue.
     #[doc(hidden)]
     pub const fn keys(mut self, keys: &'static &'static [&'static KeyMeta]) -> Self {
         self.keys = Some(keys);
@@ -133,23 +141,30 @@ impl Callsite {
     /// Records a span only if it has a parent.
     #[doc(hidden)]
     pub const fn needs_parent(mut self) -> Self {
-        self.heartbeat_and_parent |= NEEDS_PARENT;
+        self.heartbeat_and_options |= NEEDS_PARENT;
         self
     }
 
-    /// Makes the parent that its function names current also while no spans are recorded: a request goes on with the context
-    /// that it came with. Its state is never 0 by that.
+    /// Makes the parent that the function names current even while no spans are recorded, so that a request keeps the
+    /// context that it arrived with. The state of such a callsite is never 0.
     #[doc(hidden)]
     pub const fn names_parent(mut self) -> Self {
-        self.heartbeat_and_parent |= NAMES_PARENT;
+        self.heartbeat_and_options |= NAMES_PARENT;
         self.state = AtomicU8::new(if LINKED { FILTERED } else { NEW });
+        self
+    }
+
+    /// Records on each span how long it was polled.
+    #[doc(hidden)]
+    pub const fn busy(mut self) -> Self {
+        self.heartbeat_and_options |= BUSY;
         self
     }
 
     /// Exports a marker of each open span every `seconds`.
     #[doc(hidden)]
     pub const fn heartbeat(mut self, seconds: u32) -> Self {
-        self.heartbeat_and_parent |= seconds << 2;
+        self.heartbeat_and_options |= seconds << 3;
         self
     }
 
@@ -169,9 +184,9 @@ impl Callsite {
         self.state.load(Relaxed)
     }
 
-    /// Sets the state; without one, that of a callsite whose function names a parent is the filtered one.
+    /// Sets the state. While a callsite whose function names a parent records no spans, it is `FILTERED`.
     pub(crate) fn set_state(&self, state: u8) {
-        let carries = self.heartbeat_and_parent & NAMES_PARENT != 0 && state & (RECORD | CAPTURE) == 0;
+        let carries = self.heartbeat_and_options & NAMES_PARENT != 0 && state & (RECORD | CAPTURE) == 0;
         self.state.store(if carries { state | FILTERED } else { state }, Relaxed);
     }
 
@@ -185,39 +200,39 @@ impl Callsite {
         self.kind
     }
 
-    /// The file that contains it.
+    /// The file that contains the callsite.
     pub fn file(&self) -> &'static str {
         self.file
     }
 
-    /// Its line in the file.
+    /// The line in the file.
     pub fn line(&self) -> u32 {
         self.line
     }
 
-    /// The name of the crate that contains it.
+    /// The name of the crate that contains the callsite.
     pub fn crate_name(&self) -> &'static str {
         self.scope().name
     }
 
-    /// The version of the crate that contains it.
+    /// The version of the crate that contains the callsite.
     pub fn crate_version(&self) -> &'static str {
         self.scope().version
     }
 
-    /// The crate that contains it.
+    /// The crate that contains the callsite.
     pub(crate) fn scope(&self) -> CrateScope {
         scope_of(self.crate_lines())
     }
 
-    /// The crate's name and version, each behind a line end; equal for all callsites of a crate. Those of this crate if the
-    /// name was made at run time.
+    /// The crate's name and version, each after a line break; equal for all callsites of a crate. If the name was made
+    /// at run time, those of this crate.
     #[inline]
     pub(crate) fn crate_lines(&self) -> &'static str {
         self.text.get(usize::from(self.name_bytes)..).unwrap_or(OWN_LINES)
     }
 
-    /// Whether it records spans; otherwise it only measures.
+    /// Whether the callsite records spans; otherwise it only measures.
     pub(crate) fn makes_spans(&self) -> bool {
         self.name_bytes != 0
     }
@@ -232,16 +247,20 @@ impl Callsite {
 
     #[inline]
     pub(crate) fn requires_parent(&self) -> bool {
-        self.heartbeat_and_parent & NEEDS_PARENT != 0
+        self.heartbeat_and_options & NEEDS_PARENT != 0
+    }
+
+    pub(crate) fn asks_for_busy_times(&self) -> bool {
+        self.heartbeat_and_options & BUSY != 0
     }
 
     #[inline]
     pub(crate) fn heartbeat_seconds(&self) -> u32 {
-        self.heartbeat_and_parent >> 2
+        self.heartbeat_and_options >> 3
     }
 }
 
-/// The crate of these lines (see [`Callsite::crate_lines`]).
+/// Returns the crate that these lines name (see [`Callsite::crate_lines`]).
 pub(crate) fn scope_of(crate_lines: &'static str) -> CrateScope {
     let lines = crate_lines.strip_prefix('\n').and_then(|lines| lines.split_once('\n'));
     lines.map_or(CrateScope::OWN, |(name, version)| CrateScope { name, version })

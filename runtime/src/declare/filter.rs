@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Rules by component and by operation. The most specific rule decides, the last of equal ones; without a rule a span is on.
+/// Rules by component and by operation. The most specific rule decides, and of equally specific ones the last. Without
+/// a matching rule a span is on.
 ///
 /// ```
 /// use tracecast::Filter;
@@ -36,6 +37,11 @@ impl Filter {
     /// # Ok::<(), tracecast::FilterError>(())
     /// ```
     pub fn allows(&self, name: &str) -> bool {
+        self.rule_of(name).unwrap_or(true)
+    }
+
+    /// What the rule for spans with this name says, if there is one.
+    pub(crate) fn rule_of(&self, name: &str) -> Option<bool> {
         let component = name.split('/').next().unwrap_or(name);
         let precision = |rule: &&Rule| match rule.pattern.as_str() {
             "*" => Some(0),
@@ -43,8 +49,8 @@ impl Filter {
             pattern if pattern == name => Some(2),
             _ => None,
         };
-        // `max_by_key` gives the last of equal ones.
-        self.rules.iter().filter(|rule| precision(rule).is_some()).max_by_key(precision).is_none_or(|rule| rule.on)
+        // `max_by_key` returns the last of several equal rules.
+        self.rules.iter().filter(|rule| precision(rule).is_some()).max_by_key(precision).map(|rule| rule.on)
     }
 }
 

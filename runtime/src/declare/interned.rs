@@ -91,7 +91,7 @@ pub trait InternedKey: Key + Sized {
         }
     }
 
-    /// How many times a text was recorded as `other` because the table was full.
+    /// The number of times a text was recorded as `other` because the table was full.
     fn overflowed() -> u64 {
         Self::table().overflowed()
     }
@@ -108,7 +108,7 @@ impl<const N: usize, K> Interned<N, K> {
 pub struct InternTable {
     capacity: usize,
     table: Table<()>,
-    /// Whether the operator was told that it is full.
+    /// Whether a notice has reported that the table is full.
     reported: AtomicBool,
 }
 
@@ -121,7 +121,7 @@ impl InternTable {
     fn resolve(&self, text: &str, key: &str) -> usize {
         self.table.resolve(text, |_| ()).unwrap_or_else(|| {
             if !self.reported.load(Relaxed) && !self.reported.swap(true, Relaxed) {
-                // Without the text: nothing has redacted it.
+                // The notice omits the text, which is not redacted.
                 crate::base::notice::say(format_args!(
                     "label `{key}` reached its limit of {} values; new values become `other`",
                     self.capacity
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn interned_texts_are_capped_seeded_and_counted() {
         crate::tc_keys! {
-            /// Who pays.
+            /// The class of a tenant.
             label tenant: Interned<2> = "tc.tenant.class";
         }
         tenant::seed(&["gold", "silver"]);

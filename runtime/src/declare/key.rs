@@ -20,10 +20,10 @@ use crate::declare::sections::Source;
     note = "keys are declared with `tracecast::tc_keys!` and named by path, as in `attrs(keys::artifact = &id)`"
 )]
 pub trait Key: 'static {
-    /// The type of its values.
+    /// The type of the values.
     type Value: ?Sized;
 
-    /// Its name, kind and place.
+    /// The declaration.
     const META: &'static KeyMeta;
 }
 
@@ -68,14 +68,14 @@ pub type LabelOf<K> = <K as LabelKey>::Itself;
 pub struct KeyOf<K>(PhantomData<fn() -> K>);
 
 impl<K: Key> KeyOf<K> {
-    /// The key as a value.
-    #[expect(clippy::new_without_default, reason = "nobody needs a key by default")]
+    /// Creates the value.
+    #[expect(clippy::new_without_default, reason = "a key has no meaningful default")]
     pub const fn new() -> Self {
         KeyOf(PhantomData)
     }
 }
 
-/// Where a key may be used.
+/// The kind of a key, which determines where it may be used.
 ///
 /// ```
 /// use tracecast::{Key, keys};
@@ -88,17 +88,17 @@ impl<K: Key> KeyOf<K> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyKind {
-    /// A closed or bounded set of values: on spans and on metrics.
+    /// A label: a closed or bounded set of values, for spans and metrics.
     Label,
-    /// An open identifier: on spans and logs only.
+    /// An open identifier, for spans and logs only.
     Id,
-    /// A quantity: on spans only.
+    /// A quantity, for spans only.
     Measure,
-    /// Named where it is recorded, and on the spans of that place only.
+    /// An attribute without a declared key, named where it is recorded, for the spans of that place only.
     AdHoc,
 }
 
-/// The type of a key's values on the wire.
+/// The type of a key's values in OTLP.
 ///
 /// ```
 /// use tracecast::{Key, keys};
@@ -132,7 +132,7 @@ pub enum ValueType {
     F64Array,
     /// A list of flags.
     BoolArray,
-    /// What the value is, which is known only when it is recorded: of an attribute that is named where it is recorded.
+    /// Any type, known only when the value is recorded: of an attribute that is named where it is recorded.
     Any,
 }
 
@@ -145,38 +145,38 @@ pub enum ValueType {
 /// assert_eq!((meta.name, meta.cardinality), ("tc.source.type", Some(2)));
 /// assert_eq!(meta.description, "Where the bytes come from.");
 /// ```
-// Aligned so that the low bits of its address can carry the tag of a recorded value.
+// The alignment leaves the low bits of the address free for the tag of a recorded value.
 #[repr(C, align(16))]
 pub struct KeyMeta {
-    // First, as `sections` asks for it.
+    // The first field, as `sections` requires.
     pub(crate) source: &'static Source,
-    /// The attribute's name on the wire.
+    /// The attribute's name in OTLP.
     pub name: &'static str,
-    /// Where it may be used.
+    /// The kind.
     pub kind: KeyKind,
-    /// The type of its values on the wire.
+    /// The type of the values in OTLP.
     pub value_type: ValueType,
-    /// The text of its doc comment.
+    /// The text of the doc comment.
     pub description: &'static str,
-    /// The number of its values, if it is a label.
+    /// The number of values of a label; `None` for other keys.
     pub cardinality: Option<usize>,
     /// Whether a shared value is sent to the next process as baggage.
     pub baggage: bool,
-    /// Whether log lines and records below a shared value have it too.
+    /// Whether log lines and records below a span that shares a value carry it too.
     pub logs: bool,
-    /// Where it was declared.
+    /// The place of the declaration.
     pub location: &'static Location<'static>,
     text: fn(usize) -> LabelText,
     /// The attributes that represent the label on metrics, if there are several.
     pub(crate) parts: &'static [&'static str],
     part: fn(usize, usize) -> LabelText,
     pub(crate) learnt: bool,
-    /// The ordinal that stands for no value: metrics and spans then lack the attribute.
+    /// The ordinal that means "no value": metrics and spans then lack the attribute.
     pub(crate) none: Option<usize>,
 }
 
 impl KeyMeta {
-    /// A label of type `L`.
+    /// Declares a label of type `L`.
     #[doc(hidden)]
     #[track_caller]
     pub const fn label<L: Label>(name: &'static str, description: &'static str, source: &'static Source) -> Self {
@@ -190,7 +190,7 @@ impl KeyMeta {
         meta
     }
 
-    /// An open identifier.
+    /// Declares an open identifier.
     #[doc(hidden)]
     #[track_caller]
     pub const fn id<T: AttributeType + ?Sized>(
@@ -201,7 +201,7 @@ impl KeyMeta {
         KeyMeta::new(name, description, KeyKind::Id, T::TYPE, source)
     }
 
-    /// A quantity.
+    /// Declares a quantity.
     #[doc(hidden)]
     #[track_caller]
     pub const fn measure<T: AttributeType + ?Sized>(
@@ -212,7 +212,7 @@ impl KeyMeta {
         KeyMeta::new(name, description, KeyKind::Measure, T::TYPE, source)
     }
 
-    /// An attribute that is named where it is recorded.
+    /// Declares an attribute that is named where it is recorded.
     #[doc(hidden)]
     #[track_caller]
     pub const fn ad_hoc<T: AttributeType + ?Sized>(name: &'static str, source: &'static Source) -> Self {
@@ -233,9 +233,9 @@ impl KeyMeta {
         self
     }
 
-    /// The text of a label's value.
+    /// Returns the text of a label's value.
     pub(crate) fn label_text(&self, ordinal: usize) -> LabelText {
-        // A label that was written by hand may panic, which must not reach the reader, or the host.
+        // A hand-written label may panic, which must not end the reader or the program.
         std::panic::catch_unwind(|| (self.text)(ordinal)).unwrap_or(LabelText::Borrowed("?"))
     }
 
@@ -244,7 +244,7 @@ impl KeyMeta {
         !self.parts.is_empty()
     }
 
-    /// The attributes that represent a value of the label on metrics.
+    /// Returns the attributes that represent a value of the label on metrics.
     pub(crate) fn attributes(&self, ordinal: usize) -> impl Iterator<Item = (&'static str, LabelText)> {
         let whole = self.parts.is_empty().then(|| (self.name, self.label_text(ordinal)));
         let text = move |part| std::panic::catch_unwind(|| (self.part)(ordinal, part));
@@ -260,7 +260,7 @@ impl KeyMeta {
         same_place || (!self.learnt && !other.learnt && self.parts == other.parts && texts(self) == texts(other))
     }
 
-    /// Sets the place of the declaration. A key that is derived from another one has the place of that one.
+    /// Sets the place of the declaration. A derived key has the place of its original.
     pub(crate) const fn at(mut self, location: &'static Location<'static>) -> Self {
         self.location = location;
         self
@@ -314,13 +314,13 @@ fn no_part(_: usize, _: usize) -> LabelText {
     LabelText::Borrowed("")
 }
 
-/// Types that attributes may have.
+/// Types that the value of a key may have.
 #[diagnostic::on_unimplemented(
     message = "an attribute cannot be of type `{Self}`",
     note = "use `str`, `u64`, `i64`, `f64` or `bool`, or a list of one of them, as `[str]`"
 )]
 pub trait AttributeType {
-    /// Its type on the wire.
+    /// The type in OTLP.
     const TYPE: ValueType;
 }
 
@@ -335,7 +335,7 @@ macro_rules! types {
 types!(str => Str, u64 => U64, i64 => I64, f64 => F64, bool => Bool, AnyAttribute => Any);
 types!([&'static str] => StrArray, [u64] => U64Array, [i64] => I64Array, [f64] => F64Array, [bool] => BoolArray);
 
-/// The type of an attribute that is named where it is recorded, if the macro does not know the type of the value, as in
-/// `attrs("http.request.header.x" = request.header())`. The value brings its own.
+/// The type of an attribute that is named where it is recorded, if the macro cannot know the type of its value, as in
+/// `attrs("http.request.header.x" = request.header())`. The type follows from the value.
 #[derive(Debug)]
 pub enum AnyAttribute {}

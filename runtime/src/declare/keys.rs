@@ -1,6 +1,10 @@
-//! The built-in keys: those of tensor stores and GPU services, and the semantic conventions that our layers use.
+//! The built-in keys: those of tensor stores and GPU services, and names of OpenTelemetry's semantic conventions.
+//!
+//! Each module of conventional names states their version. Code takes such a name from its key, as `rpc::method::META.name`, so that a
+//! rename upstream is one line. Names that only one crate writes are in `tower-layers/src/{grpc,http}/conventions.rs` and
+//! `nvml/src/gpu/conventional.rs`.
 
-/// Where a tensor lies.
+/// Where a tensor is stored.
 ///
 /// ```
 /// use tracecast::{ClosedLabel, keys::Location};
@@ -19,15 +23,23 @@ pub enum Location {
 crate::tc_keys! {
     /// The GPU, by its index on the node.
     pub label device: Index<16> = "tc.device.id";
-    /// A size.
+    /// A size in bytes.
     pub measure size_bytes: u64 = "tc.size.bytes";
-    /// Where the tensor lies.
+    /// Where the tensor is stored.
     pub label location: Location = "tc.location";
     /// How long a span with a heartbeat has been open.
     pub measure open_seconds: f64 = "tc.open.seconds";
-    /// How a span ended that neither failed nor came to its end: `cancelled`, or `unfinished` if it was open at shutdown.
+    /// The total duration of an async span's polls, including calls inside them.
+    pub measure busy_seconds: f64 = "tc.busy.seconds";
+    /// The number of an async span's polls.
+    pub measure polls: u64 = "tc.polls";
+    /// The duration of an async span's longest poll.
+    pub measure longest_poll_seconds: f64 = "tc.poll.longest.seconds";
+    /// The duration for which a poll had occupied its thread, on the event of a stall.
+    pub measure stall_seconds: f64 = "tc.stall.seconds";
+    /// How a span ended that neither succeeded nor failed: `cancelled`, or `unfinished` if it was open at shutdown.
     pub id outcome: str = "tc.outcome";
-    /// The clock jumped when the span started or ended (a suspended or migrated machine), so its times may be wrong.
+    /// The clock jumped at the span's start or end (the machine was suspended or migrated), so its times may be wrong.
     pub id uncertain_times: bool = "tc.clock.uncertain";
 }
 
@@ -65,7 +77,8 @@ pub mod tensor {
     }
 }
 
-/// Errors.
+/// Errors. `error.type` is stable since version 1.23 of the semantic conventions. `error.message` is of versions 1.32 to 1.39, and
+/// deprecated since 1.40 in favour of names for each domain, of which there is none for spans.
 ///
 /// ```
 /// use tracecast::{Key, keys::error};
@@ -74,14 +87,15 @@ pub mod tensor {
 /// ```
 pub mod error {
     crate::tc_keys! {
-        /// What kind of error it was.
+        /// The type of the error.
         pub id error_type: str = "error.type";
-        /// What the error said, cut to 256 bytes.
+        /// The text of the error, cut to 256 bytes.
         pub id error_message: str = "error.message";
     }
 }
 
-/// Remote procedure calls.
+/// Remote procedure calls, as in version 1.37 of the semantic conventions. Later versions have other names, which
+/// `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` selects.
 ///
 /// ```
 /// use tracecast::{Key, keys::rpc};
@@ -90,7 +104,7 @@ pub mod error {
 /// ```
 pub mod rpc {
     crate::tc_keys! {
-        /// The protocol, as `grpc`.
+        /// The RPC system, such as `grpc`.
         pub id system: str = "rpc.system";
         /// The service, with its package.
         pub id service: str = "rpc.service";
@@ -101,60 +115,60 @@ pub mod rpc {
     }
 }
 
-/// Databases.
+/// Databases. Stable since version 1.33 of the semantic conventions.
 pub mod db {
     crate::tc_keys! {
-        /// The product, as `postgresql`.
+        /// The database product, such as `postgresql`.
         pub id system_name: str = "db.system.name";
         /// The database or schema.
         pub id namespace: str = "db.namespace";
         /// The table or collection.
         pub id collection_name: str = "db.collection.name";
-        /// What is done.
+        /// The operation.
         pub id operation_name: str = "db.operation.name";
         /// The query, without the values of its parameters.
         pub id query_text: str = "db.query.text";
     }
 }
 
-/// HTTP and its network.
+/// HTTP and its network. Stable since version 1.23 of the semantic conventions.
 pub mod http {
     crate::tc_keys! {
-        /// The method.
+        /// The HTTP method.
         pub id request_method: str = "http.request.method";
-        /// The status.
+        /// The status code.
         pub id response_status_code: i64 = "http.response.status_code";
         /// The route's template.
         pub id route: str = "http.route";
-        /// The whole URL.
+        /// The full URL.
         pub id url_full: str = "url.full";
-        /// Its path.
+        /// The path of the URL.
         pub id url_path: str = "url.path";
-        /// Its query.
+        /// The query of the URL.
         pub id url_query: str = "url.query";
-        /// Its scheme.
+        /// The scheme of the URL.
         pub id url_scheme: str = "url.scheme";
         /// The server's name.
         pub id server_address: str = "server.address";
         /// The server's port.
         pub id server_port: i64 = "server.port";
-        /// The other side's address.
+        /// The address of the peer.
         pub id network_peer_address: str = "network.peer.address";
-        /// The other side's port.
+        /// The port of the peer.
         pub id network_peer_port: i64 = "network.peer.port";
     }
 }
 
-/// Queues.
+/// Message queues, as in version 1.44 of the semantic conventions. These names are in development there and may change.
 pub mod messaging {
     crate::tc_keys! {
-        /// The product, as `kafka`.
+        /// The messaging product, such as `kafka`.
         pub id system: str = "messaging.system";
-        /// What is done.
+        /// The operation.
         pub id operation_name: str = "messaging.operation.name";
         /// The queue or topic.
         pub id destination_name: str = "messaging.destination.name";
-        /// The message.
+        /// The id of the message.
         pub id message_id: str = "messaging.message.id";
     }
 }

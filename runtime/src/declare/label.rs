@@ -1,4 +1,4 @@
-//! Labels: values from a set that is closed or bounded, so that spans and metrics may carry them.
+//! Labels: values from a closed or bounded set, so that spans and metrics may carry them.
 
 use std::borrow::Cow;
 
@@ -27,15 +27,15 @@ pub type LabelText = Cow<'static, str>;
     message = "`{Self}` is not a label: its values are not a closed set",
     label = "not a closed set of values",
     note = "derive `TcLabel` (and `Clone, Copy`) on an enum without fields, or use `bool`, `Index<N>`, `Interned<N>`, or `tc_label_for!` for an enum of another crate",
-    note = "an open value, as a name or an id, is declared with `id` instead of `label`: it goes on spans, never on metrics"
+    note = "declare an open value, such as a name or an id, with `id` instead of `label`: spans may carry it, metrics may not"
 )]
 pub trait Label: Copy {
-    /// How many values there are, `other` included.
+    /// The number of values, `other` included.
     const CARDINALITY: usize;
 
-    /// The names of the attributes that represent it on metrics, if one value stands for several attributes that depend on each
-    /// other, such as a service and its method. Then only existing pairs count as series, not all combinations. Empty for a
-    /// label that is one attribute, named by its key.
+    /// The names of the attributes that represent the label on metrics, if one value represents several attributes that
+    /// depend on each other, such as a service and its method. Then only existing pairs count as series, not all
+    /// combinations. Empty for a label that is one attribute, named by its key.
     const PARTS: &'static [&'static str] = &[];
 
     /// Whether texts are learnt at run time. Then the same ordinal may have different texts in two programs or two tables.
@@ -69,10 +69,10 @@ pub trait Label: Copy {
 /// assert_eq!(SourceType::from_value("tape"), None);
 /// ```
 pub trait ClosedLabel: Sized {
-    /// The texts, by ordinal.
+    /// The texts, in the order of the ordinals.
     const VALUES: &'static [&'static str];
 
-    /// The value with this text. For an unknown text the `other` variant, if there is one.
+    /// Returns the value with this text. An unknown text gives the `other` variant, if there is one.
     fn from_value(value: &str) -> Option<Self>;
 }
 
@@ -89,7 +89,7 @@ impl Label for bool {
     }
 }
 
-/// `None` is the value `none`, the last one.
+/// `None` is the last value and has the text `none`.
 impl<L: Label> Label for Option<L> {
     const CARDINALITY: usize = L::CARDINALITY + 1;
     const PARTS: &'static [&'static str] = L::PARTS;
@@ -113,7 +113,7 @@ impl<L: Label> Label for Option<L> {
 /// The texts of the first numbers, which need no allocation.
 const SMALL: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15"];
 
-/// A small number from `0` to `N - 1`; larger ones become `other`.
+/// A small number from `0` to `N - 1`. Larger numbers become `other`.
 ///
 /// ```
 /// use tracecast::{Index, Label};
@@ -125,7 +125,7 @@ const SMALL: [&str; 16] = ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10
 pub struct Index<const N: usize>(u32);
 
 impl<const N: usize> Index<N> {
-    /// The index `n`, or `other`.
+    /// Creates the index `n`, or `other` if `n` is `N` or more.
     #[inline]
     pub const fn new(n: u64) -> Self {
         Index(if n < N as u64 { n as u32 } else { N as u32 })

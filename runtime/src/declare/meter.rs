@@ -1,4 +1,4 @@
-//! The metrics of an annotated function. Plain data.
+//! The metrics of an annotated function: plain data.
 
 use crate::declare::cells::Metric;
 use crate::declare::key::{Key, LabelKey};
@@ -16,7 +16,8 @@ pub struct Meter {
     pub(crate) first_item: Option<&'static Metric>,
     pub(crate) per_item: Option<&'static Metric>,
     pub(crate) items: Option<&'static Metric>,
-    /// For the labels that come from the result: the number of their value sets, and the set that is used without a result.
+    /// For the labels that come from the result: the number of their label sets, and the label set that is used without
+    /// a result.
     pub(crate) results: u32,
     pub(crate) no_result: u32,
 }
@@ -31,7 +32,7 @@ macro_rules! asked_for {
             }
         )+
 
-        /// All of them.
+        /// Returns all metrics of the function.
         pub(crate) fn metrics(&self) -> impl Iterator<Item = &'static Metric> {
             [$(self.$metric),+].into_iter().flatten()
         }
@@ -39,7 +40,7 @@ macro_rules! asked_for {
 }
 
 impl Meter {
-    /// None yet.
+    /// Creates a meter without metrics.
     #[expect(clippy::new_without_default, reason = "generated code makes it in a constant")]
     pub const fn new() -> Self {
         Meter {
@@ -56,25 +57,25 @@ impl Meter {
     }
 
     asked_for! {
-        /// Counts calls, by outcome.
+        /// Sets the counter of calls, by outcome.
         calls,
-        /// Counts calls that fail.
+        /// Sets the counter of failed calls.
         errors,
-        /// How long calls take.
+        /// Sets the histogram of durations.
         duration,
-        /// How many calls are in progress.
+        /// Sets the number of calls in progress.
         in_flight,
-        /// The time until the first item of a stream.
+        /// Sets the histogram of times until the first item of a stream.
         first_item,
-        /// The time between two items.
+        /// Sets the histogram of times between two items.
         per_item,
-        /// Counts the items.
+        /// Sets the counter of items.
         items
     }
 
-    /// Labels that come from the result.
+    /// Adds the labels that come from the result.
     pub const fn results<L: LabelSet>(mut self) -> Self {
-        // So many label sets are out of every budget.
+        // More label sets exceed any budget.
         assert!(L::CARDINALITY <= u32::MAX as usize);
         self.results = L::CARDINALITY as u32;
         self.no_result = L::MISSING as u32;
@@ -97,13 +98,13 @@ impl Meter {
 pub struct ResultLabels(Option<usize>);
 
 impl ResultLabels {
-    /// The index; the highest number if it is out of range.
+    /// Returns the index, or `u32::MAX` if it is out of range.
     #[inline(always)]
     pub(crate) fn index(&self) -> Option<u32> {
         self.0.map(|index| u32::try_from(index).unwrap_or(u32::MAX))
     }
 
-    /// Adds a label. Each has the value `none`.
+    /// Adds a label, whose value may be `none`.
     #[inline]
     pub fn label<K: LabelKey>(&mut self, value: impl IntoValue<K::Value>)
     where

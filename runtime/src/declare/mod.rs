@@ -1,5 +1,5 @@
-//! What a program declares: callsites, keys, labels, values and metrics, the registry in which the linker gathers them, and
-//! which of them are on.
+//! Declarations of a program: callsites, keys, labels, values and metrics, the registry in which the linker collects
+//! them, and the switches that enable them.
 //!
 //! Declarations are statics that the macros write. They are never freed, so everything here may be read by any thread at any
 //! time. `switch` changes the flag of a declaration; `cells` holds the values of metrics, and `observe` the callbacks of

@@ -1,6 +1,6 @@
 //! Gauges that are read by callbacks when metrics are collected.
 //!
-//! Callbacks are the user's code: they may panic or hang. They run on separate threads, and a collection waits for these only
+//! Callbacks are user code: they may panic or hang. They run on separate threads, and a collection waits for them only
 //! for a given time. A thread that hangs is abandoned with its callback; after a short time another thread calls the
 //! remaining callbacks, so that no callback delays the others for long.
 
@@ -15,15 +15,15 @@ use crate::declare::cells::Metric;
 
 type Read = Box<dyn Fn() -> Option<Amount> + Send + Sync>;
 
-/// One callback.
+/// A registered callback.
 struct Callback {
     id: u64,
     metric: &'static Metric,
     set: usize,
     read: Read,
-    /// It is being called, maybe by an abandoned thread.
+    /// Whether a thread, which may be an abandoned one, is calling it.
     busy: AtomicBool,
-    /// Its last call was slow.
+    /// Whether its last call was slow.
     slow: AtomicBool,
 }
 
@@ -59,7 +59,7 @@ pub struct Observation(u64);
 
 impl Drop for Observation {
     fn drop(&mut self) {
-        // Dropped after the lock is given back: it may hold the user's values, whose destructors are the user's code.
+        // It is dropped after the lock is released: it may hold values whose destructors are user code.
         let _removed = lock().0.remove(&self.0);
     }
 }
@@ -90,13 +90,13 @@ pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
     if due.is_empty() {
         return Vec::new();
     }
-    // Those that were slow come last, so that the others need not wait for them every time.
+    // Slow callbacks come last, so that the others need not wait for them every time.
     due.sort_by_key(|callback| callback.slow.load(Relaxed));
     let call = |callback: Arc<Callback>| -> Call<_> { Box::new(move || callback.call(patience)) };
     let mut newest: BTreeMap<(&str, usize), (u64, Observed)> = BTreeMap::new();
     for (id, observed) in call_all(due.into_iter().map(call).collect(), patience) {
         let place = (observed.metric.meta().name, observed.set);
-        // Of two for the same labels the newer one counts.
+        // Of two callbacks for the same labels the newer one counts.
         if newest.get(&place).is_none_or(|(known, _)| *known < id) {
             newest.insert(place, (id, observed));
         }
@@ -104,10 +104,24 @@ pub(crate) fn collect(patience: Duration) -> Vec<Observed> {
     newest.into_values().map(|(_, observed)| observed).collect()
 }
 
+/// Values that were missing in a collection because their callbacks had not returned.
+static LATE: AtomicU64 = AtomicU64::new(0);
+
+/// How many values were missing in collections because their callbacks had not returned.
+#[cfg(has_otlp)]
+pub(crate) fn late() -> u64 {
+    LATE.load(Relaxed)
+}
+
+/// Counts a callback that is not called because an earlier call of it has not returned.
+pub(crate) fn is_still_busy() {
+    LATE.fetch_add(1, Relaxed);
+}
+
 /// A call of a user's callback.
 pub(crate) type Call<T> = Box<dyn FnOnce() -> Option<T> + Send>;
 
-/// How long a call may take before another thread makes the remaining calls.
+/// The largest time of a call before another thread makes the remaining calls.
 const OWN_TIME: Duration = Duration::from_millis(100);
 /// The largest number of threads for one collection.
 const MOST_THREADS: usize = 64;
@@ -121,7 +135,7 @@ pub(crate) fn call_all<T: Send + 'static>(calls: Vec<Call<T>>, patience: Duratio
     let mut threads = usize::from(start_calling(&calls, &send));
     if threads == 0 {
         crate::base::notice::say(format_args!(
-            "no thread for the callbacks of observable instruments: they are left out"
+            "warning: cannot start a thread for the callbacks of observable metrics; this collection omits their values"
         ));
         return values;
     }
@@ -132,8 +146,11 @@ pub(crate) fn call_all<T: Send + 'static>(calls: Vec<Call<T>>, patience: Duratio
                 missing -= 1;
                 values.extend(value);
             }
-            Err(_) if left.is_zero() => break,
-            // Twice as many each time: there may be several that hang.
+            Err(_) if left.is_zero() => {
+                LATE.fetch_add(missing as u64, Relaxed);
+                break;
+            }
+            // Doubles the number of threads: several callbacks may hang.
             Err(_) => {
                 let waiting = calls.lock().unwrap_or_else(PoisonError::into_inner).len();
                 let more = threads.min(waiting).min(MOST_THREADS - threads);
@@ -152,7 +169,7 @@ fn start_calling<T: Send + 'static>(
     let (calls, send) = (calls.clone(), send.clone());
     let run = move || {
         let next = || calls.lock().unwrap_or_else(PoisonError::into_inner).next();
-        // Who receives may have gone; then the rest is in vain.
+        // If the collection no longer waits, the remaining calls are skipped.
         while next().is_some_and(|call| send.send(call()).is_ok()) {}
     };
     std::thread::Builder::new().name("tracecast-observe".to_owned()).spawn(run).is_ok()
@@ -161,6 +178,7 @@ fn start_calling<T: Send + 'static>(
 impl Callback {
     fn call(&self, patience: Duration) -> Option<(u64, Observed)> {
         if self.busy.swap(true, Acquire) {
+            is_still_busy();
             return None;
         }
         let start = Instant::now();

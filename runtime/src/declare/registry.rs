@@ -2,7 +2,7 @@
 //!
 //! The macros put each static into a link section. The sections are emitted directly and not through `linkme`, to keep
 //! `cargo check` of annotated code fast. [`sections`] describes how copies of this crate share them.
-//! Where there are no such sections (wasm, miri) callsites register on first use and keys are found through them.
+//! On targets without these sections (wasm, miri) callsites register on first use, and keys are found through them.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
@@ -12,41 +12,41 @@ use crate::declare::cells::Metric;
 use crate::declare::key::KeyMeta;
 use crate::declare::sections::{self, Head, KEYS, Owner, Source, bounds, size_by_owner};
 
-/// This copy of the crate.
+/// The identity of this copy of the crate.
 static OWNER: Owner = Owner { sizes: [0, size_of::<KeyMeta>(), size_of::<Metric>()], unique: &raw const UNIQUE };
 
 static UNIQUE: AtomicU8 = AtomicU8::new(0);
 
-/// A callsite of generated code, at the place of the call. `text` has its name, which has this many bytes, and then the name
-/// and the version of the crate, each on its own line.
+/// Creates a callsite of generated code, at the place of the call. `text` consists of the name, which has `name_bytes`
+/// bytes, and the name and the version of the crate, each on its own line.
 #[track_caller]
 pub const fn callsite(text: &'static str, name_bytes: u16) -> Callsite {
     Callsite::new(text, name_bytes)
 }
 
 impl Source {
-    /// The source of the keys and metrics that generated code declares, at the place of the call.
+    /// Creates the source of the keys and metrics that generated code declares, at the place of the call.
     #[track_caller]
     pub const fn here(crate_name: &'static str, crate_version: &'static str) -> Self {
         Source::new(Some(&OWNER), crate_name, crate_version)
     }
 }
 
-/// All callsites that are known so far.
+/// Returns all callsites that are known so far.
 pub(crate) fn callsites() -> impl Iterator<Item = &'static Callsite> {
     let (start, stop) = bounds!(spans: Callsite);
-    // SAFETY: these are the ends of the section, whose name is used by our macros alone.
+    // SAFETY: these are the ends of the section, whose name only our macros use.
     unsafe { own_callsites(start, stop) }.chain(CALLSITES.iter())
 }
 
-/// All keys that were linked in or that a known callsite or metric uses.
+/// Returns all keys that were linked in or that a known callsite or metric uses.
 pub(crate) fn keys() -> Vec<&'static KeyMeta> {
     let (start, stop) = bounds!(keys: KeyMeta);
     // SAFETY: as in `callsites`.
     let mut keys: Vec<&KeyMeta> = unsafe { own_statics(start, stop, KEYS) }.collect();
     let of_metrics = metrics().flat_map(|metric| metric.meta().labels);
     for key in callsites().flat_map(|callsite| callsite.declared_keys()).chain(of_metrics) {
-        // A key of a result's label stands for another one, which is in the list.
+        // The key of a label from the result is derived from a key that is in the list.
         if !keys.iter().any(|known| ptr::eq(*known, *key) || (known.location == key.location && known.name == key.name))
         {
             keys.push(key);
@@ -55,7 +55,7 @@ pub(crate) fn keys() -> Vec<&'static KeyMeta> {
     keys
 }
 
-/// All metrics that are known so far.
+/// Returns all metrics that are known so far.
 pub(crate) fn metrics() -> impl Iterator<Item = &'static Metric> {
     let (start, stop) = bounds!(metrics: Metric);
     // SAFETY: as in `callsites`.
@@ -65,17 +65,17 @@ pub(crate) fn metrics() -> impl Iterator<Item = &'static Metric> {
 static CALLSITES: List<Callsite> = List(AtomicPtr::new(ptr::null_mut()));
 static METRICS: List<Metric> = List(AtomicPtr::new(ptr::null_mut()));
 
-/// Adds a callsite that no section holds. The caller makes sure that each is added once.
+/// Adds a callsite that is in no section. The caller makes sure that each is added once.
 pub(crate) fn register(callsite: &'static Callsite) {
     CALLSITES.add(callsite);
 }
 
-/// Adds a metric that no section holds. The caller makes sure that each is added once.
+/// Adds a metric that is in no section. The caller makes sure that each is added once.
 pub(crate) fn register_metric(metric: &'static Metric) {
     METRICS.add(metric);
 }
 
-/// Statics that registered at run time. They are never removed.
+/// A list of statics that registered at run time. They are never removed.
 struct List<T: 'static>(AtomicPtr<Node<T>>);
 
 struct Node<T: 'static> {
@@ -102,13 +102,13 @@ impl<T> List<T> {
 /// Walks through the section of spans and yields the callsites of this copy of the crate.
 ///
 /// # Safety
-/// Between `start` and `stop` there are callsites of any copies of this crate, and zeros.
+/// Between `start` and `stop` there are only callsites of any copies of this crate, and zeros.
 unsafe fn own_callsites(start: *const u8, stop: *const u8) -> impl Iterator<Item = &'static Callsite> {
     let mut at = start;
     std::iter::from_fn(move || {
         while at < stop {
-            // SAFETY: a callsite begins with this number, and zeros lie where one of a larger alignment follows. Both are
-            // aligned as a number of this type is.
+            // SAFETY: a callsite begins with this number, and zeros fill the gap before a callsite with a larger alignment.
+            // Both have the alignment of the number.
             let (this, owner) = (at, unsafe { *at.cast::<u64>() });
             at = at.wrapping_add(size_by_owner(owner));
             if owner == SPANS_OWNER {
@@ -133,8 +133,8 @@ unsafe fn own_statics<T: 'static>(
     let mut at = start;
     std::iter::from_fn(move || {
         while at < stop {
-            // SAFETY: a static begins with a reference to a source, which begins with a head. A zero lies where a static of
-            // a larger alignment follows. Both are aligned as a pointer is.
+            // SAFETY: a static begins with a reference to a source, which begins with a head. Zeros fill the gap before a
+            // static with a larger alignment. Both have the alignment of a pointer.
             let Some(head) = (unsafe { *at.cast::<Option<&'static Head>>() }) else {
                 at = at.wrapping_add(size_of::<usize>());
                 continue;
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_callsite_is_small() {
-        // Of these, eight are the number of the owner, which takes the place of a reference and its relocation.
+        // Eight bytes are the number of the owner, which replaces a reference and its relocation.
         assert!(size_of::<Callsite>() <= 72, "{}", size_of::<Callsite>());
     }
 

@@ -10,19 +10,19 @@ pub(crate) struct CrateScope {
 }
 
 impl CrateScope {
-    /// This crate, for what is declared nowhere: spans with names that are made at run time.
+    /// The scope of telemetry without a declaration, such as spans with names made at run time: this crate.
     pub(crate) const OWN: CrateScope = CrateScope { name: env!("CARGO_PKG_NAME"), version: env!("CARGO_PKG_VERSION") };
 }
 
 /// The instrumentation scope of third-party spans and instruments: a library and its description.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ForeignScope {
-    /// Its name.
+    /// The name of the library.
     pub(crate) name: String,
-    /// Its version.
+    /// The version of the library.
     pub(crate) version: Option<String>,
-    /// The URL of the schema that defines its attribute names.
+    /// The URL of the schema that defines the attribute names.
     pub(crate) schema_url: Option<String>,
-    /// Its attributes.
+    /// The attributes of the scope.
     pub(crate) attributes: Vec<(String, OwnedValue)>,
 }

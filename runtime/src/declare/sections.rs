@@ -1,18 +1,18 @@
-//! Where the linker collects statics, and how each copy of this crate finds its own among them.
+//! The link sections that collect statics, and how each copy of this crate finds its own statics in them.
 //!
 //! Cargo may link several copies of this crate into one program: two versions, or one version from two sources. All of
-//! them use the same sections, and the types in there may differ between them. So every static in a section begins with what says
-//! whose it is and how large it is: a number in callsites ([`owner_of`]), of which there are many, and a reference to a [`Source`] in
-//! keys and metrics. A source begins with a [`Head`], which refers to the [`Owner`]: a static of which each copy has one of
-//! its own. A copy reads its own statics, and steps over the others by the sizes that their owner states.
+//! them use the same sections, and the types in there may differ between them. So every static in a section begins with
+//! its owner and its size: in callsites, of which there are many, as a number ([`owner_of`]), in keys and metrics as a
+//! reference to a [`Source`]. A source begins with a [`Head`], which refers to the [`Owner`], a static of which each
+//! copy has its own. A copy reads its own statics and skips the others by the sizes that their owner states.
 //!
-//! These beginnings and `Owner` are therefore the same in all copies. A change of them needs new names of the sections: the names
-//! carry the number of this format.
+//! So the layouts of these beginnings and of `Owner` are the same in all copies. Changing one of them requires new
+//! names of the sections: the names contain the number of this format.
 
 use std::panic::Location;
 use std::sync::atomic::AtomicU8;
 
-/// Where keys and metrics come from: the copy of this crate, and the crate and file that declare them.
+/// The origin of keys and metrics: the copy of this crate, and the crate and file that declare them.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Source {
@@ -30,14 +30,15 @@ pub(crate) struct Head {
     pub(crate) owner: Option<&'static Owner>,
 }
 
-/// One copy of this crate. Two of them differ by `unique`, so no linker merges them.
+/// One copy of this crate. Two copies differ by `unique`, so linkers never merge their owners.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Owner {
     /// The size of the statics in each section.
     pub(crate) sizes: [usize; SECTIONS],
-    /// The address of a writable static of the copy: linkers may merge equal constants, but never this. A pointer and not the
-    /// static itself, because constants refer to owners, and before Rust 1.90 they may not refer to what can change.
+    /// The address of a writable static of the copy: linkers may merge equal constants, but never this. It is a pointer
+    /// and not the static itself, because constants refer to owners, and before Rust 1.90 a constant may not refer to
+    /// mutable data.
     pub(crate) unique: *const AtomicU8,
 }
 
@@ -46,13 +47,13 @@ unsafe impl Send for Owner {}
 // SAFETY: as above.
 unsafe impl Sync for Owner {}
 
-/// Indices of [`Owner::sizes`]; the first is not used.
+/// Indices of [`Owner::sizes`]; the first is unused.
 pub(crate) const KEYS: usize = 1;
 pub(crate) const METRICS: usize = 2;
 const SECTIONS: usize = 3;
 
-/// The number with which each callsite of this copy of the crate begins: 58 bits of a hash of the folder and version it was built from,
-/// above the size of a callsite in words of eight bytes.
+/// The number with which each callsite of this copy of the crate begins: 58 bits of a hash of the folder and version that the copy
+/// was built from, then the size of a callsite in words of eight bytes.
 pub(crate) const fn owner_of(bytes: usize) -> u64 {
     let text = concat!(env!("CARGO_MANIFEST_DIR"), "\n", file!(), "\n", env!("CARGO_PKG_VERSION")).as_bytes();
     let (mut hash, mut at) = (0xcbf2_9ce4_8422_2325_u64, 0);
@@ -64,13 +65,13 @@ pub(crate) const fn owner_of(bytes: usize) -> u64 {
     hash << 6 | (bytes / 8) as u64
 }
 
-/// The size of the callsite that begins with this number; a zero is a part of a gap.
+/// Returns the size of the callsite that begins with this number. A zero is part of a gap.
 pub(crate) fn size_by_owner(owner: u64) -> usize {
     if owner == 0 { size_of::<u64>() } else { 8 * (owner as usize & 63) }
 }
 
 impl Source {
-    /// The crate and file at the place of the call.
+    /// Creates a source for the crate and file at the place of the call.
     #[track_caller]
     pub(crate) const fn new(
         owner: Option<&'static Owner>,
@@ -83,8 +84,8 @@ impl Source {
 
 /// Puts a static into the section of spans, keys or metrics of an ELF file.
 ///
-/// A macro of this crate and not part of each expansion: the compiler evaluates the target once, which makes `cargo check` of
-/// annotated code faster, and a section is named and read by the same copy of this crate.
+/// This is a macro of this crate and not part of each expansion: the compiler evaluates the target once, which makes
+/// `cargo check` of annotated code faster, and the same copy of this crate names and reads a section.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_elf_section {
@@ -93,7 +94,7 @@ macro_rules! __in_elf_section {
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = "tc1_metrics")] $($item)* };
 }
 
-/// The same for Mach-O.
+/// Like `__in_elf_section`, for Mach-O.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_mach_section {
@@ -102,7 +103,7 @@ macro_rules! __in_mach_section {
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = "__DATA,tc1_metrics")] $($item)* };
 }
 
-/// The same for COFF.
+/// Like `__in_elf_section`, for COFF.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_coff_section {
@@ -111,16 +112,16 @@ macro_rules! __in_coff_section {
     (metrics $($item:tt)*) => { #[used] #[unsafe(link_section = ".tc1m$b")] $($item)* };
 }
 
-/// Leaves a static where it is: there are no sections.
+/// Leaves a static as it is, for targets without sections.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __in_no_section {
     ($section:ident $($item:tt)*) => { $($item)* };
 }
 
-// One of these modules for each format of object files: `in_section` puts a static into a section, and so does the entry point
-// `tc_span`; `bounds` gives the ends of one, and `LINKED` is whether there are sections at all. Where there are none, statics
-// register on first use.
+// One of these modules is compiled, by the format of object files: `in_section` and the entry point `tc_span` put a
+// static into a section, `bounds` returns the ends of a section, and `LINKED` is whether there are sections. Without
+// sections, statics register on first use.
 pub(crate) use self::format::{LINKED, bounds};
 pub use self::format::{in_section, tc_span};
 
@@ -220,7 +221,7 @@ mod format {
             bounds!($type, ".tc1m$a", ".tc1m$c")
         };
         ($type:ty, $first:literal, $last:literal) => {{
-            // They sort first and last.
+            // The linker sorts these subsections first and last.
             #[unsafe(link_section = $first)]
             static START: [$type; 0] = [];
             #[unsafe(link_section = $last)]

@@ -4,7 +4,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::AcqRel, Ordering::Relaxed, Ordering::Release};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::declare::callsite::{CAPTURE, Callsite, FILTERED, METER, METER_CAPTURE, NEW, RECORD};
+use crate::declare::callsite::{CAPTURE, Callsite, FILTERED, METER, METER_CAPTURE, NEW, RECORD, TIMED, WATCHED};
 use crate::declare::cells::{self, Metric};
 use crate::declare::filter::Filter;
 use crate::declare::registry;
@@ -13,10 +13,14 @@ pub(crate) struct State {
     recording: bool,
     captures: usize,
     filter: Option<Filter>,
+    /// Which spans record how long they were polled, beside those that ask for it.
+    busy: Option<Filter>,
+    /// Stalls are looked for.
+    watching: bool,
     metering: bool,
     /// Names of metrics, or prefixes that end in `*`, and whether these metrics are on. The last match decides.
     metrics: Vec<(String, bool)>,
-    /// Metrics that are not metered, because another declaration of their name counts.
+    /// Metrics that are not metered, because another declaration of the same name is.
     conflicting: Vec<&'static Metric>,
 }
 
@@ -24,6 +28,8 @@ static STATE: Mutex<State> = Mutex::new(State {
     recording: false,
     captures: 0,
     filter: None,
+    busy: None,
+    watching: false,
     metering: false,
     metrics: Vec::new(),
     conflicting: Vec::new(),
@@ -40,7 +46,17 @@ impl State {
         }
         let on = u8::from(self.recording) * RECORD + u8::from(self.captures > 0) * CAPTURE;
         let filtered = || self.filter.as_ref().is_some_and(|filter| !filter.allows(callsite.name()));
-        if on != 0 && filtered() { FILTERED } else { on }
+        match on {
+            0 => 0,
+            _ if filtered() => FILTERED,
+            on => on | u8::from(self.is_timed(callsite)) * TIMED | u8::from(self.watching) * WATCHED,
+        }
+    }
+
+    /// Whether its spans record how long they were polled: as the configuration says, else as the function does.
+    fn is_timed(&self, callsite: &Callsite) -> bool {
+        let configured = self.busy.as_ref().and_then(|filter| filter.rule_of(callsite.name()));
+        configured.unwrap_or_else(|| callsite.asks_for_busy_times())
     }
 
     /// The state of the metrics of a callsite. The filter of spans does not affect it.
@@ -53,7 +69,7 @@ impl State {
     fn of_metric(&self, metric: &Metric) -> i8 {
         let last = self.metrics.iter().rfind(|(pattern, _)| matches(pattern, metric.meta().name));
         let off = last.is_some_and(|(_, on)| !on);
-        // Captures of tests keep apart what metering has to put under one name.
+        // Captures keep declarations of one name apart, which metering cannot.
         let metered = self.metering && !self.conflicting.iter().any(|conflicting| ptr::eq(*conflicting, metric));
         let on = i8::from(metered) * cells::RECORD + i8::from(self.captures > 0) * cells::CAPTURE;
         if off { 0 } else { on }
@@ -112,13 +128,23 @@ pub(crate) fn pause_recording(paused: bool) {
 pub(crate) fn stop_recording() {
     change(|state| {
         state.recording = false;
-        state.filter = None;
+        (state.filter, state.busy, state.watching) = (None, None, false);
     });
     CLAIMED.store(false, Release);
 }
 
 pub(crate) fn set_filter(filter: Filter) {
     change(|state| state.filter = Some(filter));
+}
+
+/// Chooses the spans that record how long they were polled; open ones go on as they began.
+pub(crate) fn set_busy(filter: Filter) {
+    change(|state| state.busy = Some(filter));
+}
+
+/// Has stalls looked for in the spans that begin from now on, or no longer.
+pub(crate) fn set_watching(watching: bool) {
+    change(|state| state.watching = watching && CLAIMED.load(Relaxed));
 }
 
 pub(crate) fn begin_capture() {
@@ -167,7 +193,7 @@ pub(crate) fn stop_metering() {
 /// Switches metrics on or off by name or by prefix.
 pub(crate) fn switch_metrics(pattern: &str, on: bool) {
     change(|state| {
-        // What it covers says nothing any more.
+        // The new pattern overrides the patterns that it covers.
         state.metrics.retain(|(known, _)| !matches(pattern, known));
         state.metrics.push((pattern.to_owned(), on));
     });
@@ -189,20 +215,20 @@ pub(crate) fn resolve_metric(metric: &'static Metric) -> i8 {
     metric.state()
 }
 
-/// Whether a test captures.
+/// Whether a test is capturing.
 #[inline]
-pub(crate) fn is_capturing() -> bool {
+pub fn is_capturing() -> bool {
     CAPTURING.load(Relaxed)
 }
 
 static CAPTURING: AtomicBool = AtomicBool::new(false);
 
-/// What can be on: `SPANS`, `METRICS`.
+/// Flags of everything that can be on: `SPANS`, `METRICS`.
 static ON: AtomicU8 = AtomicU8::new(0);
 const SPANS: u8 = 1;
 const METRICS: u8 = 2;
 
-/// Whether anything is on, for spans that have no callsite yet.
+/// Whether any span can be on. For spans that have no callsite yet.
 #[inline]
 pub(crate) fn is_on() -> bool {
     ON.load(Relaxed) & SPANS != 0
@@ -224,7 +250,7 @@ pub fn is_active() -> bool {
 #[cold]
 pub(crate) fn resolve(callsite: &'static Callsite) -> u8 {
     let state = lock();
-    // Under the lock, so that it is added once and no change passes it by.
+    // Under the lock, so that the callsite is added once and misses no change.
     if callsite.state() & NEW != 0 {
         registry::register(callsite);
         callsite.set_state(state.of(callsite));
@@ -237,7 +263,7 @@ pub(crate) fn off_after_fork() {
     let mut state = lock();
     state.recording = false;
     state.captures = 0;
-    state.filter = None;
+    (state.filter, state.busy, state.watching) = (None, None, false);
     state.metering = false;
     CLAIMED.store(false, Relaxed);
     CLAIMED_METERING.store(false, Relaxed);

@@ -12,7 +12,7 @@ use crate::declare::interned::{Interned, InternedKey};
 use crate::declare::key::{AnyAttribute, ValueType};
 use crate::declare::label::{Index, Label};
 
-/// A value of an attribute, borrowed. Creating one allocates nothing.
+/// A borrowed value of an attribute. Creating one allocates nothing.
 ///
 /// ```
 /// use tracecast::{IntoValue, Value};
@@ -23,7 +23,7 @@ use crate::declare::label::{Index, Label};
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// No value: the attribute is left out. `None` becomes this.
+    /// No value: the attribute is omitted. `None` becomes this.
     Absent,
     /// A flag.
     Bool(bool),
@@ -35,7 +35,7 @@ pub enum Value<'a> {
     F64(f64),
     /// Text that is copied into the span.
     Str(&'a str),
-    /// Text that lives for ever and is not copied.
+    /// Text with a static lifetime, which is not copied.
     Static(&'static str),
     /// The ordinal of a label's value.
     Label(usize),
@@ -45,7 +45,7 @@ pub enum Value<'a> {
 
 #[cfg(has_otlp)]
 impl<'a> Value<'a> {
-    /// An element of a list on its own.
+    /// Converts an element of a list to a single value.
     pub(crate) fn of_element(element: Element<'a>) -> Self {
         match element {
             Element::Str(text) => Value::Str(text),
@@ -57,8 +57,8 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The value of an attribute: of a finished span, of a log record, of the resource, or of telemetry that third parties made.
-/// It prints as text, a list as JSON.
+/// The owned value of an attribute: of a finished span, a log record, the resource, or third-party telemetry. It prints
+/// as text; a list prints as JSON.
 ///
 /// ```
 /// use tracecast::OwnedValue;
@@ -91,7 +91,7 @@ pub enum OwnedValue {
 }
 
 impl Value<'_> {
-    /// Converts to an owned value. `None` if it is absent or a label, whose text only its key knows.
+    /// Converts to an owned value. `None` if the value is absent, or a label, whose text depends on the key.
     pub(crate) fn into_owned(self) -> Option<OwnedValue> {
         Some(match self {
             Value::Bool(flag) => OwnedValue::Bool(flag),
@@ -106,7 +106,8 @@ impl Value<'_> {
     }
 }
 
-/// Numbers of which one is too large for a signed integer become texts, as a single one does on the wire.
+/// Converts a list. If a number is too large for a signed integer, all numbers become texts, as a single one does in
+/// OTLP.
 fn owned_array(array: Array<'_>) -> OwnedValue {
     let mut owned = match array.of() {
         ValueType::F64 => OwnedValue::F64Array(Vec::new()),
@@ -177,7 +178,7 @@ impl OwnedValue {
         }
     }
 
-    /// The bytes that it owns on the heap.
+    /// The number of bytes that the value owns on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             OwnedValue::Str(Cow::Owned(text)) => text.len(),
@@ -202,7 +203,7 @@ impl fmt::Display for OwnedValue {
             OwnedValue::I64Array(numbers) => list(f, numbers, |f, number| number.fmt(f)),
             OwnedValue::F64Array(numbers) => list(f, numbers, |f, number| match number {
                 number if number.is_finite() => number.fmt(f),
-                // JSON has no infinity and no NaN; they are text.
+                // JSON has no infinity and no NaN: both become text.
                 number if number.is_nan() => f.write_str("\"NaN\""),
                 number => f.write_str(if *number > 0.0 { "\"Infinity\"" } else { "\"-Infinity\"" }),
             }),
@@ -242,7 +243,7 @@ owned_from! {
     bool => |flag| OwnedValue::Bool(flag);
 }
 
-/// Types that can be recorded under a key whose type is `T`. Programs may implement it for types of their own.
+/// Types that can be recorded under a key whose type is `T`. Programs may implement it for their own types.
 ///
 /// ```
 /// use tracecast::{IntoValue, keys};
@@ -260,7 +261,7 @@ owned_from! {
     label = "the key takes `{T}`",
     note = "a `str` key takes strings, `format_args!(..)` and `tracecast::display(..)`; a `u64` key unsigned integers and literals; an `i64` key any integer that fits; an `f64` key `f64` and `f32`",
     note = "a list key, as `[i64]`, takes slices, arrays and vectors of such values",
-    note = "a label key takes its own type: a closed enum with `#[derive(TcLabel)]`, or what `tc_label_for!` was told of"
+    note = "a label key takes its own type: a closed enum with `#[derive(TcLabel)]`, or a `tc_label_for!` type"
 )]
 pub trait IntoValue<T: ?Sized> {
     /// Calls `f` with the value, borrowed while `f` runs.
@@ -290,7 +291,7 @@ macro_rules! into_value {
 
 into_value!(u64: u8, u16, u32 => |value| Value::U64(u64::from(value)));
 into_value!(u64: u64 => |value| Value::U64(value));
-// For literals, which are `i32` unless a suffix says otherwise. A negative one is recorded as it is.
+// `i32` is the type of literals without a suffix. A negative one is recorded as a signed number.
 into_value!(u64: i32 => |value| u64::try_from(value).map_or(Value::I64(value.into()), Value::U64));
 into_value!(u64: usize => |value| Value::U64(value as u64));
 into_value!(u64: NonZeroU32 => |value| Value::U64(u64::from(value.get())));
@@ -332,7 +333,7 @@ into_text! {
     ('a) &Cow<'a, str> => |text| text;
 }
 
-/// Text that lives for ever: recorded by reference instead of copied.
+/// Text with a static lifetime: recorded by reference instead of copied.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -401,7 +402,7 @@ impl<T: fmt::Display> IntoValue<str> for Displayed<T> {
     }
 }
 
-/// A label is recorded as it is; `None` leaves the attribute out.
+/// Records a label. Its value `none` leaves the attribute out.
 #[diagnostic::do_not_recommend]
 impl<L: Label> IntoValue<L> for L {
     #[inline]
@@ -528,15 +529,15 @@ impl<T: fmt::Display> IntoValue<AnyAttribute> for Displayed<T> {
     }
 }
 
-/// A field or an element that is recorded where it is: `value` copies what can be copied and borrows all else, so that the annotated
-/// function can still move it. For a type that is not `Copy` the compiler finds the method of the same name behind `Deref`.
+/// A field or an element that the macros record: `value` copies a `Copy` type and borrows any other, so that the annotated function
+/// can still move it. For a type that is not `Copy` the compiler finds the method of the same name through `Deref`.
 pub struct Place<'a, T: ?Sized>(Borrowed<'a, T>);
 
-/// A place whose type cannot be copied.
+/// A place whose type is not `Copy`.
 pub struct Borrowed<'a, T: ?Sized>(&'a T);
 
 impl<'a, T: ?Sized> Place<'a, T> {
-    /// The place that is borrowed.
+    /// Borrows a place.
     #[inline(always)]
     pub fn of(place: &'a T) -> Self {
         Place(Borrowed(place))
@@ -544,7 +545,7 @@ impl<'a, T: ?Sized> Place<'a, T> {
 }
 
 impl<T: Copy> Place<'_, T> {
-    /// A copy.
+    /// Returns a copy.
     #[inline(always)]
     pub fn value(&self) -> T {
         *self.0.0
@@ -561,7 +562,7 @@ impl<'a, T: ?Sized> Deref for Place<'a, T> {
 }
 
 impl<'a, T: ?Sized> Borrowed<'a, T> {
-    /// A reference.
+    /// Returns a reference.
     #[inline(always)]
     pub fn value(&self) -> &'a T {
         self.0
@@ -572,7 +573,7 @@ impl<'a, T: ?Sized> Borrowed<'a, T> {
 /// that was written until then.
 pub(crate) fn formatted<R>(value: &dyn fmt::Display, f: impl FnOnce(&str) -> R) -> R {
     let mut text = Bounded { bytes: [0; 1024], len: 0 };
-    // The result says only whether the text was cut, and a panicking `Display` must not reach the host.
+    // The result only tells whether the text was cut. A panic of `Display` must not reach the program.
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         let _ = fmt::write(&mut text, format_args!("{value}"));
     }));
@@ -599,7 +600,7 @@ impl fmt::Write for Bounded {
     }
 }
 
-/// The longest prefix of `text` that has at most `limit` bytes and ends between two characters.
+/// Returns the longest prefix of `text` that has at most `limit` bytes and ends between two characters.
 pub(crate) fn cut(text: &str, limit: usize) -> &str {
     if text.len() <= limit {
         return text;

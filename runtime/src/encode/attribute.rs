@@ -4,8 +4,8 @@ use crate::declare::value::Value;
 use crate::encode::message::any_value;
 use crate::encode::wire::{Wire, put_varint};
 
-/// Writes a field that is a `KeyValue`. If the value is a text, its bytes are written last. The caller resolves labels and
-/// leaves out absent values: both would be written without a value.
+/// Writes a field that is a `KeyValue`. If the value is a text, its bytes are written last. The caller resolves labels
+/// and omits absent values: both would be written without a value.
 ///
 /// Most attributes are short: all their lengths have one byte, and writing them takes a few small copies.
 #[inline(always)]
@@ -24,7 +24,7 @@ pub(crate) fn key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     {
         wire.push(&[tag, (2 + key.len() + used) as u8, 1 << 3 | 2, key.len() as u8]);
         wire.push(key.as_bytes());
-        // All of it and back again: a copy of a known size is a few moves.
+        // Copies the whole buffer and truncates: a copy of constant size is a few moves.
         wire.push(&number);
         wire.bytes.truncate(wire.len() - (number.len() - used));
         return;
@@ -32,8 +32,8 @@ pub(crate) fn key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     any_key_value(wire, tag, key, value);
 }
 
-/// Encodes the value of a number or a flag. Returns the buffer and the number of bytes used in it.
-// Always inlined: as a call it would return its bytes through memory.
+/// Encodes a number or a flag. Returns the buffer and the number of bytes used in it.
+// Always inlined: a call would return the buffer through memory.
 #[inline(always)]
 fn short(value: Value<'_>) -> Option<([u8; 16], usize)> {
     let mut field = [0; 16];
@@ -69,7 +69,7 @@ fn any_key_value(wire: &mut Wire, tag: u8, key: &str, value: Value<'_>) {
     wire.bytes[start] = tag;
 }
 
-/// Writes a field that is a `KeyValue`. Not inlined: for callers that are not on the fast path of spans.
+/// Writes a field that is a `KeyValue`. It is not inlined, for callers outside the fast path of spans.
 #[inline(never)]
 pub(crate) fn field(wire: &mut Wire, field: u8, key: &str, value: Value<'_>) {
     key_value(wire, field << 3 | 2, key, value);

@@ -1,4 +1,4 @@
-//! Encodes spans that are owned data. A request groups the spans of third parties by scope, after our own.
+//! Encodes spans that are owned data. A request groups third-party spans by scope, after our own.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::encode::span::{MESSAGE_KEY, OUTCOME_KEY, STATUS_ERROR, STATUS_OK, fla
 use crate::encode::wire::Wire;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome, Status};
 
-/// Encoded spans of third parties, by scope.
+/// Encoded third-party spans, by scope.
 #[derive(Debug, Default)]
 pub(crate) struct Scopes {
     scopes: Vec<(Arc<ForeignScope>, Wire)>,

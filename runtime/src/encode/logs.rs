@@ -1,7 +1,7 @@
-//! Log records as one OTLP request.
+//! Encodes log records as one OTLP request.
 //!
-//! The scope of a record is its target, as the scope of an OpenTelemetry logger is its name. Each target has its own buffer;
-//! the request is a concatenation of these buffers.
+//! The scope of a record is its target, like the name of an OpenTelemetry logger. Each target has its own buffer; the
+//! request is a concatenation of these buffers.
 
 use crate::encode::message::{self, Message, pairs, text_value};
 use crate::encode::resource::{self, EncodedResource};
@@ -17,7 +17,7 @@ pub(crate) struct LogBatch<M = Wire> {
     bytes: usize,
 }
 
-/// The records of one target, each a field of its `ScopeLogs`.
+/// The records of one target, each as a field of `ScopeLogs`.
 #[derive(Debug)]
 struct Scope<M> {
     target: String,
@@ -58,7 +58,7 @@ impl<M: Message> LogBatch<M> {
     /// Returns the request and empties the batch. The request is written into `buffer`, whose old content is discarded.
     pub(crate) fn take(&mut self, mut buffer: Vec<u8>) -> Vec<u8> {
         buffer.clear();
-        // Enough for JSON too: a buffer that is a little too short would be copied as a whole.
+        // Also sufficient for JSON: growing a buffer that is slightly too small would copy it.
         buffer.reserve(self.bytes + 64 * (1 + self.scopes.len()) + 4 * self.resource.bytes.len());
         (self.records, self.bytes) = (0, 0);
         let scopes = std::mem::take(&mut self.scopes);

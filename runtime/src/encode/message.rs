@@ -25,10 +25,10 @@ pub(crate) trait Message: Default {
 
     fn boolean(&mut self, field: u8, name: &str, flag: bool);
 
-    /// Also used for enums.
+    /// Writes a `uint32` or an enum.
     fn uint32(&mut self, field: u8, name: &str, number: u32);
 
-    /// A `uint32` that is usually zero. Protocol buffers omit a zero.
+    /// Writes a `uint32` that is usually zero. Protocol buffers omit a zero.
     fn count(&mut self, field: u8, name: &str, number: u32);
 
     fn sint32(&mut self, field: u8, name: &str, number: i32);
@@ -43,7 +43,7 @@ pub(crate) trait Message: Default {
 
     fn double(&mut self, field: u8, name: &str, number: f64);
 
-    /// A trace id or a span id.
+    /// Writes a trace id or a span id.
     fn id(&mut self, field: u8, name: &str, bytes: &[u8]);
 
     fn packed_uint64(&mut self, field: u8, name: &str, numbers: &[u64]);
@@ -54,23 +54,23 @@ pub(crate) trait Message: Default {
 
     fn message(&mut self, field: u8, name: &str, write: impl FnOnce(&mut Self));
 
-    /// A message that is probably longer than 16 KiB.
+    /// Writes a message that is probably longer than 16 KiB.
     fn long_message(&mut self, field: u8, name: &str, write: impl FnOnce(&mut Self));
 
-    /// A repeated field. `write` writes its elements.
+    /// Writes a repeated field. `write` writes its elements.
     fn list(&mut self, name: &str, write: impl FnOnce(&mut Self));
 
-    /// An element of a list.
+    /// Writes an element of a list.
     fn element(&mut self, field: u8, write: impl FnOnce(&mut Self));
 
-    /// An element of a list that is probably longer than 16 KiB.
+    /// Writes an element of a list that is probably longer than 16 KiB.
     fn long_element(&mut self, field: u8, write: impl FnOnce(&mut Self));
 
     /// Appends elements of a list that are already encoded.
     #[cfg(has_logs)]
     fn elements(&mut self, written: &Self);
 
-    /// A repeated field with one message per item.
+    /// Writes a repeated field with one message per item.
     fn messages<T>(
         &mut self,
         field: u8,
@@ -81,7 +81,7 @@ pub(crate) trait Message: Default {
         self.list(name, |m| items.into_iter().for_each(|item| m.element(field, |m| write(m, item))));
     }
 
-    /// A `KeyValue` element of a list.
+    /// Writes a `KeyValue` element of a list.
     fn key_value(&mut self, field: u8, key: &str, value: Value<'_>) {
         self.element(field, |m| {
             m.string(1, "key", key);

@@ -1,5 +1,5 @@
-//! Encodes metrics as one OTLP request, grouped by scope: the crates that declare ours first, then those of raw OpenTelemetry
-//! instruments.
+//! Encodes metrics as one OTLP request, grouped by scope: first our metrics by the crates that declare them, then those
+//! of raw OpenTelemetry instruments.
 
 use crate::declare::metric::MetricKind;
 use crate::encode::message::{self, Message, pairs};
@@ -13,12 +13,12 @@ use crate::meter::snapshot::{
 const DELTA: u32 = 1;
 const CUMULATIVE: u32 = 2;
 
-/// An `ExportMetricsServiceRequest` with all points of a snapshot, as protocol buffers.
+/// Encodes an `ExportMetricsServiceRequest` with all points of a snapshot, as protocol buffers.
 pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
     request::<Wire>(resource, snapshot)
 }
 
-/// The same request in either encoding.
+/// Like `metrics_request`, in either encoding.
 pub(crate) fn request<M: Message>(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
     resource.request(["resourceMetrics", "scopeMetrics"], Vec::new(), |m: &mut M| {
         // A metric that only rejected measurements has no points.
@@ -72,7 +72,7 @@ fn point(m: &mut impl Message, metric: &MetricPoints, point: &Point) {
         PointValue::Exponential(value) => exponential(m, value),
         PointValue::U64(value) => match i64::try_from(*value) {
             Ok(value) => m.sfixed64(6, "asInt", value),
-            // The nearest fraction, as OTLP's integers cannot hold it.
+            // The nearest floating-point number, because OTLP's integers are signed.
             Err(_) => m.double(4, "asDouble", *value as f64),
         },
         PointValue::I64(value) => m.sfixed64(6, "asInt", *value),

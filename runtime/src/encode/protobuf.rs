@@ -5,7 +5,7 @@ use crate::encode::attribute;
 use crate::encode::message::Message;
 use crate::encode::wire::Wire;
 
-/// Protobuf has field numbers and no names.
+/// Uses the field numbers and ignores the names.
 impl Message for Wire {
     fn encode(buffer: Vec<u8>, write: impl FnOnce(&mut Self)) -> Vec<u8> {
         let mut wire = Wire::reusing(buffer);
@@ -46,7 +46,7 @@ impl Message for Wire {
     fn fixed32(&mut self, field: u8, _: &str, number: u32) {
         let [a, b, c, d] = number.to_le_bytes();
         match field {
-            // The flags of a span are field 16, whose tag has two bytes.
+            // The flags of a span are field 16, which has a two-byte tag.
             16.. => self.push(&[(field << 3) | 0x85, field >> 4, a, b, c, d]),
             _ => self.push(&[field << 3 | 5, a, b, c, d]),
         }

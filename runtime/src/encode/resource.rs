@@ -1,4 +1,4 @@
-//! The resource, encoded once, and the parts that all requests share: resource and scopes.
+//! The encoded resource, and the parts that all requests share: resource and scopes.
 
 use crate::declare::callsite::scope_of;
 use crate::declare::metric::MetricMeta;
@@ -9,7 +9,7 @@ use crate::encode::wire::{Opened, Wire};
 use crate::meter::snapshot::MetricPoints;
 use crate::record::finished::FinishedSpan;
 
-/// The attributes of this process, also encoded for requests.
+/// The resource attributes of this process, and their encoding.
 #[derive(Clone, Debug)]
 pub(crate) struct EncodedResource {
     pub(crate) attributes: Vec<(String, OwnedValue)>,
@@ -44,8 +44,9 @@ impl EncodedResource {
         }
     }
 
-    /// Encodes a request of spans, metrics or logs into `buffer`; `scopes` writes its scopes. The three requests have the
-    /// same fields and differ in the JSON names of their lists: `names` has those of resources and of scopes.
+    /// Encodes a request of spans, metrics or logs into `buffer`; `scopes` writes its scopes. The three kinds of
+    /// requests have the same fields, but different JSON names of their lists: `names` has those of resources and of
+    /// scopes.
     pub(crate) fn request<M: Message>(
         &self,
         names: [&str; 2],
@@ -71,8 +72,8 @@ impl EncodedResource {
     }
 }
 
-/// The open messages of a request.
-#[must_use = "a request has to be ended"]
+/// A protobuf request that is not complete.
+#[must_use = "a request must be ended"]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request {
     resource: Opened,
@@ -101,12 +102,12 @@ pub(crate) fn scope(m: &mut impl Message, name: &str, version: Option<&str>, att
     });
 }
 
-/// Whose spans or metrics a scope has.
+/// The owner of a scope's spans or metrics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Of<'a> {
-    /// A crate that declares some of ours.
+    /// A crate that declares spans or metrics of ours.
     Crate(CrateScope),
-    /// A third party.
+    /// A third-party library.
     Foreign(&'a ForeignScope),
 }
 
@@ -133,7 +134,7 @@ pub(crate) fn of_scope<M: Message>(m: &mut M, of: Of<'_>, items: impl FnOnce(&mu
     }
 }
 
-/// Writes all scopes of some items as elements of a list, in the order of their first items.
+/// Writes items grouped by scope as elements of a list, in the order of their first items.
 pub(crate) fn scopes<'a, M: Message, T>(
     m: &mut M,
     items: &'a [T],

@@ -1,4 +1,4 @@
-//! Writes a span in parts, in the order in which its record is read.
+//! Writes a span in parts, in the order in which the items of its record are read.
 
 use crate::declare::callsite::Kind;
 use crate::declare::key::KeyMeta;
@@ -18,11 +18,11 @@ pub(crate) const STATUS_OK: u8 = 1;
 pub(crate) const STATUS_ERROR: u8 = 2;
 
 const FLAG_SAMPLED: u32 = 1;
-/// Set if it is known whether the other span is remote.
+/// Set if `FLAG_IS_REMOTE` is known.
 const FLAG_HAS_IS_REMOTE: u32 = 1 << 8;
 const FLAG_IS_REMOTE: u32 = 1 << 9;
 
-/// The tags of the attribute field, in a span and in an event.
+/// The tags of the attributes field in a span and in an event.
 const OF_SPAN: u8 = 9 << 3 | 2;
 const OF_EVENT: u8 = 3 << 3 | 2;
 
@@ -45,8 +45,8 @@ impl Head {
     }
 }
 
-/// The flags of a span or a link: whether the trace is sampled, and whether the parent or the linked span is remote, if that is
-/// known.
+/// Returns the flags of a span or a link: whether the trace is sampled, and whether the parent or the linked span is
+/// remote, if that is known.
 #[inline]
 pub(crate) fn flags(sampled: bool, is_remote: Option<bool>) -> u32 {
     let remote = match is_remote {
@@ -57,7 +57,7 @@ pub(crate) fn flags(sampled: bool, is_remote: Option<bool>) -> u32 {
     remote | if sampled { FLAG_SAMPLED } else { 0 }
 }
 
-/// The status message of a failed span without a recorded error message.
+/// Returns the status message of a failed span without a recorded error message.
 pub(crate) fn status_message(outcome: Outcome) -> &'static str {
     if outcome == Outcome::Panicked { "panicked" } else { "" }
 }
@@ -68,18 +68,18 @@ pub(crate) struct SpanWriter {
     labels: Labels,
     /// The attributes of the span, followed by those of the open event.
     written: Vec<Written>,
-    /// The tag for the next attribute, and the first entry of `written` that belongs to the same span or event.
+    /// The tag of the next attribute, and the index of the first attribute of the same span or event in `written`.
     tag: u8,
     first: usize,
 }
 
-/// An attribute that is in the buffer.
+/// An attribute in the buffer.
 #[derive(Clone, Copy, Debug)]
 struct Written {
     name: &'static str,
     start: usize,
     end: usize,
-    /// The length of its text, which is at its end, or `NO_TEXT`.
+    /// The length of its text, which is at the end of the attribute, or `NO_TEXT`.
     text: usize,
 }
 
@@ -97,7 +97,7 @@ impl SpanWriter {
     pub(crate) fn begin(&mut self, head: &Head) -> Opened {
         self.written.clear();
         let mut fixed = [0; 67];
-        // The tag of a span in its scope; the two bytes behind it are room for the length.
+        // The tag of a span in its scope. The next two bytes are reserved for the length.
         fixed[0] = 2 << 3 | 2;
         fixed[3..5].copy_from_slice(&[1 << 3 | 2, 16]);
         fixed[5..21].copy_from_slice(&head.trace_id.to_be_bytes());
@@ -108,7 +108,7 @@ impl SpanWriter {
         fixed[34..42].copy_from_slice(&head.start.to_le_bytes());
         fixed[42] = 8 << 3 | 1;
         fixed[43..51].copy_from_slice(&head.end.to_le_bytes());
-        // Field 16 has a tag of two bytes.
+        // Field 16 has a two-byte tag.
         fixed[51..53].copy_from_slice(&[0x85, 0x01]);
         fixed[53..57].copy_from_slice(&flags(true, Some(head.parent_is_remote)).to_le_bytes());
         fixed[57..59].copy_from_slice(&[4 << 3 | 2, 8]);
@@ -135,7 +135,7 @@ impl SpanWriter {
         self.note(name, start, text);
     }
 
-    /// Writes a label as an attribute. `instead` receives its text and may return a replacement.
+    /// Writes a label as an attribute. `instead` may return a replacement for its text.
     #[inline]
     pub(crate) fn label(
         &mut self,
@@ -152,7 +152,7 @@ impl SpanWriter {
         self.note(key.name, start, text);
     }
 
-    /// Whether there is an attribute of this name.
+    /// Whether there is an attribute with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
@@ -163,7 +163,7 @@ impl SpanWriter {
         Some(self.first + at)
     }
 
-    /// Registers the attribute that was just written. Keys are unique: a later value replaces an earlier one.
+    /// Registers the attribute that was just written. If its key exists, the new value replaces the old one.
     #[inline]
     fn note(&mut self, name: &'static str, start: usize, text: usize) {
         match self.find(name) {
@@ -185,7 +185,7 @@ impl SpanWriter {
         }
     }
 
-    /// Begins an event. Attributes belong to it until it ends.
+    /// Begins an event. Attributes that are written until it ends belong to it.
     pub(crate) fn begin_event(&mut self, unix_nanos: u64, name: &str) -> Opened {
         let opened = self.wire.open(11);
         self.wire.fixed(1, unix_nanos);
@@ -209,7 +209,7 @@ impl SpanWriter {
         });
     }
 
-    /// Ends a span. `dropped` counts dropped attributes, events and links.
+    /// Ends a span. `dropped` has the numbers of dropped attributes, events and links.
     #[inline]
     pub(crate) fn end(&mut self, span: Opened, name: &str, outcome: Outcome, dropped: [u32; 3]) {
         self.wire.text(5, name);

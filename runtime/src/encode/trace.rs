@@ -1,7 +1,7 @@
 //! Encodes spans as one OTLP request, directly from their records.
 //!
-//! A record is read once, from its first item to its last, and written while it is read, because protobuf allows fields in any
-//! order. Fields that depend on later items, such as the name and the status, are written last.
+//! A record is read once, from its first item to its last, and encoded at the same time, because protobuf allows fields
+//! in any order. Fields that depend on later items, such as the name and the status, are written last.
 
 use crate::config::redact::Redact;
 use crate::declare::array::{Array, Element};
@@ -19,25 +19,25 @@ use crate::record::item::Item;
 use crate::record::layout::Record;
 use crate::record::limits;
 
-/// Builds an `ExportTraceServiceRequest` with one resource, a scope for each crate that declares spans, and those of third
-/// parties.
+/// Builds an `ExportTraceServiceRequest` with one resource, one scope for each crate that declares spans, and
+/// third-party scopes.
 ///
-/// The spans of a crate are written behind each other. Those of the first crate follow the beginning of the request in its
-/// buffer, and those of others are appended at the end: with one crate nothing is copied.
+/// The spans of each crate are contiguous. Those of the first crate follow the start of the request in its buffer;
+/// those of other crates are appended at the end. So nothing is copied if there is only one crate.
 #[derive(Debug)]
 pub(crate) struct TraceBatch {
     resource: EncodedResource,
     request: Request,
-    /// Its buffer is that of the current crate, or the beginning of the request.
+    /// Writes to the buffer of the current crate, or of the request if there is no span yet.
     writer: SpanWriter,
     spans: usize,
     crates: Vec<CrateSpans>,
-    /// The callsite of the last span, if it was of the current crate, and its name: most spans of a run are of few callsites.
+    /// The callsite of the last span of the current crate, and its name: consecutive spans often share a callsite.
     callsite: Option<(&'static Callsite, &'static str)>,
-    /// The crate of the last span, by its lines and its place in `crates`.
+    /// The lines of the last span's crate, and the index of the crate in `crates`.
     lines: &'static str,
     current: usize,
-    /// The crate whose buffer begins the request, once there is a span.
+    /// The crate whose buffer begins the request; `None` before the first span.
     first: Option<usize>,
     others: Scopes,
 }
@@ -47,11 +47,11 @@ pub(crate) struct TraceBatch {
 struct CrateSpans {
     /// See [`Callsite::crate_lines`](crate::declare::callsite::Callsite::crate_lines).
     lines: &'static str,
-    /// Empty while it is the writer's.
+    /// The encoded spans. Empty while the writer has the buffer.
     wire: Wire,
 }
 
-/// The lines of no crate.
+/// A text that differs from the lines of every crate.
 const NO_CRATE: &str = "no crate";
 
 impl TraceBatch {
@@ -81,7 +81,7 @@ impl TraceBatch {
         self.len() == 0
     }
 
-    /// The length of the request so far.
+    /// The number of bytes of the request so far.
     pub(crate) fn bytes(&self) -> usize {
         let crates: usize = self.crates.iter().map(|spans| spans.wire.len()).sum();
         self.writer.wire.len() + crates + self.others.bytes()
@@ -104,7 +104,7 @@ impl TraceBatch {
         request.bytes
     }
 
-    /// Writes to the scope of this crate from now on. Most spans are of the same crate as the one before.
+    /// Selects the scope of a crate for the next spans. Consecutive spans are usually of the same crate.
     #[inline]
     fn enter(&mut self, lines: &'static str) {
         if self.lines != lines {
@@ -131,7 +131,7 @@ impl TraceBatch {
         }
     }
 
-    /// Writes to the scope of this callsite's crate from now on, and gives its name.
+    /// Selects the scope of this callsite's crate for the next spans, and returns the callsite's name.
     #[inline]
     fn enter_callsite(&mut self, callsite: &'static Callsite) -> &'static str {
         match self.callsite {
@@ -144,19 +144,19 @@ impl TraceBatch {
         }
     }
 
-    /// Gives the writer the buffer of a crate.
+    /// Makes the writer use the buffer of a crate.
     fn select(&mut self, place: usize) {
         std::mem::swap(&mut self.writer.wire, &mut self.crates[self.current].wire);
         std::mem::swap(&mut self.writer.wire, &mut self.crates[place].wire);
         self.current = place;
     }
 
-    /// Adds a span as it was recorded.
+    /// Adds a recorded span.
     pub(crate) fn record(&mut self, record: &Record<'_>, converter: &Converter) {
         self.read(record, converter, Unchanged);
     }
 
-    /// Adds a span as it was recorded, with texts replaced by `redact`.
+    /// Adds a recorded span, with texts replaced by `redact`.
     pub(crate) fn redacted(&mut self, record: &Record<'_>, converter: &Converter, redact: &Redact) {
         self.read(record, converter, redact);
     }
@@ -189,7 +189,7 @@ impl TraceBatch {
         writer.end(span, other.as_deref().unwrap_or(name), record.outcome(), record.dropped());
     }
 
-    /// Adds a span that is owned data, ours or a third party's.
+    /// Adds a span that is owned data, ours or third-party.
     pub(crate) fn finished(&mut self, span: &FinishedSpan) {
         match &span.scope {
             Some(scope) => self.others.add(scope, span),
@@ -207,10 +207,10 @@ trait Texts: Copy {
     /// Whether no text is ever replaced.
     const KEEPS_ALL: bool = false;
 
-    /// The replacement of `text` under `name`; `None` keeps the text.
+    /// Returns the replacement of `text` under `name`; `None` keeps the text.
     fn instead(self, name: &str, text: &str) -> Option<String>;
 
-    /// The same for the text of a label. It is passed as bytes, so that [`Unchanged`] needs no check for UTF-8.
+    /// Like `instead`, for the text of a label. It is passed as bytes, so that [`Unchanged`] needs no check for UTF-8.
     fn instead_of_label(self, name: &str, text: &[u8]) -> Option<String>;
 }
 
@@ -242,7 +242,7 @@ impl Texts for &Redact {
     }
 }
 
-/// Writes the items of a record. Returns the name that was set at run time, and whether spans above share attributes.
+/// Writes the items of a record. Returns the name that was set at run time, and whether parent spans share attributes.
 #[inline]
 fn items(
     writer: &mut SpanWriter,
@@ -251,7 +251,7 @@ fn items(
     texts: impl Texts,
 ) -> (Option<&'static str>, bool) {
     let (mut name, mut has_shared) = (None, false);
-    // The event that is being written, and how many of its attributes are to come. They follow it at once.
+    // The event that is being written, and the number of its attributes that are left. They follow the event directly.
     let mut event: Option<(Opened, u32)> = None;
     for item in record.items() {
         if !matches!(item, Item::Attribute(..) | Item::Skip) || matches!(event, Some((_, 0))) {
@@ -275,7 +275,7 @@ fn items(
     (name, has_shared)
 }
 
-/// Writes the attributes that spans above share with this one. Few records have them, so this is not inlined.
+/// Writes the attributes that parent spans share with this one. Few records have them, so this is not inlined.
 #[inline(never)]
 fn shared(writer: &mut SpanWriter, record: &Record<'_>, texts: impl Texts) {
     let (shared, state) = record.shared();
@@ -287,14 +287,14 @@ fn shared(writer: &mut SpanWriter, record: &Record<'_>, texts: impl Texts) {
     }
 }
 
-/// Writes an attribute as it was recorded.
+/// Writes a recorded attribute.
 #[inline(always)]
 fn recorded(writer: &mut SpanWriter, key: &'static KeyMeta, value: Value<'_>, texts: impl Texts) {
     match value {
         Value::Absent => {}
-        // Text that is copied was cut when it was; this was not looked at until now.
+        // Copied text was cut when it was recorded; static text is cut now.
         Value::Static(text) => attribute(writer, key.name, Value::Str(cut(text, limits::value_bytes())), texts),
-        // A `bool` is a label wherever a label is asked for, and a flag elsewhere.
+        // A `bool` value is recorded as a label; under a key of type `bool` it is exported as a flag.
         Value::Label(ordinal) if key.value_type == ValueType::Bool => {
             writer.attribute(key.name, Value::Bool(ordinal != 0));
         }
@@ -303,7 +303,7 @@ fn recorded(writer: &mut SpanWriter, key: &'static KeyMeta, value: Value<'_>, te
     }
 }
 
-// Always inlined, as what it calls: where the kind of the value is known, little is left of it.
+// Always inlined, like its callees: if the type of the value is known, little code remains.
 #[inline(always)]
 fn attribute(writer: &mut SpanWriter, name: &'static str, value: Value<'_>, texts: impl Texts) {
     match value {
@@ -316,7 +316,7 @@ fn attribute(writer: &mut SpanWriter, name: &'static str, value: Value<'_>, text
     }
 }
 
-/// Writes a list of texts. Not inlined: few spans have one, and the path of other attributes stays short.
+/// Writes a list of texts. Few spans have one, so this is not inlined, which keeps the path of other attributes short.
 #[cold]
 fn texts_attribute<T: Texts>(writer: &mut SpanWriter, name: &'static str, array: Array<'_>, texts: T) {
     if T::KEEPS_ALL {
@@ -339,7 +339,7 @@ mod tests {
 
     const CRATES: [&str; 3] = ["\nstore\n1.2.3", "\nstore\n1.2.4", "\ngateway\n0.1.0"];
 
-    /// The scopes of a request, each with the names of its spans.
+    /// Returns the scopes of a request, each with the names of its spans.
     fn scopes(request: &[u8]) -> Vec<String> {
         let request = ExportTraceServiceRequest::decode(request).unwrap();
         let [resource] = <[_; 1]>::try_from(request.resource_spans).unwrap();
@@ -356,7 +356,7 @@ mod tests {
         batch.finished(&span);
     }
 
-    /// A request has each crate once, whichever comes first, and the next request knows nothing of it.
+    /// A request contains each crate once, whatever the order of its spans, and the next request starts empty.
     #[test]
     fn spans_are_grouped_by_the_crate_that_declares_them() {
         let resource = EncodedResource::new(&[("service.name".to_owned(), "store".into())]);

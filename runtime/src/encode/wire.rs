@@ -1,44 +1,44 @@
 //! The wire format of protocol buffers, written into one buffer.
 //!
-//! The length of a nested message is known only after it was written, so space for it is reserved and filled in afterwards.
-//! The length may take more bytes than necessary: the format allows that, every reader accepts it, and the message need not
-//! be moved.
+//! The length of a nested message is known only after it was written, so space for it is reserved and filled in
+//! afterwards. The length may take more bytes than necessary, so that the message need not be moved: the format allows
+//! that, and every reader accepts it.
 
-/// The wire type of a varint.
+/// The wire types of varints, 64-bit numbers and bytes.
 const VARINT: u8 = 0;
 const FIXED_64: u8 = 1;
 const BYTES: u8 = 2;
 
-/// Bytes reserved for the length of a message. Up to 16 KiB the message need not be moved.
+/// The bytes reserved for the length of a message. A message of up to 16 KiB need not be moved.
 const SHORT: usize = 2;
-/// Bytes reserved for the length of a message that may be as long as a request.
+/// The bytes reserved for the length of a message that may be as long as a request.
 const LONG: usize = 5;
 
-/// A message that has begun and whose length is not known yet.
-#[must_use = "a message has to be closed"]
+/// A message that has begun, and whose length is not known yet.
+#[must_use = "a message must be closed"]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Opened {
-    /// The position of its content.
+    /// The position of the content.
     pub(crate) content: usize,
     room: usize,
 }
 
-/// Bytes that are being written.
+/// A buffer of encoded fields.
 #[derive(Debug, Default)]
 pub(crate) struct Wire {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// The tag of a field below 16. Others have two bytes.
+/// Returns the tag of a field below 16. Tags of other fields have two bytes.
 const fn tag(field: u8, kind: u8) -> u8 {
     assert!(field < 16);
     field << 3 | kind
 }
 
-/// The number of bytes of a varint.
+/// Returns the number of bytes of a varint.
 #[inline]
 pub(crate) const fn varint_len(number: u64) -> usize {
-    // Seven bits a byte; zero takes one too.
+    // A byte holds seven bits; zero takes one byte too.
     ((70 - (number | 1).leading_zeros()) / 7) as usize
 }
 
@@ -71,7 +71,7 @@ impl Wire {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// A varint without a tag.
+    /// Writes a varint without a tag.
     pub(crate) fn varint(&mut self, number: u64) {
         let mut digits = [0; 10];
         let len = put_varint(&mut digits, number);
@@ -89,7 +89,7 @@ impl Wire {
         }
     }
 
-    /// A `sint32`, in zigzag encoding.
+    /// Writes a `sint32`, in zigzag encoding.
     pub(crate) fn signed(&mut self, field: u8, number: i32) {
         let folded = (number << 1) ^ (number >> 31);
         self.number(field, u64::from(folded as u32));
@@ -101,7 +101,7 @@ impl Wire {
         self.push(&[tag(field, FIXED_64), a, b, c, d, e, f, g, h]);
     }
 
-    /// A packed field of fixed 64-bit numbers.
+    /// Writes a packed field of 64-bit numbers.
     pub(crate) fn all_fixed(&mut self, field: u8, numbers: impl ExactSizeIterator<Item = u64>) {
         if numbers.len() > 0 {
             self.push(&[tag(field, BYTES)]);
@@ -110,7 +110,7 @@ impl Wire {
         }
     }
 
-    /// A packed field of varints.
+    /// Writes a packed field of varints.
     pub(crate) fn all_varint(&mut self, field: u8, numbers: &[u64]) {
         if !numbers.is_empty() {
             self.push(&[tag(field, BYTES)]);
@@ -141,7 +141,7 @@ impl Wire {
         self.push(bytes);
     }
 
-    /// A text that is copied from an earlier range of the buffer.
+    /// Writes a text that is copied from an earlier range of the buffer.
     pub(crate) fn text_again(&mut self, field: u8, range: std::ops::Range<usize>) {
         self.push(&[tag(field, BYTES)]);
         self.varint(range.len() as u64);
@@ -160,13 +160,13 @@ impl Wire {
         Opened { content: self.len(), room: LONG }
     }
 
-    /// Begins a message whose tag, space for a short length and first fields the caller writes itself.
+    /// Returns a message whose tag, reserved length and first fields the caller writes itself.
     #[inline]
     pub(crate) fn opened_at(&self, content: usize) -> Opened {
         Opened { content, room: SHORT }
     }
 
-    /// Ends a message and fills in its length. Moves the content if the length needs more bytes than were reserved.
+    /// Ends a message and fills in its length. Moves the content if the length needs more bytes than reserved.
     #[inline]
     pub(crate) fn close(&mut self, opened: Opened) {
         let (end, len) = (opened.content, self.len() - opened.content);
@@ -195,7 +195,7 @@ impl Wire {
         place[room - 1] &= 0x7f;
     }
 
-    /// A nested message. `write` writes its fields.
+    /// Writes a nested message. `write` writes its fields.
     pub(crate) fn nested(&mut self, field: u8, write: impl FnOnce(&mut Wire)) {
         let opened = self.open(field);
         write(self);

@@ -4,9 +4,14 @@
 //! be switched off by its name. The export thread records its figures before it reads the metrics, so that
 //! nothing is counted on the path of a span.
 
+pub(crate) mod sdk_names;
+
 use std::time::Duration;
 
 use crate::config::Signal;
+use crate::declare::interned::InternedKey;
+use crate::declare::key::Key;
+use crate::record::clock;
 use crate::tc_metrics;
 
 /// What became of a request.
@@ -62,19 +67,24 @@ pub(crate) const REASONS: [Reason; 9] = [
     Reason::LostOnDisk,
 ];
 
+/// A receiver, as a label.
+pub(crate) type Backend = <keys::backend as Key>::Value;
+
 /// Losses by [`Signal`] and [`Reason`] `as usize`.
 pub(crate) type Dropped = [[u64; REASONS.len()]; SIGNALS.len()];
 
-mod keys {
+pub(crate) mod keys {
     use super::{Outcome, Reason, Signal};
 
     crate::tc_keys! {
         /// A signal of telemetry itself.
-        pub(super) label signal: Signal = "signal";
+        pub(crate) label signal: Signal = "signal";
         /// What became of a request of telemetry itself.
-        pub(super) label outcome: Outcome = "outcome";
+        pub(crate) label outcome: Outcome = "outcome";
         /// Why telemetry was lost.
-        pub(super) label reason: Reason = "reason";
+        pub(crate) label reason: Reason = "reason";
+        /// The receiver of a signal, by its address without secrets.
+        pub(crate) label backend: Interned<16> = "backend";
     }
 }
 
@@ -105,6 +115,20 @@ tc_metrics! {
     static QUEUE_BYTES: Gauge<(keys::signal,), u64> = "tc_export_queue_bytes";
     /// Spans, points and log records that wait to be sent.
     static QUEUE_ITEMS: Gauge<(keys::signal,), u64> = "tc_export_queue_items";
+    /// Bytes of requests of all signals that could wait now, those that do included.
+    static QUEUE_CAPACITY_BYTES: Gauge<(), u64> = "tc_export_queue_capacity_bytes";
+    /// Spans or log records that may wait, where their number is limited (`OTEL_BSP_MAX_QUEUE_SIZE`, `OTEL_BLRP_MAX_QUEUE_SIZE`).
+    static QUEUE_CAPACITY_ITEMS: Gauge<(keys::signal,), u64> = "tc_export_queue_capacity_items";
+    /// When a receiver last took a request. Absent before the first one.
+    static LAST_SUCCESS: Gauge<(keys::signal, keys::backend)> = "tc_export_last_success_timestamp_seconds";
+    /// Bytes that all buffers of telemetry may take.
+    static MEMORY_LIMIT: Gauge<(), u64> = "tc_memory_limit_bytes";
+    /// The part of the memory limit that no buffer has taken and none has reserved.
+    static MEMORY_FREE: Gauge<(), u64> = "tc_memory_free_bytes";
+    /// Values that are missing in exports because the callbacks that observe them had not returned.
+    static CALLBACKS_LATE: Counter = "tc_callbacks_late_total";
+    /// Times the clock of spans began anew: the machine was suspended or moved, or its hardware counter is no longer trusted.
+    static CLOCK_RESTARTS: Counter = "tc_clock_restarts_total";
     /// How long requests took, each attempt by itself.
     static EXPORT_SECONDS: Histogram<(keys::signal,)> = "tc_export_duration_seconds";
     /// Requests that were sent, each attempt by itself.
@@ -117,6 +141,8 @@ tc_metrics! {
     static LINES_DROPPED: Counter = "tc_lines_dropped_total";
     /// Bytes on disk that wait to be sent.
     static SPOOL_BYTES: Gauge<(), u64> = "tc_spool_bytes";
+    /// Bytes that may wait on disk.
+    static SPOOL_CAPACITY_BYTES: Gauge<(), u64> = "tc_spool_capacity_bytes";
 }
 
 /// What the export thread has counted. Counts are since the process began, by [`Signal`] and [`Reason`] `as usize`.
@@ -129,10 +155,18 @@ pub(crate) struct Figures {
     pub(crate) dropped: Dropped,
     pub(crate) queue_bytes: [u64; SIGNALS.len()],
     pub(crate) queue_items: [u64; SIGNALS.len()],
+    pub(crate) queue_capacity_bytes: u64,
+    /// Nothing if the number of items is not limited.
+    pub(crate) queue_capacity_items: [Option<u64>; SIGNALS.len()],
+    pub(crate) memory_limit_bytes: u64,
+    pub(crate) memory_free_bytes: u64,
+    pub(crate) callbacks_late: u64,
+    pub(crate) clock_restarts: u64,
     pub(crate) lines_dropped: u64,
     pub(crate) spans_cut_off: u64,
     /// Nothing if there is no spool.
     pub(crate) spool_bytes: Option<u64>,
+    pub(crate) spool_capacity_bytes: Option<u64>,
 }
 
 /// The metrics about telemetry itself, and what they have counted.
@@ -149,11 +183,20 @@ impl SelfMetrics {
         SPANS_CREATED.add(growth(&mut recorded.spans_created, now.spans_created), ());
         SPANS_CUT_OFF.add(growth(&mut recorded.spans_cut_off, now.spans_cut_off), ());
         LINES_DROPPED.add(growth(&mut recorded.lines_dropped, now.lines_dropped), ());
+        CALLBACKS_LATE.add(growth(&mut recorded.callbacks_late, now.callbacks_late), ());
+        CLOCK_RESTARTS.add(growth(&mut recorded.clock_restarts, now.clock_restarts), ());
         SPANS_OPEN.set(now.spans_open, ());
+        QUEUE_CAPACITY_BYTES.set(now.queue_capacity_bytes, ());
+        MEMORY_LIMIT.set(now.memory_limit_bytes, ());
+        MEMORY_FREE.set(now.memory_free_bytes, ());
         for (signal, exported) in SIGNALS.into_iter().zip([&SPANS_EXPORTED, &POINTS_EXPORTED, &LOGS_EXPORTED]) {
             exported.add(growth(&mut recorded.exported[signal as usize], now.exported[signal as usize]), ());
             QUEUE_BYTES.set(now.queue_bytes[signal as usize], (signal,));
             QUEUE_ITEMS.set(now.queue_items[signal as usize], (signal,));
+            match now.queue_capacity_items[signal as usize] {
+                Some(items) => QUEUE_CAPACITY_ITEMS.set(items, (signal,)),
+                None => QUEUE_CAPACITY_ITEMS.clear((signal,)),
+            }
         }
         let unconfirmed = [&SPANS_UNCONFIRMED, &POINTS_UNCONFIRMED, &LOGS_UNCONFIRMED];
         for (counter, (recorded, now)) in
@@ -180,6 +223,9 @@ impl SelfMetrics {
         if let Some(bytes) = now.spool_bytes {
             SPOOL_BYTES.set(bytes, ());
         }
+        if let Some(bytes) = now.spool_capacity_bytes {
+            SPOOL_CAPACITY_BYTES.set(bytes, ());
+        }
     }
 }
 
@@ -195,6 +241,21 @@ pub(crate) fn stalled(time: Duration) {
     EXPORT_STALLED.set(time.as_secs_f64(), ());
 }
 
+/// The label of a receiver with this address.
+pub(crate) fn backend(address: &str) -> Backend {
+    keys::backend::intern(address)
+}
+
+/// A receiver took a request.
+pub(crate) fn succeeded(signal: Signal, backend: Backend) {
+    LAST_SUCCESS.set(clock::unix_now() as f64 * 1e-9, (signal, backend));
+}
+
+/// A receiver gets no more requests: a time that stands still would look like a receiver that is down.
+pub(crate) fn forget(signal: Signal, backend: Backend) {
+    LAST_SUCCESS.clear((signal, backend));
+}
+
 /// One attempt to send a request.
 pub(crate) fn sent(signal: Signal, outcome: Outcome, took: Duration) {
     EXPORT_REQUESTS.add(1_u64, (signal, outcome));
@@ -202,111 +263,4 @@ pub(crate) fn sent(signal: Signal, outcome: Outcome, took: Duration) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::meter::snapshot::PointValue;
-    use crate::testing::capture;
-
-    fn figures() -> Figures {
-        let mut figures = Figures { spans_created: 10, spans_open: 3, ..Figures::default() };
-        figures.exported = [5, 6, 7];
-        figures.unconfirmed = [0, 0, 8];
-        figures.dropped[Signal::Traces as usize][Reason::TooManyOpenSpans as usize] = 2;
-        figures.dropped[Signal::Logs as usize][Reason::Refused as usize] = 4;
-        figures.queue_bytes = [100, 0, 1];
-        figures.queue_items = [2, 0, 1];
-        figures
-    }
-
-    #[test]
-    fn figures_become_metrics() {
-        let captured = capture(|| SelfMetrics::default().record(figures()));
-        captured.assert_metrics(
-            "
-            tc_export_queue_bytes{signal=traces} 100
-            tc_export_queue_bytes{signal=metrics} 0
-            tc_export_queue_bytes{signal=logs} 1
-            tc_export_queue_items{signal=traces} 2
-            tc_export_queue_items{signal=metrics} 0
-            tc_export_queue_items{signal=logs} 1
-            tc_export_stalled_seconds 0
-            tc_lines_dropped_total 0
-            tc_logs_dropped_total{reason=refused} 4
-            tc_logs_exported_total 7
-            tc_logs_unconfirmed_total 8
-            tc_metric_points_exported_total 6
-            tc_spans_created_total 10
-            tc_spans_cut_off_total 0
-            tc_spans_dropped_total{reason=too_many_open_spans} 2
-            tc_spans_exported_total 5
-            tc_spans_open 3
-            ",
-        );
-    }
-
-    #[test]
-    fn counts_begin_where_metrics_did_and_never_shrink() {
-        let mut later = figures();
-        later.spans_created = 15;
-        later.exported[0] = 1;
-        later.spool_bytes = Some(9);
-        let captured = capture(|| SelfMetrics { recorded: figures() }.record(later));
-        assert_eq!(captured.metric("tc_spans_created_total", &[]), Some(&PointValue::U64(5)));
-        assert_eq!(captured.metric("tc_spans_exported_total", &[]), Some(&PointValue::U64(0)));
-        assert_eq!(captured.metric("tc_spans_dropped_total", &[("reason", "too_many_open_spans")]), None);
-        assert_eq!(captured.metric("tc_spool_bytes", &[]), Some(&PointValue::U64(9)));
-    }
-
-    #[test]
-    fn growth_is_counted_once() {
-        let mut known = 0;
-        assert_eq!([5, 2, 5, 6].map(|now| growth(&mut known, now)), [5, 0, 0, 1]);
-    }
-
-    #[test]
-    fn attempts_are_counted_and_timed() {
-        let captured = capture(|| {
-            sent(Signal::Logs, Outcome::Retry, Duration::from_millis(20));
-            sent(Signal::Logs, Outcome::Ok, Duration::from_millis(30));
-        });
-        captured.assert_metrics(
-            "
-            tc_export_duration_seconds{signal=logs} count=2
-            tc_export_requests_total{signal=logs, outcome=ok} 1
-            tc_export_requests_total{signal=logs, outcome=retry} 1
-            ",
-        );
-    }
-
-    #[test]
-    fn all_are_in_the_catalogue_under_the_names_that_prometheus_stores() {
-        if !crate::declare::sections::LINKED {
-            return;
-        }
-        let catalogue = crate::catalogue();
-        for name in [
-            "tc_spans_created_total",
-            "tc_spans_exported_total",
-            "tc_spans_unconfirmed_total",
-            "tc_spans_dropped_total",
-            "tc_spans_open",
-            "tc_metric_points_exported_total",
-            "tc_metric_points_unconfirmed_total",
-            "tc_metric_points_dropped_total",
-            "tc_logs_exported_total",
-            "tc_logs_unconfirmed_total",
-            "tc_logs_dropped_total",
-            "tc_export_queue_bytes",
-            "tc_export_queue_items",
-            "tc_export_duration_seconds",
-            "tc_export_requests_total",
-            "tc_export_stalled_seconds",
-            "tc_lines_dropped_total",
-            "tc_spans_cut_off_total",
-            "tc_spool_bytes",
-        ] {
-            let metric = catalogue.metrics.iter().find(|metric| metric.name == name);
-            assert_eq!(metric.map(|metric| metric.prometheus_name()).as_deref(), Some(name));
-        }
-    }
-}
+mod tests;

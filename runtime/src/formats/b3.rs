@@ -27,10 +27,10 @@ impl Decision {
     }
 }
 
-/// The content of B3 headers. Parsed ids are never zero. A decision without ids is for a trace that has not begun.
+/// The content of B3 headers. Parsed ids are never zero. A decision without ids applies to a trace that has not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct B3 {
-    /// The trace, and the span in it.
+    /// The trace id and the span id.
     pub(crate) ids: Option<(u128, u64)>,
     pub(crate) decision: Decision,
 }
@@ -49,7 +49,7 @@ impl B3 {
         get(SINGLE).and_then(Self::parse).or_else(|| Self::several(get))
     }
 
-    /// `{trace id}-{span id}[-{decision}[-{parent}]]`, or a decision alone.
+    /// Parses `{trace id}-{span id}[-{decision}[-{parent}]]`, or a decision alone.
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         let value = trim(value);
         if let [decision] = value {
@@ -62,7 +62,7 @@ impl B3 {
             Some(_) => return None,
             None => Decision::Deferred,
         };
-        // The caller's own parent is of no use here, but must be one.
+        // The id of the caller's parent is not used, but must be valid.
         if let Some(parent) = parts.next() {
             number(parent.try_into().ok()?)?;
         }
@@ -120,7 +120,7 @@ impl B3 {
             Decision::Deferred => {}
             Decision::Deny => set(SAMPLED, b"0"),
             Decision::Accept => set(SAMPLED, b"1"),
-            // It implies the other one, which must not be sent beside it.
+            // The debug flag implies acceptance, which must not be sent as well.
             Decision::Debug => set(FLAGS, b"1"),
         }
     }
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_input_says_nothing() {
+    fn invalid_headers_are_ignored() {
         let zero = "0".repeat(16);
         for wrong in [
             "",
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_headers_are_read_back() {
         for decision in [Decision::Deferred, Decision::Deny, Decision::Accept, Decision::Debug] {
             for sent in [B3 { ids: Some(IDS), decision }, B3 { ids: None, decision }] {
                 let expected = Some(sent).filter(|sent| sent.ids.is_some() || decision != Decision::Deferred);

@@ -1,7 +1,7 @@
 //! W3C Baggage: key-value pairs that travel with a request.
 //!
-//! Members are stored as received, without whitespace, and decoded on access. So the next process receives what the sender
-//! encoded, in the encoding that the sender chose.
+//! Members are stored as received, without whitespace, and decoded on access. So the next process receives the sender's
+//! own encoding.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(crate) struct Baggage(Option<Arc<str>>);
 pub(crate) struct Member<'a> {
     pub(crate) key: &'a str,
     encoded: &'a str,
-    /// As received: `a;b=1`, or empty.
+    /// The properties as received: `a;b=1`, or empty.
     pub(crate) properties: &'a str,
 }
 
@@ -40,7 +40,7 @@ impl Baggage {
     /// last of several members with the same key is kept.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut read = 0;
-        // One byte more than is read tells a member that ends there from one that does not.
+        // One byte beyond the limit shows whether the last member is complete.
         let lines = lines.into_iter().map(|line| line.get(..=READ).unwrap_or(line));
         let pieces = lines.flat_map(|line| line.split(|byte| *byte == b',')).take_while(|piece| {
             read += piece.len() + 1;
@@ -84,7 +84,7 @@ impl Baggage {
 
     /// Adds a member, or replaces the one with the same key. `None` if the key is not a token or the member does not fit.
     pub(crate) fn with(&self, key: &str, value: &str) -> Option<Self> {
-        // An encoded value is never shorter: what is refused is not encoded first.
+        // Encoding never shortens a value, so a value that is too long is refused before it is encoded.
         if !is_token(key) || key.len().saturating_add(value.len()) >= BYTES {
             return None;
         }
@@ -138,7 +138,7 @@ fn valid(member: &[u8]) -> Option<(&str, &str)> {
     legal.then_some((key, rest))
 }
 
-/// A valid member without whitespace and empty properties.
+/// Writes a valid member without whitespace and without empty properties.
 fn write(text: &mut String, key: &str, rest: &str) {
     text.push_str(key);
     text.push('=');
@@ -146,7 +146,7 @@ fn write(text: &mut String, key: &str, rest: &str) {
         if at > 0 && !part.is_empty() {
             text.push(';');
         }
-        // Inside of a valid part there is whitespace around the `=` of a property only.
+        // In a valid part only the `=` of a property may have whitespace around it.
         part.split([' ', '\t']).for_each(|piece| text.push_str(piece));
     }
 }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_python_wrote_is_understood_and_passed_on_unchanged() {
+    fn members_encoded_by_python_are_decoded_and_forwarded_unchanged() {
         let baggage = parse(&["user+name=J%C3%BCrgen+M,plus=1%2B1,tilde=~a_b.c-d"]);
         assert_eq!(baggage.get("user+name").unwrap(), "Jürgen M");
         assert_eq!(baggage.get("plus").unwrap(), "1+1");

@@ -77,7 +77,7 @@ fn traceparent() {
     });
 }
 
-/// The same as the parser, field by field.
+/// Parses like `TraceParent::parse`, but field by field.
 fn parent_by_the_book(input: &[u8]) -> Option<TraceParent> {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     let begin = input.iter().position(|byte| !is_space(byte))?;
@@ -101,14 +101,14 @@ fn parent_by_the_book(input: &[u8]) -> Option<TraceParent> {
     (is_known && trace_id > 0 && span_id > 0).then_some(parent)
 }
 
-/// The text while it is made, the text that is kept, and its counts.
+/// The buffer, the text that is kept, and the reference counts of the latter.
 const STATE_BYTES: usize = 512 + 512 + 16;
 
 #[test]
 fn tracestate() {
     let make = |random: &mut Random| mutated(random, &STATES, &WORDS);
     run("tracestate", &STATES, make, |input| {
-        // One header, and the same bytes as two.
+        // Parses the input as one header and as two.
         let (one, two) = input.split_at(input.len() / 2);
         let whole = within(STATE_BYTES, || TraceState::parse([input]));
         let parts = within(STATE_BYTES, || TraceState::parse([one, two]));
@@ -133,7 +133,7 @@ fn check_state(state: &TraceState) {
     }
 }
 
-/// The text while it is made and the text that is kept; the first grows once if the last member is too long for it.
+/// The buffer and the text that is kept; the buffer grows once if the last member is too long for it.
 const BAGGAGE_BYTES: usize = 3 * 8192 + 8192 + 16;
 
 #[test]
@@ -158,11 +158,11 @@ fn check_baggage(baggage: &Baggage) {
     keys.dedup();
     assert_eq!(keys.len(), members, "a key occurs twice in {text}");
     let Some(member) = baggage.iter().last() else { return };
-    // Bytes that are no UTF-8 are replaced in a second text.
+    // Replacing invalid UTF-8 takes a second text.
     let value = within(4 * 8192, || member.value());
     assert_eq!(baggage.get(member.key).as_ref(), Some(&value));
     assert!(baggage.without(member.key).get(member.key).is_none());
-    // It may be longer than before, as more of it is encoded.
+    // The value may be longer now, because more characters are encoded.
     if let Some(again) = baggage.with(member.key, &value) {
         assert_eq!(again.get(member.key), Some(value));
         assert_eq!(Baggage::parse([again.as_str().as_bytes()]), again);
@@ -189,7 +189,7 @@ fn check_b3(b3: &B3) {
     assert_eq!(B3::read(get), Some(*b3));
 }
 
-/// The five headers of B3 stand in one input, one in each line; an empty line is a header that is missing.
+/// An input holds the five headers of B3, one per line; an empty line is a missing header.
 #[test]
 fn b3_in_several_headers() {
     const NAMES: [&str; 5] = ["b3", "x-b3-traceid", "x-b3-spanid", "x-b3-sampled", "x-b3-flags"];

@@ -7,7 +7,7 @@ pub(super) fn u64(digits: &[u8; 16]) -> Option<u64> {
     values(digits).map(|values| number(&values))
 }
 
-/// The value of each digit, or `None` if one is no digit. The compiler vectorizes the loop.
+/// Returns the value of each digit, or `None` if one is invalid. The compiler vectorizes the loop.
 #[inline(always)]
 pub(super) fn values<const N: usize>(digits: &[u8; N]) -> Option<[u8; N]> {
     let (mut values, mut wrong) = ([0; N], false);
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_format_writes_and_reads_back() {
+    fn digits_equal_those_of_format_and_are_read_back() {
         for number in [0, 1, 9, 10, 0xff, 0x0123_4567_89ab_cdef, u64::MAX, 0xf0f0_0a0a_9999_aaaa] {
             assert_eq!(of_u64(number), format!("{number:016x}").as_bytes());
             assert_eq!(u64(&of_u64(number)), Some(number));

@@ -38,7 +38,7 @@ impl TraceContext {
     ) -> Option<Self> {
         let mut parents = parents.into_iter();
         let parent = parents.next().and_then(TraceParent::parse)?;
-        // Two parents contradict each other, even if they look the same.
+        // More than one parent is ambiguous, even if all are equal.
         if parents.next().is_some() {
             return None;
         }
@@ -46,7 +46,7 @@ impl TraceContext {
     }
 }
 
-/// Trims HTTP's optional whitespace: spaces and tabs, fewer characters than `trim_ascii` trims.
+/// Trims HTTP's optional whitespace, which is spaces and tabs only: `trim_ascii` would trim more.
 fn trim(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;

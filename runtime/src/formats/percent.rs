@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::base::percent::decoded;
 
-/// Encodes all bytes but unreserved ones. A `+` is encoded too, because Python would decode it as a space.
+/// Encodes all bytes except unreserved ones. A `+` is encoded too, because Python would decode it as a space.
 pub(super) fn encode(value: &str, out: &mut String) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for byte in value.bytes() {
@@ -30,8 +30,8 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether Python may have written the text. Python encodes a space as `+` and escapes all reserved characters. If the text
-/// has a reserved character or `%20`, its sender means a plus by `+`.
+/// Whether Python may have written the text. Python encodes a space as `+` and escapes all reserved characters, so in a text with
+/// a reserved character or `%20` a `+` is a plus.
 fn is_form(text: &str) -> bool {
     text.bytes().all(|byte| is_unreserved(byte) || matches!(byte, b'+' | b'%')) && !text.contains("%20")
 }

@@ -28,7 +28,7 @@ fn restarts(headers: &[(&str, &str)]) {
     assert_eq!(read(headers), None, "{headers:?}");
 }
 
-/// Asserts that these headers give this state beside a valid parent, and that the parent is accepted.
+/// Asserts that these headers result in this state beside a valid parent, and that the parent is accepted.
 #[track_caller]
 fn state(lines: &[&str], expected: &str) {
     let parent = ("traceparent", UNSAMPLED);
@@ -69,7 +69,7 @@ fn traceparent_header_name_valid_casing() {
     }
 }
 
-/// Each is a valid value in which one field was replaced.
+/// In each case one field of a valid value is replaced.
 #[test]
 fn traceparent_fields() {
     let value = |version: &str, trace_id: &str, parent_id: &str, flags: &str| {

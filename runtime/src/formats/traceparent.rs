@@ -25,13 +25,13 @@ impl TraceParent {
         if value.len() > READ {
             return None;
         }
-        // Every version begins with as many bytes as this one has. A value of exactly so many is valid without whitespace only.
+        // All versions share the first 55 bytes. A value of exactly that length can only be valid without whitespace.
         let value = if value.len() == Self::LENGTH { value } else { super::trim(value) };
         let (text, rest) = value.split_first_chunk::<{ Self::LENGTH }>()?;
         if [text[2], text[35], text[52]] != *b"---" {
             return None;
         }
-        // All digits side by side, to be looked at together, and as many as fit into wide registers.
+        // All digits in one array, padded to the width of vector registers, so that they are parsed together.
         let mut digits = [b'0'; 64];
         digits[..32].copy_from_slice(&text[3..35]);
         digits[32..48].copy_from_slice(&text[36..52]);
@@ -42,7 +42,7 @@ impl TraceParent {
         let trace_id = u128::from(hex::number(high)) << 64 | u128::from(hex::number(low));
         let span_id = hex::number(span);
         let [_, _, version, flags, ..] = hex::number(last).to_be_bytes();
-        // Later versions may say more after what this one says.
+        // Later versions may append fields.
         let known = match version {
             0 => rest.is_empty(),
             0xff => false,

@@ -6,7 +6,7 @@ use super::trim_text;
 
 /// The largest number of members.
 const MEMBERS: usize = 32;
-/// The largest number of bytes that are kept. The specification asks everyone to propagate at least as many.
+/// The largest number of bytes that are kept. The specification requires participants to propagate at least as many.
 const BYTES: usize = 512;
 /// Members longer than this are removed first if the list is too long.
 const LONG: usize = 128;
@@ -25,7 +25,7 @@ impl TraceState {
     /// key the first one, which is the newest, is kept.
     pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut lines = lines.into_iter().peekable();
-        // Most requests have none, and parsing begins with a place for all.
+        // Most requests have no `tracestate`: this skips zeroing the array of members.
         if lines.peek().is_none() {
             return TraceState::default();
         }
@@ -49,8 +49,8 @@ impl TraceState {
             .find_map(|(found, value)| (found == key).then_some(value))
     }
 
-    /// Puts this member first and removes one with the same key, and others if the list gets too long. `None` if the
-    /// specification does not allow the key or the value.
+    /// Puts this member first, removes one with the same key, and removes others if the list becomes too long. `None`
+    /// if the specification forbids the key or the value.
     #[cfg(test)]
     pub(crate) fn with(&self, key: &str, value: &str) -> Option<Self> {
         let legal = is_key(key) && is_value(value) && !value.ends_with(' ');
@@ -85,7 +85,7 @@ impl<'a> Members<'a> {
                 return None;
             }
             let line = std::str::from_utf8(line).ok()?;
-            // Empty members come from joined headers, one of which was empty.
+            // Joining headers, one of which is empty, results in empty members.
             for member in line.split(',').map(trim_text).filter(|member| !member.is_empty()) {
                 let (key, value) = member.split_once('=')?;
                 if !is_key(key) || !is_value(value) {
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ascii_makes_all_of_it_invalid() {
+    fn a_member_that_is_not_ascii_invalidates_the_list() {
         check(&["foo=1,bar=é"], "");
         check(&["foo=1,é=2"], "");
         check(&["foo=1,bar=\u{7f}"], "");

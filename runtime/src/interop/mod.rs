@@ -1,6 +1,7 @@
-//! Spans and instruments that other APIs make: the OpenTelemetry API and `tracing`.
+//! Interoperation with other APIs: spans and instruments of the OpenTelemetry API, and spans of `tracing`.
 //!
-//! What they make is plain owned data in the bounded queue of `trace::foreign`. Sampling, limits, account and export are those of our own spans.
+//! Third-party spans are plain owned data in the bounded queue of `trace::foreign`. Sampling, limits, account and
+//! export are the same as for our spans.
 
 #[cfg(has_otel)]
 #[cfg_attr(docsrs, doc(cfg(feature = "otel")))]

@@ -1,4 +1,4 @@
-//! An event while it is handled: everything in buffers that its thread uses again.
+//! A log event while it is handled. All data is in buffers that the thread reuses.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -11,42 +11,43 @@ use crate::config::{Level, LogLimits};
 use crate::declare::value::{OwnedValue, Value, cut};
 use crate::trace::context::Context;
 
-/// How much more than it may keep of a text is formatted for the redaction hook: a secret that is cut in two would pass it.
+/// The number of bytes beyond the limit of a text that are formatted for the redaction hook, which might not recognise
+/// a secret that is cut in two.
 const FOR_REDACTION: usize = 4 << 10;
-/// The end of a text that was cut. It is within the limit.
+/// The end of a text that was cut. The limit includes it.
 const MARK: &str = "…";
-/// Sources of an error that are followed. A chain may be endless.
+/// The largest number of error sources that are followed: a chain may be endless.
 const SOURCES: usize = 16;
-/// Buffers that grew larger than this are not kept.
+/// Buffers that grew larger than this many bytes are freed.
 pub(super) const KEPT: usize = 64 << 10;
 
-/// Text that lives for ever, or lies in the entry's own buffer.
+/// A static text, or a range of the entry's own buffer.
 #[derive(Clone, Debug)]
 pub(super) enum Text {
     Static(&'static str),
     Own(Range<usize>),
 }
 
-/// The value of a field: a text, or anything else.
+/// The value of a field: a text, or a value of another type.
 #[derive(Clone, Debug)]
 pub(super) enum Field {
     Text(Text),
     Plain(OwnedValue),
 }
 
-/// One event.
+/// A log event.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) unix_nanos: u64,
     pub(super) level: Level,
     pub(super) context: Context,
     pub(super) target: Text,
-    /// Its text. `None` until it is read: an event may also have fields named `message`, after its text.
+    /// The message. `None` until it is read: an event may also have fields named `message`, after its text.
     pub(super) message: Option<Text>,
     pub(super) file: Option<Text>,
     pub(super) line: Option<u32>,
     pub(super) fields: Vec<(Text, Field)>,
-    /// Fields past the limit.
+    /// The number of fields beyond the limit.
     pub(super) dropped: u32,
     limits: LogLimits,
     redact: Option<Redact>,
@@ -73,7 +74,7 @@ impl Default for Entry {
 }
 
 impl Entry {
-    /// Begins another event. Keeps the buffers, if they are not too large.
+    /// Begins the next event. Keeps the buffers unless they are too large.
     pub(super) fn begin(&mut self, unix_nanos: u64, level: Level, limits: LogLimits, redact: &Option<Redact>) {
         let mut old = std::mem::take(self);
         old.texts.clear();
@@ -84,7 +85,7 @@ impl Entry {
         self.share();
     }
 
-    /// Adds the shared keys that are declared for logs. Fields of the event with their names come instead of them.
+    /// Adds the shared keys that are declared for logs. Fields of the event with the same names replace them.
     fn share(&mut self) {
         let context = self.context.clone();
         for (key, value) in context.shared().iter().filter(|(key, _)| key.logs) {
@@ -99,12 +100,12 @@ impl Entry {
         }
     }
 
-    /// The event's text; empty if it has none.
+    /// Returns the message; empty if there is none.
     pub(super) fn message(&self) -> &str {
         self.message.as_ref().map_or("", |message| self.text(message))
     }
 
-    /// The text as it can be kept.
+    /// Converts a text to one that can outlive the entry.
     pub(super) fn owned(&self, text: &Text) -> Cow<'static, str> {
         match text {
             Text::Static(text) => Cow::Borrowed(text),
@@ -112,7 +113,7 @@ impl Entry {
         }
     }
 
-    /// The value as it can be kept.
+    /// Converts a field to a value that can outlive the entry.
     pub(super) fn owned_value(&self, field: &Field) -> OwnedValue {
         match field {
             Field::Text(text) => OwnedValue::Str(self.owned(text)),
@@ -120,12 +121,12 @@ impl Entry {
         }
     }
 
-    /// How many attributes there may be, those of the place in the code included.
+    /// The largest number of attributes, including those of the source location.
     pub(super) fn limit(&self) -> usize {
         self.limits.attributes as usize
     }
 
-    /// Copies a name: of a target, a file, a field. Nothing is redacted in those.
+    /// Copies the name of a target, a file or a field. Names are not redacted.
     pub(super) fn copy(&mut self, name: &str) -> Text {
         let start = self.texts.len();
         let limit = self.value_bytes();
@@ -133,9 +134,9 @@ impl Entry {
         self.marked(start, name.len() > limit)
     }
 
-    /// The text that begins at `start`, with its end marked if it was cut.
+    /// Returns the text that begins at `start`, and marks its end if it was cut.
     fn marked(&mut self, start: usize, is_cut: bool) -> Text {
-        // A mark alone would be less than what it stands for.
+        // A mark without any text would be useless.
         if let Some(room) = self.value_bytes().checked_sub(MARK.len()).filter(|room| is_cut && *room > 0) {
             self.texts.truncate(start + cut(&self.texts[start..], room).len());
             self.texts.push_str(MARK);
@@ -150,7 +151,7 @@ impl Entry {
         });
     }
 
-    /// A field that is a value.
+    /// Sets a field to a value.
     pub(super) fn set(&mut self, name: Text, value: Value<'_>) {
         if let Value::Str(text) = value {
             let text = self.named(&name, |entry, name| entry.value(name, text));
@@ -165,13 +166,13 @@ impl Entry {
         }
     }
 
-    /// A field that is formatted.
+    /// Sets a field to a formatted text.
     pub(super) fn set_formatted(&mut self, name: Text, value: fmt::Arguments<'_>) {
         let text = self.named(&name, |entry, name| entry.format(name, value));
         self.put(name, Field::Text(text));
     }
 
-    /// Runs `f` with the text of a name, which may lie in the buffer that `f` writes to.
+    /// Runs `f` with the text of a name, which may be in the buffer that `f` writes to.
     fn named(&mut self, name: &Text, f: impl FnOnce(&mut Entry, &str) -> Text) -> Text {
         match name {
             Text::Static(name) => f(self, name),
@@ -182,7 +183,7 @@ impl Entry {
         }
     }
 
-    /// Sets a field, instead of an earlier one with its name.
+    /// Sets a field. Replaces an earlier one with the same name.
     fn put(&mut self, name: Text, field: Field) {
         let same = |(given, _): &(Text, Field)| self.text(given) == self.text(&name);
         match self.fields.iter().position(same) {
@@ -197,18 +198,18 @@ impl Entry {
         self.copy(&redacted)
     }
 
-    /// Formats a value. What a panic leaves of it stays: a panicking `Display` must not reach the host.
+    /// Formats a value. If `Display` panics, the text written until then is kept: the panic must not reach the program.
     fn format(&mut self, name: &str, value: fmt::Arguments<'_>) -> Text {
         let start = self.texts.len();
         let room = self.value_bytes() + if self.redact.is_some() { FOR_REDACTION } else { 0 };
         let mut bounded = Bounded { texts: &mut self.texts, end: start + room, is_cut: false };
         let formatted = catch_unwind(AssertUnwindSafe(|| {
-            // An error says that it was cut, or is the value's own; what was written is all there is.
+            // An error means that the text was cut or that the value failed; either way the written text is used.
             let _ = bounded.write_fmt(value);
         }));
         let is_cut = bounded.is_cut;
         if let Err(payload) = formatted {
-            // Dropping it may run code that panics again.
+            // Dropping the payload may panic again.
             std::mem::forget(payload);
         }
         if self.redact.is_some() {
@@ -224,7 +225,7 @@ impl Entry {
     }
 }
 
-/// Writes into a buffer up to an end, and then fails.
+/// Writes into a buffer up to an end, and fails at the first text that does not fit.
 struct Bounded<'a> {
     texts: &'a mut String,
     end: usize,
@@ -236,7 +237,7 @@ impl fmt::Write for Bounded<'_> {
         let fitting = cut(text, self.end.saturating_sub(self.texts.len()));
         self.texts.push_str(fitting);
         if fitting.len() < text.len() {
-            // Nothing shorter may follow what was cut.
+            // No later text may follow the cut, even if it fits.
             self.end = self.texts.len();
             self.is_cut = true;
             return Err(fmt::Error);
@@ -245,8 +246,8 @@ impl fmt::Write for Bounded<'_> {
     }
 }
 
-/// An error with its sources: `could not load: connection refused`. A source that the text before it ends with, as many
-/// errors repeat theirs, is not said twice.
+/// An error with its sources: `could not load: connection refused`. A source is omitted if the previous text ends with it, because
+/// many errors already print their source.
 pub(super) struct Chain<'a>(pub(super) &'a (dyn Error + 'static));
 
 impl fmt::Display for Chain<'_> {
@@ -265,7 +266,7 @@ impl fmt::Display for Chain<'_> {
     }
 }
 
-/// The text of one error of a chain.
+/// Formats one error of a chain, up to a limit.
 fn bounded(error: &dyn Error) -> String {
     let mut texts = String::new();
     let _ = write!(Bounded { texts: &mut texts, end: KEPT, is_cut: false }, "{error}");

@@ -1,11 +1,12 @@
-//! Text in a line: nothing in it ends the line, leaves its quotes, or speaks to a terminal.
+//! Escapes text in log lines, so that it cannot end the line, leave its quotes, or send control characters to a
+//! terminal.
 
 use std::fmt::{self, Write};
 
 use crate::base::escape;
 
-/// Whether a character is shown as its number: it would end a line, move a cursor, change colours, or turn the direction of
-/// writing so that a line reads as what it is not.
+/// Whether a character is shown as its number: it would end a line, move the cursor, change colours, or reverse the
+/// direction of writing to disguise a line.
 fn is_hidden(character: char) -> bool {
     matches!(character,
         '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{2028}' | '\u{2029}'
@@ -18,12 +19,12 @@ pub(super) fn json(line: &mut String, text: &str) {
     let _ = escape::json(line, text, is_hidden);
 }
 
-/// Appends `text` for people: as it is, but for what is hidden.
+/// Appends `text` for people: only hidden characters are escaped.
 pub(super) fn plain(line: &mut String, text: &str) {
     let _ = escape::escape(line, text, false, is_hidden, hidden);
 }
 
-/// The same, and in quotes if it would not read as one word.
+/// Like `plain`, but in quotes unless the text reads as one word.
 pub(super) fn word(line: &mut String, text: &str) {
     let is_word = |character: char| !character.is_whitespace() && !matches!(character, '"' | '=' | '\\');
     if !text.is_empty() && text.chars().all(is_word) {
@@ -49,13 +50,13 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_is_not_spoken_to() {
+    fn control_characters_never_reach_a_terminal() {
         check(plain, "a\x1b[31mred\x07 \u{9b}2J\r\nb\\c \"d\"", "a\\u{1b}[31mred\\u{7} \\u{9b}2J\\r\\nb\\c \"d\"");
         check(json, "\x1b[0m\u{85}\u{2028}\u{202e}ü\"\\\n", r#""\u001b[0m\u0085\u2028\u202eü\"\\\n""#);
     }
 
     #[test]
-    fn what_is_no_word_is_quoted() {
+    fn text_that_is_not_one_word_is_quoted() {
         check(word, "disk", "disk");
         check(word, "", "\"\"");
         check(word, "two words", "\"two words\"");

@@ -1,4 +1,4 @@
-//! Events of `tracing`.
+//! Reads events of `tracing`.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -22,7 +22,7 @@ pub(super) fn level_of(level: &tracing_core::Level) -> Level {
     }
 }
 
-/// Whether this is a callsite of tracing-log's `LogTracer`: target and place of the record are among the fields.
+/// Whether this is a callsite of tracing-log's `LogTracer`: target and location of the record are in its fields.
 pub(super) fn is_from_log(metadata: &Metadata<'_>) -> bool {
     metadata.target() == "log" && metadata.name() == "log event" && metadata.fields().field("log.target").is_some()
 }
@@ -75,7 +75,7 @@ impl Fields<'_> {
     }
 }
 
-/// The name of a field; that of `r#type` is `type`.
+/// Returns the name of a field; that of `r#type` is `type`.
 fn name_of(field: &Field) -> Text {
     Text::Static(field.name().strip_prefix("r#").unwrap_or(field.name()))
 }
@@ -124,7 +124,7 @@ impl Visit for Fields<'_> {
     }
 }
 
-/// The fields of a record that came through `LogTracer`.
+/// Reads the fields of a record that came through `LogTracer`.
 struct FromLog<'a>(&'a mut Entry);
 
 impl Visit for FromLog<'_> {

@@ -1,4 +1,4 @@
-//! What is behind the layer, the subscriber and the logger: swapped as a whole when logs are started and stopped.
+//! The shared state of the layer, the subscriber and the logger. Starting and stopping logs replaces it as a whole.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,30 +16,30 @@ use crate::meter::capture;
 use crate::record::clock;
 
 static CURRENT: Mutex<Option<Arc<Inside>>> = Mutex::new(None);
-/// Changes with `CURRENT`, so that threads know whether what they have kept of it is old.
+/// A counter that changes with `CURRENT`, so that threads know whether their copy is old.
 static GENERATION: AtomicU64 = AtomicU64::new(0);
-/// The least important level that any target has: all that is read of an event that nobody wants.
+/// The most verbose level of any target. An event beyond it is rejected without reading anything else of it.
 static MAX_LEVEL: AtomicU8 = AtomicU8::new(Level::Off as u8);
 
-/// A filter, and where what passes it goes.
+/// A log filter and the outputs for events that pass it.
 pub(super) struct Inside {
     pub(super) filter: LogFilter,
     pub(super) outputs: Arc<Outputs>,
 }
 
-/// Where events go.
+/// The destinations of events.
 pub(super) struct Outputs {
     pub(super) lines: Option<Writer>,
     pub(super) queue: Option<Queue>,
-    /// No records are made for now.
+    /// Whether creating records is paused.
     pub(super) paused: AtomicBool,
     pub(super) limits: LogLimits,
     pub(super) redact: Option<Redact>,
-    /// The process that it belongs to: a forked child has no export thread that would take records.
+    /// The process that started logs: a forked child has no export thread that would take records.
     pub(super) process: u32,
 }
 
-/// What a thread uses again for each event.
+/// Buffers that a thread reuses for each event.
 #[derive(Default)]
 struct Scratch {
     generation: u64,
@@ -49,12 +49,13 @@ struct Scratch {
 }
 
 thread_local! {
-    /// Whether this thread is handling an event: what that logs itself is left out, or it might never end.
+    /// Whether this thread is handling an event. Events logged meanwhile on the same thread are dropped, because the
+    /// recursion might never end.
     static BUSY: Cell<bool> = const { Cell::new(false) };
     static SCRATCH: RefCell<Scratch> = RefCell::new(Scratch::default());
 }
 
-/// Makes `inside` the current one. Who asks before each event, and remembers, has to be told of it.
+/// Replaces the current state. The caller must then notify `tracing` and `log`, which cache levels.
 pub(super) fn swap(inside: Option<Arc<Inside>>) {
     let max_level = inside.as_ref().map_or(Level::Off, |inside| max_level_of(&inside.filter));
     let mut current = lock();
@@ -71,7 +72,7 @@ thread_local! {
     static HELD: RefCell<Option<MutexGuard<'static, Option<Arc<Inside>>>>> = const { RefCell::new(None) };
 }
 
-/// Keeps others from swapping it, until `release`. For a thread that forks.
+/// Locks the state until `release`, for a thread that forks.
 pub(super) fn hold() {
     let _ = HELD.try_with(|held| *held.borrow_mut() = Some(lock()));
 }
@@ -88,14 +89,14 @@ fn max_level_of(filter: &LogFilter) -> Level {
     filter.targets.iter().map(|(_, level)| *level).fold(filter.level, Level::max)
 }
 
-/// The least important level that any target has.
+/// The most verbose level of any target.
 pub(super) fn max_level() -> Level {
     let levels = [Level::Off, Level::Error, Level::Warn, Level::Info, Level::Debug, Level::Trace];
     levels.get(usize::from(MAX_LEVEL.load(Ordering::Relaxed))).copied().unwrap_or_default()
 }
 
-/// Whether a test has captured in this process. It is never lowered: a level that is lowered while another test begins
-/// would cost that test its events.
+/// Whether a test has captured in this process. It is never reset: resetting it could lose events of another test that
+/// begins at the same time.
 static CAPTURES: AtomicBool = AtomicBool::new(false);
 
 pub(super) fn expect_captures() {
@@ -106,12 +107,13 @@ pub(super) fn expects_captures() -> bool {
     CAPTURES.load(Ordering::Relaxed)
 }
 
-/// True inside of a test's capture.
+/// Whether the thread is in a test's capture.
 pub(super) fn is_captured() -> bool {
     expects_captures() && capture::current().is_some()
 }
 
-/// Whether events of this level and target are wanted, outside of captures. For those who ask seldom.
+/// Whether events of this level and target are enabled, outside of captures. It takes a lock, so the result must be
+/// cached.
 pub(super) fn is_wanted(level: Level, target: &str) -> bool {
     level <= max_level() && current().is_some_and(|inside| level <= inside.filter.level_of(target))
 }
@@ -131,7 +133,7 @@ pub(super) fn handle(level: Level, target: &str, read: impl FnOnce(&mut Entry)) 
     }
 }
 
-/// Handles an event that says its target among its fields.
+/// Handles an event whose target is in its fields.
 pub(super) fn handle_unknown(level: Level, read: impl FnOnce(&mut Entry)) {
     if is_captured() {
         return captured(level, read);
@@ -141,7 +143,7 @@ pub(super) fn handle_unknown(level: Level, read: impl FnOnce(&mut Entry)) {
     }
 }
 
-/// Hands an event to the capture of the current context, whatever its level.
+/// Passes an event to the capture of the current context, whatever its level.
 #[cold]
 fn captured(level: Level, read: impl FnOnce(&mut Entry)) {
     alone(|| {
@@ -160,7 +162,7 @@ fn guarded(level: Level, f: impl FnOnce(&mut Scratch, &Inside)) {
         return;
     }
     if !alone(|| with_scratch(f)) {
-        // Its target is not looked at: it counts as one that was wanted.
+        // The target is not checked: the event counts as lost even if the filter would reject it.
         current().iter().filter_map(|inside| inside.outputs.queue.as_ref()).for_each(Queue::lose);
     }
 }
@@ -171,7 +173,7 @@ fn alone(f: impl FnOnce()) -> bool {
         return false;
     }
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        // Dropping it may run code that panics again.
+        // Dropping the payload may panic again.
         std::mem::forget(payload);
     }
     BUSY.set(false);
@@ -189,13 +191,13 @@ fn with_scratch(f: impl FnOnce(&mut Scratch, &Inside)) {
     };
     let kept = SCRATCH.try_with(|scratch| scratch.try_borrow_mut().map(|mut scratch| run(&mut scratch)));
     if !matches!(kept, Ok(Ok(()))) {
-        // The thread ends, and its buffers are gone.
+        // The thread is ending, and its buffers are already dropped.
         run(&mut Scratch::default());
     }
 }
 
 impl Scratch {
-    /// Looks at `CURRENT` again if it has changed, or if a panic has taken what was kept.
+    /// Loads `CURRENT` again if it has changed, or if a panic has lost the copy.
     fn renew(&mut self) {
         let generation = GENERATION.load(Ordering::Acquire);
         if generation != self.generation || self.inside.is_none() {

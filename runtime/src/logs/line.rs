@@ -1,4 +1,4 @@
-//! An event as one line: JSON, or text for people.
+//! Formats an event as one line: as JSON, or as text for people.
 
 use std::fmt::{Display, Write};
 use std::io::{self, IsTerminal};
@@ -12,7 +12,7 @@ use crate::config::{Level, LogFormat, LogLimits};
 use crate::declare::value::OwnedValue;
 use crate::record::clock;
 
-/// Members that are ours. A field of one of these names stands in the object `fields`.
+/// Members of the JSON object that we define. A field with one of these names is put into the object `fields`.
 const OURS: [&str; 10] = [
     "timestamp",
     "level",
@@ -26,10 +26,10 @@ const OURS: [&str; 10] = [
     "dropped_fields",
 ];
 
-/// Where lines go instead of standard error.
+/// A destination of lines other than standard error.
 pub(crate) type Sink = Box<dyn io::Write + Send>;
 
-/// What writes lines.
+/// Formats and writes lines.
 pub(super) struct Writer {
     form: Form,
     /// The value of `service`, as JSON.
@@ -44,7 +44,7 @@ enum Form {
 }
 
 impl Writer {
-    /// Nothing if there are to be no lines.
+    /// Creates a writer; `None` if the format is `none`.
     pub(super) fn new(lines: LogFormat, service: &str, sink: Option<Sink>) -> Option<Self> {
         let is_terminal = sink.is_none() && io::stderr().is_terminal();
         let form = match lines {
@@ -58,13 +58,13 @@ impl Writer {
         Some(Writer { form, service: quoted, sink: sink.map(Mutex::new) })
     }
 
-    /// Writes a line, made in `line`.
+    /// Formats an event in the buffer `line` and writes it.
     pub(super) fn write(&self, line: &mut String, entry: &Entry) {
         self.make(line, entry);
         match &self.sink {
             None => notice::write(line.as_bytes()),
             Some(sink) => {
-                // Failing to write a line is not worth another line.
+                // A line that cannot be written is not reported.
                 let _ = sink.lock().unwrap_or_else(PoisonError::into_inner).write_all(line.as_bytes());
             }
         }
@@ -80,7 +80,7 @@ impl Writer {
     }
 }
 
-/// Makes lines of notices that look like log lines, if there are any.
+/// Returns a format that makes notices look like log lines; `None` if there are no log lines.
 pub(crate) fn notices(lines: LogFormat, service: &str) -> Option<notice::Format> {
     let writer = Writer::new(lines, service, None)?;
     Some(Arc::new(move |level, text| {
@@ -99,7 +99,7 @@ pub(crate) fn notices(lines: LogFormat, service: &str) -> Option<notice::Format>
     }))
 }
 
-/// Whether the user wants no colours: <https://no-color.org>.
+/// Whether the user disables colours: <https://no-color.org>.
 fn is_plain_wanted() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
@@ -159,7 +159,7 @@ fn member(line: &mut String, entry: &Entry, name: &str, field: &Field) {
     line.push(':');
     match field {
         Field::Text(text) => escape::json(line, entry.text(text)),
-        // The shortest digits that give the number back. JSON has no infinity and no NaN; they are text.
+        // `Debug` prints the shortest digits that round-trip. JSON has no infinity and no NaN: both become text.
         Field::Plain(OwnedValue::F64(number)) if number.is_finite() => put(line, format_args!("{number:?}")),
         Field::Plain(OwnedValue::F64(number)) if number.is_nan() => line.push_str("\"NaN\""),
         Field::Plain(OwnedValue::F64(number)) => {
@@ -200,7 +200,7 @@ fn text(line: &mut String, entry: &Entry, colours: bool) {
         put(line, format_args!(" {dim}({} more fields){reset}", entry.dropped));
     }
     if entry.context.is_valid() {
-        // The first digits are enough to tell the traces on a screen apart.
+        // The first digits suffice to distinguish the traces on a screen.
         put(line, format_args!(" {dim}trace={:08x}{reset}", (entry.context.trace_id().0 >> 96) as u32));
     }
 }
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn on_a_terminal_nothing_but_our_own_colours_is_there() {
+    fn on_a_terminal_only_our_own_colours_are_written() {
         let mut entry = Entry::default();
         entry.begin(0, Level::Warn, LogLimits::default(), &None);
         entry.set_message(format_args!("\x1b[31mred\n"));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_looks_lines_are_json() {
+    fn lines_are_json_unless_standard_error_is_a_terminal() {
         // Whatever the test's standard error is, a sink is no terminal.
         let form = |lines| Writer::new(lines, "s", Some(Box::new(io::sink()))).map(|writer| writer.form);
         assert_eq!(form(LogFormat::Auto), Some(Form::Json));

@@ -1,4 +1,4 @@
-//! Records of `log`.
+//! Reads records of `log`.
 
 use std::cell::Cell;
 
@@ -10,16 +10,16 @@ use crate::config::Level;
 use crate::declare::value::Value;
 
 thread_local! {
-    /// The last event of `tracing` on this thread, or the record that `tracing` made of it.
+    /// The last event of `tracing` on this thread, or the record that `tracing` created from it.
     static LAST: Cell<Option<Delivery>> = const { Cell::new(None) };
 }
 
-/// One of the two ways in which an event of `tracing` comes with its feature `log-always`: as an event and as a record,
-/// one right after the other.
+/// A delivery of an event of `tracing`. With its feature `log-always` an event is delivered twice, one right after the
+/// other: as an event and as a record.
 #[derive(Clone, Copy)]
 pub(super) struct Delivery {
     is_record: bool,
-    /// Where the texts of the callsite lie: two callsites on one line have the same texts at other places.
+    /// The addresses of the callsite's texts: two callsites on one line have equal texts at different addresses.
     place: [usize; 3],
     line: Option<u32>,
 }
@@ -30,14 +30,14 @@ impl Delivery {
         Delivery { is_record: false, place: texts.map(address), line: metadata.line() }
     }
 
-    /// The record, if `tracing` made it. The macros of `log` say that their texts live for ever; `tracing` does not.
+    /// Identifies a record that `tracing` created. It passes no static texts, whereas the macros of `log` do.
     fn record(record: &log::Record<'_>) -> Option<Self> {
         let texts = [Some(record.target()), record.file(), record.module_path()];
         let is_from_tracing = record.file_static().is_none() && record.module_path_static().is_none();
         is_from_tracing.then(|| Delivery { is_record: true, place: texts.map(address), line: record.line() })
     }
 
-    /// True for the second of the two.
+    /// Whether this is the second delivery of the same event.
     pub(super) fn is_again(self) -> bool {
         let same = |last: Delivery| last.place == self.place && last.line == self.line;
         let is_again = LAST.take().is_some_and(|last| last.is_record != self.is_record && same(last));
@@ -52,7 +52,7 @@ fn address(text: Option<&str>) -> usize {
     text.map_or(0, |text| text.as_ptr().addr())
 }
 
-/// A logger that hands records to whatever is inside.
+/// A logger that handles records with the current state.
 pub(super) struct Logger;
 
 impl log::Log for Logger {
@@ -73,7 +73,7 @@ impl log::Log for Logger {
             };
             entry.line = record.line();
             entry.set_message(*record.args());
-            // A source that fails has given what it could.
+            // If a source fails, the fields read so far are kept.
             let _ = record.key_values().visit(&mut Fields(entry));
         });
     }
@@ -111,7 +111,7 @@ impl<'kvs> VisitSource<'kvs> for Fields<'_> {
     }
 }
 
-/// The value of one key.
+/// Reads the value of one key.
 struct Field<'a>(&'a mut Entry, Text);
 
 impl Field<'_> {

@@ -1,7 +1,7 @@
-//! Log events of `tracing` and `log`: as lines that name their trace, and as OTLP log records.
+//! Log events of `tracing` and `log`, as lines that contain the ids of their trace and as OTLP log records.
 //!
-//! A program without a subscriber of its own needs nothing of this module: telemetry that is started with logs switched on
-//! installs one, and a logger for `log`, where there is none. Who has a subscriber adds [`layer`] to it:
+//! A program without its own subscriber needs nothing from this module: if logs are enabled, starting telemetry
+//! installs a subscriber for `tracing` and a logger for `log`. A program with its own subscriber adds [`layer`] to it:
 //!
 //! ```
 //! use tracing_subscriber::layer::SubscriberExt;
@@ -10,34 +10,35 @@
 //! tracing::subscriber::with_default(subscriber, || tracing::info!(bytes = 5, "loaded"));
 //! ```
 //!
-//! [`with_ids()`] adds the ids of traces to lines that the program's own subscriber writes.
+//! [`with_ids()`] adds trace ids to lines that the program's own subscriber writes.
 //!
-//! Install your own subscriber and logger before telemetry is started: what comes second is refused by `tracing` and by
-//! `log`, and `tracing-subscriber`'s `init` panics then.
+//! Install your own subscriber and logger before telemetry is started: `tracing` and `log` reject a second one, and
+//! `tracing-subscriber`'s `init` panics then.
 //!
 //! # Lines
 //! A line is one JSON object, or on a terminal text for people. The object has `timestamp` (RFC 3339, UTC), `level`,
-//! `service`, `target` and `message`; `trace_id`, `span_id` and `trace_flags` wherever a span is active, sampled or not;
-//! and the fields of the event beside them. A field that has one of these names stands in an object `fields` instead, so
-//! that nobody can pass for the trace or the level of a line. Of fields with the same name the last one counts. Texts are
-//! cut at the limit for values, and end with `…` then, in lines and in records; fields past the limit for attributes are left out, and `dropped_fields` says how many.
-//! Numbers that JSON does not have (NaN, infinities, integers of more than 64 bits) are text. An error that is given as
-//! `&dyn Error` is written with its sources.
+//! `service`, `target` and `message`; `trace_id`, `span_id` and `trace_flags` if a span is active, sampled or not; and the
+//! fields of the event. A field with one of these names is put into an object `fields`, so that it cannot forge the trace
+//! or the level of a line. If fields have the same name, the last one is used. Texts that exceed the limit for values are
+//! cut and end with `…`, in lines and in records. Fields beyond the limit for attributes are omitted, and `dropped_fields`
+//! counts them. Numbers that JSON does not have (NaN, infinities, integers of more than 64 bits) become text. An error that
+//! is passed as `&dyn Error` is written with its sources.
 //!
-//! No line contains a control character, whatever was logged: line ends, escape sequences of terminals and marks that turn
-//! the direction of writing are escaped.
+//! No line contains a control character, whatever was logged: line ends, terminal escape sequences and marks that
+//! reverse the direction of writing are escaped.
 //!
-//! Lines go to standard error, and nobody waits for whoever reads it: see the book's chapter on logs.
+//! Lines are written to standard error. A slow reader never blocks the program: see the book's chapter on logs.
 //!
 //! # Records
 //! A record has the severity, the message as its body, the fields with their types as attributes, `code.file.path` and
-//! `code.line.number`, and the ids of the active span. The target is the name of the instrumentation scope, which is where
-//! OpenTelemetry has the name of a logger and where backends look for it.
+//! `code.line.number`, and the ids of the active span. The target is the name of the instrumentation scope, where
+//! OpenTelemetry and backends expect the name of a logger.
 //!
-//! # What is left out
-//! With `tracing`'s feature `log-always` each event comes a second time, through `log`; it is known by its callsite, and left
-//! out. An event that is made while its thread handles another one (by a `Display` that logs) is dropped and counted. Events of
-//! the thread that exports become no records, and lines from `warn` on only: telemetry about telemetry would never end.
+//! # Omitted events
+//! With `tracing`'s feature `log-always` each event is delivered a second time, through `log`. The second delivery is
+//! recognised by its callsite and omitted. An event that is logged while its thread handles another one (by a `Display` that
+//! logs) is dropped and counted. Events of the export thread become no records, and only those of level `warn` and above
+//! become lines, because telemetry about telemetry would never end.
 
 mod entry;
 mod escape;
@@ -45,9 +46,9 @@ mod event;
 mod inside;
 mod line;
 mod logger;
-mod own;
 mod queue;
 mod record;
+mod subscriber;
 mod time;
 mod with_ids;
 
@@ -60,11 +61,11 @@ use tracing_core::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer};
 
 pub(crate) use self::line::{Sink, notices};
-#[cfg(feature = "__internals")]
-pub(crate) use self::own::installed;
 pub(crate) use self::queue::LogCounts;
 #[doc(hidden)]
 pub use self::record::LogRecord;
+#[cfg(feature = "__internals")]
+pub(crate) use self::subscriber::installed;
 pub use self::with_ids::{WithIds, with_ids};
 
 use self::inside::{Inside, Outputs};
@@ -74,9 +75,9 @@ use crate::config::redact::Redact;
 use crate::config::{LogFilter, LogFormat, LogLimits};
 use crate::trace::fork;
 
-/// A layer for a subscriber of your own. It hands events to telemetry for as long as that runs with logs switched on.
+/// A layer for your own subscriber. It passes events to telemetry while that runs with logs enabled.
 ///
-/// Which events are wanted is decided inside, so that other layers see what they would see without this one.
+/// It applies the log filter itself, so that it does not change which events other layers receive.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt as _;
@@ -89,16 +90,16 @@ pub fn layer() -> LogLayer {
     LogLayer { _private: () }
 }
 
-/// Whether the program has asked for a layer.
+/// Whether the program has created a layer.
 static LAYERED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the program has a subscriber of its own, and whether that may have our layer.
+/// If the program has its own subscriber, returns whether our layer may be part of it.
 pub(crate) fn foreign_subscriber() -> Option<bool> {
-    let foreign = tracing_core::dispatcher::has_been_set() && !own::installed().subscriber;
+    let foreign = tracing_core::dispatcher::has_been_set() && !subscriber::installed().subscriber;
     foreign.then(|| LAYERED.load(Ordering::Relaxed))
 }
 
-/// What [`layer`] gives.
+/// The layer that [`layer`] returns.
 ///
 /// ```
 /// use tracing_subscriber::Layer as _;
@@ -118,39 +119,39 @@ impl<S: Subscriber> Layer<S> for LogLayer {
     }
 }
 
-/// How logs are handled.
+/// The configuration of logs.
 pub(crate) struct LogsConfig {
     pub(crate) service: String,
     pub(crate) filter: LogFilter,
-    /// Whether there are lines, and how they look.
+    /// The format of lines, or none.
     pub(crate) lines: LogFormat,
-    /// Where lines go instead of standard error.
+    /// The destination of lines instead of standard error.
     pub(crate) sink: Option<Sink>,
-    /// What one line or record may hold.
+    /// The limits of one line or record.
     pub(crate) limits: LogLimits,
-    /// Whether there are records.
+    /// The configuration of records; `None` disables them.
     pub(crate) records: Option<RecordsConfig>,
     pub(crate) redact: Option<Redact>,
-    /// Whether a subscriber and a logger of ours are installed where there is none.
+    /// Whether to install our subscriber and logger if the program has none.
     pub(crate) install: bool,
 }
 
-/// How records are kept.
+/// The configuration of records.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RecordsConfig {
-    /// Bytes that may wait for the export thread, until it changes that.
+    /// The number of bytes that may wait for the export thread, until it sets another limit.
     pub(crate) queue_bytes: usize,
 }
 
-/// Logs run for as long as this lives.
+/// Keeps logs running while it lives.
 #[must_use = "logs stop when this is dropped"]
 pub(crate) struct Logs {
     outputs: Arc<Outputs>,
-    /// Lines outlive it.
+    /// Whether lines are still written after it is dropped.
     lines_stay: AtomicBool,
 }
 
-/// Starts logs, in place of those that were started before.
+/// Starts logs. Replaces logs that were started before.
 pub(crate) fn start(config: LogsConfig) -> Logs {
     let LogsConfig { service, filter, lines, sink, limits, records, redact, install } = config;
     let outputs = Arc::new(Outputs {
@@ -163,55 +164,55 @@ pub(crate) fn start(config: LogsConfig) -> Logs {
     });
     fork::hold_too(fork::Room::Logs, inside::hold, inside::release);
     if install {
-        own::install();
+        subscriber::install();
     }
     swap(Some(Arc::new(Inside { filter, outputs: outputs.clone() })));
     Logs { outputs, lines_stay: AtomicBool::new(false) }
 }
 
-/// Prepares the process for captures of tests: opens all levels of whatever hands events to us.
+/// Prepares the process for captures of tests: enables all levels in our subscriber and logger.
 pub(crate) fn prepare_captures() {
-    // Others wait for the first one: their events would be lost before it is done.
+    // Other threads wait for the first call, because events would be lost until it is done.
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {
         inside::expect_captures();
-        own::levels_changed();
+        subscriber::levels_changed();
     });
 }
 
-/// Installs a subscriber and a logger for captures where there is none.
+/// Installs our subscriber and logger for captures, unless the program has its own.
 pub(crate) fn install_for_captures() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         inside::expect_captures();
-        own::install();
-        own::levels_changed();
+        subscriber::install();
+        subscriber::levels_changed();
     });
 }
 
-/// Whether events may come to us: from a layer, or from a subscriber or logger of ours.
+/// Whether events may reach us: through a layer, or through our subscriber or logger.
 pub(crate) fn receives_events() -> bool {
-    let own = own::installed();
+    let own = subscriber::installed();
     LAYERED.load(Ordering::Relaxed) || own.subscriber || own.logger
 }
 
 fn swap(inside: Option<Arc<Inside>>) {
     inside::swap(inside);
-    own::levels_changed();
+    subscriber::levels_changed();
 }
 
 impl Logs {
-    /// Takes the oldest record that waits.
+    /// Takes the oldest waiting record.
     pub(crate) fn next(&self) -> Option<LogRecord> {
         self.outputs.queue.as_ref()?.next()
     }
 
-    /// Changes how many bytes of records may wait.
+    /// Sets how many bytes of records may wait.
     pub(crate) fn set_queue_bytes(&self, bytes: usize) {
         self.outputs.queue.iter().for_each(|queue| queue.set_limit(bytes));
     }
 
-    /// Told when records begin to fill the queue.
+    /// Returns the notification that is sent when records begin to fill the queue.
     pub(crate) fn filling(&self) -> Option<Arc<Notify>> {
         self.outputs.queue.as_ref().map(Queue::filling)
     }
@@ -220,20 +221,20 @@ impl Logs {
         self.outputs.queue.as_ref().map(Queue::counts).unwrap_or_default()
     }
 
-    /// Changes which events are wanted.
+    /// Replaces the log filter.
     pub(crate) fn set_filter(&self, filter: LogFilter) {
         if self.is_current() {
             swap(Some(Arc::new(Inside { filter, outputs: self.outputs.clone() })));
         }
     }
 
-    /// Makes no records for now, or goes on with it. Lines are written all the same.
+    /// Pauses or resumes the creation of records. Lines are still written.
     pub(crate) fn pause(&self, paused: bool) {
         self.outputs.paused.store(paused, Ordering::Relaxed);
     }
 
-    /// Makes no more records. What waits can still be taken. Lines are written until others are started in its place: what a
-    /// program logs after its telemetry has ended is still worth reading.
+    /// Stops creating records. Waiting records can still be taken. Lines are written until other logs are started:
+    /// events after the end of telemetry are still useful.
     pub(crate) fn end(&self) {
         self.pause(true);
         if self.outputs.lines.is_some() {
@@ -243,14 +244,14 @@ impl Logs {
         }
     }
 
-    /// Lets nothing more in. What waits can still be taken.
+    /// Stops accepting events. Waiting records can still be taken.
     pub(crate) fn stop(&self) {
         if self.is_current() {
             swap(None);
         }
     }
 
-    /// Whether no others were started in place of these.
+    /// Whether no other logs have replaced these.
     fn is_current(&self) -> bool {
         inside::current().is_some_and(|inside| Arc::ptr_eq(&inside.outputs, &self.outputs))
     }
@@ -261,7 +262,7 @@ impl Drop for Logs {
         if !self.lines_stay.load(Ordering::Relaxed) {
             self.stop();
         }
-        // A thread that logs nothing more may keep the outputs for long; their memory need not wait for it.
+        // Frees the records now: a thread that logs no more may keep the outputs for long.
         while self.next().is_some() {}
     }
 }

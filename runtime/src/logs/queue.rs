@@ -1,4 +1,4 @@
-//! Records that wait for the export thread. Bounded by bytes; what does not fit is dropped and counted.
+//! The queue of records for the export thread. It is bounded by bytes; records that do not fit are dropped and counted.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
@@ -9,26 +9,26 @@ use tokio::sync::Notify;
 use super::record::LogRecord;
 use crate::base::sync::lock;
 
-/// What became of events that should have become records.
+/// Counts of the events that should have become records, by state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogCounts {
-    /// All of them; those that were dropped too.
+    /// All events, including dropped ones.
     pub(crate) recorded: u64,
-    /// The queue was full, or the event was made while another one was being written on the same thread.
+    /// Dropped events: the queue was full, or the event was logged while its thread was handling another one.
     pub(crate) dropped: u64,
-    /// Not taken yet.
+    /// Records in the queue.
     pub(crate) waiting: u64,
 }
 
 #[derive(Debug)]
 pub(super) struct Queue {
     limit: AtomicUsize,
-    /// Bytes of all records that were not handed out.
+    /// The bytes of all records in the queue.
     bytes: AtomicUsize,
     waiting: Mutex<Vec<LogRecord>>,
-    /// Older ones, out of the way of those who log. Only those who take lock it.
+    /// Older records, so that threads that log do not wait. Only the consumer locks it.
     taken: Mutex<vec::IntoIter<LogRecord>>,
-    /// Told when a quarter of the queue is full.
+    /// Notified when a quarter of the queue is full.
     filling: Arc<Notify>,
     recorded: AtomicU64,
     dropped: AtomicU64,
@@ -66,13 +66,13 @@ impl Queue {
         }
     }
 
-    /// Counts an event of which no record was made.
+    /// Counts an event whose record was dropped before it was created.
     pub(super) fn lose(&self) {
         self.recorded.fetch_add(1, Relaxed);
         self.dropped.fetch_add(1, Relaxed);
     }
 
-    /// Takes the oldest. Nobody who logs waits for longer than it takes to swap two pointers.
+    /// Takes the oldest record. Threads that log wait at most for the swap of two pointers.
     pub(super) fn next(&self) -> Option<LogRecord> {
         let mut taken = lock(&self.taken);
         let record = taken.next().or_else(|| {
@@ -93,7 +93,7 @@ impl Queue {
     }
 
     pub(super) fn counts(&self) -> LogCounts {
-        // In this order: none is handed out or dropped before it is recorded.
+        // The order matters: an event is recorded before it is handed out or dropped.
         let (handed_out, dropped) = (self.handed_out.load(Relaxed), self.dropped.load(Relaxed));
         let recorded = self.recorded.load(Relaxed);
         LogCounts { recorded, dropped, waiting: recorded.saturating_sub(dropped + handed_out) }

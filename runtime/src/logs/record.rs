@@ -6,30 +6,30 @@ use super::entry::Entry;
 use crate::config::Level;
 use crate::declare::value::OwnedValue;
 
-/// Where in the code an event was made, as the semantic conventions call it.
+/// The source location of an event, in the semantic conventions.
 const FILE: &str = "code.file.path";
 const LINE: &str = "code.line.number";
 
-/// An event, owned.
+/// The owned data of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogRecord {
-    /// When it happened and when it was seen, which here is the same.
+    /// The time of the event, which is also its observed time.
     pub unix_nanos: u64,
-    /// How important it is.
+    /// The severity level.
     pub level: Level,
-    /// The instrumentation scope.
+    /// The target, exported as the instrumentation scope.
     pub target: Cow<'static, str>,
     /// The message.
     pub body: Cow<'static, str>,
-    /// Each name stands once.
+    /// The attributes; all names are different.
     pub attributes: Vec<(Cow<'static, str>, OwnedValue)>,
-    /// Attributes past the limit.
+    /// The number of attributes beyond the limit.
     pub dropped_attributes: u32,
-    /// Zero outside of any trace, as the next.
+    /// The trace id; zero outside of a trace.
     pub trace_id: u128,
-    /// The active span.
+    /// The id of the active span; zero outside of a trace.
     pub span_id: u64,
-    /// Whether the trace is.
+    /// Whether the trace is sampled.
     pub sampled: bool,
 }
 
@@ -60,7 +60,7 @@ impl LogRecord {
         record
     }
 
-    /// Adds a part of the place, if the user has not, and there is room.
+    /// Adds an attribute of the source location, unless the user has set it or the limit is reached.
     fn place(&mut self, name: &'static str, value: OwnedValue, limit: usize) {
         if self.attributes.iter().any(|(given, _)| given == name) {
             return;
@@ -72,7 +72,7 @@ impl LogRecord {
         }
     }
 
-    /// Bytes of memory that it takes.
+    /// The number of bytes of memory that the record takes.
     pub(crate) fn bytes(&self) -> usize {
         let text = |text: &Cow<'static, str>| if matches!(text, Cow::Owned(_)) { text.len() } else { 0 };
         let attribute = |(name, value): &(Cow<'static, str>, OwnedValue)| {
@@ -82,7 +82,7 @@ impl LogRecord {
         size_of::<LogRecord>() + text(&self.target) + text(&self.body) + attributes
     }
 
-    /// The number of the severity: the first of the four that OpenTelemetry has for each level.
+    /// The severity number: the first of the four that OpenTelemetry defines for each level.
     pub(crate) fn severity(&self) -> u8 {
         match self.level {
             Level::Off => 0,

@@ -1,4 +1,4 @@
-//! Points in time as people and machines read them.
+//! Formats points in time.
 
 use std::fmt;
 
@@ -18,8 +18,8 @@ impl fmt::Display for Rfc3339 {
     }
 }
 
-/// Year, month and day of a number of days since 1970, by Howard Hinnant's `civil_from_days`: years begin in March, so
-/// that a leap day is the last of its year.
+/// Converts days since 1970 to year, month and day with Howard Hinnant's `civil_from_days`: years begin in March, so
+/// that a leap day is the last day of its year.
 fn date(days: u64) -> (u64, u64, u64) {
     let days = days + 719_468;
     let era = days / 146_097;

@@ -1,4 +1,4 @@
-//! Ids of the current trace in lines that a formatter of the program has made.
+//! Adds the ids of the current trace to lines that the program's own formatter writes.
 
 use std::io::{self, Write};
 
@@ -6,8 +6,8 @@ use serde::de::IgnoredAny;
 
 use crate::trace::context::Context;
 
-/// Adds the ids of the current span to each line that is written to `writer`. For a subscriber that formats lines itself, as
-/// `tracing_subscriber::fmt` does, JSON or text:
+/// Adds the ids of the current span to each line that is written to `writer`. Use it for a subscriber that formats
+/// lines itself, such as `tracing_subscriber::fmt`, as JSON or text:
 ///
 /// ```
 /// use tracing_subscriber::fmt;
@@ -18,9 +18,9 @@ use crate::trace::context::Context;
 /// tracing::subscriber::with_default(subscriber, || tracing::info!(bytes = 5, "loaded"));
 /// ```
 ///
-/// A JSON object gets the members `trace_id`, `span_id` and `trace_flags`; text ends with `trace_id=.. span_id=..`. Outside of
-/// any span lines stay as they are. Each call of `write` has to be one whole line, written on the thread that logged it: put a
-/// writer with a thread of its own inside of this one.
+/// A JSON object gets the members `trace_id`, `span_id` and `trace_flags`; text ends with `trace_id=.. span_id=..`. Outside of spans
+/// lines are not changed. Each call of `write` must be one whole line on the thread that logged it, so put a writer with its own
+/// thread inside of this one, not around it.
 pub fn with_ids<W: Write>(writer: W) -> WithIds<W> {
     WithIds(writer)
 }
@@ -38,7 +38,7 @@ pub fn with_ids<W: Write>(writer: W) -> WithIds<W> {
 pub struct WithIds<W>(W);
 
 impl<W: Write> Write for WithIds<W> {
-    /// Writes all of it or fails: a rest would be taken for another line.
+    /// Writes the whole line or fails: the rest of a partial write would be taken for another line.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let context = Context::current();
         if context.is_valid() {
@@ -68,7 +68,7 @@ fn with(line: &[u8], context: &Context) -> Vec<u8> {
     [text, ids.as_bytes(), end].concat()
 }
 
-/// The text without its last brace, if it is a JSON object.
+/// Returns the text without its last brace, if it is a JSON object.
 fn object(text: &[u8]) -> Option<&[u8]> {
     let members = text.strip_suffix(b"}").filter(|members| members.starts_with(b"{"))?;
     serde_json::from_slice::<IgnoredAny>(text).ok().map(|_| members)

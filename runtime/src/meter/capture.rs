@@ -1,4 +1,4 @@
-//! Where a measurement goes that does not simply go into its cell: to the capture of a test, or nowhere.
+//! Routes a measurement that does not simply go into its cell: to the capture of a test, or nowhere.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::record::local;
 use crate::trace::context;
 use crate::trace::stray;
 
-/// The capture that the current context belongs to.
+/// Returns the capture to which the current context belongs.
 pub(crate) fn current() -> Option<Arc<Ext>> {
     local::with(|local| local.current().filter(|block| block.has(CAPTURED)).and_then(context::ext_of))
         .filter(|ext| ext.sink.is_some())
 }
 
-/// A measurement of a metric whose state is not simply "on".
+/// Routes a measurement of a metric whose state is not simply "on".
 #[cold]
 pub(crate) fn measured(metric: &'static Metric, set: usize, amount: Amount) {
     let state = state(metric);
@@ -36,14 +36,14 @@ pub(crate) fn measured(metric: &'static Metric, set: usize, amount: Amount) {
     }
 }
 
-/// The state of a metric, which is registered first if need be.
+/// Returns the state of a metric. Registers it first if necessary.
 #[inline]
 pub(crate) fn state(metric: &'static Metric) -> i8 {
     let state = metric.state();
     if state & NEW == 0 { state } else { switch::resolve_metric(metric) }
 }
 
-/// Hands a measurement to a capture, unless a cell would refuse it.
+/// Passes a measurement to a capture, unless a cell would reject it.
 pub(crate) fn into(ext: &Ext, metric: &'static Metric, set: usize, amount: Amount) {
     let meta = metric.meta();
     if set >= meta.sets() || !is_acceptable(meta.kind, amount) {
@@ -64,7 +64,7 @@ fn is_acceptable(kind: MetricKind, amount: Amount) -> bool {
     }
 }
 
-/// Puts a measurement into its cell.
+/// Records a measurement in its cell.
 fn record(metric: &'static Metric, set: usize, amount: Amount) {
     match (metric.meta().kind, amount) {
         (MetricKind::Counter, Amount::U64(value)) => metric.add(set, value),

@@ -1,7 +1,7 @@
-//! Exemplars: for each bucket of a histogram one measurement with the trace it belongs to.
+//! Exemplars: for each bucket of a histogram one measurement with its trace.
 //!
-//! Taken at most once per bucket between two collections, and, unless it is said otherwise, only inside of a span that is
-//! sampled. So the way of a measurement is hardly longer, and it can be followed from a slow bucket to a trace.
+//! At most one is taken per bucket between two collections, by default only inside of a sampled span. So exemplars add
+//! little to the cost of a measurement and lead from a slow bucket to a trace.
 
 use std::sync::TryLockError;
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
@@ -12,7 +12,7 @@ use crate::record::block::SAMPLED;
 use crate::record::clock;
 use crate::record::local;
 
-/// Which measurements become exemplars.
+/// Selects the measurements that become exemplars.
 ///
 /// ```
 /// use tracecast::testing::{Exemplars, MetricsConfig};
@@ -22,23 +22,23 @@ use crate::record::local;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exemplars {
-    /// Those inside of a sampled span.
+    /// Measurements inside of a sampled span.
     #[default]
     InSampledSpans,
-    /// Those outside of spans too; they have no ids.
+    /// All measurements. Those outside of spans have no ids.
     Everywhere,
-    /// None.
+    /// No measurements.
     Off,
 }
 
 static FILTER: AtomicU8 = AtomicU8::new(Exemplars::InSampledSpans as u8);
 
-/// From now on these become exemplars.
+/// Sets which measurements become exemplars from now on.
 pub(crate) fn set_filter(filter: Exemplars) {
     FILTER.store(filter as u8, Relaxed);
 }
 
-/// Records a value in a histogram, and takes it as an exemplar if its bucket wants one and the filter lets it.
+/// Records a value in a histogram, and takes it as an exemplar if its bucket needs one and the filter allows it.
 #[inline(always)]
 pub(crate) fn record<N: Sample>(metric: &'static Metric, set: usize, value: N) {
     metric.record(set, value, |taking, set, bucket, value| {
@@ -66,7 +66,7 @@ fn take(metric: &'static Metric, taking: &Taking, place: (usize, usize), value: 
         let [upper, lower] = span.trace_id.get();
         Some((u128::from(upper) << 64 | u128::from(lower), span.span_id.get()))
     });
-    // Outside of spans there are no ids; in one that is not sampled there may be none.
+    // Outside of spans there are no ids; in an unsampled span there may be none.
     let (trace_id, span_id) = ids.filter(|(trace_id, span_id)| *trace_id != 0 && *span_id != 0).unwrap_or_default();
     if trace_id == 0 && FILTER.load(Relaxed) != Exemplars::Everywhere as u8 {
         return;
@@ -74,7 +74,7 @@ fn take(metric: &'static Metric, taking: &Taking, place: (usize, usize), value: 
     let mut exemplars = match metric.table().exemplars.try_lock() {
         Ok(exemplars) => exemplars,
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-        // Somebody else takes one, or collects: the next measurement may try again.
+        // Another thread takes an exemplar or collects: the next measurement may try again.
         Err(TryLockError::WouldBlock) => return,
     };
     exemplars.insert(place, Exemplar { value, ticks: clock::now(), trace_id, span_id });

@@ -1,4 +1,4 @@
-//! The metrics that `tc_metrics!` declares: a static each, with typed labels.
+//! The metrics that `tc_metrics!` declares: one static each, with typed labels.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -11,11 +11,11 @@ use crate::declare::sections::Source;
 use crate::meter::capture;
 use crate::meter::exemplar;
 
-/// What all typed metrics have in common.
+/// Defines a typed metric.
 macro_rules! instrument {
     ($(#[$doc:meta])* $name:ident<$default:ty> is $kind:ident $($observable:ident)?) => {
         $(#[$doc])*
-        // The linker gathers these and the registry reads them as `Metric`.
+        // The linker collects these statics, and the registry reads them as `Metric`.
         #[repr(transparent)]
         pub struct $name<L, V = $default> {
             metric: Metric,
@@ -23,29 +23,29 @@ macro_rules! instrument {
         }
 
         impl<L: LabelSet, V: Number> $name<L, V> {
-            /// Its declaration.
+            /// Declares a metric of this type.
             #[doc(hidden)]
             #[track_caller]
             pub const fn meta(name: &'static str, unit: &'static str, description: &'static str) -> MetricMeta {
                 MetricMeta::declare::<L>(MetricKind::$kind, V::TYPE, name, unit, description) $(.$observable())?
             }
 
-            /// A metric that is switched off.
+            /// Creates a metric that is switched off.
             #[doc(hidden)]
             pub const fn new(meta: MetricMeta, source: &'static Source) -> Self {
-                // Cells are read as what the declaration says and written as what the type says.
+                // Cells are read by the number type of the declaration and written by that of the Rust type.
                 assert!(meta.kind as u8 == MetricKind::$kind as u8 && meta.number as u8 == V::TYPE as u8);
                 $name { metric: Metric::new(meta, source), types: PhantomData }
             }
         }
 
         impl<L, V> $name<L, V> {
-            /// What the compiler knows of it.
+            /// Returns the declaration: everything that is known at compile time.
             pub fn declaration(&self) -> &MetricMeta {
                 self.metric.meta()
             }
 
-            /// Whether a measurement is kept.
+            /// Whether measurements are recorded.
             pub fn is_on(&'static self) -> bool {
                 capture::state(&self.metric) != 0
             }
@@ -62,7 +62,7 @@ macro_rules! instrument {
 instrument! {
     /// A sum that only grows: `P2P_BYTES.add(n, (source, device))`.
     ///
-    /// Counts in `u64` or, if declared so, in `f64`. A negative, infinite or undefined amount is refused and counted.
+    /// Counts in `u64` or, if declared so, in `f64`. Negative, infinite and NaN amounts are rejected and counted.
     ///
     /// ```
     /// use tracecast::keys::tensor::{SourceType, source};
@@ -80,7 +80,8 @@ instrument! {
 }
 
 instrument! {
-    /// A sum that grows and shrinks, such as what is in progress: `ACTIVE.add(1, ())`, `ACTIVE.add(-1, ())`.
+    /// A sum that grows and shrinks, such as the number of calls in progress: `ACTIVE.add(1, ())`, `ACTIVE.add(-1,
+    /// ())`.
     ///
     /// Counts in `i64` or, if declared so, in `f64`.
     ///
@@ -102,9 +103,9 @@ instrument! {
 }
 
 instrument! {
-    /// The last value that was set: `POOL_USED.set(bytes, (device,))`. A value that no longer is known is cleared.
+    /// The last value that was set: `POOL_USED.set(bytes, (device,))`. Call `clear` when the value is no longer known.
     ///
-    /// Holds an `f64` or, if declared so, a `u64` or an `i64`. An infinite or undefined value is refused and counted.
+    /// Holds an `f64` or, if declared so, a `u64` or an `i64`. Infinite and NaN values are rejected and counted.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -123,7 +124,7 @@ instrument! {
 instrument! {
     /// A distribution: `LOAD_SECONDS.record(elapsed.as_secs_f64(), (source,))`.
     ///
-    /// Takes `f64` or, if declared so, `u64`. A negative, infinite or undefined value is refused and counted.
+    /// Takes `f64` or, if declared so, `u64`. Negative, infinite and NaN values are rejected and counted.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -140,7 +141,8 @@ instrument! {
 }
 
 instrument! {
-    /// A value that is asked for when metrics are collected: `POOL_FREE.observe((device,), move || Some(pool.free()))`.
+    /// A value that a callback returns when metrics are collected: `POOL_FREE.observe((device,), move ||
+    /// Some(pool.free()))`.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -151,7 +153,7 @@ instrument! {
     /// }
     ///
     /// let observation = FREE.observe((), || Some(4096));
-    /// drop(observation); // it is not asked for any more
+    /// drop(observation); // the callback is no longer called
     /// ```
     ObservableGauge<f64> is Gauge observable
 }
@@ -174,7 +176,7 @@ macro_rules! counter {
                 }
             }
 
-            // With its arguments in registers, so that where it is off nothing is prepared for it.
+            // Takes its arguments in registers, so that callers prepare nothing while the metric is off.
             #[cold]
             #[inline(never)]
             fn add_elsewhere(&'static self, cell: usize, amount: $number) {
@@ -189,7 +191,7 @@ counter!(u64 => U64, f64 => F64);
 macro_rules! up_down {
     ($($number:ident => $variant:ident, |$amount:ident| $down:expr, $size:expr);+) => {$(
         impl<L: LabelSet> UpDownCounter<L, $number> {
-            /// Adds to the sum, or takes away from it.
+            /// Adds a positive or negative amount to the sum.
             #[inline(always)]
             pub fn add(&'static self, amount: impl IntoAmount<$number>, labels: impl LabelValues<L>) {
                 let state = self.metric.state();
@@ -239,7 +241,7 @@ macro_rules! gauge {
                 capture::measured(&self.metric, cell, Amount::$variant(value));
             }
 
-            /// Takes the value away: from now on there is a gap, not the last value for ever.
+            /// Removes the value: the series then has a gap instead of repeating the last value for ever.
             pub fn clear(&'static self, labels: impl LabelValues<L>) {
                 match self.metric.state() {
                     0 => {}
@@ -266,7 +268,7 @@ macro_rules! histogram {
                 self.record_on(state, labels.index(), value.amount());
             }
 
-            // A call of its own, so that where it is off nothing is saved on the stack for it.
+            // A separate function, so that callers save nothing on the stack while the metric is off.
             #[inline(never)]
             fn record_on(&'static self, state: i8, set: usize, value: $number) {
                 if state >= 0 {
@@ -287,7 +289,7 @@ macro_rules! histogram {
 
 histogram!(f64 => F64, u64 => U64);
 
-/// Numbers that metrics count in: `u64`, `i64` and `f64`. Sealed: these only.
+/// Number types of metrics: `u64`, `i64` and `f64`. Sealed: these types only.
 ///
 /// ```
 /// use tracecast::{Number, ObservableGauge};
@@ -298,7 +300,7 @@ histogram!(f64 => F64, u64 => U64);
 /// # let _ = observed_once::<u64>;
 /// ```
 pub trait Number: Copy + Send + Sync + sealed::Sealed + 'static {
-    /// Which of them it is.
+    /// The number type.
     #[doc(hidden)]
     const TYPE: NumberType;
 }
@@ -306,12 +308,12 @@ pub trait Number: Copy + Send + Sync + sealed::Sealed + 'static {
 mod sealed {
     use crate::declare::amount::Amount;
 
-    /// Inside of a function that only this crate can call.
+    /// The result of a function that only this crate can call.
     #[derive(Debug)]
     pub struct Held(pub(crate) Option<Amount>);
 
     pub trait Sealed {
-        /// The value of a gauge, if it can be one.
+        /// Returns the value for a gauge, if a gauge can hold it.
         fn held(self) -> Held;
     }
 }
@@ -333,10 +335,11 @@ macro_rules! number {
 number!(f64 => F64, u64 => U64, i64 => I64);
 
 impl<L: LabelSet, V: Number> ObservableGauge<L, V> {
-    /// Has `read` called whenever metrics are collected, for one set of labels, until the returned guard is dropped.
+    /// Registers `read` as the callback for one label set: it is called whenever metrics are collected, until the
+    /// returned guard is dropped.
     ///
-    /// `None` leaves a gap. A callback that panics leaves a gap too; one that hangs is left behind, and asked again when
-    /// it has come back. Of two callbacks for the same labels the newer one counts.
+    /// `None` leaves a gap, and so does a callback that panics. A callback that hangs is abandoned, and called again
+    /// once it has returned. Of two callbacks for the same labels the newer one counts.
     pub fn observe(
         &'static self,
         labels: impl LabelValues<L>,
@@ -350,7 +353,7 @@ impl<L: LabelSet, V: Number> ObservableGauge<L, V> {
             }
             held
         };
-        // It is known from now on, also where there are no link sections.
+        // Registers the metric if there are no link sections.
         capture::state(&self.metric);
         observe::register(&self.metric, labels.index(), Box::new(read))
     }

@@ -1,4 +1,4 @@
-//! Measuring the calls of an annotated function: how many, how long, how they end, how many at a time.
+//! Measures the calls of an annotated function: their number, duration and outcome, and how many are in progress.
 //!
 //! One flag and one pair of clock readings serve the span and the metrics of a function.
 
@@ -33,27 +33,30 @@ impl Site for Metered {
     }
 }
 
-/// One call that is measured. Dropped before its end, it ends as it was said to.
+/// The measurement of one call. If dropped before the call ends, it records the outcome `if_dropped`.
 pub struct Measure {
     meter: &'static Meter,
-    /// The index of the labels that were known at the beginning; the highest number if it is out of range. No product with the
-    /// number of result labels can overflow.
+    /// The index of the labels that were known at the start; `u32::MAX` if it is out of range. As a `u32` it cannot overflow when it
+    /// is multiplied by the number of result labels.
     entry: u32,
     started: u64,
-    /// The cells in which it is counted as in progress: it is taken out of the same ones, whatever was switched since.
+    /// The table in which the call is counted as in progress. The same table is decremented at the end, even if metrics were
+    /// switched off or restarted meanwhile.
+    /// switch.
     in_flight: Option<&'static Table>,
-    /// The capture it belongs to, if any.
+    /// The capture to which the call belongs.
     capture: Option<Arc<Ext>>,
     running: bool,
-    /// What became of it if nobody says so.
+    /// The outcome if the measurement is dropped while it runs.
     if_dropped: Outcome,
-    /// Whether an item of the stream was an error, and of which type.
+    /// Whether an item of the stream was an error, and its type.
     failed: bool,
     error_type: Option<&'static str>,
 }
 
 impl Measure {
-    /// The measure of a call with these labels, if its function is to be measured. It does not run yet.
+    /// Creates the measurement of a call with these labels, if the metrics of its function are on. It is not started
+    /// yet.
     #[inline(always)]
     fn of(callsite: &'static Callsite, labels: impl FnOnce() -> Labels) -> Option<Self> {
         let meter = callsite.metrics()?;
@@ -65,7 +68,7 @@ impl Measure {
         Some(Measure { meter, entry, started, in_flight, capture, running, if_dropped, failed, error_type })
     }
 
-    /// Begins, at a reading of the clock if there is one already.
+    /// Starts the measurement, at `reading` if the clock was read already.
     #[inline(always)]
     fn start(&mut self, reading: Option<u64>) {
         self.running = true;
@@ -77,7 +80,7 @@ impl Measure {
         }
     }
 
-    /// It is in progress from now on.
+    /// Counts the call as in progress.
     #[inline(never)]
     fn enter(&mut self, metric: &'static Metric) {
         if let Some(ext) = &self.capture {
@@ -89,12 +92,12 @@ impl Measure {
         }
     }
 
-    /// A reading of the clock for the end, if one is needed and there is none.
+    /// Returns the clock reading for the end: `reading` if the clock was read already.
     fn end_reading(&self, reading: Option<u64>) -> u64 {
         reading.unwrap_or_else(|| if self.meter.duration.is_some() { clock::now() } else { 0 })
     }
 
-    /// Ends it if it runs. It holds nothing then.
+    /// Ends the measurement if it runs, and releases its capture.
     #[inline(never)]
     fn finish(&mut self, end: u64, outcome: Outcome, verdict: &Verdict) {
         if std::mem::replace(&mut self.running, false) {
@@ -133,7 +136,7 @@ impl Measure {
         self.count(errors, by_outcome(errors, set, 2, failure, outcome, verdict));
     }
 
-    /// An item came; the last one came at `last`.
+    /// Records an item. The one before it arrived at `last`.
     fn item(&self, last: &mut Option<u64>) {
         if let Some(items) = self.meter.items {
             self.count(items, self.entry as usize);
@@ -149,12 +152,12 @@ impl Measure {
         }
     }
 
-    /// What the items of a stream said.
+    /// Returns the verdict on the items of a stream.
     fn of_items(&self) -> Verdict {
         Verdict { failed: self.failed, error_type: self.error_type, ..Verdict::default() }
     }
 
-    /// It is no longer in progress.
+    /// Stops counting the call as in progress.
     #[inline(always)]
     fn leave(&mut self) {
         let Some(metric) = self.meter.in_flight else { return };
@@ -186,7 +189,8 @@ impl Measure {
     }
 }
 
-/// What a call is captured by, if its function is measured: of a callsite that is new, or that belongs to a capture.
+/// Finds the capture of a call, for callsites that are new or that a capture may use. `None` if the call is not
+/// measured at all.
 #[cold]
 #[inline(never)]
 fn captured_or_new(callsite: &'static Callsite, meter: &'static Meter) -> Option<Option<Arc<Ext>>> {
@@ -202,7 +206,8 @@ fn captured_or_new(callsite: &'static Callsite, meter: &'static Meter) -> Option
     Some(capture)
 }
 
-/// The index of a set with the ordinal of its outcome and, where the metric tells them apart, the type of its error.
+/// Adds the ordinal of the outcome to the index of a label set, and that of the error type if the metric has this
+/// label.
 #[inline(always)]
 fn by_outcome(
     metric: &Metric,
@@ -227,7 +232,7 @@ impl Drop for Measure {
     fn drop(&mut self) {
         if self.running {
             let end = self.end_reading(None);
-            // Who got an error stops asking: that is how a stream ends that fails.
+            // A consumer that got an error drops the stream: the outcome is the error, not a cancellation.
             let failed = self.failed && self.if_dropped == Outcome::Cancelled;
             let outcome = if failed { Outcome::Error } else { self.if_dropped };
             self.finish(end, outcome, &Verdict { failed: false, ..self.of_items() });
@@ -235,7 +240,7 @@ impl Drop for Measure {
     }
 }
 
-/// What a wrapper carries for a function that has metrics: none while they are off.
+/// The measurement that a wrapper carries; `None` while metrics are off.
 impl Metrics for Option<Measure> {
     #[inline(always)]
     fn none() -> Self {
@@ -299,17 +304,17 @@ impl Metrics for Option<Measure> {
     }
 }
 
-/// The types of the errors of a `Result` type.
+/// The error types of a `Result` type.
 pub struct ErrorSet<T>(PhantomData<fn() -> T>);
 
 impl<T, E: TcError> ErrorSet<Result<T, E>> {
-    /// Those that were derived.
+    /// The derived types.
     pub const TYPES: &'static [&'static str] = E::TYPES;
 }
 
-/// The types of the errors of any other type: none. The compiler takes what the type itself has first.
+/// The error types of any other type: none. The compiler prefers the inherent constant of `ErrorSet`.
 pub trait FallbackTypes {
-    /// None.
+    /// No types.
     const TYPES: &'static [&'static str] = &[];
 }
 

@@ -1,6 +1,6 @@
-//! Metrics, at their lowest level: switch them on, read them, switch some of them off.
+//! The lowest level of metrics: switches them on, reads them, and switches some of them off.
 //!
-//! This is what exporters are built on, and what a program uses that wants its metrics in memory and nothing else.
+//! Exporters are built on it. Programs that only need their metrics in memory use it directly.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::meter::snapshot::Temporality;
 use crate::record::clock;
 use crate::trace::fork;
 
-/// Which metrics are kept, and how they are read.
+/// The configuration of metrics: which ones are on, and how they are read.
 ///
 /// ```
 /// use std::time::Duration;
@@ -27,16 +27,16 @@ use crate::trace::fork;
 /// ```
 #[derive(Clone, Debug)]
 pub struct MetricsConfig {
-    /// Names of metrics that are switched off; `*` at the end of one stands for anything.
+    /// Names of metrics that are switched off. A `*` at the end matches any text.
     pub(crate) off: Vec<String>,
-    /// How long a snapshot waits for the callbacks of observable gauges. What has not answered by then is a gap.
+    /// The time that a snapshot waits for the callbacks of observable gauges. Later values are missing from it.
     pub(crate) patience: Duration,
-    /// Which measurements of histograms become exemplars.
+    /// The measurements of histograms that become exemplars.
     pub(crate) exemplars: Exemplars,
 }
 
 impl MetricsConfig {
-    /// Switches metrics off by name; `*` at the end of one stands for anything.
+    /// Switches metrics off by name. A `*` at the end of a name matches any text.
     ///
     /// ```
     /// # use tracecast::testing::MetricsConfig;
@@ -47,8 +47,8 @@ impl MetricsConfig {
         MetricsConfig { off: names.into_iter().map(Into::into).collect(), ..self }
     }
 
-    /// Limits how long a snapshot waits for the callbacks of observable gauges, a second by default. What has not answered
-    /// by then is a gap.
+    /// Limits how long a snapshot waits for the callbacks of observable gauges, one second by default. Later values are
+    /// missing from it.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -60,7 +60,7 @@ impl MetricsConfig {
         MetricsConfig { patience, ..self }
     }
 
-    /// Chooses which measurements of histograms become exemplars.
+    /// Chooses the measurements of histograms that become exemplars.
     ///
     /// ```
     /// # use tracecast::testing::{Exemplars, MetricsConfig};
@@ -78,7 +78,7 @@ impl Default for MetricsConfig {
     }
 }
 
-/// Metrics are on for as long as this lives. There is one at a time.
+/// Keeps metrics on while it lives. Only one can exist at a time.
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
@@ -95,7 +95,7 @@ impl Default for MetricsConfig {
 /// assert_eq!(snapshot.value("tc_read_bytes_total", &[]).unwrap().as_f64(), 7.0);
 /// # Ok::<(), tracecast::MetricsError>(())
 /// ```
-#[must_use = "metrics are switched off when it is dropped"]
+#[must_use = "metrics are switched off when the guard is dropped"]
 #[derive(Debug)]
 pub struct MetricsGuard {
     patience: Duration,
@@ -103,7 +103,7 @@ pub struct MetricsGuard {
     run: u64,
 }
 
-/// Why metrics cannot be switched on.
+/// The reason why metrics could not be switched on.
 ///
 /// ```standalone_crate
 /// use tracecast::MetricsError;
@@ -117,7 +117,7 @@ pub struct MetricsGuard {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum MetricsError {
-    /// They are on already.
+    /// Metrics are already on.
     AlreadyMetering,
 }
 
@@ -125,7 +125,7 @@ impl fmt::Display for MetricsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MetricsError::AlreadyMetering => {
-                f.write_str("metrics are on already; they are switched on once in a process")
+                f.write_str("metrics are already on; drop the first `MetricsGuard` before starting another")
             }
         }
     }
@@ -133,7 +133,7 @@ impl fmt::Display for MetricsError {
 
 impl std::error::Error for MetricsError {}
 
-/// No metric has this name.
+/// An error for a name that no metric has.
 ///
 /// ```standalone_crate
 /// use tracecast::UnknownMetric;
@@ -149,31 +149,27 @@ pub struct UnknownMetric(pub(crate) String);
 
 impl fmt::Display for UnknownMetric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "no metric is called `{}`; give a name of the catalogue, or the start of some with `*` behind it",
-            self.0
-        )
+        write!(f, "no metric is named `{}`; use a name from the catalogue, or a prefix followed by `*`", self.0)
     }
 }
 
 impl std::error::Error for UnknownMetric {}
 
 impl MetricsGuard {
-    /// Switches metrics on. All of them start from nothing. Of several declarations of one name with different shapes the first one
-    /// by crate, file and line counts; the others stay off, with a warning.
+    /// Switches metrics on. All of them start from zero. If declarations of one name have different shapes, the first one by crate,
+    /// file and line is used; the others stay off, with a warning.
     ///
     /// ```standalone_crate
     /// use tracecast::MetricsError;
     /// use tracecast::testing::{MetricsConfig, MetricsGuard};
     ///
     /// drop(MetricsGuard::start(MetricsConfig::default())?);
-    /// let _again = MetricsGuard::start(MetricsConfig::default())?; // from nothing
+    /// let _again = MetricsGuard::start(MetricsConfig::default())?; // from zero
     /// # Ok::<(), MetricsError>(())
     /// ```
     ///
     /// # Errors
-    /// If they are on already.
+    /// If metrics are already on.
     pub fn start(config: MetricsConfig) -> Result<Self, MetricsError> {
         if !switch::claim_metering() {
             return Err(MetricsError::AlreadyMetering);
@@ -194,14 +190,14 @@ impl MetricsGuard {
         Ok(MetricsGuard { patience: config.patience, start_unix_nanos: clock::unix_now(), run })
     }
 
-    /// Something that reads all metrics, now and then. Readers do not disturb each other, and go on after the metrics
+    /// Creates a reader of all metrics. Readers are independent of each other. They can still read after the metrics
     /// were switched off, until they are switched on again.
     pub fn reader(&self, temporality: Temporality) -> Reader {
         Reader::new(temporality, self.patience, self.start_unix_nanos, self.run)
     }
 
-    /// Switches metrics off or on again, by name, or by the start of their names with `*` behind it. Of several switches
-    /// that a metric matches the last one counts.
+    /// Switches metrics on or off by name, or by a prefix followed by `*`. If several calls match a metric, the last
+    /// one counts.
     ///
     /// ```standalone_crate
     /// use tracecast::prelude::*;
@@ -219,7 +215,8 @@ impl MetricsGuard {
     /// ```
     ///
     /// # Errors
-    /// If there is none of that name. Where metrics are known only once they are used, the switch is kept for then.
+    /// If no metric has this name. On targets that register metrics at their first use, the switch then applies to
+    /// later ones.
     pub fn set_metric_enabled(&self, name: &str, on: bool) -> Result<(), UnknownMetric> {
         let known = switch::names_a_metric(name);
         if known || !LINKED {
@@ -231,7 +228,7 @@ impl MetricsGuard {
 
 impl Drop for MetricsGuard {
     fn drop(&mut self) {
-        // Not if this is the parent's, in a forked child.
+        // In a forked child the run differs: a copy of the parent's guard does nothing.
         if cells::lock().run == self.run {
             switch::stop_metering();
         }

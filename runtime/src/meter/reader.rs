@@ -1,4 +1,4 @@
-//! Reading all metrics: since the beginning, or since they were read the last time.
+//! Reads all metrics: since the start, or since the last snapshot of the reader.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::PoisonError;
@@ -12,7 +12,7 @@ use crate::declare::registry;
 use crate::meter::snapshot::{ExemplarPoint, MetricPoints, Point, PointValue, Snapshot, Temporality, distribution};
 use crate::record::clock::{self, Converter};
 
-/// Reads all metrics: since the beginning, or since it read them the last time.
+/// Reads all metrics: since the start, or since its last snapshot.
 ///
 /// ```standalone_crate
 /// use tracecast::prelude::*;
@@ -37,23 +37,23 @@ pub struct Reader {
     patience: Duration,
     /// When metrics were switched on.
     run_start: u64,
-    /// When it read them the last time, or when they were switched on.
+    /// The time of its last snapshot, or when metrics were switched on.
     since: u64,
     run: u64,
-    /// What it knows of each metric, by the place of its table.
+    /// The state of each metric, by the address of its table.
     known: HashMap<usize, Known>,
 }
 
-/// What a reader remembers of a metric.
+/// The state that a reader keeps for a metric.
 #[derive(Debug, Default)]
 struct Known {
-    /// What a delta counts from.
+    /// The last values, from which a delta is computed.
     held: Vec<Option<Held>>,
-    /// The reading of the clock up to which exemplars were told.
+    /// The reading of the clock up to which exemplars were returned.
     told: u64,
 }
 
-/// What was read of a series.
+/// The last value of a series.
 #[derive(Clone, Debug)]
 enum Held {
     U64(u64),
@@ -61,7 +61,7 @@ enum Held {
     Total(Box<Total>),
 }
 
-/// Metrics by name, and two of the same name by their places.
+/// Metrics by name and, if several have the same name, by address.
 type Points = BTreeMap<(&'static str, usize), MetricPoints>;
 
 impl Reader {
@@ -70,12 +70,12 @@ impl Reader {
         Reader { temporality, patience, run_start, since, run, known: HashMap::new() }
     }
 
-    /// All metrics as they are now. Increments made meanwhile are in this one or in the next, never lost.
+    /// Reads all metrics. Concurrent increments are in this snapshot or in the next one, never lost.
     pub fn snapshot(&mut self) -> Snapshot {
         self.snapshot_within(self.patience)
     }
 
-    /// The same, by somebody who has less patience with callbacks.
+    /// Like `snapshot`, with a shorter wait for callbacks.
     pub(crate) fn snapshot_within(&mut self, patience: Duration) -> Snapshot {
         let observed = observe::collect(patience.min(self.patience));
         let converter = clock::converter();
@@ -89,7 +89,7 @@ impl Reader {
         let metrics = points.into_values().filter(|metric| !metric.points.is_empty() || metric.refused > 0).collect();
         let (_, start_unix_nanos) = self.start_of(MetricKind::Counter);
         self.since = time_unix_nanos;
-        Snapshot { temporality: self.temporality, start_unix_nanos, time_unix_nanos, metrics }
+        Snapshot { start_unix_nanos, time_unix_nanos, metrics }
     }
 
     fn read(
@@ -104,7 +104,7 @@ impl Reader {
             let (meta, place) = (metric.meta(), std::ptr::from_ref(*metric).addr());
             let mut of_metric = self.empty(meta, now);
             of_metric.points = self.points(metric, table, converter);
-            // Those of the same name and shape share a table, so this is the only one.
+            // Declarations of the same name and shape share a table, so this inserts each metric once.
             points.insert((meta.name, place), of_metric);
         }
         for Observed { metric, set, value } in observed {
@@ -118,7 +118,7 @@ impl Reader {
         points
     }
 
-    /// The points of a metric, which may be declared in several places.
+    /// Returns the points of a metric, which may have several declarations.
     fn of<'a>(&self, points: &'a mut Points, metric: &'static Metric, now: u64) -> &'a mut MetricPoints {
         let meta = metric.meta();
         let same = |known: &MetricPoints| known.meta.is_some_and(|known| known.same_shape(meta));
@@ -127,18 +127,16 @@ impl Reader {
         points.entry(at).or_insert_with(|| self.empty(meta, now))
     }
 
-    /// A metric without points yet.
+    /// Creates a metric without points.
     fn empty(&self, meta: &'static MetricMeta, now: u64) -> MetricPoints {
         let (temporality, start) = self.start_of(meta.kind);
         MetricPoints::new(meta, temporality, start, now)
     }
 
-    /// What a metric of this kind counts from, and since when.
+    /// Returns the temporality of metrics of this kind, and the start of their values.
     fn start_of(&self, kind: MetricKind) -> (Temporality, u64) {
         match (self.temporality, kind) {
-            (Temporality::Delta | Temporality::LowMemory, MetricKind::Counter | MetricKind::Histogram) => {
-                (Temporality::Delta, self.since)
-            }
+            (Temporality::Delta, MetricKind::Counter | MetricKind::Histogram) => (Temporality::Delta, self.since),
             _ => (Temporality::Cumulative, self.run_start),
         }
     }
@@ -161,7 +159,7 @@ impl Reader {
         for (set, held) in held.iter_mut().enumerate() {
             let before = known.held.get(set).and_then(Option::as_ref).filter(|_| !cumulative);
             let Some(now) = held.clone().and_then(|now| since(now, before, meta.is_f64())) else {
-                // The sum of a histogram may be ahead of its counts. It is told of with them, and not forgotten.
+                // The sum of a histogram may be ahead of its counts. Keeping the old state returns it with them.
                 *held = before.cloned();
                 continue;
             };
@@ -181,20 +179,20 @@ impl Reader {
 }
 
 impl Known {
-    /// Exemplars that were taken since the last time, by label set.
+    /// Returns the exemplars taken since the last call, by label set.
     fn new_exemplars(&mut self, table: &Table, converter: &Converter) -> HashMap<usize, Vec<ExemplarPoint>> {
         let exemplars = table.exemplars.lock().unwrap_or_else(PoisonError::into_inner);
         let mut new: HashMap<usize, Vec<ExemplarPoint>> = HashMap::new();
         for ((set, _), exemplar) in exemplars.iter().filter(|(_, exemplar)| exemplar.ticks > self.told) {
             new.entry(*set).or_default().push(ExemplarPoint::of(exemplar, converter));
         }
-        // Read while nobody can take one, as they are too: what is taken later has a later reading.
+        // The clock is read under the lock, like that of exemplars: a later exemplar has a later reading.
         self.told = clock::now();
         new
     }
 }
 
-/// In a box, so that what is held of a counter stays small.
+/// Boxes a total, so that the state of a counter stays small.
 fn boxed(total: Total) -> Held {
     Held::Total(Box::new(total))
 }
@@ -203,7 +201,7 @@ fn all<T>(read: Vec<Option<T>>, held: impl Fn(T) -> Held) -> Vec<Option<Held>> {
     read.into_iter().map(|value| value.map(&held)).collect()
 }
 
-/// What came since `before`; nothing if that is all there is.
+/// Returns the difference from `before`; `None` if there is none.
 fn since(now: Held, before: Option<&Held>, is_f64: bool) -> Option<Held> {
     match (now, before) {
         (Held::Total(now), None) => now.counts.iter().any(|count| *count != 0).then_some(Held::Total(now)),
@@ -224,7 +222,7 @@ fn since(now: Held, before: Option<&Held>, is_f64: bool) -> Option<Held> {
     }
 }
 
-/// Counters since the beginning, for which nothing has to be remembered.
+/// Reads cumulative counters, which need no state.
 fn counters(metric: &'static Metric, table: &Table) -> Vec<Point> {
     let meta = metric.meta();
     if meta.is_f64() {
@@ -249,8 +247,8 @@ fn gauges(metric: &'static Metric, table: &Table) -> Vec<Point> {
     }
 }
 
-/// The points of single numbers. They are large and mostly empty, so they are written where they stay: one loop for each
-/// type of number, into room for all of them.
+/// Creates the points of plain numbers. Points are large, so each type of number has its own loop, which writes them in place
+/// into a vector of their final length.
 fn numbers<T: Copy>(meta: &MetricMeta, values: &[(usize, T)], value: impl Fn(T) -> PointValue) -> Vec<Point> {
     let point = |(set, number): &(usize, T)| Point { labels: meta.labels_of(*set), value: value(*number) };
     values.iter().map(point).collect()
@@ -262,7 +260,7 @@ fn up_downs(metric: &'static Metric, table: &Table) -> Vec<Point> {
         let difference = |(up, down): (f64, f64)| PointValue::F64(up - down);
         metric.movements(table).into_iter().map(|pair| pair.map(difference)).collect()
     } else {
-        // Sums have 63 bits, so the difference is found in those and then gets its sign.
+        // Sums have 63 bits: the difference is computed in 63 bits and then sign-extended.
         let difference = |(up, down): (u64, u64)| PointValue::I64((up.wrapping_sub(down) << 1) as i64 >> 1);
         metric.movements(table).into_iter().map(|pair| pair.map(difference)).collect()
     };

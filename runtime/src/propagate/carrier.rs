@@ -1,14 +1,14 @@
-//! A context on its way through something that is no request: a row, a message, the environment of a child process.
+//! A context in a place that is not a request: a database row, a message, the environment of a child process.
 
 use crate::propagate::propagation::{self, Headers, HeadersMut, STANDARD};
 use crate::trace::context::Context;
 
-/// A context as three texts, in the formats of W3C Trace Context and Baggage, whatever is configured for requests.
+/// A context as three texts, in the formats of W3C Trace Context and Baggage. `OTEL_PROPAGATORS` does not affect it.
 ///
-/// It goes where the work goes. Whoever takes that up goes on with the trace, or begins a new one that is linked to it; if
-/// it was made by something else and is wrong, that is as if it had not been there.
+/// Store or send it together with the work. The code that does the work continues the trace, or begins a new one that
+/// links to it. A text that is invalid is ignored.
 ///
-/// With the feature `otlp` it can be serialised by `serde`, as a part of a message:
+/// With the feature `otlp`, `serde` can serialise it as part of a message:
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -24,13 +24,13 @@ use crate::trace::context::Context;
 ///     queue.push(Job { file: file.to_owned(), carrier: Carrier::inject() });
 /// }
 ///
-/// // A child of whoever submitted the job: for work that somebody waits for.
+/// // A child of the submitting span: for work whose result is awaited.
 /// #[tc_span("Worker/Run", parent = job.carrier.extract())]
 /// fn run(job: &Job) -> usize {
 ///     job.file.len()
 /// }
 ///
-/// // A trace of its own with links: for work that is done later, or for several at once.
+/// // A new trace with links: for deferred work, or for several jobs at once.
 /// #[tc_span("Worker/Sweep", links(jobs.iter().map(|job| job.carrier.extract()).collect::<Vec<_>>()))]
 /// fn sweep(jobs: &[Job]) {}
 ///
@@ -48,8 +48,8 @@ use crate::trace::context::Context;
 /// ");
 /// ```
 ///
-/// A row of a database has three columns that may be null, `traceparent` (55 bytes), `tracestate` (up to 512) and `baggage`
-/// (up to 8,192), or the first of them alone: a carrier is complete without the others.
+/// A database row needs three nullable columns, `traceparent` (55 bytes), `tracestate` (up to 512) and `baggage` (up to 8,192), or
+/// only the first of them.
 ///
 /// ```
 /// # use tracecast::Carrier;
@@ -63,19 +63,19 @@ use crate::trace::context::Context;
 #[cfg_attr(feature = "otlp", serde(default))]
 #[non_exhaustive]
 pub struct Carrier {
-    /// The span. Without it there is no parent.
+    /// The span. Without it the context has no parent.
     pub traceparent: Option<String>,
-    /// What other tracing systems pass on.
+    /// Data of other tracing systems.
     pub tracestate: Option<String>,
-    /// What the request carries along. Set it to `None` where that is not to be stored.
+    /// The baggage of the request. Set it to `None` if it must not be stored.
     pub baggage: Option<String>,
 }
 
-/// The names in the environment.
+/// The names of the environment variables.
 const VARIABLES: [&str; 3] = ["TRACEPARENT", "TRACESTATE", "BAGGAGE"];
 
 impl Carrier {
-    /// A carrier that was stored: its `traceparent`, if there is one. The other texts are fields.
+    /// Restores a carrier from its stored `traceparent`, if there is one. Set the other two fields directly.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -88,7 +88,7 @@ impl Carrier {
         Carrier { traceparent: traceparent.into(), ..Carrier::default() }
     }
 
-    /// Takes the current context.
+    /// Creates a carrier of the current context.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -106,7 +106,7 @@ impl Carrier {
         Carrier::of(&Context::current())
     }
 
-    /// Takes a context.
+    /// Creates a carrier of `context`.
     ///
     /// ```
     /// use tracecast::{Carrier, Context, SpanId, TraceId};
@@ -120,7 +120,8 @@ impl Carrier {
         carrier
     }
 
-    /// The context that was taken. An invalid one, which is no parent, if there is none or it is wrong.
+    /// Returns the context. If it is missing or invalid, `is_valid` of the result is false, and a span below it is a
+    /// root.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -132,7 +133,7 @@ impl Carrier {
         propagation::extract_as(self, STANDARD)
     }
 
-    /// What the environment of this process says: `TRACEPARENT`, `TRACESTATE` and `BAGGAGE`.
+    /// Reads the environment of this process: `TRACEPARENT`, `TRACESTATE` and `BAGGAGE`.
     ///
     /// ```
     /// use tracecast::Carrier;
@@ -144,15 +145,16 @@ impl Carrier {
     /// tracecast::testing::capture(run).assert_tree("Tool/Run");
     /// ```
     pub fn from_env() -> Self {
-        // One that is no text is wrong, and so is not there.
+        // A variable that is not valid text counts as missing.
         let [traceparent, tracestate, baggage] =
             VARIABLES.map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
         Carrier { traceparent, tracestate, baggage }
     }
 
-    /// Variables for a child process: `Command::new("tool").envs(Carrier::inject().to_env())`.
+    /// Returns variables for a child process: `Command::new("tool").envs(Carrier::inject().to_env())`.
     ///
-    /// All three, empty where there is nothing: the child would otherwise take over what this process was started with.
+    /// It always returns all three, empty if there is no value: otherwise the child would inherit those of this
+    /// process.
     ///
     /// ```
     /// use tracecast::{Carrier, Context, SpanId, TraceId};
@@ -207,7 +209,7 @@ mod fuzz {
     use crate::base::fuzz::{Random, mutated, run, within};
     use crate::propagate::propagation::{extract_as, inject_as};
 
-    /// A header in each line.
+    /// Headers, one per line.
     const SEEDS: [&[u8]; 6] = [
         b"traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\ntracestate: a=1\nbaggage: k=v%20w",
         b"TraceParent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03\ntracestate: a=1\ntracestate: b=2\n",
@@ -230,7 +232,8 @@ mod fuzz {
         b"%",
         b"\xff",
     ];
-    /// Tracestate and baggage, each of them twice: while it is made, and as it is kept.
+    /// The limit for tracestate and baggage, each of which is allocated twice: as a buffer and as the text that is
+    /// kept.
     const BYTES: usize = 64 << 10;
 
     fn input(random: &mut Random) -> Vec<u8> {
@@ -243,7 +246,7 @@ mod fuzz {
         pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
 
-    /// Everything that a context carries to another process.
+    /// Returns everything that a context carries to another process.
     fn carried(context: &Context) -> (bool, (u128, u64), [bool; 2], &str, &str) {
         let ids = if context.is_valid() { context.ids() } else { (0, 0) };
         let flags = [context.is_sampled(), context.is_random()];
@@ -262,7 +265,7 @@ mod fuzz {
                 assert!(written.iter().all(|(_, value)| value.len() <= 8192 && value.is_ascii()), "{written:?}");
                 let again = extract_as(&written, formats);
                 assert_eq!(carried(&again), carried(&context), "formats {formats}: {written:?}");
-                // Headers that were copied from the caller's request give way to the same ones.
+                // Injected headers replace those that were copied from the caller's request.
                 let mut copied = headers.clone();
                 inject_as(&context, &mut copied, formats);
                 assert_eq!(carried(&extract_as(&copied, formats)), carried(&context), "formats {formats}: {copied:?}");

@@ -1,8 +1,8 @@
-//! Which of OpenTelemetry's semantic conventions spans and metrics follow, where those have changed.
+//! Selects the version of OpenTelemetry's semantic conventions for spans and metrics, where names have changed.
 //!
-//! `OTEL_SEMCONV_STABILITY_OPT_IN` says it, and `init` reads it: `rpc` for the new names of remote calls, `rpc/dup` for both; `http`
-//! for the conventions' names of HTTP's metrics in place of ours, `http/dup` for both.
-//! The layers of `tracecast-tower` ask here; so may instrumentation of your own.
+//! `init` reads `OTEL_SEMCONV_STABILITY_OPT_IN`: `rpc` selects the new names of remote calls, `rpc/dup` both versions; `http` selects
+//! the names of the conventions for HTTP metrics instead of ours, `http/dup` both.
+//! The layers of `tracecast-tower` use these settings.
 //!
 //! ```
 //! use tracecast::__layers::conventions::{self, Conventions};
@@ -13,7 +13,7 @@
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Which names are written.
+/// The versions of names that are written.
 ///
 /// ```
 /// use tracecast::__layers::conventions::Conventions;
@@ -24,12 +24,12 @@ use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Conventions {
-    /// Those that dashboards know.
+    /// The old names, which existing dashboards use.
     #[default]
     Old = 1,
-    /// Those that are to come.
+    /// The new names.
     Stable = 2,
-    /// Both, while one moves from one to the other.
+    /// Both, during a migration.
     Both = 3,
 }
 
@@ -44,7 +44,7 @@ impl Conventions {
         self as u8 & Conventions::Stable as u8 != 0
     }
 
-    /// What a list such as `http,rpc/dup` says of one area. Both wins over one.
+    /// Reads the setting of one area from a list such as `http,rpc/dup`. `/dup` takes precedence.
     fn of<'a>(area: &str, list: impl IntoIterator<Item = &'a str>) -> Self {
         let mut found = Conventions::Old;
         for entry in list {
@@ -58,7 +58,7 @@ impl Conventions {
     }
 }
 
-/// What is written of one area.
+/// The setting of one area.
 struct Area(AtomicU8);
 
 impl Area {
@@ -98,7 +98,7 @@ impl Areas {
 
 static AREAS: Areas = Areas::new();
 
-/// What is written of remote calls.
+/// Returns which names of remote calls are written.
 ///
 /// ```
 /// use tracecast::__layers::conventions;
@@ -111,7 +111,7 @@ pub fn rpc() -> Conventions {
     AREAS.rpc.get()
 }
 
-/// Says what is written of remote calls from now on: what `init` does, for programs that start without it.
+/// Sets which names of remote calls are written from now on. `init` does this; call it only in programs without `init`.
 ///
 /// ```
 /// use tracecast::__layers::conventions::{self, Conventions};
@@ -123,7 +123,8 @@ pub fn set_rpc(conventions: Conventions) {
     AREAS.rpc.set(conventions);
 }
 
-/// Which metrics of HTTP are recorded: `tc_http_*`, those of the conventions, or both. Spans of HTTP have the conventions' names anyway.
+/// Returns which HTTP metrics are recorded: `tc_http_*`, those of the conventions, or both. Spans of HTTP always use the names of the
+/// conventions.
 ///
 /// ```
 /// use tracecast::__layers::conventions;
@@ -136,7 +137,7 @@ pub fn http() -> Conventions {
     AREAS.http.get()
 }
 
-/// Sets which metrics of HTTP are recorded from now on: what `init` does, for programs that start without it.
+/// Sets which HTTP metrics are recorded from now on. `init` does this; call it only in programs without `init`.
 ///
 /// ```
 /// use tracecast::__layers::conventions::{self, Conventions};
@@ -149,7 +150,7 @@ pub fn set_http(conventions: Conventions) {
 }
 
 /// Applies a list such as `http,rpc/dup` to all areas.
-#[cfg_attr(not(has_otlp), expect(dead_code, reason = "the configuration has the list"))]
+#[cfg_attr(not(has_otlp), expect(dead_code, reason = "only the configuration calls it"))]
 pub(crate) fn opt_in<'a>(list: impl Iterator<Item = &'a str> + Clone) {
     AREAS.opt_in(list);
 }

@@ -1,6 +1,6 @@
-//! The formats in which context travels, as a set of bits.
+//! The propagation formats, as a set of bits.
 
-/// A format in which context travels.
+/// A format in which contexts are propagated.
 ///
 /// ```
 /// # #[cfg(feature = "otlp")] {
@@ -26,7 +26,7 @@ pub enum Propagator {
 }
 
 impl Propagator {
-    /// Whether a set has it.
+    /// Whether a set of formats contains it.
     pub(crate) fn is_in(self, formats: u8) -> bool {
         formats & self as u8 != 0
     }

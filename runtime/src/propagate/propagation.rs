@@ -1,7 +1,7 @@
-//! Context from process to process: reading it from headers, and writing it to them.
+//! Propagates contexts between processes: reads them from headers and writes them to headers.
 //!
-//! The layers of `tracecast-tower` do it for gRPC and HTTP. For another protocol, say where its headers are with [`Headers`] and
-//! [`HeadersMut`]; maps and lists of strings are such a place.
+//! The layers of `tracecast-tower` do this for gRPC and HTTP. For another protocol, implement [`Headers`] and [`HeadersMut`] for the
+//! type of its headers; maps and lists of strings already implement them.
 //!
 //! ```
 //! use std::collections::HashMap;
@@ -19,11 +19,11 @@
 //! assert_eq!(onward, [("traceparent".to_owned(), headers["traceparent"].clone())]);
 //! ```
 //!
-//! The formats are those of the configuration (`OTEL_PROPAGATORS`), and W3C Trace Context and Baggage without one. Where
-//! several name a parent, Trace Context is believed first. Whatever a peer sends, reading it takes bounded time and memory
-//! and never fails: what breaks a rule is as if it had not been sent.
+//! The configuration selects the formats (`OTEL_PROPAGATORS`); the default is W3C Trace Context and Baggage. If headers
+//! of several formats name a parent, Trace Context takes precedence. Reading takes bounded time and memory and never
+//! fails, whatever a peer sends: invalid headers are ignored.
 //!
-//! For a row of a database or a message of a queue see [`Carrier`](crate::Carrier).
+//! For a database row or a queued message see [`Carrier`](crate::Carrier).
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::BuildHasher;
@@ -34,7 +34,7 @@ use crate::propagate::format::Propagator;
 use crate::record::ids::{SpanId, TraceId};
 use crate::trace::context::Context;
 
-/// Where headers are read. Programs implement it for what holds their headers.
+/// A source of headers. Implement it for the type that holds your headers.
 ///
 /// ```
 /// use tracecast::propagation::{self, Headers};
@@ -54,12 +54,12 @@ use crate::trace::context::Context;
 /// assert!(propagation::extract(&Message { traceparent }).is_sampled());
 /// ```
 pub trait Headers {
-    /// The values of the headers of this name, in the order in which they came. The name is in lower case; the headers'
-    /// names may be in any.
+    /// Returns the values of all headers with this name, in the order of their arrival. `name` is in lower case; names
+    /// of headers must be compared without regard to case.
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]>;
 }
 
-/// Where headers are written. Programs implement it for what holds their headers.
+/// A destination for headers. Implement it for the type that holds your headers.
 ///
 /// ```
 /// use tracecast::propagation::{self, HeadersMut};
@@ -84,14 +84,14 @@ pub trait Headers {
 /// assert_eq!(lines.0, ["traceparent: 00-0000000000000000000000000000000a-000000000000000b-01"]);
 /// ```
 pub trait HeadersMut {
-    /// Writes a header, in place of all others of this name, which is in lower case. Name and value are ASCII.
+    /// Writes a header and replaces all others of this name, which is in lower case. Name and value are ASCII.
     fn set(&mut self, name: &'static str, value: &str);
 
-    /// Takes all headers of this name away.
+    /// Removes all headers of this name.
     fn remove(&mut self, name: &'static str);
 }
 
-/// What the caller is, by these headers. Without a valid one, the context is not valid: a span below it is a root.
+/// Reads the caller's context. Without valid headers the context is not valid, and a span below it is a root.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -104,7 +104,7 @@ pub fn extract(headers: &(impl Headers + ?Sized)) -> Context {
     extract_as(headers, FORMATS.load(Relaxed))
 }
 
-/// What the caller is, where this is the only header that says anything of it.
+/// Reads the caller's context from `traceparent`, if there are no other propagation headers.
 #[doc(hidden)]
 pub fn extract_parent(traceparent: &[u8]) -> Context {
     let is_read = Propagator::TraceContext.is_in(FORMATS.load(Relaxed));
@@ -112,9 +112,9 @@ pub fn extract_parent(traceparent: &[u8]) -> Context {
     parent.map_or_else(Context::default, |parent| of_parent(&parent))
 }
 
-/// Writes a context to headers. It replaces or removes every header of the configured formats, so that a gateway which
-/// copies headers does not forward its caller's context or baggage. A context without a span leaves them as they are, and
-/// adds its baggage if it has any.
+/// Writes a context to headers. It replaces or removes every header of the configured formats, so that a gateway that
+/// copies headers does not forward its caller's context or baggage. A context without a span changes no headers, except
+/// that its baggage is written if it has any.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -128,13 +128,13 @@ pub fn inject(context: &Context, headers: &mut (impl HeadersMut + ?Sized)) {
     inject_as(context, headers, FORMATS.load(Relaxed));
 }
 
-/// W3C's.
+/// The W3C formats.
 pub(crate) const STANDARD: u8 = Propagator::TraceContext as u8 | Propagator::Baggage as u8;
 
 static FORMATS: AtomicU8 = AtomicU8::new(STANDARD);
 
-/// Says in which formats context travels from now on.
-#[cfg_attr(not(has_otlp), expect(dead_code, reason = "the configuration decides"))]
+/// Sets the formats in which contexts are propagated from now on.
+#[cfg_attr(not(has_otlp), expect(dead_code, reason = "only the configuration calls it"))]
 pub(crate) fn set(formats: impl IntoIterator<Item = Propagator>) {
     FORMATS.store(formats.into_iter().fold(0, |all, format| all | format as u8), Relaxed);
 }
@@ -142,7 +142,7 @@ pub(crate) fn set(formats: impl IntoIterator<Item = Propagator>) {
 pub(crate) fn extract_as(headers: &(impl Headers + ?Sized), formats: u8) -> Context {
     let baggage = if Propagator::Baggage.is_in(formats) {
         let mut lines = headers.values(BAGGAGE).peekable();
-        // Most requests have none, and parsing begins with a place for all.
+        // Most requests have no baggage: this skips zeroing the array of members.
         if lines.peek().is_some() { Baggage::parse(lines) } else { Baggage::default() }
     } else {
         Baggage::default()
@@ -163,7 +163,7 @@ fn of_parent(parent: &TraceParent) -> Context {
     if parent.random { context.random() } else { context }
 }
 
-/// A decision without ids is about a trace that is yet to begin: whoever begins it decides.
+/// Reads B3 headers. A decision without ids applies to a trace that has not begun, and is ignored.
 fn of_b3(headers: &(impl Headers + ?Sized)) -> Option<Context> {
     let b3 = B3::read(|name| headers.values(name).next())?;
     let (trace_id, span_id) = b3.ids?;
@@ -203,7 +203,7 @@ fn inject_parent(context: &Context, headers: &mut (impl HeadersMut + ?Sized), fo
 }
 
 fn inject_b3(b3: &B3, headers: &mut (impl HeadersMut + ?Sized), formats: u8) {
-    // Either form is read wherever one of them is, so that none may stay as it was.
+    // Receivers read both forms if one is configured, so old headers of both are removed.
     [B3::SINGLE].into_iter().chain(B3::SEVERAL).for_each(|name| headers.remove(name));
     if Propagator::B3.is_in(formats) {
         headers.set(B3::SINGLE, ascii(b3.write(&mut [0; B3::LENGTH])));
@@ -213,7 +213,7 @@ fn inject_b3(b3: &B3, headers: &mut (impl HeadersMut + ?Sized), formats: u8) {
     }
 }
 
-/// What the formats write is ASCII.
+/// Converts written headers, which are ASCII.
 fn ascii(text: &[u8]) -> &str {
     std::str::from_utf8(text).unwrap_or_default()
 }
@@ -242,7 +242,7 @@ impl Headers for Vec<(String, String)> {
     }
 }
 
-/// A map's names may be in any case, so that it is not asked for one of them.
+/// Returns the values of a name. Names in maps may be in any case, so all of them are compared.
 fn named<'a>(
     headers: impl IntoIterator<Item = (&'a String, &'a String)>,
     name: &'a str,
@@ -295,7 +295,7 @@ mod tests {
         of.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
-    /// What comes out if this came in.
+    /// Asserts which headers are written if these are received.
     #[track_caller]
     fn check(formats: u8, incoming: &[(&str, &str)], outgoing: &[(&str, &str)]) {
         let mut written = Vec::new();
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_goes_on() {
+    fn received_headers_are_forwarded() {
         check(STANDARD, &[("TraceParent", PARENT)], &[("traceparent", PARENT)]);
         check(
             STANDARD,
@@ -367,7 +367,8 @@ mod tests {
         ("x-b3-parentspanid", "3"),
     ];
 
-    /// A context without state and baggage goes into the headers of its caller: those of disabled formats stay, `written` follow.
+    /// Asserts that injecting a context without state and baggage into its caller's headers keeps those of disabled formats (`kept`)
+    /// and appends `written`.
     #[track_caller]
     fn check_stale(formats: u8, kept: &[(&str, &str)], written: &[(&str, &str)]) {
         let context = extract_as(&headers(&[("traceparent", PARENT)]), STANDARD);

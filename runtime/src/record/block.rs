@@ -70,6 +70,14 @@ pub(crate) const ENTERED: u32 = 1 << 19;
 /// It is emitted to another tracing API: see `bridge::Mirror`.
 pub(crate) const MIRRORED: u32 = 1 << 22;
 
+// These two are in one byte, so that asking for either is one instruction.
+/// It records how long it was polled: see `polls`.
+pub(crate) const TIMED: u32 = 1 << 24;
+/// Its thread publishes that it is polled: see `polls`. A context has it from the span that it was taken from.
+pub(crate) const WATCHED: u32 = 1 << 25;
+/// Its thread publishes its callsite while it is the innermost one.
+pub(crate) const NAMED: u32 = 1 << 26;
+
 /// What was recorded, and what was left out because of a limit.
 ///
 /// A cell for each and not one around them all, so that what was stored narrowly is loaded narrowly too.
@@ -215,6 +223,8 @@ pub(crate) struct Block {
     pub(crate) heartbeat_slot: Cell<u32>,
     /// Contexts that were attached to the other API when it was entered.
     pub(crate) height: Cell<u32>,
+    /// One more than the place in its tail where a timed span has its polls; 0 before the first one.
+    pub(crate) polls: Cell<u32>,
     /// The span that the other API had current when it was entered.
     pub(crate) seen: Cell<u64>,
     /// The first chained block.

@@ -226,7 +226,15 @@ pub(crate) struct Calibration {
     from: u64,
     /// Earlier bases, the newest first.
     past: [Option<Base>; PAST],
+    /// How many bases there were before the current one.
+    restarts: u64,
     asked: u64,
+}
+
+/// How many times the counter jumped or was given up, so that a new base began.
+#[cfg(has_otlp)]
+pub(crate) fn restarts() -> u64 {
+    lock().as_ref().map_or(0, |calibration| calibration.restarts)
 }
 
 impl Calibration {
@@ -236,6 +244,7 @@ impl Calibration {
             newest: sample,
             from: sample.ticks,
             past: [None; PAST],
+            restarts: 0,
             asked: sample.monotonic_nanos,
         }
     }
@@ -290,6 +299,7 @@ impl Calibration {
         let overlap = sample.ticks >= self.newest.ticks && left >= entered;
         let middle = self.newest.ticks.midpoint(sample.ticks);
         let until = if overlap { middle } else { left };
+        self.restarts += 1;
         self.past.rotate_right(1);
         self.past[0] = Some(Base {
             from: self.from,
@@ -527,7 +537,7 @@ mod tests {
                     second.ticks = second.ticks - 1 + ticks;
                     calibration.add(second);
                     calibration.add(at(rate, seconds, 0));
-                    assert!(calibration.past[0].is_none(), "{seconds} s at {rate}");
+                    assert!(calibration.past[0].is_none() && calibration.restarts == 0, "{seconds} s at {rate}");
                 }
             }
         }
@@ -640,6 +650,7 @@ mod tests {
                 machine.run(1_000);
                 let took = machine.calibration.converter().nanos(before, machine.now.ticks);
                 assert!(took.abs_diff(1_000_000_000) < 10_000, "{took} after jump {jump} at {rate}");
+                assert_eq!(machine.calibration.restarts, jump);
             }
         }
     }

@@ -331,9 +331,14 @@ fn skip(block: BlockRef, at: usize, words: usize) {
 
 /// Records an event that happens now, with the attributes that were staged for it.
 pub(crate) fn event(block: BlockRef, name: &'static str, staged: Option<&Staged>) {
+    event_at(block, clock::now(), name, staged);
+}
+
+/// The same of one that happened at this reading.
+pub(crate) fn event_at(block: BlockRef, time: u64, name: &'static str, staged: Option<&Staged>) {
     let attributes = staged.map_or(0, |staged| staged.written);
     let [address, size] = item::event_name(name, attributes);
-    let head = [tagged(TAG_EVENT), Word::bits(clock::now()), address, size];
+    let head = [tagged(TAG_EVENT), Word::bits(time), address, size];
     let full = u32::from(block.counts.events.get()) >= limits::CURRENT.events.load(Relaxed);
     if full || !tail::append_all(block, &head, staged.map(|staged| staged.block)) {
         return block.count_dropped(&block.counts.dropped_events);

@@ -16,7 +16,11 @@ pub(crate) mod item;
 pub(crate) mod layout;
 pub(crate) mod limits;
 pub(crate) mod local;
+pub(crate) mod polls;
+pub(crate) mod published;
 pub(crate) mod recorder;
 pub(crate) mod sampling;
 pub(crate) mod tail;
 pub(crate) mod threads;
+#[cfg(has_otlp)]
+pub(crate) mod watch;

@@ -1,7 +1,9 @@
-//! Each thread's counters. The thread writes its own without contention, anybody may add them up.
+//! Each thread's counters, and what it publishes. The thread writes its own without contention, anybody may read them.
 
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+
+use crate::record::published::Published;
 
 /// Why a span that should have been recorded was not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,10 +28,11 @@ pub(crate) struct ThreadCounts {
     pub(crate) dropped: [AtomicU64; REASONS],
     /// Spans and contexts that were entered when the one around them ended.
     pub(crate) cut_off: AtomicU64,
+    pub(crate) published: Published,
 }
 
 impl ThreadCounts {
-    const fn new() -> Self {
+    fn new() -> Self {
         ThreadCounts {
             claimed: AtomicBool::new(true),
             next: AtomicPtr::new(ptr::null_mut()),
@@ -37,11 +40,13 @@ impl ThreadCounts {
             ended: AtomicU64::new(0),
             dropped: [const { AtomicU64::new(0) }; REASONS],
             cut_off: AtomicU64::new(0),
+            published: Published::new(),
         }
     }
 
-    /// Gives the counters to the next thread that asks.
+    /// Gives all of it to the next thread that asks.
     pub(crate) fn release(&self) {
+        self.published.clear();
         self.claimed.store(false, Release);
     }
 }

@@ -1,4 +1,4 @@
-//! A shutdown that waits for a signal.
+//! A shutdown that a signal starts.
 
 use std::io::{self, PipeReader, Read};
 use std::os::fd::AsRawFd as _;
@@ -16,14 +16,14 @@ use super::signals::Signals;
 use super::times::Times;
 use crate::base::notice;
 
-/// How much later than the watchdog the process may exit, for its line to be written.
+/// The time after the watchdog fires in which its line is written before the process exits.
 const LAST_LINE: Duration = Duration::from_millis(500);
 
-/// A [`Shutdown`](super::Shutdown) that runs when SIGTERM or SIGINT comes, and then exits the process.
+/// A [`Shutdown`](super::Shutdown) that runs on SIGTERM or SIGINT and then exits the process.
 ///
-/// Hold it until the end of `main`. Dropped before a signal came, it brings out telemetry as its guard does, runs no
-/// step, and gives the signals back. Dropped while a shutdown runs, as when `main` returns because a step stopped its
-/// server, it waits for the end of the process.
+/// Keep it until the end of `main`. If dropped before a signal arrives, it flushes telemetry like its guard, runs no
+/// step, and releases the signals. If dropped while a shutdown runs, for example because a step stopped the server of
+/// `main`, it blocks until the process exits.
 ///
 /// ```no_run
 /// use tracecast::shutdown::Shutdown;
@@ -32,15 +32,15 @@ const LAST_LINE: Duration = Duration::from_millis(500);
 /// // .. the program runs; without a signal it ends by itself ..
 /// std::process::exit(armed.run().exit_code().into());
 /// ```
-#[must_use = "dropped, it waits for no signal, and telemetry stops; bind it to a name in `main`"]
+#[must_use = "if dropped, no signal runs the steps, and telemetry stops; bind it to a name in `main`"]
 pub struct Armed {
     shared: Arc<Shared>,
-    /// `None` if they could not be taken.
+    /// `None` if the handlers could not be installed.
     signals: Option<Signals>,
 }
 
 struct Shared {
-    /// The process it belongs to: in a forked child nobody waits for signals.
+    /// The process that created it: in a forked child no thread waits for signals.
     process: u32,
     timeout: Duration,
     stage: Mutex<Stage>,
@@ -50,22 +50,22 @@ struct Shared {
 
 enum Stage {
     Waiting(Box<Plan>),
-    /// Somebody else than a signal ends it.
+    /// The shutdown runs, or is dropped, without a signal.
     ByHand,
-    /// It ended so, with what the process should exit with.
+    /// A shutdown without a signal has ended with this exit code.
     Ended(u8),
-    /// A signal runs it, and exits the process.
+    /// A signal started it; it exits the process at its end.
     Signalled,
 }
 
-/// A signal that came.
+/// A received signal.
 struct Came {
     name: &'static str,
     times: Times,
 }
 
 impl Armed {
-    /// Without signals, should the system not give what is needed: that is no reason for the program not to run.
+    /// Installs the handlers. If that fails, reports it, and the program runs without them.
     pub(super) fn new(plan: Plan, timeout: Duration) -> Self {
         let shared = Arc::new(Shared {
             process: process::id(),
@@ -76,14 +76,17 @@ impl Armed {
         });
         let signals = listen(&shared);
         if let Err(error) = &signals {
-            notice::at(notice::ERROR, format_args!("error: no signal starts the shutdown: {error}"));
+            notice::at(
+                notice::ERROR,
+                format_args!("error: cannot handle SIGTERM and SIGINT: {error}; no step will run on a signal"),
+            );
         }
         Armed { shared, signals: signals.ok() }
     }
 
-    /// Runs everything without a signal, as when `main` has nothing left to do, and does not exit. Should a signal have
-    /// begun it, this waits for the end of the process. A signal that comes meanwhile exits the process when all is done,
-    /// a second one without waiting for that.
+    /// Runs everything without a signal, for example when `main` has nothing left to do, and does not exit the process. If a signal
+    /// has already started the shutdown, this blocks until the process exits. A signal that arrives meanwhile exits the process
+    /// when everything is done, a second one immediately.
     ///
     /// ```no_run
     /// # use tracecast::shutdown::Shutdown;
@@ -106,7 +109,7 @@ impl Drop for Armed {
             return;
         }
         if let Some(plan) = self.shared.take(Stage::ByHand) {
-            // With the signals still taken: one that comes now waits for telemetry too.
+            // The handlers stay installed meanwhile: a signal that arrives now waits for telemetry too.
             drop(plan);
             self.shared.end(0);
         } else if matches!(*self.shared.lock(), Stage::Signalled) {
@@ -121,7 +124,7 @@ impl Shared {
         self.stage.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is to be done, for the first who asks.
+    /// Returns the plan to the first caller.
     fn take(&self, next: Stage) -> Option<Plan> {
         let mut stage = self.lock();
         if !matches!(*stage, Stage::Waiting(_)) {
@@ -149,8 +152,8 @@ impl Shared {
     }
 }
 
-/// Starts the threads that wait for a signal: one to run everything, and one that is the watchdog from then on. They exist
-/// from the beginning, as a process that is to end may have no room for more.
+/// Starts the threads that wait for a signal: one runs the shutdown, the other becomes its watchdog. They are started
+/// in advance, because a process at its end may be unable to start threads.
 fn listen(shared: &Arc<Shared>) -> io::Result<Signals> {
     let (signals, reader) = Signals::take()?;
     let (tell, told) = mpsc::channel();
@@ -164,8 +167,8 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
     thread::Builder::new().name(name.to_owned()).spawn(run).map(drop)
 }
 
-/// Waits for the signal, hands it on, and from then on is the watchdog, which a second signal fires early. Nothing it does there
-/// waits for another thread for longer than a moment, and nothing of the program runs on its way out.
+/// Waits for a signal, passes it to the other thread and becomes the watchdog, which a second signal triggers early. As a watchdog
+/// it never blocks on another thread for long, and it exits without running code of the program.
 fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
     let mut byte = [0];
     if reader.read_exact(&mut byte).is_err() {
@@ -177,12 +180,14 @@ fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
     let second = signal_within(&mut reader, times);
     let culprits = shared.progress.culprits();
     match second {
-        Some(name) => notice::at(notice::ERROR, format_args!("error: second {name} during {culprits}; exit 1")),
+        Some(name) => {
+            notice::at(notice::ERROR, format_args!("error: second {name} during {culprits}; exiting with code 1"))
+        }
         None => {
             let total = shared.timeout;
             notice::at(
                 notice::ERROR,
-                format_args!("error: shutdown is not done after {total:?}, hung in {culprits}; exit 1"),
+                format_args!("error: shutdown timed out after {total:?}; hung in {culprits}; exiting with code 1"),
             );
         }
     }
@@ -190,14 +195,14 @@ fn watch(mut reader: PipeReader, tell: &Sender<Came>, shared: &Shared) {
     low_level::exit(1);
 }
 
-/// The name of the signal that comes before the watchdog's end, if one does.
+/// Returns the name of the second signal, or `None` if the watchdog's time ends first.
 fn signal_within(reader: &mut PipeReader, times: Times) -> Option<&'static str> {
     loop {
         let left = times.left();
         if left.is_zero() {
             return None;
         }
-        // Rounded up: with the last millisecond cut off it would be asked many times.
+        // Rounded up: without the last fraction of a millisecond `poll` would be called in a busy loop.
         let timeout = i32::try_from(left.as_millis()).unwrap_or(i32::MAX).saturating_add(1);
         let mut poll = libc::pollfd { fd: reader.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one descriptor, which the reader keeps open.
@@ -205,7 +210,7 @@ fn signal_within(reader: &mut PipeReader, times: Times) -> Option<&'static str> 
             let mut byte = [0];
             match reader.read_exact(&mut byte) {
                 Ok(()) => return Some(Signals::name(byte[0])),
-                // No more signals can come: the program gave them back.
+                // No more signals can arrive: the program has released them.
                 Err(_) => thread::sleep(times.left()),
             }
         }
@@ -219,12 +224,12 @@ fn run_when_told(told: &Receiver<Came>, shared: &Shared) {
         Some(plan) => run::run(plan, times, &shared.progress).exit_code(),
         None => shared.wait_for_end(),
     };
-    // Those of other libraries too; the watchdog is still there.
+    // Exit handlers may hang too; the watchdog still runs.
     shared.progress.enter("the exit handlers".to_owned());
     process::exit(code.into());
 }
 
-/// For whoever must not go on while another thread ends the process.
+/// Blocks the calling thread while another thread ends the process.
 fn wait_for_exit() -> ! {
     loop {
         thread::park();

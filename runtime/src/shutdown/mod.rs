@@ -1,4 +1,4 @@
-//! An orderly end of the process: named steps, a watchdog, and telemetry last.
+//! Graceful shutdown: named steps, a watchdog, and telemetry last.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -22,27 +22,26 @@
 //! ```
 //!
 //! # Steps
-//! Steps run in their order, each on a thread of its own. One that fails, panics or hangs does not keep the others from
-//! running: it is reported, and one that hangs is left behind when its budget is used up. An async step has a
-//! current-thread runtime of its own, with time and I/O, so that it works when the runtime of the program is the one that
-//! is stuck; tasks that it spawns there end with it. With [`Shutdown::with_runtime`] async steps run on a runtime of the
-//! program instead. Two steps may have the same name.
+//! Steps run in their order, each on its own thread. If a step fails, panics or hangs, that is reported and the next
+//! one runs; a step that hangs is abandoned when its budget is used up. An async step gets its own current-thread
+//! runtime with time and I/O, so that it works even if the program's runtime is stuck; tasks that it spawns there end
+//! with it. With [`Shutdown::with_runtime`] async steps run on a runtime of the program instead. Two steps may have the
+//! same name.
 //!
 //! # Time
-//! The watchdog is [`Shutdown::with_timeout`], else `SHUTDOWN_TIMEOUT_MS`, else 30 seconds. Its last two seconds (half of
-//! one that is shorter than four) are kept for the final report and telemetry. The rest is for the steps: a step without
-//! a budget of its own has an even share of what the steps before it have left; one with a budget has that, but never the
-//! reserve, and never all that later steps need.
+//! [`Shutdown::with_timeout`] sets the watchdog, otherwise `SHUTDOWN_TIMEOUT_MS`; the default is 30 seconds. Its last
+//! two seconds (half of a watchdog that is shorter than four) are reserved for the final report and telemetry. Steps
+//! share the rest: a step without its own budget gets an even share of the remaining time; a step with a budget gets
+//! that, but not the reserve, and never all the time that later steps need.
 //!
 //! # The end
-//! Telemetry is exported last. After a signal the process exits 0 if every step and the final report did what they had to, and 1
-//! if one failed, panicked or hung. Steps of [best effort](Shutdown::best_effort), and the last export of telemetry, do not change
-//! the exit code: a backend that is down is reported, and what it did not take is in the report or on disk. If the end is not
-//! reached before the watchdog's, because a handler of the exit hangs or the machine does, a line on standard error names what
-//! hung, and the process exits 1 without calling anything else of it. A second SIGTERM or SIGINT names the step that runs and
-//! exits 1; a third one exits 1 without waiting for that line.
+//! Telemetry is exported last. After a signal the process exits with 0 if every step and the final report succeeded, and with 1 if one
+//! failed, panicked or hung. [Best-effort](Shutdown::best_effort) steps and the last export of telemetry do not change the exit code:
+//! if a backend is down, that is reported, and undelivered data is in the report or on disk. If the watchdog fires first, for example
+//! because an exit handler hangs, a line on standard error names the step that hung, and the process exits with 1 without running any
+//! more of its code. A second SIGTERM or SIGINT names the running step and exits with 1; a third one exits with 1 immediately.
 //!
-//! No signal is touched unless [`Shutdown::on_signals`] is called.
+//! Signals are handled only if [`Shutdown::on_signals`] is called.
 
 #[cfg(unix)]
 mod armed;
@@ -72,7 +71,7 @@ use crate::base::notice;
 use crate::export::init::Guard;
 pub use crate::export::init::{Health, State};
 
-/// What is to be done when the process ends. Dropped, it runs nothing, and brings out telemetry as its guard does.
+/// The steps to run when the process ends. If dropped, it runs no step, and flushes telemetry like its guard.
 ///
 /// ```
 /// use tracecast::shutdown::Shutdown;
@@ -82,20 +81,20 @@ pub use crate::export::init::{Health, State};
 /// assert!(report.is_ok());
 /// # Ok::<(), tracecast::InitError>(())
 /// ```
-#[must_use = "dropped, it runs no step, and telemetry stops"]
+#[must_use = "if dropped, no shutdown step runs, and telemetry stops; call `run` or `on_signals`"]
 pub struct Shutdown {
     plan: Plan,
     timeout: Option<Duration>,
-    /// The final report was added after all steps so far.
+    /// Whether the final report was added after all steps so far.
     ends_with_report: bool,
 }
 
-/// How long telemetry may take if nothing else is said: a receiver that is down must not make every exit a slow one.
+/// The default limit for flushing telemetry: a backend that is down must not make every exit slow.
 const FLUSH: Duration = Duration::from_secs(5);
 
 impl Shutdown {
-    /// Ends telemetry and nothing else, unless steps are added. Take a [`Handle`](crate::Handle) before for what uses telemetry until
-    /// then.
+    /// Creates a shutdown that only ends telemetry, until steps are added. To use telemetry until then, take a
+    /// [`Handle`](crate::Handle) from the guard first.
     ///
     /// ```
     /// use tracecast::shutdown::{Shutdown, State};
@@ -153,7 +152,7 @@ impl Shutdown {
         self.with(Step::blocking(name.into(), work))
     }
 
-    /// Gives the step that was added last a time limit of its own.
+    /// Sets the time limit of the last added step.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -169,14 +168,14 @@ impl Shutdown {
             Some(step) => step.budget = Some(limit),
             None => notice::at(
                 notice::WARN,
-                format_args!("warning: `within({limit:?})` limits no step; call it after `step`"),
+                format_args!("warning: `within({limit:?})` has no effect before the first step; call it after `step`"),
             ),
         }
         self
     }
 
-    /// Lets the step or final report that was added last fail, panic or hang without making the exit code 1. It is reported and
-    /// warned of all the same.
+    /// Makes the last added step or final report best effort: if it fails, panics or hangs, the exit code does not
+    /// become 1. The failure is still reported with a warning.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -193,7 +192,7 @@ impl Shutdown {
             Some(step) => step.best_effort = true,
             None => notice::at(
                 notice::WARN,
-                format_args!("warning: `best_effort()` applies to no step; call it after `step`"),
+                format_args!("warning: `best_effort()` has no effect before the first step; call it after `step`"),
             ),
         }
         self
@@ -205,8 +204,8 @@ impl Shutdown {
         self
     }
 
-    /// Runs after the steps, also if they hung, and gets what became of them; on a thread of its own. Telemetry that it
-    /// makes still goes out. There is one; another takes its place.
+    /// Sets the final report: a function that runs after all steps on its own thread, even if steps hung, and gets
+    /// their results. Its own telemetry is still exported. A second call replaces the first.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -221,8 +220,8 @@ impl Shutdown {
         self
     }
 
-    /// Has all async steps run on this runtime. It must be one that runs by itself: a current-thread runtime whose thread
-    /// is waiting for [`Shutdown::run`] does nothing.
+    /// Runs all async steps on this runtime. Its own threads must drive it: a current-thread runtime whose thread
+    /// blocks in [`Shutdown::run`] makes no progress.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -237,7 +236,8 @@ impl Shutdown {
         self
     }
 
-    /// The watchdog: how long all of it may take. Without it, `SHUTDOWN_TIMEOUT_MS` says so.
+    /// Sets the watchdog: the limit for the whole shutdown. The default is the value of `SHUTDOWN_TIMEOUT_MS`, or 30
+    /// seconds.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -252,8 +252,8 @@ impl Shutdown {
         self
     }
 
-    /// How long telemetry may take at most, if there is that much left: five seconds by default. What a receiver that is down
-    /// has not taken by then is put on disk, if there is a spool.
+    /// Limits the time for flushing telemetry, within the remaining time: five seconds by default. Data that an
+    /// unavailable backend has not accepted by then is written to disk, if there is a spool.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -268,9 +268,10 @@ impl Shutdown {
         self
     }
 
-    /// Runs everything now, and does not exit. It takes no longer than the watchdog; steps that hang are left behind.
+    /// Runs everything now and does not exit the process. It takes no longer than the watchdog; steps that hang are
+    /// abandoned.
     ///
-    /// It blocks: async programs use [`Shutdown::run_async`].
+    /// It blocks the thread: async programs use [`Shutdown::run_async`].
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -285,8 +286,8 @@ impl Shutdown {
         run::run(self.plan, times, &Progress::default())
     }
 
-    /// As [`Shutdown::run`], without blocking, under any runtime. It begins when it is first polled, and then goes on even
-    /// if it is dropped.
+    /// Like [`Shutdown::run`], without blocking, under any runtime. It starts at the first poll, and then continues
+    /// even if the future is dropped.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -307,18 +308,18 @@ impl Shutdown {
             }
         };
         if thread::Builder::new().name("tracecast-stop".to_owned()).spawn(run).is_err() {
-            // It blocks, but it is done: without a thread, steps fail at once.
+            // This blocks, but not for long: if no thread can be started, steps fail immediately.
             return self.run();
         }
         let _ = give.send(self);
         end.await.unwrap_or_else(|_| ShutdownReport::lost())
     }
 
-    /// Has SIGTERM and SIGINT run everything, each step once, and then exit the process. A second signal names the step that runs and
-    /// exits 1.
+    /// Runs the shutdown on SIGTERM or SIGINT, each step once, and then exits the process. A second signal names the running step and
+    /// exits with 1.
     ///
-    /// Other handlers of these signals still run, as those of tokio. If the signals cannot be taken, that is told on
-    /// standard error, and the program runs without.
+    /// Other handlers of these signals, such as those of tokio, still run. If the handlers cannot be installed, an error is
+    /// written to standard error, and the program runs without them.
     ///
     /// ```no_run
     /// # use tracecast::shutdown::Shutdown;

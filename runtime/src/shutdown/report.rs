@@ -1,4 +1,4 @@
-//! What became of a shutdown.
+//! The results of a shutdown.
 
 use std::fmt;
 use std::process::{ExitCode, Termination};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::export::init::Report;
 
-/// How a step ended.
+/// The outcome of a step.
 ///
 /// ```
 /// use tracecast::shutdown::StepOutcome;
@@ -16,13 +16,13 @@ use crate::export::init::Report;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StepOutcome {
-    /// It did what it had to.
+    /// It succeeded.
     Ok,
-    /// It returned an error, which said this.
+    /// It returned an error with this text.
     Failed(String),
     /// It panicked with this message.
     Panicked(String),
-    /// It did not come back within its budget, and was left behind.
+    /// It did not return within its budget, and was abandoned.
     Hung,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for StepOutcome {
     }
 }
 
-/// What became of one step. It prints as one line.
+/// The result of one step. It prints as one line.
 ///
 /// ```
 /// use tracecast::shutdown::{Shutdown, StepOutcome};
@@ -51,18 +51,18 @@ impl fmt::Display for StepOutcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepReport {
-    /// Its name.
+    /// The name of the step.
     pub name: String,
-    /// How it ended.
+    /// The outcome of the step.
     pub outcome: StepOutcome,
-    /// How long it was waited for.
+    /// The time until the step ended or was abandoned.
     pub duration: Duration,
-    /// Whether it may fail without making the shutdown a failure.
+    /// Whether its failure leaves the exit code 0.
     pub best_effort: bool,
 }
 
 impl StepReport {
-    /// Whether it did what it had to.
+    /// Whether the step succeeded.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -83,7 +83,7 @@ impl fmt::Display for StepReport {
     }
 }
 
-/// What became of a shutdown. It prints as one line for each step and one for telemetry, and `main` can return it.
+/// The result of a shutdown. It prints as one line for each step and one for telemetry, and `main` can return it.
 ///
 /// ```no_run
 /// use tracecast::shutdown::{Shutdown, ShutdownReport};
@@ -91,26 +91,27 @@ impl fmt::Display for StepReport {
 /// fn main() -> ShutdownReport {
 ///     let shutdown = Shutdown::new(tracecast::init()).blocking_step("close", || ());
 ///     // .. the program runs ..
-///     shutdown.run() // the process exits 0 if every step did what it had to
+///     shutdown.run() // the process exits with 0 if every step succeeded
 /// }
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[must_use = "it says what did not end well, and `main` can return it"]
+#[must_use = "it reports failures; `main` can return it"]
 #[non_exhaustive]
 pub struct ShutdownReport {
     /// The steps in their order.
     pub steps: Vec<StepReport>,
     /// The final report, if there was one.
     pub final_report: Option<StepReport>,
-    /// What became of telemetry; `None` if it did not end in time.
+    /// The report of telemetry; `None` if it did not end in time.
     pub telemetry: Option<Report>,
-    /// How long all of it took.
+    /// The duration of the whole shutdown.
     pub duration: Duration,
 }
 
 impl ShutdownReport {
-    /// Whether every step and the final report did what they had to, but for those of [best effort](super::Shutdown::best_effort).
-    /// Telemetry is best effort: a backend that is down does not make a shutdown a failure.
+    /// Whether every step and the final report succeeded, except those that are [best
+    /// effort](super::Shutdown::best_effort). Telemetry is always best effort: a backend that is down does not make the
+    /// shutdown a failure.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -123,7 +124,7 @@ impl ShutdownReport {
         self.steps.iter().chain(&self.final_report).all(|step| step.is_ok() || step.best_effort)
     }
 
-    /// What the process exits with: 0 if [all is well](Self::is_ok), else 1.
+    /// The exit code of the process: 0 if the shutdown [succeeded](Self::is_ok), otherwise 1.
     ///
     /// ```
     /// # use tracecast::shutdown::Shutdown;
@@ -136,16 +137,16 @@ impl ShutdownReport {
         u8::from(!self.is_ok())
     }
 
-    /// What is said where the shutdown itself has failed.
+    /// Returns a report for a shutdown whose thread ended without one.
     pub(super) fn lost() -> Self {
-        let outcome = StepOutcome::Failed("it ended without a report".to_owned());
+        let outcome = StepOutcome::Failed("the shutdown thread ended without a report".to_owned());
         let step = StepReport { name: "shutdown".to_owned(), outcome, duration: Duration::ZERO, best_effort: false };
         ShutdownReport { steps: vec![step], final_report: None, telemetry: None, duration: Duration::ZERO }
     }
 
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
         let steps = self.steps.iter().chain(&self.final_report).map(StepReport::to_string);
-        let telemetry = self.telemetry.as_ref().map_or("not done in time".to_owned(), Report::to_string);
+        let telemetry = self.telemetry.as_ref().map_or("not flushed in time".to_owned(), Report::to_string);
         steps.chain([format!("telemetry: {telemetry}")])
     }
 }
@@ -162,7 +163,7 @@ impl Termination for ShutdownReport {
     }
 }
 
-/// A text without line breaks or other control characters.
+/// Prints a text with line breaks and other control characters escaped.
 pub(super) struct OneLine<'a>(pub(super) &'a str);
 
 impl fmt::Display for OneLine<'_> {
@@ -200,7 +201,7 @@ mod tests {
             step("close", StepOutcome::Hung),
         ];
         let expected = "stop: ok (1.5s)\nflush\\nindex: failed: disk\\r\\nfull (1.5s)\ndrain: panicked: größe (1.5s)\n\
-                        close: hung (1.5s)\ntelemetry: not done in time";
+                        close: hung (1.5s)\ntelemetry: not flushed in time";
         assert_eq!(report(steps).to_string(), expected);
     }
 

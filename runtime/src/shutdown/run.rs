@@ -1,4 +1,4 @@
-//! A shutdown from its first step to the end of telemetry.
+//! Runs a shutdown from its first step to the end of telemetry.
 
 use std::sync::mpsc;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -12,17 +12,17 @@ use super::times::{self, Times};
 use crate::base::notice;
 use crate::export::init::{Guard, Report};
 
-/// How much of what is left is not given to telemetry, so that its end is seen before the watchdog's.
+/// The part of the remaining time that telemetry does not get, so that its end is seen before the watchdog fires.
 const MARGIN: Duration = Duration::from_millis(500);
-/// How long the end waits for lines that are still on their way.
+/// The time that the end waits for lines that are not written yet.
 const SETTLED: Duration = Duration::from_secs(1);
 
-/// All that is to be done.
+/// The work of a shutdown.
 pub(super) struct Plan {
     pub(super) guard: Guard,
     pub(super) steps: Vec<Step>,
     pub(super) final_report: Option<FinalReport>,
-    /// The failure of the final report does not make the shutdown a failure.
+    /// Whether a failure of the final report leaves the exit code 0.
     pub(super) final_best_effort: bool,
     pub(super) runtime: Option<Handle>,
     pub(super) flush_timeout: Duration,
@@ -30,7 +30,7 @@ pub(super) struct Plan {
 
 pub(super) type FinalReport = Box<dyn FnOnce(&[StepReport]) + Send>;
 
-/// What a shutdown is doing, for the watchdog to say.
+/// The current activity of a shutdown, for the watchdog.
 #[derive(Default)]
 pub(super) struct Progress(Mutex<Doing>);
 
@@ -55,7 +55,7 @@ impl Progress {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What hangs, as far as it can be known without waiting.
+    /// Names the steps that hang, as far as they are known without waiting.
     #[cfg_attr(not(unix), expect(dead_code, reason = "without signals there is no watchdog"))]
     pub(super) fn culprits(&self) -> String {
         let doing = match self.0.try_lock() {
@@ -64,7 +64,7 @@ impl Progress {
             Err(TryLockError::WouldBlock) => return "unknown".to_owned(),
         };
         let all: Vec<_> = doing.hung.iter().chain(&doing.now).map(String::as_str).collect();
-        if all.is_empty() { "the beginning".to_owned() } else { all.join(", ") }
+        if all.is_empty() { "the start of the shutdown".to_owned() } else { all.join(", ") }
     }
 }
 
@@ -72,7 +72,7 @@ fn named(step: &str) -> String {
     format!("step `{}`", OneLine(step))
 }
 
-/// Runs all of it. It waits for nothing longer than `times` allow.
+/// Runs everything. It never waits longer than `times` allow.
 pub(super) fn run(plan: Plan, times: Times, progress: &Progress) -> ShutdownReport {
     let Plan { guard, steps, final_report, final_best_effort, runtime, flush_timeout } = plan;
     guard.health().begin();
@@ -121,7 +121,7 @@ impl Runner<'_> {
         report
     }
 
-    /// On a thread of its own as well: nothing here may be the reason that the process does not end.
+    /// Flushes telemetry on a separate thread as well: nothing here may keep the process from ending.
     fn telemetry(&self, guard: Guard, timeout: Duration) -> Option<Report> {
         self.progress.enter("telemetry".to_owned());
         let left = self.times.left();
@@ -131,7 +131,7 @@ impl Runner<'_> {
         let flush = move || {
             let _ = ended.send(guard.shutdown_unfinished(timeout.min(left - margin)));
         };
-        // Without a thread the guard is dropped here, which flushes too.
+        // If no thread can be started, the guard is dropped here, which flushes too.
         let _ = std::thread::Builder::new().name("tracecast-flush".to_owned()).spawn(flush);
         end.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
     }

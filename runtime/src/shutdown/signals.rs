@@ -1,7 +1,7 @@
-//! SIGTERM and SIGINT: a thread is told of the first two, and the third one ends the process.
+//! SIGTERM and SIGINT: a thread receives the first two, and the third one exits the process.
 //!
-//! The handler changes an atomic, writes one byte to a pipe, and may end the process; nothing else, so it works whatever the other
-//! threads are stuck in. Other handlers of these signals still run, as those of tokio.
+//! The handler only changes an atomic, writes one byte to a pipe, or exits the process, so it works whatever the other
+//! threads are stuck in. Other handlers of these signals, such as those of tokio, still run.
 
 use std::ffi::c_int;
 use std::io::{self, PipeReader, PipeWriter, Write};
@@ -15,30 +15,31 @@ use signal_hook::low_level;
 
 const SIGNALS: [c_int; 2] = [SIGTERM, SIGINT];
 
-/// How many signals the thread is told of: the one that starts the shutdown, and the one that ends it early.
+/// The number of signals that the thread receives: one starts the shutdown, one ends it early.
 const TOLD: u8 = 2;
 
-/// The process whose signals are taken, or 0. A forked child inherits the handlers, but not who waits for them.
+/// The process whose signals are handled, or 0. A forked child inherits the handlers, but not the thread.
 static TAKEN_IN: AtomicU32 = AtomicU32::new(0);
 
-/// The signals, for as long as this lives. After it they do again what they do by default.
+/// Handles the signals while it lives. Afterwards they have their default effect again.
 pub(super) struct Signals {
     process: u32,
     actions: Vec<SigId>,
 }
 
 impl Signals {
-    /// Takes the signals. The first two of them can be read, a byte each; reading ends when this is dropped.
+    /// Installs the handlers. The first two signals can be read, one byte each; the end of the stream is reached when
+    /// `Signals` is dropped.
     ///
     /// # Errors
-    /// If they are taken already, or the system does not give what is needed.
+    /// If they are already handled, or a system call fails.
     pub(super) fn take() -> io::Result<(Self, PipeReader)> {
         let process = process::id();
-        // Whoever comes second waits here, and then sees that they are taken.
+        // A second caller waits here, and then sees that the signals are taken.
         static TAKING: Mutex<()> = Mutex::new(());
         let _taking = TAKING.lock().unwrap_or_else(PoisonError::into_inner);
         if TAKEN_IN.load(Acquire) == process {
-            return Err(io::Error::other("another shutdown has taken them"));
+            return Err(io::Error::other("another shutdown already handles them"));
         }
         keep_default()?;
         let (reader, writer) = io::pipe()?;
@@ -46,14 +47,14 @@ impl Signals {
         let mut signals = Signals { process, actions: Vec::new() };
         for signal in SIGNALS {
             let gate = gate.clone();
-            // SAFETY: `Gate::pass` does only what a signal handler may, as is said there.
+            // SAFETY: `Gate::pass` makes only calls that are async-signal-safe, as documented there.
             signals.actions.push(unsafe { low_level::register(signal, move || gate.pass(signal)) }?);
         }
         TAKEN_IN.store(process, Release);
         Ok((signals, reader))
     }
 
-    /// The name of what was read.
+    /// Returns the name of a signal that was read.
     pub(super) fn name(byte: u8) -> &'static str {
         low_level::signal_name(c_int::from(byte)).unwrap_or("a signal")
     }
@@ -61,7 +62,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        // A forked child may have taken its own by now.
+        // A forked child may have taken its own signals meanwhile.
         let _ = TAKEN_IN.compare_exchange(self.process, 0, AcqRel, Acquire);
         for action in self.actions.drain(..) {
             low_level::unregister(action);
@@ -69,7 +70,7 @@ impl Drop for Signals {
     }
 }
 
-/// Has the signals do what they do by default while nobody takes them: a handler that was installed once stays.
+/// Gives the signals their default effect while they are not handled: an installed handler is never removed.
 fn keep_default() -> io::Result<()> {
     static KEPT: Mutex<bool> = Mutex::new(false);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,17 +80,17 @@ fn keep_default() -> io::Result<()> {
                 let _ = low_level::emulate_default_handler(signal);
             }
         };
-        // SAFETY: it loads an atomic, asks for the process id, and calls what is made for handlers.
+        // SAFETY: it loads an atomic, gets the process id, and calls a function that is made for handlers.
         unsafe { low_level::register(signal, by_default) }?;
     }
     *kept = true;
     Ok(())
 }
 
-/// What a signal passes.
+/// The state that the handlers use.
 struct Gate {
     process: u32,
-    /// How many came, up to `TOLD`.
+    /// The number of received signals, up to `TOLD`.
     came: AtomicU8,
     writer: PipeWriter,
 }

@@ -1,4 +1,4 @@
-//! One step, kept apart from all others: it may fail, panic or hang.
+//! One step, isolated from all others: it may fail, panic or hang.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Handle};
 
 use super::report::{StepOutcome, StepReport};
 
-/// What a step returns: nothing, or a `Result` whose error prints. Sealed: these only.
+/// The result of a step: nothing, or a `Result` whose error implements `Display`. Sealed: these types only.
 ///
 /// ```
 /// use tracecast::shutdown::StepResult;
@@ -46,7 +46,7 @@ impl sealed::Sealed for () {
 
 impl<T, E: Display> sealed::Sealed for Result<T, E> {
     fn done(self) -> Result<(), String> {
-        // The long form: errors that know their causes give them with it.
+        // The alternate form, in which some error types print their causes.
         self.map(drop).map_err(|error| format!("{error:#}"))
     }
 }
@@ -55,12 +55,12 @@ type Done = Result<(), String>;
 type Work = Box<dyn FnOnce() -> Done + Send>;
 type AsyncWork = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = Done> + Send>> + Send>;
 
-/// A step that waits for its turn.
+/// A step that has not run yet.
 pub(super) struct Step {
     pub(super) name: String,
-    /// Its own budget, if it has one.
+    /// The time limit of the step, if it was set.
     pub(super) budget: Option<Duration>,
-    /// Its failure does not make the shutdown a failure.
+    /// Whether its failure leaves the exit code 0.
     pub(super) best_effort: bool,
     kind: Kind,
 }
@@ -86,7 +86,7 @@ impl Step {
         Step { name, budget: None, best_effort: false, kind: Kind::Async(work) }
     }
 
-    /// Runs it for no longer than `budget`. One that hangs keeps its thread, or its task.
+    /// Runs the step for at most `budget`. A step that hangs keeps its thread or its task.
     pub(super) fn run(self, budget: Duration, runtime: Option<&Handle>) -> StepReport {
         let began = Instant::now();
         let (ended, end) = mpsc::channel();
@@ -102,13 +102,13 @@ impl Step {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(RecvTimeoutError::Timeout)) => StepOutcome::Hung,
             Ok(Err(RecvTimeoutError::Disconnected)) => StepOutcome::Failed(RUNTIME_ENDED.to_owned()),
-            Err(error) => StepOutcome::Failed(format!("there is no thread for it: {error}")),
+            Err(error) => StepOutcome::Failed(format!("could not start a thread: {error}")),
         };
         StepReport { name: self.name, outcome, duration: began.elapsed(), best_effort: self.best_effort }
     }
 }
 
-const RUNTIME_ENDED: &str = "its runtime ended before it did";
+const RUNTIME_ENDED: &str = "the runtime shut down before the step ended";
 
 fn on_thread(
     name: &str,
@@ -120,19 +120,19 @@ fn on_thread(
             Ok(done) => outcome(done),
             Err(payload) => StepOutcome::Panicked(panic_text(payload)),
         };
-        // Nobody hears of a step that was given up.
+        // The result of an abandoned step is discarded.
         let _ = ended.send(outcome);
     };
-    // The name of a thread is a C string.
+    // Names of threads must not contain NUL.
     thread::Builder::new().name(name.replace('\0', " ")).spawn(run).map(drop)
 }
 
-/// A runtime of its own: that of the program may be the one that hangs.
+/// Runs the work on its own runtime, because the program's runtime may be the one that hangs.
 fn on_own_runtime(work: AsyncWork) -> Done {
     let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| format!("there is no runtime for it: {error}"))?;
+    let runtime = runtime.map_err(|error| format!("could not create a runtime: {error}"))?;
     let done = runtime.block_on(async { work().await });
-    // Nobody waits for what it left on other threads.
+    // Does not wait for work that the step left on other threads.
     runtime.shutdown_background();
     done
 }
@@ -158,9 +158,9 @@ fn outcome(done: Done) -> StepOutcome {
 fn panic_text(payload: Box<dyn Any + Send>) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
-    // Its destructor is the user's, and might panic again.
+    // Dropping the payload runs user code, which may panic again.
     std::mem::forget(payload);
-    text.unwrap_or_else(|| "no text".to_owned())
+    text.unwrap_or_else(|| "no message".to_owned())
 }
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
         let no = StepOutcome::Panicked("no".to_owned());
         assert_eq!(blocking(|| panic_with("no")), no);
         assert_eq!(blocking(|| panic_with("no".to_owned())), no);
-        assert_eq!(blocking(|| panic_with(7)), StepOutcome::Panicked("no text".to_owned()));
+        assert_eq!(blocking(|| panic_with(7)), StepOutcome::Panicked("no message".to_owned()));
         assert_eq!(future(|| async { panic_with("no") }), no);
         fn before_its_future() -> std::future::Ready<()> {
             panic!("no")
@@ -219,7 +219,7 @@ mod tests {
                 panic!("again");
             }
         }
-        assert_eq!(blocking(|| panic_with(Bomb)), StepOutcome::Panicked("no text".to_owned()));
+        assert_eq!(blocking(|| panic_with(Bomb)), StepOutcome::Panicked("no message".to_owned()));
     }
 
     #[test]
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_hangs_is_left_behind() {
+    fn a_step_that_hangs_is_abandoned() {
         let (_hold, held) = mpsc::channel::<()>();
         let report = Step::blocking("stuck".to_owned(), move || held.recv()).run(Duration::from_millis(20), None);
         assert_eq!((report.name.as_str(), &report.outcome), ("stuck", &StepOutcome::Hung));

@@ -1,4 +1,4 @@
-//! How the time of the watchdog is shared out.
+//! Divides the time of the watchdog.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,14 @@ use crate::config::{Problem, Severity};
 
 /// The variable that sets the watchdog.
 const VARIABLE: &str = "SHUTDOWN_TIMEOUT_MS";
-/// The watchdog, if nobody sets it.
+/// The default of the watchdog.
 const DEFAULT: Duration = Duration::from_millis(30_000);
-/// What is kept for the final report and for telemetry. Of a watchdog shorter than twice that it is half.
+/// The time reserved for the final report and telemetry. If the watchdog is shorter than twice that, half of it.
 const RESERVE: Duration = Duration::from_secs(2);
-/// What stands for "without a limit".
+/// The longest timeout; longer ones are cut to it.
 const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// When a shutdown began and when it has to be over.
+/// The start and the limit of a shutdown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     began: Instant,
@@ -30,22 +30,22 @@ impl Times {
         self.began
     }
 
-    /// When the watchdog fires.
+    /// The time at which the watchdog fires.
     pub(super) fn end(self) -> Instant {
         self.began + self.total
     }
 
-    /// What is left for steps.
+    /// The remaining time for steps.
     pub(super) fn left_for_steps(self) -> Duration {
         (self.end() - self.reserve()).saturating_duration_since(Instant::now())
     }
 
-    /// What is left for the final report: the second half of the reserve is telemetry's.
+    /// The remaining time for the final report. The second half of the reserve belongs to telemetry.
     pub(super) fn left_for_final_report(self) -> Duration {
         (self.end() - self.reserve() / 2).saturating_duration_since(Instant::now())
     }
 
-    /// What is left of everything.
+    /// The remaining time until the watchdog fires.
     pub(super) fn left(self) -> Duration {
         self.end().saturating_duration_since(Instant::now())
     }
@@ -55,11 +55,11 @@ impl Times {
     }
 }
 
-/// The budget of the first of the steps that remain, each given with its own budget if it has one.
+/// Returns the budget of the first remaining step. `remaining` has the own budget of each step, if it has one.
 ///
-/// Steps without one share evenly what the others leave them, but have at least half of an even share of the whole. A
-/// step with a budget has it, up to what leaves every later step a tenth of an even share: a drain that is given as long
-/// as the watchdog does not keep the rest from being tried.
+/// Steps without their own budget share evenly the time that the others leave, but get at least half of an even share of the whole.
+/// A step with a budget gets it, but leaves every later step a tenth of an even share: even if a drain has a budget as long as the
+/// watchdog, later steps run.
 pub(super) fn budget(left: Duration, remaining: &[Option<Duration>]) -> Duration {
     let Some((own, later)) = remaining.split_first() else { return left };
     let count = |steps: usize| u32::try_from(steps).unwrap_or(u32::MAX);
@@ -74,7 +74,7 @@ pub(super) fn budget(left: Duration, remaining: &[Option<Duration>]) -> Duration
     }
 }
 
-/// The watchdog as the environment sets it. A wrong value is told, and the default used.
+/// Reads the watchdog from the environment. An invalid value is reported, and the default is used.
 pub(super) fn from_environment() -> Duration {
     let text = std::env::var_os(VARIABLE).map(|text| text.to_string_lossy().into_owned());
     parse(text.as_deref()).unwrap_or_else(|problem| {

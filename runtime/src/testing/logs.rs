@@ -1,4 +1,4 @@
-//! Events of `tracing` and `log` that a capture saw.
+//! Captured events of `tracing` and `log`.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -11,12 +11,12 @@ use crate::record::finished::Attribute;
 use crate::record::ids::{SpanId, TraceId};
 use crate::trace::tree;
 
-/// Has captures see log events: installs a subscriber of `tracing` and a logger of `log` where the process has none.
+/// Makes captures record log events: installs a subscriber of `tracing` and a logger of `log` if the process has none.
 ///
-/// Call it at the start of each test that looks at log events. It is not needed where the subscriber of the tests has
-/// [`logs::layer()`](crate::logs::layer), or where telemetry was started with logs. Without one of these a capture sees no log events.
+/// Call it at the start of each test that checks log events. It is not needed if the subscriber of the tests has
+/// [`logs::layer()`](crate::logs::layer), or if telemetry was started with logs. Without one of these, captures record no log events.
 ///
-/// The two stay for the life of the process: whoever installs others after that is refused, and `tracing-subscriber`'s `init` panics.
+/// Both stay for the life of the process: installing others afterwards fails, and `tracing-subscriber`'s `init` panics.
 ///
 /// ```
 /// tracecast::testing::record_logs();
@@ -27,7 +27,7 @@ pub fn record_logs() {
     crate::logs::install_for_captures();
 }
 
-/// An event of `tracing` or `log` that was captured. Printed, it is one line: `WARN store: disk is slow millis=30`.
+/// A captured event of `tracing` or `log`. It prints as one line: `WARN store: disk is slow millis=30`.
 ///
 /// ```
 /// tracecast::testing::record_logs();
@@ -38,17 +38,17 @@ pub fn record_logs() {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CapturedLog {
-    /// How important it is.
+    /// The level.
     pub level: Level,
-    /// The target; unless the call names one, the path of its module.
+    /// The target. The default is the path of the module.
     pub target: Cow<'static, str>,
-    /// The text.
+    /// The message.
     pub message: Cow<'static, str>,
     /// The fields.
     pub attributes: Vec<Attribute>,
-    /// The trace it was logged in; `None` outside of any span.
+    /// The trace of the current span; `None` outside of spans.
     pub trace_id: Option<TraceId>,
-    /// The span it was logged in; `None` outside of any span.
+    /// The current span; `None` outside of spans.
     pub span_id: Option<SpanId>,
 }
 
@@ -79,8 +79,8 @@ impl fmt::Display for CapturedLog {
 
 #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
 impl<R> Captured<R> {
-    /// The events of level `info` and above, a line for each: `LEVEL target: message key=value ..`. Those of `debug` and `trace`,
-    /// which libraries log too, are in [`logs`](Self::logs).
+    /// Returns the events of level `info` and above, one line for each: `LEVEL target: message key=value ..`. Events of
+    /// `debug` and `trace`, which libraries log too, are in [`logs`](Self::logs).
     ///
     /// ```
     /// tracecast::testing::record_logs();
@@ -94,7 +94,7 @@ impl<R> Captured<R> {
         self.logs.iter().filter(|log| log.level <= Level::Info).map(|log| format!("{log}\n")).collect()
     }
 
-    /// Compares [`log_lines`](Self::log_lines) with `expected`, whose common indentation does not matter.
+    /// Compares [`log_lines`](Self::log_lines) with `expected`, ignoring its common indentation.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -113,13 +113,13 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// Panics if they differ, showing both, and if no log event can reach captures in this process.
+    /// Panics if they differ, showing both, and if no log events can reach captures in this process.
     #[track_caller]
     pub fn assert_logs(&self, expected: &str) {
         assert!(
             crate::logs::receives_events(),
-            "captures see no log events in this process: call `tracecast::testing::record_logs()` before the capture, or add \
-             `tracecast::logs::layer()` to the subscriber"
+            "captures record no log events in this process: call `tracecast::testing::record_logs()` before the capture, or \
+             add `tracecast::logs::layer()` to the subscriber"
         );
         self.assert_same("log lines", &self.log_lines(), expected);
     }

@@ -1,4 +1,4 @@
-//! The test kit: the finished spans, metrics and log events of one test alone. Spans are printed as a tree.
+//! The test kit: captures the finished spans, metrics and log events of one test. Spans print as a tree.
 //!
 //! ```
 //! use tracecast::prelude::*;
@@ -21,9 +21,9 @@
 //! ");
 //! ```
 //!
-//! Captures of tests that run at the same time do not see each other: spans go to the capture of the context they are
-//! made in. A task or thread that was given no context makes spans in none; `outside_capture` lists them. Spans that are not
-//! ours, of the OpenTelemetry API or of `tracing`, are transparent in a capture: ours below them take the parent above.
+//! Captures of tests that run at the same time are separate: a span belongs to the capture of the context in which it is created. A
+//! task or thread without that context creates its spans outside of the capture; `outside_capture` lists them. Spans of the
+//! OpenTelemetry API and of `tracing` are transparent in a capture: our spans below them get the parent above them.
 
 #[cfg(has_logs)]
 mod logs;
@@ -59,8 +59,8 @@ use crate::trace::fork;
 use crate::trace::future::FutureInSpan;
 use crate::trace::{arrivals, stray, tree};
 
-/// Runs `f` and gives what it returned, with the spans that were made in its context and have ended, its metrics, and its log
-/// events where `record_logs` asked for them.
+/// Runs `f` and returns its value with the finished spans that were created in its context, their metrics, and the log
+/// events if `record_logs` was called.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -84,9 +84,9 @@ pub fn capture<R>(f: impl FnOnce() -> R) -> Captured<R> {
     capture.end(value)
 }
 
-/// As [`capture`], for async code: `capture_async(work).await` in a `#[tokio::test]`, or with an async closure.
+/// Like [`capture`], for async code: `capture_async(work).await` in a `#[tokio::test]`, or with an async closure.
 ///
-/// It takes what makes the future, and not the future: an annotated `async fn` takes its parent when it is called.
+/// It takes a function that creates the future, because an annotated `async fn` takes its parent when it is called.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -105,7 +105,7 @@ pub async fn capture_async<F: Future>(make: impl FnOnce() -> F) -> Captured<F::O
     let context = capture.context();
     let value = context.run(make).in_context(&context).await;
     let (since, mut yielded) = (Instant::now(), false);
-    // Servers end what they did for the captured code a little later. They may need this thread for that.
+    // Servers finish their work for the captured code a little later. They may need this thread for it.
     std::future::poll_fn(|task| match capture.waits(since) {
         false => Poll::Ready(()),
         true => {
@@ -120,18 +120,18 @@ pub async fn capture_async<F: Future>(make: impl FnOnce() -> F) -> Captured<F::O
     capture.end(value)
 }
 
-/// How long a capture waits for servers of this process to end what they do for the captured code.
+/// The largest time that a capture waits for servers of this process to finish their work for the captured code.
 const AT_MOST: Duration = Duration::from_secs(1);
 const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
-/// A capture that is going on.
+/// A capture in progress.
 struct Capture {
     collected: Arc<Collected>,
     outside_capture: usize,
 }
 
 struct Collected {
-    /// One for the whole capture, so that the order of starts is the order of the counter.
+    /// One converter for the whole capture, so that the order of starts is the order of the counter.
     converter: Converter,
     spans: Mutex<Vec<FinishedSpan>>,
     measurements: Mutex<Vec<Measurement>>,
@@ -181,7 +181,7 @@ impl Capture {
         Context::from_ext(Ext { sink: Some(self.collected.clone()), ..Ext::default() })
     }
 
-    /// Whether a server still works for the captured code, and that is worth waiting for.
+    /// Whether a server still works for the captured code, within the limit of time.
     fn waits(&self, since: Instant) -> bool {
         let sink: Arc<dyn Sink> = self.collected.clone();
         arrivals::is_open(&sink) && since.elapsed() < AT_MOST
@@ -204,14 +204,14 @@ impl Capture {
     }
 }
 
-/// Also when the captured code panics.
+/// Ends the capture, even if the captured code panics.
 impl Drop for Capture {
     fn drop(&mut self) {
         switch::end_capture();
     }
 }
 
-/// What a capture saw. Printed, it is the tree of its spans.
+/// The result of a capture. It prints as the tree of its spans.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -226,23 +226,24 @@ impl Drop for Capture {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Captured<R = ()> {
-    /// What the captured code returned.
+    /// The value that the captured code returned.
     pub value: R,
-    /// Its finished spans, by start.
+    /// The finished spans, sorted by start.
     pub spans: Vec<FinishedSpan>,
-    /// The points of its metrics, by name. Callbacks of observable gauges are not called.
+    /// The points of the metrics, sorted by name. Callbacks of observable gauges are not called.
     pub metrics: Vec<MetricPoints>,
-    /// The events of `tracing` and `log` of all levels, in the order in which they were logged, if [`record_logs`] or a layer of the
-    /// subscriber's hands them to us.
+    /// The events of `tracing` and `log` of all levels, in the order in which they were logged, if [`record_logs`] was
+    /// called or the subscriber has our layer.
     #[cfg(has_logs)]
     #[cfg_attr(docsrs, doc(cfg(feature = "logs")))]
     pub logs: Vec<CapturedLog>,
-    /// Spans and metrics that were made meanwhile in no context, by this test or by others that capture nothing.
+    /// Spans and metrics that were recorded outside of any capture meanwhile, by this test or by concurrent tests
+    /// without captures.
     pub outside_capture: Vec<&'static str>,
 }
 
 impl<R> Captured<R> {
-    /// The one span with this name.
+    /// Returns the span with this name.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -255,18 +256,18 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// If there is none, or more than one.
+    /// If there is no such span, or more than one.
     #[track_caller]
     pub fn span(&self, name: &str) -> &FinishedSpan {
         let found: Vec<_> = self.spans.iter().filter(|span| span.name == name).collect();
         match found[..] {
             [span] => span,
-            [] => panic!("no span `{name}` was captured, but:\n{self}"),
-            _ => panic!("{} spans `{name}` were captured, not one:\n{self}", found.len()),
+            [] => panic!("no span `{name}` was captured; the captured spans are:\n{self}"),
+            _ => panic!("expected one span `{name}`, captured {}:\n{self}", found.len()),
         }
     }
 
-    /// The spans with this name.
+    /// Returns the spans with this name.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -282,8 +283,8 @@ impl<R> Captured<R> {
         self.spans.iter().filter(|span| span.name == name).collect()
     }
 
-    /// The tree of spans with everything on them: `name [kind] outcome key=value ..`, events as `- event`, links as
-    /// `~ name`. Kind `internal` and outcome `ok` are left out.
+    /// Returns the tree of spans with all their data: `name [kind] outcome key=value ..`, events as `- event`, links as
+    /// `~ name`. Kind `internal` and outcome `ok` are omitted.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -298,7 +299,7 @@ impl<R> Captured<R> {
         tree::full(&self.spans)
     }
 
-    /// The tree of names and outcomes alone.
+    /// Returns the tree of names and outcomes only.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -313,8 +314,8 @@ impl<R> Captured<R> {
         tree::outline(&self.spans)
     }
 
-    /// The value of the metric with this name at the point with these labels, whatever others it has; `None` if nothing was
-    /// measured there.
+    /// Returns the value of the metric with this name at the point that has these labels, whatever other labels it has;
+    /// `None` if there is no such point.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -328,7 +329,7 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// If several points have these labels and none has these alone, showing all metrics.
+    /// If several points have these labels and none has exactly these. The message shows all metrics.
     #[track_caller]
     pub fn metric(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
         let metric = self.metrics.iter().find(|metric| metric.name == name)?;
@@ -339,12 +340,16 @@ impl<R> Captured<R> {
         match found().count() {
             0 | 1 => found().next().map(|point| &point.value),
             several => metric.value(labels).or_else(|| {
-                panic!("{several} points of `{name}` have the labels {labels:?}:\n{}", self.metric_lines())
+                panic!(
+                    "{several} points of `{name}` have the labels {labels:?}; add labels until one is left:\n{}",
+                    self.metric_lines()
+                )
             }),
         }
     }
 
-    /// The points of its metrics: `name{label=text, ..} value`, a line for each; of a distribution only its count.
+    /// Returns the points of the metrics, one line each: `name{label=text, ..} value`; of a distribution only its
+    /// count.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -359,7 +364,7 @@ impl<R> Captured<R> {
         self.metrics.iter().map(MetricPoints::to_string).collect()
     }
 
-    /// Compares [`metric_lines`](Self::metric_lines) with `expected`, whose common indentation does not matter.
+    /// Compares [`metric_lines`](Self::metric_lines) with `expected`, ignoring its common indentation.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -371,13 +376,13 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// If they differ, with both.
+    /// If they differ. The message shows both.
     #[track_caller]
     pub fn assert_metrics(&self, expected: &str) {
         self.assert_same("metrics", &self.metric_lines(), expected);
     }
 
-    /// Compares [`tree`](Self::tree) with `expected`, whose common indentation does not matter.
+    /// Compares [`tree`](Self::tree) with `expected`, ignoring its common indentation.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -391,7 +396,7 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// If they differ, with both.
+    /// If they differ. The message shows both.
     #[track_caller]
     pub fn assert_tree(&self, expected: &str) {
         self.assert_same("spans", &self.tree(), expected);
@@ -409,7 +414,7 @@ impl<R> Captured<R> {
     /// ```
     ///
     /// # Panics
-    /// If they differ, with both.
+    /// If they differ. The message shows both.
     #[track_caller]
     pub fn assert_outline(&self, expected: &str) {
         self.assert_same("spans", &self.outline(), expected);
@@ -422,7 +427,7 @@ impl<R> Captured<R> {
             let outside_capture = if self.outside_capture.is_empty() {
                 String::new()
             } else {
-                format!("\nin no context: {:?}", self.outside_capture)
+                format!("\noutside of the capture: {:?}", self.outside_capture)
             };
             panic!("the {what} differ\n{}{outside_capture}", tree::difference(&expected, actual));
         }

@@ -11,7 +11,7 @@ use crate::declare::value::IntoValue;
 #[cfg(has_logs)]
 use crate::declare::{key::KeyMeta, value::OwnedValue};
 use crate::formats::{Baggage, TraceState};
-use crate::record::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, REMOTE, SAMPLED};
+use crate::record::block::{BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, REMOTE, SAMPLED, WATCHED};
 use crate::record::bridge::{self, Place};
 use crate::record::ext::Ext;
 use crate::record::ids::{SpanId, TraceId};
@@ -582,7 +582,7 @@ pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
 }
 
 /// What of a block's flags belongs to its context.
-const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY | NOT_RANDOM;
+const CARRIED: u32 = SAMPLED | CAPTURED | REMOTE | EMPTY | NOT_RANDOM | WATCHED;
 
 /// Ids of an unsampled span are made when somebody asks for them.
 pub(crate) fn ensure_ids(local: &Local, block: BlockRef) {

@@ -6,11 +6,14 @@ use std::pin::Pin;
 use std::task::{Context as TaskContext, Poll};
 
 use crate::declare::callsite::Callsite;
-use crate::record::block::{BRIDGED, BlockRef, ENDED_BY_ERROR, HAS_EXT, RECORDING, REMOTE, UNPOLLED, UNWOUND};
+use crate::record::block::{
+    BRIDGED, BlockRef, ENDED_BY_ERROR, HAS_EXT, RECORDING, REMOTE, TIMED, UNPOLLED, UNWOUND, WATCHED,
+};
 use crate::record::bridge;
 use crate::record::clock;
 use crate::record::finished::Outcome;
 use crate::record::local::{self, Local};
+use crate::record::polls;
 use crate::trace::context::{self, Context};
 use crate::trace::metrics::Metrics;
 use crate::trace::observe::{Observe, Probe, Seen};
@@ -65,7 +68,7 @@ impl<M: Metrics> Carried<M> {
     /// Leaves it after the poll.
     pub(super) fn leave(&mut self, polling: Option<Polling>) {
         if let Some(polling) = polling {
-            bridge::left(polling.leave());
+            polling.leave_uncommon();
         }
         self.metrics.if_dropped(Outcome::Cancelled);
     }
@@ -110,7 +113,7 @@ impl<M: Metrics> Carried<M> {
     /// Leaves a span that a call has entered, and carries it from now on.
     pub(crate) fn left(span: Option<BlockRef>, mut metrics: M) -> Self {
         if let Some(block) = span {
-            bridge::left(Polling(block).leave());
+            Polling(block).leave_uncommon();
             local::with(Local::depart);
         }
         metrics.if_dropped(Outcome::Cancelled);
@@ -175,7 +178,7 @@ fn end_recorded(polling: Polling, end: u64) {
     local::with(|local| {
         local.pop_to(block);
         local.arrive(block);
-        local.record(block, end);
+        polls::record(local, block, end);
     });
 }
 
@@ -212,14 +215,27 @@ fn finish(block: BlockRef, end: u64, outcome: Outcome) {
     });
 }
 
-/// Starts the clock of a span. By value, so that a poll keeps the block in a register.
+/// Starts the clock of a span that was not polled yet, and is recorded therefore. By value, so that a poll keeps the block in a
+/// register.
 #[inline(never)]
 fn start(block: BlockRef) {
     block.lower(UNPOLLED);
-    if block.has(RECORDING) {
-        local::with(|local| span::start_clock(local, block, block.callsite.get()));
+    local::with(|local| span::start_clock(local, block, block.callsite.get()));
+}
+
+/// Starts the clock of a span that was not polled yet, and says that a poll begins of one that is timed or watched.
+#[inline(never)]
+fn start_or_observe(block: BlockRef) {
+    if block.has(UNPOLLED) {
+        start(block);
+    }
+    if block.has(OBSERVED) {
+        polls::enter(block, block.flags.get());
     }
 }
+
+/// Polls of these spans are looked at.
+const OBSERVED: u32 = TIMED | WATCHED;
 
 /// May leave the span after one poll. Dropped, the poll has panicked.
 pub(super) struct Polling(BlockRef);
@@ -227,10 +243,19 @@ pub(super) struct Polling(BlockRef);
 impl Polling {
     fn enter(block: BlockRef) -> Self {
         local::with(|local| context::note(local, block));
-        if block.has(UNPOLLED) {
-            start(block);
+        if block.has(UNPOLLED | OBSERVED) {
+            start_or_observe(block);
         }
         Polling::enter_started(block)
+    }
+
+    /// Leaves a span that was entered by `enter`.
+    fn leave_uncommon(self) {
+        let block = self.leave();
+        bridge::left(block);
+        if block.has(OBSERVED) {
+            polls::leave(block, block.flags.get(), true);
+        }
     }
 
     /// The same for a span whose clock runs, where another API needs to know nothing or was told.
@@ -262,6 +287,8 @@ fn unwound(block: BlockRef) {
     block.raise(UNWOUND);
     local::with(|local| local.pop_to(block));
     bridge::left(block);
+    // Also of a block that a panic has ended meanwhile, which has no flags any more.
+    polls::leave(block, block.flags.get() | WATCHED, true);
 }
 
 /// Drops what has not come to its end, inside of its span; both end with it, also if its destructor panics.
@@ -357,21 +384,29 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     /// no room on the stack.
     #[inline(never)]
     fn poll_in_span(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        if span.has(BRIDGED | UNPOLLED) {
-            return self.poll_first_or_bridged(span, task);
+        if span.has(BRIDGED | UNPOLLED | OBSERVED) {
+            return self.poll_uncommon(span, task);
         }
         self.poll_started(span, task)
     }
 
+    /// The first poll, and those that others are told of.
     #[cold]
     #[inline(never)]
-    fn poll_first_or_bridged(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
-        let bridged = enter_bridged_or_start(span);
-        let polled = self.poll_started(span, task);
-        // One that is done has left it with its end.
-        if bridged && polled.is_pending() {
-            bridge::left(span);
+    fn poll_uncommon(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        if bridge::IS_BUILT || span.has(OBSERVED) {
+            return self.poll_told(span, task);
         }
+        start(span);
+        self.poll_started(span, task)
+    }
+
+    /// Apart from it, because most spans have one poll: for that nothing is kept in registers.
+    #[inline(never)]
+    fn poll_told(&mut self, span: BlockRef, task: &mut TaskContext<'_>) -> Poll<F::Output> {
+        let told = enter_told(span);
+        let polled = self.poll_started(span, task);
+        leave_told(span, told, polled.is_pending());
         polled
     }
 
@@ -429,16 +464,40 @@ impl<F: Future, O: Observe<F::Output>, M: Metrics> Wrapped<F, O, M> {
     }
 }
 
-/// Starts the clock of a span, or has another API know of it.
-fn enter_bridged_or_start(span: BlockRef) -> bool {
-    let bridged = bridge::IS_BUILT && span.has(BRIDGED);
-    if bridged {
+/// Has others know that a span is entered, and starts its clock. Returns its flags.
+#[inline(never)]
+fn enter_told(span: BlockRef) -> u32 {
+    let flags = span.flags.get();
+    if flags & (BRIDGED | UNPOLLED) == 0 && polls::enter_watched(span, flags) {
+        return flags;
+    }
+    enter_told_slowly(span)
+}
+
+#[inline(never)]
+fn enter_told_slowly(span: BlockRef) -> u32 {
+    if bridge::IS_BUILT && span.has(BRIDGED) {
         local::with(|local| context::note(local, span));
     }
-    if span.has(UNPOLLED) {
-        start(span);
+    start_or_observe(span);
+    span.flags.get()
+}
+
+/// Tells them that it was left. One that came to its end is gone.
+#[inline(never)]
+fn leave_told(span: BlockRef, flags: u32, is_open: bool) {
+    if flags & (BRIDGED | TIMED) != 0 {
+        return leave_told_slowly(span, flags, is_open);
     }
-    bridged
+    polls::unwatch(span, is_open);
+}
+
+#[inline(never)]
+fn leave_told_slowly(span: BlockRef, flags: u32, is_open: bool) {
+    if bridge::IS_BUILT && is_open && flags & BRIDGED != 0 {
+        bridge::left(span);
+    }
+    polls::leave(span, flags, is_open);
 }
 
 impl<F, O, M: Metrics> Drop for Wrapped<F, O, M> {

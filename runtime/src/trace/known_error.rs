@@ -119,11 +119,16 @@ impl fmt::Display for Chain<'_> {
     }
 }
 
-/// What an error or one of its causes is, if that can be told: the innermost says most.
+/// What an error or one of its causes is, if that can be told. A gRPC status says the same as outside of a chain; of several
+/// `io::Error`, the innermost says most.
 fn type_of_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
     let mut found = None;
     while let Some(cause) = next {
+        #[cfg(feature = "tonic")]
+        if let Some(status) = cause.downcast_ref::<tonic::Status>() {
+            return Some(status.error_type());
+        }
         found = cause.downcast_ref::<io::Error>().map(|error| kind_name(error.kind())).or(found);
         next = cause.source();
     }

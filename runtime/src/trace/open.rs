@@ -3,13 +3,14 @@
 //! The common cases come first and are short: a child of a recorded span, a child of an unsampled one. Roots, explicit
 //! parents and captures are behind calls of their own.
 
-use crate::declare::callsite::{CAPTURE, Callsite, Kind, NEW, RECORD};
+use crate::declare::callsite::{CAPTURE, Callsite, Kind, NEW, RECORD, TIMED, WATCHED};
 use crate::declare::switch;
 use crate::record::block::{
-    BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED,
+    self, BRIDGED, BlockRef, CAPTURED, EMPTY, HAS_EXT, NOT_RANDOM, RECORDING, REMOTE, REMOTE_PARENT, SAMPLED,
 };
 use crate::record::bridge;
 use crate::record::local::{self, Local};
+use crate::record::polls;
 use crate::record::sampling;
 use crate::record::sampling::Sampler;
 use crate::trace::context::{self, Context};
@@ -123,7 +124,9 @@ pub(crate) fn open_movable_shortly(local: &Local, callsite: &'static Callsite) -
         let is_short = is_short(local, callsite, inherited);
         return if is_short { short_child(local, callsite, parent, inherited) } else { None };
     }
-    let is_plain = !parent.has(EMPTY | HAS_EXT | BRIDGED) && callsite.kind() == Kind::Internal && !bridge::is_on();
+    let is_plain = !parent.has(EMPTY | HAS_EXT | BRIDGED | block::WATCHED)
+        && callsite.kind() == Kind::Internal
+        && !bridge::is_on();
     // Ids of an unsampled root are made when they are needed.
     if is_plain && parent.span_id.get() != 0 && local.has_spare() { context::copy_plain(local, parent) } else { None }
 }
@@ -133,6 +136,7 @@ fn carry(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
     let block = local.acquire()?;
     context::copy(local, parent, block, callsite.kind());
     renew(local, callsite, block);
+    watch(callsite, block);
     Some(block)
 }
 
@@ -142,6 +146,14 @@ fn renew(local: &Local, callsite: &'static Callsite, block: BlockRef) {
         local.ids.ensure_seeded();
         block.span_id.set(local.ids.span_id());
         block.lower(REMOTE);
+    }
+}
+
+/// Has stalls looked for where a context stands for a span of this callsite that is not recorded.
+fn watch(callsite: &'static Callsite, block: BlockRef) {
+    if state(callsite) & WATCHED != 0 {
+        block.callsite.set(callsite);
+        block.raise(block::WATCHED | block::NAMED);
     }
 }
 
@@ -156,7 +168,7 @@ pub(crate) fn open_under(callsite: &'static Callsite, parent: &Context) -> Optio
 #[inline(always)]
 fn plain_child(local: &Local, callsite: &'static Callsite, parent: &Context) -> Option<BlockRef> {
     let in_capture = switch::is_capturing() || local.current().is_some_and(|current| current.has(CAPTURED));
-    let is_recorded = callsite.state() & (RECORD | NEW) == RECORD;
+    let is_recorded = is_plainly_recorded(callsite);
     if !parent.is_plainly_sampled() || !is_recorded || in_capture || bridge::is_on() || !local.has_spare() {
         return None;
     }
@@ -196,6 +208,7 @@ fn below(local: &Local, callsite: &'static Callsite, parent: &Context, sampler: 
     } else {
         stand_in.raise(bridge::flags(callsite.kind()));
         renew(local, callsite, stand_in);
+        watch(callsite, stand_in);
     }
     opened.or(Some(stand_in))
 }
@@ -213,9 +226,19 @@ fn child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option
 /// Whether opening a child is short: the parent is an ordinary span of this process, and there is a block at hand.
 #[inline(always)]
 fn is_short(local: &Local, callsite: &'static Callsite, inherited: u32) -> bool {
-    inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) == 0
-        && callsite.state() & (RECORD | NEW) == RECORD
-        && local.has_spare()
+    inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) == 0 && is_plainly_recorded(callsite) && local.has_spare()
+}
+
+/// The same whatever the callsite.
+#[inline(always)]
+fn is_short_below(local: &Local, inherited: u32) -> bool {
+    inherited & (CAPTURED | REMOTE | HAS_EXT | BRIDGED) == 0 && local.has_spare()
+}
+
+/// Whether spans of the callsite are recorded, and nothing else is to be done about them.
+#[inline(always)]
+fn is_plainly_recorded(callsite: &Callsite) -> bool {
+    callsite.state() & (RECORD | NEW | TIMED | WATCHED) == RECORD
 }
 
 #[inline(always)]
@@ -231,7 +254,18 @@ fn short_child(local: &Local, callsite: &'static Callsite, parent: BlockRef, inh
 
 #[inline(never)]
 fn longer_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
-    if bridge::is_on() { enter_bridged(local, callsite) } else { uncommon_child(local, callsite, parent) }
+    if bridge::is_on() {
+        return enter_bridged(local, callsite);
+    }
+    let (inherited, state) = (parent.flags.get(), callsite.state());
+    if is_short_below(local, inherited) && state & (RECORD | NEW) == RECORD {
+        // All that is uncommon about it is that its polls are looked at.
+        let block = short_child(local, callsite, parent, inherited)?;
+        block.raise(polls::flags(state));
+        block.polls.set(0);
+        return Some(block);
+    }
+    uncommon_child(local, callsite, parent)
 }
 
 fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) -> Option<BlockRef> {
@@ -251,8 +285,14 @@ fn uncommon_child(local: &Local, callsite: &'static Callsite, parent: BlockRef) 
     // REMOTE says that the parent is in another process, REMOTE_PARENT that its child's parent is.
     let remote = if inherited & REMOTE != 0 { REMOTE_PARENT } else { 0 };
     block.begin(
-        RECORDING | SAMPLED | (inherited & (CAPTURED | NOT_RANDOM)) | remote | bridge::span_flags(callsite.kind()),
+        RECORDING
+            | SAMPLED
+            | (inherited & (CAPTURED | NOT_RANDOM))
+            | remote
+            | bridge::span_flags(callsite.kind())
+            | polls::flags(state),
     );
+    block.polls.set(0);
     block.callsite.set(callsite);
     block.trace_id.set(parent.trace_id.get());
     block.parent_id.set(parent.span_id.get());
@@ -297,7 +337,9 @@ fn root(
         }
         return None;
     };
-    block.begin(captured | if sampled { RECORDING | SAMPLED } else { 0 } | bridge::span_flags(callsite.kind()));
+    let polls = polls::flags(if sampled { state } else { state & !TIMED });
+    block.begin(captured | if sampled { RECORDING | SAMPLED } else { 0 } | bridge::span_flags(callsite.kind()) | polls);
+    block.polls.set(0);
     block.callsite.set(callsite);
     block.trace_id.set([(trace_id >> 64) as u64, trace_id as u64]);
     block.parent_id.set(0);

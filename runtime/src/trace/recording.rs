@@ -301,6 +301,20 @@ impl Recording {
     pub fn set_filter(&self, filter: Filter) {
         switch::set_filter(filter);
     }
+
+    /// Has spans record how long they were polled, as this filter says.
+    #[cfg(feature = "__internals")]
+    #[doc(hidden)]
+    pub fn set_busy_times(&self, filter: Filter) {
+        switch::set_busy(filter);
+    }
+
+    /// Has threads publish their polls, as for the watchdog.
+    #[cfg(feature = "__internals")]
+    #[doc(hidden)]
+    pub fn set_watching(&self, watching: bool) {
+        switch::set_watching(watching);
+    }
 }
 
 impl Drop for Recording {

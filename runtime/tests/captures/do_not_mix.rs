@@ -71,7 +71,10 @@ fn an_assertion_says_what_is_missing() {
     };
     let captured = std::panic::AssertUnwindSafe(captured);
     let missing = text(&|| drop(captured.span("Capture/Other").clone()));
-    assert_eq!(missing, "no span `Capture/Other` was captured, but:\nCapture/Work tc.size.bytes=3\n");
+    assert_eq!(
+        missing,
+        "no span `Capture/Other` was captured; the captured spans are:\nCapture/Work tc.size.bytes=3\n"
+    );
     let different = text(&|| captured.assert_outline("Capture/Work\nCapture/Other"));
     assert!(
         different

@@ -145,14 +145,14 @@ fn of_what_could_be_too_many_lines_the_largest_are_shown() {
     check(
         "tc_p2p_shards_total",
         "topk(20, sum by (tc_source_type, tc_shard_id) (rate(",
-        "By shard. (`tc_p2p_shards_total`, at most 600 series) Shown are the 20 largest. They are not told apart by tc.slow.",
+        "By shard. (`tc_p2p_shards_total`, at most 600 series) Only the 20 largest are shown. Not split by tc.slow.",
     );
     let name = "http.server.request.duration";
     let told = format!("A name of the semantic conventions. (`{name}`, at most 544 series)");
     check(
         &format!("{name}: p50, p95, p99"),
         "topk(5, histogram_quantile(0.5, sum by (tc_source_type, tc_device_id, le) (rate(",
-        &format!("{told} Shown are the 5 largest."),
+        &format!("{told} Only the 5 largest are shown."),
     );
     check(&format!("{name}: distribution"), "sum by (le) (increase(", &told);
 }

@@ -59,7 +59,7 @@ fn remove(list: &mut Value, at: usize) {
 fn a_key_that_becomes_a_list_breaks() {
     breaks(
         |now| now["keys"][0]["type"] = json!("u64[]"),
-        &["key `tc.size` is now measure of u64[], and was measure of u64"],
+        &["key `tc.size` changed from measure of u64 to measure of u64[]"],
     );
 }
 
@@ -72,9 +72,9 @@ fn the_same_has_not_changed() {
 
 #[test]
 fn what_is_gone_breaks_and_what_is_new_does_not() {
-    breaks(|now| remove(&mut now["metrics"], 1), &["metric `tc_pool_bytes` is gone"]);
-    breaks(|now| remove(&mut now["spans"], 0), &["span `Store/Load` is gone"]);
-    breaks(|now| remove(&mut now["keys"], 0), &["key `tc.size` is gone"]);
+    breaks(|now| remove(&mut now["metrics"], 1), &["metric `tc_pool_bytes` was removed"]);
+    breaks(|now| remove(&mut now["spans"], 0), &["span `Store/Load` was removed"]);
+    breaks(|now| remove(&mut now["keys"], 0), &["key `tc.size` was removed"]);
     // The other way round the same things are new.
     let mut fewer = before();
     for (list, at) in [("metrics", 1), ("spans", 0), ("keys", 0)] {
@@ -82,14 +82,14 @@ fn what_is_gone_breaks_and_what_is_new_does_not() {
     }
     let comparison = read(&before()).compare(&read(&fewer), 1);
     assert!(comparison.passes(), "{comparison}");
-    let growth = "up to 1 series more, 1 are allowed: `tc_pool_bytes` 0 -> 1";
-    let new = ["span `Store/Load` is new", "key `tc.size` is new", "metric `tc_pool_bytes` is new", growth];
+    let growth = "up to 1 more series (1 allowed): `tc_pool_bytes` 0 -> 1";
+    let new = ["span `Store/Load` was added", "key `tc.size` was added", "metric `tc_pool_bytes` was added", growth];
     assert_eq!(comparison.others(), new);
 }
 
 #[test]
 fn a_name_that_another_function_takes_is_told_and_passes() {
-    let change = "span `Store/Load` is made in 2 places, and was in 1";
+    let change = "span `Store/Load` is created in 2 places, was 1";
     passes(|now| now["spans"][0]["places"] = json!(2), &[change]);
     passes(|now| now["spans"][0]["places"] = json!(1), &[]);
 }
@@ -98,16 +98,16 @@ fn a_name_that_another_function_takes_is_told_and_passes() {
 fn a_new_name_for_the_same_is_a_rename() {
     let renamed =
         |list: &'static str, at: usize, name: &'static str| move |now: &mut Value| now[list][at]["name"] = json!(name);
-    breaks(renamed("metrics", 0, "tc_fetches_total"), &["metric `tc_loads_total` is now called `tc_fetches_total`"]);
-    breaks(renamed("spans", 0, "Store/Fetch"), &["span `Store/Load` is now called `Store/Fetch`"]);
-    breaks(renamed("spans", 0, "Daemon/Load"), &["span `Store/Load` is now called `Daemon/Load`"]);
-    breaks(renamed("keys", 0, "tc.bytes"), &["key `tc.size` is now called `tc.bytes`"]);
+    breaks(renamed("metrics", 0, "tc_fetches_total"), &["metric `tc_loads_total` was renamed to `tc_fetches_total`"]);
+    breaks(renamed("spans", 0, "Store/Fetch"), &["span `Store/Load` was renamed to `Store/Fetch`"]);
+    breaks(renamed("spans", 0, "Daemon/Load"), &["span `Store/Load` was renamed to `Daemon/Load`"]);
+    breaks(renamed("keys", 0, "tc.bytes"), &["key `tc.size` was renamed to `tc.bytes`"]);
     let other = |now: &mut Value| now["metrics"][1]["name"] = json!("tc_other_bytes");
     let unlike = |now: &mut Value| {
         other(now);
         now["metrics"][1]["kind"] = json!("counter");
     };
-    breaks(unlike, &["metric `tc_pool_bytes` is gone"]);
+    breaks(unlike, &["metric `tc_pool_bytes` was removed"]);
 }
 
 #[test]
@@ -115,18 +115,18 @@ fn another_shape_breaks() {
     let set = |list: &'static str, field: &'static str, value: Value| {
         move |now: &mut Value| now[list][0][field] = value.clone()
     };
-    breaks(set("metrics", "unit", json!("s")), &["the unit of metric `tc_loads_total` is now `s`, and was none"]);
+    breaks(set("metrics", "unit", json!("s")), &["the unit of metric `tc_loads_total` changed from none to `s`"]);
     breaks(
         set("metrics", "kind", json!("up_down_counter")),
-        &["the kind of metric `tc_loads_total` is now up_down_counter, and was counter"],
+        &["the kind of metric `tc_loads_total` changed from counter to up_down_counter"],
     );
-    breaks(set("metrics", "labels", json!([])), &["metric `tc_loads_total` has no `tc.source.type` any more"]);
-    breaks(set("spans", "kind", json!("server")), &["the kind of span `Store/Load` is now server, and was client"]);
-    breaks(set("spans", "keys", json!([])), &["span `Store/Load` has no `tc.source.type` any more"]);
-    breaks(set("keys", "type", json!("f64")), &["key `tc.size` is now measure of f64, and was measure of u64"]);
-    breaks(set("keys", "kind", json!("label")), &["key `tc.size` is now label, and was measure of u64"]);
+    breaks(set("metrics", "labels", json!([])), &["metric `tc_loads_total` no longer has `tc.source.type`"]);
+    breaks(set("spans", "kind", json!("server")), &["the kind of span `Store/Load` changed from client to server"]);
+    breaks(set("spans", "keys", json!([])), &["span `Store/Load` no longer has `tc.source.type`"]);
+    breaks(set("keys", "type", json!("f64")), &["key `tc.size` changed from measure of u64 to measure of f64"]);
+    breaks(set("keys", "kind", json!("label")), &["key `tc.size` changed from measure of u64 to label"]);
     let one_more = json!([before()["metrics"][0]["labels"][0], {"attributes": ["a", "b"], "values": 2, "texts": []}]);
-    let added = ["metric `tc_loads_total` has `a` now", "metric `tc_loads_total` has `b` now"];
+    let added = ["metric `tc_loads_total` now has `a`", "metric `tc_loads_total` now has `b`"];
     breaks(set("metrics", "labels", one_more), &added);
 }
 
@@ -134,8 +134,8 @@ fn another_shape_breaks() {
 fn a_value_of_a_label_that_is_gone_breaks_and_a_new_one_does_not() {
     let texts = |texts: Value| move |now: &mut Value| now["metrics"][0]["labels"][0]["texts"] = texts.clone();
     let whose = "label `tc.source.type` of metric `tc_loads_total`";
-    breaks(texts(json!(["remote"])), &[&format!("{whose} has no `disk` any more")]);
-    passes(texts(json!(["remote", "disk", "peer"])), &[&format!("{whose} has `peer` now")]);
+    breaks(texts(json!(["remote"])), &[&format!("{whose} no longer has `disk`")]);
+    passes(texts(json!(["remote", "disk", "peer"])), &[&format!("{whose} now has `peer`")]);
     // Too many to be listed.
     passes(texts(json!([])), &[]);
 }
@@ -145,17 +145,23 @@ fn what_matters_little_is_told_and_passes() {
     let set = |list: &'static str, field: &'static str, value: Value| {
         move |now: &mut Value| now[list][0][field] = value.clone()
     };
-    passes(set("metrics", "buckets", json!([1.0])), &["metric `tc_loads_total` has other buckets"]);
-    passes(set("metrics", "number", json!("f64")), &["metric `tc_loads_total` counts in F64, and did in U64"]);
-    passes(set("spans", "keys", json!(["tc.a", "tc.source.type"])), &["span `Store/Load` has `tc.a` now"]);
-    passes(set("keys", "baggage", json!(true)), &["key `tc.size` now travels as baggage"]);
+    passes(
+        set("metrics", "buckets", json!([1.0])),
+        &["the buckets of metric `tc_loads_total` changed from none to [1.0]"],
+    );
+    passes(
+        set("metrics", "number", json!("f64")),
+        &["the number type of metric `tc_loads_total` changed from U64 to F64"],
+    );
+    passes(set("spans", "keys", json!(["tc.a", "tc.source.type"])), &["span `Store/Load` now has `tc.a`"]);
+    passes(set("keys", "baggage", json!(true)), &["key `tc.size` is now sent as baggage"]);
     passes(set("metrics", "description", json!("Other words.")), &[]);
 }
 
 #[test]
 fn more_series_than_allowed_break() {
     let grow = |now: &mut Value| now["metrics"][0]["series"] = json!(10);
-    let text = |allowed: u64| format!("up to 8 series more, {allowed} are allowed: `tc_loads_total` 2 -> 10");
+    let text = |allowed: u64| format!("up to 8 more series ({allowed} allowed): `tc_loads_total` 2 -> 10");
     let comparison = compared(0, grow);
     assert_eq!(comparison.breaking(), [text(0)]);
     assert!(comparison.to_string().ends_with("at most 3 series before, 11 now\n"), "{comparison}");
@@ -187,10 +193,10 @@ fn a_name_that_is_there_in_several_ways_is_compared_way_by_way() {
             now["metrics"].as_array_mut().unwrap().insert(1, other);
         }
     };
-    breaks(more, &["metric `tc_loads_total` is there in more ways than before"]);
+    breaks(more, &["metric `tc_loads_total` has more variants: 3, was 1"]);
     let mut three = before();
     more(&mut three);
     assert_eq!(read(&three).compare(&read(&three), 0).to_string(), "nothing has changed: at most 7 series\n");
     let fewer = read(&before()).compare(&read(&three), 0);
-    assert_eq!(fewer.breaking(), ["metric `tc_loads_total` is there in fewer ways than before"]);
+    assert_eq!(fewer.breaking(), ["metric `tc_loads_total` has fewer variants: 1, was 3"]);
 }

@@ -6,6 +6,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use tracecast::__bench::Foreign;
+use tracecast::config::Config;
 use tracecast::prelude::*;
 use tracecast::tracing_spans::{layer, set_emitting};
 use tracecast::{Context, Kind, Sampler, Span, SpanId, TraceId};
@@ -17,6 +18,7 @@ use tracing_subscriber::layer::{Context as LayerContext, Layer, SubscriberExt as
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::telemetry::Telemetry;
+use crate::turn::turn;
 
 /// Telemetry during which spans are emitted.
 struct Emitting(Telemetry);
@@ -383,6 +385,28 @@ fn off_and_under_filters_nothing_is_emitted() {
     set_emitting(false);
     assert_eq!(seen(|| load("llama")), [""; 0]);
     assert_eq!(emitting.0.tree(), "Emit/Load(Emit/Read),Emit/Load(Emit/Read)");
+}
+
+#[test]
+fn a_setting_switches_it_on() {
+    let _turn = turn();
+    let variables = |emit: &'static str| {
+        Config::from_variables(move |name| match name {
+            "OTEL_TRACES_EXPORTER" => Some("console".to_owned()),
+            "TC_TRACING_EMIT" => Some(emit.to_owned()),
+            _ => None,
+        })
+    };
+    let emitted_by = |config: Config| {
+        let telemetry = config.init().unwrap();
+        let seen = seen(|| load("llama"));
+        drop(telemetry);
+        seen.len()
+    };
+    assert_ne!(emitted_by(variables("true")), 0);
+    assert_eq!(emitted_by(variables("false")), 0);
+    assert_ne!(emitted_by(variables("false").with_tracing_emit(true)), 0);
+    set_emitting(false);
 }
 
 #[test]

@@ -34,8 +34,10 @@ macro_rules! theirs {
 
 #[test]
 fn levels_and_targets_are_those_of_env_filter() {
-    // Each names a level for the rest. Without one EnvFilter has the rest off, and here it stays at `info`.
     let all = [
+        "hyper",
+        "hyper=debug",
+        "hyper=warn,hyper::client",
         "warn",
         "WARN",
         "3",

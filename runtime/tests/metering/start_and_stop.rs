@@ -94,7 +94,7 @@ fn it_is_switched_on_once() {
     let _metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let error = MetricsGuard::start(MetricsConfig::default()).unwrap_err();
     assert!(matches!(error, MetricsError::AlreadyMetering));
-    assert_eq!(error.to_string(), "metrics are on already; they are switched on once in a process");
+    assert_eq!(error.to_string(), "metrics are already on; drop the first `MetricsGuard` before starting another");
 }
 
 #[test]
@@ -117,7 +117,8 @@ fn metrics_are_switched_by_name() {
         "tc_start_loads_total{tc.source.type=disk} 1\ntc_start_times_seconds count=2\ntc_start_used_bytes{tc.device.id=3} 7\n"
     );
     let error = metering.set_metric_enabled("tc_start_lods_total", false).unwrap_err();
-    let expected = "no metric is called `tc_start_lods_total`; give a name of the catalogue, or the start of some with `*` behind it";
+    let expected =
+        "no metric is named `tc_start_lods_total`; use a name from the catalogue, or a prefix followed by `*`";
     assert_eq!(error.to_string(), expected);
 }
 

@@ -80,10 +80,10 @@ fn exemplars(points: &[ExemplarPoint]) -> Vec<Exemplar> {
 }
 
 /// What OTLP says of a metric, by hand.
-fn expected(snapshot: &Snapshot, metric: &MetricPoints) -> Metric {
+fn expected(asked: Temporality, snapshot: &Snapshot, metric: &MetricPoints) -> Metric {
     let name = &*metric.name;
     let shrinks = name == "tc_level";
-    let temporality = if snapshot.temporality != Temporality::Cumulative && !shrinks { 1 } else { 2 };
+    let temporality = if asked == Temporality::Delta && !shrinks { 1 } else { 2 };
     let (start, time) = (metric.start_unix_nanos.unwrap_or(0), snapshot.time_unix_nanos);
     let numbers = |start| metric.points.iter().map(|point| number(point, start, time)).collect();
     let data = match name {
@@ -187,10 +187,10 @@ fn metrics_of(request: ExportMetricsServiceRequest) -> Vec<Metric> {
 }
 
 /// Compares both ways.
-fn check(snapshot: &Snapshot) {
+fn check(asked: Temporality, snapshot: &Snapshot) {
     let encoder = Encoder::new("metrics");
     let with_points = snapshot.metrics.iter().filter(|metric| !metric.points.is_empty());
-    let expected: Vec<_> = with_points.map(|metric| expected(snapshot, metric)).collect();
+    let expected: Vec<_> = with_points.map(|metric| expected(asked, snapshot, metric)).collect();
     let protobuf = ExportMetricsServiceRequest::decode(&encoder.metrics(snapshot)[..]).expect("protocol buffers");
     let json = serde_json::from_slice(&encoder.metrics_json(snapshot)).expect("JSON");
     for (way, request) in [("protobuf", protobuf), ("JSON", json)] {
@@ -216,12 +216,11 @@ fn every_kind_is_the_same_each_way() {
     let _turn = turn();
     let _recording = start_recording(RecordingConfig::default());
     let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
-    let mut readers = [Temporality::Cumulative, Temporality::Delta, Temporality::LowMemory]
-        .map(|temporality| metering.reader(temporality));
+    let mut readers = [Temporality::Cumulative, Temporality::Delta].map(|asked| (asked, metering.reader(asked)));
     let (mut random, mut seen) = (Random(1), 0);
     for _ in 0..100 {
         measure(&mut random);
-        for reader in &mut readers {
+        for (asked, reader) in &mut readers {
             let snapshot = reader.snapshot();
             let exemplars = |point: &Point| match &point.value {
                 PointValue::Histogram(value) => value.exemplars.len(),
@@ -229,10 +228,52 @@ fn every_kind_is_the_same_each_way() {
                 _ => 0,
             };
             seen += snapshot.metrics.iter().flat_map(|metric| &metric.points).map(exemplars).sum::<usize>();
-            check(&snapshot);
+            check(*asked, &snapshot);
         }
     }
     assert!(seen > 100, "{seen} exemplars");
+}
+
+mod keys {
+    tracecast::tc_keys! {
+        pub label cached: Option<bool> = "tc.cached";
+    }
+}
+
+#[derive(Debug, TcError)]
+enum LoadError {
+    Gone,
+}
+
+#[tc_metric(calls = "tc_wire_loads_total", labels(keys::cached = cached))]
+fn load(cached: Option<bool>, fails: bool) -> Result<(), LoadError> {
+    if fails { Err(LoadError::Gone) } else { Ok(()) }
+}
+
+/// Labels without a value are not sent: neither an empty text nor a word in their place.
+#[test]
+fn labels_without_a_value_are_absent() {
+    let _turn = turn();
+    let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
+    let mut reader = metering.reader(Temporality::Cumulative);
+    load(Some(true), false).unwrap();
+    load(None, false).unwrap();
+    load(None, true).unwrap_err();
+    let (encoder, snapshot) = (Encoder::new("metrics"), reader.snapshot());
+    let protobuf = ExportMetricsServiceRequest::decode(&encoder.metrics(&snapshot)[..]).expect("protocol buffers");
+    let json = serde_json::from_slice(&encoder.metrics_json(&snapshot)).expect("JSON");
+    for request in [protobuf, json] {
+        let [Metric { data: Some(Data::Sum(sum)), .. }] = &metrics_of(request)[..] else { panic!("one sum") };
+        let attribute = |attribute: &KeyValue| match attribute.value.as_ref().and_then(|value| value.value.as_ref()) {
+            Some(any_value::Value::StringValue(text)) => format!("{}={text}", attribute.key),
+            other => panic!("{other:?}"),
+        };
+        let attributes_of =
+            |point: &NumberDataPoint| point.attributes.iter().map(attribute).collect::<Vec<_>>().join(" ");
+        let mut points: Vec<String> = sum.data_points.iter().map(attributes_of).collect();
+        points.sort();
+        assert_eq!(points, ["outcome=error error.type=Gone", "outcome=ok", "tc.cached=true outcome=ok"]);
+    }
 }
 
 #[test]
@@ -257,7 +298,7 @@ fn extreme_values_are_the_same_each_way() {
             other => panic!("{other:?}"),
         }
     }
-    check(&snapshot);
+    check(Temporality::Cumulative, &snapshot);
 }
 
 #[test]
@@ -266,9 +307,9 @@ fn a_metric_without_points_is_not_sent() {
     let metering = MetricsGuard::start(MetricsConfig::default()).unwrap();
     let mut snapshot = full(&mut metering.reader(Temporality::Cumulative));
     snapshot.metrics[2].points.clear();
-    check(&snapshot);
+    check(Temporality::Cumulative, &snapshot);
     snapshot.metrics.clear();
-    check(&snapshot);
+    check(Temporality::Cumulative, &snapshot);
 }
 
 #[test]
@@ -280,7 +321,7 @@ fn exemplars_outside_of_spans_have_no_ids() {
     SIZES.record(3_u64, (SourceType::Disk,));
     TIMES.record(0.5, ());
     let snapshot = reader.snapshot();
-    check(&snapshot);
+    check(Temporality::Cumulative, &snapshot);
     let request = ExportMetricsServiceRequest::decode(&Encoder::new("metrics").metrics(&snapshot)[..]).unwrap();
     let taken: Vec<_> = metrics_of(request)
         .into_iter()

@@ -322,13 +322,13 @@ fn a_final_report_that_hangs_is_named() {
 #[test]
 fn the_watchdog_names_what_hangs_and_exits_1() {
     let output = stop("exit handler hangs", "3000");
-    let fired = "error: shutdown is not done after 3s, hung in the exit handlers; exit 1";
+    let fired = "error: shutdown timed out after 3s; hung in the exit handlers; exiting with code 1";
     assert_eq!(warnings(&output), [fired], "{}", output.text);
     assert_eq!(output.code, Some(1));
 
     let output = stop("step and exit handler hang", "3000");
     let hung = "warning: shutdown step stuck: hung";
-    let fired = "error: shutdown is not done after 3s, hung in step `stuck`, the exit handlers; exit 1";
+    let fired = "error: shutdown timed out after 3s; hung in step `stuck`, the exit handlers; exiting with code 1";
     assert_eq!(warnings(&output), [hung, fired], "{}", output.text);
     assert_eq!(output.code, Some(1));
 }
@@ -337,7 +337,7 @@ fn the_watchdog_names_what_hangs_and_exits_1() {
 fn a_step_that_holds_standard_error_keeps_nobody_from_ending() {
     let output = stop("stderr locked", "3000");
     let hung = "warning: shutdown step locks: hung";
-    let fired = "error: shutdown is not done after 3s, hung in step `locks`, the exit handlers; exit 1";
+    let fired = "error: shutdown timed out after 3s; hung in step `locks`, the exit handlers; exiting with code 1";
     assert_eq!(warnings(&output), [hung, fired], "{}", output.text);
     assert_eq!(output.code, Some(1));
 }
@@ -377,7 +377,12 @@ fn a_second_signal_exits_at_once() {
         assert_eq!(output.code, Some(1), "{}", output.text);
         assert_eq!(said(&output), ["stuck"], "{}", output.text);
         let name = if second == SIGTERM { "SIGTERM" } else { "SIGINT" };
-        assert_eq!(warnings(&output), [format!("error: second {name} during step `stuck`; exit 1")], "{}", output.text);
+        assert_eq!(
+            warnings(&output),
+            [format!("error: second {name} during step `stuck`; exiting with code 1")],
+            "{}",
+            output.text
+        );
     }
 }
 
@@ -389,7 +394,7 @@ fn a_second_signal_names_steps_that_were_left_behind_too() {
     running.signal(SIGTERM);
     let output = running.end();
     let hung = "warning: shutdown step first: hung".to_owned();
-    let second = "error: second SIGTERM during step `first`, step `second`; exit 1".to_owned();
+    let second = "error: second SIGTERM during step `first`, step `second`; exiting with code 1".to_owned();
     assert_eq!((warnings(&output), output.code), (vec![hung, second], Some(1)), "{}", output.text);
 }
 
@@ -476,7 +481,8 @@ fn signals_can_be_taken_again() {
 #[test]
 fn one_shutdown_takes_the_signals() {
     let output = stop("twice", "60000");
-    let expected = "error: no signal starts the shutdown: another shutdown has taken them";
+    let expected =
+        "error: cannot handle SIGTERM and SIGINT: another shutdown already handles them; no step will run on a signal";
     assert!(output.said().iter().any(|line| line == expected), "{}", output.text);
     assert_eq!((said(&output), output.code), (vec![], Some(0)), "{}", output.text);
 }

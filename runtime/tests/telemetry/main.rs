@@ -7,13 +7,16 @@ mod child;
 #[path = "../support/turn.rs"]
 mod turn;
 
+mod about_itself;
 mod changes_while_it_runs;
 mod logs_and_prometheus;
 mod open_spans_at_the_end;
 mod otel_span_exporter;
 mod otel_through_init;
+mod passes_contexts_on;
 mod reaches_a_receiver;
 mod scraped;
+mod stalls;
 mod starts_and_ends;
 mod through_a_handle;
 mod under_each_runtime;

@@ -4,9 +4,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use tracecast::Guard;
 use tracecast::config::{Config, Exporter, Signal};
 use tracecast::prelude::*;
+use tracecast::{Context, Guard, TraceId};
 use tracecast_receiver::{Receiver, free_port, wait_until};
 
 use crate::child::Child;
@@ -79,7 +79,7 @@ fn a_scraper_gets_the_format_it_prefers() {
         "{head}"
     );
     for expected in [
-        "# HELP target_info What is known of the process.\n# TYPE target_info gauge\ntarget_info{",
+        "# HELP target_info Target metadata.\n# TYPE target_info gauge\ntarget_info{",
         "service_name=\"store\"",
         "# HELP tc_scrape_moved_bytes_total Bytes that\\nwere \"moved\".\n# TYPE tc_scrape_moved_bytes_total counter\n\
          tc_scrape_moved_bytes_total 5\n",
@@ -95,7 +95,7 @@ fn a_scraper_gets_the_format_it_prefers() {
     let (head, text) = scrape(port, OPEN_METRICS);
     assert!(head.contains("content-type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"), "{head}");
     for expected in [
-        "# HELP target What is known of the process.\n# TYPE target info\ntarget_info{",
+        "# HELP target Target metadata.\n# TYPE target info\ntarget_info{",
         "# HELP tc_scrape_moved_bytes Bytes that\\nwere \\\"moved\\\".\n# TYPE tc_scrape_moved_bytes counter\n\
          # UNIT tc_scrape_moved_bytes bytes\ntc_scrape_moved_bytes_total 5\n",
         "# UNIT tc_scrape_pool_used_ratio ratio\ntc_scrape_pool_used_ratio 0.25\n",
@@ -197,6 +197,44 @@ fn texts_are_redacted() {
     let (_, text) = scrape(port, "");
     assert!(text.contains("service_name=\"[removed]\""), "{text}");
     assert_eq!(telemetry.render_prometheus().matches("\"store\"").count(), 0);
+}
+
+#[tc_span("Store/Measure")]
+#[tc_metric(duration = "tc_scrape_measured_seconds")]
+fn measured() -> TraceId {
+    Context::current().trace_id()
+}
+
+/// A server of the program's own answers as the built-in one does, by the `Accept` header.
+#[test]
+fn a_server_of_ones_own_has_both_formats() {
+    let _turn = turn();
+    let receiver = Receiver::start();
+    let telemetry = Config::new()
+        .with_service_name("store")
+        .with_signal_endpoint(Signal::Traces, format!("http://{}/v1/traces", receiver.address).parse().unwrap())
+        .init()
+        .unwrap();
+    // From here on metrics count.
+    telemetry.render_metrics(None);
+    let trace = measured();
+    let accept = OPEN_METRICS.trim_end().strip_prefix("accept: ").unwrap();
+    let (content_type, text) = telemetry.render_metrics(Some(accept));
+    assert_eq!(content_type, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    assert!(text.ends_with("\n# EOF\n"), "{text}");
+    let exemplar = text.lines().find(|line| line.contains(&format!(" # {{trace_id=\"{trace}\""))).expect(&text);
+    assert!(exemplar.starts_with("tc_scrape_measured_seconds_bucket{le=\""), "{exemplar}");
+
+    for accept in [None, Some("text/plain"), Some("*/*")] {
+        let (content_type, text) = telemetry.render_metrics(accept);
+        assert_eq!(content_type, "text/plain; version=0.0.4; charset=utf-8", "{accept:?}");
+        assert!(text.contains("tc_scrape_measured_seconds_count 1\n") && !text.contains("trace_id"), "{text}");
+    }
+
+    let handle = telemetry.handle();
+    drop(telemetry);
+    let (content_type, text) = handle.render_metrics(Some(accept));
+    assert!(content_type.starts_with("text/plain;") && text.starts_with("# "), "{content_type}: {text}");
 }
 
 fn rendered(telemetry: &Guard) -> Option<String> {

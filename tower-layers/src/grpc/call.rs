@@ -9,8 +9,8 @@ use bytes::Buf;
 use http::{HeaderMap, StatusCode};
 use tonic::Code;
 use tonic::body::Body;
-use tracecast::__layers::conventions::{self, Conventions};
-use tracecast::__layers::{Moment, Start};
+use tracecast::__layers::conventions::Conventions;
+use tracecast::__layers::{Moment, Start, is_capturing};
 use tracecast::keys::error::error_type;
 use tracecast::keys::rpc;
 use tracecast::{Outcome, Span};
@@ -24,10 +24,12 @@ use crate::grpc::method::{METHODS, Method};
 use crate::grpc::metrics::Measured;
 use crate::grpc::request::RequestBody;
 use crate::grpc::segment::Segments;
+use crate::grpc::servers::{self, Server};
 use crate::grpc::settings::GrpcCalls;
 use crate::grpc::status;
 use crate::place::Place;
 use crate::sealed::Sealed;
+use crate::sets::Target;
 use crate::side::Side;
 use crate::work::{Ongoing, Protocol, Work};
 
@@ -65,10 +67,34 @@ pub struct Call {
 }
 
 /// What only some layers were asked for.
-struct Extras {
+pub(crate) struct Extras {
     first_byte: FirstByte,
     /// If its span is to be followed by another one after a while.
     segments: Option<Segments>,
+    /// Who is called, if a metric says so.
+    server: Option<Arc<Server>>,
+}
+
+impl Extras {
+    /// None where nothing was asked for.
+    #[inline]
+    pub(crate) fn of(
+        first_byte: FirstByte,
+        segments: Option<Segments>,
+        server: Option<Arc<Server>>,
+    ) -> Option<Box<Self>> {
+        let has_any = segments.is_some() || first_byte.is_wanted() || server.is_some();
+        has_any.then(|| Box::new(Extras { first_byte, segments, server }))
+    }
+
+    /// The server as a label. Its name is kept if it has answered.
+    fn server(&self, has_answered: bool) -> Target {
+        let Some(server) = &self.server else { return Target::None };
+        if has_answered {
+            servers::learn(server);
+        }
+        servers::target(server)
+    }
 }
 
 impl Call {
@@ -77,23 +103,25 @@ impl Call {
     pub(crate) fn begin(
         side: Side,
         place: Place,
+        conventions: Conventions,
         method: Arc<Method>,
         body: &mut Body,
         deadline: Deadline,
-        segments: Option<Segments>,
-        first_byte: FirstByte,
+        extras: impl FnOnce() -> Option<Box<Extras>>,
     ) -> Option<Self> {
         let measured = Measured::begin(side);
         if !place.is_recording() && measured.is_none() {
             return Call::at(place, side);
         }
+        let place = match &measured {
+            Some(measured) => measured.count_active(place),
+            None => place,
+        };
         let began = place.began().unwrap_or_else(Moment::now);
-        let (conventions, request, response) = (conventions::rpc(), Counts::default(), Counts::default());
+        let (request, response) = (Counts::default(), Counts::default());
         let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request, response });
         RequestBody::wrap(body, record.clone());
-        let has_extras = segments.is_some() || first_byte.is_wanted();
-        let extras = has_extras.then(|| Box::new(Extras { first_byte, segments }));
-        Some(Call::new(Work::new(place, Some(record)), extras))
+        Some(Call::new(Work::new(place, Some(record)), extras()))
     }
 
     /// One of which nothing is told, but something is current.
@@ -119,6 +147,13 @@ impl Call {
     pub(crate) fn answered(&mut self, http: StatusCode) {
         self.answered = true;
         self.refused = (http != StatusCode::OK).then_some(http);
+    }
+
+    /// Keeps the name of the server for metrics: it has answered, by headers alone.
+    pub(crate) fn learn_server(&self) {
+        if let Some(server) = self.extras.as_ref().and_then(|extras| extras.server.as_ref()) {
+            servers::learn(server);
+        }
     }
 
     /// Ends it with this status; what the status says is asked for only if it is an error. It ends once.
@@ -176,7 +211,7 @@ impl Call {
         self.work.place =
             if next.is_none() { Place::Context(segments.parent().clone().into()) } else { Place::Span(next) };
         if let Some(measured) = &record.measured {
-            measured.count(record.method.label(), request, response);
+            self.work.place.run(|| measured.count(record.method.label(), request, response));
         }
     }
 
@@ -193,14 +228,20 @@ impl Call {
         let ended = Moment::now();
         if let Some(measured) = &record.measured {
             let (method, seconds) = (record.method.label(), record.began.seconds_to(ended));
-            measured.count(method, request, response);
+            // Closures that take copies leave in registers what they would borrow.
+            let (extras, has_answered) = (extras.as_deref(), self.answered);
+            if is_capturing() {
+                self.work.place.run(move || measured.count(method, request, response));
+            } else {
+                measured.count(method, request, response);
+            }
             // Inside of the span, which may be an example of it.
-            let first_byte = extras.as_ref().and_then(|extras| extras.first_byte.after());
-            self.work.place.run(|| {
-                if let Some(after) = first_byte {
+            self.work.place.run(move || {
+                if let Some(after) = extras.and_then(|extras| extras.first_byte.after()) {
                     measured.first_byte(method, after);
                 }
-                measured.end(record.conventions, method, code, seconds);
+                let server = || extras.map_or(Target::None, |extras| extras.server(has_answered));
+                measured.end(record.conventions, method, code, seconds, server);
             });
         }
         let mut span = self.work.place.take_span();

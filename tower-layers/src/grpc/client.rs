@@ -1,5 +1,6 @@
 //! The client's side.
 
+use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
 use bytes::Bytes;
@@ -12,12 +13,13 @@ use tracecast::{Context, Span};
 use crate::ends::Ends;
 use crate::failed::BoxError;
 use crate::first_byte::FirstByte;
-use crate::grpc::call::Call;
+use crate::grpc::call::{Call, Extras};
 use crate::grpc::deadline::{self, Deadline};
 use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
 use crate::grpc::response::ResponseFuture;
 use crate::grpc::segment::Segments;
+use crate::grpc::servers::{self, Server};
 use crate::grpc::settings::GrpcCalls;
 use crate::grpc::start;
 use crate::origin::Origin;
@@ -39,8 +41,8 @@ pub type GrpcClientLayer = TraceLayer<GrpcCalls, ClientSide>;
 
 /// For clients of gRPC.
 impl TraceLayer<GrpcCalls, ClientSide> {
-    /// Says who is called, for `server.address` and `server.port` on spans. A tonic channel knows it, but not the layer
-    /// around it; where requests name their server themselves, that is what counts.
+    /// Says who is called, for `server.address` and `server.port` on spans and on `rpc.client.call.duration`. A tonic channel knows it,
+    /// but not the layer around it; where requests name their server themselves, that is what counts.
     ///
     /// ```
     /// use tracecast_tower::GrpcClientLayer;
@@ -49,6 +51,7 @@ impl TraceLayer<GrpcCalls, ClientSide> {
     /// ```
     #[must_use]
     pub fn with_server(mut self, address: &str, port: u16) -> Self {
+        servers::learn(&servers::find((address, Some(port))));
         self.change().protocol.server = Some((address.into(), port));
         self
     }
@@ -95,14 +98,22 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>
     }
     let method = METHODS.of(Side::Client).find(0, request.uri().path());
     let ends = || Ends { server: server_of(request, settings), peer: None };
-    let span = start::start(Side::Client, &method, conventions::rpc(), Origin::default(), |span| ends().tell(span));
+    let conventions = conventions::rpc();
+    let span = start::start(Side::Client, &method, conventions, Origin::default(), |span| ends().tell(span));
     let roll_over = settings.protocol.roll_over.filter(|_| span.is_recording());
     let segments = roll_over.map(|every| Segments::new(every, Context::current(), &ends()));
     let context = if span.is_none() { Context::current() } else { span.context() };
     send(&context, request, settings);
     let deadline = Deadline { given: deadline::given(request.headers()), own: settings.protocol.timeout };
-    let (place, first_byte) = (Place::called(span), FirstByte::new(settings.times_first_byte));
-    Call::begin(Side::Client, place, method, request.body_mut(), deadline, segments, first_byte)
+    let server = if conventions.stable() { measured_server(request, settings) } else { None };
+    let extras = || Extras::of(FirstByte::new(settings.times_first_byte), segments, server);
+    Call::begin(Side::Client, Place::called(span), conventions, method, request.body_mut(), deadline, extras)
+}
+
+/// Who is called, for the metric that says so.
+#[cold]
+fn measured_server(request: &Request<Body>, settings: &Settings<GrpcCalls, ClientSide>) -> Option<Arc<Server>> {
+    metrics::are_on(Side::Client).then(|| server_of(request, settings).map(servers::find)).flatten()
 }
 
 fn send(context: &Context, request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>) {

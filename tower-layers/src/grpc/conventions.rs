@@ -2,10 +2,10 @@
 //!
 //! The old names are those of version 1.37, of which `tracecast::keys::rpc` has the ones for spans alone. The new ones, which
 //! `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` selects, are those of the development version after 1.44: their status is `rpc.status_code`
-//! since semantic-conventions#3921, and was `rpc.response.status_code`. `server.address` is optional on metrics of servers
-//! (semantic-conventions#3919); ours do not have it.
+//! since semantic-conventions#3921, and was `rpc.response.status_code`. Metrics of clients have `server.address` and `server.port`; on
+//! those of servers they are optional (semantic-conventions#3919), and ours do not have them.
 
-use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
+use crate::grpc::label::{Called, MethodLabel, ServedStatus, ServiceMethod, StatusName, System};
 
 // Version 1.37.
 tracecast::tc_keys! {
@@ -25,15 +25,20 @@ tracecast::tc_keys! {
     pub id method_original: str = "rpc.method_original";
     /// The status by its name, as newer conventions have it.
     pub label status_name: StatusName = "rpc.status_code";
+    // These two are sets of attributes, whose names are those of their parts.
+    /// The status of a call that was served: `rpc.status_code`, and `error.type` if it is an error.
+    pub(crate) label served_status: ServedStatus = "rpc.server.call";
+    /// A call that was made: method, server, status and error.
+    pub(crate) label called: Called = "rpc.client.call";
 }
 
 tracecast::tc_metrics! {
     /// How long calls took that were served.
-    pub(crate) static SERVER_CALL_DURATION: Histogram<(system, full_method, status_name)> = "rpc.server.call.duration" {
+    pub(crate) static SERVER_CALL_DURATION: Histogram<(system, full_method, served_status)> = "rpc.server.call.duration" {
         unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
     };
     /// How long calls took.
-    pub(crate) static CLIENT_CALL_DURATION: Histogram<(system, full_method, status_name)> = "rpc.client.call.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 20000
+    pub(crate) static CLIENT_CALL_DURATION: Histogram<(system, called)> = "rpc.client.call.duration" {
+        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
     };
 }

@@ -7,8 +7,10 @@ use tracecast::Counter;
 
 use crate::grpc::conventions::{CLIENT_CALL_DURATION, SERVER_CALL_DURATION};
 use crate::grpc::keys;
-use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
+use crate::grpc::label::{Called, MethodLabel, ServedStatus, ServiceMethod, System};
 use crate::grpc::messages::Passed;
+use crate::place::Place;
+use crate::sets::Target;
 use crate::side::Side;
 
 tracecast::tc_metrics! {
@@ -82,14 +84,20 @@ impl Measured {
     /// Begins to measure, if any metric of this side is on.
     #[inline]
     pub(crate) fn begin(side: Side) -> Option<Self> {
-        if !are_on(side) {
+        if !is_measuring() {
             return None;
         }
         let active = side == Side::Server && SERVER_ACTIVE.is_on();
-        if active {
-            SERVER_ACTIVE.add(1, ());
+        if !active && !is_any_on(side) {
+            return None;
         }
         Some(Measured { side, active })
+    }
+
+    /// Counts a call that is being served in this place.
+    #[inline(always)]
+    pub(crate) fn count_active(&self, place: Place) -> Place {
+        if self.active { place.count(|| SERVER_ACTIVE.add(1, ())) } else { place }
     }
 
     /// Counts what has passed, of which nothing was counted before.
@@ -115,20 +123,36 @@ impl Measured {
         first_byte.record(seconds, (ServiceMethod(method),));
     }
 
+    /// `server` is who was called, if the conventions want to know it.
     #[inline]
-    pub(crate) fn end(&self, conventions: Conventions, method: MethodLabel, code: Code, seconds: f64) {
-        let (duration, call_duration) = match self.side {
-            Side::Server => (&SERVER_DURATION, &SERVER_CALL_DURATION),
-            Side::Client => (&CLIENT_DURATION, &CLIENT_CALL_DURATION),
+    pub(crate) fn end(
+        &self,
+        conventions: Conventions,
+        method: MethodLabel,
+        code: Code,
+        seconds: f64,
+        server: impl FnOnce() -> Target,
+    ) {
+        let duration = match self.side {
+            Side::Server => &SERVER_DURATION,
+            Side::Client => &CLIENT_DURATION,
         };
         if conventions.old() {
             duration.record(seconds, (ServiceMethod(method), code as u32));
         }
         if conventions.stable() {
-            call_duration.record(seconds, (System::Grpc, method, StatusName(code)));
+            self.end_stable(method, code, seconds, server());
         }
         if self.active {
             SERVER_ACTIVE.add(-1, ());
+        }
+    }
+
+    #[cold]
+    fn end_stable(&self, method: MethodLabel, code: Code, seconds: f64, server: Target) {
+        match self.side {
+            Side::Server => SERVER_CALL_DURATION.record(seconds, (System::Grpc, method, ServedStatus(code))),
+            Side::Client => CLIENT_CALL_DURATION.record(seconds, (System::Grpc, Called::of(method, server, code))),
         }
     }
 }

@@ -28,7 +28,8 @@
 //! | metric | labels |
 //! |---|---|
 //! | `tc_rpc_server_duration_seconds`, `tc_rpc_client_duration_seconds` | `rpc.service`, `rpc.method`, `rpc.grpc.status_code` |
-//! | `rpc.server.call.duration`, `rpc.client.call.duration` instead, or with `rpc/dup` besides | `rpc.system.name`, `rpc.method`, `rpc.status_code` |
+//! | `rpc.server.call.duration` instead, or with `rpc/dup` besides | `rpc.system.name`, `rpc.method`, `rpc.status_code`, `error.type` |
+//! | `rpc.client.call.duration` likewise | the same, and `server.address`, `server.port` |
 //! | `tc_rpc_{server,client}_{request,response}_{messages,bytes}_total` | `rpc.service`, `rpc.method` |
 //! | `tc_rpc_{server,client}_first_byte_seconds`, if they are [asked for](GrpcServerLayer::with_first_byte) | `rpc.service`, `rpc.method` |
 //! | `tc_rpc_server_active` | |
@@ -36,7 +37,9 @@
 //! They count all calls that are traced, whether or not they are sampled, when they end; the messages of a stream that rolls
 //! over also meanwhile. A caller cannot add to the methods: one is known when it has answered `OK`, or was told at the start,
 //! [by its path](GrpcServerLayer::with_methods) or [by a descriptor set](GrpcServerLayer::with_descriptor_set); up to 63
-//! are, and all others are `_OTHER`.
+//! are, and all others are `_OTHER`. So is a server that has never answered, unless the layer [was told](GrpcClientLayer::with_server) of it: up to
+//! 256 are known. Of all that the labels of `rpc.client.call.duration` could make together, 1,024 sets are kept; the rest is counted as
+//! one, with `otel.metric.overflow`.
 //!
 //! Callers are trusted unless a [policy](GrpcServerLayer::with_trust) says otherwise. [`MessageSpans`] gives single messages
 //! spans of their own.
@@ -68,6 +71,7 @@ pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod segment;
 pub(crate) mod server;
+mod servers;
 pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod status;

@@ -99,6 +99,7 @@ fn watch(mut response: Response<Body>, mut call: Call) -> Response<Body> {
     if call.is_told() {
         let ended = || response.body().is_end_stream().then(|| status::of_http(http));
         if let Some(code) = status::of_headers(response.headers()).or_else(ended) {
+            call.learn_server();
             call.end(code, || status::message_of(response.headers()));
             return response;
         }

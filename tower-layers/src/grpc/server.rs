@@ -14,7 +14,7 @@ use tracecast::{Kind, Span};
 use crate::ends::Ends;
 use crate::failed::BoxError;
 use crate::first_byte::FirstByte;
-use crate::grpc::call::Call;
+use crate::grpc::call::{Call, Extras};
 use crate::grpc::deadline::{self, Deadline};
 use crate::grpc::method::METHODS;
 use crate::grpc::metrics;
@@ -165,10 +165,11 @@ fn begin(
     let deadline = Deadline { given, own: grpc.timeout };
     let origin = Origin { parent: Some(&caller.parent), link: caller.link.as_deref(), sampler: policy.sampler(path) };
     let ends = || Ends { server: start::server_of(request.uri()), peer: trust::address(request.extensions()) };
-    let span = start::start(Side::Server, &method, conventions::rpc(), origin, |span| ends().tell(span));
+    let conventions = conventions::rpc();
+    let span = start::start(Side::Server, &method, conventions, origin, |span| ends().tell(span));
     let roll_over = grpc.roll_over.filter(|_| span.is_recording());
     let segments = roll_over.map(|every| Segments::new(every, caller.parent.clone(), &ends()));
     let place = Place::served(span, caller.parent);
-    let first_byte = FirstByte::new(*times_first_byte);
-    Call::begin(Side::Server, place, method, request.body_mut(), deadline, segments, first_byte)
+    let extras = || Extras::of(FirstByte::new(*times_first_byte), segments, None);
+    Call::begin(Side::Server, place, conventions, method, request.body_mut(), deadline, extras)
 }

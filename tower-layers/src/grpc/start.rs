@@ -57,10 +57,12 @@ fn tell_stable(span: &mut Start, method: &Method) {
 /// Who is called, if the request names it.
 pub(crate) fn server_of(uri: &Uri) -> Option<(&str, Option<u16>)> {
     let (mut host, port) = host_and_port(uri.authority()?.as_str());
-    if host.starts_with('[') || host.ends_with(']') {
+    if matches!(host.as_bytes(), [b'[', ..] | [.., b']']) {
         host = host.trim_start_matches('[').trim_end_matches(']');
     }
-    host = cut(host, HOST);
+    if host.len() > HOST {
+        host = cut(host, HOST);
+    }
     (!host.is_empty()).then_some((host, port))
 }
 
@@ -68,14 +70,20 @@ pub(crate) fn server_of(uri: &Uri) -> Option<(&str, Option<u16>)> {
 fn host_and_port(authority: &str) -> (&str, Option<u16>) {
     let text =
         if has_user_info(authority.as_bytes()) { authority.rsplit('@').next().unwrap_or_default() } else { authority };
-    let mut end = text.len();
-    while end > 0 && text.as_bytes()[end - 1].is_ascii_digit() {
-        end -= 1;
+    let (mut rest, mut port, mut unit) = (text.as_bytes(), 0_u32, 1_u32);
+    while let [before @ .., digit @ b'0'..=b'9'] = rest {
+        port = port.wrapping_add(unit.wrapping_mul(u32::from(digit - b'0')));
+        unit = unit.wrapping_mul(10);
+        rest = before;
     }
-    match text[..end].strip_suffix(':') {
-        Some(host) => (host, port_of(&text.as_bytes()[end..])),
-        None => (text, None),
-    }
+    let [host @ .., b':'] = rest else { return (text, None) };
+    let port = match text.len() - rest.len() {
+        0 => None,
+        // So few that the number cannot wrap.
+        1..=9 => u16::try_from(port).ok(),
+        _ => text[rest.len()..].parse().ok(),
+    };
+    (&text[..host.len()], port)
 }
 
 /// Hardly any authority has user info, and to look at eight bytes at a time is quicker than to stop at one.
@@ -94,21 +102,6 @@ fn has_at(word: [u8; 8]) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let word = u64::from_ne_bytes(word) ^ (ONES * b'@' as u64);
     word.wrapping_sub(ONES) & !word & (ONES << 7) != 0
-}
-
-/// The number that these digits are.
-#[inline]
-fn port_of(digits: &[u8]) -> Option<u16> {
-    let value = |digit: &u8| u32::from(digit - b'0');
-    match digits {
-        [] => None,
-        [_, _, _, _, _, _, ..] => {
-            let more = |number: u32, digit: &u8| (number * 10 + value(digit)).min(u32::from(u16::MAX) + 1);
-            u16::try_from(digits.iter().fold(0, more)).ok()
-        }
-        // So few that the number cannot grow too large for its type.
-        digits => u16::try_from(digits.iter().fold(0, |number, digit| number * 10 + value(digit))).ok(),
-    }
 }
 
 #[cfg(test)]
@@ -133,6 +126,7 @@ mod tests {
         check("http://store:65535/a/b", Some(("store", Some(65535))));
         check("http://store:65536/a/b", Some(("store", None)));
         check("http://store:0000000000000000000000000080/a/b", Some(("store", Some(80))));
+        check("http://store:4294967376/a/b", Some(("store", None)));
         check("http://a@b@store:1/a/b", Some(("store", Some(1))));
         let long = "x".repeat(1000);
         check(&format!("http://{long}:1/a/b"), Some((&long[..HOST], Some(1))));

@@ -3,10 +3,9 @@
 use http::uri::Authority;
 use http::{Request, header};
 use tracecast::__layers::Start;
-use tracecast::keys::http as conventions;
 use tracecast::{Static, display};
 
-use super::keys;
+use super::conventions;
 use super::method::Verb;
 use super::protocol::Protocol;
 use super::url::{Full, Query, cut};
@@ -20,10 +19,10 @@ const LONGEST: usize = 261;
 pub(crate) fn request(span: &mut Start, request: &Request<()>, verb: Verb, size: Option<u64>) {
     span.add(conventions::request_method, Static(verb.text()));
     if verb == Verb::OTHER {
-        span.add(keys::method_original, cut(request.method().as_str()));
+        span.add(conventions::method_original, cut(request.method().as_str()));
     }
     if let Some(size) = size.filter(|size| *size > 0) {
-        span.add(keys::request_size, size);
+        span.add(conventions::request_size, size);
     }
 }
 
@@ -38,7 +37,7 @@ pub(crate) fn served(span: &mut Start, request: &Request<()>, route: Option<&str
         span.add(conventions::url_query, display(&Query(query)));
     }
     if let Some(version) = protocol.version() {
-        span.add(keys::protocol_version, Static(version));
+        span.add(conventions::protocol_version, Static(version));
     }
     let (server, peer) = (authority(request), trust::address(request.extensions()));
     Ends { server: server.as_ref().map(|server| address(server, protocol)), peer }.tell(span);
@@ -47,7 +46,7 @@ pub(crate) fn served(span: &mut Start, request: &Request<()>, route: Option<&str
 /// What the caller says it is.
 pub(crate) fn user_agent(span: &mut Start, request: &Request<()>) {
     if let Some(agent) = request.headers().get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()) {
-        span.add(keys::user_agent, cut(agent));
+        span.add(conventions::user_agent, cut(agent));
     }
 }
 

@@ -8,21 +8,20 @@ use bytes::Buf;
 use http::{HeaderMap, Response, StatusCode, header};
 use http_body::Body;
 use tracecast::__layers::Moment;
-use tracecast::keys::error::error_type;
-use tracecast::keys::http::response_status_code;
 use tracecast::{Outcome, Span, Static};
 
+use super::conventions::{error_type, protocol_version, response_size, response_status_code};
 use super::endpoint::{ENDPOINTS, Endpoint};
 use super::failure::{Error, Errors, Failure};
-use super::keys;
 use super::method::Verb;
 use super::metrics::Measured;
 use super::protocol::Protocol;
-use super::set::{Set, Target};
+use super::set::Set;
 use super::settings::HttpRequests;
 use crate::first_byte::FirstByte;
 use crate::place::Place;
 use crate::sealed::Sealed;
+use crate::sets::Target;
 use crate::side::Side;
 use crate::timeout;
 use crate::work::{Ongoing, Work};
@@ -72,6 +71,10 @@ impl Exchange {
         if !place.is_recording() && measured.is_none() {
             return Exchange::at(place, subject.side);
         }
+        let place = match &measured {
+            Some(measured) => measured.count_active(place),
+            None => place,
+        };
         let began = place.began().unwrap_or_else(Moment::now);
         let record = Record { subject, began, measured, status: None, declared: None, passed: 0 };
         Some(Exchange { work: Work::new(place, Some(Box::new(record))) })
@@ -224,7 +227,7 @@ impl Record {
     fn set(&self, error: Option<Error>) -> Set {
         let Subject { verb, endpoint, protocol, .. } = &self.subject;
         let number = endpoint.as_ref().map(|endpoint| endpoint.number());
-        let target = number.map_or(Target::None, |number| number.map_or(Target::Other, Target::Known));
+        let target = number.map_or(Target::None, Target::of);
         let status = self.status.map_or(0, |status| status.as_u16());
         Set { verb: *verb, target, status, error, protocol: Some(*protocol) }
     }
@@ -235,10 +238,10 @@ impl Record {
         }
         span.add_all(|span| {
             if self.status.is_some() {
-                span.add(keys::response_size, self.passed);
+                span.add(response_size, self.passed);
             }
             if let (Side::Client, Some(version)) = (self.subject.side, self.subject.protocol.version()) {
-                span.add(keys::protocol_version, Static(version));
+                span.add(protocol_version, Static(version));
             }
         });
         match error {

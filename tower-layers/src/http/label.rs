@@ -3,26 +3,82 @@
 use std::borrow::Cow;
 
 use http::uri::Authority;
-use tracecast::Label;
+use tracecast::{Key, Label};
 
+use super::conventions::{self, error_type, request_method, response_status_code, server_address, server_port};
 use super::describe;
 use super::endpoint::ENDPOINTS;
 use super::failure::Error;
+use super::keys::STATUS_CLASS;
 use super::protocol::Protocol;
-use super::set::{Set, Sets, Target};
+use super::set::Set;
 use crate::learnt::OTHER;
+use crate::sets::{OVERFLOW, Sets, Target};
 use crate::side::Side;
+
+/// A part of a set.
+#[derive(Clone, Copy)]
+enum Part {
+    Method,
+    Route,
+    Server,
+    Port,
+    Status,
+    StatusClass,
+    Scheme,
+    Version,
+    Error,
+}
+
+impl Part {
+    /// The attribute that it is.
+    const fn name(self) -> &'static str {
+        match self {
+            Part::Method => request_method::META.name,
+            Part::Route => conventions::route::META.name,
+            Part::Server => server_address::META.name,
+            Part::Port => server_port::META.name,
+            Part::Status => response_status_code::META.name,
+            Part::StatusClass => STATUS_CLASS,
+            Part::Scheme => conventions::url_scheme::META.name,
+            Part::Version => conventions::protocol_version::META.name,
+            Part::Error => error_type::META.name,
+        }
+    }
+
+    /// What it is in a set; nothing if that has none.
+    fn text(self, side: Side, set: Set) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Part::Method => set.verb.text(),
+            Part::Route => return target(side, set).into(),
+            Part::Server => return server(side, set).0.into(),
+            Part::Port => return server(side, set).1.map_or_else(String::new, |port| port.to_string()).into(),
+            Part::Status | Part::StatusClass if set.status == 0 => "",
+            Part::Status => return set.status.to_string().into(),
+            Part::StatusClass => return format!("{}xx", set.status).into(),
+            Part::Scheme => set.protocol.map_or("", Protocol::scheme),
+            Part::Version => set.protocol.and_then(Protocol::version).unwrap_or_default(),
+            Part::Error => match set.error {
+                Some(Error::Status(status)) => return status.as_str().to_owned().into(),
+                Some(Error::Failure(failure)) => failure.text(),
+                None => "",
+            },
+        })
+    }
+}
 
 /// Declares a label whose values are sets that were seen.
 macro_rules! label {
-    ($(#[$doc:meta])* $name:ident of $side:ident, up to $room:literal: $($part:literal),+) => {
+    ($(#[$doc:meta])* $name:ident of $side:ident, up to $room:literal: $($part:ident),+) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) struct $name(u32);
 
         impl $name {
+            const ALL: &'static [Part] = &[$(Part::$part),+];
+
             pub(crate) fn of(set: Set) -> Self {
-                $name($name::sets().place(set) as u32)
+                $name($name::sets().place(set.word()) as u32)
             }
 
             fn sets() -> &'static Sets<$room> {
@@ -33,7 +89,7 @@ macro_rules! label {
 
         impl Label for $name {
             const CARDINALITY: usize = $room + 1;
-            const PARTS: &'static [&'static str] = &[$($part,)+ "otel.metric.overflow"];
+            const PARTS: &'static [&'static str] = &[$(Part::$part.name(),)+ OVERFLOW];
             const LEARNT: bool = true;
 
             fn ordinal(self) -> usize {
@@ -46,11 +102,10 @@ macro_rules! label {
             }
 
             fn part(ordinal: usize, part: usize) -> Cow<'static, str> {
-                let name = Self::PARTS.get(part).copied().unwrap_or_default();
-                match $name::sets().get(ordinal) {
-                    Some(set) => text(Side::$side, set, name),
-                    // What found no room has the name that OpenTelemetry gives it.
-                    None => Cow::Borrowed(if name == "otel.metric.overflow" { "true" } else { "" }),
+                match ($name::sets().get(ordinal), $name::ALL.get(part)) {
+                    (Some(word), Some(part)) => part.text(Side::$side, Set::of_word(word)),
+                    (None, None) => Cow::Borrowed("true"),
+                    _ => Cow::Borrowed(""),
                 }
             }
         }
@@ -59,44 +114,22 @@ macro_rules! label {
 
 label! {
     /// The conventional labels of requests that were served.
-    Served of Server, up to 1024: "http.request.method", "http.route", "http.response.status_code", "url.scheme",
-        "network.protocol.version", "error.type"
+    Served of Server, up to 1024: Method, Route, Status, Scheme, Version, Error
 }
 
 label! {
     /// The conventional labels of requests that were made.
-    Called of Client, up to 1024: "http.request.method", "server.address", "server.port", "http.response.status_code",
-        "url.scheme", "network.protocol.version", "error.type"
+    Called of Client, up to 1024: Method, Server, Port, Status, Scheme, Version, Error
 }
 
 label! {
     /// A few labels of requests that were served.
-    BrieflyServed of Server, up to 512: "http.request.method", "http.route", "tc.http.status_class"
+    BrieflyServed of Server, up to 512: Method, Route, StatusClass
 }
 
 label! {
     /// A few labels of requests that were made.
-    BrieflyCalled of Client, up to 512: "http.request.method", "server.address", "server.port", "tc.http.status_class"
-}
-
-/// What a part of a set is; nothing if it has none.
-fn text(side: Side, set: Set, name: &str) -> Cow<'static, str> {
-    Cow::Borrowed(match name {
-        "http.request.method" => set.verb.text(),
-        "http.route" => return target(side, set).into(),
-        "server.address" => return server(side, set).0.into(),
-        "server.port" => return server(side, set).1.map_or_else(String::new, |port| port.to_string()).into(),
-        "http.response.status_code" if set.status != 0 => return set.status.to_string().into(),
-        "tc.http.status_class" if set.status != 0 => return format!("{}xx", set.status).into(),
-        "url.scheme" => set.protocol.map_or("", Protocol::scheme),
-        "network.protocol.version" => set.protocol.and_then(Protocol::version).unwrap_or_default(),
-        "error.type" => match set.error {
-            Some(Error::Status(status)) => return status.as_str().to_owned().into(),
-            Some(Error::Failure(failure)) => failure.text(),
-            None => "",
-        },
-        _ => "",
-    })
+    BrieflyCalled of Client, up to 512: Method, Server, Port, StatusClass
 }
 
 fn target(side: Side, set: Set) -> String {
@@ -169,6 +202,21 @@ mod tests {
     }
 
     #[test]
+    fn parts_have_the_names_of_the_attributes() {
+        let served = [
+            "http.request.method",
+            "http.route",
+            "http.response.status_code",
+            "url.scheme",
+            "network.protocol.version",
+            "error.type",
+            "otel.metric.overflow",
+        ];
+        assert_eq!(Served::PARTS, served);
+        assert_eq!(BrieflyCalled::PARTS[1..4], ["server.address", "server.port", "tc.http.status_class"]);
+    }
+
+    #[test]
     fn a_server_has_a_port() {
         let written = known(Side::Client, "labels.test:8443");
         check(Called::of(set(written)), &["PATCH", "labels.test", "8443", "500", "https", "1.1", "500", ""]);
@@ -183,7 +231,7 @@ mod tests {
     fn what_finds_no_room_is_counted_together() {
         label! {
             /// One that is full.
-            Small of Server, up to 64: "http.route"
+            Small of Server, up to 64: Route
         }
         let ordinals: std::collections::HashSet<_> =
             (0..1000).map(|status| Small::of(Set { status, ..set(Target::None) }).ordinal()).collect();

@@ -3,20 +3,14 @@
 use tracecast::__layers::conventions::{self, Conventions};
 use tracecast::__layers::is_measuring;
 
+use super::conventions::{CLIENT_REQUEST_DURATION, SERVER_REQUEST_DURATION};
 use super::keys;
 use super::label::{BrieflyCalled, BrieflyServed, Called, Served};
 use super::set::Set;
+use crate::place::Place;
 use crate::side::Side;
 
 tracecast::tc_metrics! {
-    /// How long requests took that were served.
-    static SERVER_REQUEST_DURATION: Histogram<(keys::served,)> = "http.server.request.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
-    };
-    /// How long requests took.
-    static CLIENT_REQUEST_DURATION: Histogram<(keys::called,)> = "http.client.request.duration" {
-        unit: "s", buckets: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10], budget: 17500
-    };
     /// How long requests took that were served.
     static SERVER_DURATION: Histogram<(keys::briefly_served,)> = "tc_http_server_duration_seconds" { budget: 8500 };
     /// How long requests took.
@@ -58,14 +52,20 @@ pub(crate) struct Measured {
 impl Measured {
     /// Begins to measure, if any metric of this side is on.
     pub(crate) fn begin(side: Side) -> Option<Self> {
-        if !are_on(side) {
+        if !is_measuring() {
             return None;
         }
         let active = side == Side::Server && SERVER_ACTIVE.is_on();
-        if active {
-            SERVER_ACTIVE.add(1, ());
+        if !active && !is_any_on(side) {
+            return None;
         }
         Some(Measured { side, conventions: conventions::http(), active })
+    }
+
+    /// Counts an exchange that is being served in this place.
+    #[inline(always)]
+    pub(crate) fn count_active(&self, place: Place) -> Place {
+        if self.active { place.count(|| SERVER_ACTIVE.add(1, ())) } else { place }
     }
 
     /// Records what took how long: the whole exchange, and if that is wanted the first byte of the response.

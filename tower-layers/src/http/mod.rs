@@ -47,6 +47,7 @@
 //! kept, 512 of those of `tc_*`; the rest is counted as one, with `otel.metric.overflow`.
 
 mod client;
+mod conventions;
 mod describe;
 mod endpoint;
 pub(crate) mod exchange;

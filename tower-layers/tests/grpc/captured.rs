@@ -17,6 +17,9 @@ fn the_server_side_is_in_the_tree() {
                     Handler/Unary
             ";
             captured.assert_outline(outline);
+            assert_eq!(captured.outside_capture, [""; 0]);
+            let active = captured.metric("tc_rpc_server_active", &[]);
+            assert_eq!(active.map(|active| active.as_f64()), Some(0.0));
             let server = captured.metric("tc_rpc_server_duration_seconds", &[("rpc.grpc.status_code", "0")]);
             assert_eq!(server.map(ToString::to_string).as_deref(), Some("count=1"));
         }

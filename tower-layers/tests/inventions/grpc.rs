@@ -13,11 +13,12 @@ use tonic::Status;
 use tonic::body::Body;
 use tower::ServiceExt;
 use tower_layer::Layer;
+use tracecast::__layers::conventions::{Conventions, set_rpc};
 use tracecast::testing::Reader;
-use tracecast_tower::GrpcServerLayer;
+use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
 
 use crate::support::grpc::{World, lines};
-use crate::support::{alone, meter, record};
+use crate::support::{Restored, alone, meter, record};
 
 /// A call of a method that nobody has, with a host that nobody has: one frame of HTTP/2.
 fn frame(n: usize, stream: u32) -> Vec<u8> {
@@ -129,5 +130,44 @@ fn a_hundred_thousand_methods_and_peers_make_no_series_and_no_names() {
         server.oneshot(told).await.unwrap();
         check_left_behind(&mut reader, CALLS, &names).await;
         assert_eq!(peers.len(), CALLS);
+    });
+}
+
+async fn answers(request: Request<Body>) -> Result<Response<Body>, Infallible> {
+    drop(request);
+    Ok(Status::not_found("gone").into_http())
+}
+
+async fn fails(_: Request<Body>) -> Result<Response<Body>, Status> {
+    Err(Status::unavailable("nobody"))
+}
+
+/// A program calls servers whose names its own callers say.
+#[test]
+fn invented_servers_make_few_series_of_calls_that_were_made() {
+    alone(async || {
+        let _stable = Restored::after(set_rpc, Conventions::Stable);
+        let (_metering, mut reader) = meter();
+        let request = |server: String| {
+            Request::builder().uri(format!("http://{server}/test.v1.Told/Put")).body(Body::empty()).unwrap()
+        };
+        let failing = GrpcClientLayer::new().layer(tower::service_fn(fails));
+        for n in 0..1_000 {
+            failing.clone().oneshot(request(format!("invented{n}"))).await.unwrap_err();
+        }
+        let failed = "rpc.client.call.duration{rpc.system.name=grpc, rpc.method=_OTHER, server.address=_OTHER, \
+                      rpc.status_code=UNAVAILABLE, error.type=UNAVAILABLE} count=1000";
+        assert_eq!(lines(&mut reader, "rpc.client.call.duration", failed).await, failed);
+
+        let answering = GrpcClientLayer::new().layer(tower::service_fn(answers));
+        for n in 0..1_000 {
+            answering.clone().oneshot(request(format!("user:secret@answering{n}:50051"))).await.unwrap();
+        }
+        let text = reader.snapshot().to_string();
+        let answered: Vec<_> = text.lines().filter(|line| line.contains("NOT_FOUND")).collect();
+        assert_eq!(answered.len(), 257, "256 servers are known: {text}");
+        assert!(answered.iter().any(|line| line.contains("server.address=answering0, server.port=50051, ")), "{text}");
+        let others = "server.address=_OTHER, rpc.status_code=NOT_FOUND, error.type=NOT_FOUND} count=744";
+        assert!(answered.iter().any(|line| line.ends_with(others)), "{text}");
     });
 }

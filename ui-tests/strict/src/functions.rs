@@ -79,6 +79,12 @@ pub fn no_err<T: Clone + Send>(value: &T) -> Result<u8, Refused<'_, T>> {
 )]
 pub fn options(parent: &Context) {}
 
+/// Busy times.
+#[tc_span("Function/Busy", busy)]
+pub async fn busy() {
+    std::future::ready(()).await;
+}
+
 /// A database, by name.
 #[tc_span(db(system = "postgresql", collection = "users", operation = "select"))]
 pub fn database() {}

@@ -25,11 +25,12 @@ pub(super) fn declare_at(telemetry: &Telemetry, site: Site) -> TokenStream {
     let kind = options.kind_variant().map(|kind| quote_spanned!(site=> .of_kind(#k::Kind::#kind)));
     let needs_parent = options.needs_parent.as_ref().map(|_| quote_spanned!(site=> .needs_parent()));
     let heartbeat = options.heartbeat.map(|seconds| quote_spanned!(site=> .heartbeat(#seconds)));
+    let busy = options.busy.as_ref().map(|_| quote_spanned!(site=> .busy()));
     let names_parent = options.parent.as_ref().map(|_| quote_spanned!(site=> .names_parent()));
     let meter = telemetry.metrics.as_ref().map(|_| quote_spanned!(site=> .meter(&__TC_METER)));
     let aliases = fields::aliases(options);
     let item = quote_spanned! {site=>
-        static __TC_CALLSITE: #k::Callsite = #new #kind #keys #names_parent #needs_parent #heartbeat #meter;
+        static __TC_CALLSITE: #k::Callsite = #new #kind #keys #names_parent #needs_parent #heartbeat #busy #meter;
     };
     let item = options.krate.in_spans(&item, site);
     quote_spanned!(site=> #aliases #item)

@@ -15,7 +15,7 @@ mod observer;
 mod off;
 mod scope;
 
-use proc_macro2::{Delimiter, Group, Span as Site, TokenStream};
+use proc_macro2::{Delimiter, Group, Span as Site, TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};
 
 pub(crate) use callsite::plain as plain_callsite;
@@ -70,12 +70,20 @@ fn after(statements: &TokenStream, body: &Group, site: Site) -> TokenStream {
     }
 }
 
-/// Our statements and the body in braces. If the statements bind variables, then the braces are not the user's: before the
-/// edition of 2024 the temporaries at the end of a block, which may borrow these variables, live longer than they do.
+/// Our statements and the body in the user's braces, within which lints look for the end of a function. If the statements bind variables,
+/// there are braces of ours inside: before the edition of 2024 the temporaries at the end of a block, which may borrow these variables,
+/// live longer than they do.
 fn in_our_edition(tokens: &TokenStream, binds: bool, site: Site) -> Group {
-    let mut block = Group::new(Delimiter::Brace, tokens.clone());
-    block.set_span(if binds { site.resolved_at(Site::mixed_site()) } else { site });
-    block
+    let braces = |tokens, site| {
+        let mut block = Group::new(Delimiter::Brace, tokens);
+        block.set_span(site);
+        block
+    };
+    let inside = match binds {
+        true => TokenTree::from(braces(tokens.clone(), site.resolved_at(Site::mixed_site()))).into(),
+        false => tokens.clone(),
+    };
+    braces(inside, site)
 }
 
 fn with_group(wrapped: &Wrapped, sig: &impl ToTokens, body: &Group) -> TokenStream {

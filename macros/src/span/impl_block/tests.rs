@@ -36,14 +36,27 @@ fn metrics_get_the_crate() {
     check(
         r#"component = "Store""#,
         "impl A { #[tc_metric(calls = a)] fn a() {} #[tc_metric(b)] #[tc_span] fn b() {} }",
-        r#"impl A { #[tc_metric(calls = a)] fn a() {} #[tc_metric(b)] #[tc_span("Store/B")] fn b() {} }"#,
+        r#"impl A { #[tc_metric(calls = a, __impl_parameters())] fn a() {}
+           #[tc_metric(b, __impl_parameters())] #[tc_span("Store/B")] fn b() {} }"#,
     );
     check(
         r#"component = "Store", crate = x, methods = pub"#,
         "impl A { #[tc_metric(calls = a)] fn a() {} #[tc_metric(b)] pub fn b() {} }",
-        r#"impl A { #[tc_metric(calls = a, crate = x)] fn a() {}
-           #[x::tc_span("Store/B", crate = x)] #[tc_metric(b, crate = x)] pub fn b() {} }"#,
+        r#"impl A { #[tc_metric(calls = a, crate = x, __impl_parameters())] fn a() {}
+           #[x::tc_span("Store/B", crate = x)] #[tc_metric(b, crate = x, __impl_parameters())] pub fn b() {} }"#,
     );
+}
+
+#[test]
+fn metrics_get_the_parameters_of_the_block() {
+    for (header, parameters) in [
+        ("impl A", ""),
+        ("#[impl_for] unsafe impl<'a, T: B<C>, #[x] const N: usize, E = u8> A<T, E> for B<N> where T: C", "T, N, E"),
+        ("default impl<> A for B", ""),
+    ] {
+        let expected = format!("{header} {{ #[tc_metric(calls = a, __impl_parameters({parameters}))] fn a() {{}} }}");
+        check(r#"component = "S""#, &format!("{header} {{ #[tc_metric(calls = a)] fn a() {{}} }}"), &expected);
+    }
 }
 
 #[test]

@@ -15,8 +15,8 @@ pub(super) fn of_error(error: &Path) -> TokenStream {
 
 /// The type of a function's value with nothing in place of the success, if it is spelled like a `Result`, and if a
 /// static inside of the function may name all of the rest. A name that only ends so may be a type of its own, which does
-/// not take nothing: that is left as it is.
-pub(super) fn of_type(ty: &Type, sig: &Signature) -> Option<TokenStream> {
+/// not take nothing: that is left as it is. `of_impl` are the parameters of the `impl` block around the function, where they are known.
+pub(super) fn of_type(ty: &Type, sig: &Signature, of_impl: Option<&[Ident]>) -> Option<TokenStream> {
     let Type::Path(result) = peel(ty) else { return None };
     if result.qself.is_some() || !named_result(ty) {
         return None;
@@ -30,18 +30,18 @@ pub(super) fn of_type(ty: &Type, sig: &Signature) -> Option<TokenStream> {
         }
     }
     let tokens = result.to_token_stream();
-    is_nameable(tokens.clone(), sig).then_some(tokens)
+    is_nameable(tokens.clone(), sig, of_impl).then_some(tokens)
 }
 
 /// Whether a static inside of the function may name this. It sees no generics, neither of the function nor of an
-/// `impl` block around it, which are only known by their looks.
-fn is_nameable(tokens: TokenStream, sig: &Signature) -> bool {
+/// `impl` block around it, which are only known by their looks unless the block is under `tc_span`.
+fn is_nameable(tokens: TokenStream, sig: &Signature, of_impl: Option<&[Ident]>) -> bool {
     let mut before = [' ', ' '];
     tokens.into_iter().all(|token| {
         let is_right = match &token {
-            TokenTree::Ident(word) => before == [':', ':'] || is_concrete(word, sig),
+            TokenTree::Ident(word) => before == [':', ':'] || is_concrete(word, sig, of_impl),
             TokenTree::Punct(punct) => punct.as_char() != '\'',
-            TokenTree::Group(group) => is_nameable(group.stream(), sig),
+            TokenTree::Group(group) => is_nameable(group.stream(), sig, of_impl),
             TokenTree::Literal(_) => true,
         };
         let last = if let TokenTree::Punct(punct) = &token { punct.as_char() } else { ' ' };
@@ -50,7 +50,7 @@ fn is_nameable(tokens: TokenStream, sig: &Signature) -> bool {
     })
 }
 
-fn is_concrete(word: &Ident, sig: &Signature) -> bool {
+fn is_concrete(word: &Ident, sig: &Signature, of_impl: Option<&[Ident]>) -> bool {
     let text = word.to_string();
     let is_parameter = |param: &GenericParam| match param {
         GenericParam::Type(param) => param.ident == *word,
@@ -58,10 +58,12 @@ fn is_concrete(word: &Ident, sig: &Signature) -> bool {
         GenericParam::Lifetime(_) => false,
     };
     // In a method, `E` or `E2` is rather a parameter of the `impl` block than a type.
-    let mut letters = text.chars();
-    let is_letter = letters.next().is_some_and(char::is_uppercase) && letters.all(|c| c.is_ascii_digit());
-    let in_impl = sig.receiver().is_some() || mentions_self(sig.to_token_stream());
-    !(is_letter && in_impl)
+    let looks_like_one = || {
+        let mut letters = text.chars();
+        let is_letter = letters.next().is_some_and(char::is_uppercase) && letters.all(|c| c.is_ascii_digit());
+        is_letter && (sig.receiver().is_some() || mentions_self(sig.to_token_stream()))
+    };
+    !of_impl.map_or_else(looks_like_one, |parameters| parameters.contains(word))
         && text != "Self"
         && text != "impl"
         && text != "_"
@@ -82,9 +84,16 @@ mod tests {
 
     #[track_caller]
     fn check(signature: &str, expected: Option<&str>) {
+        check_in(None, signature, expected);
+    }
+
+    #[track_caller]
+    fn check_in(of_impl: Option<&[&str]>, signature: &str, expected: Option<&str>) {
         let sig: syn::Signature = syn::parse_str(signature).unwrap();
         let syn::ReturnType::Type(_, ty) = &sig.output else { panic!("a return type") };
-        let found = of_type(ty, &sig).map(|tokens| tokens.to_string().replace(' ', ""));
+        let of_impl: Option<Vec<Ident>> =
+            of_impl.map(|names| names.iter().map(|name| Ident::new(name, Site::call_site())).collect());
+        let found = of_type(ty, &sig, of_impl.as_deref()).map(|tokens| tokens.to_string().replace(' ', ""));
         assert_eq!(found, expected.map(|expected| expected.replace(' ', "")));
     }
 
@@ -121,6 +130,15 @@ mod tests {
         check("fn f(&self) -> Result<X, (E::Error,)>", None);
         check("fn f() -> Self::Result<X>", None);
         check("fn f() -> <A as B>::Result<X>", None);
+    }
+
+    #[test]
+    fn parameters_of_an_impl_block_that_are_known() {
+        check_in(Some(&[]), "fn f(&self) -> Result<X, E>", Some("Result<(), E>"));
+        check_in(Some(&["T"]), "fn f(of: Self) -> Result<X, E2>", Some("Result<(), E2>"));
+        check_in(Some(&["T", "E"]), "fn f(&self) -> Result<X, E>", None);
+        check_in(Some(&["Failure"]), "fn f(&self) -> Result<X, Box<Failure>>", None);
+        check_in(Some(&[]), "fn f<E>(&self) -> Result<X, E>", None);
     }
 
     #[test]

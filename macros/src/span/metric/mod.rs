@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span as Site, TokenStream};
 use quote::ToTokens;
 use syn::{Expr, Path, Signature, Type};
 
-pub(crate) use reader::read;
+pub(crate) use reader::{IMPL_PARAMETERS, read};
 pub(crate) use role::{Instrument, Role};
 
 use super::options::{Field, Shared};
@@ -23,6 +23,8 @@ pub(crate) struct Metrics {
     pub(crate) results: Vec<Field>,
     pub(crate) settings: Settings,
     error_type: ErrorType,
+    /// The parameters of the `impl` block around a method, if that told them.
+    impl_parameters: Option<Vec<Ident>>,
     pub(crate) shared: Shared,
     /// Every option that was written.
     seen: Vec<Ident>,
@@ -59,6 +61,7 @@ impl Metrics {
             results: Vec::new(),
             settings: Settings::default(),
             error_type: ErrorType::OfSignature,
+            impl_parameters: None,
             shared: Shared::default(),
             seen: Vec::new(),
             mistaken: false,
@@ -92,7 +95,7 @@ impl Metrics {
             return None;
         }
         match &self.error_type {
-            ErrorType::OfSignature => error_set::of_type(output?, sig),
+            ErrorType::OfSignature => error_set::of_type(output?, sig, self.impl_parameters.as_deref()),
             ErrorType::Given(path) => Some(error_set::of_error(path)),
             ErrorType::None => None,
         }

@@ -3,7 +3,8 @@
 use proc_macro2::{Span as Site, TokenStream};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, Ident, LitStr, Path};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, LitStr, Path, Token};
 
 use super::super::options::{self, Field};
 use super::{ErrorType, Instrument, Metrics, Role};
@@ -32,6 +33,9 @@ const OPTIONS: [&str; 18] = [
     "err_if",
     "crate",
 ];
+
+/// The option by which an `impl` block under `tc_span` tells its methods its parameters. Users do not write it.
+pub(crate) const IMPL_PARAMETERS: &str = "__impl_parameters";
 
 /// Reads the options of the attribute at `place`; mistakes go to `errors`.
 pub(crate) fn read(tokens: TokenStream, place: Site, errors: &mut Errors) -> Metrics {
@@ -69,6 +73,13 @@ impl Metrics {
                 no_value(&option, input)
             }
             "labels" => self.labels(&option, input, errors),
+            IMPL_PARAMETERS => {
+                let inside;
+                syn::parenthesized!(inside in input);
+                let parameters = Punctuated::<Ident, Token![,]>::parse_terminated(&inside)?;
+                self.impl_parameters = Some(parameters.into_iter().collect());
+                Ok(())
+            }
             _ => {
                 equals(&option, input)?;
                 self.assigned(&option, &text, input, errors)
@@ -166,7 +177,7 @@ fn option(input: ParseStream) -> syn::Result<Ident> {
         let message = format!("`{text}` belongs in `tc_span`; a metric has `labels(..)`");
         return Err(syn::Error::new_spanned(&option, message));
     }
-    if !OPTIONS.contains(&text.as_str()) {
+    if text != IMPL_PARAMETERS && !OPTIONS.contains(&text.as_str()) {
         return Err(syn::Error::new_spanned(&option, suggest::unknown("option", &text, &OPTIONS)));
     }
     Ok(option)

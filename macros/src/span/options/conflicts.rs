@@ -4,7 +4,7 @@ use super::{Cover, Options, Place};
 use crate::diagnostics::Errors;
 use crate::suggest;
 
-const FUNCTION: [&str; 17] = [
+const FUNCTION: [&str; 18] = [
     "kind",
     "attrs",
     "result",
@@ -20,11 +20,12 @@ const FUNCTION: [&str; 17] = [
     "db",
     "needs_parent",
     "heartbeat",
+    "busy",
     "crate",
     "component",
 ];
 const IMPL: [&str; 3] = ["component", "methods", "crate"];
-const SCOPE: [&str; 7] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "heartbeat"];
+const SCOPE: [&str; 8] = ["kind", "attrs", "links", "share", "parent", "needs_parent", "heartbeat", "busy"];
 
 /// Options of `tc_metric` alone.
 const METRIC: [&str; 12] = [
@@ -102,6 +103,7 @@ pub(super) fn check(options: &Options, what: &str, errors: &mut Errors) {
     clash("stream", "result", "a stream has no single result");
     clash("no_err", "err_if", "`no_err` means that there are no errors");
     clash("construct", "err_if", "the result is not known when the call ends");
+    clash("construct", "busy", "the call that makes the future is not polled");
     clash("no_err", "no_message", "`no_err` records nothing of an error, so it has no message");
     if let (Some(name), Some(_)) = (&options.name, &options.database) {
         errors.at(name, "a `db` span is named after its collection and operation; remove the name");

@@ -68,6 +68,8 @@ pub(crate) struct Options {
     pub(crate) needs_parent: Flag,
     /// Seconds between two markers of a span that stays open.
     pub(crate) heartbeat: Option<u32>,
+    /// Records how long the span was polled.
+    pub(crate) busy: Flag,
     pub(crate) krate: Krate,
     pub(crate) component: Option<LitStr>,
     /// `methods = pub`: every public method gets a span.

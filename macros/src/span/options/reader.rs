@@ -160,6 +160,7 @@ impl Reader<'_> {
         match (text, Cover::named(text)) {
             (_, Some(cover)) => drop(self.options.cover.get_or_insert((cover, option.clone()))),
             ("no_err", _) => self.options.no_err = Some(option.clone()),
+            ("busy", _) => self.options.busy = Some(option.clone()),
             ("no_message", _) => self.options.no_message = Some(option.clone()),
             _ => self.options.needs_parent = Some(option.clone()),
         }

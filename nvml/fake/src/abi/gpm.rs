@@ -1,6 +1,7 @@
 //! Functions about the activity of parts of a GPU, which is measured between two samples.
 
 use std::collections::BTreeMap;
+use std::ffi::c_uint;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nvml_wrapper_sys::bindings::*;
@@ -9,11 +10,11 @@ use super::{call, put, returned, whole};
 use crate::script::Script;
 use crate::value::{Code, Gpu, Handle};
 
-/// Samples by number, and the GPU that each was taken of.
+/// Samples by number, and the GPU and the instance that each was taken of; the instance is 0 for the GPU itself.
 #[derive(Debug)]
 struct Samples {
     next: usize,
-    open: BTreeMap<usize, Option<u32>>,
+    open: BTreeMap<usize, Option<(u32, u32)>>,
 }
 
 static SAMPLES: Mutex<Samples> = Mutex::new(Samples { next: 1, open: BTreeMap::new() });
@@ -48,11 +49,29 @@ unsafe extern "C" fn nvmlGpmSampleGet(device: nvmlDevice_t, sample: nvmlGpmSampl
         if gpu.instances().is_some() {
             return Err(nvmlReturn_enum_NVML_ERROR_NOT_SUPPORTED);
         }
-        let mut samples = lock();
-        let known = samples.open.get_mut(&sample.addr()).ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)?;
-        *known = Some(gpu.number);
-        Ok(())
+        take(sample, (gpu.number, 0))
     })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn nvmlGpmMigSampleGet(
+    device: nvmlDevice_t,
+    instance: c_uint,
+    sample: nvmlGpmSample_t,
+) -> nvmlReturn_t {
+    call("nvmlGpmMigSampleGet", device, |gpu| {
+        if gpu.instances().is_none_or(|count| instance == 0 || instance > count) {
+            return Err(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT);
+        }
+        take(sample, (gpu.number, instance))
+    })
+}
+
+fn take(sample: nvmlGpmSample_t, of: (u32, u32)) -> Result<(), Code> {
+    let mut samples = lock();
+    let known = samples.open.get_mut(&sample.addr()).ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)?;
+    *known = Some(of);
+    Ok(())
 }
 
 #[unsafe(no_mangle)]
@@ -66,30 +85,33 @@ unsafe extern "C" fn nvmlGpmMetricsGet(request: *mut nvmlGpmMetricsGet_t) -> nvm
 fn measure(request: &mut nvmlGpmMetricsGet_t) -> Result<(), Code> {
     let gpu_of = |sample: nvmlGpmSample_t| lock().open.get(&sample.addr()).copied().flatten();
     let (first, second) = (gpu_of(request.sample1), gpu_of(request.sample2));
-    let number = first.filter(|_| first == second && request.sample1 != request.sample2);
-    let number = number.ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)?;
+    let same = first.filter(|_| first == second && request.sample1 != request.sample2);
+    let (number, instance) = same.ok_or(nvmlReturn_enum_NVML_ERROR_INVALID_ARGUMENT)?;
+    let instance = Some(instance).filter(|instance| *instance > 0);
     let gpu = Gpu::enter(Handle::of(&Script::now(), number, 0).pointer(), "nvmlGpmMetricsGet")?;
     let count = request.numMetrics as usize;
     for metric in request.metrics.iter_mut().take(count) {
         let name = name(metric.metricId);
-        let failure = gpu.setting(&format!("fail.{name}")).map(|code| code as Code);
+        let failure = gpu.failure_of(name, instance);
         let unknown = name.is_empty().then_some(nvmlReturn_enum_NVML_ERROR_NOT_SUPPORTED);
         metric.nvmlReturn = failure.or(unknown).unwrap_or(nvmlReturn_enum_NVML_SUCCESS);
-        metric.value = gpu.value(name);
+        metric.value = gpu.value_of(name, instance);
     }
     Ok(())
 }
 
+/// What can be measured, by NVML's number.
+pub(crate) const NAMES: [(u32, &str); 8] = [
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_GRAPHICS_UTIL, "active_graphics"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_UTIL, "active_sm"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_OCCUPANCY, "active_occupancy"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_ANY_TENSOR_UTIL, "active_tensor"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_DRAM_BW_UTIL, "active_dram"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP64_UTIL, "active_fp64"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP32_UTIL, "active_fp32"),
+    (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP16_UTIL, "active_fp16"),
+];
+
 fn name(id: u32) -> &'static str {
-    const NAMES: [(u32, &str); 8] = [
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_GRAPHICS_UTIL, "active_graphics"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_UTIL, "active_sm"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_SM_OCCUPANCY, "active_occupancy"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_ANY_TENSOR_UTIL, "active_tensor"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_DRAM_BW_UTIL, "active_dram"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP64_UTIL, "active_fp64"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP32_UTIL, "active_fp32"),
-        (nvmlGpmMetricId_t_NVML_GPM_METRIC_FP16_UTIL, "active_fp16"),
-    ];
     NAMES.iter().find(|(known, _)| *known == id).map_or("", |(_, name)| name)
 }

@@ -3,9 +3,10 @@
 //! Callers keep NVML's own contract: a pointer for a result is null or points to one, of the type that the function's
 //! declaration in `nvml.h` has (here that of nvml-wrapper-sys).
 
-mod device;
+pub(crate) mod device;
 mod events;
-mod gpm;
+pub(crate) mod fields;
+pub(crate) mod gpm;
 mod versions;
 
 use std::ffi::{c_char, c_uint};

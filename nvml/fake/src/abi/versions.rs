@@ -16,7 +16,7 @@ unsafe extern "C" fn nvmlDeviceGetTemperatureV(device: nvmlDevice_t, out: *mut n
         if given.version != (size_of::<nvmlTemperature_v1_t>() | 1 << 24) as c_uint {
             return Err(nvmlReturn_enum_NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
         }
-        given.temperature = gpu.value("temperature") as i32;
+        given.temperature = gpu.read("temperature")? as i32;
         Ok(())
     })
 }
@@ -24,20 +24,21 @@ unsafe extern "C" fn nvmlDeviceGetTemperatureV(device: nvmlDevice_t, out: *mut n
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nvmlDeviceGetFanSpeed(device: nvmlDevice_t, out: *mut c_uint) -> nvmlReturn_t {
     call("nvmlDeviceGetFanSpeed", device, |gpu| {
-        let speed = gpu.value("fan") as c_uint;
+        let speed = gpu.read("fan")? as c_uint;
         // SAFETY: callers keep NVML's contract.
         unsafe { put(out, speed) }
     })
 }
 
-/// Functions that count processes; the list itself is never filled in.
+/// Functions that list processes, in the types of three versions.
 macro_rules! processes {
-    ($($function:ident($info:ty);)+) => {$(
+    ($($function:ident($info:ident $(, $rest:ident)*);)+) => {$(
         #[unsafe(no_mangle)]
-        unsafe extern "C" fn $function(device: nvmlDevice_t, count: *mut c_uint, _infos: *mut $info) -> nvmlReturn_t {
+        unsafe extern "C" fn $function(device: nvmlDevice_t, count: *mut c_uint, infos: *mut $info) -> nvmlReturn_t {
             call(stringify!($function), device, |gpu| {
-                // SAFETY: callers keep NVML's contract.
-                unsafe { put_processes(gpu, count) }
+                let info = |(pid, bytes)| $info { pid, usedGpuMemory: bytes $(, $rest: c_uint::MAX)* };
+                // SAFETY: callers keep NVML's contract: the list has room for as many as they say, or they say 0.
+                unsafe { put_processes(gpu, count, infos, info) }
             })
         }
     )+};
@@ -45,17 +46,35 @@ macro_rules! processes {
 
 processes! {
     nvmlDeviceGetComputeRunningProcesses(nvmlProcessInfo_v1_t);
-    nvmlDeviceGetComputeRunningProcesses_v2(nvmlProcessInfo_v2_t);
-    nvmlDeviceGetComputeRunningProcesses_v3(nvmlProcessInfo_t);
+    nvmlDeviceGetComputeRunningProcesses_v2(nvmlProcessInfo_v2_t, gpuInstanceId, computeInstanceId);
+    nvmlDeviceGetComputeRunningProcesses_v3(nvmlProcessInfo_t, gpuInstanceId, computeInstanceId);
 }
 
+/// Lists as many processes as the script says. The first of them is this one if the script says how much memory it uses.
+///
 /// # Safety
-/// `count` is null or may be written to.
-unsafe fn put_processes(gpu: &Gpu, count: *mut c_uint) -> Result<(), Code> {
-    let processes = gpu.value("processes") as c_uint;
+/// `count` is null, or may be written to and says for how many `infos` has room.
+unsafe fn put_processes<T>(
+    gpu: &Gpu,
+    count: *mut c_uint,
+    infos: *mut T,
+    info: impl Fn((c_uint, u64)) -> T,
+) -> Result<(), Code> {
+    let processes = gpu.read("processes")? as c_uint;
+    // SAFETY: the caller says so.
+    let room = unsafe { count.as_ref() }.copied().unwrap_or(0);
     // SAFETY: the caller says so.
     unsafe { put(count, processes) }?;
-    if processes == 0 { Ok(()) } else { Err(nvmlReturn_enum_NVML_ERROR_INSUFFICIENT_SIZE) }
+    if processes > room || processes > 0 && infos.is_null() {
+        return Err(nvmlReturn_enum_NVML_ERROR_INSUFFICIENT_SIZE);
+    }
+    let own = gpu.setting("process_memory").map(|bytes| (std::process::id(), bytes as u64));
+    let others = (0..).map(|number| (c_uint::MAX - number, 1 << 20));
+    for (at, process) in own.into_iter().chain(others).take(processes as usize).enumerate() {
+        // SAFETY: `at` is below `room`, for which the caller says that there is room.
+        unsafe { infos.add(at).write(info(process)) };
+    }
+    Ok(())
 }
 
 /// What older drivers fill in of an event.

@@ -15,9 +15,10 @@ pub(crate) fn within<T>(bytes: usize, f: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The lengths that are compared. A quadratic parser takes 256 times as long for the second.
+/// The lengths of the two inputs. A quadratic parser takes 256 times as long for the second one.
 const LENGTHS: [usize; 2] = [4 << 10, 64 << 10];
-/// How many times longer it may take. A linear parser takes 16 times as long; the rest is for a busy machine.
+/// The largest accepted ratio of the two times. A linear parser takes 16 times as long; the rest allows for a busy
+/// machine.
 const FACTOR: u32 = 80;
 const ROUNDS: usize = 5;
 
@@ -57,7 +58,7 @@ fn processor_time() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
-/// The time that passed: std knows no other elsewhere.
+/// Returns elapsed time: std has no processor time for other systems.
 #[cfg(not(unix))]
 fn processor_time() -> Duration {
     static START: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);

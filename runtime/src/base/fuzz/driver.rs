@@ -1,10 +1,10 @@
 //! Makes inputs, hands them to a property, and prints the one that failed.
 //!
-//! The inputs follow from two variables: `FUZZ_CASES`, the number of cases of each target, and `FUZZ_SEED`, where the random
-//! numbers begin. To keep an input that failed, add the printed byte string to the seeds of its target: seeds run first, as
-//! they are.
+//! Two variables determine the inputs: `FUZZ_CASES` is the number of cases of each target, `FUZZ_SEED` the seed of the
+//! random numbers. To keep an input that failed, add the printed byte string to the seeds of its target: seeds run
+//! first, unchanged.
 
-/// The cases of a target in an ordinary test run, which takes seconds for all targets.
+/// The number of cases of a target in an ordinary test run, which takes seconds for all targets.
 const CASES: u64 = 2_000;
 /// The longest input that mutations make.
 const LONGEST: usize = 64 << 10;
@@ -34,11 +34,12 @@ impl Random {
     }
 }
 
-/// Runs a target: each seed as it is, then as many inputs of `make` as there are cases. `check` panics if the property does
-/// not hold, and tells whether the parser understood the input.
+/// Runs a target: each seed unchanged, then one input of `make` for each case. `check` panics if the property does not
+/// hold, and returns whether the parser accepted the input.
 ///
 /// # Panics
-/// Panics if fewer than one in fifty inputs were understood, because such inputs test only the rejection of garbage.
+/// Panics if the parser accepted fewer than one in fifty inputs, because such inputs test only the rejection of
+/// garbage.
 pub(crate) fn run(
     name: &'static str,
     seeds: &[&[u8]],
@@ -57,8 +58,8 @@ pub(crate) fn run(
         let _shown = Shown { name, first, input: &input };
         understood += u64::from(check(&input));
     }
-    println!("fuzz {name}: {cases} cases and {} seeds, {understood} understood", seeds.len());
-    assert!(understood >= cases / 50, "{name}: only {understood} of {cases} inputs were understood");
+    println!("fuzz {name}: {cases} cases and {} seeds, {understood} accepted", seeds.len());
+    assert!(understood >= cases / 50, "{name}: only {understood} of {cases} inputs were accepted");
 }
 
 fn variable(name: &str) -> Option<u64> {
@@ -81,7 +82,7 @@ impl Drop for Shown<'_> {
     }
 }
 
-/// A seed after up to four mutations. `words` are pieces that mean something to the parser.
+/// Returns a seed after up to four mutations. `words` are tokens of the parser's grammar.
 pub(crate) fn mutated(random: &mut Random, seeds: &[&[u8]], words: &[&[u8]]) -> Vec<u8> {
     let mut input = random.pick(seeds).to_vec();
     for _ in 0..random.below(5) {

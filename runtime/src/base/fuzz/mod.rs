@@ -1,6 +1,6 @@
 //! Fuzzing of parsers, in tests only: inputs are mutations of seeds, and a property judges each of them.
 //!
-//! The targets stand beside their parsers, in modules named `fuzz`; `.ci/nightly` runs them with a million cases each.
+//! The targets are in modules named `fuzz` beside their parsers; `.ci/nightly` runs them with a million cases each.
 
 mod cost;
 mod driver;

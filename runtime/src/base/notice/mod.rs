@@ -103,7 +103,7 @@ pub(crate) struct Held {
     _writer: writer::Held,
 }
 
-/// How long the exit of the process waits for queued lines.
+/// The largest time that the exit of the process waits for queued lines.
 const AT_EXIT: Duration = Duration::from_secs(1);
 
 #[cfg_attr(not(unix), expect(dead_code, reason = "lines never wait there"))]

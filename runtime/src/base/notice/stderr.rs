@@ -54,7 +54,7 @@ mod descriptor {
                 Ok(0) => return,
                 Ok(written) => done += written,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                // Others were faster.
+                // Other writers have filled the pipe.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => thread::sleep(MOMENT),
                 Err(_) => return,
             }
@@ -72,7 +72,7 @@ mod descriptor {
         let written = nowait(bytes);
         match written.as_ref().map_err(Error::kind) {
             Err(ErrorKind::Unsupported) => LOOK_FIRST.store(true, Relaxed),
-            // A file that is just busy.
+            // The file cannot be written now.
             Err(ErrorKind::WouldBlock) => {}
             _ => return written,
         }
@@ -81,7 +81,7 @@ mod descriptor {
 
     fn by_type(bytes: &[u8]) -> Result<usize> {
         if is_file() {
-            // It has no reader.
+            // A file has no reader that could block the write.
             return plain(bytes);
         }
         match file_type()? {
@@ -115,7 +115,7 @@ mod descriptor {
                     return Err(ErrorKind::Unsupported.into());
                 }
                 if let Some((_, old)) = opened.replace((device, fd)) {
-                    // SAFETY: opened here, and used by nobody else.
+                    // SAFETY: opened here, and used by no other code.
                     unsafe { libc::close(old) };
                 }
                 fd
@@ -171,13 +171,13 @@ mod descriptor {
     #[cfg(target_os = "linux")]
     fn nowait(bytes: &[u8]) -> Result<usize> {
         let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-        // Both halves of the position -1: where the file is.
+        // Both halves of the offset -1, which means the current position of the file.
         let (low, high): (libc::c_long, libc::c_long) = (-1, -1);
         // SAFETY: the one part is a slice, which the kernel only reads; the arguments are those of `pwritev2`.
         let written =
             unsafe { libc::syscall(libc::SYS_pwritev2, FD, &raw const part, 1_usize, low, high, libc::RWF_NOWAIT) };
         checked(written as isize).map_err(|error| match error.raw_os_error() {
-            // Kernels before 6.4 cannot do that with a pipe, many file systems cannot, and some sandboxes do not let us.
+            // Kernels before 6.4 cannot do that with a pipe, many file systems cannot, and some sandboxes forbid it.
             Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EPERM) => ErrorKind::Unsupported.into(),
             _ => error,
         })
@@ -204,7 +204,7 @@ mod portable {
     }
 
     pub(in crate::base::notice) fn write(bytes: &[u8]) {
-        // There is no other place to report that to.
+        // An error of standard error cannot be reported anywhere else.
         let _ = std::io::stderr().write_all(bytes);
     }
 }

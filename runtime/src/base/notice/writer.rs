@@ -39,7 +39,7 @@ struct State {
     stuck: bool,
 }
 
-/// What the thread writes next.
+/// The next output of the thread.
 enum Next {
     Line(Vec<u8>),
     Lost(u64),
@@ -95,7 +95,7 @@ impl Writer {
     fn lock(&self) -> MutexGuard<'_, State> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.thread_of != 0 && state.thread_of != process::id() {
-            // The parent writes its lines.
+            // The parent process writes the copied lines.
             *state = State { limit: state.limit, ..State::new() };
         }
         state
@@ -139,7 +139,7 @@ fn settle_at_exit() {
     {
         static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| {
-            // SAFETY: the handler may run on any thread, and the static that it uses lives for ever.
+            // SAFETY: the handler may run on any thread, and the static that it uses is never dropped.
             unsafe { libc::atexit(super::at_exit) };
         });
     }
@@ -197,7 +197,7 @@ impl State {
     fn written(&mut self) {
         (self.writing, self.stuck) = (false, false);
         if self.waiting.is_empty() {
-            // It was as large as the longest queue.
+            // Frees the buffer, which has the size of the longest queue so far.
             self.waiting = VecDeque::new();
         }
     }

@@ -1,4 +1,4 @@
-//! The catalogue by arguments of the program's command line.
+//! Prints and compares the catalogue by command-line arguments of the program.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -12,8 +12,8 @@ const SHOW: &str = "--telemetry-catalogue";
 const COMPARE: &str = "--telemetry-catalogue-compare";
 const ALLOW: &str = "--telemetry-catalogue-allow";
 
-/// Answers arguments that ask for the catalogue, and says how the program is to end then; nothing if none of them does.
-/// Call it first in `main`, with all arguments:
+/// Handles command-line arguments about the catalogue. Returns the exit code of the program if there is one, and `None`
+/// otherwise. Call it first in `main`, with all arguments:
 ///
 /// ```
 /// use std::process::ExitCode;
@@ -28,15 +28,15 @@ const ALLOW: &str = "--telemetry-catalogue-allow";
 /// }
 /// ```
 ///
-/// | argument | what it does |
+/// | argument | effect |
 /// |---|---|
 /// | `--telemetry-catalogue`, or `=markdown` | prints the catalogue as Markdown |
-/// | `--telemetry-catalogue=json` | prints it as JSON: keep that, to compare with it later |
+/// | `--telemetry-catalogue=json` | prints it as JSON, to keep for later comparisons |
 /// | `--telemetry-catalogue=grafana` | prints a dashboard that Grafana can import |
-/// | `--telemetry-catalogue-compare FILE` | compares with that JSON; exits 1 if something is broken |
-/// | `--telemetry-catalogue-allow N` | lets that comparison pass with up to `N` series more, 0 by default |
+/// | `--telemetry-catalogue-compare FILE` | compares with such JSON; exits with 1 if there are breaking changes |
+/// | `--telemetry-catalogue-allow N` | allows up to `N` more series in that comparison, 0 by default |
 ///
-/// The value may also stand behind `=`. What it cannot do exits 2, with the reason on standard error.
+/// The value may also follow a `=`. On an error the program exits with 2 and prints the reason to standard error.
 pub fn handle_arguments<A: Into<OsString>>(arguments: impl IntoIterator<Item = A>) -> Option<ExitCode> {
     let answer = match asked(arguments.into_iter().map(Into::into)) {
         Ok(None) => return None,
@@ -46,11 +46,11 @@ pub fn handle_arguments<A: Into<OsString>>(arguments: impl IntoIterator<Item = A
     let (text, code) = match answer {
         Ok(answer) => answer,
         Err(wrong) => {
-            let _ = writeln!(std::io::stderr(), "{wrong}");
+            let _ = writeln!(std::io::stderr(), "error: {wrong}");
             return Some(ExitCode::from(2));
         }
     };
-    // Whoever reads may have seen enough.
+    // The reader may close the pipe early.
     let is_written = std::io::stdout().write_all(text.as_bytes()).and_then(|()| std::io::stdout().flush()).is_ok();
     Some(if is_written { ExitCode::from(code) } else { ExitCode::FAILURE })
 }
@@ -69,7 +69,7 @@ enum Asked {
 }
 
 impl Asked {
-    /// A text, and the code to exit with.
+    /// Returns the text to print, and the exit code.
     fn answer(self) -> Result<(String, u8), String> {
         let catalogue = catalogue();
         match self {
@@ -78,7 +78,8 @@ impl Asked {
             Asked::Show(Form::Grafana, title) => Ok((catalogue.data().to_grafana(&title), 0)),
             Asked::Compare(file, allowed) => {
                 let file = Path::new(&file);
-                let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+                let text = std::fs::read_to_string(file)
+                    .map_err(|error| format!("cannot read {}: {error}", file.display()))?;
                 let before = CatalogueData::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))?;
                 let comparison = catalogue.data().compare(&before, allowed);
                 Ok((comparison.to_string(), u8::from(!comparison.passes())))
@@ -87,31 +88,31 @@ impl Asked {
     }
 }
 
-/// What the arguments ask for, if it is about the catalogue.
+/// Parses the arguments about the catalogue, if there are any.
 fn asked(arguments: impl Iterator<Item = OsString>) -> Result<Option<Asked>, String> {
     let mut arguments = arguments.peekable();
     let program = arguments.next().unwrap_or_default();
     let (mut show, mut file, mut allowed) = (None, None, None);
     while let Some(argument) = arguments.next_if(|argument| argument != "--") {
-        // A value that is not Unicode is a file's name, and stands for itself.
+        // An argument that is not Unicode is not one of ours.
         let Some(text) = argument.to_str().filter(|text| text.starts_with(SHOW)) else { continue };
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value.into())));
-        let mut value = || value.clone().or_else(|| arguments.next()).ok_or(format!("{name} needs a value"));
+        let mut value = || value.clone().or_else(|| arguments.next()).ok_or(format!("{name} requires a value"));
         match name {
             SHOW => show = Some(form(text)?),
             COMPARE => file = Some(value()?),
             ALLOW => allowed = Some(series(&value()?)?),
-            // An argument of the program's own.
+            // An argument of the program, such as `--telemetry-catalogues`.
             _ if !name[SHOW.len()..].starts_with('-') => {}
-            _ => return Err(format!("{name} is not known; expected {SHOW}, {COMPARE} or {ALLOW}")),
+            _ => return Err(format!("{name} is unknown; expected {SHOW}, {COMPARE} or {ALLOW}")),
         }
     }
     match (show, file, allowed) {
         (None, None, None) => Ok(None),
         (Some(form), None, None) => Ok(Some(Asked::Show(form, title(&program)))),
         (None, Some(file), allowed) => Ok(Some(Asked::Compare(file, allowed.unwrap_or(0)))),
-        (Some(_), Some(_), _) => Err(format!("{SHOW} and {COMPARE} cannot stand together")),
-        (_, None, Some(_)) => Err(format!("{ALLOW} needs {COMPARE} beside it")),
+        (Some(_), Some(_), _) => Err(format!("{SHOW} and {COMPARE} cannot be combined")),
+        (_, None, Some(_)) => Err(format!("{ALLOW} requires {COMPARE}")),
     }
 }
 
@@ -126,10 +127,12 @@ fn form(argument: &str) -> Result<Form, String> {
 
 fn series(value: &OsString) -> Result<u64, String> {
     let number = value.to_str().and_then(|text| text.parse().ok());
-    number.ok_or_else(|| format!("{ALLOW}: `{}` is not a number of series", value.display()))
+    number.ok_or_else(|| {
+        format!("{ALLOW}: `{}` is not a number of series; expected a whole number, such as 20", value.display())
+    })
 }
 
-/// The program's name, without where it lies.
+/// Returns the program's name, without its folder.
 fn title(program: &OsString) -> String {
     Path::new(program).file_stem().map_or_else(|| "telemetry".to_owned(), |name| name.to_string_lossy().into_owned())
 }
@@ -169,14 +172,14 @@ mod tests {
         check("--telemetry-catalogue-compare old.json", compare(0));
         check("--telemetry-catalogue-compare=old.json --telemetry-catalogue-allow=7", compare(7));
         check("--telemetry-catalogue-allow 8 --telemetry-catalogue-compare old.json", compare(8));
-        check("--telemetry-catalogue-compare", Err("--telemetry-catalogue-compare needs a value"));
-        let few = "--telemetry-catalogue-allow: `few` is not a number of series";
+        check("--telemetry-catalogue-compare", Err("--telemetry-catalogue-compare requires a value"));
+        let few = "--telemetry-catalogue-allow: `few` is not a number of series; expected a whole number, such as 20";
         check("--telemetry-catalogue-allow few", Err(few));
-        let alone = "--telemetry-catalogue-allow needs --telemetry-catalogue-compare beside it";
+        let alone = "--telemetry-catalogue-allow requires --telemetry-catalogue-compare";
         check("--telemetry-catalogue-allow=1", Err(alone));
-        let both = "--telemetry-catalogue and --telemetry-catalogue-compare cannot stand together";
+        let both = "--telemetry-catalogue and --telemetry-catalogue-compare cannot be combined";
         check("--telemetry-catalogue --telemetry-catalogue-compare=x", Err(both));
-        let known = "--telemetry-catalogue-diff is not known; expected --telemetry-catalogue, \
+        let known = "--telemetry-catalogue-diff is unknown; expected --telemetry-catalogue, \
                      --telemetry-catalogue-compare or --telemetry-catalogue-allow";
         check("--telemetry-catalogue-diff", Err(known));
     }

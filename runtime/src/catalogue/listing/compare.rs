@@ -1,4 +1,4 @@
-//! Two listings side by side: what would break dashboards, alerts and bills, and what is only new.
+//! Compares two catalogues: finds changes that break dashboards, alerts and budgets, and other changes.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -7,7 +7,7 @@ use super::format::Word as _;
 use super::{CatalogueData, Key, Label, Metric, Span};
 use crate::declare::key::KeyKind;
 
-/// How a listing differs from an earlier one.
+/// The differences between a catalogue and an earlier one.
 ///
 /// ```
 /// let data = tracecast::catalogue().data();
@@ -22,13 +22,13 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether nothing is broken.
+    /// Whether there are no breaking changes.
     pub fn passes(&self) -> bool {
         self.breaking.is_empty()
     }
 
-    /// What breaks those who use the telemetry: names that are gone or renamed, other kinds, units and labels, and more
-    /// series than were allowed.
+    /// The changes that break users of the telemetry: removed or renamed items, changed kinds, units and labels, and
+    /// more series than allowed.
     ///
     /// ```
     /// use tracecast::catalogue::CatalogueData;
@@ -41,7 +41,7 @@ impl Comparison {
         &self.breaking
     }
 
-    /// What is new, or of little matter.
+    /// The changes that break nothing, such as additions.
     ///
     /// ```
     /// use tracecast::catalogue::CatalogueData;
@@ -67,16 +67,16 @@ impl fmt::Display for Comparison {
 }
 
 impl CatalogueData {
-    /// How this differs from what was `before`. The metrics that grow may have `allowed` series more together; those that
-    /// shrink make up for nothing.
+    /// Compares with an earlier catalogue. Growing metrics may add up to `allowed` series in total; shrinking metrics
+    /// do not compensate.
     ///
-    /// A name that is gone while one like it is new counts as renamed; that breaks what uses it as well.
+    /// A name that was removed while a similar one was added counts as renamed, which is a breaking change as well.
     ///
     /// ```
     /// use tracecast::catalogue::CatalogueData;
     ///
     /// let now = tracecast::catalogue().data();
-    /// assert!(now.compare(&CatalogueData::default(), u64::MAX).passes()); // all is new, nothing is gone
+    /// assert!(now.compare(&CatalogueData::default(), u64::MAX).passes()); // everything was added, nothing was removed
     /// assert!(!CatalogueData::default().compare(&now, 0).passes());
     /// ```
     pub fn compare(&self, before: &CatalogueData, allowed: u64) -> Comparison {
@@ -89,14 +89,15 @@ impl CatalogueData {
     }
 }
 
-/// What a listing has by name.
+/// A catalogue entry that its name identifies.
 trait Named {
     fn name(&self) -> &str;
-    /// Whether one of them may be the other one under a new name.
+    /// Whether one of them may be the other under a new name.
     fn is_like(&self, other: &Self) -> bool;
-    /// Whether one more of the same name is a break: of metrics and spans, which are asked for by it.
+    /// Whether another entry of the same name is a breaking change: for metrics and spans, because queries select them
+    /// by name.
     const MORE_BREAKS: bool = true;
-    /// What changed under the same name.
+    /// Adds the changes between two entries of the same name.
     fn changes(&self, before: &Self, found: &mut Found);
 }
 
@@ -121,46 +122,47 @@ impl Found {
         for old in before.iter().filter(|item| !is_in(now, item.name())) {
             let name = old.name();
             match new.iter().position(|item| item.is_like(old)) {
-                Some(at) => self.broken(format!("{what} `{name}` is now called `{}`", new.remove(at).name())),
-                None => self.broken(format!("{what} `{name}` is gone")),
+                Some(at) => self.broken(format!("{what} `{name}` was renamed to `{}`", new.remove(at).name())),
+                None => self.broken(format!("{what} `{name}` was removed")),
             }
         }
-        new.iter().for_each(|item| self.other(format!("{what} `{}` is new", item.name())));
+        new.iter().for_each(|item| self.other(format!("{what} `{}` was added", item.name())));
         let mut kept: Vec<&str> = now.iter().map(T::name).filter(|name| is_in(before, name)).collect();
         kept.sort_unstable();
         kept.dedup();
         for name in kept {
             let same = |all: &'a [T]| all.iter().filter(|item| item.name() == name).collect::<Vec<_>>();
-            self.ways(what, name, &same(before), &same(now));
+            self.variants(what, name, &same(before), &same(now));
         }
     }
 
-    /// A name may be there in several ways, such as two kinds of a span. Each is compared with its counterpart.
-    fn ways<T: Named>(&mut self, what: &str, name: &str, before: &[&T], now: &[&T]) {
+    /// Compares the variants of a name, such as two kinds of a span, each with its counterpart.
+    fn variants<T: Named>(&mut self, what: &str, name: &str, before: &[&T], now: &[&T]) {
         before.iter().zip(now).for_each(|(before, now)| now.changes(before, self));
-        match now.len().cmp(&before.len()) {
+        let (now, before) = (now.len(), before.len());
+        match now.cmp(&before) {
             Ordering::Greater if T::MORE_BREAKS => {
-                self.broken(format!("{what} `{name}` is there in more ways than before"));
+                self.broken(format!("{what} `{name}` has more variants: {now}, was {before}"));
             }
-            Ordering::Greater => self.other(format!("{what} `{name}` is there in more ways than before")),
-            Ordering::Less => self.broken(format!("{what} `{name}` is there in fewer ways than before")),
+            Ordering::Greater => self.other(format!("{what} `{name}` has more variants: {now}, was {before}")),
+            Ordering::Less => self.broken(format!("{what} `{name}` has fewer variants: {now}, was {before}")),
             Ordering::Equal => {}
         }
     }
 
     fn changed<T: PartialEq + fmt::Display>(&mut self, what: &str, of: &str, before: T, now: T) {
         if before != now {
-            self.broken(format!("{what} `{of}` is now {now}, and was {before}"));
+            self.broken(format!("{what} `{of}` changed from {before} to {now}"));
         }
     }
 
-    /// Names of something that are gone or new.
+    /// Compares two sets of names.
     fn set(&mut self, whose: &str, before: &[String], now: &[String], added_breaks: bool) {
         for gone in before.iter().filter(|name| !now.contains(name)) {
-            self.broken(format!("{whose} has no `{gone}` any more"));
+            self.broken(format!("{whose} no longer has `{gone}`"));
         }
         for new in now.iter().filter(|name| !before.contains(name)) {
-            let change = format!("{whose} has `{new}` now");
+            let change = format!("{whose} now has `{new}`");
             if added_breaks { self.broken(change) } else { self.other(change) }
         }
     }
@@ -180,7 +182,7 @@ impl Found {
             return;
         }
         let each: Vec<String> = grown.iter().map(|(name, before, now)| format!("`{name}` {before} -> {now}")).collect();
-        let change = format!("up to {growth} series more, {allowed} are allowed: {}", each.join(", "));
+        let change = format!("up to {growth} more series ({allowed} allowed): {}", each.join(", "));
         if growth > allowed { self.broken(change) } else { self.other(change) }
     }
 }
@@ -205,9 +207,9 @@ impl Named for Span {
         found.changed("the kind of span", &self.name, before.kind.word(), self.kind.word());
         found.set(&format!("span `{}`", self.name), &before.keys, &self.keys, false);
         if before.places != self.places {
-            // Not a break: methods behind a trait share a name. A name that was taken by mistake is seen here.
+            // Not a breaking change: methods of a trait share a name. It reveals names that are reused by mistake.
             let (name, now, before) = (&self.name, self.places, before.places);
-            found.other(format!("span `{name}` is made in {now} places, and was in {before}"));
+            found.other(format!("span `{name}` is created in {now} places, was {before}"));
         }
     }
 }
@@ -232,7 +234,7 @@ impl Named for Key {
         found.changed("key", &self.name, kind(before), kind(self));
         if before.baggage != self.baggage {
             let now = if self.baggage { "now" } else { "no longer" };
-            found.other(format!("key `{}` {now} travels as baggage", self.name));
+            found.other(format!("key `{}` is {now} sent as baggage", self.name));
         }
     }
 }
@@ -258,10 +260,11 @@ impl Named for Metric {
         let attributes = |metric: &Metric| metric.attributes().map(str::to_owned).collect::<Vec<_>>();
         found.set(&format!("metric `{name}`"), &attributes(before), &attributes(self), true);
         if before.buckets != self.buckets {
-            found.other(format!("metric `{name}` has other buckets"));
+            found.other(format!("the buckets of metric `{name}` changed from {} to {}", before.buckets, self.buckets));
         }
         if before.number != self.number {
-            found.other(format!("metric `{name}` counts in {:?}, and did in {:?}", self.number, before.number));
+            let (before, now) = (before.number, self.number);
+            found.other(format!("the number type of metric `{name}` changed from {before:?} to {now:?}"));
         }
         for label in &self.labels {
             let same = before.labels.iter().find(|old| old.attributes == label.attributes);
@@ -271,7 +274,7 @@ impl Named for Metric {
 }
 
 impl Label {
-    /// Values that are asked for by name, and are there no more.
+    /// Compares the texts of the values: queries select by them.
     fn changes(&self, before: &Label, metric: &str, found: &mut Found) {
         if !before.texts.is_empty() && !self.texts.is_empty() {
             let whose = format!("label `{}` of metric `{metric}`", self.attributes.join(", "));

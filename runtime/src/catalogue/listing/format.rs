@@ -1,4 +1,4 @@
-//! The JSON of a listing: versioned, sorted, and the same for the same program.
+//! The JSON of a catalogue: versioned, sorted, and identical for the same program.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,10 +11,10 @@ use crate::declare::callsite::Kind;
 use crate::declare::key::{KeyKind, ValueType};
 use crate::declare::metric::{MetricKind, NumberType};
 
-/// What is written, and the only one that is read.
+/// The version that is written, and the only one that is read.
 const VERSION: u64 = 1;
 
-/// Why a text is not a listing.
+/// The reason why a text is not a catalogue.
 ///
 /// ```
 /// use tracecast::catalogue::CatalogueData;
@@ -34,7 +34,7 @@ impl fmt::Display for CatalogueDataError {
 impl std::error::Error for CatalogueDataError {}
 
 impl CatalogueData {
-    /// The listing as JSON. The same program always gives the same text.
+    /// Returns the catalogue as JSON. The same program always gives the same text.
     ///
     /// ```
     /// use tracecast::catalogue::CatalogueData;
@@ -49,11 +49,11 @@ impl CatalogueData {
             keys: Cow::Borrowed(&self.keys),
             metrics: Cow::Borrowed(&self.metrics),
         };
-        // It has neither keys that are not texts nor a writer that could fail.
+        // This cannot fail: all keys are texts, and the writer is memory.
         serde_json::to_string_pretty(&whole).unwrap_or_default() + "\n"
     }
 
-    /// Reads what [`CatalogueData::to_json`] wrote. Fields that are not known are passed over.
+    /// Reads the JSON of [`CatalogueData::to_json`]. Unknown fields are ignored.
     ///
     /// ```
     /// use tracecast::catalogue::CatalogueData;
@@ -63,7 +63,7 @@ impl CatalogueData {
     /// ```
     ///
     /// # Errors
-    /// If the text is no JSON, or not that of a catalogue. The error names the place.
+    /// If the text is not JSON, or not a catalogue. The error names the position.
     pub fn from_json(text: &str) -> Result<Self, CatalogueDataError> {
         let mut json = serde_json::Deserializer::from_str(text);
         let Whole { spans, keys, metrics, .. } = serde_path_to_error::deserialize(&mut json).map_err(at_its_path)?;
@@ -72,21 +72,21 @@ impl CatalogueData {
     }
 }
 
-/// Puts the path of the wrong value, as `metrics[0].series`, in front of what is wrong with it.
+/// Prefixes the error with the path of the invalid value, such as `metrics[0].series`.
 fn at_its_path(error: serde_path_to_error::Error<serde_json::Error>) -> CatalogueDataError {
     let (path, cause) = (error.path().to_string(), error.inner());
-    // Outside of all values, and where the text is no JSON, there is no path.
+    // There is no path for the text as a whole, and if the text is not JSON.
     let names_one = cause.is_data() && path != ".";
     CatalogueDataError(if names_one { format!("`{path}`: {cause}") } else { cause.to_string() })
 }
 
-/// The whole text.
+/// The whole JSON text.
 #[derive(Serialize, Deserialize)]
 #[serde(expecting = "a catalogue")]
 struct Whole<'a> {
     #[serde(deserialize_with = "version")]
     tracecast_catalogue: u64,
-    /// For readers: the sum over all metrics.
+    /// The sum over all metrics, for human readers.
     #[serde(skip_deserializing)]
     series: u64,
     spans: Cow<'a, [Span]>,
@@ -101,7 +101,7 @@ fn version<'de, D: Deserializer<'de>>(text: D) -> Result<u64, D::Error> {
     }
 }
 
-/// A value that is a word in JSON.
+/// A value that is one word in JSON.
 pub(super) trait Word: Copy + PartialEq + 'static {
     const WORDS: &'static [(&'static str, Self)];
 
@@ -156,7 +156,7 @@ impl Word for NumberType {
         &[("u64", NumberType::U64), ("i64", NumberType::I64), ("f64", NumberType::F64)];
 }
 
-/// Writes and reads words.
+/// Writes and reads values that are words.
 pub(super) mod words {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serializer};
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_catalogue_is_read_back() {
         for text in ["", "plain", "\"quoted\" \\ \n\t\r\u{1} ünï 🦀"] {
             let bounds = vec![-1e300, 0.1, 0.3, 1.0 / 3.0, 5e-324, f64::MAX];
             let listing = listing(text, u64::MAX, Bounds::Explicit(bounds));
@@ -212,13 +212,13 @@ mod tests {
     }
 
     #[test]
-    fn escapes_are_understood() {
+    fn escapes_are_decoded() {
         let json = listing("HERE", 1, Bounds::None).to_json().replace("HERE", r"\u0041\/\ud83e\udd80\b");
         assert_eq!(CatalogueData::from_json(&json).unwrap().metrics[0].description, "A/🦀\u{8}");
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn errors_name_the_line() {
         for (text, expected) in [
             ("", "EOF while parsing a value at line 1 column 0"),
             ("{\"spans\": [],\n", "EOF while parsing a value at line 2 column 0"),

@@ -1,5 +1,5 @@
-//! What a catalogue says, without the places: the same program gives the same listing wherever it was built, and code that
-//! was only moved gives the same one as before.
+//! The catalogue as plain data without source locations: the same program gives the same data wherever it was built,
+//! and moving code does not change it.
 
 mod arguments;
 mod compare;
@@ -7,6 +7,7 @@ mod format;
 mod grafana;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -20,12 +21,13 @@ use crate::declare::callsite::{Callsite, Kind};
 use crate::declare::key::{KeyKind, KeyMeta, ValueType};
 use crate::declare::metric::{Buckets, MetricKind, MetricMeta, NumberType};
 
-/// Labels with more values than this are listed by their number alone.
+/// Labels with more values than this are listed only by their number.
 const TEXTS: usize = 64;
 
 #[cfg_attr(docsrs, doc(cfg(feature = "otlp")))]
 impl Catalogue {
-    /// The catalogue as plain data, without the places: to write as JSON, and to compare with that of another version.
+    /// Returns the catalogue as plain data without source locations: to write as JSON, and to compare with that of
+    /// another version.
     ///
     /// ```
     /// let json = tracecast::catalogue().data().to_json();
@@ -36,8 +38,7 @@ impl Catalogue {
     }
 }
 
-/// A catalogue as plain data: of this program or of another one, or of an earlier
-/// version of it.
+/// A catalogue as plain data: of this program, of another one, or of an earlier version.
 ///
 /// ```
 /// use tracecast::catalogue::CatalogueData;
@@ -54,22 +55,22 @@ pub struct CatalogueData {
     metrics: Vec<Metric>,
 }
 
-/// All spans of a name and kind.
+/// All spans of one name and kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Span {
     name: String,
     #[serde(with = "words")]
     kind: Kind,
     keys: Vec<String>,
-    /// The crates that declare it, with their versions. A new version is no change.
+    /// The crates that declare the span, with their versions. A new version is not a change.
     #[serde(default)]
     crates: Vec<String>,
-    /// How many functions and scopes make it.
+    /// The number of functions and scopes that create the span.
     #[serde(default = "one_place")]
     places: usize,
 }
 
-/// Of a span in a listing that has no number of places.
+/// The default for a catalogue without the number of places.
 fn one_place() -> usize {
     1
 }
@@ -81,7 +82,7 @@ struct Key {
     kind: KeyKind,
     #[serde(rename = "type", with = "words")]
     value_type: ValueType,
-    /// How many values a label has.
+    /// The number of values of a label.
     values: Option<u64>,
     baggage: bool,
     description: String,
@@ -90,9 +91,9 @@ struct Key {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Metric {
     name: String,
-    /// Its name where Prometheus stores it.
+    /// The name under which Prometheus stores the metric.
     prometheus: String,
-    /// The component whose function it measures, or the area that its name begins with.
+    /// The component whose function the metric measures, or the area with which its name begins.
     group: String,
     #[serde(with = "words")]
     kind: MetricKind,
@@ -104,30 +105,40 @@ struct Metric {
     series: u64,
     budget: u64,
     description: String,
-    /// The crates that declare it, with their versions. A new version is no change.
+    /// The crates that declare the metric, with their versions. A new version is not a change.
     #[serde(default)]
     crates: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Label {
-    /// The attributes that it is on the wire: one, or several that depend on each other.
+    /// The attributes that represent the label in OTLP: one, or several that depend on each other.
     attributes: Vec<String>,
     values: u64,
-    /// The values, where they are known before the program runs, and not too many.
+    /// The values, if they are known before the program runs and are not too many.
     texts: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected null, `exponential` or a list of numbers")]
 enum Bounds {
-    /// It is no histogram.
+    /// The metric is not a histogram.
     None,
     Explicit(Vec<f64>),
     Rule(Rule),
 }
 
-/// A rule that buckets follow.
+impl fmt::Display for Bounds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bounds::None => f.write_str("none"),
+            Bounds::Explicit(bounds) => write!(f, "{bounds:?}"),
+            Bounds::Rule(Rule::Exponential) => f.write_str("exponential"),
+        }
+    }
+}
+
+/// A rule that defines buckets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Rule {
@@ -139,23 +150,35 @@ impl CatalogueData {
         let components = components(catalogue);
         let mut keys: Vec<Key> = catalogue.keys.iter().map(|key| Key::of(key)).collect();
         keys.sort_by(|a, b| a.order().cmp(&b.order()));
-        // The same key, declared twice in other words, is one.
+        // Declarations of one key with different descriptions are merged.
         keys.dedup_by(|b, a| a.same_shape(b));
         let metric = |meta: &&'static MetricMeta| Metric::of(meta, components.get(meta.name).copied());
         let mut metrics: Vec<Metric> = catalogue.metrics.iter().map(metric).collect();
-        // Of several declarations the first is exported, whether the others have its shape or not.
+        // Only the first declaration of a name is exported, whether or not the others have its shape.
         metrics.sort_by(|a, b| a.name.cmp(&b.name));
         metrics.dedup_by(|b, a| a.name == b.name && a.join(b));
         CatalogueData { spans: spans(catalogue), keys, metrics }
     }
 
-    /// How many series all metrics can have together.
+    /// The same listing with only those metrics whose names `keep` accepts: for a dashboard of a part of them.
+    ///
+    /// ```
+    /// let data = tracecast::catalogue().data().with_metrics(|name| name.starts_with("tc_export_"));
+    /// assert!(!data.to_grafana("Exports").contains("tc_spool_bytes"));
+    /// ```
+    #[must_use]
+    pub fn with_metrics(mut self, keep: impl Fn(&str) -> bool) -> Self {
+        self.metrics.retain(|metric| keep(&metric.name));
+        self
+    }
+
+    /// The largest number of series of all metrics together.
     fn series(&self) -> u64 {
         self.metrics.iter().fold(0, |sum, metric| sum.saturating_add(metric.series))
     }
 }
 
-/// One for each name and kind, with the keys of all places that make it.
+/// Returns one span for each name and kind, with the keys of all places that create it.
 fn spans(catalogue: &Catalogue) -> Vec<Span> {
     let mut all: BTreeMap<(&str, u8), Vec<&Callsite>> = BTreeMap::new();
     for span in &catalogue.spans {
@@ -178,7 +201,7 @@ fn spans(catalogue: &Catalogue) -> Vec<Span> {
     all.into_values().map(span).collect()
 }
 
-/// The components of functions that have metrics.
+/// Returns the components of functions that have metrics.
 fn components(catalogue: &Catalogue) -> BTreeMap<&'static str, &'static str> {
     let mut components = BTreeMap::new();
     for span in &catalogue.spans {
@@ -236,7 +259,7 @@ impl Metric {
         }
     }
 
-    /// Takes over the crates of another declaration of the same name.
+    /// Adds the crates of another declaration of the same name.
     fn join(&mut self, other: &mut Metric) -> bool {
         self.crates.append(&mut other.crates);
         self.crates.sort();
@@ -244,7 +267,7 @@ impl Metric {
         true
     }
 
-    /// The names of its attributes.
+    /// The names of the metric's attributes.
     fn attributes(&self) -> impl Iterator<Item = &str> + Clone {
         self.labels.iter().flat_map(|label| label.attributes.iter().map(String::as_str))
     }
@@ -268,7 +291,8 @@ fn labels(meta: &MetricMeta) -> Vec<Label> {
     meta.dimensions().iter().map(label).collect()
 }
 
-/// The area that a name begins with: the first word of one of the semantic conventions, the second of ours.
+/// Returns the area with which a name begins: the first word of a name of the semantic conventions, the second word of
+/// one of ours.
 fn group(meta: &MetricMeta) -> String {
     if is_own(meta.location.file()) {
         return "telemetry".to_owned();
@@ -278,13 +302,13 @@ fn group(meta: &MetricMeta) -> String {
     if meta.name.contains('.') { first } else { second.unwrap_or(first) }.to_owned()
 }
 
-/// Whether a metric is one about telemetry itself.
+/// Whether a metric is about telemetry itself.
 fn is_own(file: &str) -> bool {
     let here = file!().rsplitn(4, ['/', '\\']).last().unwrap_or_default();
     file.strip_prefix(here).is_some_and(|file| matches!(file, "/export/self_metrics.rs" | "\\export\\self_metrics.rs"))
 }
 
-/// Bounds that JSON can write.
+/// Returns the bounds that JSON can represent.
 fn finite(bounds: &[f64]) -> Vec<f64> {
     bounds.iter().copied().filter(|bound| bound.is_finite()).collect()
 }

@@ -2,10 +2,11 @@
 
 use super::reading::{At, Map, Reading, Unknown};
 use super::{exporter, views};
-use crate::config::parts::{CardinalityLimits, Exporter, HistogramAggregation, Metrics, ScrapeAddress};
+use crate::config::parts::{
+    CardinalityLimits, Exporter, HistogramAggregation, Metrics, ScrapeAddress, TemporalityPreference,
+};
 use crate::config::problem::{Severity, Wrong};
 use crate::config::values::{self, positive};
-use crate::meter::snapshot::Temporality;
 
 pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     let mut map = reading.map(at);
@@ -29,7 +30,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
     let views = views::read(reading, map.get("views"));
     let metrics = &mut reading.config.settings.metrics;
     let exporters = Some(exporters);
-    let (exemplars, otlp) = (metrics.exemplars, std::mem::take(&mut metrics.otlp));
+    let (exemplars, sdk_names, otlp) = (metrics.exemplars, metrics.sdk_names, std::mem::take(&mut metrics.otlp));
     *metrics = Metrics {
         exporters,
         otlp,
@@ -40,6 +41,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
         histograms,
         exemplars,
         cardinality,
+        sdk_names,
         views,
     };
     reading.came_from("metrics.exporters", at);
@@ -54,7 +56,7 @@ pub(super) fn meter_provider(reading: &mut Reading, at: &At<'_>) {
 struct Periodic {
     interval: std::time::Duration,
     timeout: std::time::Duration,
-    temporality: Temporality,
+    temporality: TemporalityPreference,
     histograms: HistogramAggregation,
     cardinality: CardinalityLimits,
 }

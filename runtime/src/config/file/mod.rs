@@ -165,6 +165,11 @@ pub(super) fn filter(reading: &mut Reading, at: &At<'_>) -> bool {
     reading.put(at, values::filter, |settings, filter| settings.filter = text.map(|_| filter))
 }
 
+pub(super) fn busy_times(reading: &mut Reading, at: &At<'_>) -> bool {
+    let Some(text) = reading.text(Some(at.clone())) else { return false };
+    reading.put(at, values::filter, |settings, filter| settings.busy_times = text.map(|_| filter))
+}
+
 pub(super) fn log_filter(reading: &mut Reading, at: &At<'_>) -> bool {
     let Some(text) = reading.text(Some(at.clone())) else { return false };
     let (filter, wrong) = LogFilter::read(&text);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::config::{
     Aggregation, Compression, Config, Destination, Exemplars, HistogramAggregation, InstrumentType, Level, Otlp,
-    Propagator, Protocol, Signal, Temporality,
+    Propagator, Protocol, Signal, TemporalityPreference,
 };
 use crate::declare::value::OwnedValue;
 
@@ -186,7 +186,7 @@ fn what_a_file_says_of_metrics_and_logs() {
     assert_eq!((sent.endpoint.to_string().as_str(), sent.protocol), ("http://collector:4317", Protocol::Grpc));
     let metrics = &config.settings.metrics;
     assert_eq!((metrics.interval, metrics.timeout), (Duration::from_secs(1), Duration::from_millis(500)));
-    assert_eq!(metrics.temporality, Temporality::LowMemory);
+    assert_eq!(metrics.temporality, TemporalityPreference::LowMemory);
     assert_eq!(metrics.histograms, HistogramAggregation::Exponential);
     assert_eq!(metrics.exemplars, Exemplars::Off);
     assert_eq!((metrics.cardinality.default, metrics.cardinality.histogram), (Some(5), Some(6)));
@@ -278,8 +278,8 @@ fn unknown_keys_in_closed_types_are_errors_with_their_path() {
     );
     check_error(
         "distribution: {tracecast: {rol: x}}",
-        "line 2: distribution.tracecast.rol: is not a known key; expected debug, console_format, log_format, strict, \
-         memory_limit, spool, role, filter, log_filter or header_files",
+        "line 2: distribution.tracecast.rol: is not a known key; expected tracing_emit, debug, console_format, log_format, \
+         strict, memory_limit, spool, role, filter, busy_times, stalls, stall_threshold_ms, log_filter, header_files or sdk_metrics",
     );
     check_error(
         "meter_provider: {readers: [{push: }]}",

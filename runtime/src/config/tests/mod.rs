@@ -49,11 +49,15 @@ fn other() -> Settings {
             schema_url: Some("other".to_owned().into()),
         },
         interop: Interop::Off,
+        tracing_emit: Some(false),
         propagators: vec![Propagator::B3],
         log_filter: "debug".parse::<LogFilter>().unwrap().into(),
         diagnostics_level: Level::Trace,
         semconv: vec!["http".to_owned().into()],
         filter: "Store=off".parse::<Filter>().unwrap().into(),
+        busy_times: "Store=on".parse::<Filter>().unwrap().into(),
+        stalls: true,
+        stall_threshold: Duration::from_millis(7),
         memory_limit: 1 << 20,
         spool: Some(Spool::new("other")),
         otlp: otlp(),
@@ -76,10 +80,11 @@ fn other() -> Settings {
             prometheus: ScrapeAddress { host: "other".to_owned().into(), port: 1 },
             interval: Duration::from_secs(3),
             timeout: Duration::from_secs(3),
-            temporality: Temporality::Delta,
+            temporality: TemporalityPreference::Delta,
             histograms: HistogramAggregation::Exponential,
             exemplars: Exemplars::Off,
             cardinality: CardinalityLimits { default: Some(3), ..CardinalityLimits::default() },
+            sdk_names: true,
             views: vec![View::of("*")],
         },
         logs: Logs {
@@ -198,11 +203,15 @@ fn code_can_change_every_setting() {
         .with_resource_attribute("a", "b")
         .with_schema_url("other")
         .with_interop(Interop::Off)
+        .with_tracing_emit(false)
         .with_propagators(vec![Propagator::B3])
         .with_log_filter("debug".parse().unwrap())
         .with_diagnostics_level(Level::Trace)
         .with_semconv(["http"])
         .with_filter("Store=off".parse().unwrap())
+        .with_busy_times("Store=on".parse().unwrap())
+        .with_stalls(true)
+        .with_stall_threshold(Duration::from_millis(7))
         .with_memory_limit(1 << 20)
         .with_spool(spool)
         .with_proxy(Some("http://other:1".parse().unwrap()))
@@ -217,6 +226,7 @@ fn code_can_change_every_setting() {
         .with_histograms(metrics.histograms)
         .with_exemplars(metrics.exemplars)
         .with_cardinality_limit(3)
+        .with_sdk_metrics(true)
         .with_view(View::of("*"))
         .with_log_limits(move |limits| *limits = logs.limits)
         .with_log_batch(move |batch| *batch = logs.batch)
@@ -280,8 +290,10 @@ fn value_of(name: &str) -> (&'static str, &[(&'static str, &'static str)]) {
         "OTEL_TRACES_SAMPLER" => ("always_off", &[]),
         "OTEL_TRACES_SAMPLER_ARG" => ("0.5", &[("OTEL_TRACES_SAMPLER", "traceidratio")]),
         "OTEL_METRICS_EXEMPLAR_FILTER" => ("always_off", &[]),
+        "TC_TRACING_EMIT" => ("false", &[]),
         "TC_CONSOLE_FORMAT" | "TC_LOG_FORMAT" => ("json", &[]),
-        "TC_SPAN_FILTER" => ("Store=off", &[]),
+        "TC_SPAN_FILTER" | "TC_BUSY_TIMES" => ("Store=off", &[]),
+        "TC_STALL_THRESHOLD_MS" => ("9", &[]),
         "TC_MEMORY_LIMIT" => ("2MiB", &[]),
         "TC_SPOOL_DIR" => ("/spool", &[]),
         "TC_SPOOL_MAX_BYTES" => ("2MiB", &[("TC_SPOOL_DIR", "/spool")]),
@@ -363,6 +375,7 @@ fn each_value_of_the_file_changes_its_setting_and_no_other() {
                 "filter" => "Store=off",
                 "header_files" => "authorization=/token",
                 "exemplar_filter" => "always_off",
+                "tracing_emit" => "false",
                 _ if key.ends_with("_limit") => "9",
                 _ => "true",
             };

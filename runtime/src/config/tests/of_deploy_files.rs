@@ -31,46 +31,25 @@ fn text(name: &str) -> String {
     fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// The documents of a YAML file.
+/// The documents of a file of YAML. Templates are none; what they render to is kept beside the chart.
 fn documents(name: &str) -> Vec<Value> {
-    if name.contains("/templates/") { vec![rendered(name)] } else { yaml(&text(name)) }
+    yaml(&text(name))
 }
 
 fn document(name: &str) -> Value {
     documents(name).swap_remove(0)
 }
 
-/// Renders a template with the chart's default values; knows only the syntax that our templates use.
-fn rendered(name: &str) -> Value {
-    let values = yaml(&text("helm/tracecast-service/values.yaml")).swap_remove(0);
-    let template = text(name);
-    let mut out = String::new();
-    for (at, part) in template.split("{{").enumerate() {
-        let Some((expression, rest)) = part.split_once("}}").filter(|_| at > 0) else {
-            out.push_str(part);
-            continue;
-        };
-        let mut words = expression.split('|').map(str::trim);
-        let path = words.next().unwrap();
-        let value = match path.strip_prefix(".Values.") {
-            Some(name) => values.get(name).unwrap_or_else(|| panic!("values.yaml has no `{name}`")).clone(),
-            None => Value::String((path == ".Release.Name").then_some("store").expect(path).to_owned()),
-        };
-        let plain = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        match words.next() {
-            None => out.push_str(&plain),
-            Some("quote") => out.push_str(&Value::String(plain).to_string()),
-            Some(other) => panic!("`{other}` is more than this test knows"),
-        }
-        out.push_str(rest);
-    }
-    yaml(&out).swap_remove(0)
+/// The document of this kind and name.
+fn of_kind(file: &str, kind: &str, name: &str) -> Value {
+    let mut found = documents(file).into_iter().filter(|document| document["kind"] == kind);
+    found.find(|document| document["metadata"]["name"] == name).unwrap_or_else(|| panic!("{file}: no {kind} {name}"))
 }
 
 fn names(extensions: &[&str]) -> Vec<String> {
     let name = |path: PathBuf| path.strip_prefix(root()).unwrap().to_str().unwrap().replace('\\', "/");
     let is_one = |name: &String| extensions.iter().any(|extension| name.ends_with(extension));
-    files(&root()).into_iter().map(name).filter(is_one).collect()
+    files(&root()).into_iter().map(name).filter(is_one).filter(|name| !name.contains("/templates/")).collect()
 }
 
 /// Lists every value below this one, with its path.
@@ -99,47 +78,134 @@ fn every_file_can_be_read() {
     }
 }
 
+/// The configurations of all Collectors, with their names.
+fn collectors() -> Vec<(String, Value)> {
+    let mut all: Vec<_> = COLLECTORS.map(|name| (name.to_owned(), document(name))).into();
+    for name in names(&[".yaml"]).into_iter().filter(|name| name.starts_with("kubernetes/")) {
+        for map in documents(&name).iter().filter(|document| document["kind"] == "ConfigMap") {
+            let config = yaml(map["data"]["collector.yaml"].as_str().unwrap()).swap_remove(0);
+            all.push((map["metadata"]["name"].as_str().unwrap().to_owned(), config));
+        }
+    }
+    all
+}
+
 #[test]
 fn collectors_take_what_services_send_and_use_what_they_declare() {
-    let gateway =
-        yaml(document("kubernetes/collector.yaml")["data"]["collector.yaml"].as_str().unwrap()).swap_remove(0);
-    let all = COLLECTORS.map(document).into_iter().chain([gateway]);
-    for collector in all {
+    let all = collectors();
+    assert_eq!(all.len(), COLLECTORS.len() + 3, "{all:?}");
+    for (name, collector) in all {
         let receiver = &collector["receivers"]["otlp"]["protocols"];
-        assert!(receiver["http"]["endpoint"].as_str().unwrap().ends_with(":4318"), "{receiver}");
-        assert!(receiver["grpc"].is_null() || receiver["grpc"]["endpoint"].as_str().unwrap().ends_with(":4317"));
+        let has = |protocol: &str, port: &str| match &receiver[protocol]["endpoint"] {
+            Value::String(endpoint) => endpoint.ends_with(port),
+            _ => false,
+        };
+        // Samplers are sent to by other Collectors only, over gRPC.
+        let is_sampler = name == "otel-sampler";
+        assert!(if is_sampler { has("grpc", ":4317") } else { has("http", ":4318") }, "{name}: {receiver}");
+        assert!(receiver["grpc"].is_null() || has("grpc", ":4317"), "{name}: {receiver}");
         let pipelines = collector["service"]["pipelines"].as_object().unwrap();
-        assert_eq!(
-            pipelines.keys().collect::<BTreeSet<_>>(),
-            BTreeSet::from(["logs", "metrics", "traces"].map(str::to_owned)).iter().collect()
-        );
+        let signals: Vec<&str> = pipelines.keys().map(String::as_str).collect();
+        let expected = if is_sampler { &["traces"][..] } else { &["logs", "metrics", "traces"] };
+        assert_eq!(signals.into_iter().collect::<BTreeSet<_>>(), expected.iter().copied().collect(), "{name}");
+        let declared = |part: &str| -> BTreeSet<&str> {
+            collector[part].as_object().unwrap().keys().map(String::as_str).collect()
+        };
+        let texts = |list: &'_ Value| -> Vec<String> {
+            list.as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+        };
         for part in ["receivers", "processors", "exporters"] {
-            let used: BTreeSet<&str> = pipelines
-                .values()
-                .flat_map(|pipeline| pipeline[part].as_array().unwrap())
-                .map(|name| name.as_str().unwrap())
-                .collect();
-            let declared: BTreeSet<&str> = collector[part].as_object().unwrap().keys().map(String::as_str).collect();
-            assert_eq!(used, declared, "{part}");
+            let used: Vec<String> = pipelines.values().flat_map(|pipeline| texts(&pipeline[part])).collect();
+            assert_eq!(used.iter().map(String::as_str).collect::<BTreeSet<_>>(), declared(part), "{name}: {part}");
         }
-        assert!(pipelines.values().all(|pipeline| pipeline["processors"][0] == "memory_limiter"));
+        let extensions = texts(&collector["service"]["extensions"]);
+        assert_eq!(extensions.iter().map(String::as_str).collect::<BTreeSet<_>>(), declared("extensions"), "{name}");
+        assert!(pipelines.values().all(|pipeline| pipeline["processors"][0] == "memory_limiter"), "{name}");
+        for (exporter, settings) in collector["exporters"].as_object().unwrap() {
+            let retry = &settings["retry_on_failure"]["max_elapsed_time"];
+            assert!(retry.is_null() || retry == "0s", "{name}: {exporter} gives up after {retry}");
+            let storage = &settings["sending_queue"]["storage"];
+            assert!(
+                storage.is_null() || declared("extensions").contains(storage.as_str().unwrap()),
+                "{name}: {exporter}"
+            );
+        }
     }
 }
 
-/// The environment of each container that runs a service, by name.
+#[test]
+fn collectors_in_kubernetes_have_the_ports_and_volumes_that_they_name() {
+    for (file, kind, name) in [
+        ("kubernetes/collector.yaml", "StatefulSet", "otel-collector"),
+        ("kubernetes/tail-sampling.yaml", "Deployment", "otel-balancer"),
+        ("kubernetes/tail-sampling.yaml", "Deployment", "otel-sampler"),
+    ] {
+        let (workload, config) = (of_kind(file, kind, name), of_kind(file, "ConfigMap", name));
+        let pod = &workload["spec"]["template"];
+        let container = &pod["spec"]["containers"][0];
+        let ports: BTreeSet<String> =
+            container["ports"].as_array().unwrap().iter().map(|port| format!(":{}", port["containerPort"])).collect();
+        let config = yaml(config["data"]["collector.yaml"].as_str().unwrap()).swap_remove(0);
+        let mut listened = BTreeSet::new();
+        for part in ["receivers", "extensions"] {
+            walk(&config[part], "", &mut |path, value| {
+                if path.ends_with("/endpoint") {
+                    listened.insert(format!(":{}", value.as_str().unwrap().rsplit(':').next().unwrap()));
+                }
+            });
+        }
+        let metrics =
+            &config["service"]["telemetry"]["metrics"]["readers"][0]["pull"]["exporter"]["prometheus"]["port"];
+        listened.insert(format!(":{metrics}"));
+        assert_eq!(ports, listened, "{name}");
+        assert_eq!(pod["metadata"]["annotations"]["prometheus.io/port"], metrics.to_string(), "{name}");
+        if let Value::String(directory) = &config["extensions"]["file_storage"]["directory"] {
+            let mounts = container["volumeMounts"].as_array().unwrap();
+            assert!(mounts.iter().any(|mount| mount["mountPath"] == directory.as_str()), "{name}: {directory}");
+        }
+    }
+}
+
+/// The grace period and the environment of each container that runs a service.
 fn services() -> Vec<(String, Value, BTreeMap<String, Value>)> {
     let mut found = Vec::new();
-    for name in names(&["service.yaml", "sidecar.yaml", "deployment.yaml"])
-        .into_iter()
-        .filter(|name| !name.starts_with("collector"))
-    {
-        let pod = document(&name)["spec"]["template"]["spec"].clone();
-        found.push((name, pod["terminationGracePeriodSeconds"].clone(), environment(&pod["containers"][0]["env"])));
+    for name in names(&[".yaml"]).into_iter().filter(|name| !name.contains("values")) {
+        for workload in documents(&name) {
+            let is_ours = ["Deployment", "DaemonSet"].iter().any(|kind| workload["kind"] == *kind);
+            let pod = &workload["spec"]["template"]["spec"];
+            if is_ours && pod["containers"][0]["name"] != "collector" {
+                let environment = environment(&pod["containers"][0]["env"]);
+                found.push((name.clone(), pod["terminationGracePeriodSeconds"].clone(), environment));
+            }
+        }
     }
-    let task: Value = serde_json::from_str(&text("ecs/task-definition.json")).unwrap();
-    let container = &task["containerDefinitions"][0];
-    found.push(("ecs".to_owned(), container["stopTimeout"].clone(), environment(&container["environment"])));
+    for name in ["ecs/task-definition.json", "ecs/task-definition-gpu.json"] {
+        let task: Value = serde_json::from_str(&text(name)).unwrap();
+        let container = &task["containerDefinitions"][0];
+        found.push((name.to_owned(), container["stopTimeout"].clone(), environment(&container["environment"])));
+    }
     found
+}
+
+#[test]
+fn a_collector_of_ecs_neither_delays_nor_ends_the_service() {
+    let tasks = ["ecs/task-definition.json", "ecs/task-definition-gpu.json"];
+    let [plain, gpu] = tasks.map(|name| serde_json::from_str::<Value>(&text(name)).unwrap());
+    for task in [&plain, &gpu] {
+        let containers = task["containerDefinitions"].as_array().unwrap();
+        assert_eq!(
+            containers.iter().map(|container| container["essential"] == true).collect::<Vec<_>>(),
+            [true, false]
+        );
+        assert!(containers.iter().all(|container| container["dependsOn"].is_null()));
+        for container in containers {
+            let options = &container["logConfiguration"]["options"];
+            assert_eq!(options["mode"], "non-blocking", "a log driver that blocks stops the service");
+            assert!(options["awslogs-group"].is_string() && options["awslogs-region"].is_string(), "{options}");
+        }
+    }
+    assert_eq!(gpu["requiresCompatibilities"], serde_json::json!(["EC2"]), "Fargate has no GPUs");
+    assert_eq!(gpu["containerDefinitions"][0]["resourceRequirements"][0]["type"], "GPU");
 }
 
 fn environment(list: &Value) -> BTreeMap<String, Value> {
@@ -149,12 +215,13 @@ fn environment(list: &Value) -> BTreeMap<String, Value> {
 #[test]
 fn services_have_longer_to_end_than_they_take() {
     let services = services();
-    assert_eq!(services.len(), 4, "{services:?}");
+    assert_eq!(services.len(), 7, "{services:?}");
     for (name, grace, environment) in services {
         let timeout: u64 = environment["SHUTDOWN_TIMEOUT_MS"]["value"].as_str().unwrap().parse().unwrap();
-        assert_eq!(timeout, SHUTDOWN_TIMEOUT_MS, "{name}: the default, said once more");
+        let is_other = name.ends_with("rendered/gpu.yaml");
+        assert!(is_other || timeout == SHUTDOWN_TIMEOUT_MS, "{name}: the default, said once more");
         assert!(grace.as_u64().unwrap() * 1000 > timeout, "{name}: {grace} s");
-        if name == "ecs" {
+        if name.starts_with("ecs/") {
             continue;
         }
         for (variable, field) in [
@@ -173,7 +240,8 @@ fn services_are_configured_without_a_problem() {
     for (name, _, environment) in services() {
         let config = Config::from_variables(|variable| Some(environment.get(variable)?["value"].as_str()?.to_owned()));
         assert_eq!(config.problems(), [], "{name}");
-        assert_eq!(config.service_name(), Some("store"), "{name}");
+        let expected = if name.ends_with("gpu-node.yaml") { "gpu-node" } else { "store" };
+        assert_eq!(config.service_name(), Some(expected), "{name}");
         for signal in Signal::ALL {
             let endpoint = otlp(&config, signal).endpoint.to_string();
             assert!(endpoint.ends_with(&format!(":4318/v1/{}", signal.name())), "{name}: {endpoint}");
@@ -204,7 +272,7 @@ fn sourced(name: &str, variables: &[(&str, &str)]) -> Result<std::collections::H
 #[test]
 #[cfg(unix)]
 fn files_of_variables_are_complete_but_for_the_secret() {
-    use crate::config::{Secret, Temporality};
+    use crate::config::{Secret, TemporalityPreference};
 
     let secret = "c2VjcmV0";
     let check = |name: &str, key: Option<&str>, base: &str, header: Option<(&str, &str)>| {
@@ -236,7 +304,7 @@ fn files_of_variables_are_complete_but_for_the_secret() {
     check("signoz/cloud.env", Some("SIGNOZ_INGESTION_KEY"), "https://ingest.eu.signoz.cloud:443", key);
     check("signoz/self-hosted.env", None, "http://signoz-otel-collector:4318", None);
     let datadog = check("datadog/service.env", None, "http://127.0.0.1:4318", None);
-    assert_eq!(datadog.settings.metrics.temporality, Temporality::Delta);
+    assert_eq!(datadog.settings.metrics.temporality, TemporalityPreference::Delta);
     assert_eq!(names(&[".env"]).len(), 5, "all of them are checked here");
 }
 
@@ -251,7 +319,11 @@ fn ports_and_files_of_compose_agree_with_the_rest() {
     let collector = document("collector-dev.yaml");
     assert_eq!(collector["exporters"]["otlp/jaeger"]["endpoint"], "${env:JAEGER_ENDPOINT:-jaeger:4317}");
     let exposed = collector["exporters"]["prometheus"]["endpoint"].as_str().unwrap().replace("0.0.0.0", "collector");
-    let scraped = &document("prometheus.yml")["scrape_configs"][0];
+    let prometheus = document("prometheus.yml");
+    assert_eq!(prometheus["rule_files"][0], "prometheus/rules/*.yaml");
+    let mount = "./prometheus/rules:/etc/prometheus/prometheus/rules:ro";
+    assert!(services["prometheus"]["volumes"].as_array().unwrap().contains(&Value::String(mount.to_owned())));
+    let scraped = &prometheus["scrape_configs"][0];
     assert_eq!(scraped["static_configs"][0]["targets"][0], exposed);
     assert_eq!(scraped["honor_labels"], true);
     let sources = document("grafana/provisioning/datasources/datasources.yaml")["datasources"].clone();

@@ -93,20 +93,40 @@ fn row(
 /// Variables that change part of a setting whose origin is another variable.
 const PARTS: [&str; 3] = ["OTEL_TRACES_SAMPLER_ARG", "TC_SPOOL_MAX_BYTES", "TC_SPOOL_MAX_AGE_MS"];
 const NONE: (&str, &str) = ("", "");
-const SWITCH: (&str, &str) = ("maybe", "`maybe` is not a boolean; expected true or false");
-const STANDARD_SWITCH: (&str, &str) = ("1", "`1` is not a boolean; expected true or false, using false");
+const SWITCH: (&str, &str) = ("maybe", "`maybe` is not a switch; expected true or false");
+const NO_SWITCH_OF_FEATURE: (&str, &str) =
+    ("maybe", "`maybe` is not a switch; expected false, or true with the feature `tracing-emit` of `tracecast`");
+const NOT_BUILT: (&str, &str) = (
+    "true",
+    "`true` needs a feature that is not built in; expected false, or true with the feature `tracing-emit` of `tracecast`",
+);
+const STANDARD_SWITCH: (&str, &str) = ("1", "`1` is not a switch; expected true or false, using false");
 const NUMBER: (&str, &str) = ("x", "`x` is not a count; expected a whole number from 0 to 4294967295");
 const SIZE: (&str, &str) = ("0", "`0` is not a size; expected a whole number from 1 to 4294967295");
 const MILLISECONDS: (&str, &str) = ("5s", "`5s` is not a duration; expected a whole number of milliseconds");
 
 fn general() -> Vec<Row> {
     let enabled = |config: &Config| format!("{:?}", config.settings.enabled);
-    let formats = "`x` is not a log format; expected auto, json, text or none";
+    let emit = |config: &Config| format!("{:?}", config.settings.tracing_emit);
+    let if_built = match cfg!(has_tracing_emit) {
+        true => (("true", "Some(true)"), NO_SWITCH_OF_FEATURE),
+        false => (("0", "Some(false)"), NOT_BUILT),
+    };
+    let formats = "`x` is not a format of log lines; expected auto, json, text or none";
     vec![
         row("OTEL_ENABLED", "enabled", enabled, "None", ("TRUE", "Some(true)"), SWITCH),
         row("OTEL_SDK_DISABLED", "enabled", enabled, "None", ("True", "Some(false)"), STANDARD_SWITCH),
         row("TC_OTEL_DEBUG", "debug", |config| config.settings.debug.to_string(), "false", ("1", "true"), SWITCH),
+        row(
+            "TC_SDK_METRICS",
+            "metrics.sdk_names",
+            |config| config.settings.metrics.sdk_names.to_string(),
+            "false",
+            ("true", "true"),
+            SWITCH,
+        ),
         row("TC_STRICT", "strict", |config| config.settings.strict.to_string(), "false", ("true", "true"), SWITCH),
+        row("TC_TRACING_EMIT", "tracing_emit", emit, "None", if_built.0, if_built.1),
         row(
             "TC_CONSOLE_FORMAT",
             "console",
@@ -134,6 +154,27 @@ fn general() -> Vec<Row> {
                 "`Store` is not a filter; expected `Component=on`, `Component/Operation=off` or `*=off`, separated by \
                  commas",
             ),
+        ),
+        row(
+            "TC_BUSY_TIMES",
+            "busy_times",
+            |config| format!("{:?}", config.settings.busy_times.rule_of("Store/Load")),
+            "None",
+            ("Store=on", "Some(true)"),
+            (
+                "Store",
+                "`Store` is not a filter; expected `Component=on`, `Component/Operation=off` or `*=off`, separated by \
+                 commas",
+            ),
+        ),
+        row("TC_STALLS", "stalls", |config| config.settings.stalls.to_string(), "false", ("true", "true"), SWITCH),
+        row(
+            "TC_STALL_THRESHOLD_MS",
+            "stall_threshold",
+            |config| format!("{:?}", config.settings.stall_threshold),
+            "100ms",
+            ("250", "250ms"),
+            ("0", "`0` is not an interval; expected a whole number of milliseconds, at least 1"),
         ),
         row(
             "TC_MEMORY_LIMIT",

@@ -98,6 +98,16 @@ fn log_level_beats_rust_log_unless_it_is_wrong() {
 }
 
 #[test]
+fn the_rest_is_off_where_rust_log_names_targets_only() {
+    let level = |variables: &[(&str, &str)]| config(variables).settings.log_filter.level_of("x");
+    assert_eq!(level(&[("RUST_LOG", "hyper=debug")]), Level::Off);
+    assert_eq!(level(&[("RUST_LOG", "hyper=debug,error")]), Level::Error);
+    // Nothing of it is understood.
+    assert_eq!(level(&[("RUST_LOG", "hyper=loud")]), Level::Info);
+    assert_eq!(level(&[("LOG_LEVEL", "hyper=debug")]), Level::Info);
+}
+
+#[test]
 fn code_beats_everything() {
     let endpoint = || "http://code:4318".parse().unwrap();
     let read = config(&[("OTEL_ENABLED", "false"), ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://one:4318/x")]);

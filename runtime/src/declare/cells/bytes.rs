@@ -22,9 +22,10 @@ impl MetricMeta {
         }
     }
 
-    /// The largest number of bytes that it can use on a machine of up to 16 processors: all series, and more threads than there
-    /// are stripes, which are 63 for one thread each and 8 that all others share. On larger machines there are more: four for
-    /// each processor, up to 1,023, and half a shared one, up to 64. An unused metric takes only its static.
+    /// The largest number of bytes that the metric can use on a machine of up to 16 processors: if all series are used by more
+    /// threads than there are stripes. These are 63 stripes of one thread each and 8 that all other threads share. Larger machines
+    /// have four stripes for each processor, up to 1,023, and one shared stripe for two processors, up to 64. An unused metric
+    /// takes only its static.
     ///
     /// ```
     /// let most: usize = tracecast::catalogue().metrics.iter().map(|metric| metric.bytes()).sum();

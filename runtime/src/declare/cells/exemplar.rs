@@ -11,16 +11,17 @@ const SLOTS: usize = 32;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Exemplar {
     pub(crate) value: f64,
-    /// The time, read while the table's exemplars were locked: a reader that locks them later reads a later time.
+    /// The time in ticks, read while the table's exemplars were locked: a reader that locks them later reads a later
+    /// time.
     pub(crate) ticks: u64,
     pub(crate) trace_id: u128,
     pub(crate) span_id: u64,
 }
 
-/// The number of collections.
+/// The number of the current epoch. Each collection begins a new one.
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 
-/// The number of collections so far.
+/// Returns the number of the current epoch.
 pub(crate) fn epoch() -> u64 {
     EPOCH.load(Relaxed)
 }

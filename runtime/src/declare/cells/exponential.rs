@@ -3,7 +3,7 @@
 //! A row covers 64 powers of two. On the wire an exponential histogram has fewer buckets and a scale. The collection chooses
 //! the scale: it joins neighbouring buckets until they are few enough.
 
-/// Buckets per power of two are `2^SCALE`.
+/// Each power of two has `2^SCALE` buckets.
 pub(crate) const SCALE: i32 = 3;
 const PER_OCTAVE: usize = 1 << SCALE;
 const OCTAVES: usize = 64;
@@ -12,8 +12,8 @@ pub(crate) const BUCKETS: usize = 1 + OCTAVES * PER_OCTAVE;
 
 /// The upper bounds of the first seven buckets of a power of two, `2^(i/8)`, as mantissa bits; the last bucket ends with it.
 ///
-/// The bound of bucket `i` lies in the `i`-th eighth of the mantissas. So the first three bits of a mantissa say which bound it
-/// has to be compared with.
+/// The bound of bucket `i` lies in the `i`-th eighth of the mantissas. So the first three bits of a mantissa determine
+/// the bound to compare it with.
 const STEPS: [u64; PER_OCTAVE] = [
     0x0001_72b8_3c7d_517b,
     0x0003_06fe_0a31_b715,
@@ -37,21 +37,22 @@ pub(crate) const fn first_exponent(whole: bool, unit: &str) -> i32 {
     }
 }
 
-/// The bucket of a value that is not negative: `base^index < value <= base^(index + 1)`, counted from the first exponent.
+/// Returns the bucket of a value that is not negative: `base^index < value <= base^(index + 1)`, counted from the first
+/// exponent.
 #[inline(always)]
 pub(crate) fn bucket(value: f64, first_exponent: i32) -> usize {
     // The upper bound belongs to its bucket, so a power of two is the last value of the octave below: the next smaller number
     // is in the same bucket, where lower bounds are inclusive and upper ones are not.
     let bits = value.to_bits().saturating_sub(1);
     let mantissa = bits & ((1 << MANTISSA_BITS) - 1);
-    // The exponent and the first three bits of the mantissa: the bucket, or the one before it.
+    // The exponent and the first three bits of the mantissa give the bucket or the one before it.
     let eighth = bits >> (MANTISSA_BITS - SCALE as u32);
     let index = eighth as i32 + i32::from(mantissa >= STEPS[eighth as usize % PER_OCTAVE]);
     let first = (1023 + first_exponent) * PER_OCTAVE as i32;
     (index + 1 - first).clamp(0, BUCKETS as i32 - 1) as usize
 }
 
-/// Buckets as they are exported, at a scale that limits their number.
+/// The exported buckets, at a scale that limits their number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Scaled {
     pub(crate) scale: i32,

@@ -28,7 +28,7 @@ pub(crate) const fn row_words(meta: &MetricMeta) -> usize {
     HEADER + buckets(meta)
 }
 
-/// A number that can be recorded.
+/// A number that a histogram can record.
 pub(crate) trait Sample: Sum {
     fn as_f64(self) -> f64;
 
@@ -85,7 +85,7 @@ impl Sample for f64 {
     }
 }
 
-/// The bucket of a value; `first_exponent` is that of the declaration.
+/// Returns the bucket of a value. `first_exponent` is that of the declaration.
 pub(crate) fn bucket_of(meta: &MetricMeta, first_exponent: i32, value: f64) -> usize {
     match meta.buckets {
         Buckets::Explicit(bounds) => explicit_bucket(bounds, value),
@@ -93,7 +93,7 @@ pub(crate) fn bucket_of(meta: &MetricMeta, first_exponent: i32, value: f64) -> u
     }
 }
 
-/// The number of bounds below the value. Without branches: for few bounds that is faster than a binary search.
+/// The number of bounds below the value. For few bounds this is faster than a binary search: it has no branches.
 #[inline]
 fn explicit_bucket(bounds: &[f64], value: f64) -> usize {
     bounds.iter().map(|bound| usize::from(value > *bound)).sum()
@@ -115,11 +115,11 @@ pub(crate) struct Row<'a> {
 struct Header {
     taking: Taking,
     sum: AtomicU64,
-    /// As `Sample::order`.
+    /// The smallest value, as `Sample::order`.
     least: AtomicU64,
-    /// `Sample::order` + 1; 0 for none.
+    /// The largest value, as `Sample::order` + 1; 0 for none.
     most: AtomicU64,
-    /// The bucket of the last value, in a thread's own row: the next one is probably in the same.
+    /// The bucket of the last value, in a thread's own row: the next value is probably in the same bucket.
     last: AtomicU64,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Row<'a> {
     /// `row` was made by `make` for a metric of this shape.
     #[inline(always)]
     pub(crate) unsafe fn of(row: *const AtomicU64, meta: &MetricMeta) -> Self {
-        // SAFETY: it has `row_words` words by the contract, is aligned, and is never freed.
+        // SAFETY: by the contract the row has `row_words` words, is aligned, and is never freed.
         unsafe {
             let buckets = std::slice::from_raw_parts(row.add(HEADER), buckets(meta));
             Row { header: &*row.cast::<Header>(), buckets }
@@ -165,7 +165,8 @@ impl<'a> Row<'a> {
         if order >= most.load(Relaxed) {
             update(most, own, |most| most.max(order + 1));
         }
-        // Last: who sees the count sees the rest. A sum that is ahead of the counts is told of with the next ones.
+        // This must be the last update: a reader that sees the count sees the rest. A sum that is ahead of the counts
+        // is read with the next ones.
         update_last(&self.buckets[bucket], own, |count| count + 1);
         !taking.has(bucket)
     }
@@ -187,7 +188,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The total of all rows of one label set. Sum, minimum and maximum have the form of a row: the maximum is stored + 1.
+/// The total of all rows of one label set. Sum, minimum and maximum are stored as in a row: the maximum + 1.
 #[derive(Clone, Debug)]
 pub(crate) struct Total {
     pub(crate) counts: Vec<u64>,
@@ -201,7 +202,7 @@ impl Total {
         Total { counts: vec![0; buckets], sum: 0, least: u64::MAX, most: 0 }
     }
 
-    /// Records a value, as a row does.
+    /// Records a value in the same way as a row.
     pub(crate) fn record<N: Sample>(&mut self, meta: &MetricMeta, value: N) {
         self.counts[bucket_of(meta, first_exponent(meta), value.as_f64())] += 1;
         self.sum = value.summed(self.sum);
@@ -210,16 +211,16 @@ impl Total {
     }
 }
 
-/// The row at `place`, which is created if there is none.
+/// Returns the row at `place` and creates it if there is none.
 pub(crate) fn row(place: &AtomicPtr<AtomicU64>, meta: &MetricMeta) -> *mut AtomicU64 {
-    // SAFETY: what is taken back was made just before.
+    // SAFETY: the pointer was returned by `make` and not shared.
     table::publish(place, || make(meta), |made| unsafe { table::free_cells(made, row_words(meta)) })
 }
 
 /// Creates an empty row.
 fn make(meta: &MetricMeta) -> *mut AtomicU64 {
     let row = table::cells(row_words(meta));
-    // SAFETY: `row` has that many words and nobody else knows it yet.
+    // SAFETY: `row` has that many words and is not shared yet.
     unsafe { &*row.cast::<Header>() }.least.store(u64::MAX, Relaxed);
     row
 }

@@ -30,20 +30,21 @@ pub(crate) use self::sum::{Last, Sum};
 pub(crate) use self::table::Table;
 pub(crate) use self::used::{Used, abandon, lock, restart};
 
-/// Measurements go to the cells. The state is positive only if this is its only bit.
+/// Measurements are recorded in the cells. The state is positive only if this is its only bit.
 pub(crate) const RECORD: i8 = 1;
-/// Measurements go to the sink of the current context, if it has one.
+/// Measurements are recorded in the sink of the current context, if it has one.
 pub(crate) const CAPTURE: i8 = i8::MIN;
-/// Not registered yet: on targets without link sections.
+/// The metric is not registered yet: on targets without link sections.
 pub(crate) const NEW: i8 = 64;
 
 /// One metric: its declaration, its flag, and a pointer to its cells.
 #[repr(C)]
 pub struct Metric {
-    // First, as `sections` asks for it.
+    // The first field, as `sections` requires.
     source: &'static Source,
     state: AtomicI8,
-    /// The first exponent of an exponential histogram: finding it in the declaration takes longer than finding a bucket.
+    /// The first exponent of an exponential histogram. It is stored because computing it takes longer than finding a
+    /// bucket.
     first_exponent: i32,
     /// The number of cells, or rows of a histogram, in a stripe.
     cells: usize,
@@ -53,7 +54,7 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// A metric that is switched off.
+    /// Creates a metric that is switched off.
     pub const fn new(meta: MetricMeta, source: &'static Source) -> Self {
         let words = if matches!(meta.kind, MetricKind::UpDownCounter) { 2 } else { 1 };
         Metric {
@@ -67,20 +68,20 @@ impl Metric {
         }
     }
 
-    /// Its declaration.
+    /// The declaration.
     pub fn meta(&self) -> &MetricMeta {
         &self.meta
     }
 
-    /// Orders declarations of one name, in the same way in every build: paths of files differ between machines, but not within a
-    /// crate.
+    /// A key that orders the declarations of one name in the same way in every build: paths of files differ between
+    /// machines, but not within a crate.
     pub(crate) fn place(&self) -> impl Ord {
         let Source { crate_name, crate_version, .. } = self.source;
         let location = self.meta.location;
         (*crate_name, *crate_version, location.file(), location.line(), location.column())
     }
 
-    /// The state of its flag. 0 means that measurements are ignored.
+    /// The state. While it is 0, measurements are ignored.
     #[inline(always)]
     pub(crate) fn state(&self) -> i8 {
         if cfg!(feature = "off") { 0 } else { self.state.load(Relaxed) }
@@ -90,7 +91,7 @@ impl Metric {
         self.state.store(state, Relaxed);
     }
 
-    /// The number of rejected measurements: NaN, infinite, negative where that is not allowed, or with a label out of range.
+    /// The number of rejected measurements: NaN, infinite, negative where not allowed, or with a label out of range.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Relaxed)
     }
@@ -102,7 +103,7 @@ impl Metric {
 
     #[inline(always)]
     pub(crate) fn table(&self) -> &'static Table {
-        // SAFETY: only `EMPTY` and tables that are never freed are stored here; Acquire pairs with the Release of that.
+        // SAFETY: only `EMPTY` and tables that are never freed are stored here; Acquire pairs with `set_table`.
         unsafe { &*self.table.load(Acquire) }
     }
 
@@ -110,7 +111,7 @@ impl Metric {
         self.table.store(ptr::from_ref(table).cast_mut(), Release);
     }
 
-    /// The table. If there is none yet, it is created, or taken from another declaration of the metric.
+    /// Returns the table. If there is none yet, it is created, or taken from another declaration of the metric.
     pub(crate) fn ready_table(&'static self) -> &'static Table {
         let table = self.table();
         if ptr::eq(table, &EMPTY) { used::table_for(self) } else { table }
@@ -128,11 +129,11 @@ impl Metric {
         self.move_in(self.table(), set, down, size);
     }
 
-    /// The same in the table that counted the matching increment or decrement.
+    /// Like `move_by`, but in the table that counted the matching increment or decrement.
     #[inline(always)]
     pub(crate) fn move_in<N: Sum>(&'static self, table: &'static Table, set: usize, down: bool, size: N) {
         if down {
-            // Who sees what was taken away sees what was added before: a reader looks in the same order.
+            // A reader that sees a subtraction sees all earlier additions, because it reads subtractions first.
             fence(Release);
         }
         self.add_in(table, up_or_down(set, down), size);
@@ -207,7 +208,7 @@ impl Metric {
     /// set, the bucket and the value.
     #[inline(always)]
     pub(crate) fn record<N: Sample>(&'static self, set: usize, value: N, offer: impl Fn(&Taking, usize, usize, f64)) {
-        // The most common case, and nothing else: what is needed for others would have to be saved and brought back here.
+        // Handles only the most common case: registers for the other cases would have to be saved and restored here.
         if let Some(row) = self.own_row(set)
             && value.is_addable()
         {
@@ -220,7 +221,7 @@ impl Metric {
         }
     }
 
-    /// The row of a label set in this thread's own stripe, if there is one.
+    /// Returns the row of a label set in this thread's own stripe, if there is one.
     #[inline(always)]
     fn own_row(&'static self, set: usize) -> Option<Row<'static>> {
         let rows = self.table().own();
@@ -250,7 +251,8 @@ impl Metric {
         }
     }
 
-    /// The row of a label set, which is created if there is none, and whether it is in this thread's own stripe.
+    /// Returns the row of a label set, which is created if there is none, and whether it is in this thread's own
+    /// stripe.
     #[cold]
     fn made_row(&'static self, set: usize) -> (Row<'static>, bool) {
         let mine = stripe::mine();

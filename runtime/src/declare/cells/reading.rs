@@ -20,10 +20,10 @@ impl Metric {
         sums
     }
 
-    /// The additions and subtractions of each used label set.
+    /// Returns the additions and subtractions of each used label set.
     pub(crate) fn movements<N: Sum>(&self, table: &Table) -> Vec<Option<(N, N)>> {
         let mut sums: Vec<[Option<N>; 2]> = vec![[None; 2]; self.cells / 2];
-        // What was taken away is read first: each of it was added before, so a level never seems to be below zero.
+        // Subtractions are read first: each follows its addition, so the difference is never below zero.
         for down in [1, 0] {
             for stripe in table.used() {
                 for (set, sums) in sums.iter_mut().enumerate() {
@@ -43,7 +43,7 @@ impl Metric {
         sums.into_iter().map(pair).collect()
     }
 
-    /// The bits of a gauge's values, each with its label set.
+    /// Returns the bits of a gauge's values, each with its label set.
     pub(crate) fn last_values(&self, table: &Table, unset: u64) -> Vec<(usize, u64)> {
         let stripe = table.gauges();
         let mut values = Vec::new();
@@ -55,7 +55,7 @@ impl Metric {
         values
     }
 
-    /// The totals of a histogram, for each used label set.
+    /// Returns the totals of a histogram, for each used label set.
     pub(crate) fn totals<N: Sample>(&self, table: &Table) -> Vec<Option<Total>> {
         let mut totals: Vec<Option<Total>> = vec![None; self.cells];
         for stripe in table.used() {
@@ -95,11 +95,11 @@ fn for_touched(cells: &[AtomicU64], mut with: impl FnMut(usize, u64)) {
     each(lines.len() * LINE, rest);
 }
 
-/// The cells of a stripe.
+/// Returns the cells of a stripe.
 ///
 /// # Safety
-/// It is a stripe of that many cells. Stripes are never freed.
+/// `stripe` has `cells` cells. Stripes are never freed.
 unsafe fn cells_of<'a>(stripe: *mut (), cells: usize) -> &'a [AtomicU64] {
-    // SAFETY: the caller says that they are there, for ever; all who write to them do so through atomics.
+    // SAFETY: by the contract the cells exist and are never freed; they are only accessed as atomics.
     unsafe { std::slice::from_raw_parts(stripe.cast::<AtomicU64>(), cells) }
 }

@@ -4,34 +4,35 @@
 //! locked instruction and without moving a cache line between cores. Further threads share a few stripes, where an update is
 //! a read-modify-write. When a thread ends, the next thread takes over its stripe with its counts.
 //!
-//! The number of both kinds grows with the number of processors, within bounds: a server with many cores runs many threads at a
-//! time, and they would wait for each other in a few shared stripes.
+//! The number of both kinds of stripes grows with the number of processors, within bounds: a server with many cores
+//! runs many threads at a time, which would contend for a few shared stripes.
 
 use std::cell::Cell;
 use std::sync::atomic::AtomicUsize;
 
 use crate::base::sync::{Acquire, AtomicU64, Relaxed, Release};
 
-/// The stripe of a thread without its own stripe: it has not asked for one yet, or all are taken. This stripe is always empty,
-/// so the update takes the slow path, which assigns a stripe or uses a shared one.
+/// The stripe of a thread without its own stripe, because none was assigned yet or all are taken. This stripe is always
+/// empty, so the update takes the slow path, which assigns a stripe or uses a shared one.
 const NONE: usize = 0;
 
 /// The number of stripes of each metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// The highest stripe that belongs to one thread, + 1. They begin at 1.
+    /// The highest stripe that belongs to one thread, + 1. The lowest is 1.
     pub(crate) own: usize,
-    /// Those that all further threads share.
+    /// The number of stripes that all further threads share.
     pub(crate) shared: usize,
 }
 
 impl Counts {
-    /// Up to 16 processors.
+    /// The counts for up to 16 processors.
     pub(crate) const LEAST: Counts = Counts { own: 64, shared: 8 };
-    /// From 256 processors on.
+    /// The counts for 256 processors or more.
     pub(crate) const MOST: Counts = Counts { own: 1_024, shared: 64 };
 
-    /// Four threads of each processor have a stripe of their own, and those that share do so with a few others that run.
+    /// Returns the counts for a number of processors: four own stripes per processor, and one shared stripe for two
+    /// processors.
     fn of(processors: usize) -> Self {
         Counts {
             own: processors.saturating_mul(4).clamp(Self::LEAST.own, Self::MOST.own),
@@ -39,14 +40,14 @@ impl Counts {
         }
     }
 
-    /// Those of this machine. They stay the same for as long as the process runs.
+    /// The counts for this machine, which are the same for the whole life of the process.
     pub(crate) fn get() -> Self {
-        // No lock: a thread that asks for the first time may not exist in a child that is forked meanwhile.
+        // An atomic and no lock: in a forked child the thread that holds the lock may not exist.
         static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
         let mut processors = PROCESSORS.load(Relaxed);
         if processors == 0 {
             processors = std::thread::available_parallelism().map_or(1, usize::from);
-            // Affinities may change between two threads that ask: the first one counts, for both.
+            // The affinity may change between the calls of two threads: both use the number that was stored first.
             if let Err(first) = PROCESSORS.compare_exchange(0, processors, Relaxed, Relaxed) {
                 processors = first;
             }
@@ -69,13 +70,13 @@ thread_local! {
     static EXIT: Exit = const { Exit };
 }
 
-/// The calling thread's own stripe, or the empty one: always below `Counts::get().own`. Works until the very end of the thread.
+/// Returns the calling thread's own stripe, or the empty one: always below `Counts::get().own`. It works until the thread has ended.
 #[inline(always)]
 pub(crate) fn own() -> usize {
     STRIPE.with(Cell::get)
 }
 
-/// The stripe to which the calling thread writes. Assigns one if it has none.
+/// Returns the stripe to which the calling thread writes. Assigns one if it has none.
 #[cold]
 pub(crate) fn mine() -> Stripe {
     if own() == NONE && SHARES.get() == 0 {
@@ -88,7 +89,7 @@ pub(crate) fn mine() -> Stripe {
 }
 
 fn assign() {
-    // Fails if the thread's destructors have run already; then nobody would give the stripe back.
+    // Fails if the thread's destructors have run already; then the stripe would never be released.
     let exits = EXIT.try_with(|_| ()).is_ok();
     match exits.then(claim).flatten() {
         Some(own) => STRIPE.set(own),
@@ -105,7 +106,7 @@ struct Exit;
 
 impl Drop for Exit {
     fn drop(&mut self) {
-        // From now on it shares: it may go on counting, and nobody would take its own stripe back again.
+        // Later destructors of the thread use a shared stripe: a new own one would never be released.
         SHARES.set(next_shared());
         let own = STRIPE.replace(NONE);
         if own != NONE {
@@ -173,7 +174,7 @@ fn claim_bit(word: &AtomicU64, limit: usize, number: usize) -> Option<usize> {
         if at >= limit.min(BITS) {
             return None;
         }
-        // Acquire: what the thread that had it before stored there is seen, and gone on from.
+        // Acquire: the new owner sees the counts of the previous one and adds to them.
         match word.compare_exchange_weak(taken, taken | 1 << at, Acquire, Relaxed) {
             Ok(_) => return Some(number * BITS + at),
             Err(now) => taken = now,
@@ -223,7 +224,7 @@ mod model {
     use super::*;
     use loom::sync::Arc;
 
-    /// Two threads that count in a stripe one after the other, with loads and stores alone, lose nothing.
+    /// Two threads that use the same stripe one after the other, with plain loads and stores, lose no counts.
     #[test]
     fn a_stripe_is_handed_over_with_what_was_counted() {
         loom::model(|| {

@@ -13,9 +13,9 @@ pub(crate) const TOUCHED: u64 = 1 << 63;
 
 /// Numbers that a cell can sum up.
 pub(crate) trait Sum: Copy {
-    /// Whether it can be added: not negative, not infinite, not NaN, and with a free top bit.
+    /// Whether the number can be added: not negative, not infinite, not NaN, and with a free top bit.
     fn is_addable(self) -> bool;
-    /// The same number, without the sign of a zero.
+    /// Returns the same number, without the sign of a zero.
     fn plain(self) -> Self;
     /// Adds the number to a used cell and returns the new content.
     fn more(self, cell: u64) -> u64;
@@ -24,13 +24,13 @@ pub(crate) trait Sum: Copy {
     fn added_to(self, cell: u64) -> u64 {
         self.more(cell) | TOUCHED
     }
-    /// The sum in a used cell.
+    /// Returns the sum in a used cell.
     fn held(cell: u64) -> Self;
     /// Adds two sums.
     fn plus(self, other: Self) -> Self;
-    /// The difference from an earlier sum.
+    /// Returns the difference from an earlier sum.
     fn since(self, earlier: Self) -> Self;
-    /// Zero.
+    /// The number zero.
     const ZERO: Self;
 }
 
@@ -70,7 +70,7 @@ impl Sum for f64 {
 
     #[inline(always)]
     fn is_addable(self) -> bool {
-        // Seen as whole numbers, all that is negative or no number is above infinity.
+        // Compared as integers, the bits of negative numbers and of NaNs are above those of infinity.
         self.to_bits() < f64::INFINITY.to_bits()
     }
 
@@ -103,7 +103,8 @@ pub(crate) fn update(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
     update_in_order(cell, own, Relaxed, change);
 }
 
-/// The same with Release order: a reader that loads the cell with Acquire sees all earlier changes of this thread.
+/// Like `update`, but with Release order: a reader that loads the cell with Acquire sees all earlier changes of this
+/// thread.
 #[inline(always)]
 pub(crate) fn update_last(cell: &AtomicU64, own: bool, change: impl Fn(u64) -> u64) {
     update_in_order(cell, own, Release, change);
@@ -125,9 +126,9 @@ fn update_in_order(cell: &AtomicU64, own: bool, order: Ordering, change: impl Fn
 pub(crate) trait Last: Copy {
     /// The pattern for "no value", as a number.
     const UNSET: u64;
-    /// Whether it can be set.
+    /// Whether a gauge can hold the number.
     fn is_settable(self) -> bool;
-    /// Its bits.
+    /// The bits of the number.
     fn bits(self) -> u64;
 }
 
@@ -149,7 +150,7 @@ impl Last for f64 {
 impl Last for u64 {
     const UNSET: u64 = u64::MAX;
 
-    // What travels is an `i64`.
+    // OTLP transmits an `i64`.
     #[inline(always)]
     fn is_settable(self) -> bool {
         self & TOUCHED == 0
@@ -190,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_added() {
+    fn numbers_that_cannot_be_added() {
         let refused = [f64::NAN, f64::INFINITY, -1.0, f64::NEG_INFINITY];
         assert!(refused.iter().all(|value| !value.is_addable()));
         assert!(0.0.is_addable() && f64::MAX.is_addable() && (-0.0).plain().is_addable());
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_set() {
+    fn numbers_that_a_gauge_cannot_hold() {
         assert!(!f64::NAN.is_settable() && !f64::INFINITY.is_settable() && (-3.5).is_settable());
         assert!(!u64::MAX.is_settable() && !i64::MIN.is_settable() && i64::MAX.is_settable());
     }

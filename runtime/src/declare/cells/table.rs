@@ -21,8 +21,8 @@ const WORDS_PER_LINE: usize = ALIGN / 8;
 
 /// The stripes of one metric.
 pub(crate) struct Table {
-    /// Own stripes, each written by one thread: cells of sums, or pointers to rows of a histogram. Null until used. The first is
-    /// never used. There are at least as many as `Counts::get` says.
+    /// Own stripes, each written by one thread: cells of sums, or pointers to rows of a histogram. They are null until
+    /// used, and the first is never used. There are at least `Counts::get().own` of them.
     own: &'static [AtomicPtr<()>],
     /// Shared stripes, written by several threads. A gauge uses the first one.
     shared: [AtomicPtr<()>; Counts::MOST.shared],
@@ -35,13 +35,13 @@ pub(crate) static EMPTY: Table = Table::of(&NO_STRIPES);
 static NO_STRIPES: [AtomicPtr<()>; Counts::MOST.own] = [const { AtomicPtr::new(ptr::null_mut()) }; Counts::MOST.own];
 
 impl Table {
-    /// The parts of a table: it is made of them where nothing is allocated.
+    /// Allocates the parts of a table, so that `leaked` can assemble it where allocating is not allowed.
     pub(crate) fn parts() -> (Box<Self>, Box<[AtomicPtr<()>]>) {
         let own = (0..Counts::get().own).map(|_| AtomicPtr::new(ptr::null_mut()));
         (Box::new(Table::of(&[])), own.collect())
     }
 
-    /// A table that is never freed.
+    /// Assembles a table that is never freed.
     pub(crate) fn leaked((mut table, own): (Box<Self>, Box<[AtomicPtr<()>]>)) -> &'static Self {
         table.own = Box::leak(own);
         Box::leak(table)
@@ -52,28 +52,28 @@ impl Table {
         Table { own, shared, exemplars: Mutex::new(BTreeMap::new()) }
     }
 
-    /// The own stripe of the calling thread; null if there is none yet.
+    /// Returns the own stripe of the calling thread; null if there is none yet.
     #[inline(always)]
     pub(crate) fn own(&self) -> *mut () {
         // SAFETY: the stripe is below `Counts::get().own`, and every table has at least that many.
         unsafe { self.own.get_unchecked(stripe::own()) }.load(Acquire)
     }
 
-    /// The stripe that gauges use; null if there is none yet.
+    /// Returns the stripe that gauges use; null if there is none yet.
     #[inline(always)]
     pub(crate) fn gauges(&self) -> *mut () {
         self.shared[0].load(Acquire)
     }
 
-    /// A stripe of cells, which is created if there is none. If two threads create it, one of them wins.
+    /// Returns a stripe of cells and creates it if there is none. If two threads create it, both get the same one.
     pub(crate) fn stripe_of_cells(&self, stripe: Stripe, len: usize) -> *mut () {
-        // SAFETY: what is taken back was made just before.
+        // SAFETY: the pointer was returned by `cells` and not shared.
         publish(self.place(stripe), || cells(len).cast(), |made| unsafe { free_cells(made.cast(), len) })
     }
 
-    /// The same for the rows of a histogram.
+    /// Like `stripe_of_cells`, but for the rows of a histogram.
     pub(crate) fn stripe_of_rows(&self, stripe: Stripe, len: usize) -> *mut () {
-        // SAFETY: what is taken back was made just before.
+        // SAFETY: the pointer was returned by `pointers` and not shared.
         publish(self.place(stripe), || pointers(len).cast(), |made| unsafe { free_pointers(made.cast(), len) })
     }
 
@@ -84,14 +84,14 @@ impl Table {
         }
     }
 
-    /// The pointers to all used stripes.
+    /// Returns the pointers to all used stripes.
     pub(crate) fn used(&self) -> impl Iterator<Item = *mut ()> {
         self.own.iter().chain(&self.shared).map(|stripe| stripe.load(Acquire)).filter(|stripe| !stripe.is_null())
     }
 }
 
-/// If `place` is empty, stores the result of `make` there. Returns the content of `place`. If another thread was faster,
-/// calls `free` with the unused result.
+/// If `place` is empty, stores the result of `make` there. Returns the content of `place`. If another thread has stored
+/// a pointer meanwhile, calls `free` with the unused result.
 pub(crate) fn publish<T>(place: &AtomicPtr<T>, make: impl FnOnce() -> *mut T, free: impl FnOnce(*mut T)) -> *mut T {
     let there = place.load(Acquire);
     if !there.is_null() {
@@ -107,7 +107,7 @@ pub(crate) fn publish<T>(place: &AtomicPtr<T>, make: impl FnOnce() -> *mut T, fr
     }
 }
 
-/// `len` cells, all zero, at a multiple of `ALIGN`.
+/// Allocates `len` cells, all zero, at a multiple of `ALIGN`.
 #[cfg(not(loom))]
 pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
     let layout = layout(len);
@@ -121,8 +121,8 @@ pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
         return base.cast();
     }
     let offset = ALIGN - base.addr() % ALIGN;
-    // SAFETY: the offset is at least 16, because `base` is a multiple of that, and at most `ALIGN`, which is what the
-    // layout has in front of the cells. So there is room for where it began, just before the first cell.
+    // SAFETY: `base` is a multiple of 16, so the offset is from 16 to `ALIGN`, and the layout has `ALIGN` bytes in front of the
+    // cells. So there is room for the pointer to `base`, just before the first cell.
     unsafe {
         let cells = base.add(offset);
         cells.cast::<*mut u8>().sub(1).write(base);
@@ -133,11 +133,11 @@ pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
 /// Frees cells that were never shared.
 ///
 /// # Safety
-/// `cells` came from `cells(len)`, and is used by nobody.
+/// `cells` came from `cells(len)`, and is no longer used.
 #[cfg(not(loom))]
 pub(crate) unsafe fn free_cells(cells: *mut AtomicU64, len: usize) {
     let layout = layout(len);
-    // SAFETY: it came from this layout; where that has no alignment of its own, `cells` wrote down where it began.
+    // SAFETY: the memory was allocated with this layout; if that is not aligned, `cells` has stored its start.
     unsafe {
         let base = if layout.align() == ALIGN { cells.cast() } else { cells.cast::<*mut u8>().sub(1).read() };
         dealloc(base, layout);
@@ -168,7 +168,7 @@ pub(crate) fn cells(len: usize) -> *mut AtomicU64 {
 #[cfg(loom)]
 pub(crate) unsafe fn free_cells(_cells: *mut AtomicU64, _len: usize) {}
 
-/// `len` null pointers.
+/// Allocates `len` null pointers.
 fn pointers(len: usize) -> *mut AtomicPtr<AtomicU64> {
     let pointers: Box<[_]> = (0..len).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
     Box::leak(pointers).as_mut_ptr()
@@ -177,9 +177,9 @@ fn pointers(len: usize) -> *mut AtomicPtr<AtomicU64> {
 /// Frees pointers that were never shared.
 ///
 /// # Safety
-/// `place` came from `pointers(len)`, and is used by nobody.
+/// `place` came from `pointers(len)`, and is no longer used.
 unsafe fn free_pointers(place: *mut AtomicPtr<AtomicU64>, len: usize) {
-    // SAFETY: it was a box of this many before it was leaked.
+    // SAFETY: `pointers` leaked a box of this length.
     drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(place, len)) });
 }
 

@@ -9,13 +9,13 @@ use super::table::{EMPTY, Table};
 
 /// Every metric that has a table.
 pub(crate) struct Used {
-    /// The number of restarts, at which all metrics begin from zero.
+    /// The number of restarts. Each restart resets all metrics to zero.
     pub(crate) run: u64,
     /// Metrics whose tables are read. Other declarations of the same metric share these tables.
     pub(crate) read: Vec<(&'static Metric, &'static Table)>,
     /// All metrics that have a table, which a restart removes.
     all: Vec<&'static Metric>,
-    /// Tables of earlier runs. Calls that began then may still write there.
+    /// Tables of earlier runs. Calls that began in these runs may still write there.
     retired: Vec<&'static Table>,
 }
 
@@ -25,11 +25,11 @@ pub(crate) fn lock() -> MutexGuard<'static, Used> {
     USED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The table for a metric without one: that of another declaration with the same name and shape, or a new one.
+/// Returns the table for a metric without one: that of another declaration with the same name and shape, or a new one.
 #[cold]
 pub(super) fn table_for(metric: &'static Metric) -> &'static Table {
     let same = |other: &Metric| other.meta.name == metric.meta.name && other.meta.same_shape(&metric.meta);
-    // Outside of the lock: comparing asks labels for their texts, which is the user's code.
+    // Shapes are compared without the lock, because labels return their texts by calling user code.
     let known = lock().read.clone();
     let twin = known.iter().find(|(other, _)| same(other)).map(|(_, table)| *table);
     let new = Table::parts();
@@ -38,7 +38,7 @@ pub(super) fn table_for(metric: &'static Metric) -> &'static Table {
     if !ptr::eq(now, &EMPTY) {
         return now;
     }
-    // All of it may have started again meanwhile, or the twin may have come: names are compared once more.
+    // The metrics may have restarted meanwhile, or a twin may have been added: names are compared once more.
     let still = |twin: &Table| used.read.iter().any(|(_, table)| ptr::eq(*table, twin));
     let came = used.read.iter().skip(known.len()).any(|(other, _)| other.meta.name == metric.meta.name);
     if came {
@@ -76,7 +76,7 @@ pub(crate) fn abandon() {
     }
     used.all.clear();
     used.read.clear();
-    // A reader of the parent's reads nothing here.
+    // Invalidates copies of the parent's readers.
     used.run += 1;
     stripe::forget();
 }

@@ -1,4 +1,4 @@
-//! Default bucket bounds: thirteen, chosen by the unit.
+//! Default bucket bounds: thirteen for each unit.
 
 /// From 100 microseconds to 5 minutes: a kernel launch, a request, the loading of a model.
 const SECONDS: &[f64] = &[0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0, 300.0];
@@ -22,7 +22,7 @@ const BYTES: &[f64] = &[
 ];
 const RATIO: &[f64] = &[0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
 const PERCENT: &[f64] = &[1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0];
-/// Things that are counted: a batch, a queue, tokens of an answer.
+/// Numbers of things: a batch, a queue, tokens of an answer.
 const COUNTS: &[f64] = &[1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4];
 
 pub(super) const fn of_unit(unit: &str) -> &'static [f64] {

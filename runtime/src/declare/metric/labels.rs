@@ -6,7 +6,7 @@ use crate::declare::key::{Key, KeyMeta, LabelKey};
 use crate::declare::label::{Label, LabelText};
 use crate::declare::value::{IntoValue, Value};
 
-/// An index that no label set has.
+/// Marks labels that are out of range: no label set has this index.
 const NOWHERE: usize = usize::MAX;
 
 /// The labels of a metric: a tuple of keys that were declared with `label`, or `()`. Sealed: tuples of up to eight keys only.
@@ -22,10 +22,10 @@ const NOWHERE: usize = usize::MAX;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tuple of label keys",
     label = "not a tuple of label keys",
-    note = "write `(keys::tensor::source, keys::device)`, with a comma behind a single one: `(keys::tensor::source,)`; at most eight"
+    note = "write `(keys::tensor::source, keys::device)`, with a trailing comma after a single key: `(keys::tensor::source,)`; at most eight"
 )]
 pub trait LabelSet: sealed::Sealed + 'static {
-    /// The keys.
+    /// The keys of the labels.
     #[doc(hidden)]
     const KEYS: &'static [&'static KeyMeta];
     /// The number of label sets.
@@ -54,12 +54,12 @@ pub trait LabelSet: sealed::Sealed + 'static {
 /// captured.assert_metrics("tc_example_copied_total{tc.source.type=disk} 1");
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` are not values for the labels `{L}`",
-    label = "does not fit the labels `{L}`",
-    note = "give a tuple with one value for each key, in their order, or `()` if there are none; a label takes its own type, never a `String`"
+    message = "`{Self}` does not match the labels `{L}`",
+    label = "wrong values for the labels `{L}`",
+    note = "pass a tuple with one value per key, in the order of the keys, or `()` if there are none; each value must have the label's own type, never `String`"
 )]
 pub trait LabelValues<L>: sealed::Sealed {
-    /// The index of this label set.
+    /// Returns the index of this label set.
     #[doc(hidden)]
     fn index(self) -> usize;
 }
@@ -134,7 +134,7 @@ tuples! {
 pub struct Labels(usize);
 
 impl Labels {
-    /// No labels yet.
+    /// Begins with no labels.
     #[inline(always)]
     #[expect(clippy::new_without_default, reason = "generated code calls it by this name")]
     pub const fn new() -> Self {
@@ -150,20 +150,20 @@ impl Labels {
         Labels(appended(self.0, ordinal::<K>(value), <K::Value as Label>::CARDINALITY))
     }
 
-    /// The index of this label set.
+    /// Returns the index of this label set.
     #[inline(always)]
     pub fn index(self) -> usize {
         self.0
     }
 }
 
-/// Adds a label to an index. The result is out of range if the ordinal is, as in an incorrect `Label` implementation.
+/// Adds a label to an index. `NOWHERE` if the ordinal is out of range, as with an incorrect `Label` implementation.
 #[inline(always)]
 pub(crate) const fn appended(index: usize, ordinal: usize, cardinality: usize) -> usize {
     if ordinal >= cardinality || index == NOWHERE { NOWHERE } else { index * cardinality + ordinal }
 }
 
-/// The ordinal of `none`, or the last one if there is no `none`.
+/// Returns the ordinal of `none`, or the last one if there is no `none`.
 const fn missing<L: Label>() -> usize {
     match L::NONE {
         Some(none) => none,

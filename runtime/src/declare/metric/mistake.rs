@@ -1,4 +1,4 @@
-//! Checks of metrics at compile time. All of this runs in `cargo check`, and its text is the compile error.
+//! Checks of metrics at compile time: all of them run in `cargo check`, and the text is the compile error.
 
 use super::{Buckets, MetricKind, MetricMeta, cardinality};
 
@@ -17,7 +17,7 @@ impl Mistake {
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
             // Names are cut at a byte only if the text is full.
-            Err(_) => "this metric is over its budget, and has too many labels to show the arithmetic",
+            Err(_) => "this metric exceeds its budget; it has too many labels to show the arithmetic",
         }
     }
 
@@ -55,7 +55,7 @@ pub(super) const fn find(meta: &MetricMeta) -> Option<Mistake> {
     if let (MetricKind::Histogram, Buckets::Explicit(bounds)) = (meta.kind, meta.buckets)
         && !ascending(bounds)
     {
-        let text = "its buckets have to be finite numbers, at least one, each above the one before it";
+        let text = "its buckets must be finite numbers in increasing order, at least one";
         return Some(Mistake::new().text("metric `").text(meta.name).text("`: ").text(text));
     }
     if meta.series() > meta.budget {
@@ -72,7 +72,7 @@ const fn label_twice(meta: &MetricMeta) -> Option<Mistake> {
             let name = meta.labels[second].name;
             if same(meta.labels[first].name, name) {
                 let start = Mistake::new().text("metric `").text(meta.name).text("` has the label `").text(name);
-                return Some(start.text("` twice; remove one of them"));
+                return Some(start.text("` twice; remove one"));
             }
             first += 1;
         }
@@ -80,8 +80,8 @@ const fn label_twice(meta: &MetricMeta) -> Option<Mistake> {
         let taken = (!meta.outcomes.is_empty() && same(name, "outcome"))
             || (!meta.error_types.is_empty() && same(name, "error.type"));
         if taken {
-            let start = Mistake::new().text("metric `").text(meta.name).text("` has a label `").text(name);
-            return Some(start.text("` of its own; give the key another name"));
+            let start = Mistake::new().text("metric `").text(meta.name).text("` has the reserved label `").text(name);
+            return Some(start.text("`; give the key another name"));
         }
         second += 1;
     }
@@ -114,7 +114,7 @@ const fn ascending(bounds: &[f64]) -> bool {
     !bounds.is_empty()
 }
 
-/// `tc.source.type(2) x tc.device.id(17) x 16 (14 buckets, sum, count) = 544 series, budget 500`.
+/// Builds a text such as `tc.source.type(2) x tc.device.id(17) x 16 (14 buckets, sum, count) = 544 series, budget 500`.
 const fn over_budget(meta: &MetricMeta) -> Mistake {
     let mut text = Mistake::new().text("metric `").text(meta.name).text("` can have too many series: ");
     let mut at = 0;
@@ -138,7 +138,7 @@ const fn over_budget(meta: &MetricMeta) -> Mistake {
     text = text.text(" = ").number(meta.series());
     text = text.text(if meta.series() == usize::MAX { " series or more, budget " } else { " series, budget " });
     text = text.number(meta.budget);
-    text.text("; leave out a label, choose smaller ones, or raise `budget`")
+    text.text("; remove a label, use labels with fewer values, or raise `budget`")
 }
 
 const fn factor(text: Mistake, first: bool, name: &str, values: usize) -> Mistake {

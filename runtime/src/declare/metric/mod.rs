@@ -1,4 +1,4 @@
-//! The declaration of a metric: its name and its shape. Plain data.
+//! The declaration of a metric: its name and its shape, plain data.
 
 mod bounds;
 mod labels;
@@ -22,7 +22,7 @@ pub(crate) use self::prometheus::{label_name, plain, translate, unit_name};
 /// The default budget: the largest number of series of a metric.
 pub(crate) const DEFAULT_BUDGET: usize = 2_000;
 
-/// What a metric measures.
+/// The kind of a metric.
 ///
 /// ```
 /// use tracecast::catalogue::MetricKind;
@@ -117,27 +117,27 @@ pub enum Buckets {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct MetricMeta {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// What it measures.
+    /// The kind.
     pub kind: MetricKind,
-    /// Its number type.
+    /// The number type.
     pub number: NumberType,
-    /// Its UCUM unit, or an empty text.
+    /// The UCUM unit, or an empty text.
     pub unit: &'static str,
-    /// Its description.
+    /// The description.
     pub description: &'static str,
-    /// Its declared labels. Metrics of annotated functions may also have an outcome and an error type.
+    /// The declared labels. Metrics of annotated functions may also have an outcome and an error type.
     pub labels: &'static [&'static KeyMeta],
-    /// Its buckets, if it is a histogram; otherwise unused.
+    /// The buckets, if it is a histogram; otherwise unused.
     pub buckets: Buckets,
-    /// The largest number of series it may have.
+    /// The largest number of series that the metric may have.
     pub budget: usize,
-    /// Whether it is read by callbacks when metrics are collected.
+    /// Whether callbacks supply the value when metrics are collected.
     pub observable: bool,
-    /// Where it was declared.
+    /// The place of the declaration.
     pub location: &'static Location<'static>,
-    /// The crate that declares it.
+    /// The crate that declares the metric.
     pub crate_name: &'static str,
     /// The version of that crate.
     pub crate_version: &'static str,
@@ -163,12 +163,12 @@ pub(crate) struct Dimension {
 #[derive(Clone, Copy, Debug)]
 enum Texts {
     Key(&'static KeyMeta),
-    /// The values with these texts, and no value as the last one if there are more values than texts.
+    /// Values with these texts. If there is one more value than texts, the last one means "no value".
     Closed(&'static [&'static str]),
 }
 
 impl Dimension {
-    /// Whether this ordinal stands for no value: a series with it lacks the label.
+    /// Whether this ordinal means "no value": a series with it lacks the label.
     pub(crate) fn is_none(&self, ordinal: usize) -> bool {
         match self.texts {
             Texts::Key(key) => key.none == Some(ordinal),
@@ -176,7 +176,7 @@ impl Dimension {
         }
     }
 
-    /// The text of the value with this ordinal.
+    /// Returns the text of the value with this ordinal.
     pub(crate) fn text(&self, ordinal: usize) -> LabelText {
         match self.texts {
             Texts::Key(key) => key.label_text(ordinal),
@@ -186,7 +186,7 @@ impl Dimension {
 }
 
 impl MetricMeta {
-    /// A metric declared at the place of the call.
+    /// Declares a metric at the place of the call.
     #[doc(hidden)]
     #[track_caller]
     pub const fn declare<L: LabelSet>(
@@ -207,7 +207,7 @@ impl MetricMeta {
             budget: DEFAULT_BUDGET,
             observable: false,
             location: Location::caller(),
-            // Known from the static.
+            // `Metric::new` sets the crate: its static names it.
             crate_name: CrateScope::OWN.name,
             crate_version: CrateScope::OWN.version,
             outcomes: &[],
@@ -215,26 +215,26 @@ impl MetricMeta {
         }
     }
 
-    /// Sets the crate that declares it.
+    /// Sets the crate that declares the metric.
     pub(crate) const fn declared_in(mut self, source: &Source) -> Self {
         (self.crate_name, self.crate_version) = (source.crate_name, source.crate_version);
         self
     }
 
-    /// The crate that declares it.
+    /// The crate that declares the metric.
     #[cfg(has_otlp)]
     pub(crate) fn scope(&self) -> CrateScope {
         CrateScope { name: self.crate_name, version: self.crate_version }
     }
 
-    /// Replaces the labels of its type.
+    /// Replaces the labels.
     #[doc(hidden)]
     pub const fn labelled(mut self, labels: &'static [&'static KeyMeta]) -> Self {
         self.labels = labels;
         self
     }
 
-    /// Sets the upper bounds of its buckets.
+    /// Sets the upper bounds of the buckets.
     #[doc(hidden)]
     pub const fn buckets(mut self, bounds: &'static [f64]) -> Self {
         self.buckets = Buckets::Explicit(bounds);
@@ -248,7 +248,7 @@ impl MetricMeta {
         self
     }
 
-    /// Sets a budget other than the default.
+    /// Sets the budget.
     #[doc(hidden)]
     pub const fn budget(mut self, series: usize) -> Self {
         self.budget = series;
@@ -269,7 +269,7 @@ impl MetricMeta {
         self
     }
 
-    /// Adds the error type as a label, if the errors have types.
+    /// Adds the error type as a label, unless `types` is empty.
     #[doc(hidden)]
     pub const fn error_types(mut self, types: &'static [&'static str]) -> Self {
         self.error_types = types;
@@ -281,24 +281,24 @@ impl MetricMeta {
         self
     }
 
-    /// The error in the declaration, if there is one. Evaluated at compile time.
+    /// Returns the error in the declaration, if there is one. Evaluated at compile time.
     #[doc(hidden)]
     pub const fn mistake(&self) -> Option<Mistake> {
         mistake::find(self)
     }
 
-    /// The number of values of `error.type`: its types and `none`; 1 without this label.
+    /// The number of values of `error.type`: the types and `none`; 1 without this label.
     pub(crate) const fn error_type_count(&self) -> usize {
         if self.error_types.is_empty() { 1 } else { self.error_types.len() + 1 }
     }
 
-    /// The ordinal of an error type, or of `none`.
+    /// Returns the ordinal of an error type, or that of `none`.
     pub(crate) fn error_type_ordinal(&self, error_type: Option<&str>) -> usize {
         let types = self.error_types;
         error_type.and_then(|given| types.iter().position(|known| *known == given)).unwrap_or(types.len())
     }
 
-    /// Its dimensions, the outermost first.
+    /// The dimensions, the outermost first.
     pub(crate) fn dimensions(&self) -> Vec<Dimension> {
         self.each_dimension().collect()
     }
@@ -339,7 +339,7 @@ impl MetricMeta {
         }
     }
 
-    /// The largest number of series it can have.
+    /// The largest number of series that the metric can have.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -356,7 +356,7 @@ impl MetricMeta {
         self.sets().saturating_mul(self.series_per_set())
     }
 
-    /// The names and values of the label set with this index. Called for each series at each collection.
+    /// Returns the names and values of the label set with this index. Called for each series at each collection.
     pub(crate) fn labels_of(&self, index: usize) -> Vec<(Cow<'static, str>, OwnedValue)> {
         let label = |(name, text): (&'static str, LabelText)| (Cow::Borrowed(name), OwnedValue::Str(text));
         let more = usize::from(!self.outcomes.is_empty()) + usize::from(!self.error_types.is_empty());
@@ -375,7 +375,7 @@ impl MetricMeta {
         labels
     }
 
-    /// Whether two declarations of a name describe the same metric.
+    /// Whether two declarations of the same name describe the same metric.
     pub(crate) fn same_shape(&self, other: &MetricMeta) -> bool {
         let (mine, theirs) = (self.dimensions(), other.dimensions());
         self.kind == other.kind

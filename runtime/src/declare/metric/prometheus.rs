@@ -1,4 +1,4 @@
-//! The name under which Prometheus would store a metric that reached it over OTLP.
+//! Translates metric names as Prometheus does when it receives them over OTLP.
 //!
 //! The compatibility rules of OpenTelemetry append the unit in words, `_total` to counters and `_ratio` to gauges of unit `1`,
 //! unless the name already has the suffix. Our names have these suffixes, so Prometheus stores them unchanged.
@@ -39,8 +39,8 @@ const PER: [(&str, &str); 7] =
     [("s", "second"), ("m", "minute"), ("h", "hour"), ("d", "day"), ("w", "week"), ("mo", "month"), ("y", "year")];
 
 impl MetricMeta {
-    /// The name after the translation from OTLP to Prometheus. It is the metric's own for every name that the macros
-    /// accept, but for those of the semantic conventions.
+    /// The name after the translation from OTLP to Prometheus. For every name that the macros accept it is the metric's
+    /// own name, except for names of the semantic conventions.
     ///
     /// ```
     /// use tracecast::prelude::*;
@@ -66,7 +66,7 @@ pub(crate) fn translate(name: &str, unit: &str, kind: MetricKind) -> String {
         words.push(main);
     }
     let per = spelled(per, &PER);
-    // The translator looks for `per_second` among words that hold no underscore, so it appends it in any case.
+    // Prometheus searches for `per_second` among words without underscores and never finds it, so it always appends it.
     if !per.is_empty() {
         words.push(format!("per_{per}"));
     }
@@ -80,12 +80,12 @@ pub(crate) fn translate(name: &str, unit: &str, kind: MetricKind) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
 }
 
-/// The unit that OpenMetrics names beside a metric, in words; empty if it has none.
+/// Returns the unit that OpenMetrics declares for a metric, in words; empty if it has none.
 pub(crate) fn unit_name(unit: &str, kind: MetricKind) -> String {
     if unit == "1" && kind == MetricKind::Gauge { "ratio".to_owned() } else { spelled(unit, &UNITS) }
 }
 
-/// A unit in words; empty for an annotation such as `{request}`.
+/// Spells out a unit; empty for an annotation such as `{request}`.
 fn spelled(unit: &str, table: &[(&str, &str)]) -> String {
     let unit = unit.trim();
     if unit.contains(['{', '}']) {
@@ -109,7 +109,7 @@ pub(crate) fn label_name(name: &str) -> String {
     }
 }
 
-/// Whether Prometheus accepts a character in any name.
+/// Replaces a character that Prometheus does not accept in every name by `_`.
 pub(crate) fn plain(c: char) -> char {
     if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }
 }
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_follow_the_rules_stay() {
+    fn names_that_follow_the_rules_are_unchanged() {
         for (name, unit, kind) in [
             ("tc_p2p_bytes_total", "By", Counter),
             ("tc_loads_total", "", Counter),
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn others_change() {
+    fn names_that_break_the_rules_change() {
         check("http.server.request.duration", "s", Histogram, "http_server_request_duration_seconds");
         check("tc_loads", "", Counter, "tc_loads_total");
         check("tc_total_loads_total", "", Counter, "tc_loads_total");

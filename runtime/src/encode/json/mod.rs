@@ -18,7 +18,7 @@ use crate::logs::LogRecord;
 use crate::meter::snapshot::Snapshot;
 use crate::record::finished::FinishedSpan;
 
-/// An `ExportTraceServiceRequest` with these spans: the scopes are in the order of their first spans.
+/// Encodes an `ExportTraceServiceRequest` with these spans. The scopes are in the order of their first spans.
 pub(crate) fn trace_request(resource: &EncodedResource, spans: &[FinishedSpan]) -> Vec<u8> {
     resource.request(["resourceSpans", "scopeSpans"], Vec::new(), |m: &mut Json| {
         resource::scopes(m, spans, Of::span, |m, spans| {
@@ -27,12 +27,12 @@ pub(crate) fn trace_request(resource: &EncodedResource, spans: &[FinishedSpan]) 
     })
 }
 
-/// An `ExportMetricsServiceRequest` with all points of a snapshot.
+/// Encodes an `ExportMetricsServiceRequest` with all points of a snapshot.
 pub(crate) fn metrics_request(resource: &EncodedResource, snapshot: &Snapshot) -> Vec<u8> {
     metrics::request::<Json>(resource, snapshot)
 }
 
-/// An `ExportLogsServiceRequest` with these records, one scope per target.
+/// Encodes an `ExportLogsServiceRequest` with these records, one scope per target.
 #[cfg(has_logs)]
 pub(crate) fn logs_request(resource: &EncodedResource, records: &[LogRecord]) -> Vec<u8> {
     let mut batch = LogBatch::<Json>::new(resource);

@@ -1,6 +1,6 @@
 //! Splits a JSON object into members and a JSON array into elements, without parsing these.
 
-/// The members of an object, with quoted names. `None` if the text is not one complete object.
+/// Returns the members of an object, with quoted names. `None` if the text is not one complete object.
 pub(crate) fn members(object: &str) -> Option<Vec<(&str, &str)>> {
     let mut members = Vec::new();
     list(object, b'{', b'}', |text| {
@@ -13,7 +13,7 @@ pub(crate) fn members(object: &str) -> Option<Vec<(&str, &str)>> {
     Some(members)
 }
 
-/// The elements of an array. `None` if the text is not one complete array.
+/// Returns the elements of an array. `None` if the text is not one complete array.
 pub(crate) fn elements(array: &str) -> Option<Vec<&str>> {
     let mut elements = Vec::new();
     list(array, b'[', b']', |text| {
@@ -40,7 +40,7 @@ fn list<'a>(text: &'a str, open: u8, close: u8, mut item: impl FnMut(&'a str) ->
     }
 }
 
-/// The value at the start of the text.
+/// Returns the value at the start of the text.
 fn value(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let end = match bytes.first()? {
@@ -51,7 +51,7 @@ fn value(text: &str) -> Option<&str> {
     text.get(..end).filter(|value| !value.is_empty())
 }
 
-/// The length of the string at the start of the bytes.
+/// Returns the length of the string at the start of the bytes.
 fn string(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     loop {
@@ -63,7 +63,8 @@ fn string(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of the object or array at the start of the bytes. Scans without recursion, because a peer chooses the depth.
+/// Returns the length of the object or array at the start of the bytes. It does not recurse, because a peer chooses the
+/// depth.
 fn bracketed(bytes: &[u8]) -> Option<usize> {
     let (mut at, mut open) = (0, Vec::new());
     loop {

@@ -6,15 +6,15 @@ use crate::base::escape;
 use crate::encode::message::Message;
 use crate::formats::hex;
 
-/// JSON that is being written. Inserts commas itself.
+/// A buffer of JSON that inserts commas itself.
 #[derive(Debug, Default)]
 pub(super) struct Json {
-    /// UTF-8.
+    /// The text, in UTF-8.
     bytes: Vec<u8>,
 }
 
 impl Json {
-    /// An array or object: an element, the value of a member, or the whole text.
+    /// Writes an array or an object: an element, the value of a member, or the whole text.
     fn between(&mut self, [open, close]: [u8; 2], write: impl FnOnce(&mut Json)) {
         self.separate();
         self.bytes.push(open);
@@ -22,28 +22,28 @@ impl Json {
         self.bytes.push(close);
     }
 
-    /// An object as an element, as the value of a member, or as the whole text.
+    /// Writes an object: an element, the value of a member, or the whole text.
     fn object(&mut self, members: impl FnOnce(&mut Json)) {
         self.between(*b"{}", members);
     }
 
-    /// The name of a member. The caller writes the value.
+    /// Writes the name of a member. The caller writes the value.
     fn name(&mut self, name: &str) {
         self.separate();
-        // Names are ours: nothing in them has to be escaped.
+        // Names are constants of this room, which need no escaping.
         self.bytes.reserve(name.len() + 3);
         self.bytes.push(b'"');
         self.bytes.extend_from_slice(name.as_bytes());
         self.bytes.extend_from_slice(b"\":");
     }
 
-    /// A number of at most 32 bits, or a flag.
+    /// Writes a number of at most 32 bits, or a flag.
     fn number(&mut self, name: &str, number: impl Display) {
         self.name(name);
         self.put(number);
     }
 
-    /// A 64-bit integer, as text.
+    /// Writes a 64-bit integer, as text.
     fn long(&mut self, name: &str, number: impl Display) {
         self.name(name);
         self.quoted_number(number);
@@ -69,13 +69,13 @@ impl Json {
         self.bytes.push(b'"');
     }
 
-    /// JSON has no infinity and no NaN; the JSON mapping of protocol buffers writes them as text.
+    /// Writes a number. JSON has no infinity and no NaN; the JSON mapping of protocol buffers writes them as text.
     fn double_value(&mut self, number: f64) {
         let _ = match number {
             number if number.is_nan() => self.write_str("\"NaN\""),
             f64::INFINITY => self.write_str("\"Infinity\""),
             f64::NEG_INFINITY => self.write_str("\"-Infinity\""),
-            // The shortest digits that give the number back, with an exponent where it is far from 1.
+            // `Debug` prints the shortest digits that round-trip, with an exponent if the number is far from 1.
             number => write!(self, "{number:?}"),
         };
     }
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_does_not_take_is_escaped() {
+    fn characters_that_json_forbids_are_escaped() {
         check(
             |json| json.string(0, "t", "a\"b\\c\nd\re\tf\u{1}g\u{7f}ü\u{2028}"),
             "{\"t\":\"a\\\"b\\\\c\\nd\\re\\tf\\u0001g\u{7f}ü\u{2028}\"}",
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_does_not_mislead_the_commas() {
+    fn brackets_in_texts_do_not_affect_commas() {
         let texts = [("a", "{"), ("b", "["), ("c", ":"), ("d", "")];
         let write = |json: &mut Json| texts.iter().for_each(|(name, text)| json.string(0, name, text));
         check(write, r#"{"a":"{","b":"[","c":":","d":""}"#);

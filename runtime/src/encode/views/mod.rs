@@ -1,7 +1,7 @@
 //! Applies views to metrics, ours and those of raw OpenTelemetry instruments.
 //!
-//! Each view that matches a metric produces a separate stream. Views change our metrics when these are read. The declaration
-//! fixes their cells, so a view can remove labels but cannot change buckets.
+//! Each view that matches a metric produces a separate stream. Views are applied to our metrics when these are read.
+//! The declaration of a metric determines its cells, so a view can remove labels but cannot change buckets.
 
 mod merge;
 mod pattern;
@@ -34,7 +34,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Views {
-    /// Returns the views, and problems with those that cannot have the requested effect.
+    /// Returns the views, and warnings about those that cannot have the requested effect.
     pub(crate) fn new(configured: &[View]) -> (Self, Vec<String>) {
         let mut warnings = Vec::new();
         let mut views = Vec::new();
@@ -43,8 +43,8 @@ impl Views {
             if view.stream.name.is_some() && view.selects_several() {
                 view.stream.name = None;
                 warnings.push(format!(
-                    "view {}: one name for several instruments would mix them up, so they keep theirs; a view that \
-                     gives a name has to select one instrument, by its name without `*` and `?`",
+                    "view {}: its name is ignored, because it selects several instruments; to rename, select one \
+                     instrument by its name, without `*` and `?`",
                     at + 1
                 ));
             }
@@ -59,7 +59,7 @@ impl Views {
         self.0.iter()
     }
 
-    /// The names of our metrics that the views drop completely. They can be switched off.
+    /// Returns the names of our metrics that the views drop completely, so that they can be switched off.
     pub(crate) fn off(&self) -> Vec<String> {
         let dropped = |meta: &MetricMeta| {
             let mut fitting = self.fitting(meta).peekable();
@@ -72,7 +72,7 @@ impl Views {
         names
     }
 
-    /// Applies the views to our metrics. The OpenTelemetry SDK has applied them to raw instruments.
+    /// Applies the views to our metrics. The OpenTelemetry SDK has already applied them to raw instruments.
     pub(crate) fn apply(&self, snapshot: &mut Snapshot) {
         if self.0.is_empty() {
             return;
@@ -96,7 +96,7 @@ impl Views {
 }
 
 impl View {
-    /// Whether all selected properties match.
+    /// Whether all properties that the view selects match.
     pub(crate) fn fits(&self, subject: &Subject<'_>) -> bool {
         let ViewSelector { instrument_name, instrument_type, unit, meter_name, meter_version, meter_schema_url } =
             &self.selector;
@@ -116,7 +116,7 @@ impl View {
         self.stream.aggregation == Some(Aggregation::Drop)
     }
 
-    /// The requested change that is not possible for our metrics.
+    /// Returns a warning if the view requests an aggregation that is not possible for our metrics.
     fn without_effect(&self) -> Option<String> {
         let aggregation = self.stream.aggregation.as_ref()?;
         let subjects = registry::metrics().map(Metric::meta).filter(|meta| self.fits(&Subject::of(meta)));
@@ -126,8 +126,8 @@ impl View {
         let (first, others) = (names.first()?, names.len() - 1);
         let others = if others > 0 { format!(" and {others} others") } else { String::new() };
         Some(format!(
-            "how `{first}`{others} divides its values is declared in code and stays as it is; a view may drop or \
-             rename a metric of Tracecast, or leave out labels"
+            "the aggregation of `{first}`{others} is declared in code and does not change; a view may drop or rename a \
+             metric of Tracecast, or remove labels"
         ))
     }
 }
@@ -186,7 +186,7 @@ impl ViewStream {
         self.included.is_none() && self.excluded.is_empty()
     }
 
-    /// The kept keys, if they are listed one by one.
+    /// The keys that the view keeps, if it lists them without patterns.
     #[cfg(has_otel)]
     pub(crate) fn exact_keys(&self) -> Option<impl Iterator<Item = String>> {
         let included = self.included.as_ref()?;

@@ -1,4 +1,4 @@
-//! Patterns of names: `*` stands for any characters, `?` for one.
+//! Patterns of names: `*` matches any characters, `?` matches one.
 
 /// Whether a text has wildcards.
 pub(super) fn is_pattern(text: &str) -> bool {
@@ -8,7 +8,7 @@ pub(super) fn is_pattern(text: &str) -> bool {
 pub(super) fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut of) = (0, 0);
-    // Where the last star stood, and how much of the name it has taken.
+    // The position of the last star, and the position in the name up to which it matches.
     let mut star: Option<(usize, usize)> = None;
     while at < name.len() {
         match pattern.get(of) {
@@ -27,7 +27,7 @@ pub(super) fn fits(pattern: &str, name: &str) -> bool {
     pattern[of..].iter().all(|c| *c == '*')
 }
 
-/// Compares without case: names of instruments are case-insensitive.
+/// Matches without case: names of instruments are case-insensitive.
 pub(super) fn fits_ignoring_case(pattern: &str, name: &str) -> bool {
     fits(&pattern.to_ascii_lowercase(), &name.to_ascii_lowercase())
 }

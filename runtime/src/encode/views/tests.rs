@@ -2,16 +2,16 @@ use super::*;
 use crate::config::ViewStream;
 use crate::declare::keys::device;
 use crate::declare::keys::tensor::{SourceType, source};
-use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint, Temporality};
+use crate::meter::snapshot::{ExponentialBuckets, ExponentialPoint};
 use crate::prelude::*;
 use crate::testing::capture;
 
 tc_metrics! {
     /// Things that were counted.
     static COUNTED: Counter<(source, device)> = "tc_viewed_counted_total";
-    /// How warm it is.
+    /// The temperature.
     static WARMTH: Gauge<(device,)> = "tc_viewed_warmth_celsius";
-    /// How much is there.
+    /// The level.
     static LEVEL: UpDownCounter<(source,)> = "tc_viewed_level";
     /// Sizes.
     static SIZES: Histogram<(source,), u64> = "tc_viewed_sizes_bytes" { buckets: [10, 100] };
@@ -28,7 +28,7 @@ fn texts(texts: &[&str]) -> Vec<crate::base::secret::Masked<String>> {
     texts.iter().map(|text| (*text).to_owned().into()).collect()
 }
 
-/// What views make of a measurement of each metric.
+/// Returns the streams of the views, after a few measurements of each metric.
 fn viewed(views: &[View]) -> Snapshot {
     let captured = capture(|| {
         for (from, at) in [(SourceType::Disk, 1_u64), (SourceType::Remote, 2), (SourceType::Disk, 3)] {
@@ -39,12 +39,7 @@ fn viewed(views: &[View]) -> Snapshot {
             TIMES.record(at as f64 * 8.0, (from,));
         }
     });
-    let mut snapshot = Snapshot {
-        temporality: Temporality::Cumulative,
-        start_unix_nanos: 1,
-        time_unix_nanos: 2,
-        metrics: captured.metrics,
-    };
+    let mut snapshot = Snapshot { start_unix_nanos: 1, time_unix_nanos: 2, metrics: captured.metrics };
     Views::new(views).0.apply(&mut snapshot);
     snapshot
 }
@@ -81,7 +76,7 @@ fn a_dropped_metric_is_gone_and_can_be_switched_off() {
         let off = Views::new(&views).0.off();
         assert_eq!(off, ["tc_viewed_sizes_bytes", "tc_viewed_warmth_celsius"]);
     }
-    // Another view that fits keeps it.
+    // A second matching view keeps the metric.
     let kept = ViewStream { name: Some("kept".to_owned().into()), ..ViewStream::default() };
     let views = [view("tc_viewed_level", DROP), view("tc_viewed_level", kept)];
     assert!(Views::new(&views).0.off().is_empty());
@@ -127,7 +122,7 @@ fn series_that_differ_in_what_is_left_out_are_one() {
     };
     assert_eq!((times.sum, times.min, times.max), (48.0, Some(8.0), Some(24.0)));
     assert_eq!((times.counts.iter().sum::<u64>(), times.zero_count), (3, 0));
-    // Each bucket that has values has one of them.
+    // Each value is in a bucket that is not empty.
     let base = 2_f64.powf(2_f64.powi(-times.scale));
     for value in [8.0, 16.0, 24.0] {
         let within = |at: usize| {
@@ -150,7 +145,7 @@ fn extremes_are_left_out_if_they_are_not_wanted() {
 }
 
 #[test]
-fn what_a_view_cannot_have_is_told() {
+fn views_without_effect_give_warnings() {
     if !crate::declare::sections::LINKED {
         return;
     }
@@ -159,21 +154,21 @@ fn what_a_view_cannot_have_is_told() {
         ..ViewStream::default()
     };
     assert_eq!(warnings(view("tc_viewed_sizes_bytes", bounds(&[10.0, 100.0]))), [""; 0]);
-    let declared = "divides its values is declared in code and stays as it is; a view may drop or rename a metric of \
-                    Tracecast, or leave out labels";
+    let declared = "is declared in code and does not change; a view may drop or rename a metric of Tracecast, or \
+                    remove labels";
     assert_eq!(
         warnings(view("tc_viewed_sizes_bytes", bounds(&[5.0]))),
-        [format!("view 1: how `tc_viewed_sizes_bytes` {declared}")]
+        [format!("view 1: the aggregation of `tc_viewed_sizes_bytes` {declared}")]
     );
     assert_eq!(
         warnings(view("tc_viewed_*", bounds(&[5.0]))),
-        [format!("view 1: how `tc_viewed_counted_total` and 4 others {declared}")]
+        [format!("view 1: the aggregation of `tc_viewed_counted_total` and 4 others {declared}")]
     );
     let sum = ViewStream { aggregation: Some(Aggregation::Sum), ..ViewStream::default() };
     assert_eq!(warnings(view("tc_viewed_level", sum)), [""; 0]);
     let named = ViewStream { name: Some("one".to_owned().into()), ..ViewStream::default() };
     let told = warnings(view("tc_viewed_*", named.clone()));
-    assert!(told[0].starts_with("view 1: one name for several instruments would mix them up"), "{told:?}");
+    assert!(told[0].starts_with("view 1: its name is ignored, because it selects several instruments"), "{told:?}");
     assert!(viewed(&[view("tc_viewed_*", named)]).metric("tc_viewed_level").is_some());
 }
 
@@ -199,7 +194,7 @@ fn a_view_of_another_meter_or_kind_leaves_ours_alone() {
     assert!(!viewed(&[other(ours)]).to_string().contains("celsius"));
 }
 
-/// A point with one value that is zero, and some on one side of it or both.
+/// Creates a point with one zero value, and with values on one or both sides of zero.
 fn exponential(scale: i32, (offset, counts): (i32, &[u64]), negative: Option<(i32, &[u64])>) -> ExponentialPoint {
     let negative = negative.map(|(offset, counts)| ExponentialBuckets { offset, counts: counts.to_vec() });
     ExponentialPoint {
@@ -221,7 +216,7 @@ fn exponential(scale: i32, (offset, counts): (i32, &[u64]), negative: Option<(i3
 fn exponential_histograms_of_different_scales_add_up() {
     let check = |mut one: ExponentialPoint, other: ExponentialPoint, expected: ExponentialPoint| {
         merge::exponential(&mut one, other);
-        // There are two zeros now, and two sums.
+        // Both points have one zero value, and a sum of 1.
         assert_eq!(one, ExponentialPoint { count: expected.count + 1, zero_count: 2, sum: 2.0, ..expected });
     };
     // At scale 1 the powers -3..=2 are the powers -2..=1 at scale 0.
@@ -240,7 +235,7 @@ fn exponential_histograms_of_different_scales_add_up() {
         exponential(0, (0, &[]), Some((0, &[1]))),
         exponential(0, (0, &[]), Some((0, &[1, 1]))),
     );
-    // Too far from each other for 160 buckets.
+    // The values are too far apart for 160 buckets.
     check(
         exponential(0, (-300, &[1]), None),
         exponential(0, (300, &[1]), None),

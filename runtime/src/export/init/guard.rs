@@ -101,6 +101,8 @@ impl Guard {
             Ok(running) => running,
             Err(reason) => return Report::empty(reason),
         };
+        // Its last counts are exported with the rest.
+        running.watchdog = None;
         let export_thread = running.export_thread.take();
         let unfinished = unfinished || running.config.unfinished_spans;
         let report = export_thread

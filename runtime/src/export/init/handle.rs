@@ -13,7 +13,7 @@ use crate::config::{Config, ConfigError, Problem, Severity, Signal, Source};
 use crate::declare::filter::Filter;
 use crate::declare::switch;
 use crate::export::pipeline::ExportThread;
-use crate::export::self_metrics;
+use crate::export::{scrape, self_metrics};
 use crate::meter::exposition::Form;
 use crate::record::sampling::{self, Sampler};
 
@@ -150,10 +150,11 @@ impl Handle {
         })?
     }
 
-    /// Renders all metrics, ours and raw OpenTelemetry instruments, in the text format of Prometheus, cumulative since
-    /// the start. Serve this text from your own endpoint as `text/plain; version=0.0.4`;
-    /// `OTEL_METRICS_EXPORTER=prometheus` serves metrics without code. The metric `target_info` has the resource
-    /// attributes as labels.
+    /// All metrics since the beginning, ours and raw ones of OpenTelemetry, for programs with a server of their own: the content type
+    /// and the body of an answer to a scrape whose `Accept` header is `accept`. OpenMetrics, which Prometheus asks for, has units
+    /// and exemplars; without the header, and for anything else, it is the text format 0.0.4. Join several headers with commas.
+    /// `OTEL_METRICS_EXPORTER=prometheus` serves the metrics without code. The metric `target_info` has the attributes of the
+    /// process as labels.
     ///
     /// If metrics have no exporter, the first call starts them: call it once after `init` to count from the start. If
     /// telemetry is turned off or has ended, the text is a comment with the reason.
@@ -162,12 +163,14 @@ impl Handle {
     ///
     /// ```standalone_crate
     /// # let telemetry = tracecast::config::Config::new().init()?;
-    /// let body = telemetry.render_prometheus();
-    /// assert!(body.contains("target_info"));
+    /// let (content_type, body) = telemetry.render_metrics(Some("application/openmetrics-text"));
+    /// assert!(content_type.starts_with("application/openmetrics-text; version=1.0.0"));
+    /// assert!(body.contains("target_info") && body.ends_with("# EOF\n"));
     /// # Ok::<(), tracecast::InitError>(())
     /// ```
-    pub fn render_prometheus(&self) -> String {
-        // Updates the metrics about telemetry itself.
+    pub fn render_metrics(&self, accept: Option<&str>) -> (&'static str, String) {
+        let form = accept.map_or(Form::Prometheus, scrape::preferred);
+        // So that metrics about telemetry itself are those of now.
         let stalled = self.export_thread().ok().flatten().map_or(Duration::ZERO, |export_thread| {
             export_thread.settle();
             export_thread.stalled()
@@ -176,15 +179,27 @@ impl Handle {
         match scraped.unwrap_or_else(|reason| Err(reason.into())) {
             Ok((scraped, resource)) => {
                 self_metrics::stalled(stalled);
-                scraped.render(Form::Prometheus, &resource)
+                (scrape::media_type(form), scraped.render(form, &resource))
             }
-            Err(reason) => format!("# {reason}\n"),
+            // OpenMetrics has no comments.
+            Err(reason) => (scrape::media_type(Form::Prometheus), format!("# {reason}\n")),
         }
     }
 
-    /// How long the export thread has been stuck, for example in a redaction hook that does not return. Zero while it
-    /// makes progress or is idle, and once telemetry has ended. Does not wait for that thread. The metric
-    /// `tc_export_stalled_seconds` has the same value.
+    /// The body that [`render_metrics`](Handle::render_metrics) has for a request without an `Accept` header: the text format 0.0.4.
+    ///
+    /// ```standalone_crate
+    /// # let telemetry = tracecast::config::Config::new().init()?;
+    /// let text = telemetry.render_prometheus();
+    /// assert!(text.contains("target_info"));
+    /// # Ok::<(), tracecast::InitError>(())
+    /// ```
+    pub fn render_prometheus(&self) -> String {
+        self.render_metrics(None).1
+    }
+
+    /// How long the thread that exports has been stuck: in a redaction hook that does not return, for example. Zero while it
+    /// gets on or has nothing to do, and after the end of telemetry. It does not ask that thread. The metric `tc_export_stalled_seconds` is the same.
     ///
     /// ```
     /// # use std::time::Duration;

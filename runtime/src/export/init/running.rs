@@ -12,6 +12,7 @@ use crate::declare::value::OwnedValue;
 use crate::export::pipeline::{Change, ExportThread, Receiver};
 use crate::export::scrape::Scraped;
 use crate::export::spool::Spool;
+use crate::export::stalls::Watchdog;
 use crate::record::{limits, sampling};
 use crate::trace::foreign;
 
@@ -26,6 +27,7 @@ pub(super) struct Running {
     resource: Attributes,
     spool: Option<Spool>,
     pub(super) meter: Option<Meter>,
+    pub(super) watchdog: Option<Watchdog>,
     #[cfg(has_logs)]
     pub(super) logs: Option<Arc<crate::logs::Logs>>,
     /// The number of custom exporters.
@@ -70,6 +72,7 @@ impl Running {
             resource: Vec::new(),
             spool: None,
             meter: None,
+            watchdog: None,
             #[cfg(has_logs)]
             logs: None,
             custom_exporters: 0,
@@ -110,6 +113,7 @@ impl Running {
                 any = true;
             }
         }
+        self.apply_polls(None);
         if any {
             start::prepare(&self.config);
             start::announce("", &self.config, self.custom_exporters);
@@ -117,7 +121,32 @@ impl Running {
         Ok(())
     }
 
-    /// Starts to handle log events. False if they are neither written nor exported.
+    /// Puts into force what the configuration says of polls, where it differs from what was before.
+    fn apply_polls(&mut self, before: Option<&Config>) {
+        let settings = &self.config.settings;
+        switch::set_busy(settings.busy_times.clone().into_inner());
+        let asked = |config: &Config| config.settings.stalls.then_some(config.settings.stall_threshold);
+        let is_recorded = self.started[Signal::Traces as usize];
+        let is_same = before.is_some_and(|before| asked(before) == asked(&self.config));
+        if is_same && self.watchdog.is_some() == (settings.stalls && is_recorded) {
+            return;
+        }
+        self.watchdog = None;
+        let Some(threshold) = asked(&self.config) else { return };
+        if !is_recorded {
+            return notice::say(format_args!(
+                "warning: stalls are not detected: spans have no exporter; set one, the sampler may drop all of them"
+            ));
+        }
+        match Watchdog::start(threshold) {
+            Ok(watchdog) => self.watchdog = Some(watchdog),
+            Err(error) => {
+                notice::say(format_args!("warning: stalls are not detected: no thread for the watchdog: {error}"))
+            }
+        }
+    }
+
+    /// Starts to handle log events. Says whether there is anything to do with them.
     fn start_logs(&mut self) -> bool {
         #[cfg(has_logs)]
         {
@@ -134,6 +163,10 @@ impl Running {
         let change = match signal {
             Signal::Traces => {
                 let change = start::traces(&self.config, new, receivers)?;
+                #[cfg(has_tracing_emit)]
+                if let (true, Some(on)) = (new, self.config.settings.tracing_emit) {
+                    crate::interop::tracing_spans::set_emitting(on);
+                }
                 #[cfg(has_otel)]
                 if new && self.config.settings.interop != crate::config::Interop::Off {
                     crate::interop::otel::install(self.config.settings.interop, &self.config.settings.propagators);
@@ -233,6 +266,7 @@ impl Running {
         sampling::set(&self.config.settings.traces.sampler);
         limits::set(self.config.settings.traces.limits);
         switch::set_filter(self.config.settings.filter.clone().into_inner());
+        self.apply_polls(Some(&before));
         #[cfg(has_logs)]
         self.logs.iter().for_each(|logs| logs.set_filter(self.config.settings.log_filter.clone().into_inner()));
         self.export_thread.iter().for_each(|export_thread| export_thread.settle());

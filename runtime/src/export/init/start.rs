@@ -102,8 +102,8 @@ pub(super) fn receiver_settings(config: &Config, signal: Signal) -> (Vec<Destina
 /// Makes the receivers of a signal, with their transports.
 pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) -> Result<Vec<Receiver>, InitError> {
     let (destinations, queue, timeout) = receiver_settings(config, signal);
-    // One receiver of a signal has the spool: files in it do not name a receiver.
-    let mut spool = spool.zip(spool::Signal::of(signal));
+    // One receiver of a signal has the disk; requests there do not say whom they are for.
+    let mut spool = spool.zip(spool::Spooled::of(signal));
     let most_items = queue.map_or(u64::MAX, u64::from);
     let mut receiver = |destination: &Destination| match destination {
         Destination::Console => Ok(Receiver::Console(config.settings.console)),
@@ -113,11 +113,10 @@ pub(super) fn receivers(config: &Config, signal: Signal, spool: Option<&Spool>) 
             // requests are not given up because of time.
             let transport = Transport::new(&Otlp { timeout: otlp.timeout.min(timeout), ..(**otlp).clone() }, signal);
             let transport = transport.map_err(|error| InitError::Receiver { signal, cause: error.to_string() })?;
-            let what = format!("{} to {}", signal.name(), otlp.endpoint);
             let disk =
                 spool.take().map(|(spool, signal)| Disk::new(spool.clone(), signal, Encoding::of(otlp.protocol)));
-            let (protocol, transport) = (otlp.protocol, Box::new(transport));
-            Ok(Receiver::Otlp(OtlpReceiver { signal, what, protocol, transport, most_items, disk }))
+            let (backend, protocol, transport) = (otlp.endpoint.to_string(), otlp.protocol, Box::new(transport));
+            Ok(Receiver::Otlp(OtlpReceiver { signal, backend, protocol, transport, most_items, disk }))
         }
     };
     destinations.iter().map(&mut receiver).collect()
@@ -236,6 +235,7 @@ impl Meter {
         let scraped = Arc::new(Scraped {
             reader: metering.reader(Temporality::Cumulative).into(),
             views: views.clone(),
+            sdk_names: config.settings.metrics.sdk_names,
             #[cfg(has_otel)]
             meters: meters.clone(),
             redact: config.redact.clone(),
@@ -252,8 +252,9 @@ impl Meter {
     /// The readers of metrics for the export thread.
     fn readings(&self, config: &Config) -> Readings {
         Readings {
-            reader: self.metering.reader(config.settings.metrics.temporality),
+            reader: self.metering.reader(config.settings.metrics.temporality.of_declared()),
             views: self.views.clone(),
+            sdk_names: config.settings.metrics.sdk_names,
             #[cfg(has_otel)]
             meters: self.meters.clone(),
             scraped: self.scraped.clone(),

@@ -7,18 +7,18 @@ use bytes::Bytes;
 
 use super::outbox::Batch;
 use crate::export::account::{Account, Counts, State};
-use crate::export::spool::{Claimed, Encoding, Entry, Refused, Signal, Spool};
+use crate::export::spool::{Claimed, Encoding, Entry, Refused, Spool, Spooled};
 
 /// The spool, as one export queue uses it.
 #[derive(Clone)]
 pub(crate) struct Disk {
     spool: Spool,
-    signal: Signal,
+    signal: Spooled,
     encoding: Encoding,
 }
 
 impl Disk {
-    pub(crate) fn new(spool: Spool, signal: Signal, encoding: Encoding) -> Self {
+    pub(crate) fn new(spool: Spool, signal: Spooled, encoding: Encoding) -> Self {
         Disk { spool, signal, encoding }
     }
 
@@ -65,5 +65,10 @@ impl Disk {
     /// The bytes in the directory, of all processes, when it was last listed.
     pub(super) fn bytes(&self) -> u64 {
         self.spool.bytes()
+    }
+
+    /// Bytes that the directory may hold.
+    pub(super) fn capacity(&self) -> u64 {
+        self.spool.capacity()
     }
 }

@@ -12,9 +12,10 @@ use tokio::sync::oneshot;
 
 use super::reported::{Reported, head};
 use crate::base::notice;
+use crate::config::Signal;
 use crate::encode::resource::EncodedResource;
 use crate::export::account::{Account, State};
-use crate::export::self_metrics::Reason;
+use crate::export::self_metrics::{self, Reason};
 use crate::record::finished::FinishedSpan;
 use crate::trace::foreign::ForeignExporter;
 
@@ -149,6 +150,9 @@ impl Work {
             };
             runtime.block_on(export)
         });
+        if exported {
+            self_metrics::succeeded(Signal::Traces, self_metrics::backend("custom exporter"));
+        }
         let state = if exported { State::Exported } else { State::Dropped(Reason::Refused) };
         account.pass(spans.len() as u64, State::Pending, state);
     }

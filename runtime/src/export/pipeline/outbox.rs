@@ -69,7 +69,12 @@ impl Pool {
         self.most
     }
 
-    /// Takes at least `bytes` from the shared part of the memory limit. False if that has too little left.
+    /// What they may hold together now: their reserved part, what they have taken, and what nobody has taken yet.
+    pub(crate) fn capacity(&self) -> usize {
+        (self.limit() + SHARED.free()).min(self.most)
+    }
+
+    /// Takes memory that is reserved for nobody, if there is enough of it for `bytes` more.
     fn grow(&self, bytes: usize) -> bool {
         let bytes = bytes.max(STEP);
         let grown = self.most > self.reserved && SHARED.take(bytes);
@@ -163,6 +168,11 @@ impl Outbox {
     /// Sets the most items. If there are more, the next request evicts the oldest.
     pub(crate) fn set_most_items(&mut self, most_items: u64) {
         self.most_items = most_items;
+    }
+
+    /// The most items that it may hold, if their number is limited.
+    pub(crate) fn most_items(&self) -> Option<u64> {
+        (self.most_items != u64::MAX).then_some(self.most_items)
     }
 
     fn fits(&self, batch: &Batch) -> bool {

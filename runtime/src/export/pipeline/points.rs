@@ -13,7 +13,7 @@ use crate::encode::metrics::metrics_request;
 use crate::encode::resource::EncodedResource;
 use crate::encode::views::Views;
 use crate::export::scrape::Scraped;
-use crate::export::self_metrics::{Figures, SelfMetrics};
+use crate::export::self_metrics::{Figures, SelfMetrics, sdk_names};
 use crate::meter::reader::Reader;
 use crate::meter::snapshot::Snapshot;
 
@@ -21,7 +21,9 @@ use crate::meter::snapshot::Snapshot;
 pub(crate) struct Readings {
     pub(crate) reader: Reader,
     pub(crate) views: Arc<Views>,
-    /// Raw OpenTelemetry instruments.
+    /// Whether metrics about telemetry itself also have the names of the conventions.
+    pub(crate) sdk_names: bool,
+    /// Raw instruments of OpenTelemetry.
     #[cfg(has_otel)]
     pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
     /// The same metrics, for scrapers.
@@ -34,7 +36,7 @@ impl Readings {
         // Half of the time for our callbacks, half for those of raw instruments.
         let patience = patience / 2;
         let mut snapshot = self.reader.snapshot_within(patience);
-        self.views.apply(&mut snapshot);
+        sdk_names::apply(self.sdk_names, &self.views, &mut snapshot);
         #[cfg(has_otel)]
         self.meters.iter().for_each(|meters| snapshot.metrics.extend(meters.collect(patience)));
         snapshot

@@ -11,16 +11,25 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::config::redact::Redact;
 use crate::declare::value::OwnedValue;
 use crate::encode::views::Views;
+use crate::export::self_metrics::sdk_names;
 use crate::meter::exposition::Form;
 use crate::meter::reader::Reader;
 
+pub(crate) use self::negotiate::media_type;
 pub(crate) use self::server::{Serve, Server};
 
-/// All metrics since the start, for rendering as text.
+/// The format that an `Accept` header prefers.
+pub(crate) fn preferred(accept: &str) -> Form {
+    negotiate::preferred(accept.split(','))
+}
+
+/// All metrics since the beginning, as text.
 pub(crate) struct Scraped {
     pub(crate) reader: Mutex<Reader>,
     pub(crate) views: Arc<Views>,
-    /// Raw OpenTelemetry instruments.
+    /// Whether metrics about telemetry itself also have the names of the conventions.
+    pub(crate) sdk_names: bool,
+    /// Raw instruments of OpenTelemetry.
     #[cfg(has_otel)]
     pub(crate) meters: Option<Arc<crate::interop::otel::metrics::Meters>>,
     pub(crate) redact: Option<Redact>,
@@ -35,7 +44,7 @@ impl Scraped {
     /// process, as they are sent.
     pub(crate) fn render(&self, form: Form, resource: &[(String, OwnedValue)]) -> String {
         let mut snapshot = self.reader.lock().unwrap_or_else(PoisonError::into_inner).snapshot();
-        self.views.apply(&mut snapshot);
+        sdk_names::apply(self.sdk_names, &self.views, &mut snapshot);
         #[cfg(has_otel)]
         self.meters.iter().for_each(|meters| snapshot.metrics.extend(meters.scrape(PATIENCE)));
         self.redact.iter().for_each(|redact| redact.metrics(&mut snapshot));

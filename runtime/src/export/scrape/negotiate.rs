@@ -40,8 +40,8 @@ pub(super) fn asked(head: &[u8]) -> Asked {
     Asked::Metrics { form: preferred(accepted.flat_map(|value| value.split(','))), head_only }
 }
 
-/// Chooses OpenMetrics if the client names it in a version that we write and does not prefer plain text.
-fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
+/// OpenMetrics if it is asked for by name, in a version that we write, and not less than plain text.
+pub(super) fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
     let (mut open, mut plain) = (0.0_f64, 0.0_f64);
     for range in ranges {
         let mut parts = range.split(';').map(str::trim);
@@ -61,7 +61,7 @@ fn preferred<'a>(ranges: impl Iterator<Item = &'a str>) -> Form {
 }
 
 /// The media type of a format.
-pub(super) fn media_type(form: Form) -> &'static str {
+pub(crate) fn media_type(form: Form) -> &'static str {
     match form {
         Form::Prometheus => "text/plain; version=0.0.4; charset=utf-8",
         Form::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",

@@ -1,7 +1,7 @@
 //! The format of files: a header of forty bytes, and the request.
 
 use super::name::Name;
-use super::{Encoding, Signal};
+use super::{Encoding, Spooled};
 
 /// The length of the header.
 pub(super) const HEADER: usize = 40;
@@ -54,10 +54,10 @@ fn sum(header: &[u8; HEADER], body: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-fn signal(signal: Signal) -> u8 {
+fn signal(signal: Spooled) -> u8 {
     match signal {
-        Signal::Traces => 1,
-        Signal::Logs => 2,
+        Spooled::Traces => 1,
+        Spooled::Logs => 2,
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
         number: 0,
         items: 2,
         bytes: 44,
-        signal: Signal::Traces,
+        signal: Spooled::Traces,
         encoding: Encoding::Protobuf,
     };
 
@@ -123,7 +123,7 @@ mod tests {
         assert!(plausible(Name { time: 99, ..NAME }));
         assert!(!plausible(Name { items: 3, ..NAME }));
         assert!(!plausible(Name { bytes: 45, ..NAME }));
-        assert!(!plausible(Name { signal: Signal::Logs, ..NAME }));
+        assert!(!plausible(Name { signal: Spooled::Logs, ..NAME }));
         assert!(!plausible(Name { encoding: Encoding::Json, ..NAME }));
     }
 }

@@ -4,7 +4,7 @@ use std::iter::FromIterator;
 use std::ops::AddAssign;
 use std::time::{Duration, Instant};
 
-use super::Signal;
+use super::Spooled;
 
 /// The least time between two reports of losses.
 const REPORT_EVERY: Duration = Duration::from_secs(60);
@@ -17,18 +17,18 @@ pub(crate) struct Items {
 }
 
 impl Items {
-    pub(super) fn add(&mut self, signal: Signal, items: u64) {
+    pub(super) fn add(&mut self, signal: Spooled, items: u64) {
         let sum = match signal {
-            Signal::Traces => &mut self.traces,
-            Signal::Logs => &mut self.logs,
+            Spooled::Traces => &mut self.traces,
+            Spooled::Logs => &mut self.logs,
         };
         // The number comes from a file name, so it may be anything.
         *sum = sum.saturating_add(items);
     }
 }
 
-impl FromIterator<(Signal, u64)> for Items {
-    fn from_iter<I: IntoIterator<Item = (Signal, u64)>>(all: I) -> Self {
+impl FromIterator<(Spooled, u64)> for Items {
+    fn from_iter<I: IntoIterator<Item = (Spooled, u64)>>(all: I) -> Self {
         let mut sum = Items::default();
         all.into_iter().for_each(|(signal, items)| sum.add(signal, items));
         sum
@@ -37,8 +37,8 @@ impl FromIterator<(Signal, u64)> for Items {
 
 impl AddAssign for Items {
     fn add_assign(&mut self, other: Items) {
-        self.add(Signal::Traces, other.traces);
-        self.add(Signal::Logs, other.logs);
+        self.add(Spooled::Traces, other.traces);
+        self.add(Spooled::Logs, other.logs);
     }
 }
 

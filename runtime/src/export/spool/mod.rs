@@ -44,25 +44,25 @@ use self::lost::{Losses, Lost, Tally};
 use self::name::Name;
 use crate::base::notice;
 use crate::base::sync::lock;
-use crate::config::{self, Protocol, Signal as AnySignal};
+use crate::config::{self, Protocol, Signal};
 use crate::export::account::{Account, State};
 use crate::export::self_metrics::Reason as Dropped;
 use crate::record::{clock, ids};
 
-/// The signals that are spooled. Metrics are not, because the next cumulative points contain the lost ones.
+/// A signal whose requests are spooled. Those of metrics are not: the next points replace lost ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Signal {
+pub(crate) enum Spooled {
     Traces,
     Logs,
 }
 
-impl Signal {
-    /// Converts a signal; `None` if it is not spooled.
-    pub(crate) fn of(signal: AnySignal) -> Option<Self> {
+impl Spooled {
+    /// Returns `None` if the signal is not spooled.
+    pub(crate) fn of(signal: Signal) -> Option<Self> {
         match signal {
-            AnySignal::Traces => Some(Signal::Traces),
-            AnySignal::Logs => Some(Signal::Logs),
-            AnySignal::Metrics => None,
+            Signal::Traces => Some(Spooled::Traces),
+            Signal::Logs => Some(Spooled::Logs),
+            Signal::Metrics => None,
         }
     }
 }
@@ -86,7 +86,7 @@ impl Encoding {
 /// A request to store.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry<'a> {
-    pub(crate) signal: Signal,
+    pub(crate) signal: Spooled,
     pub(crate) encoding: Encoding,
     /// The number of spans or log records.
     pub(crate) items: u64,
@@ -119,7 +119,7 @@ struct Inner {
 
 /// A request that this spool has stored.
 struct Kept {
-    signal: Signal,
+    signal: Spooled,
     items: u64,
     account: Arc<Account>,
 }
@@ -180,8 +180,8 @@ impl Spool {
         self.inner.put(entry)
     }
 
-    /// Claims the oldest request of a kind that is not claimed yet.
-    pub(crate) fn next(&self, signal: Signal, encoding: Encoding) -> Option<Claimed> {
+    /// The oldest request of a kind that nobody works on. It is this caller's until it is given back.
+    pub(crate) fn next(&self, signal: Spooled, encoding: Encoding) -> Option<Claimed> {
         let mut looked = false;
         while let Some(name) = self.inner.candidate(signal, encoding, &mut looked) {
             if let Some(claimed) = Claimed::take(&self.inner, name) {
@@ -208,6 +208,11 @@ impl Spool {
     pub(crate) fn bytes(&self) -> u64 {
         self.inner.bytes.load(Relaxed)
     }
+
+    /// The limit.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.inner.config.max_bytes
+    }
 }
 
 impl fmt::Debug for Spool {
@@ -221,9 +226,8 @@ impl Inner {
         self.config.directory.join(name.to_string())
     }
 
-    /// Returns the next request that may be free. Lists the directory at most once per caller, if no request is known
-    /// or the list is old.
-    fn candidate(&self, signal: Signal, encoding: Encoding, looked: &mut bool) -> Option<Name> {
+    /// The next one that might be free. Looks at the directory once for a caller, when it knows of none.
+    fn candidate(&self, signal: Spooled, encoding: Encoding, looked: &mut bool) -> Option<Name> {
         let mut known = lock(&self.known);
         let stale = known.looked.is_none_or(|at| at.elapsed() >= LOOK_AGAIN);
         loop {

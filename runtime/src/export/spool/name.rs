@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Encoding, Signal};
+use super::{Encoding, Spooled};
 
 /// The endings of names: of a request, of a file being written, and of one that cannot be read.
 pub(super) const ENDING: &str = ".tcspool";
@@ -22,7 +22,7 @@ pub(super) struct Name {
     /// The length of the file. Part of the name, so that a directory of many files can be summed up without a system
     /// call for each.
     pub(super) bytes: u64,
-    pub(super) signal: Signal,
+    pub(super) signal: Spooled,
     pub(super) encoding: Encoding,
 }
 
@@ -63,7 +63,7 @@ impl FromStr for Name {
     }
 }
 
-const SIGNALS: [(Signal, &str); 2] = [(Signal::Traces, "traces"), (Signal::Logs, "logs")];
+const SIGNALS: [(Spooled, &str); 2] = [(Spooled::Traces, "traces"), (Spooled::Logs, "logs")];
 const ENCODINGS: [(Encoding, &str); 2] = [(Encoding::Protobuf, "protobuf"), (Encoding::Json, "json")];
 
 fn word<T: Copy + PartialEq>(words: &[(T, &'static str)], meaning: T) -> &'static str {
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     fn name(time: u64, number: u32) -> Name {
-        let (signal, encoding) = (Signal::Logs, Encoding::Json);
+        let (signal, encoding) = (Spooled::Logs, Encoding::Json);
         Name { time, writer: 0xabc, number, items: 512, bytes: 1040, signal, encoding }
     }
 

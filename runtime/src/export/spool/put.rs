@@ -10,7 +10,7 @@ use super::format::{self, HEADER};
 use super::limit::largest_file;
 use super::listing::{Listing, in_blocks};
 use super::name::Name;
-use super::{Encoding, Entry, Inner, Lost, Signal, State, Writing, directory, lock};
+use super::{Encoding, Entry, Inner, Lost, Spooled, State, Writing, directory, lock};
 
 /// A clock that is set back by less than this does not change the order of a process's files.
 const STEP: u64 = 60 * 1_000_000_000;
@@ -19,7 +19,7 @@ impl Inner {
     /// Checks that files can be created and locked. A full disk passes, because it may have room later.
     pub(super) fn probe(&self) -> Result<(), SpoolError> {
         let account = Arc::default();
-        let (signal, encoding) = (Signal::Traces, Encoding::Protobuf);
+        let (signal, encoding) = (Spooled::Traces, Encoding::Protobuf);
         let nothing = Entry { signal, encoding, items: 0, bytes: &[], account: &account };
         match self.create(&mut lock(&self.writing), &nothing) {
             Ok((_, held)) => {

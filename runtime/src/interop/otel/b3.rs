@@ -1,4 +1,4 @@
-//! B3 for OpenTelemetry's propagators: one header or several are written, both are read.
+//! B3 for OpenTelemetry's propagators. It reads both forms and writes either one header or several.
 
 use opentelemetry::propagation::text_map_propagator::FieldIter;
 use opentelemetry::propagation::{Extractor, Injector, TextMapPropagator};
@@ -19,7 +19,7 @@ impl B3 {
         B3 { fields: vec![formats::B3::SINGLE.to_owned()] }
     }
 
-    /// Writes several.
+    /// Writes several headers.
     pub(super) fn multiple() -> Self {
         B3 { fields: formats::B3::SEVERAL.map(str::to_owned).to_vec() }
     }
@@ -40,14 +40,14 @@ impl TextMapPropagator for B3 {
             set(formats::B3::SINGLE, said.write(&mut [0; formats::B3::LENGTH]));
         } else {
             said.write_several(&mut set);
-            // These would be believed before, or beside, the ones just written. An injector cannot remove them.
+            // Old values of these would take precedence over the written ones. An injector cannot remove headers.
             [formats::B3::SINGLE].iter().chain(&formats::B3::SEVERAL[3..]).for_each(|name| set(name, b""));
         }
     }
 
     fn extract_with_context(&self, context: &Theirs, extractor: &dyn Extractor) -> Theirs {
         let said = formats::B3::read(|name| extractor.get(name).map(str::as_bytes));
-        // A decision alone names no parent.
+        // A decision without ids has no parent.
         match said.and_then(|said| said.ids.zip(Some(said.decision))) {
             Some(((trace_id, span_id), decision)) => {
                 let (trace_id, span_id) = (TraceId::from(trace_id), SpanId::from(span_id));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_of_an_earlier_caller_are_not_believed() {
+    fn headers_of_an_earlier_caller_are_replaced() {
         let (trace, span) = (TraceId::from_hex(IDS.0).unwrap(), SpanId::from_hex(IDS.1).unwrap());
         let sent = SpanContext::new(trace, span, convert::flags(false), true, TraceState::NONE);
         for b3 in [B3::single(), B3::multiple()] {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_headers_are_read_back() {
         let (trace, span) = (TraceId::from_hex(IDS.0).unwrap(), SpanId::from_hex(IDS.1).unwrap());
         for (b3, sampled) in
             [(B3::single(), true), (B3::single(), false), (B3::multiple(), true), (B3::multiple(), false)]

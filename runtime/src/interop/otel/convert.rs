@@ -1,4 +1,4 @@
-//! Their types and ours.
+//! Converts between OpenTelemetry's types and ours.
 
 use std::borrow::Cow;
 use std::time::{Duration, SystemTime};
@@ -24,14 +24,14 @@ pub(super) fn trace_number(id: TraceId) -> u128 {
     u128::from_be_bytes(id.to_bytes())
 }
 
-/// Of level 2 of Trace Context, which their API has no name for: the trace's id is random.
+/// A flag of Trace Context level 2, for which OpenTelemetry's API has no name: the trace id is random.
 const RANDOM: TraceFlags = TraceFlags::new(2);
 
 pub(super) fn flags(sampled: bool) -> TraceFlags {
     TraceFlags::NOT_SAMPLED.with_sampled(sampled)
 }
 
-/// A context of ours as theirs. Ours know nothing of `tracestate`.
+/// Converts our context to OpenTelemetry's. Ours has no `tracestate` for it.
 pub(super) fn span_context(context: &Context, trace_state: TraceState) -> SpanContext {
     let (trace_id, span_id) = (TraceId::from(context.trace_id().0), SpanId::from(context.span_id().0));
     let random = if context.is_random() { RANDOM } else { TraceFlags::NOT_SAMPLED };
@@ -102,7 +102,7 @@ pub(super) fn value(value: Value) -> OwnedValue {
         Value::Array(Array::I64(numbers)) => OwnedValue::I64Array(numbers),
         Value::Array(Array::F64(numbers)) => OwnedValue::F64Array(numbers),
         Value::Array(Array::String(texts)) => OwnedValue::StrArray(texts.into_iter().map(String::from).collect()),
-        // Kinds of values that come later are shown as they print.
+        // Types that later versions add become text.
         other => OwnedValue::from(other.to_string()),
     }
 }
@@ -117,7 +117,7 @@ pub(super) fn their_value(value: &OwnedValue) -> Value {
         OwnedValue::I64(number) => Value::I64(*number),
         OwnedValue::F64(number) => Value::F64(*number),
         OwnedValue::Bool(flag) => Value::Bool(*flag),
-        // A number that they cannot hold is text, as on the wire.
+        // A number that does not fit becomes text, as in OTLP.
         OwnedValue::U64(number) => i64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::I64),
         OwnedValue::StrArray(texts) => {
             Value::Array(Array::String(texts.iter().cloned().map(StringValue::from).collect()))

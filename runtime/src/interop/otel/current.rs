@@ -1,7 +1,7 @@
-//! What OpenTelemetry has current on this thread, for `bridge`.
+//! Accesses OpenTelemetry's current context on this thread, for `bridge`.
 //!
-//! Its context lives in a thread-local with a destructor and panics when it is used after that, and when a context is
-//! attached while somebody looks at the current one. Neither may reach the program through us.
+//! OpenTelemetry's context is in a thread-local with a destructor. It panics if it is used after that, or if a context
+//! is attached while the current one is borrowed. Neither panic may reach the program through our code.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,12 +20,13 @@ const NEW: u8 = 0;
 const ALIVE: u8 = 1;
 const GONE: u8 = 2;
 
-/// A context of ours that is attached, and the block it was attached for; none if it was taken away before its turn.
+/// The block for which a context was attached, and the guard; `None` after the guard was removed out of order.
 type Attachment = (usize, Option<ContextGuard>);
 
 struct Attachments(RefCell<Vec<Attachment>>);
 
-/// Ends before OpenTelemetry's own thread-local, which was there first: from now on that is left alone.
+/// Runs before the destructor of OpenTelemetry's thread-local, which was initialised first. Afterwards OpenTelemetry's
+/// context is not used.
 impl Drop for Attachments {
     fn drop(&mut self) {
         STATE.set(GONE);
@@ -39,7 +40,7 @@ thread_local! {
     static ATTACHED: Attachments = const { Attachments(RefCell::new(Vec::new())) };
 }
 
-/// The id of the span that is current; zero if there is none, nothing if the thread ends.
+/// The id of OpenTelemetry's current span: zero if there is none, `None` if the thread is ending.
 pub(super) fn span_id() -> Option<u64> {
     is_usable().then(|| Theirs::map_current(id_of))
 }
@@ -49,7 +50,7 @@ fn id_of(theirs: &Theirs) -> u64 {
     convert::span_number(theirs.span().span_context().span_id())
 }
 
-/// Meets the thread: OpenTelemetry's thread-local is made first, and so ends after ours.
+/// Initialises the thread: OpenTelemetry's thread-local first, so that it is destroyed after ours.
 #[cold]
 fn begin() -> bool {
     if STATE.get() == NEW {
@@ -72,7 +73,7 @@ fn place() -> Place {
     context.place()
 }
 
-/// What the current span's trace carries for others, if it is this trace.
+/// Returns the trace state of OpenTelemetry's span, if it belongs to the same trace.
 pub(super) fn trace_state_of(theirs: &SpanContext, context: &Context) -> TraceState {
     let same = convert::context(theirs).trace_id() == context.trace_id();
     if same { theirs.trace_state().clone() } else { TraceState::NONE }
@@ -82,7 +83,7 @@ fn height() -> u32 {
     ATTACHED.try_with(|attached| attached.0.borrow().len() as u32).unwrap_or(0)
 }
 
-/// Derived from the context that is current, so that its baggage stays.
+/// Attaches a context. It is derived from the current one, so that its baggage is kept.
 fn attach(place: Place, owner: usize) {
     if !is_usable() {
         return;
@@ -119,7 +120,7 @@ fn remove(height: u32, owner: usize) {
     detach(ATTACHED.try_with(own).ok().flatten());
 }
 
-/// What the context holds may be dropped with it.
+/// Drops a guard. Values in its context may be dropped too, and panic.
 fn detach(guard: Option<ContextGuard>) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(guard)));
 }

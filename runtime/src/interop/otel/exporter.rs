@@ -1,4 +1,4 @@
-//! Exporters of OpenTelemetry's SDK: any of them may bring out our spans, and those of the API.
+//! Exports our spans, and those of the OpenTelemetry API, with exporters of OpenTelemetry's SDK.
 
 use std::time::Duration;
 
@@ -19,12 +19,12 @@ use crate::record::finished::FinishedSpan;
 use crate::trace::foreign::{Exported, ForeignExporter};
 
 impl Config {
-    /// Has an exporter of OpenTelemetry's SDK bring out all spans, ours and those of the OpenTelemetry API, beside what
-    /// else is configured. It may be called several times. Of a configuration and its clones, the one that starts first
-    /// gets the exporters.
+    /// Exports all spans with an exporter of OpenTelemetry's SDK, ours and those of the OpenTelemetry API, in addition
+    /// to the configured destinations. It may be called several times. Of a configuration and its clones, the one that
+    /// starts first gets the exporters.
     ///
-    /// It runs on a thread of its own, with a tokio runtime around it. Trying again is its own affair: what it fails to
-    /// bring out is counted as lost.
+    /// The exporter runs on its own thread, in a tokio runtime. It must retry by itself: spans of a failed export count
+    /// as lost.
     ///
     /// ```
     /// use std::time::Duration;
@@ -70,7 +70,7 @@ impl<E: SpanExporter> ForeignExporter for Plugged<E> {
 
     fn export(&mut self, spans: &[FinishedSpan]) -> Exported<'_> {
         let batch = spans.iter().map(data).collect();
-        // What the exporter does is nobody's span.
+        // Suppresses spans of the exporter's own work.
         let suppressed = Theirs::new().with_telemetry_suppressed();
         let exporter = &self.exporter;
         Box::pin(async move { told(exporter.export(batch).await) }.with_context(suppressed))
@@ -89,7 +89,7 @@ fn told(result: OTelSdkResult) -> Result<(), String> {
     result.map_err(|error| error.to_string())
 }
 
-/// A span as the SDK has it.
+/// Converts a span to the SDK's data.
 fn data(span: &FinishedSpan) -> SpanData {
     let mut attributes = convert::their_attributes(&span.attributes);
     attributes.extend(outcome(span).map(|outcome| KeyValue::new(OUTCOME_KEY, outcome)));

@@ -1,7 +1,9 @@
-//! Raw OpenTelemetry instruments of the program: the SDK aggregates them, and what it has is read beside our metrics.
+//! Raw OpenTelemetry instruments of the program: the SDK aggregates them, and the results are read together with our
+//! metrics.
 //!
-//! The global meter provider is ours and hands out the SDK's instruments. It keeps the callbacks of observable ones to
-//! itself: the SDK would call them under a lock that every new instrument needs, and never recovers from a panic there.
+//! The global meter provider is ours and returns the SDK's instruments. It keeps the callbacks of observable
+//! instruments: the SDK would call them under a lock that every new instrument needs, and would never recover from a
+//! panic there.
 
 mod callbacks;
 mod convert;
@@ -24,30 +26,31 @@ use self::delta::Deltas;
 use self::provider::{Off, Provider};
 use self::streams::Streams;
 use crate::base::notice;
-use crate::config::{Metrics, Temporality as Preference};
+use crate::config::{Metrics, TemporalityPreference as Preference};
 use crate::meter::snapshot::MetricPoints;
 
-/// As for our own observable gauges: what has not answered by then is a gap.
+/// The limit for callbacks, as for our observable gauges. Later values are missing from the collection.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The raw OpenTelemetry instruments of the process: while it lives, `opentelemetry::global::meter` gives some that count.
+/// The raw OpenTelemetry instruments of the process. While it lives, instruments of `opentelemetry::global::meter` are
+/// recorded.
 pub(crate) struct Meters {
     provider: SdkMeterProvider,
     callbacks: Arc<Callbacks>,
     streams: Arc<Streams>,
     export: Arc<ManualReader>,
-    /// Reads from the beginning, if exports do not.
+    /// A cumulative reader for scraping, if exports are not cumulative.
     scrape: Option<Arc<ManualReader>>,
-    /// What observed counters had at the last export, if exports count from there.
+    /// The values of observed counters at the last export, if exports are deltas.
     deltas: Option<Mutex<Deltas>>,
-    /// How long a collection waits for callbacks at most.
+    /// The largest time that a collection waits for callbacks.
     patience: Duration,
-    /// The process it belongs to: in a forked child locks of the SDK may be held for ever.
+    /// The process that created it: in a forked child, locks of the SDK may be held for ever.
     process: u32,
 }
 
 impl Meters {
-    /// Makes instruments as `config` says, and makes them the global ones. Instruments that were made before stay off.
+    /// Creates the provider for `config` and makes it global. Instruments created earlier stay off.
     pub(crate) fn start(config: &Metrics) -> Self {
         let (callbacks, streams) = (Arc::new(Callbacks::default()), Arc::new(Streams::new(config)));
         let export = Arc::new(ManualReader::builder().build());
@@ -67,7 +70,7 @@ impl Meters {
         Meters { provider, callbacks, streams, export, scrape, deltas, patience, process }
     }
 
-    /// All points for an export, with no more patience for callbacks than given.
+    /// Reads all points for an export. Waits at most `patience` for callbacks.
     pub(crate) fn collect(&self, patience: Duration) -> Vec<MetricPoints> {
         let mut metrics = self.read(&self.export, patience);
         if let Some(deltas) = &self.deltas {
@@ -76,7 +79,7 @@ impl Meters {
         metrics
     }
 
-    /// All points since the beginning, for those who are scraped. Exports do not notice.
+    /// Reads all cumulative points, for scraping. Exports are not affected.
     pub(crate) fn scrape(&self, patience: Duration) -> Vec<MetricPoints> {
         self.read(self.scrape.as_ref().unwrap_or(&self.export), patience)
     }
@@ -91,22 +94,24 @@ impl Meters {
                 metrics.iter_mut().for_each(|metric| self.streams.finish(metric));
                 metrics
             }
-            // It was stopped.
+            // The provider was stopped.
             Ok(Err(_)) => Vec::new(),
             Err(_) => {
-                notice::say(format_args!("the OpenTelemetry SDK panicked: its metrics are left out"));
+                notice::say(format_args!(
+                    "the OpenTelemetry SDK panicked while it was read; this collection omits its metrics"
+                ));
                 Vec::new()
             }
         }
     }
 
-    /// Ends them: from now on `opentelemetry::global::meter` gives instruments that do nothing.
+    /// Stops the instruments: from now on those of `opentelemetry::global::meter` do nothing.
     pub(crate) fn stop(&self) {
         if self.process != std::process::id() || !self.callbacks.stop() {
             return;
         }
         global::set_meter_provider(Off);
-        // It fails only if somebody else has done it.
+        // Fails only if the provider was already shut down.
         let _ = self.provider.shutdown();
     }
 }
@@ -123,7 +128,7 @@ impl std::fmt::Debug for Meters {
     }
 }
 
-/// A reader that is asked by us, and that knows what each kind of instrument shall count from.
+/// A reader that we call, with the temporality of each kind of instrument.
 #[derive(Debug)]
 struct Reader {
     inner: Arc<ManualReader>,
@@ -151,10 +156,10 @@ impl MetricReader for Reader {
         match (self.preference, kind) {
             (Preference::Cumulative, _) => Temporality::Cumulative,
             (_, InstrumentKind::Counter | InstrumentKind::Histogram) => Temporality::Delta,
-            // The SDK's deltas of observed counters wrap around when a counter begins anew, so we make them.
+            // The SDK's deltas of observed counters wrap around when a counter restarts, so `Deltas` computes them.
             (_, InstrumentKind::ObservableCounter) => Temporality::Cumulative,
             (_, InstrumentKind::UpDownCounter | InstrumentKind::ObservableUpDownCounter) => Temporality::Cumulative,
-            // A delta forgets the gauges that were not set since.
+            // With delta temporality, gauges that were not set since the last export are omitted.
             (Preference::Delta, InstrumentKind::Gauge | InstrumentKind::ObservableGauge) => Temporality::Delta,
             (_, InstrumentKind::Gauge | InstrumentKind::ObservableGauge) => Temporality::Cumulative,
         }

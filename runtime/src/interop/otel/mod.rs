@@ -1,15 +1,15 @@
-//! The OpenTelemetry API beside ours: one tree of spans, one set of metrics, one way out.
+//! Interoperation with the OpenTelemetry API: one tree of spans, one set of metrics, one export.
 //!
-//! While telemetry runs, the global tracer provider of `opentelemetry` is ours. Spans made through its API, by the
-//! program or by libraries, are sampled with ours and leave with them, and each is the child of whatever span is current,
-//! of theirs or ours. Inside a client, server, producer or consumer span of ours, `opentelemetry::Context::current()` is
-//! its context, so that propagators of others inject it; with [`Interop::Full`] it is so inside every span.
+//! While telemetry runs, the global tracer provider of `opentelemetry` is ours. Spans that the program or its libraries create
+//! through that API are sampled and exported together with ours. The parent of a span is the current span, whichever API created
+//! it. Inside a client, server, producer or consumer span of ours, `opentelemetry::Context::current()` contains its context, so that
+//! third-party propagators inject it; with [`Interop::Full`] this holds inside every span.
 //!
-//! A span of ours cannot be written to through their API: `Context::current().span()` names it and records nothing. Use
-//! [`current()`](crate::current()).
+//! The OpenTelemetry API cannot write to our spans: `Context::current().span()` has the ids of our span, but records
+//! nothing. Use [`current()`](crate::current()).
 //!
-//! A context that is given explicitly and has no span, where none is current on their side either, is taken for the
-//! current one: a root inside a span of ours needs [`Context`](crate::Context) or [`Interop::Full`].
+//! A context without a span that is passed explicitly, while OpenTelemetry has no current span, is treated as the
+//! current context. To create a root inside of our span, use [`Context`](crate::Context) or [`Interop::Full`].
 
 mod b3;
 mod convert;
@@ -34,14 +34,14 @@ pub use crate::config::Interop;
 use crate::config::Propagator;
 use crate::record::bridge;
 
-/// Makes our provider the global one, and the propagators. Spans are kept once `foreign::start` was called.
+/// Makes our provider and propagators the global ones. Spans are recorded after `foreign::start`.
 pub(crate) fn install(interop: Interop, propagators: &[Propagator]) {
     bridge::set(current::BRIDGE, interop);
     global::set_tracer_provider(provider());
     global::set_text_map_propagator(Propagation::new(propagators));
 }
 
-/// Takes them away. Tracers that were handed out make spans that record nothing.
+/// Removes the global provider and propagators. Existing tracers then create spans that record nothing.
 pub(crate) fn uninstall() {
     bridge::off();
     global::set_tracer_provider(NoopTracerProvider::new());

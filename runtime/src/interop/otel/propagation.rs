@@ -1,4 +1,4 @@
-//! The formats in which context travels, as OpenTelemetry's global propagator.
+//! OpenTelemetry's global propagator for the configured formats.
 
 use opentelemetry::Context as Theirs;
 use opentelemetry::baggage::BaggageExt;
@@ -12,9 +12,10 @@ use super::{convert, tracer};
 use crate::config::Propagator;
 use crate::formats::BAGGAGE;
 
-/// Injects the span that is current, of ours or theirs, also where ours is not attached on their side.
+/// Injects the current span, ours or OpenTelemetry's, even if ours is not attached to OpenTelemetry's context.
 ///
-/// An injector can set headers and not remove them. A header that must not stay as a caller sent it is set to an empty value.
+/// An injector can set headers but not remove them. So a caller's header that must not be forwarded is set to an empty
+/// value.
 #[derive(Debug)]
 pub(super) struct Propagation {
     all: TextMapCompositePropagator,

@@ -1,4 +1,4 @@
-//! A span of OpenTelemetry's API.
+//! Spans of OpenTelemetry's API.
 
 use std::borrow::Cow;
 use std::time::SystemTime;
@@ -11,7 +11,7 @@ use crate::record::clock;
 use crate::record::finished::FinishedSpan;
 use crate::trace::foreign;
 
-/// A span that was made through OpenTelemetry's API. Ends when it is told to, or when it is dropped.
+/// A span that was created through OpenTelemetry's API. It ends at `end`, or when it is dropped.
 ///
 /// ```
 /// use opentelemetry::KeyValue;
@@ -25,7 +25,7 @@ use crate::trace::foreign;
 #[derive(Debug)]
 pub struct TracecastSpan {
     context: SpanContext,
-    /// Until it has ended, if it is recorded.
+    /// The data of a recorded span until it ends.
     data: Option<Box<FinishedSpan>>,
 }
 
@@ -34,7 +34,7 @@ impl TracecastSpan {
         TracecastSpan { context, data: Some(Box::new(data)) }
     }
 
-    /// A span that records nothing: unsampled, or there only to hand on its context.
+    /// Creates a span that records nothing: because it is unsampled, or only propagates its context.
     pub(super) fn transparent(context: SpanContext) -> Self {
         TracecastSpan { context, data: None }
     }

@@ -1,4 +1,4 @@
-//! The same spans by two ways: through the SDK's data and its own conversion, and by our encoder.
+//! Compares our encoder with the SDK's own conversion of the same spans.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -25,7 +25,7 @@ use crate::record::ids::{SpanId, TraceId};
 use crate::record::layout::attribute;
 use crate::trace::foreign::{Random, test_scopes};
 
-/// Keeps what it is given.
+/// An exporter that keeps its spans.
 #[derive(Clone, Debug, Default)]
 struct Kept {
     spans: Arc<Mutex<Vec<SpanData>>>,
@@ -76,7 +76,7 @@ fn spans_of_the_api_are_the_same_by_both_ways() {
     assert_eq!(resource.get(&"service.name".into()).unwrap().as_str(), "twice");
 }
 
-/// One of our spans, with every kind of value.
+/// Creates one of our spans, with every type of value.
 fn own(random: &mut Random) -> FinishedSpan {
     let values = [
         OwnedValue::Bool(random.one_in(2)),
@@ -88,7 +88,7 @@ fn own(random: &mut Random) -> FinishedSpan {
     let message = values[4].clone();
     let keys = [size_bytes::META, open_seconds::META, error_message::META, error_type::META];
     let attributes = |random: &mut Random| -> Vec<Attribute> {
-        // The key of the message is one of texts.
+        // Messages are texts.
         let value = |random: &mut Random, key| {
             if std::ptr::eq(key, error_message::META) {
                 message.clone()
@@ -141,7 +141,7 @@ fn spans_of_ours_are_the_same_by_both_ways() {
         spans.iter().for_each(|span| ours.finished(span));
         let mut ours = ExportTraceServiceRequest::decode(&ours.take(Vec::new())[..]).unwrap();
         let ours = with_status(ours.resource_spans.remove(0).scope_spans.remove(0));
-        // Whether a link's span is remote is not recorded: they say no, we say nothing.
+        // We do not record whether a link is remote: the SDK writes "no", we omit it.
         let without = |mut scope: ScopeSpans| {
             scope.spans.iter_mut().flat_map(|span| &mut span.links).for_each(|link| link.flags &= 1);
             scope
@@ -152,14 +152,14 @@ fn spans_of_ours_are_the_same_by_both_ways() {
     }
 }
 
-/// They always write a status, also one that says nothing.
+/// Adds a default status if there is none, because the SDK always writes one.
 fn with_status(mut scope: ScopeSpans) -> ScopeSpans {
     scope.spans.iter_mut().for_each(|span| span.status = Some(span.status.take().unwrap_or_default()));
     scope
 }
 
 #[test]
-fn what_an_exporter_says_of_a_failure_is_told() {
+fn errors_of_an_exporter_are_returned() {
     let mut exporter = boxed(Kept { fails: true, ..Kept::default() });
     let error = run(exporter.export(&[Random(1).span(&test_scopes())])).unwrap_err();
     assert!(error.contains("no"), "{error}");

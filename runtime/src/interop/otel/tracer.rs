@@ -1,4 +1,4 @@
-//! The provider that stands behind OpenTelemetry's API, and its tracers.
+//! The tracer provider of OpenTelemetry's API, and its tracers.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::record::{bridge, clock};
 use crate::trace::context::Context;
 use crate::trace::foreign;
 
-/// Makes the spans of OpenTelemetry's API spans of the same traces as ours, sampled and exported with them.
+/// Creates spans of OpenTelemetry's API in the same traces as ours; they are sampled and exported together.
 ///
-/// While telemetry runs it is the global provider. Before and after, its spans record nothing and hand on the context
-/// that they were given.
+/// While telemetry runs, it is the global provider. Before and afterwards, its spans record nothing and only propagate
+/// the context that they were given.
 ///
 /// ```
 /// use opentelemetry::trace::{Span as _, Tracer as _, TracerProvider as _};
@@ -32,7 +32,7 @@ pub struct TracecastTracerProvider {
     _private: (),
 }
 
-/// The provider, for those who do not take it from `opentelemetry::global`.
+/// Returns the provider, for code that does not use `opentelemetry::global`.
 ///
 /// ```
 /// use opentelemetry::trace::{Tracer as _, TracerProvider as _};
@@ -53,7 +53,7 @@ impl TracerProvider for TracecastTracerProvider {
     }
 }
 
-/// Makes the spans of one instrumentation scope.
+/// Creates the spans of one instrumentation scope.
 ///
 /// ```
 /// use opentelemetry::trace::{Tracer as _, TracerProvider as _};
@@ -71,7 +71,7 @@ impl Tracer for TracecastTracer {
 
     fn build_with_context(&self, builder: SpanBuilder, given: &Theirs) -> TracecastSpan {
         let (parent, trace_state) = parent_of(given);
-        // A capture sees our spans alone; one that is not ours is transparent there.
+        // Captures record only our spans; others are transparent there.
         if !foreign::is_on() || parent.is_captured() || given.is_telemetry_suppressed() {
             return TracecastSpan::transparent(convert::span_context(&parent, trace_state));
         }
@@ -88,10 +88,10 @@ impl Tracer for TracecastTracer {
     }
 }
 
-/// Whose child a span is that was given this context.
+/// Returns the parent of a span that is created with this context.
 ///
-/// Most are given the one that is current, and often a copy of it, so it is told by its span: if that is the current one
-/// there, the parent is who is current here, of ours or theirs. Any other context was chosen, and is the parent.
+/// Most callers pass the current context or a copy of it, so the two are compared by their spans. If they are equal, the parent is the
+/// span that is current here, ours or OpenTelemetry's. Any other context was chosen explicitly, and is the parent.
 pub(super) fn parent_of(given: &Theirs) -> (Context, TraceState) {
     let span = given.span();
     let theirs = span.span_context();

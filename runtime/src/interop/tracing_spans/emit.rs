@@ -1,7 +1,8 @@
-//! Our spans as spans of `tracing`, for its subscribers.
+//! Emits our spans as spans of `tracing`, for its subscribers.
 //!
-//! A block is emitted from the start of its clock to its end, and is entered there while it is entered here. Fields of `tracing` are
-//! declared before they have values: those that a callsite declares, and those that its spans had so far.
+//! A span is emitted from the start of its clock to its end, and is entered in `tracing` while it is entered here.
+//! `tracing` requires the names of fields before their values: these are the keys that a callsite declares, and those
+//! that its earlier spans had.
 
 mod site;
 
@@ -24,10 +25,12 @@ use crate::trace::fork;
 
 /// Starts or stops emitting our spans as `tracing` spans, for subscribers such as a `fmt` layer or Sentry's.
 ///
-/// Call it before the first span: what begins inside of a span that is not emitted is not emitted either. Emitted are spans that
-/// are recorded, with their name, the level `INFO`, their crate as the target, and up to 32 attributes as fields. What is
-/// set after the start appears when the span ends. [`layer()`](super::layer()) does not record them again; that of
-/// `tracing-opentelemetry` would. The redaction hook, which works at the export, does not see the fields.
+/// `TC_TRACING_EMIT=true` and [`Config::with_tracing_emit`](crate::config::Config::with_tracing_emit) do so when traces start.
+///
+/// Call it before the first span: a span inside of a span that is not emitted is not emitted either. Recorded spans are emitted, with
+/// their name, the level `INFO`, their crate as the target, and up to 32 attributes as fields. Attributes that are set after the start
+/// appear when the span ends. [`layer()`](super::layer()) does not record them again, but the layer of `tracing-opentelemetry` would.
+/// The redaction hook works at the export and does not see the fields.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt as _;
@@ -42,24 +45,24 @@ pub fn set_emitting(on: bool) {
     bridge::set_mirror(Mirror { started, entered, left, ended }, on);
 }
 
-/// A span of ours that is one of `tracing`, too.
+/// A span of ours that is emitted as a span of `tracing`.
 #[derive(Clone)]
 struct Emitted {
     dispatch: Dispatch,
     id: Id,
     site: &'static Site,
-    /// The attributes that were recorded.
+    /// The attributes that were passed on.
     known: Vec<Attribute>,
 }
 
 #[derive(Default)]
 struct State {
     sites: Sites,
-    /// By the addresses of their blocks.
+    /// The emitted spans by the addresses of their blocks.
     spans: HashMap<usize, Emitted>,
 }
 
-/// Never held while code of a subscriber runs.
+/// Never locked while code of a subscriber runs.
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);
 
 fn state() -> MutexGuard<'static, State> {
@@ -68,9 +71,9 @@ fn state() -> MutexGuard<'static, State> {
 
 thread_local! {
     static HELD: RefCell<Option<MutexGuard<'static, State>>> = const { RefCell::new(None) };
-    /// What is entered on this thread, in this order.
+    /// The emitted spans that are entered on this thread, in this order.
     static STACK: RefCell<Vec<(usize, Dispatch, Id)>> = const { RefCell::new(Vec::new()) };
-    /// The context of the span that a subscriber is being told of.
+    /// The context of the span that is being passed to a subscriber.
     static EMITTING: RefCell<Option<Context>> = const { RefCell::new(None) };
     static IS_TOLD: Cell<bool> = const { Cell::new(false) };
 }
@@ -83,19 +86,20 @@ fn release() {
     let _ = HELD.try_with(RefCell::take);
 }
 
-/// The context of the span of ours that is being emitted, for our own layer.
+/// Returns the context of the span that is being emitted, for our own layer.
 pub(super) fn emitting() -> Option<Context> {
     EMITTING.try_with(|context| context.borrow().clone()).ok().flatten()
 }
 
-/// Runs code of a subscriber. Spans of ours that it makes are not emitted, or it might never end; its panics end here.
+/// Calls a subscriber. Our spans that it creates are not emitted, because the recursion might never end. Catches its
+/// panics.
 fn tell<R>(f: impl FnOnce() -> R) -> Option<R> {
     if IS_TOLD.replace(true) {
         return None;
     }
     let told = catch_unwind(AssertUnwindSafe(f));
     IS_TOLD.set(false);
-    // Dropping a payload may run code that panics again.
+    // Dropping the payload may panic again.
     told.map_err(std::mem::forget).ok()
 }
 
@@ -147,7 +151,7 @@ fn left(block: BlockRef, innermost: bool) {
 
 fn ended(block: BlockRef) {
     let Some(emitted) = state().spans.remove(&address(block)) else { return };
-    // One that was cut off is still entered there.
+    // A span that was ended early may still be entered in `tracing`.
     left(block, false);
     let all = attributes(block);
     state().sites.learn(block.callsite.get(), &all);

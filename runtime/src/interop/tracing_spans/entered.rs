@@ -1,11 +1,11 @@
-//! Which spans of `tracing` are entered on this thread. They may be left in any order.
+//! The spans of `tracing` that are entered on this thread. They may be exited in any order.
 
 use std::cell::RefCell;
 
 use crate::declare::callsite::Kind;
 use crate::trace::context::{Attached, Context};
 
-/// A layer and a span of its subscriber.
+/// The number of a layer, and the id of a span of its subscriber.
 pub(super) type Who = (u64, u64);
 
 thread_local! {
@@ -14,7 +14,7 @@ thread_local! {
 
 pub(super) fn enter(who: Who, context: &Context, kind: Kind) {
     let attached = context.attach_as(kind);
-    // At a thread's end it is left at once.
+    // While the thread is ending, the span is exited immediately.
     let _ = ENTERED.try_with(|entered| entered.borrow_mut().push((who, attached)));
 }
 

@@ -1,4 +1,4 @@
-//! Fields of spans and events as attributes.
+//! Converts fields of spans and events to attributes.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -11,12 +11,12 @@ use crate::declare::callsite::Kind;
 use crate::declare::value::OwnedValue;
 use crate::record::finished::{Attribute, FinishedSpan, Status};
 
-/// What the fields say.
+/// The data of the fields.
 #[derive(Default)]
 pub(super) struct Fields {
     pub(super) name: Option<String>,
     pub(super) kind: Option<Kind>,
-    /// The first field named `message`: the text of an event, an attribute of a span.
+    /// The first field named `message`: the text of an event, or an attribute of a span.
     pub(super) message: Option<String>,
     pub(super) attributes: Vec<Attribute>,
     failed: Option<bool>,
@@ -24,14 +24,14 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Reads fields. What prints them is the program's; if it panics, what was read until then stays.
+    /// Reads fields. Formatting them is user code; if it panics, the fields read so far are kept.
     pub(super) fn read(record: impl FnOnce(&mut dyn Visit)) -> Self {
         let mut fields = Fields::default();
         let _ = catch_unwind(AssertUnwindSafe(|| record(&mut fields)));
         fields
     }
 
-    /// Puts them on a span.
+    /// Sets the data on a span.
     pub(super) fn apply(self, span: &mut FinishedSpan) {
         if let Some(name) = self.name {
             span.name = Cow::Owned(name);
@@ -46,7 +46,7 @@ impl Fields {
             (failed, Some(text)) if failed.is_some() || !matches!(span.status, Status::Ok) => {
                 span.set_status(Status::Error(Cow::Owned(text)));
             }
-            // A description that came before stays.
+            // An earlier description is kept.
             (Some(true), None) if !matches!(span.status, Status::Error(_)) => {
                 span.set_status(Status::Error(Cow::Borrowed("")));
             }
@@ -90,7 +90,7 @@ impl Visit for Fields {
         self.value(field, OwnedValue::I64(value));
     }
 
-    /// A number that OTLP cannot hold is text.
+    /// A number that OTLP cannot represent becomes text.
     fn record_u64(&mut self, field: &Field, value: u64) {
         match i64::try_from(value) {
             Ok(value) => self.record_i64(field, value),

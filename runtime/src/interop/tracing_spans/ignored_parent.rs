@@ -1,8 +1,8 @@
-//! Reports that a parent was set by tracing-opentelemetry, whose `OpenTelemetrySpanExt` works with its own layer only.
+//! Reports parents set through tracing-opentelemetry, whose `OpenTelemetrySpanExt` works only with its own layer.
 //!
-//! It asks the subscriber for a private type of its layer and does nothing if it finds none. Another crate cannot provide that type,
-//! but a layer is told that some type is looked for. If that happens between the creation of a root span with fields of
-//! OpenTelemetry and its first entry, where a parent has to be set, the span was meant to have one.
+//! It searches the subscriber for a private type of its layer and does nothing if there is none. Another crate cannot provide that
+//! type, but a layer sees that a type is searched for. If that happens between the creation of a root span with fields of
+//! OpenTelemetry and its first entry, which is when a parent must be set, the span was meant to have a parent.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -13,13 +13,13 @@ use crate::base::notice;
 use crate::trace::context::Context;
 
 thread_local! {
-    /// The last span that was made on this thread, if it may still get a parent.
+    /// The last span created on this thread, if it may still get a parent.
     static ROOT: Cell<Option<&'static str>> = const { Cell::new(None) };
 }
 
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Notes that a span was made.
+/// Notes that a span was created.
 pub(super) fn span_made(metadata: &'static Metadata<'static>, parent: &Context) {
     if !REPORTED.load(Relaxed) {
         let is_for_opentelemetry = || metadata.fields().iter().any(|field| field.name().starts_with("otel."));
@@ -33,7 +33,7 @@ pub(super) fn span_entered() {
     let _ = ROOT.try_with(Cell::take);
 }
 
-/// Notes that the subscriber was asked for a type that is not ours.
+/// Notes that the subscriber was searched for a type that is not ours.
 pub(super) fn type_looked_for() {
     if let Ok(Some(name)) = ROOT.try_with(Cell::take)
         && !REPORTED.swap(true, Relaxed)

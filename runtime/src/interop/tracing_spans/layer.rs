@@ -1,4 +1,4 @@
-//! The layer.
+//! The layer that records spans of `tracing`.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -23,7 +23,7 @@ use crate::record::finished::{self, Attribute, FinishedSpan, Link};
 use crate::trace::context::Context;
 use crate::trace::foreign;
 
-/// Puts spans of `tracing` into our traces. Made by [`layer()`].
+/// Records spans of `tracing` in our traces. Created by [`layer()`].
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt as _;
@@ -38,7 +38,7 @@ pub struct SpanLayer {
     events: bool,
 }
 
-/// A layer for a subscriber of `tracing`, which puts its spans into our traces.
+/// Creates a layer for a subscriber of `tracing`. It records the subscriber's spans in our traces.
 ///
 /// ```
 /// use tracing_subscriber::layer::SubscriberExt as _;
@@ -54,7 +54,7 @@ pub fn layer() -> SpanLayer {
 }
 
 impl SpanLayer {
-    /// Also records events of `tracing` on the spans they happen in.
+    /// Also records events of `tracing` on their spans.
     ///
     /// ```
     /// use tracing_subscriber::layer::SubscriberExt as _;
@@ -75,20 +75,20 @@ impl SpanLayer {
 static SCOPE: LazyLock<Arc<ForeignScope>> =
     LazyLock::new(|| Arc::new(ForeignScope { name: "tracing".to_owned(), ..ForeignScope::default() }));
 
-/// What a span of `tracing` is here.
+/// Our state of a span of `tracing`.
 struct Open {
     context: Context,
     kind: Kind,
-    /// If it is recorded.
+    /// The data, if the span is recorded.
     data: Option<Box<FinishedSpan>>,
-    /// It is a span of ours that was emitted: recorded and entered already.
+    /// Whether it is an emitted span of ours, which is recorded and entered already.
     is_ours: bool,
 }
 
 impl Open {
     fn new(parent: &Context, metadata: &'static Metadata<'static>, fields: Fields) -> Self {
         let kind = fields.kind.unwrap_or_default();
-        // A capture sees our spans alone; one that is not ours is transparent there.
+        // Captures record only our spans; others are transparent there.
         if parent.is_captured() {
             return Open { context: parent.clone(), kind: Kind::Internal, data: None, is_ours: false };
         }
@@ -103,7 +103,7 @@ impl Open {
         Open { context, kind, data: Some(Box::new(data)), is_ours: false }
     }
 
-    /// The span of ours that is being emitted, if there is one: a parent, and nothing else.
+    /// Returns the span of ours that is being emitted, if there is one. It is used as a parent only.
     fn ours() -> Option<Self> {
         #[cfg(has_tracing_emit)]
         let context = super::emit::emitting();
@@ -113,7 +113,7 @@ impl Open {
     }
 }
 
-/// Where it comes from.
+/// Returns the target and the source location as attributes.
 fn place(metadata: &'static Metadata<'static>) -> Vec<Attribute> {
     let target = Some(attribute("target", metadata.target()));
     let file = metadata.file().map(|file| attribute("code.file.path", file));
@@ -144,7 +144,7 @@ where
             Some(parent) => context_of(&context, parent).unwrap_or_default(),
             None => Context::current(),
         };
-        // The fields are printed by code of the program, so nothing is locked meanwhile.
+        // Formatting the fields is user code, so no lock is held meanwhile.
         let fields = Fields::read(|fields| attributes.record(fields));
         let open = Open::new(&parent, attributes.metadata(), fields);
         ignored_parent::span_made(attributes.metadata(), &parent);
@@ -179,7 +179,7 @@ where
             return;
         }
         let Some(mut spans) = context.event_scope(event) else { return };
-        // Spans of ours that were emitted have their own events.
+        // Skips emitted spans of ours, which have their own events.
         let inner = spans.find(|span| !span.extensions().get::<Open>().is_some_and(|open| open.is_ours));
         let Some(span) = inner.filter(|span| is_recorded(&context, &span.id())) else { return };
         let mut fields = Fields::read(|fields| event.record(fields));
@@ -215,7 +215,7 @@ where
         }
     }
 
-    // SAFETY: the pointer is that of `self`, which has the type that was asked for.
+    // SAFETY: the pointer is that of `self`, which has the requested type.
     unsafe fn downcast_raw(&self, id: TypeId) -> Option<*const ()> {
         if id == TypeId::of::<Self>() {
             return Some(std::ptr::from_ref(self).cast());
@@ -225,7 +225,7 @@ where
     }
 }
 
-/// Our context of a span of `tracing`, if the layer has seen it.
+/// Returns our context of a span of `tracing`, if the layer has seen it.
 fn context_of<S>(context: &LayerContext<'_, S>, id: &Id) -> Option<Context>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,

@@ -1,4 +1,4 @@
-//! Spans of `tracing` in the same traces as ours, and ours for subscribers of `tracing`.
+//! Records spans of `tracing` in the same traces as ours, and emits ours for subscribers of `tracing`.
 //!
 //! ```
 //! use tracing_subscriber::layer::SubscriberExt as _;
@@ -6,17 +6,17 @@
 //! let subscriber = tracing_subscriber::registry().with(tracecast::tracing_spans::layer());
 //! tracing::subscriber::with_default(subscriber, || {
 //!     let _entered = tracing::info_span!("load", artifact = "llama", otel.kind = "client").entered();
-//!     // Spans of ours that begin here are children of `load`.
+//!     // Our spans that begin here are children of `load`.
 //! });
 //! ```
 //!
-//! Which spans are made is for the filters of the subscriber to say. Without telemetry the layer does nothing.
+//! The subscriber's filters decide which spans are created. Without telemetry the layer does nothing.
 //!
-//! Fields become attributes, but for those that `tracing-opentelemetry` knows as well: `otel.name` and `otel.kind` name
-//! the span and its kind (`client`, `server`, `producer`, `consumer` or `internal`), `otel.status_code` (`ok` or `error`)
-//! and `otel.status_description` say how it ended. `OpenTelemetrySpanExt` of `tracing-opentelemetry` works with that crate's own layer
-//! only; if something sets a parent by it, a warning names the alternative. In a capture of [`testing`](crate::testing) only our spans are seen;
-//! those of `tracing` are transparent there.
+//! Fields become attributes, except those that `tracing-opentelemetry` defines as well: `otel.name` and `otel.kind` set the
+//! name and the kind of the span (`client`, `server`, `producer`, `consumer` or `internal`), `otel.status_code` (`ok` or
+//! `error`) and `otel.status_description` set its status. `OpenTelemetrySpanExt` of `tracing-opentelemetry` works only with
+//! that crate's own layer; if code sets a parent through it, a warning names the alternative. Captures of
+//! [`testing`](crate::testing) record only our spans; those of `tracing` are transparent there.
 
 #[cfg(has_tracing_emit)]
 mod emit;

@@ -1,4 +1,4 @@
-//! Metrics by the names that Prometheus knows them by: each name once, with one type, and each series once.
+//! Metrics by their names in Prometheus: each name once, with one type, and each series once.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use super::Labels;
 use crate::declare::metric::MetricKind;
 use crate::meter::snapshot::ExemplarPoint;
 
-/// The format of a text.
+/// The format of the exposed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// The text format of Prometheus, version 0.0.4.
@@ -16,26 +16,26 @@ pub(crate) enum Form {
     OpenMetrics,
 }
 
-/// All names of a text.
+/// All metric families of one text.
 pub(super) struct Families {
     pub(super) form: Form,
     all: Vec<Family>,
-    /// Which one has a name, or has samples of that name.
+    /// The index of the family that uses a name, for itself or for its samples.
     by_name: HashMap<String, usize>,
     left_out: Vec<String>,
 }
 
-/// What is said of a family.
+/// The metadata of a family.
 #[derive(Clone, Copy)]
 pub(super) struct Described<'a> {
     pub(super) help: &'a str,
-    /// The unit in words, or nothing.
+    /// The unit in words; may be empty.
     pub(super) unit: &'a str,
-    /// What the program calls it.
+    /// The name of the metric in the program.
     pub(super) called: &'a str,
 }
 
-/// One name and its samples.
+/// A metric family: one name and its samples.
 pub(super) struct Family {
     name: String,
     kind: &'static str,
@@ -50,11 +50,11 @@ impl Families {
         Families { form, all: Vec::new(), by_name: HashMap::new(), left_out: Vec::new() }
     }
 
-    /// The family of this name, unless the name is taken by one of another type.
+    /// Returns the family of this name and creates it if necessary. `None` if a family of another type uses the name.
     pub(super) fn family(&mut self, name: &str, kind: MetricKind, described: Described<'_>) -> Option<&mut Family> {
         match (kind, self.form) {
             (MetricKind::Counter, Form::Prometheus) => self.of_type(name, "counter", &[""], described),
-            // In OpenMetrics a counter is named without the suffix that its samples have.
+            // In OpenMetrics only the samples of a counter have the suffix, not the counter.
             (MetricKind::Counter, Form::OpenMetrics) => {
                 let name = name.strip_suffix("_total").unwrap_or(name);
                 self.of_type(name, "counter", &["", "_total"], described)
@@ -66,10 +66,10 @@ impl Families {
         }
     }
 
-    /// The family of `target_info`, which OpenMetrics has a type for.
+    /// Returns the family of `target_info`, for which OpenMetrics has its own type.
     #[cfg(has_otlp)]
     pub(super) fn target_info(&mut self) -> Option<&mut Family> {
-        let described = Described { help: "What is known of the process.", unit: "", called: "target_info" };
+        let described = Described { help: "Target metadata.", unit: "", called: "target_info" };
         match self.form {
             Form::Prometheus => self.of_type("target_info", "gauge", &[""], described),
             Form::OpenMetrics => self.of_type("target", "info", &["", "_info"], described),
@@ -91,7 +91,7 @@ impl Families {
                 let Family { name: other, kind: is, .. } = &self.all[place];
                 let called = escaped(called, false);
                 self.left_out
-                    .push(format!("# The {kind} {called} is left out: its name would clash with the {is} {other}."));
+                    .push(format!("# The {kind} {called} is omitted: its name conflicts with the {is} {other}."));
                 return None;
             }
             None => {
@@ -109,7 +109,7 @@ impl Families {
         let mut text = String::new();
         for Family { name, kind, unit, help, samples, .. } in &self.all {
             let _ = write!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
-            // A unit is allowed only if the name ends with it.
+            // OpenMetrics allows a unit only if the name ends with it.
             if self.form == Form::OpenMetrics && name.strip_suffix(unit).is_some_and(|rest| rest.ends_with('_')) {
                 let _ = writeln!(text, "# UNIT {name} {unit}");
             }
@@ -117,7 +117,7 @@ impl Families {
         }
         match self.form {
             Form::Prometheus => self.left_out.iter().for_each(|line| _ = writeln!(text, "{line}")),
-            // It has no comments.
+            // OpenMetrics has no comments.
             Form::OpenMetrics => text.push_str("# EOF\n"),
         }
         text
@@ -130,7 +130,7 @@ impl Family {
         Family { name, kind, unit, help, samples: String::new(), series: HashSet::new() }
     }
 
-    /// The suffix of samples that have none of their own.
+    /// Returns the suffix of plain samples, which are not part of a histogram.
     pub(super) fn plain_suffix(&self, form: Form) -> &'static str {
         match (form, self.kind) {
             (Form::OpenMetrics, "counter") => "_total",
@@ -139,7 +139,7 @@ impl Family {
         }
     }
 
-    /// Begins a series; false if it is there already.
+    /// Begins a series. False if the family has it already.
     pub(super) fn begin(&mut self, labels: &Labels) -> bool {
         let mut labels = labels.clone();
         labels.sort();
@@ -150,7 +150,7 @@ impl Family {
         self.sample_with(suffix, labels, value, None);
     }
 
-    /// A sample, and the measurement that is an example of it.
+    /// Adds a sample with an optional exemplar.
     pub(super) fn sample_with(
         &mut self,
         suffix: &str,
@@ -177,7 +177,7 @@ impl Family {
     }
 }
 
-/// A number as both formats want it.
+/// Formats a number for both formats.
 pub(super) fn number(number: f64) -> String {
     match number {
         f64::INFINITY => "+Inf".to_owned(),
@@ -186,7 +186,7 @@ pub(super) fn number(number: f64) -> String {
     }
 }
 
-/// Backslashes and line ends, and in the values of labels quotes too, have to be escaped.
+/// Escapes backslashes and line breaks, and quotes in the values of labels.
 fn escaped(text: &str, quotes: bool) -> String {
     let text = text.replace('\\', "\\\\").replace('\n', "\\n");
     if quotes { text.replace('"', "\\\"") } else { text }

@@ -1,7 +1,7 @@
-//! Metrics as text, for those who must be scraped: the format that Prometheus reads.
+//! Metrics in the text formats that Prometheus scrapes.
 //!
-//! Names of raw OpenTelemetry instruments are translated as the compatibility rules of OpenTelemetry say; ours are such
-//! that nothing changes. Whatever the instruments are called, the text is one that Prometheus can read.
+//! Names of raw OpenTelemetry instruments are translated by the compatibility rules of OpenTelemetry; the names of our
+//! metrics already follow them. Prometheus can parse the text whatever the names of the instruments.
 
 mod families;
 
@@ -12,15 +12,16 @@ use crate::declare::scope::ForeignScope;
 use crate::declare::value::OwnedValue;
 use crate::meter::snapshot::{ExemplarPoint, ExponentialPoint, HistogramPoint, MetricPoints, PointValue, Snapshot};
 
-/// Labels with their values.
+/// Names and values of labels.
 type Labels = Vec<(String, String)>;
 
 impl Snapshot {
-    /// The same points in the text format of Prometheus. Take it from a cumulative reader: who scrapes expects sums since
-    /// the beginning.
+    /// Returns the points in the text format of Prometheus. Use a cumulative reader: Prometheus expects sums since the
+    /// start.
     ///
-    /// Dots in the names of labels become underscores. An exponential histogram is written with the bounds of the buckets
-    /// that it uses. Of two metrics with the same name and different types the second is left out, and a comment says so.
+    /// Dots in the names of labels become underscores. An exponential histogram is written with the bounds of its used
+    /// buckets. If two metrics have the same name and different types, the second one is omitted, and a comment reports
+    /// it.
     ///
     /// ```standalone_crate
     /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
@@ -42,7 +43,8 @@ impl Snapshot {
         families.into_text()
     }
 
-    /// The points with the resource in front, as the metric `target_info`, in one of the formats that Prometheus reads.
+    /// Returns the points in one of the formats that Prometheus scrapes, after the resource as the metric
+    /// `target_info`.
     #[cfg(has_otlp)]
     pub(crate) fn to_scraped(&self, form: Form, resource: &[(String, OwnedValue)]) -> String {
         let mut families = Families::new(form);
@@ -74,7 +76,7 @@ fn texts<K: AsRef<str>>(labels: &[(K, OwnedValue)]) -> impl Iterator<Item = (Str
     labels.iter().map(|(name, value)| (label_name(name.as_ref()), value.to_string()))
 }
 
-/// Whose a series of a raw instrument is: two libraries may have instruments of the same name.
+/// Returns the scope of a raw instrument as labels: two libraries may have instruments of the same name.
 fn of_scope(scope: &ForeignScope) -> impl Iterator<Item = (String, String)> {
     let given = [("name", Some(&scope.name)), ("version", scope.version.as_ref())];
     let given = given.into_iter().chain([("schema_url", scope.schema_url.as_ref())]);
@@ -84,7 +86,7 @@ fn of_scope(scope: &ForeignScope) -> impl Iterator<Item = (String, String)> {
     )
 }
 
-/// A name that Prometheus takes.
+/// Translates to a name that Prometheus accepts.
 fn translated(name: &str, unit: &str, kind: MetricKind) -> String {
     let name: String = translate(name, unit, kind).chars().map(plain_or_colon).collect();
     if name.is_empty() { "_".to_owned() } else { name }
@@ -94,7 +96,7 @@ fn plain_or_colon(c: char) -> char {
     if c == ':' { c } else { plain(c) }
 }
 
-/// Labels whose names have become the same are one, with all their values.
+/// Joins labels whose names are equal after the translation into one label with all their values.
 fn joined(labels: impl Iterator<Item = (String, String)>) -> Labels {
     let mut joined = Labels::new();
     for (name, value) in labels {
@@ -111,7 +113,7 @@ fn joined(labels: impl Iterator<Item = (String, String)>) -> Labels {
 
 fn write_point(form: Form, family: &mut Family, mut labels: Labels, value: &PointValue) {
     if matches!(value, PointValue::Histogram(_) | PointValue::Exponential(_)) {
-        // The buckets of a histogram have a label of this name.
+        // The buckets of a histogram use the label `le`.
         labels.iter_mut().filter(|(name, _)| name == "le").for_each(|(name, _)| *name = "exported_le".to_owned());
     }
     if !family.begin(&labels) {
@@ -135,25 +137,25 @@ fn write_point(form: Form, family: &mut Family, mut labels: Labels, value: &Poin
     }
 }
 
-/// Only OpenMetrics has a place for exemplars.
+/// Returns the exemplars for OpenMetrics, and none for the format without them.
 fn with_examples(form: Form, exemplars: &[ExemplarPoint]) -> &[ExemplarPoint] {
     if form == Form::OpenMetrics { exemplars } else { &[] }
 }
 
-/// What a histogram has besides its buckets.
+/// The data of a histogram besides its buckets.
 struct Totals<'a> {
     count: u64,
     sum: f64,
     exemplars: &'a [ExemplarPoint],
 }
 
-/// Upper bounds of exponential buckets, ascending, with how many values each has.
+/// Returns the upper bounds of exponential buckets in increasing order, each with the number of its values.
 fn exponential_buckets(point: &ExponentialPoint) -> impl Iterator<Item = (f64, u64)> {
-    // As one power of two, so that whole powers are exact.
+    // The bound is computed as one power of two, so that whole powers are exact.
     let step = 2_f64.powi(-point.scale);
     let bound = move |power: i64| (power as f64 * step).exp2();
     let offset = i64::from(point.offset);
-    // The farthest below zero comes first, and ends where the next one towards zero begins.
+    // The bucket farthest below zero comes first. Its upper bound is the lower bound of the next one towards zero.
     let negative = point.negative.iter().flat_map(move |side| {
         let offset = i64::from(side.offset);
         side.counts.iter().enumerate().rev().map(move |(at, count)| (-bound(offset + at as i64), *count))
@@ -163,7 +165,7 @@ fn exponential_buckets(point: &ExponentialPoint) -> impl Iterator<Item = (f64, u
     negative.chain(zero).chain(above)
 }
 
-/// Each bucket with all below it, then the sum and the count.
+/// Writes each bucket with the count of all values up to its bound, then the sum and the count.
 fn buckets(family: &mut Family, labels: &Labels, buckets: impl Iterator<Item = (f64, u64)>, totals: &Totals<'_>) {
     let Totals { count, sum, exemplars } = *totals;
     let mut above = f64::NEG_INFINITY;
@@ -176,7 +178,7 @@ fn buckets(family: &mut Family, labels: &Labels, buckets: impl Iterator<Item = (
     let (mut below, mut buckets) = (0, buckets.peekable());
     while let Some((bound, here)) = buckets.next() {
         below += here;
-        // Bounds so near to each other, or so far out, that they are the same number are one bucket.
+        // Buckets whose bounds round to the same number are joined.
         let same = buckets.peek().is_some_and(|(next, _)| *next == bound);
         if bound.is_finite() && !same {
             bucket(bound, below);

@@ -99,7 +99,7 @@ fn a_name_has_one_type_and_a_series_comes_once() {
     let expected = "# HELP x its.name\n# TYPE x gauge\nx{a=\"1\",b=\"2\"} 1\nx{a=\"\\\"\\n\"} 5\n\
         # HELP x_count its.name\n# TYPE x_count gauge\nx_count 2\n\
         # HELP y its.name\n# TYPE y histogram\ny 6\n\
-        # The counter its.name is left out: its name would clash with the gauge x.\n\
-        # The gauge its.name is left out: its name would clash with the histogram y.\n";
+        # The counter its.name is omitted: its name conflicts with the gauge x.\n\
+        # The gauge its.name is omitted: its name conflicts with the histogram y.\n";
     assert_eq!(families.into_text(), expected);
 }

@@ -1,4 +1,4 @@
-//! Metrics as they are read, ours and those of raw OpenTelemetry instruments: points with their labels, as plain data.
+//! Collected metrics, ours and those of raw OpenTelemetry instruments: points with their labels, as plain data.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,29 +16,33 @@ use crate::declare::value::OwnedValue;
 use crate::record::clock::Converter;
 use crate::record::ids::{SpanId, TraceId};
 
-/// What the values of sums and histograms count from.
+/// The moment from which the values of a sum or a histogram count.
 ///
 /// ```standalone_crate
+/// use tracecast::prelude::*;
 /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
 ///
-/// let metering = MetricsGuard::start(MetricsConfig::default())?;
-/// assert_eq!(metering.reader(Temporality::Delta).snapshot().temporality, Temporality::Delta);
+/// tc_metrics! {
+///     /// Files that were opened.
+///     static OPENED: Counter = "tc_example_opened_total";
+/// }
+///
+/// let metrics = MetricsGuard::start(MetricsConfig::default())?;
+/// OPENED.add(1, ());
+/// let snapshot = metrics.reader(Temporality::Delta).snapshot();
+/// assert_eq!(snapshot.metric("tc_example_opened_total").unwrap().temporality, Temporality::Delta);
 /// # Ok::<(), tracecast::MetricsError>(())
 /// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Temporality {
-    /// The beginning.
-    #[default]
+    /// The start of metrics.
     Cumulative,
-    /// The reader's last snapshot. Sums that can shrink are cumulative all the same.
+    /// The reader's previous snapshot. Sums that can shrink are cumulative all the same.
     Delta,
-    /// The reader's last snapshot, for those metrics only of which nothing has to be remembered for that: counters and
-    /// histograms that are recorded where things happen. Counters that are observed are cumulative.
-    LowMemory,
 }
 
-/// All metrics at one moment.
+/// All metrics at one point in time.
 ///
 /// ```standalone_crate
 /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
@@ -54,17 +58,16 @@ pub enum Temporality {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Snapshot {
-    /// What sums and histograms count from.
-    pub temporality: Temporality,
-    /// When they began to count, as nanoseconds since 1970.
+    /// When sums and histograms began to count, as nanoseconds since 1970.
     pub start_unix_nanos: u64,
-    /// When this was taken.
+    /// The time of the snapshot, in nanoseconds since 1970.
     pub time_unix_nanos: u64,
-    /// Metrics that have points, or that refused some: ours by name, then those of raw OpenTelemetry instruments by scope.
+    /// Metrics that have points or rejected measurements: ours by name, then those of raw OpenTelemetry instruments by
+    /// scope.
     pub metrics: Vec<MetricPoints>,
 }
 
-/// The points of one metric: of ours, of a raw OpenTelemetry instrument, or of a stream that a view made of it.
+/// The points of one metric: one of ours, a raw OpenTelemetry instrument, or a stream that a view creates from it.
 ///
 /// ```
 /// use tracecast::prelude::*;
@@ -82,33 +85,32 @@ pub struct Snapshot {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MetricPoints {
-    /// Its declaration, if it is one of ours.
+    /// The declaration, if the metric is ours.
     pub(crate) meta: Option<&'static MetricMeta>,
-    /// Whose it is, if it is a raw OpenTelemetry instrument.
+    /// The scope, if it is a raw OpenTelemetry instrument.
     pub(crate) scope: Option<Arc<ForeignScope>>,
-    /// Its name: the declared one, unless a view gave it another.
+    /// The name: the declared one, unless a view changes it.
     pub name: Cow<'static, str>,
-    /// What it means: as declared, unless a view says otherwise.
+    /// The description: the declared one, unless a view changes it.
     pub description: Cow<'static, str>,
-    /// Its unit, in UCUM, or nothing.
+    /// The UCUM unit; may be empty.
     pub unit: Cow<'static, str>,
-    /// What it measures. A sum of a raw instrument that only grows is a counter.
+    /// The kind. A sum of a raw instrument that only grows is a counter.
     pub kind: MetricKind,
-    /// What it counts from: never [`Temporality::LowMemory`]. Sums that can shrink are always cumulative.
-    #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
-    pub(crate) temporality: Temporality,
+    /// The moment from which its values count.
+    pub temporality: Temporality,
     /// When it began to count, as nanoseconds since 1970. Gauges of ours have none.
     pub start_unix_nanos: Option<u64>,
-    /// When it was read.
+    /// The time at which the metric was read.
     #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
     pub(crate) time_unix_nanos: u64,
-    /// A point for each set of labels that was used.
+    /// One point for each label set that was used.
     pub points: Vec<Point>,
-    /// Measurements that were refused since the process began: no number, infinite, negative where that means nothing.
+    /// The number of rejected measurements since the process began: NaN, infinite, or negative where not allowed.
     pub refused: u64,
 }
 
-/// One series at one moment.
+/// One series at one point in time.
 ///
 /// ```
 /// use tracecast::keys::tensor::{SourceType, source};
@@ -126,10 +128,10 @@ pub struct MetricPoints {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Point {
-    /// Its labels, by name: texts for a metric of ours, anything for a raw instrument. Series of a raw instrument above its
-    /// limit are together in one that has `otel.metric.overflow`.
+    /// The labels by name: texts for our metrics, any value for a raw instrument. If a raw instrument exceeds its limit
+    /// of series, the rest is one series with the label `otel.metric.overflow`.
     pub labels: Vec<(Cow<'static, str>, OwnedValue)>,
-    /// Its value.
+    /// The value.
     pub value: PointValue,
 }
 
@@ -150,19 +152,19 @@ pub struct Point {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum PointValue {
-    /// A whole number that is not negative.
+    /// An unsigned integer.
     U64(u64),
-    /// A whole number.
+    /// A signed integer.
     I64(i64),
-    /// A fraction.
+    /// A floating-point number.
     F64(f64),
-    /// A distribution over given buckets.
+    /// A distribution over explicit buckets.
     Histogram(HistogramPoint),
     /// A distribution over exponential buckets.
     Exponential(ExponentialPoint),
 }
 
-/// A distribution over given buckets.
+/// A distribution over explicit buckets.
 ///
 /// ```
 /// use tracecast::testing::PointValue;
@@ -180,17 +182,17 @@ pub enum PointValue {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct HistogramPoint {
-    /// How many values there are.
+    /// The number of values.
     pub count: u64,
-    /// Their sum.
+    /// The sum of the values.
     pub sum: f64,
-    /// The least of them. Not known for a delta.
+    /// The smallest value. Unknown for a delta.
     pub min: Option<f64>,
-    /// The most of them. Not known for a delta.
+    /// The largest value. Unknown for a delta.
     pub max: Option<f64>,
-    /// The upper bounds of the buckets but the last, each inclusive.
+    /// The inclusive upper bounds of all buckets except the last.
     pub bounds: &'static [f64],
-    /// How many values each bucket has.
+    /// The number of values in each bucket.
     pub counts: Vec<u64>,
     /// Measurements since the reader's last snapshot, at most one per bucket, with their spans.
     pub exemplars: Vec<ExemplarPoint>,
@@ -214,36 +216,36 @@ pub struct HistogramPoint {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExponentialPoint {
-    /// How many values there are.
+    /// The number of values.
     pub count: u64,
-    /// Their sum.
+    /// The sum of the values.
     pub sum: f64,
-    /// The least of them. Not known for a delta.
+    /// The smallest value. Unknown for a delta.
     pub min: Option<f64>,
-    /// The most of them. Not known for a delta.
+    /// The largest value. Unknown for a delta.
     pub max: Option<f64>,
-    /// How fine the buckets are.
+    /// The resolution: there are `2^scale` buckets per power of two.
     pub(crate) scale: i32,
-    /// Values up to `zero_threshold`.
+    /// The number of values up to `zero_threshold`.
     pub(crate) zero_count: u64,
-    /// What counts as zero.
+    /// The largest value that counts as zero.
     pub(crate) zero_threshold: f64,
-    /// The power that is the lower bound of the first bucket.
+    /// The exponent of the lower bound of the first bucket.
     pub(crate) offset: i32,
-    /// How many values each bucket has, from the first on.
+    /// The number of values in each bucket, beginning with the first.
     pub(crate) counts: Vec<u64>,
-    /// The same for values below zero, of which only raw OpenTelemetry instruments have some.
+    /// The buckets of negative values, which only raw OpenTelemetry instruments have.
     pub(crate) negative: Option<ExponentialBuckets>,
     /// Measurements since the reader's last snapshot, at most one per bucket, with their spans.
     pub exemplars: Vec<ExemplarPoint>,
 }
 
-/// One side of an exponential histogram.
+/// The buckets of one sign of an exponential histogram.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExponentialBuckets {
-    /// The power that is the bound of the first bucket towards zero.
+    /// The exponent of the first bucket's bound towards zero.
     pub(crate) offset: i32,
-    /// How many values each bucket has, from the first on.
+    /// The number of values in each bucket, beginning with the first.
     pub(crate) counts: Vec<u64>,
 }
 
@@ -268,21 +270,22 @@ pub(crate) struct ExponentialBuckets {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExemplarPoint {
-    /// What was measured.
+    /// The measured value.
     pub value: f64,
-    /// When, as nanoseconds since 1970.
+    /// The time of the measurement, in nanoseconds since 1970.
     pub time_unix_nanos: u64,
-    /// In which trace; all zeros if in none.
+    /// The trace of the measurement; all zeros if there is none.
     pub trace_id: TraceId,
-    /// In which span; all zeros if in none.
+    /// The span of the measurement; all zeros if there is none.
     pub span_id: SpanId,
 }
 
-/// Buckets of an exponential histogram on the wire, as the specification of OpenTelemetry has it.
+/// The largest number of buckets in an exported exponential histogram, as the specification of OpenTelemetry
+/// recommends.
 const MOST_BUCKETS: usize = 160;
 
 impl Snapshot {
-    /// The points of the metric with this name; of several the first.
+    /// Returns the points of the metric with this name; if there are several such metrics, of the first one.
     ///
     /// ```standalone_crate
     /// use tracecast::testing::{MetricsConfig, MetricsGuard, Temporality};
@@ -302,12 +305,12 @@ impl Snapshot {
         self.metrics.iter().find(|metric| metric.name == name)
     }
 
-    /// The value of the metric with this name and these labels, in any order.
+    /// Returns the value of the metric with this name and these labels, in any order.
     pub fn value(&self, name: &str, labels: &[(&str, &str)]) -> Option<&PointValue> {
         self.metric(name)?.value(labels)
     }
 
-    /// How many points there are.
+    /// The number of points.
     #[cfg(has_otlp)]
     pub(crate) fn points(&self) -> u64 {
         self.metrics.iter().map(|metric| metric.points.len() as u64).sum()
@@ -315,7 +318,7 @@ impl Snapshot {
 }
 
 impl MetricPoints {
-    /// A metric as it was declared, without points yet.
+    /// Creates a metric without points from its declaration.
     pub(crate) fn new(meta: &'static MetricMeta, temporality: Temporality, start: u64, time_unix_nanos: u64) -> Self {
         MetricPoints {
             meta: Some(meta),
@@ -332,7 +335,7 @@ impl MetricPoints {
         }
     }
 
-    /// The value of the point with these labels, in any order, each as it prints.
+    /// Returns the value of the point with these labels, in any order; values of labels are compared as text.
     pub fn value(&self, labels: &[(&str, &str)]) -> Option<&PointValue> {
         let is = |value: &OwnedValue, text: &str| match value {
             OwnedValue::Str(value) => value == text,
@@ -348,13 +351,13 @@ impl MetricPoints {
     }
 }
 
-/// What tells a series from others of its metric: names, types and texts of its labels.
+/// The identity of a series within its metric: names, types and texts of its labels.
 #[cfg(has_otlp)]
 pub(crate) type Series = Vec<(Cow<'static, str>, Discriminant<OwnedValue>, String)>;
 
 #[cfg(has_otlp)]
 impl Point {
-    /// Its series, whatever the order of its labels.
+    /// Returns the identity of the series, independent of the order of its labels.
     pub(crate) fn series(&self) -> Series {
         let label = |(name, value): &(Cow<'static, str>, OwnedValue)| {
             (name.clone(), std::mem::discriminant(value), value.to_string())
@@ -366,7 +369,7 @@ impl Point {
 }
 
 impl PointValue {
-    /// A sum's or gauge's value as a fraction; the count of a histogram.
+    /// Returns the value of a sum or a gauge as an `f64`, or the count of a histogram.
     ///
     /// ```
     /// use tracecast::testing::PointValue;
@@ -384,7 +387,7 @@ impl PointValue {
     }
 }
 
-/// The point of a histogram.
+/// Creates the point of a histogram.
 pub(crate) fn distribution(
     meta: &MetricMeta,
     total: Total,
@@ -431,10 +434,10 @@ impl ExemplarPoint {
     }
 }
 
-/// The points of the measurements of a test.
+/// Creates the points of a captured test's measurements.
 pub(crate) fn of_measurements(measurements: &[Measurement]) -> Vec<MetricPoints> {
     type Sets = BTreeMap<usize, Vec<Amount>>;
-    // Declarations of one name and several shapes stay apart: a set has other labels in each.
+    // Declarations of one name with different shapes are kept apart: a set means other labels in each.
     let mut series: BTreeMap<&str, Vec<(&'static MetricMeta, Sets)>> = BTreeMap::new();
     for Measurement { meta, set, amount } in measurements {
         let shapes = series.entry(meta.name).or_default();
@@ -495,7 +498,7 @@ fn of_amounts(meta: &MetricMeta, amounts: &[Amount]) -> Option<PointValue> {
     }
 }
 
-/// One line per series: `name{label=text, ..} value`; of a distribution only how many values it has.
+/// Prints one line per series: `name{label=text, ..} value`. Only the count of a distribution is printed.
 impl fmt::Display for MetricPoints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for Point { labels, value } in &self.points {
@@ -510,7 +513,7 @@ impl fmt::Display for MetricPoints {
     }
 }
 
-/// A number, or `count=` and the count of a distribution.
+/// Prints a number, or `count=` and the count of a distribution.
 impl fmt::Display for PointValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -141,6 +141,18 @@ impl Local {
         }
     }
 
+    /// What others may read of this thread, if it is known.
+    #[inline(always)]
+    pub(crate) fn known_home(&self) -> Option<&'static ThreadCounts> {
+        self.home.get()
+    }
+
+    /// The same, which makes the thread known.
+    #[inline(always)]
+    pub(crate) fn home(&self) -> Option<&'static ThreadCounts> {
+        self.home.get().or_else(|| self.register())
+    }
+
     /// Makes the thread known, once. `None` when it is being torn down, or nothing was ever recorded.
     #[cold]
     fn register(&self) -> Option<&'static ThreadCounts> {

@@ -10,7 +10,7 @@ use crate::base::sync::Release;
 use crate::base::word::Word;
 use crate::record::block::{
     ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_EXT, INCOMPLETE, MIRRORED, ORPHANED,
-    REMOTE_PARENT, SURPLUS, TAIL_WORDS, UNIX_TIMES,
+    REMOTE_PARENT, SURPLUS, TAIL_WORDS, TIMED, UNIX_TIMES, WATCHED,
 };
 use crate::record::chunk::Writer;
 use crate::record::clock::Converter;
@@ -40,26 +40,29 @@ const SPECIAL: u32 = CHAINED
     | FAILED
     | ANNOUNCED
     | MIRRORED
-    | SURPLUS;
+    | SURPLUS
+    | TIMED
+    | WATCHED;
 
 impl Local {
     /// Counts a sampled span whose clock starts now. It has a block, so the thread that made it was registered;
     /// a future may be polled first on another one.
     #[inline(always)]
     pub(crate) fn count_started(&self) {
-        match self.home.get().or_else(|| self.register()) {
+        match self.home() {
             Some(home) => bump(&home.started),
             None => recorder::get().map_or((), Recorder::count_lost_start),
         }
     }
 
-    /// Writes the record of a span that comes to its end, and gives its block back.
+    /// Writes the record of a span that comes to its end, and gives its block back. If it is not an ordinary one nothing
+    /// happens, and the answer is false.
     #[inline(always)]
-    pub(crate) fn record(&self, block: BlockRef, end: u64) {
+    pub(crate) fn record(&self, block: BlockRef, end: u64) -> bool {
         let (used, written) = (usize::from(block.counts.used.get()), self.written.get());
         let room = written <= FULL - (HEADER_WORDS + COPIED_WORDS) as u32;
         if !room || used > COPIED_WORDS || block.has(SPECIAL) {
-            return self.record_slowly(block, end, Outcome::Ok);
+            return false;
         }
         let words = HEADER_WORDS + used;
         // SAFETY: the chunk is ours, and what may be copied fits. The tail has `used` words, and lies elsewhere.
@@ -79,6 +82,7 @@ impl Local {
         block.close();
         self.publish(words);
         self.keep(block);
+        true
     }
 
     /// Makes `words` words that were written to the chunk visible to the reader, as one ended span.
@@ -94,8 +98,6 @@ impl Local {
     }
 
     /// As `record`, for spans of every kind.
-    #[cold]
-    #[inline(never)]
     pub(crate) fn record_slowly(&self, block: BlockRef, end: u64, outcome: Outcome) {
         if block.has(ORPHANED) {
             return;
@@ -129,7 +131,7 @@ impl Local {
 
     /// Writes a record of any size, to a new chunk if it does not fit into this one.
     fn write_long(&self, block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
-        let Some(home) = self.home.get().or_else(|| self.register()) else {
+        let Some(home) = self.home() else {
             return recorder::get().map_or((), Recorder::count_lost_end);
         };
         let words = long_words(block, ext.is_some());

@@ -1,7 +1,7 @@
 //! Entering and leaving a span on this thread. Nothing here is generic, so that a program has each function once.
 
 use crate::declare::callsite::Callsite;
-use crate::record::block::{BlockRef, CAPTURED, MIRRORED, RECORDING};
+use crate::record::block::{BlockRef, CAPTURED, MIRRORED, RECORDING, TIMED, WATCHED};
 #[cfg(has_otlp)]
 use crate::record::block::{UNIX_TIMES, UNPOLLED};
 use crate::record::bridge;
@@ -9,6 +9,7 @@ use crate::record::clock;
 use crate::record::finished::Outcome;
 use crate::record::heartbeat;
 use crate::record::local::{self, Local};
+use crate::record::polls;
 use crate::trace::context;
 use crate::trace::open;
 
@@ -46,7 +47,7 @@ pub(crate) fn start_reading(block: Option<BlockRef>) -> Option<u64> {
 /// Starts the clock of a span that is recorded.
 #[inline(always)]
 pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Callsite) {
-    if block.has(CAPTURED | MIRRORED) || callsite.heartbeat_seconds() != 0 {
+    if block.has(CAPTURED | MIRRORED | WATCHED) || callsite.heartbeat_seconds() != 0 {
         return start_uncommon(local, block, callsite);
     }
     local.count_started();
@@ -54,7 +55,7 @@ pub(crate) fn start_clock(local: &Local, block: BlockRef, callsite: &'static Cal
     block.open();
 }
 
-/// The same for a span that is captured, emitted to another API, or with a heartbeat. Apart from the others, so that they keep nothing for it in registers.
+/// The same for a span that is captured, watched, emitted to another API, or with a heartbeat. Apart from the others, so that they keep nothing for it in registers.
 #[cold]
 #[inline(never)]
 fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
@@ -68,6 +69,9 @@ fn start_uncommon(local: &Local, block: BlockRef, callsite: &'static Callsite) {
     if recorded && callsite.heartbeat_seconds() != 0 {
         heartbeat::open(&block);
     }
+    if block.has(WATCHED) {
+        polls::publish_innermost(local);
+    }
     bridge::started(block);
 }
 
@@ -80,7 +84,7 @@ pub(super) fn leave_now(block: BlockRef) {
     let end = clock::now();
     local::with(|local| {
         local.pop_to(block);
-        local.record(block, end);
+        polls::record(local, block, end);
     });
 }
 
@@ -89,7 +93,7 @@ pub(super) fn leave_now(block: BlockRef) {
 pub(super) fn leave_recorded(block: BlockRef, end: u64) {
     local::with(|local| {
         local.pop_to(block);
-        local.record(block, end);
+        polls::record(local, block, end);
     });
 }
 
@@ -122,7 +126,7 @@ pub(crate) fn end_entered_as_panicked() {
             // The future of one that was never polled is being dropped: there is no span.
             if block.has(RECORDING) && !block.has(UNPOLLED) {
                 let end = if block.has(UNIX_TIMES) { clock::unix_now() } else { clock::now() };
-                local.record_for_owner(block, end, Outcome::Panicked);
+                polls::record_for_owner(local, block, end, Outcome::Panicked);
             }
         }
     });
@@ -134,9 +138,9 @@ pub(crate) fn finish(local: &Local, block: BlockRef, end: u64, outcome: Outcome)
     if !block.has(RECORDING) {
         local.release(block);
     } else if outcome == Outcome::Ok {
-        local.record(block, end);
+        polls::record(local, block, end);
     } else {
-        local.record_slowly(block, end, outcome);
+        polls::record_slowly(local, block, end, outcome);
     }
 }
 
@@ -169,5 +173,37 @@ impl Drop for OnStack {
     fn drop(&mut self) {
         local::with(|local| local.pop_to(self.0));
         bridge::left(self.0);
+    }
+}
+
+/// The same for the owner of a span that runs something inside of it. POLL: each time is one poll of work that goes on later.
+pub(super) struct Inside<const POLL: bool>(BlockRef);
+
+impl<const POLL: bool> Inside<POLL> {
+    const OBSERVED: u32 = if POLL { TIMED | WATCHED } else { WATCHED };
+
+    #[inline(always)]
+    pub(super) fn enter(block: BlockRef) -> Self {
+        std::mem::forget(OnStack::enter(block));
+        if block.has(Self::OBSERVED) {
+            Self::observe(block, |block| polls::enter(block, block.flags.get()));
+        }
+        Inside(block)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn observe(block: BlockRef, poll: fn(BlockRef)) {
+        if POLL { poll(block) } else { local::with(polls::publish_innermost) }
+    }
+}
+
+impl<const POLL: bool> Drop for Inside<POLL> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        drop(OnStack(self.0));
+        if self.0.has(Self::OBSERVED) {
+            Self::observe(self.0, |block| polls::leave(block, block.flags.get(), true));
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem::ManuallyDrop;
 use std::time::SystemTime;
 
-use super::enter::{OnStack, finish};
+use super::enter::{Inside, finish};
 use super::relatives::IntoLinks;
 use super::start::{Start, fail, link};
 use crate::declare::callsite::Kind;
@@ -233,7 +233,14 @@ impl Span {
     /// ");
     /// ```
     pub fn in_scope<R>(&mut self, f: impl FnOnce() -> R) -> R {
-        let _entered = self.block.map(OnStack::enter);
+        let _entered = self.block.map(Inside::<false>::enter);
+        f()
+    }
+
+    /// The same for one poll of work that is entered again and again: a stall in it is found, and busy times are recorded.
+    #[doc(hidden)]
+    pub fn in_poll<R>(&mut self, f: impl FnOnce() -> R) -> R {
+        let _entered = self.block.map(Inside::<true>::enter);
         f()
     }
 

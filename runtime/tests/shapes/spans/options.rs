@@ -189,3 +189,70 @@ fn spans_with_a_heartbeat_are_ordinary_until_then() {
 
     check(announced, 1, "Option/Announced");
 }
+
+/// Yields once, so that it has two polls.
+#[tc_span("Option/Busy", busy)]
+async fn busy(work: impl FnOnce()) -> u8 {
+    work();
+    let mut was_pending = false;
+    std::future::poll_fn(move |task| {
+        if std::mem::replace(&mut was_pending, true) {
+            return std::task::Poll::Ready(());
+        }
+        task.waker().wake_by_ref();
+        std::task::Poll::Pending
+    })
+    .await;
+    1
+}
+
+/// The busy time, the number of polls and the longest one.
+fn polls_of(captured: &tracecast::testing::Captured<impl Sized>, name: &str) -> (f64, u64, f64) {
+    let span = captured.span(name);
+    let seconds = |name| match span.attribute(name) {
+        Some(tracecast::OwnedValue::F64(seconds)) => *seconds,
+        other => panic!("{name}: {other:?}"),
+    };
+    let Some(tracecast::OwnedValue::I64(polls)) = span.attribute("tc.polls") else { panic!("{span:?}") };
+    (seconds("tc.busy.seconds"), *polls as u64, seconds("tc.poll.longest.seconds"))
+}
+
+#[test]
+fn busy_spans_record_their_polls() {
+    let nap = std::time::Duration::from_millis(20);
+    let captured = capture(|| block_on(busy(|| std::thread::sleep(nap))));
+    let (busy_seconds, polls, longest) = polls_of(&captured, "Option/Busy");
+    assert!(polls == 2 && longest >= nap.as_secs_f64() && busy_seconds > longest, "{busy_seconds} {polls} {longest}");
+    // Dropped after its first poll, and unwound in it.
+    let cancelled = capture(|| {
+        let mut future = Box::pin(busy(|| ()));
+        let waker = std::task::Waker::noop();
+        assert!(future.as_mut().poll(&mut std::task::Context::from_waker(waker)).is_pending());
+    });
+    assert_eq!(polls_of(&cancelled, "Option/Busy").1, 1);
+    let panicked =
+        capture(|| std::panic::catch_unwind(|| block_on(busy(|| std::panic::resume_unwind(Box::new(()))))).is_err());
+    assert!(panicked.value && polls_of(&panicked, "Option/Busy").1 == 1);
+    // A block of code, and more attributes than fit into the memory that a span has at first.
+    let block = capture(|| {
+        let scope = tc_scope!("Option/BusyBlock", attrs("text" = "x".repeat(370)), busy);
+        block_on(async { tokio::task::yield_now().await }.in_span(scope));
+    });
+    assert_eq!(polls_of(&block, "Option/BusyBlock").1, 2);
+    assert_eq!(block.span("Option/BusyBlock").attributes.len(), 4);
+    let never = capture(|| drop(busy(|| ())));
+    assert!(never.spans.is_empty());
+}
+
+#[test]
+fn busy_streams_record_their_polls() {
+    #[tc_span("Option/BusyStream", busy)]
+    fn items() -> impl futures::Stream<Item = u8> {
+        futures::stream::iter([1, 2, 3])
+    }
+
+    let captured = capture(|| block_on(futures::StreamExt::collect::<Vec<u8>>(items())));
+    assert_eq!(captured.value, [1, 2, 3]);
+    let (busy_seconds, polls, longest) = polls_of(&captured, "Option/BusyStream");
+    assert!(polls >= 4 && busy_seconds >= longest && longest > 0.0, "{busy_seconds} {polls} {longest}");
+}

@@ -245,11 +245,26 @@ fn errors_of_other_crates_tell_what_they_are() {
         Ok("x".parse::<u8>()?)
     }
 
+    #[tc_span("Known/Anyhow")]
+    fn status_in_anyhow() -> anyhow::Result<()> {
+        // A status has causes too.
+        let mut status = tonic::Status::unavailable("no server");
+        status.set_source(std::sync::Arc::new(io::Error::from(io::ErrorKind::ConnectionRefused)));
+        Err(anyhow::Error::new(status).context("load"))
+    }
+
+    #[tc_span("Known/Boxed")]
+    fn boxed_status() -> Result<(), Box<dyn Error>> {
+        Ok(status()?)
+    }
+
     let captured = capture(|| {
         status().unwrap_err();
         response().unwrap_err();
         block_on(chained()).unwrap_err();
         boxed().unwrap_err();
+        status_in_anyhow().unwrap_err();
+        boxed_status().unwrap_err();
     });
     captured.assert_tree(
         "
@@ -257,9 +272,12 @@ fn errors_of_other_crates_tell_what_they_are() {
         Known/Response error error.type=404 error.message=\"404 Not Found\"
         Known/Anyhow error error.type=io::TimedOut error.message=\"load: read: slow\"
         Known/Boxed error error.type=\"Box<dyn Error>\" error.message=\"invalid digit found in string\"
+        Known/Anyhow error error.type=UNAVAILABLE error.message=\"load: code: 'The service is currently unavailable', message: \\\"no server\\\", source: Kind(ConnectionRefused): connection refused\"
+        Known/Boxed error error.type=NOT_FOUND error.message=\"code: 'Some requested entity was not found', message: \\\"no such tensor\\\"\"
+          Known/Status error error.type=NOT_FOUND error.message=\"code: 'Some requested entity was not found', message: \\\"no such tensor\\\"\"
         ",
     );
-    captured.assert_metrics("tc_known_total{outcome=error, error.type=NOT_FOUND} 1");
+    captured.assert_metrics("tc_known_total{outcome=error, error.type=NOT_FOUND} 2");
 }
 
 #[test]
@@ -332,6 +350,7 @@ fn an_error_with_a_short_name_keeps_its_types() {
     }
 
     struct Store;
+    struct Of<T>(T);
 
     #[tc_metric(calls = "tc_short_total")]
     fn short() -> Result<u8, E> {
@@ -343,12 +362,44 @@ fn an_error_with_a_short_name_keeps_its_types() {
         fn capitals(&self) -> Result<u8, IO> {
             Err(IO::Torn)
         }
+
+        // The macro does not see whether the block has a parameter `E`.
+        #[tc_metric(calls = "tc_guessed_total")]
+        fn guessed(&self) -> Result<u8, E> {
+            Err(E::Full)
+        }
+
+        #[tc_metric(calls = "tc_given_total", error_type = E)]
+        fn given(&self) -> Result<u8, E> {
+            Err(E::Full)
+        }
     }
 
-    let captured = capture(|| drop((short(), Store.capitals())));
+    #[tc_span(component = "Store")]
+    impl<Failure: Clone> Of<Failure> {
+        #[tc_metric(calls = "tc_known_parameters_total")]
+        fn known(&self) -> Result<u8, E> {
+            Err(E::Full)
+        }
+
+        #[tc_span]
+        #[tc_metric(calls = "tc_of_parameter_total")]
+        fn of_parameter(&self) -> Result<u8, Failure> {
+            Err(self.0.clone())
+        }
+    }
+
+    let captured = capture(|| {
+        drop((short(), Store.capitals(), Store.guessed(), Store.given()));
+        drop((Of("full").known(), Of("full").of_parameter()));
+    });
     captured.assert_metrics(
         "
         tc_capitals_total{outcome=error, error.type=Torn} 1
+        tc_given_total{outcome=error, error.type=Full} 1
+        tc_guessed_total{outcome=error} 1
+        tc_known_parameters_total{outcome=error, error.type=Full} 1
+        tc_of_parameter_total{outcome=error} 1
         tc_short_total{outcome=error, error.type=Full} 1
         ",
     );

@@ -189,6 +189,8 @@ fn tower_middleware() {
 
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<u8, std::io::Error>> + Send + 'a>>;
 type Items = Pin<Box<dyn Stream<Item = u8>>>;
+type LoadResult = Answer<'static>;
+type ItemsResult<T> = Pin<Box<dyn Stream<Item = T>>>;
 
 #[test]
 fn boxed_futures_behind_an_alias_are_covered() {
@@ -215,6 +217,34 @@ fn boxed_futures_behind_an_alias_are_covered() {
     capture(|| block_on(load(&0)).is_err()).assert_tree(&format!("{failed}{children}"));
     capture(|| drop(load(&3))).assert_tree("Alias/Load cancelled tc.size.bytes=3\n  Inner/Sync");
     capture(|| block_on(items().count())).assert_tree("Alias/Items\n  Inner/Async\n    Inner/Sync");
+}
+
+#[test]
+fn an_alias_that_is_named_result_is_covered_too() {
+    #[tc_span("Alias/Load")]
+    fn load() -> LoadResult {
+        Box::pin(async {
+            inner().await;
+            Err(std::io::Error::other("gone"))
+        })
+    }
+
+    #[tc_span("Alias/Items", no_err)]
+    fn items() -> ItemsResult<u8> {
+        Box::pin(stream::once(inner()))
+    }
+
+    #[tc_metric(calls = "tc_alias_result_total")]
+    fn measured() -> LoadResult {
+        Box::pin(async { Err(std::io::Error::other("gone")) })
+    }
+
+    let children = "\n  Inner/Async\n    Inner/Sync";
+    let failed = "Alias/Load error error.type=io::Other error.message=gone";
+    capture(|| block_on(load()).is_err()).assert_tree(&format!("{failed}{children}"));
+    capture(|| drop(load())).assert_tree("Alias/Load cancelled");
+    capture(|| block_on(items().count())).assert_tree(&format!("Alias/Items{children}"));
+    capture(|| block_on(measured()).is_err()).assert_metrics("tc_alias_result_total{outcome=error} 1");
 }
 
 #[test]

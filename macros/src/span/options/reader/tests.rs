@@ -20,7 +20,7 @@ fn everything_at_once() {
     check(
         Place::Function,
         r#""A/B", kind = client, attrs(keys::a = &x.y, k::b = f::<A, B>(1, 2), "a.b" = c, "a.c": [str] = d,), result(k::c = |r| r.len()), parent = ctx,
-           links(a, b), share(k::d = 1), future, no_message, needs_parent, heartbeat = "30s", crate = a::b"#,
+           links(a, b), share(k::d = 1), future, no_message, needs_parent, heartbeat = "30s", busy, crate = a::b"#,
         &[],
     );
     check(Place::Function, r#"db(system = "pg", collection = c, operation = "get", query = q)"#, &[]);

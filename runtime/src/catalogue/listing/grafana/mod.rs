@@ -1,8 +1,8 @@
-//! A dashboard for Grafana over the metrics of a listing: a row for each group, a panel for each metric, and for a
-//! histogram one more that shows the whole distribution.
+//! A Grafana dashboard of the metrics of a catalogue: a row for each group, a panel for each metric, and for a
+//! histogram a second panel with the whole distribution.
 //!
-//! Metrics are asked for by the names under which Prometheus stores them. Which Prometheus, and whose metrics, is chosen
-//! at the top of the dashboard.
+//! Queries use the names under which Prometheus stores the metrics. Variables at the top of the dashboard select the
+//! Prometheus server and the services.
 
 mod panel;
 mod query;
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use self::panel::{Panel, panels};
 use super::{CatalogueData, Metric};
 
-/// Columns of a dashboard.
+/// The number of columns of a dashboard.
 const WIDTH: u64 = 24;
 const PANEL_HEIGHT: u64 = 8;
 
 impl CatalogueData {
-    /// A dashboard with this title that Grafana can import: every metric in a panel of its own, in rows by component.
+    /// Returns a dashboard with this title that Grafana can import: each metric in its own panel, in rows by component.
     ///
     /// ```
     /// let data = tracecast::catalogue().data();
@@ -49,12 +49,12 @@ impl CatalogueData {
     }
 }
 
-/// Metrics by group, those about telemetry itself last; in a group the distributions come first.
+/// Returns the metrics by group, those about telemetry itself last. In a group, distributions come first.
 fn groups(metrics: &[Metric]) -> Vec<(&str, Vec<&Metric>)> {
     let mut groups: BTreeMap<(bool, &str), Vec<&Metric>> = BTreeMap::new();
     let mut seen = Vec::new();
     for metric in metrics {
-        // A name that is declared in two ways is one in Prometheus.
+        // Two declarations of one name are one metric in Prometheus.
         if !seen.contains(&&metric.prometheus) {
             seen.push(&metric.prometheus);
             groups.entry((metric.group == "telemetry", &metric.group)).or_default().push(metric);
@@ -66,7 +66,7 @@ fn groups(metrics: &[Metric]) -> Vec<(&str, Vec<&Metric>)> {
     groups.into_iter().map(|((_, group), metrics)| (group, metrics)).collect()
 }
 
-/// The same for the same title, so that a dashboard that is imported again takes the place of the old one.
+/// Derives the id from the title, so that an imported dashboard replaces the old one of the same title.
 fn uid(title: &str) -> String {
     let hash = title
         .bytes()
@@ -74,7 +74,7 @@ fn uid(title: &str) -> String {
     format!("tracecast-{hash:016x}")
 }
 
-/// Where the metrics are, and whose they are.
+/// The variables that select the Prometheus server and the services.
 fn variables() -> Value {
     json!([
         {"name": "datasource", "label": "Prometheus", "type": "datasource", "query": "prometheus"},
@@ -88,19 +88,19 @@ fn variables() -> Value {
             "refresh": 2,
             "multi": true,
             "includeAll": true,
-            // Also what has no such label.
+            // Also matches series without this label.
             "allValue": ".*",
             "current": {"text": ["All"], "value": ["$__all"]},
         },
     ])
 }
 
-/// The one that was chosen.
+/// The selected Prometheus server.
 fn datasource() -> Value {
     json!({"type": "prometheus", "uid": "${datasource}"})
 }
 
-/// Panels from left to right, then from top to bottom.
+/// Places panels from left to right, then from top to bottom.
 #[derive(Default)]
 struct Layout {
     panels: Vec<Value>,

@@ -7,7 +7,7 @@ use super::query::{self, Query};
 use super::{datasource, unit};
 use crate::declare::metric::MetricKind;
 
-/// One panel, without its place.
+/// A panel without its position.
 pub(super) struct Panel {
     kind: &'static str,
     title: String,
@@ -16,7 +16,7 @@ pub(super) struct Panel {
     queries: Vec<Query>,
 }
 
-/// A histogram has two: quantiles, and the distribution.
+/// Returns the panels of a metric. A histogram has two: quantiles, and the distribution.
 pub(super) fn panels(metric: &Metric) -> Vec<Panel> {
     match metric.kind {
         MetricKind::Histogram => vec![quantiles(metric), distribution(metric)],
@@ -34,7 +34,7 @@ pub(super) fn is_wide(metric: &Metric) -> bool {
     metric.kind == MetricKind::Histogram
 }
 
-/// A gauge that is always 1: what it has to say is in its labels.
+/// Whether a metric is an `_info` gauge, which is always 1: its labels are the information.
 fn is_table(metric: &Metric) -> bool {
     metric.prometheus.ends_with("_info")
 }

@@ -1,4 +1,4 @@
-//! What a panel asks Prometheus for.
+//! The Prometheus queries of a panel.
 
 use serde_json::{Value, json};
 
@@ -6,12 +6,12 @@ use super::super::{Bounds, Label, Metric, Rule};
 use super::datasource;
 use crate::declare::metric::{MetricKind, label_name};
 
-/// Lines that one can still tell apart, and how many are shown where there could be more.
+/// The largest number of lines that a reader can distinguish, and the number that is shown if there could be more.
 const LINES: (u64, u64) = (40, 20);
-/// The same, where each of them is three quantiles.
+/// The limits for histograms, where each line is three quantiles.
 const LINES_OF_QUANTILES: (u64, u64) = (12, 5);
 
-/// An expression, and what its lines are called.
+/// An expression, and the legend of its lines.
 pub(super) struct Query {
     expression: String,
     legend: String,
@@ -38,12 +38,12 @@ impl Query {
     }
 }
 
-/// A counter: how fast it grows.
+/// The rate of a counter.
 pub(super) fn rate(metric: &Metric) -> Vec<Query> {
     summed(metric, &format!("rate({}[$__rate_interval])", selector(&metric.prometheus)))
 }
 
-/// An up-down counter: how much there is in all processes together.
+/// The sum of an up-down counter over all processes.
 pub(super) fn sum(metric: &Metric) -> Vec<Query> {
     summed(metric, &selector(&metric.prometheus))
 }
@@ -54,17 +54,17 @@ fn summed(metric: &Metric, series: &str) -> Vec<Query> {
     vec![Query { expression, legend: legend(metric, &lines.labels) }]
 }
 
-/// A gauge, as it is.
+/// The values of a gauge.
 pub(super) fn last(metric: &Metric) -> Vec<Query> {
     let selector = selector(&metric.prometheus);
-    // Grafana counts in milliseconds.
+    // Grafana expects times in milliseconds.
     let is_time = metric.prometheus.ends_with("_timestamp_seconds");
     let expression = if is_time { format!("{selector} * 1000") } else { selector };
     let labels: Vec<String> = metric.attributes().map(label_name).chain(["instance".to_owned()]).collect();
     vec![Query { expression, legend: legend(metric, &labels) }]
 }
 
-/// The labels of a gauge that says nothing else.
+/// The labels of an `_info` gauge.
 pub(super) fn now(metric: &Metric) -> Vec<Query> {
     vec![Query { expression: selector(&metric.prometheus), legend: String::new() }]
 }
@@ -91,8 +91,8 @@ pub(super) fn buckets(metric: &Metric) -> Vec<Query> {
     vec![Query { expression: histogram(metric, &[], of), legend: "{{le}}".to_owned() }]
 }
 
-/// Asks for the buckets of a histogram. Exponential ones are buckets where they were scraped as text, and one native
-/// histogram where they came over OTLP.
+/// Queries the buckets of a histogram. Prometheus stores exponential histograms as buckets if it scraped them as text,
+/// and as a native histogram if it received them over OTLP.
 fn histogram(metric: &Metric, labels: &[String], of: impl Fn(&str, &[String]) -> String) -> String {
     let mut with_bounds = labels.to_vec();
     with_bounds.push("le".to_owned());
@@ -103,7 +103,7 @@ fn histogram(metric: &Metric, labels: &[String], of: impl Fn(&str, &[String]) ->
     }
 }
 
-/// Series of a metric, of the services that were chosen.
+/// Selects the series of a metric, for the chosen services.
 fn selector(name: &str) -> String {
     format!("{name}{{job=~\"$job\"}}")
 }
@@ -117,17 +117,18 @@ fn legend(metric: &Metric, labels: &[String]) -> String {
     if labels.is_empty() { metric.name.clone() } else { labels.join(" ") }
 }
 
-/// What the lines of a panel are told apart by.
+/// The labels that split a panel into lines.
 struct Lines {
     labels: Vec<String>,
-    /// How many are shown, if there could be too many.
+    /// The number of lines that are shown, if there could be too many.
     shown: Option<u64>,
-    /// Attributes by which nothing is told apart.
+    /// Attributes that do not split the lines.
     left_out: Vec<String>,
 }
 
 impl Lines {
-    /// The first labels, as many as make few enough lines; and one more, of whose lines only the largest are shown.
+    /// Takes the first labels as long as the lines are few enough, and one more, of whose lines only the largest are
+    /// shown.
     fn of(metric: &Metric) -> Self {
         let (most, largest) = if metric.kind == MetricKind::Histogram { LINES_OF_QUANTILES } else { LINES };
         let mut lines: u64 = 1;
@@ -151,12 +152,12 @@ impl Lines {
     }
 }
 
-/// What a panel does not show of a metric.
+/// Describes the part of a metric that a panel does not show.
 pub(super) fn not_shown(metric: &Metric) -> String {
     let Lines { shown, left_out, .. } = Lines::of(metric);
-    let shown = shown.map_or_else(String::new, |shown| format!(" Shown are the {shown} largest."));
+    let shown = shown.map_or_else(String::new, |shown| format!(" Only the {shown} largest are shown."));
     match left_out.is_empty() {
         true => shown,
-        false => format!("{shown} They are not told apart by {}.", left_out.join(", ")),
+        false => format!("{shown} Not split by {}.", left_out.join(", ")),
     }
 }

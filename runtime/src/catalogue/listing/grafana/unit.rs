@@ -1,8 +1,8 @@
-//! Units of UCUM, as Grafana calls them.
+//! Translates UCUM units to Grafana's.
 
 use super::super::Metric;
 
-/// A unit, Grafana's name for it, and its name for so many of it in a second.
+/// A unit, Grafana's name for it, and Grafana's name for its rate per second.
 const UNITS: [(&str, &str, &str); 25] = [
     ("s", "s", "short"),
     ("ms", "ms", "short"),
@@ -31,7 +31,7 @@ const UNITS: [(&str, &str, &str); 25] = [
     ("{request}", "short", "reqps"),
 ];
 
-/// The unit of a metric's values.
+/// Returns the unit of a metric's values.
 pub(super) fn of(metric: &Metric) -> &'static str {
     let name = &metric.prometheus;
     match &*metric.unit {
@@ -42,7 +42,7 @@ pub(super) fn of(metric: &Metric) -> &'static str {
     }
 }
 
-/// The unit of how fast a metric grows.
+/// Returns the unit of a metric's rate.
 pub(super) fn of_rate(metric: &Metric) -> &'static str {
     find(&metric.unit).map_or("cps", |(_, _, rate)| rate)
 }

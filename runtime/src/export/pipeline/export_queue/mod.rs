@@ -47,8 +47,8 @@ use crate::export::transport::Transport;
 /// An OTLP receiver.
 pub(crate) struct OtlpReceiver {
     pub(crate) signal: Signal,
-    /// The signal and its receiver, as in `traces to http://localhost:4318`.
-    pub(crate) what: String,
+    /// Its address without secrets, as in `http://localhost:4318/v1/traces`.
+    pub(crate) backend: String,
     pub(crate) protocol: Protocol,
     pub(crate) transport: Box<Transport>,
     /// The most pending items.
@@ -80,7 +80,7 @@ impl ExportQueue {
     /// Starts a queue. Takes over the pending requests of `old`, if there is one, and its account. The request that
     /// `old` has in flight may arrive twice.
     pub(super) fn start(receiver: OtlpReceiver, pool: &Rc<Pool>, old: Option<&ExportQueue>) -> Self {
-        let OtlpReceiver { signal, what, protocol, mut transport, most_items, disk } = receiver;
+        let OtlpReceiver { signal, backend, protocol, mut transport, most_items, disk } = receiver;
         let layout = Layout { json: is_json(protocol), metrics: signal == Signal::Metrics };
         let (commands, receiver) = unbounded_channel();
         let (queue, account, yielded) = match old {
@@ -95,7 +95,7 @@ impl ExportQueue {
                 (Rc::new(RefCell::new(queue)), Arc::default(), None)
             }
         };
-        let mut worker = Worker::new(signal, what, layout, queue.clone(), account.clone(), disk.clone(), receiver);
+        let mut worker = Worker::new(signal, &backend, layout, queue.clone(), account.clone(), disk.clone(), receiver);
         if let Err(problem) = transport.check_files() {
             worker.failures.complain("files", &problem);
         }
@@ -174,7 +174,17 @@ impl ExportQueue {
         self.disk.as_ref().map(Disk::bytes)
     }
 
-    /// Waits until no request is pending in memory. Requests on disk are not waited for.
+    /// Bytes that the disk may hold.
+    pub(super) fn disk_capacity(&self) -> Option<u64> {
+        self.disk.as_ref().map(Disk::capacity)
+    }
+
+    /// The most items that may wait, if their number is limited.
+    pub(super) fn most_items(&self) -> Option<u64> {
+        self.queue.borrow().outbox.most_items()
+    }
+
+    /// Waits until nothing waits in memory any more. What waits on disk is not waited for.
     pub(super) async fn emptied(&self) {
         while !self.queue.borrow().outbox.is_empty() {
             let (answer, answered) = oneshot::channel();

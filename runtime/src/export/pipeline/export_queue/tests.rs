@@ -54,8 +54,8 @@ impl Backend {
             timeout: Duration::from_secs(60),
         };
         let transport = Box::new(Transport::new(&target, Signal::Traces).unwrap());
-        let (what, disk) = ("traces to a test".to_owned(), disk.cloned());
-        let receiver = OtlpReceiver { signal: Signal::Traces, what, protocol, transport, most_items: 1_000, disk };
+        let (backend, disk) = ("a test".to_owned(), disk.cloned());
+        let receiver = OtlpReceiver { signal: Signal::Traces, backend, protocol, transport, most_items: 1_000, disk };
         ExportQueue::start(receiver, pool, old)
     }
 }
@@ -101,7 +101,7 @@ impl Scratch {
 
     fn disk(&self) -> Disk {
         let config = config::Spool::new(&self.0);
-        Disk::new(Spool::open(config).unwrap(), spool::Signal::Traces, Encoding::Protobuf)
+        Disk::new(Spool::open(config).unwrap(), spool::Spooled::Traces, Encoding::Protobuf)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::export::account::Account;
 use crate::export::pipeline::disk::Disk;
 use crate::export::pipeline::outbox::Batch;
 use crate::export::pipeline::split::Layout;
+use crate::export::self_metrics::{self, Backend};
 use crate::export::spool::Claimed;
 use crate::export::transport::{Backoff, Probe, Transport};
 use crate::record::ids;
@@ -146,6 +147,7 @@ impl Inbox {
 
 pub(super) struct Worker {
     pub(super) signal: Signal,
+    pub(super) backend: Backend,
     pub(super) layout: Layout,
     pub(super) queue: Rc<RefCell<Queue>>,
     pub(super) account: Arc<Account>,
@@ -157,7 +159,7 @@ pub(super) struct Worker {
 impl Worker {
     pub(super) fn new(
         signal: Signal,
-        what: String,
+        backend: &str,
         layout: Layout,
         queue: Rc<RefCell<Queue>>,
         account: Arc<Account>,
@@ -165,7 +167,8 @@ impl Worker {
         commands: UnboundedReceiver<Command>,
     ) -> Self {
         let inbox = Inbox { commands, queue: queue.clone(), when_empty: Vec::new(), is_retired: false };
-        Worker { signal, layout, queue, account, disk, inbox, failures: Failures::new(what) }
+        let failures = Failures::new(format!("{} to {backend}", signal.name()));
+        Worker { signal, backend: self_metrics::backend(backend), layout, queue, account, disk, inbox, failures }
     }
 
     /// Runs the worker, once the previous worker of the outbox has stopped.
@@ -174,7 +177,9 @@ impl Worker {
             let _ = yielded.await;
             self.queue.borrow_mut().forget_receiver();
         }
-        let Some((mut stop, mut answer)) = self.send_all(&mut transport).await else { return };
+        let stopped = self.send_all(&mut transport).await;
+        self_metrics::forget(self.signal, self.backend);
+        let Some((mut stop, mut answer)) = stopped else { return };
         drop(transport);
         while stop == Stop::StoreRest {
             self.store_all().await;

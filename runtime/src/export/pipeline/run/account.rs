@@ -3,11 +3,14 @@
 use std::sync::PoisonError;
 
 use super::Pipelines;
+use crate::base::memory::SHARED;
 use crate::base::notice;
+use crate::declare::observe;
 use crate::export::pipeline::Progress;
 use crate::export::pipeline::route::Routes;
 use crate::export::pipeline::signal_pipeline::AnyPipeline;
 use crate::export::self_metrics::{Figures, Reason};
+use crate::record::clock;
 
 impl Pipelines {
     /// Stores the progress for callers whose command gets no answer in time.
@@ -41,7 +44,14 @@ impl Pipelines {
             unconfirmed: counts.map(|counts| counts.unconfirmed),
             dropped: counts.map(|counts| counts.dropped),
             queue_items: counts.map(|counts| counts.pending),
+            queue_capacity_bytes: self.pool.capacity() as u64,
+            queue_capacity_items: self.by_signal(|pipeline| pipeline.routes().most_items()),
+            memory_limit_bytes: self.memory_limit as u64,
+            memory_free_bytes: SHARED.free() as u64,
             spool_bytes: self.disk_bytes(),
+            spool_capacity_bytes: self.routes().find_map(Routes::disk_capacity),
+            clock_restarts: clock::restarts(),
+            callbacks_late: observe::late(),
             spans_cut_off: made.ours.cut_off,
             lines_dropped: notice::lost_lines(),
             queue_bytes: self.by_signal(|pipeline| pipeline.bytes()),

@@ -40,6 +40,7 @@ const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 pub(super) struct Pipelines {
     latest: Arc<Mutex<Progress>>,
     pool: Rc<Pool>,
+    memory_limit: usize,
     losses: Losses,
     activity: Arc<Activity>,
     spans: Pipeline<Spans>,
@@ -76,6 +77,7 @@ impl Pipelines {
         Pipelines {
             latest,
             pool,
+            memory_limit,
             losses: Losses::default(),
             activity,
             spans,

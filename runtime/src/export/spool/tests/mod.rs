@@ -102,15 +102,15 @@ fn account() -> &'static Arc<Account> {
 }
 
 fn traces(items: u64, bytes: &[u8]) -> Entry<'_> {
-    Entry { signal: Signal::Traces, encoding: Encoding::Protobuf, items, bytes, account: account() }
+    Entry { signal: Spooled::Traces, encoding: Encoding::Protobuf, items, bytes, account: account() }
 }
 
 fn logs(items: u64, bytes: &[u8]) -> Entry<'_> {
-    Entry { signal: Signal::Logs, ..traces(items, bytes) }
+    Entry { signal: Spooled::Logs, ..traces(items, bytes) }
 }
 
 fn next(spool: &Spool) -> Option<Claimed> {
-    spool.next(Signal::Traces, Encoding::Protobuf)
+    spool.next(Spooled::Traces, Encoding::Protobuf)
 }
 
 /// The content of the directory, of all processes, and the losses counted by this spool.
@@ -186,9 +186,9 @@ fn what_is_put_comes_back_as_it_was_the_oldest_first() {
     first.done();
     assert_eq!(drain(&spool), ["two", ""]);
     assert_eq!(spool.bytes(), 2 * 4096);
-    assert_eq!(spool.next(Signal::Logs, Encoding::Protobuf).unwrap().bytes, "a record");
-    assert_eq!(spool.next(Signal::Traces, Encoding::Json).unwrap().bytes, "{}");
-    assert!(spool.next(Signal::Logs, Encoding::Json).is_none());
+    assert_eq!(spool.next(Spooled::Logs, Encoding::Protobuf).unwrap().bytes, "a record");
+    assert_eq!(spool.next(Spooled::Traces, Encoding::Json).unwrap().bytes, "{}");
+    assert!(spool.next(Spooled::Logs, Encoding::Json).is_none());
 }
 
 #[test]

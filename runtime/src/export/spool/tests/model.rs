@@ -8,7 +8,7 @@ const AGE: u64 = 100 * SECOND;
 /// A request in the model.
 struct Kept {
     id: u64,
-    signal: Signal,
+    signal: Spooled,
     encoding: Encoding,
     items: u64,
     time: u64,
@@ -42,7 +42,7 @@ impl Model {
         (held + blocks) * 4096 <= BYTES
     }
 
-    fn next(&mut self, signal: Signal, encoding: Encoding, now: u64) -> Option<&mut Kept> {
+    fn next(&mut self, signal: Spooled, encoding: Encoding, now: u64) -> Option<&mut Kept> {
         let fits = |kept: &&mut Kept| (kept.signal, kept.encoding) == (signal, encoding);
         self.kept.iter_mut().filter(fits).find(|kept| !kept.claimed && now - kept.time <= AGE)
     }
@@ -87,8 +87,8 @@ impl Both {
         }
     }
 
-    fn kind(random: &mut Random) -> (Signal, Encoding) {
-        let signal = if random.below(3) == 0 { Signal::Logs } else { Signal::Traces };
+    fn kind(random: &mut Random) -> (Spooled, Encoding) {
+        let signal = if random.below(3) == 0 { Spooled::Logs } else { Spooled::Traces };
         (signal, if random.below(4) == 0 { Encoding::Json } else { Encoding::Protobuf })
     }
 

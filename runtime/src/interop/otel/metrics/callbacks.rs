@@ -1,5 +1,5 @@
-//! Callbacks of observable instruments. They are the user's code, which may panic or hang: they run on threads of their
-//! own, and what they have observed by then is handed to the SDK when it asks.
+//! Callbacks of observable instruments. They are user code, which may panic or hang: they run on separate threads, and
+//! their values are passed to the SDK when it calls its own callbacks.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -13,12 +13,12 @@ use opentelemetry::KeyValue;
 use opentelemetry::metrics::{AsyncInstrument, Callback};
 
 use crate::base::notice;
-use crate::declare::observe::{Call, call_all};
+use crate::declare::observe::{Call, call_all, is_still_busy};
 
-/// Observations that one callback may make in one go.
+/// The largest number of values that one call of a callback may observe.
 const MOST: usize = 1 << 16;
 
-/// All callbacks, by the order in which they were registered.
+/// All callbacks in the order of registration.
 #[derive(Default)]
 pub(super) struct Callbacks(Mutex<Registered>);
 
@@ -29,15 +29,15 @@ struct Registered {
     stopped: bool,
 }
 
-/// What callbacks have observed, by their ids.
+/// The observed values, by the ids of callbacks.
 pub(super) type Answers = HashMap<u64, Box<dyn Any + Send>>;
 
 thread_local! {
-    /// What the SDK is told on this thread, while it collects.
+    /// The values for the SDK on this thread, during a collection.
     static ANSWERS: RefCell<Answers> = RefCell::default();
 }
 
-/// Runs `f`, in which the SDK is told these answers.
+/// Runs `f`. In it, the SDK's callbacks return these values.
 pub(super) fn with<R>(answers: Answers, f: impl FnOnce() -> R) -> R {
     ANSWERS.with(|current| *current.borrow_mut() = answers);
     let result = f();
@@ -50,7 +50,7 @@ impl Callbacks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps a callback, and gives the one that the SDK shall have instead.
+    /// Registers a callback, and returns the one for the SDK in its place.
     pub(super) fn keep<M: Copy + Send + Sync + 'static>(
         &self,
         instrument: &str,
@@ -67,13 +67,13 @@ impl Callbacks {
         move |observer| answer(id, observer)
     }
 
-    /// Asks all of them, and gives what came within `patience`.
+    /// Calls all callbacks, and returns the values that arrived within `patience`.
     pub(super) fn ask(&self, patience: Duration) -> Answers {
         let mut due: Vec<_> = self.lock().all.iter().map(|(id, callback)| (*id, callback.clone())).collect();
         if due.is_empty() {
             return Answers::new();
         }
-        // Those that were slow come last, so that the others need not wait for them every time.
+        // Slow callbacks come last, so that the others need not wait for them every time.
         due.sort_by_key(|(_, callback)| callback.is_slow());
         let call = |(id, callback): (u64, Arc<dyn Ask>)| -> Call<_> {
             Box::new(move || callback.ask(patience).map(|answer| (id, answer)))
@@ -81,12 +81,12 @@ impl Callbacks {
         call_all(due.into_iter().map(call).collect(), patience).into_iter().collect()
     }
 
-    /// Forgets all of them; false if that was done already.
+    /// Removes all callbacks. False if that was done before.
     pub(super) fn stop(&self) -> bool {
         let mut registered = self.lock();
         let forgotten = std::mem::take(&mut registered.all);
         let first = !std::mem::replace(&mut registered.stopped, true);
-        // They may hold the user's values, whose destructors are the user's code.
+        // The callbacks may hold values whose destructors are user code, so they are dropped without the lock.
         drop(registered);
         drop(forgotten);
         first
@@ -105,18 +105,18 @@ fn answer<M: Copy + 'static>(id: u64, observer: &dyn AsyncInstrument<M>) {
 trait Ask: Send + Sync {
     fn is_slow(&self) -> bool;
 
-    /// What it observes; nothing if it is still at it, or panics.
+    /// Calls the callback. `None` if it is still running, or panics.
     fn ask(&self, patience: Duration) -> Option<Box<dyn Any + Send>>;
 }
 
 struct Asked<M> {
     instrument: String,
     callback: Callback<M>,
-    /// It is being called, by a thread that may have been left behind.
+    /// Whether a thread, which may be an abandoned one, is calling it.
     busy: AtomicBool,
-    /// It took long, the last time.
+    /// Whether its last call was slow.
     slow: AtomicBool,
-    /// It panicked, and that was told.
+    /// Whether its panic was reported.
     told: AtomicBool,
 }
 
@@ -127,6 +127,7 @@ impl<M: Copy + Send + Sync + 'static> Ask for Asked<M> {
 
     fn ask(&self, patience: Duration) -> Option<Box<dyn Any + Send>> {
         if self.busy.swap(true, Acquire) {
+            is_still_busy();
             return None;
         }
         let start = Instant::now();
@@ -135,14 +136,14 @@ impl<M: Copy + Send + Sync + 'static> Ask for Asked<M> {
         self.slow.store(start.elapsed() >= patience / 2, Relaxed);
         self.busy.store(false, Release);
         if outcome.is_err() && !self.told.swap(true, Relaxed) {
-            notice::say(format_args!("a callback of `{}` panicked: what it observes is left out", self.instrument));
+            notice::say(format_args!("a callback of `{}` panicked; its values are omitted", self.instrument));
         }
         outcome.ok()?;
         Some(Box::new(observed.0.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }
 }
 
-/// What a callback observes.
+/// The values that a callback observes.
 struct Observed<M>(Mutex<Vec<(M, Vec<KeyValue>)>>);
 
 impl<M: Copy + Send + Sync> AsyncInstrument<M> for Observed<M> {

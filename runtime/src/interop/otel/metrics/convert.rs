@@ -1,4 +1,4 @@
-//! What the SDK has collected, as plain data.
+//! Converts the metrics that the SDK has collected to plain data.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -19,10 +19,10 @@ use crate::meter::snapshot::{
 };
 use crate::record::clock::unix_nanos;
 
-/// All metrics, by scope.
+/// Converts all metrics, sorted by scope.
 pub(super) fn metrics(read: &ResourceMetrics) -> Vec<MetricPoints> {
     let mut scopes: Vec<_> = read.scope_metrics().collect();
-    // The SDK has them in no order.
+    // The SDK returns scopes in no particular order.
     scopes.sort_by_key(|scope| (scope.scope().name().to_owned(), scope.scope().version().map(str::to_owned)));
     let of_scope = |metrics: &&opentelemetry_sdk::metrics::data::ScopeMetrics| {
         let scope = Arc::new(convert::scope(metrics.scope()));
@@ -100,7 +100,7 @@ fn point<'a>(from: impl Iterator<Item = &'a KeyValue>, value: PointValue) -> Poi
 }
 
 fn histogram<T: Number>(point: &HistogramDataPoint<T>) -> PointValue {
-    // The SDK's extremes of no values are those of its type.
+    // Without values, the SDK's minimum and maximum are those of the number type.
     let some = |extreme: Option<T>| extreme.filter(|_| point.count() > 0).map(T::fraction);
     PointValue::Histogram(HistogramPoint {
         count: point.count(),
@@ -132,8 +132,8 @@ fn exponential<T: Number>(point: &ExponentialHistogramDataPoint<T>) -> PointValu
     })
 }
 
-/// Bounds that live as long as the process: there are as many as the program and its views name, and the SDK does not
-/// forget an instrument either.
+/// Returns bounds with a static lifetime. The program and its views limit their number, and the SDK never frees an
+/// instrument either.
 fn interned(bounds: Vec<f64>) -> &'static [f64] {
     static KNOWN: Mutex<Vec<&'static [f64]>> = Mutex::new(Vec::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,7 +153,7 @@ fn attributes<'a, K: From<String>>(from: impl Iterator<Item = &'a KeyValue>) -> 
     from.map(|attribute| (attribute.key.to_string().into(), convert::value(attribute.value.clone()))).collect()
 }
 
-/// What instruments count in.
+/// Number types of instruments.
 trait Number: Copy {
     fn value(self) -> PointValue;
     fn fraction(self) -> f64;

@@ -1,17 +1,17 @@
-//! Deltas of observed counters: what they grew by since the last export.
+//! Deltas of observed counters: their growth since the last export.
 //!
-//! A counter that shows less than before has begun anew, and all it shows is new. One that was not observed for a while,
-//! because its callback hung, goes on from where it was.
+//! If a counter's value has decreased, the counter has restarted, and the whole value is new. A counter that was not
+//! observed for a while, because its callback hung, continues from its last value.
 
 use std::collections::HashMap;
 
 use crate::declare::metric::MetricKind;
 use crate::meter::snapshot::{MetricPoints, PointValue, Series, Temporality};
 
-/// For how many exports a series is remembered that is not observed.
+/// The number of exports for which the state of a series is kept while it is not observed.
 const REMEMBERED: u64 = 16;
 
-/// What was exported of each stream.
+/// The exported values of each stream.
 #[derive(Default)]
 pub(super) struct Deltas {
     round: u64,
@@ -20,7 +20,7 @@ pub(super) struct Deltas {
 
 #[derive(Default)]
 struct Stream {
-    /// When it was exported.
+    /// The time of its last export.
     time: Option<u64>,
     series: HashMap<Series, Shown>,
 }
@@ -31,7 +31,7 @@ struct Shown {
 }
 
 impl Deltas {
-    /// Makes deltas of all sums that only grow and are not deltas yet: those of observed counters.
+    /// Converts all cumulative counters to deltas. Only observed counters are cumulative here.
     pub(super) fn apply(&mut self, metrics: &mut [MetricPoints]) {
         self.round += 1;
         let observed = |metric: &&mut MetricPoints| {

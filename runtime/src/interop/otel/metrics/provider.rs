@@ -1,4 +1,4 @@
-//! The global meter provider: the SDK's instruments, with their callbacks in our hands.
+//! The global meter provider: it returns the SDK's instruments and keeps their callbacks.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use super::callbacks::Callbacks;
 
 thread_local! {
-    /// Whether the histogram that is being made on this thread names its own bounds: views are not told.
+    /// Whether the histogram that this thread is creating has its own bounds, which the SDK does not pass to views.
     static NAMES_BOUNDS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -108,7 +108,7 @@ impl InstrumentProvider for Instruments {
     }
 }
 
-/// The provider of a process whose telemetry is off.
+/// The provider while telemetry is off.
 pub(super) struct Off;
 
 impl MeterProvider for Off {
@@ -117,7 +117,7 @@ impl MeterProvider for Off {
     }
 }
 
-/// Instruments that do nothing, as the trait makes them.
+/// Instruments that do nothing: the defaults of the trait.
 struct Nothing;
 
 impl InstrumentProvider for Nothing {}

@@ -1,4 +1,4 @@
-//! What the SDK makes of an instrument: as the views say, or as the configuration has it for its kind.
+//! Defines the streams of an instrument: by views, or by the configuration of its kind.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,30 +14,30 @@ use crate::config::{Aggregation, CardinalityLimits, HistogramAggregation, Instru
 use crate::encode::views::{Subject, Views, leave_out};
 use crate::meter::snapshot::MetricPoints;
 
-/// The bounds of the specification, for histograms that name none.
+/// The default bounds of the specification.
 const DEFAULT_BOUNDS: [f64; 15] =
     [0.0, 5.0, 10.0, 25.0, 50.0, 75.0, 100.0, 250.0, 500.0, 750.0, 1_000.0, 2_500.0, 5_000.0, 7_500.0, 10_000.0];
 
-/// How streams are made.
+/// The configuration of streams.
 pub(super) struct Streams {
     views: Views,
     histograms: HistogramAggregation,
     limits: CardinalityLimits,
-    /// Streams of which the SDK cannot be told which attributes stay.
+    /// Streams with attribute filters that the SDK does not support.
     reduced: Mutex<HashMap<Place, ViewStream>>,
 }
 
-/// A scope's name and version, and the name of a stream in small letters.
+/// A scope's name and version, and the lower-case name of a stream.
 type Place = (String, Option<String>, String);
 
 impl Streams {
     pub(super) fn new(config: &Metrics) -> Self {
-        // What is wrong with them is told by who applies them to our metrics.
+        // Problems are reported where the views are applied to our metrics.
         let (views, _) = Views::new(&config.views);
         Streams { views, histograms: config.histograms, limits: config.cardinality, reduced: Mutex::default() }
     }
 
-    /// Each view by itself, and one for what none of them fits.
+    /// Adds each view, and a last one for instruments that no view matches.
     pub(super) fn add_to(self: &Arc<Self>, mut builder: MeterProviderBuilder) -> MeterProviderBuilder {
         for view in self.views.iter() {
             let (view, streams) = (view.clone(), self.clone());
@@ -87,11 +87,12 @@ impl Streams {
             builder = builder.with_cardinality_limit(limit.max(1) as usize);
         }
         let stream = builder.build();
-        // Then it is as if the view did not fit.
-        stream.map_err(|error| notice::say(format_args!("view of `{}`: {error}", instrument.name()))).ok()
+        // A stream that cannot be built is treated as if the view did not match.
+        stream.map_err(|error| notice::say(format_args!("view of `{}` is ignored: {error}", instrument.name()))).ok()
     }
 
-    /// `None` leaves it to the SDK, which knows the bounds that a histogram may name.
+    /// Returns the aggregation. `None` leaves the choice to the SDK, which knows whether a histogram has its own
+    /// bounds.
     fn aggregation(&self, kind: InstrumentKind, asked: Option<&Aggregation>) -> Option<SdkAggregation> {
         match asked {
             None | Some(Aggregation::Default) => {
@@ -132,7 +133,7 @@ impl Streams {
         own.or(limits.default)
     }
 
-    /// Leaves out what the SDK could not be told to.
+    /// Removes the attributes that the SDK could not filter.
     pub(super) fn finish(&self, metric: &mut MetricPoints) {
         let Some(scope) = &metric.scope else { return };
         let place = (scope.name.clone(), scope.version.clone(), metric.name.to_ascii_lowercase());

@@ -20,13 +20,13 @@ use crate::encode::{json, metrics as encode};
 use crate::meter::exposition::Form;
 use crate::meter::snapshot::{MetricPoints, PointValue, Snapshot, Temporality as Ours};
 
-/// The global provider is one for all tests.
+/// Serialises tests, because they share the global provider.
 fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Enough for any machine.
+/// Long enough for slow machines.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn start(config: &Metrics) -> Meters {
@@ -46,10 +46,10 @@ fn value(metrics: &[MetricPoints], name: &str, attributes: &[(&str, &str)]) -> P
 
 fn snapshot(metrics: Vec<MetricPoints>) -> Snapshot {
     let (start_unix_nanos, time_unix_nanos) = (1, 2);
-    Snapshot { temporality: Ours::Cumulative, start_unix_nanos, time_unix_nanos, metrics }
+    Snapshot { start_unix_nanos, time_unix_nanos, metrics }
 }
 
-/// What is sent, read back by a decoder of others: as protobuf and as JSON.
+/// Decodes the exported protobuf and JSON with a third-party decoder.
 fn sent(metrics: Vec<MetricPoints>) -> [Vec<ScopeMetrics>; 2] {
     let (resource, snapshot) = (EncodedResource::new(&[]), snapshot(metrics));
     let protobuf = encode::metrics_request(&resource, &snapshot);
@@ -62,7 +62,7 @@ fn sent(metrics: Vec<MetricPoints>) -> [Vec<ScopeMetrics>; 2] {
     })
 }
 
-/// A generator of numbers that are the same in each run.
+/// Random numbers that are the same in each run.
 struct Random(u64);
 
 impl Random {
@@ -117,7 +117,7 @@ fn measure(meter: &Meter, random: &mut Random) {
 }
 
 #[test]
-fn what_is_sent_is_what_the_conversion_of_opentelemetry_says() {
+fn requests_equal_those_of_opentelemetrys_conversion() {
     let exponential = |instrument: &Instrument| {
         let aggregation =
             SdkAggregation::Base2ExponentialHistogram { max_size: 20, max_scale: 20, record_min_max: true };
@@ -130,7 +130,7 @@ fn what_is_sent_is_what_the_conversion_of_opentelemetry_says() {
         let reader = Arc::new(ManualReader::builder().with_temporality(temporality).build());
         let preference = Preference::Cumulative;
         let shared = Reader { inner: reader.clone(), preference };
-        // The reader's own temporality, whatever ours would say.
+        // The temporality of the inner reader instead of ours.
         let provider = SdkMeterProvider::builder().with_view(exponential).with_reader(AsItIs(shared)).build();
         let meters = [
             provider.meter("plain"),
@@ -321,7 +321,7 @@ fn an_observed_counter_that_begins_anew_is_no_huge_number() {
 }
 
 #[test]
-fn a_callback_that_panics_or_hangs_keeps_nobody_from_anything() {
+fn a_callback_that_panics_or_hangs_blocks_no_other() {
     let _turn = turn();
     let meters = start(&Metrics::default());
     let meter = global::meter("lib");
@@ -351,7 +351,7 @@ fn a_callback_that_panics_or_hangs_keeps_nobody_from_anything() {
     };
     for round in 1..=3 {
         counter.add(1, &[]);
-        // The first time it has to be found out which one is slow.
+        // The first collection cannot know which callback is slow.
         let metrics = until("works", Duration::from_millis(300));
         assert_eq!(value(&metrics, "calls", &[]), PointValue::U64(round));
         assert_eq!(value(&metrics, "works", &[]), PointValue::U64(1));
@@ -360,14 +360,14 @@ fn a_callback_that_panics_or_hangs_keeps_nobody_from_anything() {
         meter.u64_counter(format!("made.{round}")).build().add(round, &[]);
     }
     drop(release);
-    // Once it has come back, it is asked again.
+    // Once the callback has returned, it is called again.
     let metrics = until("hangs", PATIENCE);
     assert_eq!(value(&metrics, "hangs", &[]), PointValue::U64(3));
     assert_eq!(value(&metrics, "made.3", &[]), PointValue::U64(3));
 }
 
 #[test]
-fn who_has_all_the_time_in_the_world_still_does_not_wait_for_ever() {
+fn a_collection_without_a_limit_does_not_wait_for_a_hanging_callback() {
     let _turn = turn();
     let mut meters = start(&Metrics::default());
     meters.patience = Duration::from_millis(100);
@@ -383,7 +383,7 @@ fn who_has_all_the_time_in_the_world_still_does_not_wait_for_ever() {
 }
 
 #[test]
-fn what_exceeds_the_limit_is_together_and_marked() {
+fn series_above_the_limit_are_merged_and_marked() {
     let _turn = turn();
     let mut config = Metrics::default();
     config.cardinality.default = Some(7);
@@ -488,9 +488,10 @@ fn histograms_are_exponential_if_asked_for_and_they_name_no_bounds() {
     assert_eq!(own.bounds, [1.0, 2.0]);
 }
 
-/// Everything at once: names that clash with ours and with each other, all kinds, odd attributes, two scopes.
+/// Combines names that conflict with ours and with each other, all kinds of instruments, unusual attributes, and two
+/// scopes.
 #[test]
-fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
+fn prometheus_can_read_the_text_whatever_the_names_of_instruments() {
     let _turn = turn();
     let meters = start(&Metrics { histograms: HistogramAggregation::Exponential, ..Metrics::default() });
     let captured = crate::testing::capture(|| {
@@ -537,7 +538,7 @@ fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
         "# TYPE ratio gauge",
         "# TYPE speed_bytes_per_second gauge",
         "# TYPE latency_seconds histogram",
-        "# The gauge tc_export_duration_seconds is left out: its name would clash with the histogram tc_export_duration_seconds.",
+        "# The gauge tc_export_duration_seconds is omitted: its name conflicts with the histogram tc_export_duration_seconds.",
     ] {
         assert!(text.lines().any(|known| known == line), "{line} is not in\n{text}");
     }
@@ -547,15 +548,15 @@ fn the_text_is_one_that_prometheus_reads_whatever_instruments_are_called() {
     let names: std::collections::HashSet<_> = types.iter().map(|line| line.split(' ').nth(2)).collect();
     assert_eq!(names.len(), types.len(), "each name has one type: {types:?}");
     if let Some((code, said)) = promtool(&text) {
-        // 3 is for what it does not like about names, which are the user's.
+        // Exit code 3 reports style problems of names, which are the user's.
         assert!([Some(0), Some(3)].contains(&code), "{said}\n{text}");
         assert!(!said.contains("error while linting") && !said.contains("parsing"), "{said}\n{text}");
     }
 }
 
-/// With names as they should be, promtool has nothing to say about ours and others together.
+/// Asserts that promtool accepts valid names of ours and of raw instruments together.
 #[test]
-fn promtool_has_nothing_to_say() {
+fn promtool_accepts_valid_names() {
     let _turn = turn();
     let meters = start(&Metrics::default());
     let captured = crate::testing::capture(|| {
@@ -583,7 +584,7 @@ fn promtool_has_nothing_to_say() {
     }
 }
 
-/// What promtool says of a text, where it is installed.
+/// Returns promtool's exit code and output, if it is installed.
 fn promtool(text: &str) -> Option<(Option<i32>, String)> {
     use std::io::Write as _;
     use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! Our callsites as callsites of `tracing`. They live for ever.
+//! Represents our callsites as callsites of `tracing`. They are never freed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,13 +13,13 @@ use crate::declare::callsite::Callsite;
 use crate::declare::value::OwnedValue;
 use crate::record::finished::Attribute;
 
-/// Fields of a span.
+/// The largest number of fields of a span.
 const FIELDS: usize = 32;
 const NEVER: u8 = 0;
 const SOMETIMES: u8 = 1;
 const ALWAYS: u8 = 2;
 
-/// A callsite of `tracing` for one of ours and some names of fields.
+/// A callsite of `tracing` for one of our callsites and a list of field names.
 pub(super) struct Site {
     metadata: OnceLock<Metadata<'static>>,
     interest: AtomicU8,
@@ -31,19 +31,19 @@ pub(super) struct Sites(HashMap<usize, Known>);
 
 pub(super) struct Known {
     names: Vec<&'static str>,
-    /// `None` after more names were learnt.
+    /// `None` after names were added.
     site: Option<&'static Site>,
 }
 
 impl Sites {
-    /// The site for a span with these attributes, and whether it is new.
+    /// Returns the site for a span with these attributes, and whether it is new.
     pub(super) fn of(&mut self, callsite: &'static Callsite, attributes: &[Attribute]) -> (&'static Site, bool) {
         let known = self.learn(callsite, attributes);
         let is_new = known.site.is_none();
         (known.site.get_or_insert_with(|| Site::new(callsite, known.names.clone())), is_new)
     }
 
-    /// Learns the names of attributes, for the next spans of a callsite.
+    /// Adds the names of attributes, for later spans of a callsite.
     pub(super) fn learn(&mut self, callsite: &'static Callsite, attributes: &[Attribute]) -> &mut Known {
         let known = self.0.entry(std::ptr::from_ref(callsite).addr()).or_insert_with(|| Known {
             names: callsite.declared_keys().iter().map(|key| key.name).take(FIELDS).collect(),
@@ -76,7 +76,7 @@ impl Site {
         site
     }
 
-    /// Asks the subscribers. To be done once.
+    /// Registers the callsite with the subscribers. Call it once.
     pub(super) fn register(&'static self) {
         callsite::register(self);
     }
@@ -89,7 +89,7 @@ impl Site {
         }
     }
 
-    /// Runs `f` with the attributes that are fields.
+    /// Runs `f` with the attributes that are fields of the callsite.
     pub(super) fn with_values<R>(&self, attributes: &[Attribute], f: impl FnOnce(&ValueSet<'_>) -> R) -> R {
         let fields = self.metadata().fields();
         let lists: Vec<String> = attributes.iter().map(|attribute| list(&attribute.value)).collect();
@@ -100,14 +100,14 @@ impl Site {
             .filter_map(|(attribute, list)| Some((fields.field(&*attribute.key)?, value(&attribute.value, list))))
             .collect();
         let Some((first, _)) = found.first() else { return f(&fields.value_set(&[])) };
-        // As many as there may be: the number is a part of the type. The rest has no value.
+        // The array has the largest length, because the length is part of the type. The rest has no value.
         let values: [(&Field, Option<&dyn Value>); FIELDS] =
             std::array::from_fn(|at| found.get(at).map_or((first, None), |(field, value)| (field, Some(*value))));
         f(&fields.value_set(&values))
     }
 }
 
-/// `tracing` has no lists, so they are texts there. Empty for other values.
+/// Formats a list as text, because `tracing` has no lists. Empty for other values.
 fn list(value: &OwnedValue) -> String {
     match value {
         OwnedValue::StrArray(_) | OwnedValue::I64Array(_) | OwnedValue::F64Array(_) | OwnedValue::BoolArray(_) => {

@@ -3,10 +3,16 @@ use std::future::{Future, Ready, ready};
 use tracecast::tc_span;
 
 type Size = Ready<u64>;
+type LoadResult = Ready<Result<u64, std::io::Error>>;
 
 #[tc_span("StoreDaemon/Size")]
 fn size() -> Size {
     ready(4)
+}
+
+#[tc_span("StoreDaemon/Load")]
+fn load() -> LoadResult {
+    ready(Ok(4))
 }
 
 trait Store {
@@ -31,5 +37,5 @@ fn constructed() -> Size {
 }
 
 fn main() {
-    drop((size(), pass(constructed())));
+    drop((size(), load(), pass(constructed())));
 }

@@ -1,4 +1,4 @@
-//! Our own subscriber and logger, for programs that have none.
+//! Our subscriber and logger, for programs that have none.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,19 +12,20 @@ use crate::config::Level;
 static SUBSCRIBER: AtomicBool = AtomicBool::new(false);
 static LOGGER: AtomicBool = AtomicBool::new(false);
 
-/// What of ours the program's events go to.
+/// Whether the program's events reach our subscriber and logger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Installed {
-    /// The global subscriber of `tracing` is ours. If not, the program has one of its own, which needs
+    /// The global subscriber of `tracing` is ours. If not, the program has its own, which needs
     /// [`layer`](super::layer).
     pub(crate) subscriber: bool,
     /// The logger of `log` is ours.
     pub(crate) logger: bool,
 }
 
-/// Installs both where there is none. They stay for the life of the process; while logs are off they do nothing.
+/// Installs both where the program has none. They stay installed for the life of the process and do nothing while logs
+/// are off.
 pub(super) fn install() {
-    if !SUBSCRIBER.load(Ordering::Relaxed) && dispatcher::set_global_default(Dispatch::new(Own)).is_ok() {
+    if !SUBSCRIBER.load(Ordering::Relaxed) && dispatcher::set_global_default(Dispatch::new(EventSubscriber)).is_ok() {
         SUBSCRIBER.store(true, Ordering::Relaxed);
     }
     if !LOGGER.load(Ordering::Relaxed) && log::set_logger(&logger::Logger).is_ok() {
@@ -36,36 +37,36 @@ pub(crate) fn installed() -> Installed {
     Installed { subscriber: SUBSCRIBER.load(Ordering::Relaxed), logger: LOGGER.load(Ordering::Relaxed) }
 }
 
-/// Has `tracing` and `log` ask again what is wanted. The level of `log` is nobody's but its logger's.
+/// Makes `tracing` and `log` query the enabled levels again. The level of `log` is changed only if the logger is ours.
 pub(super) fn levels_changed() {
     callsite::rebuild_interest_cache();
-    // Again, if another thread has changed it meanwhile: the last one that sets it may have read an old level.
+    // Repeats if another thread has changed the level meanwhile: the last store may be an old level.
     while LOGGER.load(Ordering::Relaxed) && log::max_level() != logger::level_filter(max_level()) {
         log::set_max_level(logger::level_filter(max_level()));
     }
 }
 
-/// The least important level that anything may want.
+/// The most verbose level that may be enabled.
 fn max_level() -> Level {
     if inside::expects_captures() { Level::Trace } else { inside::max_level() }
 }
 
-/// A subscriber for events only. Spans of `tracing` stay switched off, and cost what those cost.
-struct Own;
+/// A subscriber for events only. Spans of `tracing` stay disabled, at their usual cost for that.
+struct EventSubscriber;
 
-impl Own {
+impl EventSubscriber {
     fn wants(metadata: &Metadata<'_>) -> bool {
-        // `enabled!` asks about something that is neither a span nor an event.
+        // The metadata of `enabled!` is neither a span nor an event.
         !metadata.is_span() && inside::is_wanted(event::level_of(metadata.level()), metadata.target())
     }
 }
 
-impl Subscriber for Own {
+impl Subscriber for EventSubscriber {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
         if event::is_from_log(metadata) || (inside::expects_captures() && !metadata.is_span()) {
-            // The callsites of `LogTracer` stand for all targets, and the context decides about captures.
+            // The callsites of `LogTracer` serve all targets, and captures depend on the context.
             Interest::sometimes()
-        } else if Own::wants(metadata) {
+        } else if EventSubscriber::wants(metadata) {
             Interest::always()
         } else {
             Interest::never()
@@ -74,7 +75,7 @@ impl Subscriber for Own {
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         let is_open = event::is_from_log(metadata) && event::level_of(metadata.level()) <= inside::max_level();
-        is_open || Own::wants(metadata) || (!metadata.is_span() && inside::is_captured())
+        is_open || EventSubscriber::wants(metadata) || (!metadata.is_span() && inside::is_captured())
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {

@@ -1,0 +1,198 @@
+//! The labels of the metrics: closed sets and bounded ones.
+
+use tracecast::{TcLabel, tc_keys};
+
+use crate::gpu::fault::Fault;
+use crate::gpu::xids::Xid;
+
+/// GPUs past this are left out: they would share the label `other`.
+pub(crate) const MOST_GPUS: u32 = 32;
+
+/// A clock of a GPU.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Clock {
+    Sm,
+    Memory,
+}
+
+/// Why clocks are lower than they could be.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Throttle {
+    Idle,
+    ApplicationClocks,
+    PowerCap,
+    HardwareSlowdown,
+    SyncBoost,
+    ThermalSlowdown,
+    HardwareThermalSlowdown,
+    PowerBrake,
+    DisplayClocks,
+}
+
+/// How bad a memory error is.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Severity {
+    Corrected,
+    Uncorrected,
+}
+
+pub(crate) const SEVERITIES: [Severity; 2] = [Severity::Corrected, Severity::Uncorrected];
+
+/// What became of rows of memory.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Remapped {
+    Correctable,
+    Uncorrectable,
+    Pending,
+    Failure,
+}
+
+/// Which way bytes go.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Direction {
+    Transmit,
+    Receive,
+}
+
+/// What can be wrong with a link.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum LinkError {
+    CrcFlit,
+    CrcData,
+    Replay,
+    Recovery,
+}
+
+/// What can be wrong with one link: the first three before Blackwell, the others from Blackwell on.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum OneLinkError {
+    Replay,
+    Recovery,
+    Crc,
+    Receive,
+    LinkRecovery,
+    Symbol,
+}
+
+/// Since when the driver has counted errors: since it was loaded or the GPU was reset, or over the life of the GPU.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Lifetime {
+    Volatile,
+    Aggregate,
+}
+
+/// Why a page was retired.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Cause {
+    SingleBit,
+    DoubleBit,
+}
+
+/// What the driver wants done with a GPU before it is used again.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Action {
+    Nothing,
+    GpuReset,
+    NodeReboot,
+    DrainP2p,
+    DrainAndReset,
+    #[tc_label(other)]
+    Other,
+}
+
+/// Why the driver lowered clocks.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Violation {
+    Power,
+    Thermal,
+    SyncBoost,
+    BoardLimit,
+    LowUtilization,
+    Reliability,
+}
+
+/// A temperature at which something happens.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Limit {
+    Shutdown,
+    Slowdown,
+    MemoryMaximum,
+    GpuMaximum,
+}
+
+/// A summary of the samples of a window.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Statistic {
+    Minimum,
+    Mean,
+    Maximum,
+}
+
+/// A part of a GPU that is busy or not.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(crate) enum Part {
+    Graphics,
+    Sm,
+    SmOccupancy,
+    Tensor,
+    Dram,
+    Fp64,
+    Fp32,
+    Fp16,
+}
+
+tc_keys! {
+    /// The GPU, by a number that belongs to its UUID: the first index in NVML under which the process saw it, unless another
+    /// GPU had that.
+    pub(crate) label gpu: Index<32> = "gpu";
+    /// The version of the driver.
+    pub(crate) label driver: Interned<8> = "driver";
+    /// The MIG instance, by its index on the GPU.
+    // Not `instance`: Prometheus calls what it scrapes so.
+    pub(crate) label instance: Index<8> = "gpu_instance";
+    /// An NVLink of the GPU.
+    pub(crate) label link: Index<18> = "link";
+    /// Since when errors are counted.
+    pub(crate) label lifetime: Lifetime = "lifetime";
+    /// Why a page was retired.
+    pub(crate) label cause: Cause = "cause";
+    /// What is to be done with the GPU.
+    pub(crate) label action: Action = "action";
+    /// Why clocks were lowered.
+    pub(crate) label violation: Violation = "policy";
+    /// A temperature at which something happens.
+    pub(crate) label limit: Limit = "limit";
+    /// A summary of the samples of a window.
+    pub(crate) label statistic: Statistic = "statistic";
+    /// The clock.
+    pub(crate) label clock: Clock = "clock";
+    /// Why clocks are held down.
+    pub(crate) label throttle: Throttle = "reason";
+    /// How bad an error is.
+    pub(crate) label severity: Severity = "severity";
+    /// What became of a row.
+    pub(crate) label remapped: Remapped = "kind";
+    /// Which way bytes go.
+    pub(crate) label direction: Direction = "direction";
+    /// A part of the GPU.
+    pub(crate) label part: Part = "part";
+    /// The XID.
+    pub(crate) label xid: Xid = "xid";
+    /// What a call of the driver returned.
+    pub(crate) label error: Fault = "error";
+}
+
+tc_keys! {
+    /// Why there is no driver.
+    pub(crate) label reason: Option<Fault> = "reason";
+}
+
+tc_keys! {
+    /// What is wrong with a link.
+    pub(crate) label link_error: LinkError = "kind";
+}
+
+tc_keys! {
+    /// What is wrong with one link.
+    pub(crate) label one_link_error: OneLinkError = "kind";
+}

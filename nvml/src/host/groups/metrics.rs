@@ -1,0 +1,161 @@
+//! The metrics of the groups. Names of devices are learnt up to a limit; further ones are `other`.
+
+use tracecast::{TcLabel, tc_keys, tc_metrics};
+
+use crate::host::metrics::{mode, two_names};
+
+/// Which way bytes go over a network.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Direction {
+    Transmit,
+    Receive,
+}
+
+/// What is done with a disk.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Operation {
+    Read,
+    Write,
+}
+
+/// What the bytes of a file system are. Reserved ones are for the administrator.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Space {
+    Used,
+    Free,
+    Reserved,
+}
+
+/// Over how long an average is.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Period {
+    #[tc_label(rename = "1m")]
+    One,
+    #[tc_label(rename = "5m")]
+    Five,
+    #[tc_label(rename = "15m")]
+    Fifteen,
+}
+
+/// What bytes of the swap space are.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Paging {
+    Used,
+    Free,
+}
+
+/// Which way a page is swapped.
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Swapped {
+    In,
+    Out,
+}
+
+/// Whether a page fault had to read from a disk (major).
+#[derive(Clone, Copy, Debug, TcLabel)]
+pub(super) enum Fault {
+    Minor,
+    Major,
+}
+
+tc_keys! {
+    /// A network interface or a disk.
+    pub(super) label device: Interned<64> = "device";
+    /// Which way bytes go.
+    pub(super) label direction: Direction = "direction";
+    /// What is done with a disk.
+    pub(super) label operation: Operation = "operation";
+    /// Where a file system is mounted.
+    pub(super) label mountpoint: Interned<32> = "mountpoint";
+    /// What the bytes of a file system are.
+    pub(super) label space: Space = "state";
+    /// Over how long an average is.
+    pub(super) label period: Period = "period";
+    /// A CPU, by its number.
+    pub(super) label cpu: Index<256> = "cpu";
+    /// Whether a page fault read from a disk.
+    pub(super) label fault: Fault = "kind";
+    /// A network interface, as the conventions call it.
+    pub(super) label interface_name: Interned<64> = "network.interface.name";
+    /// Which way bytes go, as the conventions call it.
+    pub(super) label io_direction: Direction = "network.io.direction";
+    /// A device, as the conventions call it.
+    pub(super) label system_device: Interned<64> = "system.device";
+    /// What is done with a disk, as the conventions call it.
+    pub(super) label disk_direction: Operation = "disk.io.direction";
+    /// Where a file system is mounted, as the conventions call it.
+    pub(super) label system_mountpoint: Interned<32> = "system.filesystem.mountpoint";
+    /// What the bytes of a file system are, as the conventions call it.
+    pub(super) label filesystem_state: Space = "system.filesystem.state";
+    /// What bytes of the swap space are, as the conventions call it.
+    pub(super) label paging_state: Paging = "system.paging.state";
+    /// Whether a page fault read from a disk, as the conventions call it.
+    pub(super) label fault_type: Fault = "system.paging.fault.type";
+}
+
+tc_keys! {
+    /// What bytes of the swap space are.
+    pub(super) label paging: Paging = "state";
+    /// Which way a page is swapped.
+    pub(super) label swapped: Swapped = "direction";
+}
+
+two_names! {
+    /// Bytes over a network interface since the monitor started.
+    NETWORK_BYTES: Counter<u64> =
+        "tc_system_network_bytes_total"(device, direction), "system.network.io"(interface_name, io_direction) in "By";
+    /// Packets over a network interface since the monitor started.
+    NETWORK_PACKETS: Counter<u64> =
+        "tc_system_network_packets_total"(device, direction), "system.network.packet.count"(system_device, io_direction)
+        in "{packet}";
+    /// Errors of a network interface since the monitor started.
+    NETWORK_ERRORS: Counter<u64> =
+        "tc_system_network_errors_total"(device, direction), "system.network.errors"(interface_name, io_direction)
+        in "{error}";
+    /// Packets that a network interface dropped since the monitor started.
+    NETWORK_DROPPED: Counter<u64> =
+        "tc_system_network_dropped_packets_total"(device, direction),
+        "system.network.packet.dropped"(interface_name, io_direction) in "{packet}";
+
+    /// Bytes that were read from a disk and written to it since the monitor started.
+    DISK_BYTES: Counter<u64> =
+        "tc_system_disk_bytes_total"(device, operation), "system.disk.io"(system_device, disk_direction) in "By";
+    /// Operations of a disk that were completed since the monitor started.
+    DISK_OPERATIONS: Counter<u64> =
+        "tc_system_disk_operations_total"(device, operation), "system.disk.operations"(system_device, disk_direction)
+        in "{operation}";
+    /// Time of all operations of a disk since the monitor started, added up also where they overlap.
+    DISK_OPERATION_TIME: Counter<f64> =
+        "tc_system_disk_operation_seconds_total"(device, operation),
+        "system.disk.operation_time"(system_device, disk_direction) in "s";
+    /// Time in which a disk had something to do, since the monitor started.
+    DISK_BUSY: Counter<f64> =
+        "tc_system_disk_busy_seconds_total"(device), "system.disk.io_time"(system_device) in "s";
+
+    /// Bytes of a file system, by what they are.
+    FILESYSTEM_USAGE: Gauge<u64> =
+        "tc_system_filesystem_usage_bytes"(mountpoint, space),
+        "system.filesystem.usage"(system_mountpoint, filesystem_state) in "By";
+    /// All bytes of a file system.
+    FILESYSTEM_SIZE: Gauge<u64> =
+        "tc_system_filesystem_size_bytes"(mountpoint), "system.filesystem.limit"(system_mountpoint) in "By";
+
+    /// Swap space, by what its bytes are.
+    SWAP_USAGE: Gauge<u64> = "tc_system_swap_usage_bytes"(paging), "system.paging.usage"(paging_state) in "By";
+    /// Page faults of the machine since the monitor started.
+    PAGE_FAULTS: Counter<u64> =
+        "tc_system_page_faults_total"(fault), "system.paging.faults"(fault_type) in "{fault}";
+    /// Page faults of this process since the monitor started.
+    PROCESS_PAGE_FAULTS: Counter<u64> =
+        "tc_process_page_faults_total"(fault), "process.paging.faults"(fault_type) in "{fault}";
+}
+
+// The conventions have no names for these, or the same name with other labels.
+tc_metrics! {
+    /// Tasks that ran or waited for a CPU or a disk, on average.
+    pub(super) static LOAD: Gauge<(period,)> = "tc_system_load_average";
+    /// Time of a CPU since the monitor started.
+    pub(super) static CORE_SECONDS: Counter<(cpu, mode), f64> = "tc_system_cpu_core_seconds_total";
+    /// Pages that were swapped since the monitor started.
+    pub(super) static SWAPPED_PAGES: Counter<(swapped,)> = "tc_system_swapped_pages_total";
+}

@@ -1,0 +1,71 @@
+//! The watchdog's look at all threads: which of them stay inside of one poll.
+//!
+//! It reads what threads publish, and no block.
+
+use std::ptr;
+
+use crate::declare::callsite::Callsite;
+use crate::record::clock;
+use crate::record::published::Fate;
+use crate::record::recorder;
+use crate::record::threads::ThreadCounts;
+
+/// Looks for polls that last.
+pub(crate) struct Watch {
+    threshold: f64,
+    /// When it looked last.
+    last: Option<u64>,
+    reported: Vec<Reported>,
+}
+
+/// A poll that was reported and has not ended yet.
+struct Reported {
+    thread: &'static ThreadCounts,
+    since: u64,
+    /// When it was reported.
+    at: u64,
+}
+
+/// What a look found.
+pub(crate) enum Seen {
+    /// A poll has lasted for so many seconds, inside of this span.
+    Stalls(Option<&'static Callsite>, f64),
+    /// One that was reported ended after so many seconds.
+    Ended(f64),
+}
+
+impl Watch {
+    /// `threshold` is in seconds.
+    pub(crate) fn new(threshold: f64) -> Self {
+        Watch { threshold, last: None, reported: Vec::new() }
+    }
+
+    /// Looks at all threads. It has to be called several times per threshold: after a longer pause the process may have been
+    /// stopped or starved, so that polls look longer than they were, and then none is reported.
+    pub(crate) fn look(&mut self, mut visit: impl FnMut(Seen)) {
+        let now = clock::now();
+        let is_late = self.last.replace(now).is_none_or(|last| clock::seconds(last, now) > self.threshold);
+        self.reported.retain(|Reported { thread, since, at }| {
+            let end = match thread.published.fate(*since) {
+                Fate::Lasts => return true,
+                Fate::Ended(end) => end,
+                Fate::Unseen => *at,
+            };
+            visit(Seen::Ended(clock::seconds(*since, end)));
+            false
+        });
+        let Some(recorder) = recorder::get().filter(|_| !is_late) else { return };
+        for thread in recorder.threads.iter() {
+            let Some(since) = thread.published.since() else { continue };
+            let (innermost, at) = (thread.published.innermost(), clock::now());
+            let seconds = clock::seconds(since, at);
+            let is_known = || self.reported.iter().any(|known| ptr::eq(known.thread, thread));
+            // Asked again, so that it lasted until the clock was read.
+            if seconds >= self.threshold && !is_known() && thread.published.since() == Some(since) {
+                thread.published.report(since, innermost);
+                self.reported.push(Reported { thread, since, at });
+                visit(Seen::Stalls(innermost, seconds));
+            }
+        }
+    }
+}

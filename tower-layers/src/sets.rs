@@ -1,0 +1,110 @@
+//! Bounded tables of sets of labels that depend on each other, as the method, route and status of a request.
+//!
+//! Few of the possible combinations occur. So the set is one label with several parts, and a combination gets its ordinal when it is seen first.
+//! Each part is closed or learnt itself; a caller can at most fill the table, and sets for which there is no room are counted together.
+
+use std::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release};
+
+/// The attribute, `true`, of the point that counts all sets for which there was no room. OpenTelemetry's SDKs call it so.
+pub(crate) const OVERFLOW: &str = "otel.metric.overflow";
+
+/// A server or a route as a part of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The request does not name it.
+    None,
+    /// It has never answered, or the table of such texts is full.
+    Other,
+    /// Its number in a table of [`learnt`](crate::learnt) texts.
+    Known(u32),
+}
+
+impl Target {
+    /// The target with this number, if it is known.
+    pub(crate) fn of(number: Option<u32>) -> Self {
+        number.map_or(Target::Other, Target::Known)
+    }
+
+    /// At most 31 bits of a word.
+    pub(crate) fn bits(self) -> u64 {
+        match self {
+            Target::None => 0,
+            Target::Other => 1,
+            Target::Known(number) => u64::from(number) + 2,
+        }
+    }
+
+    pub(crate) fn from_bits(bits: u64) -> Self {
+        match bits as u32 {
+            0 => Target::None,
+            1 => Target::Other,
+            number => Target::Known(number - 2),
+        }
+    }
+}
+
+/// Sets that were seen, each as one word that is not zero, at a place of its own: up to `N` of them, a power of two.
+pub(crate) struct Sets<const N: usize>([AtomicU64; N]);
+
+/// How many places are tried, so that a full table takes no time.
+const TRIES: usize = 64;
+
+impl<const N: usize> Sets<N> {
+    pub(crate) const fn new() -> Self {
+        assert!(N.is_power_of_two());
+        Sets([const { AtomicU64::new(0) }; N])
+    }
+
+    /// The place of a set; `N` if there is no room for it.
+    pub(crate) fn place(&self, word: u64) -> usize {
+        // The upper bits of the product depend on all bits of the word. No seed is needed: no part of a word is a text that a peer
+        // chooses, and `TRIES` bounds the search.
+        let first = (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+        let places = (0..TRIES.min(N)).map(|step| first.wrapping_add(step) & (N - 1));
+        places.into_iter().find(|at| self.is_or_becomes(*at, word)).unwrap_or(N)
+    }
+
+    /// The set at this place.
+    pub(crate) fn get(&self, at: usize) -> Option<u64> {
+        Some(self.0.get(at)?.load(Acquire)).filter(|word| *word != 0)
+    }
+
+    fn is_or_becomes(&self, at: usize, word: u64) -> bool {
+        match self.0[at].load(Relaxed) {
+            0 => self.0[at].compare_exchange(0, word, Release, Relaxed).map_or_else(|found| found == word, |_| true),
+            found => found == word,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn different_sets_have_different_places_until_there_is_no_room() {
+        let sets = Sets::<64>::new();
+        let places: std::collections::HashSet<_> = (1..=64).map(|word| sets.place(word)).collect();
+        assert_eq!((places.len(), places.contains(&64)), (64, false));
+        assert_eq!(sets.place(65), 64);
+        assert_eq!((sets.get(sets.place(3)), sets.get(64)), (Some(3), None));
+    }
+
+    #[test]
+    fn threads_agree_on_places() {
+        let sets = Sets::<256>::new();
+        let places: Vec<Vec<_>> = std::thread::scope(|scope| {
+            let all = || (1..=200).map(|word| sets.place(word)).collect();
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(all)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(places.iter().all(|thread| *thread == places[0]));
+    }
+
+    #[test]
+    fn a_target_is_a_few_bits() {
+        for target in [Target::None, Target::Other, Target::Known(0), Target::Known(511)] {
+            assert_eq!(Target::from_bits(target.bits()), target);
+        }
+    }
+}
