@@ -112,7 +112,7 @@ fn general() -> Vec<Row> {
         true => (("true", "Some(true)"), NO_SWITCH_OF_FEATURE),
         false => (("0", "Some(false)"), NOT_BUILT),
     };
-    let formats = "`x` is not a format of log lines; expected auto, json, text or none";
+    let formats = "`x` is not a log format; expected auto, json, text or none";
     vec![
         row("OTEL_ENABLED", "enabled", enabled, "None", ("TRUE", "Some(true)"), SWITCH),
         row("OTEL_SDK_DISABLED", "enabled", enabled, "None", ("True", "Some(false)"), STANDARD_SWITCH),
