@@ -64,7 +64,7 @@ pub fn __metrics(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn __label_for(input: TokenStream) -> TokenStream {
-    label::foreign(input.into()).into()
+    label::label_for(input.into()).into()
 }
 
 /// Makes an enum a closed set of label values; see `tracecast::TcLabel`.

@@ -36,6 +36,7 @@ macro_rules! described {
         impl ::tracecast::Label for $label {
             const CARDINALITY: usize = $most;
             const PARTS: &'static [&'static str] = &[$($part),+];
+            const LEARNT: bool = true;
 
             fn ordinal(self) -> usize {
                 self.0

@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::derived::Derived;
-use super::foreign::{Arm, Foreign};
+use super::label_for::{Arm, ExternalLabel};
 use crate::krate::Krate;
 
 /// A label that the user's own enum is.
@@ -24,8 +24,8 @@ pub(super) fn derived(label: &Derived) -> TokenStream {
 }
 
 /// A label type beside an enum of another crate.
-pub(super) fn foreign(label: &Foreign, krate: &Krate) -> TokenStream {
-    let (k, Foreign { attrs, vis, name, path, .. }) = (krate.private(), label);
+pub(super) fn label_for(label: &ExternalLabel, krate: &Krate) -> TokenStream {
+    let (k, ExternalLabel { attrs, vis, name, path, .. }) = (krate.private(), label);
     let arms = label.arms.iter().map(|arm| arm_of(path, arm));
     // That a variant is missing is an error at what is matched: it should be at the user's enum.
     let place = path.segments.last().map_or_else(Span::call_site, |last| last.ident.span());

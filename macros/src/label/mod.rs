@@ -2,7 +2,7 @@
 
 mod derived;
 mod expand;
-mod foreign;
+mod label_for;
 
 use proc_macro2::TokenStream;
 
@@ -25,10 +25,10 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
 }
 
 /// The inside of `tc_label_for!`, behind `crate = path;`.
-pub(crate) fn foreign(input: TokenStream) -> TokenStream {
+pub(crate) fn label_for(input: TokenStream) -> TokenStream {
     let (krate, input) = Krate::split(input);
-    match foreign::parse(input) {
-        Ok(label) => expand::foreign(&label, &krate),
+    match label_for::parse(input) {
+        Ok(label) => expand::label_for(&label, &krate),
         Err(error) => error.into_compile_error(),
     }
 }

@@ -45,15 +45,15 @@ fn derive_mistakes() {
 }
 
 #[test]
-fn foreign_enums() {
-    let check_foreign =
-        |text: &str, parts: &[&str]| check(foreign(format!("crate = x; {text}").parse().unwrap()), parts);
-    check_foreign(
+fn external_enums() {
+    let check_external =
+        |text: &str, parts: &[&str]| check(label_for(format!("crate = x; {text}").parse().unwrap()), parts);
+    check_external(
         "pub struct N for a::E { A | B => \"ab\", C => \"c\", D => \"ab\", _ => \"other\" }",
         &["a::E::A { .. } | a::E::B { .. } => 0u16", "a::E::D { .. } => 0u16", "_ => 2u16", "1usize => \"c\""],
     );
-    check_foreign("struct N for E {}", &["at least one value"]);
-    check_foreign(
+    check_external("struct N for E {}", &["at least one value"]);
+    check_external(
         "struct N for E { _ => \"a\", B => \"\", B => \"c\" }",
         &["`_` comes last", "cannot be empty", "given twice"],
     );

@@ -1,6 +1,8 @@
 //! Who a GPU is, and its MIG instances, on one info metric each.
 //!
 //! All that describes a GPU is one label of several attributes: its ordinal is the GPU, and its texts are those of the GPU now.
+//!
+//! Conventional names are those of version 1.44 of OpenTelemetry's semantic conventions, where they may change.
 
 use tracecast::{tc_keys, tc_metrics};
 

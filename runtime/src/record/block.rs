@@ -23,9 +23,9 @@ pub(crate) const TAIL_WORDS: usize = 48;
 pub(crate) const RECORDING: u32 = 1;
 /// Children are recorded.
 pub(crate) const SAMPLED: u32 = 1 << 1;
-/// No trace yet: a child begins one, with this block's ext.
+/// No trace yet: a child begins one, with this block's propagated.
 pub(crate) const EMPTY: u32 = 1 << 2;
-/// Goes to the sink of its ext.
+/// Goes to the sink of its propagated.
 pub(crate) const CAPTURED: u32 = 1 << 3;
 /// Belongs to the process that this one was forked from.
 pub(crate) const ORPHANED: u32 = 1 << 4;
@@ -49,8 +49,8 @@ pub(crate) const UNWOUND: u32 = 1 << 15;
 pub(crate) const ENDED_BY_ERROR: u32 = 1 << 16;
 /// Something was left out of it.
 pub(crate) const INCOMPLETE: u32 = 1 << 14;
-/// It has an ext.
-pub(crate) const HAS_EXT: u32 = 1 << 12;
+/// It has an propagated.
+pub(crate) const HAS_PROPAGATED: u32 = 1 << 12;
 /// It stands for a span of another process.
 pub(crate) const REMOTE: u32 = 1 << 13;
 /// The id of its trace is not known to be random: another process made it and did not say so. Whoever is told the id is not
@@ -213,8 +213,8 @@ pub(crate) struct Block {
     pub(crate) callsite: Site,
     /// Below it on the thread's stack of scopes; the next one in a list of free blocks.
     pub(crate) below: Cell<Option<BlockRef>>,
-    /// An `Arc<Ext>` made raw, or null.
-    pub(crate) ext: Cell<*const ()>,
+    /// An `Arc<Propagated>` made raw, or null.
+    pub(crate) propagated: Cell<*const ()>,
     pub(crate) counts: Counts,
     pub(crate) flags: Flags,
     /// From the start of a span's clock to its end.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use crate::declare::callsite::{Callsite, Kind, OWN_LINES};
-use crate::declare::scope::ForeignScope;
+use crate::declare::scope::ExternalScope;
 use crate::declare::value::OwnedValue;
 use crate::record::ids::{SpanId, TraceId};
 
@@ -172,7 +172,7 @@ pub(crate) enum Status {
 pub struct FinishedSpan {
     /// Who made it; `None` for our own.
     #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
-    pub(crate) scope: Option<Arc<ForeignScope>>,
+    pub(crate) scope: Option<Arc<ExternalScope>>,
     /// The crate that declares it, if it is our own, as its callsite has it.
     #[cfg_attr(not(has_otlp), expect(dead_code, reason = "only exporters read it"))]
     pub(crate) crate_lines: &'static str,

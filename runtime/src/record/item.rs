@@ -8,7 +8,7 @@
 //! event                 tag, time, name address, name length and number of attributes, then these as items
 //! link                  tag, trace id (2), span id, flags
 //! name                  tag, address, length
-//! ext                   tag, address
+//! propagated                   tag, address
 //! skip                  tag, words to pass over, those words
 //! blank                 tag
 //! ```
@@ -32,7 +32,7 @@ pub(crate) const TAG_EVENT: usize = 8;
 pub(crate) const TAG_BLANK: usize = 9;
 pub(crate) const TAG_LINK: usize = 10;
 pub(crate) const TAG_NAME: usize = 11;
-pub(crate) const TAG_EXT: usize = 12;
+pub(crate) const TAG_PROPAGATED: usize = 12;
 pub(crate) const TAG_SKIP: usize = 13;
 
 const TAG_MASK: usize = 15;
@@ -86,7 +86,7 @@ const ELEMENTS: [ValueType; 4] = [ValueType::Str, ValueType::I64, ValueType::F64
 #[inline(always)]
 pub(crate) fn size(tag: usize, second: impl FnOnce() -> u64) -> Option<usize> {
     Some(match tag {
-        TAG_U64..=TAG_LABEL | TAG_EXT => 2,
+        TAG_U64..=TAG_LABEL | TAG_PROPAGATED => 2,
         TAG_STATIC | TAG_NAME => 3,
         TAG_TEXT => 2 + words_for(second() as usize),
         TAG_LIST => 2 + words_for(second() as u32 as usize),
@@ -113,8 +113,8 @@ pub(crate) enum Item<'a> {
         flags: u64,
     },
     Name(&'static str),
-    /// An `Ext`, owned by the record, which knows where it lies.
-    Ext,
+    /// An `Propagated`, owned by the record, which knows where it lies.
+    Propagated,
     Skip,
 }
 
@@ -181,7 +181,7 @@ unsafe fn read<'a>(tag: usize, first: *const (), body: &'a [Word]) -> Item<'a> {
                 Item::Link { trace_id, span_id: bits(2), flags: bits(3) }
             }
             TAG_NAME => Item::Name(text(0)),
-            TAG_EXT => Item::Ext,
+            TAG_PROPAGATED => Item::Propagated,
             _ => Item::Skip,
         }
     }

@@ -17,18 +17,18 @@ use crate::declare::keys::uncertain_times;
 use crate::declare::value::{OwnedValue, Value, cut};
 use crate::record::block::{Block, REMOTE_PARENT, UNIX_TIMES};
 use crate::record::clock::Converter;
-use crate::record::ext::Ext;
 use crate::record::finished::{Attribute, Event, FinishedSpan, Link, Outcome};
 use crate::record::ids::{SpanId, TraceId};
 use crate::record::item::{Item, Items};
 use crate::record::limits;
+use crate::record::propagated::Propagated;
 
 pub(crate) const HEADER_WORDS: usize = 8;
 
 const FLAG_UNIX_TIMES: u64 = 1;
 const FLAG_REMOTE_PARENT: u64 = 2;
-/// Its last item is an ext.
-const FLAG_EXT: u64 = 4;
+/// Its last item is an propagated.
+const FLAG_PROPAGATED: u64 = 4;
 
 /// The header of a record of `words` words for a span of which nothing special is to be said.
 #[inline(always)]
@@ -37,9 +37,15 @@ pub(crate) fn plain_header(block: &Block, words: usize, end: u64) -> [Word; HEAD
 }
 
 /// The header of any record.
-pub(crate) fn header(block: &Block, words: usize, end: u64, outcome: Outcome, ext: bool) -> [Word; HEADER_WORDS] {
+pub(crate) fn header(
+    block: &Block,
+    words: usize,
+    end: u64,
+    outcome: Outcome,
+    propagated: bool,
+) -> [Word; HEADER_WORDS] {
     let mut meta = words as u64 | (outcome as u64) << 16;
-    meta |= (u64::from(ext) * FLAG_EXT) << 24;
+    meta |= (u64::from(propagated) * FLAG_PROPAGATED) << 24;
     meta |= (u64::from(block.has(UNIX_TIMES)) * FLAG_UNIX_TIMES) << 24;
     meta |= (u64::from(block.has(REMOTE_PARENT)) * FLAG_REMOTE_PARENT) << 24;
     let counts = &block.counts;
@@ -128,25 +134,25 @@ impl<'a> Record<'a> {
     /// What the spans above share with this one: keys, and the state that their trace came with. Not to be asked for after
     /// `release`.
     pub(crate) fn shared(&self) -> (&[(&'static KeyMeta, OwnedValue)], &str) {
-        // SAFETY: the record owns a count of this `Arc<Ext>` until `release`.
-        let ext = self.ext().map(|ext| unsafe { &*ext.cast::<Ext>() });
-        ext.map_or((&[], ""), |ext| (&ext.shared, ext.state.as_str()))
+        // SAFETY: the record owns a count of this `Arc<Propagated>` until `release`.
+        let propagated = self.propagated().map(|propagated| unsafe { &*propagated.cast::<Propagated>() });
+        propagated.map_or((&[], ""), |propagated| (&propagated.shared, propagated.state.as_str()))
     }
 
-    /// The address of its ext: every record is asked when it is released, and few have one.
+    /// The address of its propagated: every record is asked when it is released, and few have one.
     #[inline]
-    fn ext(&self) -> Option<*const ()> {
-        let has_it = self.bits(0) >> 24 & FLAG_EXT != 0;
-        // SAFETY: the last word of an ext is a pointer, and by the flag the last item is one.
+    fn propagated(&self) -> Option<*const ()> {
+        let has_it = self.bits(0) >> 24 & FLAG_PROPAGATED != 0;
+        // SAFETY: the last word of an propagated is a pointer, and by the flag the last item is one.
         self.items.last().filter(|_| has_it).map(|address| unsafe { address.as_ptr() })
     }
 
-    /// Gives up what the record owns: its share of an ext. Call it once, when the record was read.
+    /// Gives up what the record owns: its share of an propagated. Call it once, when the record was read.
     #[inline]
     pub(crate) fn release(&self) {
-        if let Some(ext) = self.ext() {
+        if let Some(propagated) = self.propagated() {
             // SAFETY: the record took over one count of the `Arc` when it was written.
-            drop(unsafe { Arc::from_raw(ext.cast::<Ext>()) });
+            drop(unsafe { Arc::from_raw(propagated.cast::<Propagated>()) });
         }
     }
 
@@ -216,7 +222,7 @@ impl<'a> Record<'a> {
                     });
                 }
                 Item::Name(name) => span.name = Cow::Borrowed(name),
-                Item::Ext | Item::Skip => {}
+                Item::Propagated | Item::Skip => {}
             }
         }
         if self.has_uncertain_times(converter) {

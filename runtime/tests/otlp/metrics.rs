@@ -268,7 +268,8 @@ fn labels_without_a_value_are_absent() {
             Some(any_value::Value::StringValue(text)) => format!("{}={text}", attribute.key),
             other => panic!("{other:?}"),
         };
-        let attributes_of = |point: &NumberDataPoint| point.attributes.iter().map(attribute).collect::<Vec<_>>().join(" ");
+        let attributes_of =
+            |point: &NumberDataPoint| point.attributes.iter().map(attribute).collect::<Vec<_>>().join(" ");
         let mut points: Vec<String> = sum.data_points.iter().map(attributes_of).collect();
         points.sort();
         assert_eq!(points, ["outcome=error error.type=Gone", "outcome=ok", "tc.cached=true outcome=ok"]);

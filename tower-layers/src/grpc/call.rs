@@ -6,7 +6,7 @@ use std::task::Waker;
 use std::time::Instant;
 
 use bytes::Buf;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, Request, StatusCode};
 use tonic::Code;
 use tonic::body::Body;
 use tracecast::__layers::conventions::Conventions;
@@ -105,9 +105,9 @@ impl Call {
         place: Place,
         conventions: Conventions,
         method: Arc<Method>,
-        body: &mut Body,
+        request: &mut Request<Body>,
         deadline: Deadline,
-        extras: impl FnOnce() -> Option<Box<Extras>>,
+        extras: impl FnOnce(&Request<Body>) -> Option<Box<Extras>>,
     ) -> Option<Self> {
         let measured = Measured::begin(side);
         if !place.is_recording() && measured.is_none() {
@@ -118,10 +118,11 @@ impl Call {
             None => place,
         };
         let began = place.began().unwrap_or_else(Moment::now);
-        let (request, response) = (Counts::default(), Counts::default());
-        let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request, response });
-        RequestBody::wrap(body, record.clone());
-        Some(Call::new(Work::new(place, Some(record)), extras()))
+        let (sent, response) = (Counts::default(), Counts::default());
+        let record = Arc::new(Record { side, conventions, method, began, deadline, measured, request: sent, response });
+        let extras = extras(request);
+        RequestBody::wrap(request.body_mut(), record.clone());
+        Some(Call::new(Work::new(place, Some(record)), extras))
     }
 
     /// One of which nothing is told, but something is current.

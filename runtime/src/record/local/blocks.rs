@@ -4,9 +4,9 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::{Local, count_drop};
-use crate::record::block::{Block, BlockRef, CHAINED, ENTERED, HAS_EXT, MIRRORED, ORPHANED, SURPLUS};
+use crate::record::block::{Block, BlockRef, CHAINED, ENTERED, HAS_PROPAGATED, MIRRORED, ORPHANED, SURPLUS};
 use crate::record::bridge;
-use crate::record::ext::Ext;
+use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, Recorder};
 use crate::record::threads::{Reason, bump};
 
@@ -85,7 +85,7 @@ impl Local {
     #[inline(always)]
     pub(crate) fn release(&self, block: BlockRef) {
         block.close();
-        if block.has(CHAINED | ENTERED | HAS_EXT | MIRRORED | ORPHANED | SURPLUS) || self.home.get().is_none() {
+        if block.has(CHAINED | ENTERED | HAS_PROPAGATED | MIRRORED | ORPHANED | SURPLUS) || self.home.get().is_none() {
             return self.release_slowly(block);
         }
         self.keep(block);
@@ -94,7 +94,7 @@ impl Local {
     /// `arrive` and `release` of a block that was never opened: a context.
     #[inline(always)]
     pub(crate) fn release_arriving(&self, block: BlockRef) {
-        let is_plain = !block.has(CHAINED | ENTERED | HAS_EXT | MIRRORED | ORPHANED | SURPLUS);
+        let is_plain = !block.has(CHAINED | ENTERED | HAS_PROPAGATED | MIRRORED | ORPHANED | SURPLUS);
         if !is_plain || self.home.get().is_none() || self.owned.get() >= OWNED_BLOCKS {
             return self.release_arriving_slowly(block);
         }
@@ -123,7 +123,7 @@ impl Local {
         }
         bridge::left(block);
         bridge::ended(block);
-        drop(take_ext(&block));
+        drop(take_propagated(&block));
         let mut chained = block.chain.take();
         block.lower(CHAINED);
         self.give_back(block);
@@ -159,12 +159,12 @@ impl Local {
     }
 }
 
-/// Takes the ext out of a block.
-pub(crate) fn take_ext(block: &Block) -> Option<Arc<Ext>> {
-    if !block.has(HAS_EXT) {
+/// Takes the propagated out of a block.
+pub(crate) fn take_propagated(block: &Block) -> Option<Arc<Propagated>> {
+    if !block.has(HAS_PROPAGATED) {
         return None;
     }
-    block.lower(HAS_EXT);
-    // SAFETY: while HAS_EXT is up, the block owns one count of the `Arc` behind this pointer.
-    Some(unsafe { Arc::from_raw(block.ext.replace(ptr::null()).cast::<Ext>()) })
+    block.lower(HAS_PROPAGATED);
+    // SAFETY: while HAS_PROPAGATED is up, the block owns one count of the `Arc` behind this pointer.
+    Some(unsafe { Arc::from_raw(block.propagated.replace(ptr::null()).cast::<Propagated>()) })
 }

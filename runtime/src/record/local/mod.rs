@@ -20,13 +20,13 @@ use crate::record::layout::HEADER_WORDS;
 use crate::record::recorder;
 use crate::record::threads::{Reason, ThreadCounts, bump};
 
-pub(crate) use self::blocks::take_ext;
+pub(crate) use self::blocks::take_propagated;
 #[cfg(has_tracing_emit)]
 pub(crate) use self::writing::plain;
 
 /// What `written` is when the chunk is full, or when there is none.
 const FULL: u32 = CHUNK_WORDS as u32;
-/// Words that a span's items may take in all, so that its record fits into a chunk with header and ext.
+/// Words that a span's items may take in all, so that its record fits into a chunk with header and propagated.
 pub(crate) const MAX_ITEM_WORDS: usize = CHUNK_WORDS - HEADER_WORDS - 2;
 
 pub(crate) struct Local {

@@ -4,21 +4,21 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 
-use super::blocks::take_ext;
+use super::blocks::take_propagated;
 use super::{FULL, Local, count_drop};
 use crate::base::sync::Release;
 use crate::base::word::Word;
 use crate::record::block::{
-    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_EXT, INCOMPLETE, MIRRORED, ORPHANED,
+    ANNOUNCED, Block, BlockRef, CAPTURED, CHAINED, ENTERED, FAILED, HAS_PROPAGATED, INCOMPLETE, MIRRORED, ORPHANED,
     REMOTE_PARENT, SURPLUS, TAIL_WORDS, TIMED, UNIX_TIMES, WATCHED,
 };
 use crate::record::chunk::Writer;
 use crate::record::clock::Converter;
-use crate::record::ext::Ext;
 use crate::record::finished::{FinishedSpan, Outcome};
 use crate::record::heartbeat;
-use crate::record::item::{TAG_EXT, tagged};
+use crate::record::item::{TAG_PROPAGATED, tagged};
 use crate::record::layout::{self, HEADER_WORDS, Record};
+use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, Recorder};
 use crate::record::threads::{Reason, bump};
 
@@ -31,7 +31,7 @@ type Copied = MaybeUninit<u64>;
 /// What keeps a span from being written the short way.
 const SPECIAL: u32 = CHAINED
     | ENTERED
-    | HAS_EXT
+    | HAS_PROPAGATED
     | CAPTURED
     | ORPHANED
     | UNIX_TIMES
@@ -121,27 +121,27 @@ impl Local {
         if block.has(ANNOUNCED) {
             heartbeat::close(&block);
         }
-        let ext = take_ext(&block);
+        let propagated = take_propagated(&block);
         if block.has(CAPTURED) {
-            capture(&block, ext, end, outcome);
+            capture(&block, propagated, end, outcome);
         } else {
-            self.write_long(&block, ext, end, outcome);
+            self.write_long(&block, propagated, end, outcome);
         }
     }
 
     /// Writes a record of any size, to a new chunk if it does not fit into this one.
-    fn write_long(&self, block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
+    fn write_long(&self, block: &Block, propagated: Option<Arc<Propagated>>, end: u64, outcome: Outcome) {
         let Some(home) = self.home() else {
             return recorder::get().map_or((), Recorder::count_lost_end);
         };
-        let words = long_words(block, ext.is_some());
+        let words = long_words(block, propagated.is_some());
         if words > (FULL - self.written.get()) as usize && self.next_chunk(words).is_none() {
             return count_drop(home, Reason::SpanBufferFull);
         }
         // SAFETY: the chunk is ours and has room: a record is never longer than a chunk (MAX_ITEM_WORDS).
         unsafe {
             let place = self.words.get().add(self.written.get() as usize);
-            write_record(place, block, ext, words, end, outcome);
+            write_record(place, block, propagated, words, end, outcome);
         }
         self.publish(words);
     }
@@ -169,9 +169,9 @@ impl Local {
     }
 }
 
-fn long_words(block: &Block, ext: bool) -> usize {
+fn long_words(block: &Block, propagated: bool) -> usize {
     let items = usize::from(block.counts.used.get()) + usize::from(block.counts.chained.get());
-    HEADER_WORDS + items + if ext { 2 } else { 0 }
+    HEADER_WORDS + items + if propagated { 2 } else { 0 }
 }
 
 /// # Safety
@@ -179,14 +179,14 @@ fn long_words(block: &Block, ext: bool) -> usize {
 unsafe fn write_record(
     place: *mut Word,
     block: &Block,
-    ext: Option<Arc<Ext>>,
+    propagated: Option<Arc<Propagated>>,
     words: usize,
     end: u64,
     outcome: Outcome,
 ) {
     // SAFETY: the words are in bounds by the contract; tails are initialised up to `used` and lie elsewhere.
     unsafe {
-        place.cast::<[Word; HEADER_WORDS]>().write(layout::header(block, words, end, outcome, ext.is_some()));
+        place.cast::<[Word; HEADER_WORDS]>().write(layout::header(block, words, end, outcome, propagated.is_some()));
         let mut next = place.add(HEADER_WORDS);
         let mut part = Some(block);
         while let Some(source) = part {
@@ -195,17 +195,17 @@ unsafe fn write_record(
             next = next.add(used);
             part = source.chain.get().map(BlockRef::get);
         }
-        if let Some(ext) = ext {
-            next.write(tagged(TAG_EXT));
-            next.add(1).write(Word::ptr(Arc::into_raw(ext)));
+        if let Some(propagated) = propagated {
+            next.write(tagged(TAG_PROPAGATED));
+            next.add(1).write(Word::ptr(Arc::into_raw(propagated)));
         }
     }
 }
 
-/// Hands a finished span to the sink of its ext.
-fn capture(block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
-    let Some(sink) = ext.as_ref().and_then(|ext| ext.sink.clone()) else { return };
-    if let Some(span) = plain(block, ext, end, outcome, &sink.converter()) {
+/// Hands a finished span to the sink of its propagated.
+fn capture(block: &Block, propagated: Option<Arc<Propagated>>, end: u64, outcome: Outcome) {
+    let Some(sink) = propagated.as_ref().and_then(|propagated| propagated.sink.clone()) else { return };
+    if let Some(span) = plain(block, propagated, end, outcome, &sink.converter()) {
         sink.finished(span);
     }
 }
@@ -213,16 +213,16 @@ fn capture(block: &Block, ext: Option<Arc<Ext>>, end: u64, outcome: Outcome) {
 /// A span as plain data, as it stands now.
 pub(crate) fn plain(
     block: &Block,
-    ext: Option<Arc<Ext>>,
+    propagated: Option<Arc<Propagated>>,
     end: u64,
     outcome: Outcome,
     converter: &Converter,
 ) -> Option<FinishedSpan> {
-    let words = long_words(block, ext.is_some());
+    let words = long_words(block, propagated.is_some());
     let mut copy = vec![Word::bits(0); words];
     // SAFETY: the copy has exactly these words, and is then a whole record.
     let record = unsafe {
-        write_record(copy.as_mut_ptr(), block, ext, words, end, outcome);
+        write_record(copy.as_mut_ptr(), block, propagated, words, end, outcome);
         Record::split(&copy)
     };
     let (record, _) = record?;

@@ -1,8 +1,8 @@
-//! What may be given as a span's parent, and as its links.
+//! The types that are accepted as a span's parent and as its links.
 
 use crate::trace::context::Context;
 
-/// What may be given as a parent: a context, or none. Sealed: contexts, references to them and options of both only.
+/// Types accepted as a parent: a context, a reference to one, or an option of either. Sealed.
 ///
 /// ```
 /// use tracecast::{IntoParent, Kind, Span};
@@ -28,7 +28,7 @@ use crate::trace::context::Context;
     note = "give a `tracecast::Context`, a reference to one, or an `Option` of either; without a valid one the span is a root"
 )]
 pub trait IntoParent: sealed::Parent {
-    /// The context; an invalid one means no parent.
+    /// Returns the context; an invalid one means no parent.
     #[doc(hidden)]
     fn into_parent(self) -> Context;
 }
@@ -51,8 +51,7 @@ impl<P: IntoParent> IntoParent for Option<P> {
     }
 }
 
-/// What may be given as links: contexts, references to them, options and collections of them. Invalid ones are skipped.
-/// Sealed: these types only.
+/// Types accepted as links: contexts, references to them, options and collections of them. Invalid contexts are skipped. Sealed.
 ///
 /// ```
 /// use tracecast::{Context, IntoLinks, Kind, Span, SpanId, TraceId};
@@ -71,7 +70,7 @@ impl<P: IntoParent> IntoParent for Option<P> {
     note = "give a `tracecast::Context`, a reference to one, an `Option`, a slice or a `Vec` of them"
 )]
 pub trait IntoLinks: sealed::Links {
-    /// Hands out each context.
+    /// Calls `link` with each context.
     #[doc(hidden)]
     fn for_each_link(self, link: &mut dyn FnMut(&Context));
 }

@@ -9,8 +9,8 @@ use syn::{Attribute, LitStr, Path, Token, Visibility};
 
 use crate::diagnostics::Errors;
 
-/// A label for a foreign enum.
-pub(super) struct Foreign {
+/// A label for an enum of another crate.
+pub(super) struct ExternalLabel {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Visibility,
     pub(super) name: Ident,
@@ -30,7 +30,7 @@ pub(super) struct Arm {
 }
 
 /// Reads the declaration.
-pub(super) fn parse(input: TokenStream) -> syn::Result<Foreign> {
+pub(super) fn parse(input: TokenStream) -> syn::Result<ExternalLabel> {
     (|input: ParseStream| {
         let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
         take::<Token![struct]>(input)?;
@@ -46,7 +46,7 @@ pub(super) fn parse(input: TokenStream) -> syn::Result<Foreign> {
         }
         let (arms, values) = arms(&Vec::from_iter(lines), &mut errors);
         errors.finish()?;
-        Ok(Foreign { attrs, vis, name, path, arms, values })
+        Ok(ExternalLabel { attrs, vis, name, path, arms, values })
     })
     .parse2(input)
 }

@@ -23,28 +23,28 @@ pub(crate) trait Sink: Send + Sync {
 
 /// Shared by all spans below the one that made it; never changed after that.
 #[derive(Clone, Default)]
-pub(crate) struct Ext {
+pub(crate) struct Propagated {
     pub(crate) sink: Option<Arc<dyn Sink>>,
     pub(crate) shared: Vec<(&'static KeyMeta, OwnedValue)>,
     pub(crate) state: TraceState,
     pub(crate) baggage: Baggage,
 }
 
-impl Ext {
+impl Propagated {
     /// The same with one more shared key; an earlier value of the key gives way. Text is cut at the limit, and so are the texts
     /// of a list. One that is declared as `baggage` goes along with requests too, as far as there is room.
-    pub(crate) fn sharing(&self, key: &'static KeyMeta, mut value: OwnedValue) -> Ext {
-        let mut ext = self.clone();
+    pub(crate) fn sharing(&self, key: &'static KeyMeta, mut value: OwnedValue) -> Propagated {
+        let mut propagated = self.clone();
         let limit = limits::value_bytes();
         value.change_texts(|text| (text.len() > limit).then(|| cut(text, limit).to_owned()));
         value.truncate(limits::LIST_ELEMENTS);
         if key.baggage {
             // Without room for the new value, none is better than the old one.
-            let with = ext.baggage.with(key.name, &value.to_string());
-            ext.baggage = with.unwrap_or_else(|| ext.baggage.without(key.name));
+            let with = propagated.baggage.with(key.name, &value.to_string());
+            propagated.baggage = with.unwrap_or_else(|| propagated.baggage.without(key.name));
         }
-        ext.shared.retain(|(known, _)| known.name != key.name);
-        ext.shared.push((key, value));
-        ext
+        propagated.shared.retain(|(known, _)| known.name != key.name);
+        propagated.shared.push((key, value));
+        propagated
     }
 }
