@@ -22,7 +22,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
     }
 }
 
-/// An error type and what its values are called.
+/// An error type and the `error.type` values of its variants.
 struct ErrorType<'a> {
     krate: Krate,
     name: &'a Ident,
@@ -90,7 +90,7 @@ fn expand(model: &ErrorType) -> TokenStream {
     }
 }
 
-/// Variants may share a type, which counts once.
+/// Variants may share a value, which is listed once.
 fn distinct(variants: &[(Ident, String)]) -> Vec<&String> {
     let mut types: Vec<&String> = Vec::new();
     for (_, text) in variants {

@@ -1,8 +1,8 @@
-//! Keys that are right, and the mistakes of others.
+//! Valid keys, and the errors of invalid ones.
 
 use super::*;
 
-/// Compares the errors, one a line.
+/// Compares the errors, one per line.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let (_, errors) = model::parse(text.parse().unwrap());

@@ -12,16 +12,16 @@ use crate::krate::Krate;
 pub(super) struct Derived {
     pub(super) krate: Krate,
     pub(super) name: Ident,
-    /// Variants and their texts, which differ.
+    /// The variants and their texts, all different.
     pub(super) values: Vec<(Ident, String)>,
-    /// The variant for every text that is not one of those.
+    /// The variant for all other texts.
     pub(super) other: Option<Ident>,
-    /// Whether it is an enum without fields, generics or other things that no label has.
+    /// Whether it is an enum without fields, generics or anything else that labels cannot have.
     pub(super) is_plain: bool,
 }
 
 impl Derived {
-    /// Reads an enum; mistakes go to `errors`.
+    /// Reads an enum; adds mistakes to `errors`.
     pub(super) fn new(input: &DeriveInput, errors: &mut Errors) -> Self {
         let helper = derive_input::read(&input.attrs, "tc_label", &["rename_all", "crate"], errors);
         helper.krate.check("#[tc_label(crate = path::to::tracecast)]", errors);
@@ -66,7 +66,7 @@ impl Derived {
             let message =
                 format!("value `{text}` is already that of `{first}`; give one of them `#[tc_label(rename = \"..\")]`");
             errors.at(&variant.ident, message);
-            // Another text for the expansion, which goes on, and in which no two arms may be the same.
+            // Uses another text, because the expansion continues and its match arms must differ.
             text = format!("{text} {}", self.values.len());
         }
         match (&helper.other, &self.other) {

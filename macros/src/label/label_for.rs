@@ -1,4 +1,4 @@
-//! The checked input of `tc_label_for!`: a label type of the user's for an enum of another crate.
+//! The checked input of `tc_label_for!`: a label type of this crate for an enum of another crate.
 //!
 //! `pub struct Name for path::Enum { Variant => "value", A | B => "both", _ => "other" }`
 
@@ -9,7 +9,7 @@ use syn::{Attribute, LitStr, Path, Token, Visibility};
 
 use crate::diagnostics::Errors;
 
-/// A label for an enum of another crate.
+/// A label type for an enum of another crate.
 pub(super) struct ExternalLabel {
     pub(super) attrs: Vec<Attribute>,
     pub(super) vis: Visibility,
@@ -17,15 +17,15 @@ pub(super) struct ExternalLabel {
     /// The enum.
     pub(super) path: Path,
     pub(super) arms: Vec<Arm>,
-    /// The texts; the ordinal of one is its place here.
+    /// The texts; their indices are the ordinals.
     pub(super) values: Vec<String>,
 }
 
 /// One line of the declaration.
 pub(super) struct Arm {
-    /// Variants of the enum; none means all that are left.
+    /// The variants of the enum; if empty, all remaining ones.
     pub(super) variants: Vec<Ident>,
-    /// Placed at the text, where the compiler says what to add if a variant is missing.
+    /// Placed at the text, where the compiler suggests the missing variants.
     pub(super) ordinal: Literal,
 }
 
@@ -51,13 +51,13 @@ pub(super) fn parse(input: TokenStream) -> syn::Result<ExternalLabel> {
     .parse2(input)
 }
 
-/// A word of the declaration's head.
+/// Parses a word of the declaration's head.
 fn take<T: Parse>(input: ParseStream) -> syn::Result<T> {
     let expected = "expected `struct Name for path::Enum { Variant => \"value\", .. }`";
     input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))
 }
 
-/// Its variants, or `_`, and its text.
+/// The variants, or `_`, and the text.
 struct Line {
     variants: Vec<Ident>,
     rest: Option<Token![_]>,
@@ -89,7 +89,7 @@ fn arms(lines: &[Line], errors: &mut Errors) -> (Vec<Arm>, Vec<String>) {
                 errors.at(variant, format_args!("variant `{variant}` is given twice; keep one of them"));
             }
         }
-        // Two variants may share a value: the set stays closed.
+        // Variants may share a value: the set is still closed.
         let ordinal = values.iter().position(|known| *known == value).unwrap_or_else(|| {
             values.push(value);
             values.len() - 1

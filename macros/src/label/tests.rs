@@ -1,8 +1,8 @@
-//! Labels that are right, and the mistakes of others.
+//! Valid labels, and the errors of invalid ones.
 
 use super::*;
 
-/// The expansion, or all errors, contains each of `parts`.
+/// Checks that the expansion, or the list of errors, contains each of `parts`.
 #[track_caller]
 fn check(found: TokenStream, parts: &[&str]) {
     let squeezed = |text: &str| text.split_whitespace().collect::<String>();

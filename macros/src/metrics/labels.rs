@@ -8,17 +8,17 @@ use super::kind::{self, Kind};
 use crate::diagnostics::{Errors, shown};
 use crate::suggest;
 
-/// The runtime has no longer tuples.
+/// The maximum number of labels, limited by the tuples that the runtime implements.
 pub(crate) const MOST_LABELS: usize = 8;
 
-/// What the type of a metric says.
+/// Parts of a metric's type: kind, label keys, number type.
 pub(super) struct MetricType {
     pub(super) kind: Kind,
     pub(super) labels: Vec<Path>,
     pub(super) number: Ident,
 }
 
-/// Reads the type; what is wrong with its arguments is left out of it.
+/// Reads the type; invalid arguments are left out of the result.
 pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
     let last = match ty {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),
@@ -41,7 +41,8 @@ pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
     Ok(MetricType { kind, labels, number: number.unwrap_or_else(|| default_number(kind)) })
 }
 
-/// The kind of this name. A slip of the hand is reported and taken for what was meant, so that uses give no second error.
+/// Returns the kind with this name. A typo is reported and replaced by the nearest kind, so that uses of the metric cause no
+/// further errors.
 fn kind(word: &Ident, errors: &mut Errors) -> syn::Result<Kind> {
     let name = word.to_string();
     if let Some(kind) = Kind::named(&name) {
@@ -74,7 +75,7 @@ fn labels(argument: &GenericArgument, errors: &mut Errors) -> Vec<Path> {
     keys
 }
 
-/// A key that should have stood in a tuple.
+/// Accepts a key that is missing its tuple, and reports that.
 fn one(ty: &Type, written: impl ToTokens, keys: &mut Vec<Path>, errors: &mut Errors) {
     let Type::Path(path) = ty else {
         errors.at(written, "labels are a tuple of keys; write `(keys::source,)`, or `()` for none");
@@ -113,7 +114,7 @@ fn add(key: Path, keys: &mut Vec<Path>, errors: &mut Errors) {
     }
 }
 
-/// The error for a label that comes twice.
+/// The error for a label that is listed twice.
 pub(crate) fn label_twice(name: &str) -> String {
     format!("label `{name}` stands twice; remove one of them")
 }

@@ -1,4 +1,4 @@
-//! What a metric may be called. Each mistake says what to write instead.
+//! Checks the names of metrics. Each error suggests a valid name.
 
 use syn::LitStr;
 
@@ -10,13 +10,13 @@ use crate::diagnostics::Errors;
 
 const LONGEST: usize = 128;
 
-/// Reports what is wrong with a name; whether it is right.
+/// Reports an invalid name. Returns whether the name is valid.
 pub(crate) fn check(name: &LitStr, kind: Kind, errors: &mut Errors) -> bool {
     let mistake = mistake(&name.value(), kind, &Prefix::current());
     mistake.map(|mistake| errors.at(name, mistake)).is_none()
 }
 
-/// What is wrong with a name and what it could be instead; nothing if it is right.
+/// Returns the error of an invalid name, with a suggestion.
 fn mistake(name: &str, kind: Kind, prefix: &Prefix) -> Option<String> {
     if let Some(mistake) = prefix.mistake() {
         return Some(mistake);
@@ -52,7 +52,7 @@ fn other_prefix(prefix: &Prefix, better: &str) -> String {
     }
 }
 
-/// The word `total` ends the name of a counter, and stands nowhere else.
+/// Checks the word `total`, which ends the name of a counter and occurs in no other name.
 fn total(rest: &str, kind: Kind, better: &impl Fn() -> String) -> Option<String> {
     let totals = rest.split('_').filter(|word| *word == "total").count();
     let ends = rest.rsplit('_').next() == Some("total");
@@ -67,22 +67,22 @@ fn total(rest: &str, kind: Kind, better: &impl Fn() -> String) -> Option<String>
     }
 }
 
-/// Words of lower-case letters and digits, with one `_` between them.
+/// Returns whether the text consists of words of lower-case letters and digits, separated by single `_`.
 fn is_words(name: &str) -> bool {
     let is_word = |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit());
     name.split('_').all(is_word)
 }
 
-/// What says what is measured: `rest` without the words for its unit and for a total.
+/// Returns the words that name the measured quantity: `rest` without its unit and `total`.
 fn between(rest: &str, kind: Kind) -> String {
-    // In front of the prefix, so that a unit alone is a last word too.
+    // Adds a prefix, so that a unit alone is a last word too.
     let name = format!("x_{rest}");
     let base = units::without(kind, &name);
     let words = base.split('_').skip(1).filter(|word| *word != "total");
     words.collect::<Vec<_>>().join("_")
 }
 
-/// A name that is right and as near as can be.
+/// Returns the nearest valid name.
 fn corrected(name: &str, kind: Kind, prefix: &str) -> String {
     let snake = Case::Snake.apply(name);
     let without_prefix = snake.strip_prefix(prefix).or_else(|| snake.strip_prefix("tc_")).unwrap_or(&snake);

@@ -1,8 +1,8 @@
-//! Metrics that are right, and the mistakes of others.
+//! Valid metrics, and the errors of invalid ones.
 
 use super::*;
 
-/// Compares the errors, one a line.
+/// Compares the errors, one per line.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let (_, errors) = model::parse(text.parse().unwrap());
@@ -73,7 +73,7 @@ fn names_and_units() {
     check(r#"static A: Counter = "loads";"#, &["start with `tc_`; write `tc_loads_total`"]);
     check(r#"static A: Gauge = "tc_a_bytes" { unit: "s" };"#, &["`_bytes` says the unit is `By`, not `s`"]);
     check(r#"static A: Counter = "tc_a_total" { unit: "By" };"#, &["write `tc_a_bytes_total`"]);
-    // The unit follows from the name, so while that is wrong it is the one mistake.
+    // The unit follows from the name, so an invalid name is the only error.
     check(r#"static A: Counter = "a_bytes" { unit: "s" };"#, &["write `tc_a_bytes_total`"]);
 }
 

@@ -1,8 +1,8 @@
-//! The unit of a metric follows from the last word of its name, as Prometheus spells it.
+//! Units of metrics, which follow from the last word of the name, in Prometheus's spelling.
 
 use super::kind::Kind;
 
-/// The last word of a name, and the unit in UCUM that it stands for.
+/// The last words of names, each with its unit in UCUM.
 const UNITS: [(&str, &str); 26] = [
     ("seconds", "s"),
     ("milliseconds", "ms"),
@@ -15,7 +15,7 @@ const UNITS: [(&str, &str); 26] = [
     ("kibibytes", "KiBy"),
     ("mebibytes", "MiBy"),
     ("gibibytes", "GiBy"),
-    // This is how Prometheus spells tebibytes, and its exporters would append the word if it were another.
+    // Prometheus's spelling of tebibytes; its exporters would append their word to any other.
     ("tibibytes", "TiBy"),
     ("kilobytes", "KBy"),
     ("megabytes", "MBy"),
@@ -33,25 +33,25 @@ const UNITS: [(&str, &str); 26] = [
     ("ratio", "1"),
 ];
 
-/// The unit of a metric with this name, or nothing.
+/// Returns the unit of a metric with this name, or an empty text.
 pub(crate) fn of(kind: Kind, name: &str) -> &'static str {
     suffix(kind, name).map_or("", |(_, unit)| unit)
 }
 
-/// The name without the word that says its unit.
+/// Returns the name without the word of its unit.
 pub(crate) fn without(kind: Kind, name: &str) -> String {
     let base = base(kind, name);
     let stem = suffix(kind, name).and_then(|(word, _)| base.strip_suffix(word)?.strip_suffix('_'));
     format!("{}{}", stem.unwrap_or(base), ending(kind))
 }
 
-/// The name with `word` as the one that says its unit.
+/// Returns the name with `word` as its unit.
 pub(crate) fn with(kind: Kind, name: &str, word: &str) -> String {
     let name = without(kind, name);
     format!("{}_{word}{}", base(kind, &name), ending(kind))
 }
 
-/// What is wrong with a unit that was written beside the name.
+/// Returns the error of a unit that is declared beside the name and does not match it.
 pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
     if unit == of(kind, name) {
         return None;
@@ -79,7 +79,7 @@ pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
     })
 }
 
-/// Whether it is a unit of UCUM, a rate of one, or says what is counted.
+/// Returns whether it is a UCUM unit, a rate of one, or an annotation.
 pub(super) fn is_known(unit: &str) -> bool {
     let is_one = |unit: &str| is_annotation(unit) || UNITS.iter().any(|(_, known)| unit == *known);
     match unit.split_once('/') {
@@ -88,23 +88,23 @@ pub(super) fn is_known(unit: &str) -> bool {
     }
 }
 
-/// The last word and its unit, if it says one.
+/// Returns the last word and its unit, if it is one.
 fn suffix(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
     if is_rate(name) {
         return None;
     }
     let last = base(kind, name).rsplit('_').next()?;
     let found = UNITS.iter().find(|(word, _)| *word == last)?;
-    // Prometheus knows ratios of gauges only.
+    // Prometheus uses ratios for gauges only.
     (found.0 != "ratio" || kind.is_gauge()).then_some(*found)
 }
 
-/// `_bytes_per_second`: Prometheus has no unit for it.
+/// Returns whether the name ends like `_bytes_per_second`, for which Prometheus has no unit.
 fn is_rate(name: &str) -> bool {
     name.contains("_per_")
 }
 
-/// `{request}`: says what is counted, which is no unit.
+/// Returns whether it is an annotation such as `{request}`, which names the counted thing and is not a unit.
 fn is_annotation(unit: &str) -> bool {
     let word = unit.strip_prefix('{').and_then(|unit| unit.strip_suffix('}'));
     word.is_some_and(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic() && c != '{' && c != '}'))
@@ -114,7 +114,7 @@ fn base(kind: Kind, name: &str) -> &str {
     name.strip_suffix(ending(kind)).unwrap_or(name)
 }
 
-/// What stands behind the unit.
+/// Returns the end of the name after the unit.
 fn ending(kind: Kind) -> &'static str {
     if kind == Kind::Counter { "_total" } else { "" }
 }

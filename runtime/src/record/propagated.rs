@@ -1,5 +1,5 @@
-//! What a context carries besides its ids, when it carries anything: shared keys, what came with a request and goes on
-//! with those it causes, and the sink of a test's capture.
+//! The propagated state of a context, beside its ids: inherited keys, the `tracestate` and baggage received with a request and
+//! sent with its outgoing requests, and the sink of a test's capture.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::record::clock::Converter;
 use crate::record::finished::FinishedSpan;
 use crate::record::limits;
 
-/// Where the spans, measurements and log records of a capture go.
+/// The receiver of the spans, measurements and log records of a capture.
 pub(crate) trait Sink: Send + Sync {
     fn converter(&self) -> Converter;
     fn finished(&self, span: FinishedSpan);
@@ -21,7 +21,7 @@ pub(crate) trait Sink: Send + Sync {
     fn logged(&self, record: Box<dyn std::any::Any + Send>);
 }
 
-/// Shared by all spans below the one that made it; never changed after that.
+/// Shared by all spans below the one that set it; immutable after that.
 #[derive(Clone, Default)]
 pub(crate) struct Propagated {
     pub(crate) sink: Option<Arc<dyn Sink>>,
@@ -31,15 +31,15 @@ pub(crate) struct Propagated {
 }
 
 impl Propagated {
-    /// The same with one more shared key; an earlier value of the key gives way. Text is cut at the limit, and so are the texts
-    /// of a list. One that is declared as `baggage` goes along with requests too, as far as there is room.
+    /// Returns this state with one more inherited key; an earlier value of the key is replaced. Texts, also those of a list, are
+    /// cut at the limit. A key declared as `baggage` is added to the baggage too, if there is room.
     pub(crate) fn sharing(&self, key: &'static KeyMeta, mut value: OwnedValue) -> Propagated {
         let mut propagated = self.clone();
         let limit = limits::value_bytes();
         value.change_texts(|text| (text.len() > limit).then(|| cut(text, limit).to_owned()));
         value.truncate(limits::LIST_ELEMENTS);
         if key.baggage {
-            // Without room for the new value, none is better than the old one.
+            // If there is no room for the new value, the old one is removed.
             let with = propagated.baggage.with(key.name, &value.to_string());
             propagated.baggage = with.unwrap_or_else(|| propagated.baggage.without(key.name));
         }

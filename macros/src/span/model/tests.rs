@@ -1,15 +1,15 @@
-//! Functions that get a form, and functions that are refused.
+//! The forms of functions, and functions that are rejected.
 
 use super::*;
 use crate::span::item::{self, Attr, Item};
 
-/// Compares the form of a function with a span, and whether the value is looked at, or the errors.
+/// Compares the form of a function with a span, and whether the value is observed; or compares the errors.
 #[track_caller]
 fn check(args: &str, function: &str, expected: &str) {
     check_both(Some(&format!("\"A/B\", {args}")), None, function, expected);
 }
 
-/// The same for a function with metrics.
+/// As `check`, for a function with metrics.
 #[track_caller]
 fn check_metric(args: &str, function: &str, expected: &str) {
     check_both(None, Some(&format!("calls = \"tc_f_total\", {args}")), function, expected);

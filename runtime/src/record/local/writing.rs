@@ -1,4 +1,4 @@
-//! Writing the records of spans that end into the thread's chunk.
+//! Writes the records of ended spans into the thread's chunk.
 
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -22,13 +22,13 @@ use crate::record::propagated::Propagated;
 use crate::record::recorder::{self, Recorder};
 use crate::record::threads::{Reason, bump};
 
-/// Words of items that are copied here; for more of them, memcpy is worth its call.
+/// The maximum number of words that are copied inline; for more, a call of memcpy is faster.
 const COPIED_WORDS: usize = 24;
 const _: () = assert!(COPIED_WORDS.is_multiple_of(4) && COPIED_WORDS <= TAIL_WORDS);
 
 type Copied = MaybeUninit<u64>;
 
-/// What keeps a span from being written the short way.
+/// The flags that exclude a span from the short path.
 const SPECIAL: u32 = CHAINED
     | ENTERED
     | HAS_PROPAGATED
@@ -45,8 +45,8 @@ const SPECIAL: u32 = CHAINED
     | WATCHED;
 
 impl Local {
-    /// Counts a sampled span whose clock starts now. It has a block, so the thread that made it was registered;
-    /// a future may be polled first on another one.
+    /// Counts a sampled span whose clock starts now. Its block was acquired on a registered thread, but a future may be polled
+    /// first on another one.
     #[inline(always)]
     pub(crate) fn count_started(&self) {
         match self.home() {
@@ -55,8 +55,7 @@ impl Local {
         }
     }
 
-    /// Writes the record of a span that comes to its end, and gives its block back. If it is not an ordinary one nothing
-    /// happens, and the answer is false.
+    /// Writes the record of an ended ordinary span, and releases its block. For any other span does nothing and returns false.
     #[inline(always)]
     pub(crate) fn record(&self, block: BlockRef, end: u64) -> bool {
         let (used, written) = (usize::from(block.counts.used.get()), self.written.get());
@@ -65,27 +64,27 @@ impl Local {
             return false;
         }
         let words = HEADER_WORDS + used;
-        // SAFETY: the chunk is ours, and what may be copied fits. The tail has `used` words, and lies elsewhere.
+        // SAFETY: the chunk is ours, and the copied words fit. The tail has `used` words and does not overlap the chunk.
         unsafe {
             let place = self.words.get().add(written as usize);
             place.cast::<[Word; HEADER_WORDS]>().write(layout::plain_header(&block, words, end));
             let (items, tail) = (place.add(HEADER_WORDS).cast::<Copied>(), block.place(0).cast::<Copied>());
             for at in (0..used).step_by(4) {
-                // Four at a time, past the end if need be.
+                // Copies four at a time, past the end if necessary.
                 items.add(at).write(tail.add(at).read());
                 items.add(at + 1).write(tail.add(at + 1).read());
                 items.add(at + 2).write(tail.add(at + 2).read());
                 items.add(at + 3).write(tail.add(at + 3).read());
             }
         }
-        // Before the record can be read: a span is not told of as ended and as open.
+        // Before the record becomes readable, so that a span is never both ended and open.
         block.close();
         self.publish(words);
         self.keep(block);
         true
     }
 
-    /// Makes `words` words that were written to the chunk visible to the reader, as one ended span.
+    /// Publishes `words` words that were written to the chunk as one ended span.
     #[inline(always)]
     fn publish(&self, words: usize) {
         let written = self.written.get() + words as u32;
@@ -97,7 +96,7 @@ impl Local {
         }
     }
 
-    /// As `record`, for spans of every kind.
+    /// As `record`, for any span and outcome.
     pub(crate) fn record_slowly(&self, block: BlockRef, end: u64, outcome: Outcome) {
         if block.has(ORPHANED) {
             return;
@@ -106,7 +105,7 @@ impl Local {
         self.release(block);
     }
 
-    /// Writes the record of a span whose owner may still think that it is open. The block is not used again.
+    /// Writes the record of a span whose owner may still use it. The block is not reused.
     #[cfg(has_otlp)]
     pub(crate) fn record_for_owner(&self, block: BlockRef, end: u64, outcome: Outcome) {
         if !block.has(ORPHANED) {
@@ -129,7 +128,7 @@ impl Local {
         }
     }
 
-    /// Writes a record of any size, to a new chunk if it does not fit into this one.
+    /// Writes a record of any size, to a new chunk if it does not fit into the current one.
     fn write_long(&self, block: &Block, propagated: Option<Arc<Propagated>>, end: u64, outcome: Outcome) {
         let Some(home) = self.home() else {
             return recorder::get().map_or((), Recorder::count_lost_end);
@@ -146,7 +145,7 @@ impl Local {
         self.publish(words);
     }
 
-    /// Takes a chunk for a record of so many words: a small one if the thread has none, as it may not make many spans.
+    /// Takes a chunk for a record of this many words: a small one if the thread has none, as it may record few spans.
     fn next_chunk(&self, words: usize) -> Option<()> {
         let recorder = recorder::get()?;
         let is_first = self.published.get().is_null();
@@ -175,7 +174,7 @@ fn long_words(block: &Block, propagated: bool) -> usize {
 }
 
 /// # Safety
-/// `words`, as `long_words` counts them, may be written from `place` on.
+/// `words`, as `long_words` counts them, must be writable from `place` on.
 unsafe fn write_record(
     place: *mut Word,
     block: &Block,
@@ -184,7 +183,7 @@ unsafe fn write_record(
     end: u64,
     outcome: Outcome,
 ) {
-    // SAFETY: the words are in bounds by the contract; tails are initialised up to `used` and lie elsewhere.
+    // SAFETY: the words are in bounds by the contract; tails are initialised up to `used` and do not overlap the chunk.
     unsafe {
         place.cast::<[Word; HEADER_WORDS]>().write(layout::header(block, words, end, outcome, propagated.is_some()));
         let mut next = place.add(HEADER_WORDS);
@@ -202,7 +201,7 @@ unsafe fn write_record(
     }
 }
 
-/// Hands a finished span to the sink of its propagated.
+/// Passes a finished span to the sink of its propagated state.
 fn capture(block: &Block, propagated: Option<Arc<Propagated>>, end: u64, outcome: Outcome) {
     let Some(sink) = propagated.as_ref().and_then(|propagated| propagated.sink.clone()) else { return };
     if let Some(span) = plain(block, propagated, end, outcome, &sink.converter()) {
@@ -210,7 +209,7 @@ fn capture(block: &Block, propagated: Option<Arc<Propagated>>, end: u64, outcome
     }
 }
 
-/// A span as plain data, as it stands now.
+/// Converts a span to plain data, as recorded so far.
 pub(crate) fn plain(
     block: &Block,
     propagated: Option<Arc<Propagated>>,

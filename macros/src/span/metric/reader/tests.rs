@@ -1,8 +1,8 @@
-//! Options as a user writes them, right and wrong.
+//! Options as users write them, valid and invalid.
 
 use super::*;
 
-/// Reads `text` and compares all errors, one a line.
+/// Parses `text` and compares all errors, one per line.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
     let mut errors = Errors::default();

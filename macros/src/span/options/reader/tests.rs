@@ -1,8 +1,8 @@
-//! Options as a user writes them, right and wrong.
+//! Options as users write them, valid and invalid.
 
 use super::*;
 
-/// Reads `text` at `place` and compares all errors, one a line.
+/// Parses `text` at `place` and compares all errors, one per line.
 #[track_caller]
 fn check(place: Place, text: &str, expected: &[&str]) {
     let mut errors = Errors::default();
