@@ -1,5 +1,5 @@
-//! The code of those chapters of the book that use several crates of ours, run as doc tests. The others' is run by the crate
-//! that they are about.
+//! Runs the code of the book's chapters that use several Tracecast crates, as doc tests. Each crate runs the chapters
+//! about itself.
 
 #[cfg(doctest)]
 #[doc = include_str!("../../book/src/carriers.md")]

@@ -1,12 +1,13 @@
 //! The demo: a small tensor store as real processes on this machine, talking gRPC, instrumented with Tracecast.
 //!
-//! A Global Store, two Store Daemons and a client run as processes of their own and export to a collector in this one,
-//! or to where `OTEL_EXPORTER_OTLP_ENDPOINT` says. The client registers artifacts and has replicas made, from disk and
-//! from a peer; one request fails, one is given up, and one daemon is told to stop while it works. Then the terminal
-//! shows one request across all processes, metrics, log lines and the account, and a page for the browser is written.
+//! A Global Store, two Store Daemons and a client run as separate processes. They export to a collector in this
+//! process, or to `OTEL_EXPORTER_OTLP_ENDPOINT`. The client registers artifacts and requests replicas, from disk and
+//! from a peer; one request fails, one is cancelled, and one daemon gets SIGTERM while it works. Then the terminal
+//! shows one request across all processes, metrics, log lines and the span account, and a page for the browser is
+//! written.
 //!
-//! `--page PATH` says where that page goes. `--telemetry-catalogue` prints all that the program can emit, as Markdown or, with
-//! `=json` or `=grafana` behind it, as JSON or a dashboard.
+//! `--page PATH` sets the path of that page. `--telemetry-catalogue` prints everything that the program can emit, as
+//! Markdown, or as JSON or a dashboard with `=json` or `=grafana` appended.
 
 mod demo;
 mod rpc;
@@ -15,7 +16,7 @@ mod store;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// What the first daemon has on its disk, and of how many batches it is.
+/// The artifacts on the first daemon's disk, with their numbers of batches.
 const ARTIFACTS: [(&str, u64); 4] = [("resnet-50", 2), ("llama-3-8b", 6), ("mixtral-8x7b", 24), ("gemma-2-9b", 12)];
 
 const USAGE: &str = "usage: tracecast-examples [--page PATH | --telemetry-catalogue[=markdown|json|grafana]]";
@@ -27,7 +28,7 @@ async fn main() -> ExitCode {
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    // The demo starts this program again with one of these roles.
+    // The demo starts this program again in one of these roles.
     let ended = match arguments[..] {
         [] => return demo::run(None).await,
         ["--page", page] => return demo::run(Some(Path::new(page))).await,

@@ -1,4 +1,4 @@
-//! gRPC without generated code: messages are structs that derive `prost::Message`, methods are found by their paths.
+//! gRPC without generated code: messages are structs that derive `prost::Message`; methods are matched by path.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -18,14 +18,14 @@ use tracecast_tower::{GrpcClientLayer, TracedChannel};
 
 /// The methods of a service.
 pub(crate) trait Methods: Clone + Send + 'static {
-    /// The service, with its package.
+    /// The service's full name.
     const NAME: &'static str;
 
-    /// Answers a call; [`unary`] and [`streaming`] do the work.
+    /// Answers a call, with [`unary`] or [`streaming`].
     fn answer(self, request: http::Request<Body>) -> impl Future<Output = http::Response<Body>> + Send;
 }
 
-/// A service as tonic wants it.
+/// Adapts `Methods` to tonic's service trait.
 #[derive(Clone)]
 pub(crate) struct Served<M>(pub(crate) M);
 
@@ -57,7 +57,7 @@ where
 {
     let mut handler = Some(handler);
     let service = service_fn(|request: Request<Q>| {
-        // tonic calls it once.
+        // tonic calls this method once per call.
         let answer = handler.take().map(|handler| handler(request.into_inner()));
         async { answer.ok_or_else(|| Status::internal("called twice"))?.await.map(Response::new) }
     });
@@ -82,12 +82,12 @@ where
     tonic::server::Grpc::new(ProstCodec::<A, Q>::default()).server_streaming(service, request).await
 }
 
-/// The answer to a call of a method that there is not.
+/// Answers a call of an unknown method.
 pub(crate) fn unimplemented(request: &http::Request<Body>) -> http::Response<Body> {
     Status::unimplemented(request.uri().path().to_owned()).into_http()
 }
 
-/// A channel to `host:port` whose calls are spans. It connects when it is first used.
+/// Returns a channel to `host:port` with a span per call. It connects at the first call.
 pub(crate) fn channel(address: &str) -> Result<TracedChannel, Status> {
     let endpoint = Endpoint::from_shared(format!("http://{address}"));
     let endpoint = endpoint.map_err(|error| Status::invalid_argument(format!("`{address}`: {error}")))?;
@@ -95,7 +95,7 @@ pub(crate) fn channel(address: &str) -> Result<TracedChannel, Status> {
     Ok(GrpcClientLayer::new().layer(channel))
 }
 
-/// Sends one message and gets one.
+/// Sends one message and receives one.
 pub(crate) async fn call<Q, A>(channel: &TracedChannel, path: &'static str, message: Q) -> Result<A, Status>
 where
     Q: prost::Message + 'static,
@@ -106,7 +106,7 @@ where
     answer.await.map(Response::into_inner)
 }
 
-/// Sends one message and gets a stream of them.
+/// Sends one message and receives a stream of them.
 pub(crate) async fn open<Q, A>(channel: &TracedChannel, path: &'static str, message: Q) -> Result<Streaming<A>, Status>
 where
     Q: prost::Message + 'static,

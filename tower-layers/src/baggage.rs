@@ -1,4 +1,4 @@
-//! Which baggage clients send, and to whom: one rule for gRPC and HTTP.
+//! The baggage that clients send, and the servers that get it: one rule for gRPC and HTTP.
 
 use http::HeaderMap;
 use tracecast::{Context, propagation};
@@ -6,12 +6,12 @@ use tracecast::{Context, propagation};
 use crate::headers::HttpHeadersMut;
 use crate::hosts::Hosts;
 
-/// All baggage goes to everybody, as `OTEL_PROPAGATORS` says, unless the application restricts it.
+/// Restricts the baggage that is sent. By default all of it goes to all servers, if `OTEL_PROPAGATORS` has `baggage`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Baggage {
-    /// The keys that are sent; all of them if none are named.
+    /// The keys that are sent; `None` for all.
     keys: Option<Box<[Box<str>]>>,
-    /// The servers to which they are sent; all of them if none are named.
+    /// The servers that get baggage; `None` for all.
     to: Option<Hosts>,
 }
 
@@ -28,19 +28,19 @@ impl Baggage {
         self.to = Some(Hosts::new(hosts));
     }
 
-    /// Whether a server may get baggage. One that is not known may not, if any are named.
+    /// Whether a server may get baggage. If servers are listed, one whose name is unknown may not.
     pub(crate) fn allows<'a>(&self, host: impl FnOnce() -> Option<&'a str>) -> bool {
         self.to.as_ref().is_none_or(|hosts| host().is_some_and(|host| hosts.has(host)))
     }
 
-    /// Writes the headers of a context to a request for a server that may get baggage, or may not.
+    /// Writes a context to a request's headers; `is_allowed` says whether the server may get baggage.
     pub(crate) fn inject(&self, context: &Context, headers: &mut HeaderMap, is_allowed: bool) {
         let keys = if is_allowed { self.keys.as_deref() } else { Some(&[][..]) };
         let Some(keys) = keys else { return propagation::inject(context, &mut HttpHeadersMut::from(headers)) };
-        // Whoever passes a request on may have left its caller's.
+        // A forwarded request may still have its caller's header.
         headers.remove("baggage");
         let kept = context.baggage_entries().filter(|(key, _)| keys.iter().any(|kept| **kept == **key));
-        // What was in the baggage fits into one that has less in it.
+        // Entries of a valid baggage fit into one with fewer entries.
         let add = |reduced: Context, (key, value): (_, std::borrow::Cow<'_, str>)| {
             reduced.with_baggage(key, &value).unwrap_or(reduced)
         };

@@ -1,11 +1,11 @@
-//! The two ends of a call, as its span names them.
+//! The two ends of a call: attributes for server and peer.
 
 use std::net::{IpAddr, SocketAddr};
 
 use tracecast::__layers::Start;
 use tracecast::keys::http::{network_peer_address, network_peer_port, server_address, server_port};
 
-/// Who is called, and who calls.
+/// The server of a call, and the peer that calls.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ends<'a> {
     pub(crate) server: Option<(&'a str, Option<u16>)>,
@@ -31,24 +31,24 @@ impl Ends<'_> {
     }
 }
 
-/// Aligned and whole, it is found to be a text in two steps, and not byte by byte.
+/// An aligned buffer of 16 bytes, whose UTF-8 check takes two steps instead of one per byte.
 #[repr(align(16))]
 struct Dotted([u8; 16]);
 
-/// What `Ipv4Addr` displays, in a tenth of the instructions: every call has one.
+/// Formats an IPv4 address as `Ipv4Addr` does, in a tenth of the instructions: every call has one.
 fn dotted(octets: [u8; 4], Dotted(text): &mut Dotted) -> &str {
     let mut len = 0;
     for octet in octets {
         let (digits, digit_count) = DECIMAL[usize::from(octet)];
-        // All four bytes, and the next ones over those that are too many.
+        // Copies all four bytes; the next octet overwrites the excess.
         text[len..len + 4].copy_from_slice(&digits);
         len += digit_count;
     }
-    // The last one has no dot behind it.
+    // The last octet has no dot behind it.
     std::str::from_utf8(text).map_or("", |text| &text[..len - 1])
 }
 
-/// Each octet with a dot behind it, and how many bytes that is.
+/// The digits of each octet with a dot behind them, and their length.
 static DECIMAL: [([u8; 4], usize); 256] = {
     let mut all = [([b'.'; 4], 0); 256];
     let mut octet = 0;

@@ -1,4 +1,4 @@
-//! Which calls the application wants to have traced.
+//! Selects the calls that are traced.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 type Predicate<T> = dyn Fn(&T) -> bool + Send + Sync;
 
-/// A function of the application that says whether a call is traced, by its path or its request.
+/// The application's filter: whether a call is traced, by its path or its request.
 pub(crate) struct Filter<T: ?Sized>(Option<Arc<Predicate<T>>>);
 
 impl<T: ?Sized> Filter<T> {
@@ -14,7 +14,7 @@ impl<T: ?Sized> Filter<T> {
         self.0 = Some(Arc::new(filter));
     }
 
-    /// Whether it takes a call, if there is one. A filter that panics has not refused it.
+    /// Applies the filter; `None` without one. A filter that panics accepts the call.
     pub(crate) fn takes(&self, call: &T) -> Option<bool> {
         let filter = self.0.as_ref()?;
         Some(catch_unwind(AssertUnwindSafe(|| filter(call))).unwrap_or(true))

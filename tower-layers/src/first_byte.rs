@@ -1,4 +1,4 @@
-//! The time to the first byte of a response, for layers that were asked for it.
+//! The time to the first byte of a response, for layers that enable it.
 
 use bytes::Buf;
 use tracecast::__layers::Moment;
@@ -10,10 +10,10 @@ tracecast::tc_keys! {
     pub(crate) measure first_byte: f64 = "tc.response.first_byte_seconds";
 }
 
-/// What is known of it.
+/// The state of the measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FirstByte {
-    /// Nobody asked for it.
+    /// The layer does not measure it.
     Ignored,
     Awaited,
     /// Seconds from the beginning of the call.
@@ -30,7 +30,7 @@ impl FirstByte {
         !matches!(self, FirstByte::Ignored)
     }
 
-    /// Takes note of a part of the response that passes by. The span says it at once: it may be followed by another one.
+    /// Reads a part of the response. The attribute is set at once, because the span may be replaced by another.
     #[inline]
     pub(crate) fn read(&mut self, data: &impl Buf, began: Moment, place: &mut Place) {
         if matches!(self, FirstByte::Awaited) && data.has_remaining() {

@@ -1,11 +1,11 @@
-//! HTTP headers and gRPC metadata as places for a context.
+//! HTTP headers and gRPC metadata as carriers of contexts.
 
 use http::header::{HeaderMap, HeaderName, HeaderValue, ValueIter};
 use tracecast::Context;
 use tracecast::propagation::{self, Headers, HeadersMut};
 
-/// Headers that a context is read from: `propagation::extract(&HttpHeaders::from(request.headers()))`, or from the metadata
-/// of a tonic request.
+/// Headers from which a context is read: `propagation::extract(&HttpHeaders::from(request.headers()))`. The metadata of
+/// a tonic request works too.
 ///
 /// ```
 /// use tracecast::propagation;
@@ -31,8 +31,8 @@ impl Headers for HttpHeaders<'_> {
     }
 }
 
-/// Headers that a context is written to: `propagation::inject(&context, &mut HttpHeadersMut::from(request.headers_mut()))`,
-/// or to the metadata of a tonic request.
+/// Headers to which a context is written: `propagation::inject(&context, &mut
+/// HttpHeadersMut::from(request.headers_mut()))`. The metadata of a tonic request works too.
 ///
 /// ```
 /// use tracecast::propagation;
@@ -56,14 +56,14 @@ impl<'h> From<&'h mut HeaderMap> for HttpHeadersMut<'h> {
 
 impl HeadersMut for HttpHeadersMut<'_> {
     fn set(&mut self, name: &'static str, value: &str) {
-        // A map that is full keeps what it has.
+        // A full map is left unchanged.
         if let Ok(value) = HeaderValue::from_str(value) {
             let _ = self.0.try_insert(header(name), value);
         }
     }
 
     fn remove(&mut self, name: &'static str) {
-        // Mostly it is not there, and to look at names is quicker than to hash.
+        // The header is rarely there, and comparing names is faster than hashing.
         let name = header(name);
         if self.0.keys().any(|known| *known == name) {
             self.0.remove(name);
@@ -71,7 +71,7 @@ impl HeadersMut for HttpHeadersMut<'_> {
     }
 }
 
-/// A name that was checked before, if it is one of those that every call has.
+/// Returns a name; those that every call uses were validated before.
 fn header(name: &'static str) -> HeaderName {
     static PARENT: HeaderName = HeaderName::from_static(TRACEPARENT);
     static STATE: HeaderName = HeaderName::from_static(TRACESTATE);
@@ -84,7 +84,7 @@ fn header(name: &'static str) -> HeaderName {
     }
 }
 
-/// The headers of a call that the layers look at, found in one look at all of them: that is quicker than to look for each.
+/// The headers that the layers use, found in one pass, which is faster than a lookup for each.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carried<'h> {
     headers: &'h HeaderMap,
@@ -93,7 +93,7 @@ pub(crate) struct Carried<'h> {
     baggage: Option<&'h HeaderValue>,
     timeout: Option<&'h HeaderValue>,
     b3: bool,
-    /// One of the names is there more than once.
+    /// Whether one of the names occurs more than once.
     several: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'h> Carried<'h> {
         carried
     }
 
-    /// The context that they carry.
+    /// Extracts the context from the headers.
     #[inline]
     pub(crate) fn context(&self) -> Context {
         match self {
@@ -131,20 +131,20 @@ impl<'h> Carried<'h> {
         }
     }
 
-    // Most callers send one header, and what is needed for more would have to be set up for them.
+    // Separate, because most callers send one header and should not pay for setting up the general case.
     #[cold]
     #[inline(never)]
     fn whole_context(&self) -> Context {
         propagation::extract(self)
     }
 
-    /// Whether there is anything from which a context can be made.
+    /// Whether any header may hold a context.
     #[inline]
     pub(crate) fn is_anything(&self) -> bool {
         self.parent.is_some() || self.baggage.is_some() || self.b3
     }
 
-    /// What `grpc-timeout` says.
+    /// Returns the header `grpc-timeout`.
     #[cfg_attr(
         not(feature = "grpc"),
         expect(dead_code, reason = "calls of other protocols have no deadline in a header")
@@ -159,7 +159,7 @@ const TRACESTATE: &str = "tracestate";
 const BAGGAGE: &str = "baggage";
 const TIMEOUT: &str = "grpc-timeout";
 
-/// Whether a context may be read from these headers. Only names are looked at, which is less than all of `Carried`.
+/// Whether these headers may hold a context. Compares only names, which is cheaper than `Carried`.
 #[inline]
 pub(crate) fn may_carry(headers: &HeaderMap) -> bool {
     headers.keys().map(HeaderName::as_str).any(|name| match name.len() {
@@ -175,7 +175,7 @@ fn is_b3(name: &str) -> bool {
 }
 
 impl Headers for Carried<'_> {
-    // Inlined, so that the name is known where it is asked for, and nothing is compared.
+    // Inlined, so that the name is a constant and no comparison is left.
     #[inline(always)]
     fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         let values = match name {
@@ -190,7 +190,7 @@ impl Headers for Carried<'_> {
     }
 }
 
-/// There is seldom more than one.
+/// The values of a header, usually one.
 enum Values<'h> {
     One(Option<&'h HeaderValue>),
     All(ValueIter<'h, HeaderValue>),

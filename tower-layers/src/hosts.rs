@@ -1,6 +1,6 @@
-//! Which servers may be told things.
+//! Servers that may receive baggage.
 
-/// Names of servers, and of all below a domain: `store.internal`, `*.svc.cluster.local`.
+/// Names of servers, or patterns for all names below a domain: `store.internal`, `*.svc.cluster.local`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hosts(Box<[Box<str>]>);
 
@@ -14,7 +14,7 @@ impl Hosts {
     }
 }
 
-/// A star is at least one name in front of the rest; alone, it is any server.
+/// A star matches one or more labels in front of the domain; alone it matches any server.
 fn fits(pattern: &str, host: &str) -> bool {
     let Some(domain) = pattern.strip_prefix('*') else { return pattern.eq_ignore_ascii_case(host) };
     if domain.is_empty() {

@@ -1,8 +1,8 @@
-//! Bounded tables of texts that a peer chooses: methods, routes, servers.
+//! Bounded tables of texts that peers choose: methods, routes, servers.
 //!
-//! Names of spans and labels of metrics are kept for as long as the process runs, and a peer may invent any. So a table keeps
-//! a few texts as they come, and more only of those that have answered once. Texts are hashed with a random seed, so that a peer
-//! cannot choose ones that collide.
+//! Span names and label values stay in memory until the process exits, and a peer may invent any number of them. So a
+//! table keeps a few texts when they are first seen, and more only after they have answered once. Texts are hashed with
+//! a random seed, so that a peer cannot choose texts that collide.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -12,14 +12,14 @@ use foldhash::fast::RandomState;
 
 use crate::side::Side;
 
-/// What stands for all that have no name of their own.
+/// The name of all texts without a name of their own.
 pub(crate) const OTHER: &str = "_OTHER";
 
-/// An item of a table, made of a text.
+/// An item of a table, made from a text.
 pub(crate) trait Learnt {
-    /// Items that are kept as they come.
+    /// How many items are kept when they are first seen.
     const NEW: usize;
-    /// Items that are kept because they have answered.
+    /// How many items are kept because they have answered.
     const KNOWN: usize;
     /// The longest text that is kept.
     const LONGEST: usize;
@@ -28,22 +28,22 @@ pub(crate) trait Learnt {
 
     fn entry(&self) -> &Entry;
 
-    /// Whether the text is of such a shape that it can be learnt.
+    /// Whether the text has a form that can be learnt.
     fn is_learnable(&self) -> bool;
 
-    /// It has answered, and the table has room for it.
+    /// Called when the item has answered and the table has room for it.
     fn learnt(&self) {}
 }
 
-/// What a table knows of a text.
+/// The table's data about a text.
 #[derive(Debug)]
 pub(crate) struct Entry {
     group: usize,
-    /// If it is too long to be kept, it is cut one byte later.
+    /// A text that is too long to be kept is cut one byte above the limit.
     text: Box<str>,
-    /// Whether the table has it.
+    /// Whether the table keeps the item.
     is_kept: bool,
-    /// Its number among those that are known, plus one.
+    /// The number among the known items, plus one; zero if it is not known.
     known: AtomicU32,
 }
 
@@ -61,14 +61,14 @@ impl Entry {
         self.is_kept
     }
 
-    /// Its number, if it is known.
+    /// The item's number, if it is known.
     #[inline]
     pub(crate) fn number(&self) -> Option<u32> {
         self.known.load(Relaxed).checked_sub(1)
     }
 }
 
-/// The tables of both sides, made when they are needed.
+/// The tables of both sides, created at first use.
 pub(crate) struct Tables<T, const GROUPS: usize = 1> {
     server: LazyLock<Table<T, GROUPS>>,
     client: LazyLock<Table<T, GROUPS>>,
@@ -87,18 +87,18 @@ impl<T: Learnt, const GROUPS: usize> Tables<T, GROUPS> {
     }
 }
 
-/// A table of items in groups, in each of which a text stands for one item.
+/// A table of items in groups; within a group a text identifies one item.
 pub(crate) struct Table<T, const GROUPS: usize = 1> {
     items: RwLock<Items<T, GROUPS>>,
-    /// All that can be known are, so that nobody has to wait for the lock to see it.
+    /// Whether `KNOWN` items are known, readable without the lock.
     is_full: AtomicBool,
 }
 
 struct Items<T, const GROUPS: usize> {
     groups: [HashMap<Box<str>, Arc<T>, RandomState>; GROUPS],
-    /// In all groups.
+    /// The number of items in all groups.
     len: usize,
-    /// By number.
+    /// The known items by number.
     known: Vec<Arc<T>>,
 }
 
@@ -118,7 +118,7 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
         if has_room { self.keep(group, text) } else { make(group, text, false) }
     }
 
-    /// The item has answered: it is no invention of a peer.
+    /// Marks an item as known because it has answered: no peer invented it.
     #[inline]
     pub(crate) fn learn(&self, item: &T) {
         if item.entry().number().is_none() && !self.is_full.load(Relaxed) {
@@ -126,15 +126,15 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
         }
     }
 
-    /// The text of the item with this number.
+    /// Returns the text of the item with this number.
     pub(crate) fn text(&self, number: u32) -> Option<Box<str>> {
         self.read().known.get(number as usize).map(|item| item.entry().text.clone())
     }
 
-    /// The one that the table has from now on.
+    /// Adds an item, if there is still room.
     fn keep(&self, group: usize, text: &str) -> Arc<T> {
         let mut items = self.write();
-        // Another thread may have been faster, with this one or with the last that there was room for.
+        // Another thread may have added this item or taken the last place.
         if let Some(item) = items.groups[group].get(text) {
             return item.clone();
         }
@@ -153,7 +153,7 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
         }
         let found = items.groups[entry.group].get(&entry.text).cloned();
         let kept = found.unwrap_or_else(|| items.add(entry.group, &entry.text));
-        // Another thread may have been faster.
+        // Another thread may have marked it.
         if kept.entry().number().is_none() {
             items.known.push(kept.clone());
             kept.learnt();
@@ -174,7 +174,7 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
         self.items.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many items it has, and how many of them are known.
+    /// The number of items, and of known items.
     #[cfg(test)]
     pub(crate) fn sizes(&self) -> (usize, usize) {
         let items = self.read();
@@ -184,7 +184,7 @@ impl<T: Learnt, const GROUPS: usize> Table<T, GROUPS> {
 }
 
 impl<T: Learnt, const GROUPS: usize> Items<T, GROUPS> {
-    /// Whether one more may be kept that has not answered.
+    /// Whether there is room for one more item that has not answered.
     fn has_room(&self) -> bool {
         self.len - self.known.len() < T::NEW
     }
@@ -197,7 +197,7 @@ impl<T: Learnt, const GROUPS: usize> Items<T, GROUPS> {
     }
 }
 
-/// The longest prefix of `text` that has at most `limit` bytes and ends between two characters.
+/// Returns the longest prefix of `text` with at most `limit` bytes that ends between two characters.
 pub(crate) fn cut(text: &str, limit: usize) -> &str {
     let mut end = text.len().min(limit);
     while !text.is_char_boundary(end) {

@@ -1,5 +1,5 @@
-//! Layers for gRPC with tonic and for HTTP: a span for each call that is right in every ending, and context from process to
-//! process.
+//! Layers for gRPC (tonic) and HTTP: a span per call with its actual outcome, however the call ends, and context
+//! propagation.
 //!
 //! ```no_run
 //! use tonic::transport::{Channel, Server};
@@ -19,12 +19,13 @@
 //! [a policy](layer::TraceLayer::with_trust) says otherwise.
 //!
 //! # Features
-//! - `grpc` (on by default): the layers for gRPC. Their public items have types of tonic; without this feature tonic is not built.
+//! - `grpc` (on by default): the layers for gRPC. Their public items use tonic's types; without this feature tonic is
+//! not a dependency.
 //! - `transport` (on by default): tonic's own transport, for `TracedChannel` and the peer's address. It includes `grpc`.
 //! - `http` (on by default): the layers for HTTP.
-//! - `axum`: routes and peers as axum knows them, for the layers for HTTP.
-//! - `hyper`: errors of hyper, its client and tower are looked into, for `error.type` on HTTP spans.
-//! - `reqwest`: `HttpClientLayer` as middleware for clients of reqwest, by `reqwest-middleware`. It includes `hyper`.
+//! - `axum`: routes and peers from axum, for the HTTP layers.
+//! - `hyper`: `error.type` on HTTP spans from errors of hyper, its client and tower.
+//! - `reqwest`: `HttpClientLayer` as `reqwest-middleware` for reqwest clients. It includes `hyper`.
 //!
 //! A program that only needs HTTP depends on it with `default-features = false, features = ["http"]`.
 #![forbid(unsafe_code)]
@@ -72,10 +73,11 @@ pub use crate::headers::{HttpHeaders, HttpHeadersMut};
 pub use crate::http::{HttpClient, HttpClientLayer, HttpServer, HttpServerLayer};
 pub use crate::trust::Peer;
 
-/// The layers' types, which both protocols and both sides of a call share.
+/// The types behind the layers, which both protocols and both sides share.
 ///
-/// `GrpcServerLayer`, `GrpcClientLayer`, `HttpServerLayer` and `HttpClientLayer` are [`TraceLayer`](layer::TraceLayer)s, and the services that they
-/// make are [`Traced`](layer::Traced). Methods of these types are for all layers, all servers or all clients, or for one protocol.
+/// `GrpcServerLayer`, `GrpcClientLayer`, `HttpServerLayer` and `HttpClientLayer` are
+/// [`TraceLayer`](layer::TraceLayer)s; the services that they return are [`Traced`](layer::Traced). Some methods exist
+/// on all layers, others on all server or all client layers, or on those of one protocol.
 pub mod layer {
     #[cfg(feature = "grpc")]
     pub use crate::grpc::settings::GrpcCalls;
@@ -86,7 +88,7 @@ pub mod layer {
     pub use crate::work::Protocol;
 }
 
-/// A channel whose calls are spans.
+/// A tonic channel with a span per call.
 ///
 /// ```no_run
 /// use tonic::transport::Channel;
@@ -101,7 +103,7 @@ pub mod layer {
 #[cfg_attr(docsrs, doc(cfg(feature = "transport")))]
 pub type TracedChannel = GrpcClient<tonic::transport::Channel>;
 
-/// The Rust code of the book and of the readme is compiled and run with the documentation's.
+/// Compiles and runs the Rust code of the readme and the book as doc tests.
 #[cfg(all(doctest, feature = "axum", feature = "reqwest"))]
 mod book {
     #[doc = include_str!("../README.md")]

@@ -1,14 +1,14 @@
-//! What decides where in a trace a span is, and whether it is sampled.
+//! The parent, link and sampler with which a span starts.
 
 use tracecast::__layers::SpanName;
 use tracecast::{Context, Sampler, Span, SpanBuilder};
 
 #[derive(Debug, Default)]
 pub(crate) struct Origin<'a> {
-    /// Without it, whatever is current.
+    /// The parent; `None` for the current context.
     pub(crate) parent: Option<&'a Context>,
     pub(crate) link: Option<&'a Context>,
-    /// Decides about a root.
+    /// The sampler for a root.
     pub(crate) sampler: Option<&'a Sampler>,
 }
 

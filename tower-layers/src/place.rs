@@ -1,27 +1,28 @@
-//! What is current while a call is worked on.
+//! The context that is current while a call is polled.
 
 use tracecast::__layers::{Moment, is_capturing};
 use tracecast::{Context, Span};
 
-/// What is current while a call is worked on.
+/// The context that is current while a call is polled.
 pub(crate) enum Place {
-    /// Its span, which may be there and not be recorded, or stand for the caller's context. Without one, whatever is current stays so.
+    /// The call's span, possibly one that is not recorded and only holds the caller's context. With no span, the
+    /// current context stays.
     Span(Span),
-    /// The caller's context, where no span could stand for it. It is rarely used, and boxed because it would enlarge every call.
+    /// The caller's context, if no span could hold it. Boxed, because it is rare and would enlarge every call.
     Context(Box<Context>),
 }
 
 impl Place {
-    /// Whatever is current.
+    /// The current context stays.
     pub(crate) const UNCHANGED: Place = Place::Span(Span::none());
 
-    /// That of a call that is served: its span, or without one the context of its caller.
+    /// The place of a served call: its span, or without one its caller's context.
     #[inline]
     pub(crate) fn served(span: Span, caller: Context) -> Self {
         if span.is_none() { Place::transparent(caller) } else { Place::Span(span) }
     }
 
-    /// Without a span of its own, a call is worked on in its caller's context, if that is anything.
+    /// The place of a call without a span: its caller's context, if it has any content.
     pub(crate) fn transparent(caller: Context) -> Self {
         if !caller.is_valid() && caller.baggage_entries().next().is_none() {
             return Place::UNCHANGED;
@@ -30,7 +31,7 @@ impl Place {
         if held.is_none() { Place::Context(Box::new(caller)) } else { Place::Span(held) }
     }
 
-    /// That of a call that is made: its span, if it has one.
+    /// The place of a client's call: its span, if it has one.
     pub(crate) fn called(span: Span) -> Self {
         Place::Span(span)
     }
@@ -47,7 +48,8 @@ impl Place {
         }
     }
 
-    /// Counts something that belongs to the call. Only a test that captures sees where that happens, so otherwise nothing is made current.
+    /// Counts a metric of the call. Only a test's capture depends on what is current, so otherwise nothing is made
+    /// current.
     #[inline(always)]
     pub(crate) fn count(self, count: fn()) -> Self {
         if is_capturing() {
@@ -57,7 +59,7 @@ impl Place {
         self
     }
 
-    // By value, so that a place of which nothing is captured stays in registers.
+    // By value, so that without a capture a place stays in registers.
     #[cold]
     fn count_here(mut self, count: fn()) -> Self {
         self.run(count);
@@ -68,7 +70,7 @@ impl Place {
         matches!(self, Place::Span(span) if span.is_recording())
     }
 
-    /// When its span began, if that is recorded.
+    /// Returns when the span began, if it is recorded.
     #[inline]
     pub(crate) fn began(&self) -> Option<Moment> {
         match self {
@@ -77,7 +79,7 @@ impl Place {
         }
     }
 
-    /// Takes the span out, for its end. Without one, what is returned records nothing.
+    /// Takes the span, to end it. Without one, returns a span that records nothing.
     pub(crate) fn take_span(&mut self) -> Span {
         match self {
             Place::Span(span) => std::mem::replace(span, Span::none()),

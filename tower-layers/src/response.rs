@@ -1,4 +1,4 @@
-//! The response of a call: a future until its headers are there, then a body until its end.
+//! The response of a call: a future until the headers arrive, then a body.
 
 use std::fmt;
 use std::future::Future;
@@ -13,10 +13,10 @@ use tower_service::Service;
 use crate::work::{Ongoing, Protocol};
 
 pin_project! {
-    /// A call whose response is awaited.
+    /// The future of a call's response.
     #[must_use = "futures do nothing unless awaited"]
     pub struct ResponseFuture<F, P: Protocol> {
-        // In front of the call: what the handler began ends before its span does.
+        // Declared before the call, so that the handler's spans end before the call's span when both are dropped.
         #[pin]
         pub(crate) inner: F,
         pub(crate) call: Option<P::Call>,
@@ -24,7 +24,7 @@ pin_project! {
 }
 
 impl<F, P: Protocol> ResponseFuture<F, P> {
-    /// A call of which there is nothing to tell, and in which nothing is current.
+    /// Wraps a call without telemetry.
     #[inline]
     pub(crate) fn plain(inner: F) -> Self {
         ResponseFuture { inner, call: None }
@@ -43,7 +43,7 @@ impl<F, P: Protocol> ResponseFuture<F, P> {
         ResponseFuture { inner, call }
     }
 
-    /// Waits for the headers, and makes an answer of them and the call. An error ends the call.
+    /// Polls for the headers, and builds the answer from them and the call. An error ends the call.
     #[inline]
     pub(crate) fn poll_answer<B, E, A>(
         self: Pin<&mut Self>,
@@ -78,9 +78,9 @@ impl<F, P: Protocol> fmt::Debug for ResponseFuture<F, P> {
 }
 
 pin_project! {
-    /// The body of a response, which passes as it is. The span of its call ends with it, or when it is dropped.
+    /// The body of a response, passed through unchanged. The call's span ends with it, or when it is dropped.
     pub struct ResponseBody<B, P: Protocol> {
-        // In front of the call, as in the future.
+        // Declared before the call, as in the future.
         #[pin]
         inner: B,
         call: Option<P::Call>,
@@ -132,7 +132,7 @@ fn note<D: bytes::Buf, E: 'static, C: Ongoing>(
             if let Some(data) = frame.data_ref() {
                 call.read(reading, data);
             }
-            // After the last frame nobody polls again.
+            // The body may not be polled after its last frame.
             if frame.is_trailers() || was_last() {
                 call.complete(frame.trailers_ref());
             }

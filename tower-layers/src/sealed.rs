@@ -1,4 +1,4 @@
-//! Keeps traits of this crate from being implemented elsewhere, so that they may get more methods.
+//! Prevents other crates from implementing this crate's traits, so that methods can be added to them.
 
-/// A trait that requires this one cannot be implemented outside of the crate, which does not export it.
+/// The supertrait of sealed traits. It is not exported, so other crates cannot implement them.
 pub trait Sealed {}

@@ -1,4 +1,4 @@
-//! Which side of a call a layer is on.
+//! The side of a call that a layer is on.
 
 use tracecast::Kind;
 
@@ -9,7 +9,7 @@ pub enum Side {
 }
 
 impl Side {
-    /// That of its spans.
+    /// The kind of this side's spans.
     pub(crate) fn kind(self) -> Kind {
         match self {
             Side::Server => Kind::Server,

@@ -1,13 +1,13 @@
-//! Recognizes an end that a timeout caused: whoever enforces a timeout only drops the call.
+//! Recognizes a call that a timeout ended: code that enforces a timeout only drops the call.
 
 use std::time::Duration;
 
-/// The least that a call may have left when its timeout ends it.
+/// A call counts as timed out from this long before its timeout.
 const SLACK: Duration = Duration::from_millis(5);
 
-/// Whether an unexplained end of a call that has lasted for so many seconds counts as a timeout.
+/// Whether an unexplained end after `seconds` counts as a timeout.
 pub(crate) fn is_due(timeout: Duration, seconds: f64) -> bool {
-    // Timers of the two sides do not agree to the millisecond; a twentieth is the difference that was seen between them.
+    // The timers of the two sides differ by milliseconds; differences of up to a twentieth were seen.
     let slack = SLACK.max(timeout / 20).min(timeout);
     seconds >= (timeout - slack).as_secs_f64()
 }

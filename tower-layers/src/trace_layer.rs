@@ -1,4 +1,4 @@
-//! The layer and the service, which both protocols and both sides of a call share. Public as `layer`.
+//! The layer and the service that both protocols and both sides share. Public as `layer`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,8 @@ use crate::sealed::Sealed;
 use crate::side::Side;
 use crate::trust::{Peer, Policy};
 
-/// Makes a span of each call: `P` is the protocol, `GrpcCalls` or `HttpRequests`, and `E` the side, [`ServerSide`] or [`ClientSide`].
+/// Records a span per call. `P` is the protocol, `GrpcCalls` or `HttpRequests`; `E` is the side, [`ServerSide`] or
+/// [`ClientSide`].
 ///
 /// ```
 /// use tracecast_tower::GrpcServerLayer;
@@ -24,7 +25,7 @@ pub struct TraceLayer<P, E> {
     pub(crate) settings: Arc<Settings<P, E>>,
 }
 
-/// A service whose calls are spans. Made by a [`TraceLayer`].
+/// A service with a span per call. Made by a [`TraceLayer`].
 ///
 /// ```
 /// use tower_layer::Layer as _;
@@ -40,22 +41,22 @@ pub struct Traced<S, P, E> {
     pub(crate) settings: Arc<Settings<P, E>>,
 }
 
-/// What a layer was told.
+/// The settings of a layer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings<P, E> {
     pub(crate) protocol: P,
     pub(crate) side: E,
-    /// The time to the first byte of responses is recorded.
+    /// Whether the time to the first byte of responses is recorded.
     pub(crate) times_first_byte: bool,
 }
 
-/// The side that serves calls. It holds what is taken over from callers.
+/// The server side, with its policy towards callers.
 #[derive(Clone, Default)]
 pub struct ServerSide {
     pub(crate) policy: Policy,
 }
 
-/// The side that makes calls. It holds which baggage is sent.
+/// The client side, with its rule for baggage.
 #[derive(Clone, Debug, Default)]
 pub struct ClientSide {
     pub(crate) baggage: Baggage,
@@ -85,8 +86,8 @@ impl fmt::Debug for ServerSide {
 }
 
 impl<P: Default, E: Default> TraceLayer<P, E> {
-    /// Traces all calls but health checks and the like: for gRPC those of the health and reflection services, for a server of HTTP
-    /// requests for `/health`, `/healthz`, `/livez`, `/readyz` and `/metrics`.
+    /// Traces all calls except health checks and the like: calls of gRPC's health and reflection services, and on an
+    /// HTTP server requests for `/health`, `/healthz`, `/livez`, `/readyz` and `/metrics`.
     ///
     /// ```
     /// use tower_layer::Layer as _;
@@ -101,10 +102,10 @@ impl<P: Default, E: Default> TraceLayer<P, E> {
 }
 
 impl<P: Clone, E: Clone> TraceLayer<P, E> {
-    /// Records the time from the beginning of each call to the first byte of its response's body, for responses that are streamed
-    /// while they are made: as `tc.response.first_byte_seconds` on the span, and as the histogram `tc_rpc_server_first_byte_seconds`,
-    /// `tc_rpc_client_first_byte_seconds`, `tc_http_server_first_byte_seconds` or `tc_http_client_first_byte_seconds`, which gets
-    /// its point when the call ends. A response without a body has none.
+    /// Records the time from the beginning of each call to the first byte of its response's body, for responses that
+    /// are produced while they are streamed: as `tc.response.first_byte_seconds` on the span, and in the histogram
+    /// `tc_rpc_server_first_byte_seconds`, `tc_rpc_client_first_byte_seconds`, `tc_http_server_first_byte_seconds` or
+    /// `tc_http_client_first_byte_seconds`, when the call ends. Responses without a body are not recorded.
     ///
     /// ```
     /// use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
@@ -122,11 +123,11 @@ impl<P: Clone, E: Clone> TraceLayer<P, E> {
     }
 }
 
-/// For servers.
+/// Methods for servers.
 impl<P: Clone> TraceLayer<P, ServerSide> {
-    /// Takes the context of those callers for which `trusts` is true. A call of any other begins a trace of its own, which
-    /// has a link to the caller's span; neither the caller's baggage, nor its decision to sample, nor its `tracestate`
-    /// goes on. Without this all callers are trusted.
+    /// Accepts the context only of callers for which `trusts` is true. A call of any other caller starts a trace of its
+    /// own with a link to the caller's span; the caller's baggage, sampling decision and `tracestate` are ignored. By
+    /// default all callers are trusted.
     ///
     /// ```
     /// use tracecast_tower::GrpcServerLayer;
@@ -140,8 +141,8 @@ impl<P: Clone> TraceLayer<P, ServerSide> {
         self
     }
 
-    /// Has spans below carry what a trusted caller's baggage says under the name of this key, as an attribute. Keys that
-    /// are not named so stay in the baggage alone.
+    /// Records an entry of a trusted caller's baggage, by this key's name, as an attribute of the spans below. Other
+    /// entries stay in the baggage only.
     ///
     /// ```
     /// use tracecast_tower::GrpcServerLayer;
@@ -161,9 +162,9 @@ impl<P: Clone> TraceLayer<P, ServerSide> {
         self
     }
 
-    /// Has this sampler decide about traces that begin with a call of this route, in place of the process's. A route is for gRPC
-    /// the path of a method, for HTTP the template of a route, and the path where the route is not known. A `*` at the end stands
-    /// for anything; of several that fit, the first decides. A trusted caller has decided already.
+    /// Sets the sampler for traces that begin with a call of this route, in place of the process's sampler. For gRPC a
+    /// route is the path of a method; for HTTP it is the route's template, or the path if the route is not known. A `*`
+    /// at the end matches anything; the first match decides. It does not override a trusted caller's decision.
     ///
     /// ```
     /// use tracecast::Sampler;
@@ -187,9 +188,9 @@ impl<P: Clone> TraceLayer<P, ServerSide> {
     }
 }
 
-/// For clients.
+/// Methods for clients.
 impl<P: Clone> TraceLayer<P, ClientSide> {
-    /// Sends no baggage: for servers of others. By default all of it is sent to everybody, if `OTEL_PROPAGATORS` has `baggage`.
+    /// Sends no baggage, for calls to third parties. By default all of it is sent, if `OTEL_PROPAGATORS` has `baggage`.
     ///
     /// ```
     /// use tracecast_tower::GrpcClientLayer;
@@ -202,7 +203,7 @@ impl<P: Clone> TraceLayer<P, ClientSide> {
         self
     }
 
-    /// Sends these keys of the baggage only.
+    /// Sends only baggage entries with these keys.
     ///
     /// ```
     /// use tracecast_tower::GrpcClientLayer;
@@ -215,12 +216,12 @@ impl<P: Clone> TraceLayer<P, ClientSide> {
         self
     }
 
-    /// Sends baggage to these servers only: a name, as `store.internal`, or all below a domain, as `*.svc.cluster.local`. Others
-    /// get none, also none that was written to the request before.
+    /// Sends baggage only to these servers: a name, such as `store.internal`, or all names below a domain, such as
+    /// `*.svc.cluster.local`. For other servers a `baggage` header that is already on the request is removed too.
     ///
-    /// A tonic channel does not tell the layer whom it calls: name the server with
-    /// `GrpcClientLayer::with_server`, or it gets none. A client of
-    /// HTTP that follows redirects goes around this layer, and not into it: only so each of its requests is looked at.
+    /// A layer cannot ask a tonic channel for its server: set the server with `GrpcClientLayer::with_server`, or it
+    /// gets no baggage. Put an HTTP client that follows redirects around this layer, not inside it, so that the layer
+    /// sees each request.
     ///
     /// ```
     /// use tracecast_tower::GrpcClientLayer;

@@ -1,4 +1,4 @@
-//! Who calls, and how much of what it says is believed.
+//! The caller of a request, and how far its headers are trusted.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -10,7 +10,7 @@ use tracecast::{Context, Key, KeyOf, Sampler};
 
 use crate::headers::Carried;
 
-/// Whoever sent a request, as far as the server knows: what a policy of trust looks at.
+/// The sender of a request, as a trust policy sees it.
 ///
 /// ```
 /// use tracecast_tower::Peer;
@@ -28,7 +28,7 @@ pub struct Peer<'r> {
 }
 
 impl<'r> Peer<'r> {
-    /// Who sent this request.
+    /// Returns the sender of a request.
     ///
     /// ```
     /// # use tracecast_tower::Peer;
@@ -40,7 +40,7 @@ impl<'r> Peer<'r> {
         Peer { uri: request.uri(), headers: request.headers(), extensions: request.extensions() }
     }
 
-    /// Its address, where the server put it beside the request: tonic's transport does.
+    /// Returns the sender's address, if the server adds it to the request's extensions, as tonic's transport does.
     ///
     /// ```
     /// use tracecast_tower::GrpcServerLayer;
@@ -51,7 +51,7 @@ impl<'r> Peer<'r> {
         address(self.extensions)
     }
 
-    /// What is called: `/store.v1.Store/Get`.
+    /// Returns the request's path: `/store.v1.Store/Get`.
     ///
     /// ```
     /// use tracecast_tower::GrpcServerLayer;
@@ -62,7 +62,7 @@ impl<'r> Peer<'r> {
         self.uri.path()
     }
 
-    /// The headers. Anybody can write anything there.
+    /// Returns the request's headers. The sender can put anything there.
     ///
     /// ```
     /// # use tracecast_tower::Peer;
@@ -74,7 +74,8 @@ impl<'r> Peer<'r> {
         self.headers
     }
 
-    /// What the server and outer layers know of the connection, as the certificates of its peer.
+    /// Returns the request's extensions, in which the server and outer layers put data about the connection, such as
+    /// the peer's certificates.
     ///
     /// ```
     /// # use tracecast_tower::Peer;
@@ -96,7 +97,7 @@ impl fmt::Debug for Peer<'_> {
     }
 }
 
-/// The address of whoever sent a request.
+/// Returns the address of a request's sender.
 pub(crate) fn address(extensions: &Extensions) -> Option<SocketAddr> {
     #[cfg(feature = "transport")]
     if let Some(info) = extensions.get::<tonic::transport::server::TcpConnectInfo>() {
@@ -111,29 +112,29 @@ pub(crate) fn address(extensions: &Extensions) -> Option<SocketAddr> {
 
 type Predicate = dyn Fn(&Peer<'_>) -> bool + Send + Sync;
 
-/// What a server's layer takes over from its callers.
+/// The policy of a server's layer towards its callers.
 #[derive(Clone, Default)]
 pub(crate) struct Policy {
-    /// Who is trusted; without it, everybody.
+    /// Decides which callers are trusted; `None` trusts all.
     trusts: Option<Arc<Predicate>>,
     shared: Vec<Share>,
     samplers: Samplers,
 }
 
-/// Has a key of a caller's baggage become an attribute of spans below.
+/// Makes a baggage entry an attribute of the spans below.
 type Share = fn(&Context) -> Context;
 
-/// Where a call that is served comes from.
+/// The origin of a served call.
 #[derive(Debug, Default)]
 pub(crate) struct Caller {
-    /// Its parent; not valid for a root.
+    /// The parent; invalid for a root.
     pub(crate) parent: Context,
-    /// The span of a caller that is not trusted.
+    /// The span of an untrusted caller.
     pub(crate) link: Option<Box<Context>>,
 }
 
 impl Caller {
-    /// Its ids alone: nothing else of it goes on.
+    /// Keeps a link to an untrusted caller's span; its parent, baggage and `tracestate` are ignored.
     fn distrusted(said: &Context) -> Self {
         let link = said.is_valid().then(|| Context::remote(said.trace_id(), said.span_id(), said.is_sampled()));
         Caller { parent: Context::default(), link: link.map(Box::new) }
@@ -153,7 +154,7 @@ impl Policy {
         self.samplers.0.push((pattern.into(), sampler));
     }
 
-    /// What the headers say, as far as it is believed.
+    /// Returns the caller's context, or a link if the caller is not trusted.
     #[inline]
     pub(crate) fn caller<B>(&self, request: &Request<B>, carried: &Carried<'_>) -> Caller {
         if !carried.is_anything() {
@@ -166,12 +167,12 @@ impl Policy {
         Caller { parent: self.sharing(said), link: None }
     }
 
-    /// Decides about a root that this route begins, in place of the process's sampler.
+    /// Returns the sampler for a root with this route, in place of the process's sampler.
     pub(crate) fn sampler(&self, route: &str) -> Option<&Sampler> {
         self.samplers.find(route)
     }
 
-    /// A predicate that panics trusts nobody.
+    /// A predicate that panics trusts no caller.
     fn trusts<B>(&self, request: &Request<B>) -> bool {
         let Some(trusts) = &self.trusts else { return true };
         catch_unwind(AssertUnwindSafe(|| trusts(&Peer::of(request)))).unwrap_or(false)
@@ -185,7 +186,7 @@ impl Policy {
     }
 }
 
-/// Samplers of routes, of which the first that fits decides.
+/// Samplers by route; the first match decides.
 #[derive(Clone, Debug, Default)]
 struct Samplers(Vec<(Box<str>, Sampler)>);
 
@@ -195,7 +196,7 @@ impl Samplers {
     }
 }
 
-/// A `*` at the end of a pattern stands for anything.
+/// Whether a text matches a pattern; a `*` at its end matches anything.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => text.starts_with(start),

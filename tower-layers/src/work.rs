@@ -1,4 +1,4 @@
-//! A call while it lasts, whatever its protocol.
+//! A call in progress, for both protocols.
 
 use std::any::Any;
 use std::task::Waker;
@@ -10,27 +10,27 @@ use crate::place::Place;
 use crate::sealed::Sealed;
 use crate::side::Side;
 
-/// A call that goes on, as the future and the body of its response see it.
+/// A call in progress, as the future and the body of its response use it.
 pub trait Ongoing {
-    /// What is known of a response that passes by, beside the call.
+    /// The state of reading a response's body, kept beside the call.
     type Reading: Default;
 
-    /// Works on the call: what it calls sees its context.
+    /// Runs `f` with the call's context current.
     fn run<T>(&mut self, f: impl FnOnce() -> T) -> T;
 
-    /// Nothing happens for now; whoever waits may be asked to come back.
+    /// Called when a poll is pending; the task may be woken later to be polled again.
     fn wait(&mut self, _waker: &Waker) {}
 
-    /// Whether there is anything to tell at its end.
+    /// Whether there is anything to record when it ends.
     fn is_told(&self) -> bool;
 
-    /// Reads a part of the response that passes by.
+    /// Reads a part of the response's body.
     fn read(&mut self, reading: &mut Self::Reading, data: &impl Buf);
 
-    /// Ends it because all of the response has passed, maybe with trailers.
+    /// Ends the call after the whole response, possibly with trailers.
     fn complete(&mut self, trailers: Option<&HeaderMap>);
 
-    /// Ends it because a service or a body failed with this error.
+    /// Ends the call with an error of the service or of a body.
     fn fail(&mut self, error: &dyn Any);
 }
 
@@ -49,12 +49,12 @@ pub trait Protocol: Sealed {
     type Call: Ongoing;
 }
 
-/// What is the same of all calls: what is current in one, and what is told of it when it has ended.
+/// The data of any call: the context that is current in it, and the record for its end.
 pub(crate) struct Work<R> {
     pub(crate) place: Place,
-    /// Only if it is recorded or measured, and has not ended.
+    /// `Some` while the call is recorded or measured.
     pub(crate) record: Option<R>,
-    /// A poll did not come back.
+    /// Whether a poll has not returned.
     unwound: bool,
 }
 
@@ -63,7 +63,7 @@ impl<R> Work<R> {
         Work { place, record, unwound: false }
     }
 
-    /// One of which nothing is told, if something is current in it. A client's place is of no use once its headers are written.
+    /// A call that is not recorded, if its context is needed: a client's is not, once the headers are written.
     pub(crate) fn at(place: Place, side: Side) -> Option<Self> {
         let is_of_use = side == Side::Server && !place.is_unchanged();
         is_of_use.then(|| Work::new(place, None))
@@ -77,7 +77,7 @@ impl<R> Work<R> {
         result
     }
 
-    /// Whether it is dropped because of a panic. A client that is dropped by somebody else's panic was only given up.
+    /// Whether the call is dropped because of a panic. A client dropped by another function's panic was only given up.
     pub(crate) fn has_panicked(&self, side: Side) -> bool {
         self.unwound || (side == Side::Server && std::thread::panicking())
     }

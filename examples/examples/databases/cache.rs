@@ -1,4 +1,4 @@
-//! The cache, by redis.
+//! The cache, with the crate redis.
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, RedisResult};
@@ -7,7 +7,7 @@ use tracecast::prelude::*;
 // ANCHOR: redis
 pub(crate) struct Cache(MultiplexedConnection);
 
-/// How long an order stays.
+/// How long an order is cached.
 const SECONDS: u64 = 60;
 
 impl Cache {
@@ -22,7 +22,7 @@ impl Cache {
     }
 }
 
-/// Part of the key is different for each order. It stays out of the span's name, which has to be one of a few.
+/// Each order has its own key, so the key is not part of the span's name, which must have few values.
 fn key(id: i64) -> String {
     format!("order:{id}")
 }
@@ -33,7 +33,7 @@ impl Cache {
         redis::Client::open(url)?.get_multiplexed_async_connection().await.map(Cache)
     }
 
-    /// A command that does not fit to what is stored.
+    /// A command that does not fit the stored type.
     #[cfg(test)]
     #[tc_span(db(system = "redis", collection = "order", operation = "INCR"))]
     pub(crate) async fn count(&self, id: i64) -> RedisResult<i64> {

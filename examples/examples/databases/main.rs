@@ -1,7 +1,7 @@
-//! Orders in a table, with a cache in front of it: every access is a span of the database form.
+//! Orders in a table, with a cache in front of it: every access has a span of the database form.
 //!
-//! `cargo run -p tracecast-examples --example databases` keeps them in SQLite alone; with an address behind it
-//! (`-- redis://127.0.0.1:6379`) found orders are cached in a Redis.
+//! `cargo run -p tracecast-examples --example databases` keeps them in SQLite only; with an address appended (`--
+//! redis://127.0.0.1:6379`), orders that were found are cached in Redis.
 
 mod cache;
 mod orders;

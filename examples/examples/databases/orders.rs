@@ -1,11 +1,11 @@
-//! The table, by sqlx.
+//! The table, with the crate sqlx.
 
 use sqlx::SqlitePool;
 use sqlx::sqlite::SqlitePoolOptions;
 use tracecast::prelude::*;
 
 // ANCHOR: sqlx
-/// Values are bound, so that the text of a query is the same for all orders, and fit for a span.
+/// Values are bound parameters, so the query's text is the same for all orders and can be recorded.
 const FIND: &str = "select item from orders where id = ?";
 
 pub(crate) struct Orders(SqlitePool);
@@ -21,7 +21,7 @@ impl Orders {
         sqlx::query_scalar(FIND).bind(id).fetch_optional(&self.0).await
     }
 
-    /// The name of the table is known at run time only, and so is the name of the span.
+    /// The table's name is known at run time only, and so is the span's name.
     #[tc_span(db(system = "sqlite", collection = table, operation = "delete"))]
     pub(crate) async fn clear(&self, table: &str) -> sqlx::Result<u64> {
         let query = sqlx::AssertSqlSafe(format!("delete from \"{}\"", table.replace('"', "\"\"")));
@@ -31,7 +31,7 @@ impl Orders {
 // ANCHOR_END: sqlx
 
 impl Orders {
-    /// An empty table in memory. Such a database belongs to its connection, and so the pool has one.
+    /// Creates an empty table in memory. An in-memory database belongs to its connection, so the pool has one.
     pub(crate) async fn open() -> sqlx::Result<Self> {
         let pool = SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await?;
         sqlx::query("create table orders (id integer primary key, item text not null)").execute(&pool).await?;

@@ -39,14 +39,14 @@ async fn a_query_that_fails_is_an_error_without_its_text() {
     assert!(!shown.contains(LLAMA) && !shown.contains("insert into"), "{shown}");
 }
 
-/// A Redis of the test's own. It ends with the test.
+/// A Redis server of the test's own, stopped with the test.
 struct Redis {
     server: Child,
     url: String,
 }
 
 impl Redis {
-    /// `None` where Redis is not installed. With `CI=true` it has to be.
+    /// Returns `None` if Redis is not installed. With `CI=true` it must be.
     fn start() -> Option<Self> {
         let port = free_port();
         let mut command = Command::new("redis-server");
@@ -96,7 +96,7 @@ async fn a_command_that_fails_is_an_error() {
         cache.put(7, LLAMA).await.unwrap();
         cache.count(7).await.unwrap_err();
         drop(redis);
-        // There is no server any more.
+        // The server has been stopped.
         cache.get(7).await.unwrap_err();
     })
     .await;

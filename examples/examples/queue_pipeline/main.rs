@@ -1,9 +1,9 @@
 //! A pipeline of workers that never call each other: the context travels in a table.
 //!
-//! A health event of a GPU node goes through detection, quarantine, drain and repair, one worker each, and is one trace: each
-//! worker reads the context that the one before left in the row, goes on with it, and leaves its own. Polling is not traced.
-//! A drain is a long session, of which a marker tells while it is open. The repair takes several events at once: a trace of its
-//! own, with links to theirs.
+//! A health event of a GPU node passes through detection, quarantine, drain and repair, one worker each, in one trace:
+//! each worker reads the context that the previous one stored in the row, continues it, and stores its own. Polling is
+//! not traced. A drain is a long session, which markers show while it is in progress. A repair handles several events
+//! at once: it is a trace of its own, with links to theirs.
 
 mod table;
 mod workers;
@@ -18,7 +18,7 @@ use table::{State, Table};
 
 /// The nodes that break.
 const NODES: [&str; 2] = ["gpu-17", "gpu-42"];
-/// How often workers look.
+/// The polling interval of workers.
 const POLL: Duration = Duration::from_millis(10);
 
 type Failure = Box<dyn Error + Send + Sync>;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Failure> {
     ended
 }
 
-/// Runs all workers until all nodes are well, or one of them fails.
+/// Runs all workers until all nodes are healthy, or one worker fails.
 fn run(file: &Path) -> Result<(), Failure> {
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -51,7 +51,7 @@ fn run(file: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Reports that nodes are broken, and waits until all are well.
+/// Reports broken nodes, and waits until all are healthy.
 fn tell(file: &Path, done: &AtomicBool) -> Result<(), Failure> {
     let table = Table::open(file)?;
     for node in NODES {
@@ -64,7 +64,8 @@ fn tell(file: &Path, done: &AtomicBool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Works on all events of a state until nobody has any more. Each worker has a connection of its own, as if it were a process.
+/// Handles all events of a state until no worker has any left. Each worker has its own connection, as in separate
+/// processes.
 fn work(file: &Path, state: State, done: &AtomicBool) -> Result<(), Failure> {
     let table = Table::open(file)?;
     while !done.load(Relaxed) {
@@ -72,7 +73,7 @@ fn work(file: &Path, state: State, done: &AtomicBool) -> Result<(), Failure> {
         match state {
             State::Detected => events.iter().try_for_each(|event| workers::quarantine(&table, event))?,
             State::Quarantined => events.iter().try_for_each(|event| workers::drain(&table, event))?,
-            // It waits until there are enough for a maintenance window.
+            // The worker waits until there are enough for a maintenance window.
             _ if events.len() == NODES.len() => workers::repair(&table, &events)?,
             _ => (),
         }

@@ -1,4 +1,4 @@
-//! The table: a row for each event, with the context of whoever worked on it last.
+//! The table: a row per event, with the context of the last worker.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, params};
 use tracecast::Carrier;
 use tracecast::prelude::*;
 
-/// How far an event has come.
+/// The state of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     Detected = 0,
@@ -20,7 +20,7 @@ pub(crate) enum State {
 pub(crate) struct Event {
     pub(crate) id: i64,
     pub(crate) node: String,
-    /// The context of the worker before. It is complete without tracestate and baggage.
+    /// The previous worker's context, without tracestate and baggage, which this table does not need.
     pub(crate) carrier: Carrier,
 }
 
@@ -40,19 +40,19 @@ impl Table {
         Ok(Table(connection))
     }
 
-    /// A new row, with the context of the current span.
+    /// Creates a row with the context of the current span.
     #[tc_span(db(system = "sqlite", collection = "health_events", operation = "insert"))]
     pub(crate) fn insert(&self, node: &str, carrier: &Carrier) -> rusqlite::Result<()> {
         self.0.execute(INSERT, params![node, State::Detected as i64, carrier.traceparent]).map(drop)
     }
 
-    /// An event has come further, and whoever takes it up next is told by whom.
+    /// Moves an event to the next state and stores `carrier` for the next worker.
     #[tc_span(db(system = "sqlite", collection = "health_events", operation = "update"))]
     pub(crate) fn hand_on(&self, event: &Event, state: State, carrier: &Carrier) -> rusqlite::Result<()> {
         self.0.execute(UPDATE, params![event.id, state as i64, carrier.traceparent]).map(drop)
     }
 
-    /// The events of a state. Workers poll this all the time: without a parent there is no span.
+    /// Returns the events of a state. Workers poll this all the time: without a parent no span is recorded.
     #[tc_span(needs_parent, db(system = "sqlite", collection = "health_events", operation = "select"))]
     pub(crate) fn of(&self, state: State) -> rusqlite::Result<Vec<Event>> {
         let mut statement = self.0.prepare(SELECT)?;

@@ -1,7 +1,6 @@
-//! A service on axum and a client of it: one layer each, and a request is one trace from the client to the handler.
-//!
-//! Spans are named by the route's template, `GET /models/{id}`, so that no caller can add to the names; metrics count by
-//! the same. It calls itself a few times and ends.
+//! An axum service and its client: one layer on each side makes each request one trace, from the client to the handler.
+//! Spans are named by the route's template, `GET /models/{id}`, so callers cannot add names; metrics have the template
+//! as a label. The program calls itself a few times and exits.
 
 use std::error::Error;
 use std::time::Duration;
@@ -25,12 +24,12 @@ use tracecast_tower::{HttpClient, HttpClientLayer, HttpServerLayer};
 type Caller = HttpClient<Client<HttpConnector, Empty<Bytes>>>;
 
 async fn model(Path(id): Path<String>) -> Result<Json<Vec<String>>, StatusCode> {
-    // The span of the request is current in here.
+    // The request's span is current here.
     current().set(artifact, &id);
     find(&id).map(Json).ok_or(StatusCode::NOT_FOUND)
 }
 
-/// The database form: named `models.select`, of kind client, with the attributes that such spans have.
+/// The database form: the span is named `models.select`, its kind is client, and it has the conventional attributes.
 #[tc_span(db(system = "sqlite", collection = "models", operation = "select"))]
 fn find(id: &str) -> Option<Vec<String>> {
     (id == "llama-3-8b").then(|| vec!["layer-0".to_owned(), "layer-1".to_owned()])
@@ -57,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let router = Router::new()
         .route("/models/{id}", get(model))
         .route("/broken", get(broken))
-        // Inside of the router, which then says which route it is.
+        // Inside the router, so that the layer sees the matched route.
         .layer(HttpServerLayer::new());
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;

@@ -1,8 +1,9 @@
-//! The dashboards of `deploy/grafana`, and a program that has data for them.
+//! Writes the dashboards of `deploy/grafana`, and serves data for them.
 //!
-//! `dashboards FOLDER` writes them, from the catalogue of a program with the layers and the GPU monitor. `dashboards --serve PORT` is
-//! such a program: it calls itself over gRPC and HTTP, watches two GPUs of a fake driver, sends its spans and log records to itself, and
-//! serves its metrics to scrapers at that port until its standard input ends. A check asks a Prometheus that scrapes it for each panel.
+//! `dashboards FOLDER` writes them, from the catalogue of a program with the layers and the GPU monitor. `dashboards
+//! --serve PORT` is such a program: it calls itself over gRPC and HTTP, watches two GPUs of a fake driver, exports to
+//! itself, and serves its metrics on that port until its standard input ends. A check queries each panel from a
+//! Prometheus that scrapes it.
 
 use std::error::Error;
 use std::io::Read;
@@ -35,16 +36,16 @@ type Failed = Box<dyn Error + Send + Sync>;
 type Caller = HttpClient<Client<HttpConnector, Empty<Bytes>>>;
 
 const INTERVAL: Duration = Duration::from_millis(500);
-/// One GPU is split, and cannot tell what it draws. The other one is used by this process.
+/// One GPU is split (MIG) and does not report its power. The other one is used by this process.
 const DRIVER: &str = "gpus = 2; gpu1.mig = 2; gpu1.fail.nvmlDeviceGetPowerUsage = 999; gpu0.process_memory = 1048576";
 
-/// A dashboard: its file, its title, and the beginnings of the names of its metrics.
+/// A dashboard: its file, its title, and the prefixes of its metrics' names.
 const DASHBOARDS: [(&str, &str, &[&str]); 2] = [
     ("services.json", "Services", &["tc_rpc_", "tc_http_", "tc_runtime_", "tc_stall", "tc_process_", "tc_container_"]),
     ("gpus.json", "GPUs and hosts", &["tc_gpu_", "tc_nvml_", "tc_system_"]),
 ];
 
-/// All there are.
+/// All groups of host metrics.
 const GROUPS: [HostGroup; 7] = [
     HostGroup::Network,
     HostGroup::Disk,
@@ -55,7 +56,7 @@ const GROUPS: [HostGroup; 7] = [
     HostGroup::PageFaults,
 ];
 
-/// What is not in the others, under our own names.
+/// The `tc_*` metrics that are in no other dashboard.
 const TELEMETRY: (&str, &str) = ("telemetry.json", "Telemetry itself");
 
 fn write(folder: &Path) -> std::io::Result<()> {
@@ -107,13 +108,13 @@ async fn serve(port: u16) -> Result<(), Failed> {
         .with_activity(true);
     let monitor = tracecast_nvml::start(monitor.with_library(fake.library()));
 
-    // An empty response is one of OTLP. What telemetry sends is not measured.
+    // An empty response is valid OTLP. Exports are not measured.
     let collector = Router::new().route("/v1/{signal}", post(|| async {}));
     let router = Router::new().route("/found", get(|| async { "found" })).route("/missing", get(missing));
     let router = router.layer(HttpServerLayer::new().with_first_byte()).merge(collector);
     tokio::spawn(async move { axum::serve(web, router).await });
     let (_reporter, health) = tonic_health::server::health_reporter();
-    // Health checks are traced only where that is asked for.
+    // Health checks are traced only if a filter enables them.
     let server =
         Server::builder().layer(GrpcServerLayer::new().with_filter(|_| true).with_first_byte()).add_service(health);
     tokio::spawn(server.serve_with_incoming(TcpListenerStream::new(rpc)));
@@ -127,7 +128,7 @@ async fn serve(port: u16) -> Result<(), Failed> {
         round += 1;
         fake.script(&format!("{DRIVER}; xid = {round}:0:31"))?;
         for service in ["", "unknown"] {
-            // The second one is not there: that is an answer, too.
+            // The second path does not exist, so that errors are shown too.
             let _ = health.check(HealthCheckRequest { service: service.to_owned() }).await;
         }
         for path in ["found", "missing"] {

@@ -1,8 +1,8 @@
-//! A codebase on `tracing` moves over step by step: nothing has to change at once, and each step is one trace.
+//! Moves a codebase from `tracing` step by step; after each step a request is still one trace.
 //!
-//! 1. Two layers join the subscriber that is there. Spans and events of `tracing` are exported from now on.
-//! 2. Functions are annotated one by one. Theirs and the old spans are parents and children of each other.
-//! 3. What has moved has what `tracing` does not: typed keys, an outcome, metrics.
+//! 1. Two layers are added to the existing subscriber. From then on, spans and events of `tracing` are exported.
+//! 2. Functions are annotated one by one. New and old spans are parents and children of each other.
+//! 3. Annotated functions gain typed keys, an outcome and metrics, which `tracing` does not have.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tracecast::keys::{size_bytes, tensor::artifact};
 use tracecast::prelude::*;
 use tracing_subscriber::layer::SubscriberExt as _;
 
-/// As it was written years ago; nothing here knows Tracecast.
+/// Existing code; it does not use Tracecast.
 mod old {
     pub(crate) fn handle_request(id: u32) -> usize {
         let _entered = tracing::info_span!("handle_request", request.id = id).entered();
@@ -25,7 +25,7 @@ mod old {
     }
 }
 
-/// This one has moved. Its parent is the old span that called it, and the old span that it calls is its child.
+/// An annotated function. Its parent is the `tracing` span that called it, and its child is the one that it calls.
 #[tc_span("Store/Load", attrs(artifact = name), result(size_bytes = |size| *size))]
 #[tc_metric(calls = "tc_store_load_total", duration = "tc_store_load_seconds")]
 fn load(name: &str) -> Result<usize, std::io::Error> {

@@ -1,6 +1,6 @@
-//! The gauges of a GPU node in the terminal. The driver is a fake one, so it runs anywhere.
+//! Shows the gauges of a GPU node in the terminal. The driver is fake, so this runs anywhere.
 //!
-//! What is not known is a gap, never a 0 and never the last value for ever: after a few rounds one GPU falls off the bus.
+//! An unknown value is a gap, not a 0 and not the last value repeated: after a few rounds one GPU falls off the bus.
 //! On a real node leave `with_library` out.
 
 use std::time::Duration;
@@ -20,7 +20,7 @@ const GAUGES: [(&str, &str); 5] = [
 ];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // In memory, and read here. A service calls `tracecast::init()` instead, and the same gauges are exported.
+    // Metrics are read here, in memory. A service calls `tracecast::init()` instead, and the same gauges are exported.
     let metering = MetricsGuard::start(MetricsConfig::default())?;
     let mut reader = metering.reader(Temporality::Cumulative);
     let fake = Fake::new("gpus = 2")?;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             println!("GPU 1 falls off the bus");
             fake.script("gpus = 2\ngpu1.fail = 15")?;
         }
-        // Values that are older than three intervals are gaps.
+        // Values older than three intervals become gaps.
         std::thread::sleep(INTERVAL * 4);
         show(round, &reader.snapshot());
     }

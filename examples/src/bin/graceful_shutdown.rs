@@ -1,8 +1,8 @@
-//! A service on axum and tonic that ends in order when it gets SIGTERM: balancers are told first, requests that run are finished,
-//! and telemetry is exported last.
+//! A service on axum and tonic that shuts down gracefully on SIGTERM: load balancers learn of it first, running
+//! requests finish, and telemetry is exported last.
 //!
-//! It serves uploads over HTTP and gRPC, `/metrics` for Prometheus, and health over both. `BALANCER_DELAY_MS` is how long it takes
-//! requests after it has said that it is shutting down.
+//! It serves uploads over HTTP and gRPC, `/metrics` for Prometheus, and health over both. For `BALANCER_DELAY_MS` after it has
+//! announced the shutdown it still accepts requests.
 
 #[path = "../rpc.rs"]
 #[allow(dead_code, reason = "it is the demo's, and this needs a part of it")]
@@ -38,7 +38,8 @@ use tracecast_tower::{GrpcServerLayer, HttpServerLayer};
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 // ANCHOR: routes
-/// For Prometheus, with exemplars if it accepts them. Reading metrics may block: callbacks of gauges are code of the program.
+/// For Prometheus, with exemplars if it accepts them. Reading metrics may block, because it runs the program's gauge
+/// callbacks.
 async fn metrics(State(telemetry): State<Handle>, headers: HeaderMap) -> impl IntoResponse {
     let rendered = spawn_blocking(move || {
         let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
@@ -57,7 +58,7 @@ async fn ready(State(telemetry): State<Handle>) -> (StatusCode, &'static str) {
 
 fn router(telemetry: Handle) -> Router {
     let observed = Router::new().route("/upload", put(upload)).layer(HttpServerLayer::new());
-    // Probes and scrapes come every few seconds, and make no spans.
+    // Probes and scrapes are frequent, and are not traced.
     observed.route("/metrics", get(metrics)).route("/ready", get(ready)).with_state(telemetry)
 }
 // ANCHOR_END: routes
@@ -105,7 +106,7 @@ impl rpc::Methods for Store {
     }
 }
 
-/// Tells the billing service, which nobody runs here, that this one is gone.
+/// Notifies the billing service, which does not exist here, that this process ends.
 async fn report_usage() -> io::Result<()> {
     TcpStream::connect("127.0.0.1:1").await.map(drop)
 }
@@ -116,7 +117,7 @@ fn balancer_delay() -> Duration {
 }
 
 // ANCHOR: main
-/// Servers take connections until this ends.
+/// Servers accept connections until this future completes.
 async fn stopped(mut stop: watch::Receiver<bool>) {
     let _ = stop.wait_for(|stop| *stop).await;
 }
@@ -140,10 +141,10 @@ async fn main() -> Result<(), Failure> {
     let grpc = tokio::spawn(grpc);
 
     let leave_balancers = async move || {
-        // `/ready` answers 503 by now. Balancers need a moment to see it, and send requests until then.
+        // `/ready` answers 503 from now on. Load balancers need a moment to notice it, and send requests until then.
         health.set_service_status("", ServingStatus::NotServing).await;
         tokio::time::sleep(balancer_delay()).await;
-        // Ends the streams of those who watch: a drain waits for every stream.
+        // Ends the health-watch streams: a drain waits for every stream.
         health.clear_service_status("").await;
         stop.send_replace(true);
     };

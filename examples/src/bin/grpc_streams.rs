@@ -1,8 +1,8 @@
-//! An agent on a bidirectional stream that lives for as long as the agent does.
+//! An agent on a bidirectional stream that lasts as long as the agent.
 //!
-//! The stream is one long span on each side, made by the layers. Each message has a span of its own below it, up to a
-//! number. What a message asks for belongs to whoever asked, so the command carries that context: the work on it is in the
-//! trace of the request, and has a link to the message that brought it.
+//! The layers record the stream as one long span on each side. Each message has a span of its own below it, up to a
+//! cap. The work that a command requests belongs to its requester, so the command carries the requester's context: the
+//! work is in the requester's trace, with a link to the message that brought the command.
 
 #[path = "../rpc.rs"]
 #[allow(dead_code, reason = "it is the demo's, and this needs a part of it")]
@@ -32,7 +32,7 @@ const CONNECT: &str = "/agents.v1.Backend/Connect";
 struct Command {
     #[prost(string, tag = "1")]
     artifact: String,
-    /// Who asked for it.
+    /// The requester's context.
     #[prost(string, optional, tag = "2")]
     traceparent: Option<String>,
 }
@@ -45,7 +45,7 @@ struct Outcome {
     bytes: u64,
 }
 
-/// The backend. It has commands for the agent that connects, and hears what came of them.
+/// The backend: sends commands to the agent that connects, and receives their outcomes.
 #[derive(Clone)]
 struct Backend {
     commands: Arc<Mutex<Option<mpsc::Receiver<Command>>>>,
@@ -53,11 +53,11 @@ struct Backend {
 }
 
 impl Backend {
-    /// Commands go out while outcomes come in.
+    /// Sends commands while outcomes arrive.
     async fn connect(self, request: Request<Streaming<Outcome>>) -> Result<Response<Commands>, Status> {
         let commands =
             self.commands.lock().await.take().ok_or_else(|| Status::already_exists("one agent is enough"))?;
-        // A task of its own, in the span of the call.
+        // A separate task, in the span of the call.
         let heard = async move {
             let spans = MessageSpans::new("Backend/Outcome").with_cap(100);
             let hear = |outcome| {
@@ -82,14 +82,14 @@ impl rpc::Methods for Backend {
     }
 }
 
-/// A request of some user: what the agent does for it is in its trace.
+/// A user's request: the agent's work for it is in its trace.
 #[tc_span("Dashboard/Prefetch", attrs(keys::tensor::artifact = artifact))]
 async fn prefetch(commands: &mpsc::Sender<Command>, artifact: &str) -> Result<(), mpsc::error::SendError<Command>> {
     let traceparent = Carrier::inject().traceparent;
     commands.send(Command { artifact: artifact.to_owned(), traceparent }).await
 }
 
-/// The agent: it works on commands until the backend has no more. Its session holds the stream and the messages.
+/// The agent: runs commands until the backend has no more. `session` holds the stream and the messages.
 #[tc_span("Agent/Session")]
 async fn agent(address: String) -> Result<(), Status> {
     let (outcomes, sent) = mpsc::channel(8);
@@ -114,7 +114,7 @@ async fn execute(command: &Command, message: Context) -> Outcome {
     Outcome { artifact: command.artifact.clone(), bytes: 4096 }
 }
 
-/// A command that does not say who asked begins a trace.
+/// A command without a context starts a trace.
 fn asked_by(command: &Command) -> Context {
     Carrier::new(command.traceparent.clone()).extract()
 }

@@ -1,5 +1,5 @@
-//! A service whose metrics are scraped and never sent: run it with `OTEL_METRICS_EXPORTER=prometheus` and open
-//! <http://localhost:9464/metrics>. It works until its standard input ends.
+//! A service whose metrics are scraped, not exported: run it with `OTEL_METRICS_EXPORTER=prometheus` and open
+//! <http://localhost:9464/metrics>. It runs until its standard input ends.
 
 use std::io::Read;
 use std::sync::mpsc::{RecvTimeoutError, channel};

@@ -1,7 +1,7 @@
-//! Sends one span, one metric and one log record to where the configuration says, and tells what became of each. Exits 0 if
-//! the receiver took all of them, 1 if it did not, and 2 if there is nothing to try.
+//! Sends one span, one metric and one log record to the configured destinations, and prints the result of each. Exits 0
+//! if all were accepted, 1 if not, and 2 if nothing could be tried.
 //!
-//! `smoke --seconds 3` waits for that long, and not for ten seconds.
+//! `smoke --seconds 3` waits for 3 seconds instead of 10.
 
 use std::error::Error;
 use std::process::{Command, ExitCode, Output};
@@ -11,7 +11,7 @@ use tracecast::config::{Config, Level, LogFormat, Signal};
 use tracecast::prelude::*;
 use tracecast::{Filter, Report, Sampler};
 
-/// A span with its metrics, and a log record inside of it.
+/// Records a span with its metrics, and a log record in it.
 #[tc_span("Smoke/Send")]
 #[tc_metric(calls = "tc_smoke_total")]
 fn send() {
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 }
 
 struct Arguments {
-    /// Whether this is the process that sends; the other one listens to what it says.
+    /// Whether this process sends; the other one reads its output.
     sends: bool,
     patience: Duration,
 }
@@ -51,14 +51,16 @@ impl Arguments {
                     let wrong = |_| format!("--seconds: `{value}` is not a whole number of seconds");
                     parsed.patience = Duration::from_secs(value.parse().map_err(wrong)?);
                 }
-                other => return Err(format!("`{other}` is not known; expected --seconds N or --telemetry-catalogue")),
+                other => {
+                    return Err(format!("unknown argument `{other}`; expected --seconds N or --telemetry-catalogue"));
+                }
             }
         }
         Ok(parsed)
     }
 }
 
-/// Has another process send, whose standard error says why something failed.
+/// Starts another process that sends; its standard error has the causes of failures.
 fn try_all(patience: Duration) -> Result<ExitCode, Box<dyn Error>> {
     let config = Config::from_env();
     config.problems().iter().for_each(|problem| println!("configuration: {problem}"));
@@ -92,7 +94,7 @@ enum Outcome {
 }
 
 impl Outcome {
-    /// What the process that sent says of a signal.
+    /// Reads a signal's outcome from the output of the process that sent.
     fn of(signal: Signal, output: &Output) -> Self {
         let (counts, told) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         let count = |what: &str| {
@@ -104,8 +106,8 @@ impl Outcome {
         let cause = told.lines().find_map(|line| line.strip_prefix(&about)?.split_once(": "));
         let cause =
             cause.map(|(_, cause)| cause.split_once("the receiver rejected them: ").map_or(cause, |(_, cause)| cause));
-        // Where telemetry could not start at all.
-        let last = || told.lines().last().unwrap_or("no cause was told").to_owned();
+        // For telemetry that could not start at all.
+        let last = || told.lines().last().unwrap_or("the cause is unknown").to_owned();
         let cause = cause.map_or_else(last, |cause| cause.trim_end_matches("; retrying").to_owned());
         match (exported, dropped) {
             (1.., 0) => Outcome::Ok,
@@ -129,7 +131,7 @@ impl std::fmt::Display for Outcome {
     }
 }
 
-/// Sends one of each, by the configuration as it is, but for what would keep them from being sent now.
+/// Sends one of each with the actual configuration, except settings that would suppress or delay them.
 fn make_and_send(patience: Duration) -> Result<ExitCode, Box<dyn Error>> {
     let config = Config::from_env()
         .with_sampler(Sampler::AlwaysOn)

@@ -1,8 +1,8 @@
-//! A controller of training runs: identifiers that every span has, on both sides of a boundary.
+//! A controller of training runs: identifiers on every span, across process boundaries.
 //!
-//! Filter by a session and see all of its work, whoever did it. A key in `share(..)` is on every span below; one that is
-//! declared `{ baggage }` also travels with the context, here in the message to an actor. Identifiers are on spans only;
-//! metrics have labels with few values, so that they stay small however many sessions there are.
+//! Filtering by a session shows all of its work in all processes. A key in `share(..)` is on every span below; a key
+//! declared `{ baggage }` also travels with the context, here in the message to an actor. Identifiers are on spans
+//! only; metrics have labels with few values, so they stay small with any number of sessions.
 
 use std::time::{Duration, Instant};
 
@@ -22,11 +22,11 @@ pub enum BaseModel {
 
 mod keys {
     tracecast::tc_keys! {
-        /// What a user does, from beginning to end.
+        /// A user's session.
         pub id session: str = "tc.session.id" { baggage };
-        /// One training run of it.
+        /// A training run in the session.
         pub id training_run: str = "tc.training_run.id" { baggage };
-        /// One request of that. It stays in this process.
+        /// A request of the run. It stays in this process.
         pub id request: u64 = "tc.request.id";
         /// The model that is tuned.
         pub label base_model: super::BaseModel = "tc.base_model";
@@ -42,7 +42,7 @@ tc_metrics! {
     static QUEUE_WAIT: Histogram<(keys::base_model,)> = "tc_queue_wait_seconds";
 }
 
-/// What the controller asks an actor to do. It travels as JSON, the context with it.
+/// A request to an actor. It travels as JSON, with the context.
 #[derive(serde::Deserialize, serde::Serialize)]
 struct Step {
     model: BaseModel,
@@ -56,7 +56,7 @@ struct Controller {
 
 #[tc_span(component = "Controller")]
 impl Controller {
-    /// All below has the session and the run, in the actor too.
+    /// All spans below have the session and the run, in the actor too.
     #[tc_span(share(keys::session = session, keys::training_run = run), attrs(keys::base_model = model))]
     async fn train(&self, session: &str, run: &str, model: BaseModel) -> Result<(), serde_json::Error> {
         MODELS_ACTIVE.add(1, (model,));
@@ -71,23 +71,23 @@ impl Controller {
     async fn submit_step(&self, request: u64, model: BaseModel) -> Result<(), serde_json::Error> {
         let step = Step { model, tokens: 512 * request, carrier: Carrier::inject() };
         let message = serde_json::to_string(&step)?;
-        // An actor that is gone has nothing to do.
+        // Fails only if the actor is gone.
         let _ = self.actor.send((Instant::now(), message)).await;
         Ok(())
     }
 }
 
-/// The actor: it knows nothing but what the message says.
+/// The actor: has only the content of the message.
 async fn actor(mut messages: mpsc::Receiver<(Instant, String)>) {
     while let Some((sent, message)) = messages.recv().await {
         let Ok(step) = serde_json::from_str::<Step>(&message) else { continue };
         QUEUE_WAIT.record(sent.elapsed().as_secs_f64(), (step.model,));
         let caller = step.carrier.extract();
-        // Baggage becomes attributes where somebody says so: it may come from anywhere.
+        // Baggage may come from anywhere, so it becomes attributes only where code enables it.
         let session = caller.baggage("tc.session.id").unwrap_or_default().into_owned();
         let run = caller.baggage("tc.training_run.id").unwrap_or_default().into_owned();
         let context = caller.with_shared(keys::session, &session).with_shared(keys::training_run, &run);
-        // The parent is taken where an async function is called, so the call is in the context.
+        // An async function takes its parent when it is called, so the call is inside the context.
         context.run(|| forward_backward(&step)).await;
     }
 }
@@ -100,7 +100,7 @@ async fn forward_backward(step: &Step) {
     optimizer_step().await;
 }
 
-/// Far below, and still it has the session.
+/// A span deep below; it has the session too.
 #[tc_span("ModelActor/OptimizerStep")]
 async fn optimizer_step() {
     tokio::task::yield_now().await;

@@ -1,9 +1,9 @@
-//! What each process says became of its spans, and the sum of it.
+//! The span accounts that the processes report, and their sum.
 
 use std::fmt;
 use std::ops::Add;
 
-/// The counts of one process, or of several: the terms of `tracecast::Report`.
+/// The counts of one process or of several: the terms of `tracecast::Report`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) ended: u64,
@@ -18,7 +18,7 @@ impl Account {
     /// Reads the line that a process prints at its end: `telemetry: 7 spans ended = 7 exported + 0 dropped + 0 pending; ..`.
     pub(crate) fn find(lines: &[String]) -> Option<Self> {
         let (_, counts) = lines.iter().rev().find_map(|line| line.split_once("telemetry: "))?;
-        // What follows is about metric points and log records.
+        // The rest is about metric points and log records.
         let counts = counts.split(';').next()?;
         let before = |word: &str| -> Option<u64> {
             let (count, _) = counts.split_once(word)?;
@@ -35,7 +35,7 @@ impl Account {
         })
     }
 
-    /// Whether each span is known to have gone somewhere.
+    /// Whether all ended spans are accounted for.
     pub(crate) fn is_exact(&self) -> bool {
         self.ended == self.exported + self.dropped + self.unconfirmed + self.pending + self.spooled
     }

@@ -1,4 +1,4 @@
-//! The demo's own collector: it takes OTLP over gRPC and keeps all of it in memory.
+//! The demo's own collector: receives OTLP over gRPC and keeps everything in memory.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -14,12 +14,12 @@ use tonic::transport::Server;
 use super::received::Received;
 use crate::rpc::{self, Methods, Served};
 
-/// What came so far.
+/// Everything received so far.
 #[derive(Clone, Default)]
 pub(crate) struct Collector(Arc<Mutex<Received>>);
 
 impl Collector {
-    /// Starts to listen, and says where.
+    /// Starts to listen and returns the address.
     pub(crate) async fn start(&self) -> std::io::Result<String> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let endpoint = format!("http://{}", listener.local_addr()?);

@@ -1,4 +1,4 @@
-//! The fleet, from the first process to the end of the last.
+//! Runs the fleet, from the first process to the end of the last.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -11,30 +11,30 @@ use super::process::{Ended, Process, Said};
 use super::{FIRST, SECOND};
 use crate::store::{Failure, LISTENING};
 
-/// The GPUs of a daemon have values that move ..
+/// The GPUs of a daemon, with changing values.
 const GPUS: &str = "gpus = 2\n";
-/// .. and later one of them reports an error.
+/// The same GPUs later, when one reports an error.
 const SICK_GPU: &str = "gpus = 2\nxid = 1:1:31\n";
-/// The last request. While a daemon works on it, it is told to stop.
+/// The output of the daemon that works on the last request. The daemon then gets SIGTERM.
 const LAST: &str = "materializing gemma-2-9b";
 
 pub(crate) struct Fleet {
-    /// Where telemetry goes, unless the environment says it.
+    /// The OTLP endpoint, unless the environment sets one.
     endpoint: Option<String>,
     began: Instant,
     tell: UnboundedSender<Said>,
     said: UnboundedReceiver<Said>,
 }
 
-/// How all of it ended.
+/// The end of the fleet.
 pub(crate) struct Outcome {
     pub(crate) ended: Vec<Ended>,
-    /// What the client said.
+    /// The client's output.
     pub(crate) story: Vec<String>,
 }
 
 impl Outcome {
-    /// What each process says about its spans.
+    /// Returns each process's account of its spans.
     pub(crate) fn accounts(&self) -> impl Iterator<Item = (&'static str, Option<Account>)> {
         self.ended.iter().map(|ended| (ended.name, Account::find(&ended.errors)))
     }
@@ -50,7 +50,7 @@ impl Fleet {
         Fleet { endpoint, began: Instant::now(), tell, said }
     }
 
-    /// Starts everything, waits for the client, and stops the rest in order.
+    /// Starts all processes, waits for the client, and stops the others in order.
     pub(crate) async fn run(mut self) -> Result<Outcome, Failure> {
         let (fakes, disk) = ([Fake::new(GPUS)?, Fake::new(GPUS)?], Folder::new()?);
         let (global_store, global) = self.serve("global-store", &["global-store"]).await?;
@@ -68,7 +68,7 @@ impl Fleet {
         let mut ended = vec![client.ended().await?];
         for process in processes.into_iter().rev().chain([global_store]) {
             if process.name != SECOND {
-                self.show(process.name, "is told to stop");
+                self.show(process.name, "gets SIGTERM");
                 process.terminate().await?;
             }
             let end = process.ended().await?;
@@ -82,7 +82,7 @@ impl Fleet {
         Ok(Process::start(name, role, self.endpoint.as_deref(), self.tell.clone())?)
     }
 
-    /// Starts a server and waits until it says where it listens.
+    /// Starts a server and waits until it prints its address.
     async fn serve(&mut self, name: &'static str, role: &[&str]) -> Result<(Process, String), Failure> {
         let process = self.start(name, role)?;
         while let Some(Said { process: by, line: Some(line) }) = self.said.recv().await {
@@ -92,17 +92,17 @@ impl Fleet {
             }
         }
         let errors = process.ended().await?.errors.join("\n");
-        Err(format!("{name} did not start: {errors}").into())
+        Err(format!("{name} exited during start-up: {errors}").into())
     }
 
-    /// Shows what happens until the client is done, and stops a daemon in the middle of its work.
+    /// Prints all output until the client is done, and stops a daemon in the middle of its work.
     async fn follow(&mut self, last: &Process, gpus: &Fake) -> Result<Vec<String>, Failure> {
         let (mut story, mut told) = (Vec::new(), false);
         while let Some(Said { process, line }) = self.said.recv().await {
             let Some(line) = line else { if process == "client" { break } else { continue } };
             self.show(process, &line);
             if process == last.name && line.starts_with(LAST) {
-                self.show(process, "is told to stop by SIGTERM, and drains");
+                self.show(process, "gets SIGTERM and drains");
                 last.terminate().await?;
                 told = true;
             }
@@ -111,7 +111,7 @@ impl Fleet {
                 story.push(line);
             }
         }
-        // Without that line the client has failed, and the daemon still has to end.
+        // Without that line the client has failed, and the daemon still has to stop.
         if !told {
             last.terminate().await?;
         }
@@ -123,7 +123,7 @@ impl Fleet {
     }
 }
 
-/// A folder that goes with the demo.
+/// A folder that is removed after the demo.
 struct Folder(PathBuf);
 
 impl Folder {

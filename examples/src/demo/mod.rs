@@ -1,4 +1,4 @@
-//! The process that starts all others, collects what they export, and shows it.
+//! The process that starts all others, collects their exports and shows them.
 
 mod account;
 mod collector;
@@ -23,14 +23,14 @@ use crate::store::Failure;
 
 /// The daemon that has all artifacts on its disk.
 pub(crate) const FIRST: &str = "daemon-1";
-/// The daemon that is told to stop while it works.
+/// The daemon that gets SIGTERM while it works.
 const SECOND: &str = "daemon-2";
 /// The artifact whose request is shown.
 const SHOWN: &str = "llama-3-8b";
-/// Nothing here takes this long.
+/// The limit for the whole run, well above its usual time.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Runs the demo. It fails if anything was not seen that it promises.
+/// Runs the demo. Fails if anything that it promises to show was not seen.
 pub(crate) async fn run(page: Option<&Path>) -> ExitCode {
     let ended = match elsewhere() {
         Some(name) => without_collector(name).await,
@@ -49,7 +49,7 @@ pub(crate) async fn run(page: Option<&Path>) -> ExitCode {
     }
 }
 
-/// The variable that says that telemetry goes somewhere else.
+/// Returns the variable that sends telemetry somewhere else, if one is set.
 fn elsewhere() -> Option<&'static str> {
     let variables = [
         "OTEL_CONFIG_FILE",
@@ -62,7 +62,7 @@ fn elsewhere() -> Option<&'static str> {
 }
 
 async fn without_collector(variable: &str) -> Result<Vec<String>, Failure> {
-    println!("{variable} is set: all telemetry goes there, and is not shown here\n");
+    println!("{variable} is set: all telemetry goes there and is not shown here\n");
     let outcome = limited(Fleet::new(None)).await?;
     terminal::account(&outcome);
     Ok(promises::of_processes(&outcome))
@@ -83,17 +83,17 @@ async fn with_collector(page: PathBuf) -> Result<Vec<String>, Failure> {
     }
     terminal::account(&outcome);
     std::fs::write(&page, html::page(&traces, &received, &outcome))?;
-    println!("\nthe same for the browser: {}", page.display());
+    println!("\npage for the browser: {}", page.display());
     Ok([promises::of_processes(&outcome), promises::of_telemetry(&traces, &received, &outcome)].concat())
 }
 
-/// Whatever hangs is ended with the demo.
+/// Runs the fleet with a time limit, so that a hanging process ends with the demo.
 async fn limited(fleet: Fleet) -> Result<Outcome, Failure> {
     let ended = tokio::time::timeout(LIMIT, fleet.run()).await;
-    ended.map_err(|_| format!("the fleet was not done after {LIMIT:?}"))?
+    ended.map_err(|_| format!("the fleet did not finish within {LIMIT:?}"))?
 }
 
-/// Beside what Cargo built, if that is where this program lies.
+/// Returns a path in Cargo's target folder, if this program lies there, or else in the temporary folder.
 fn page_path() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_default();
     let target = program.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());

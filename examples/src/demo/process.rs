@@ -9,17 +9,17 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::task::JoinHandle;
 
-/// A line that a process wrote; none when it has closed its output.
+/// A line that a process printed; `None` when it has closed its output.
 pub(crate) struct Said {
     pub(crate) process: &'static str,
     pub(crate) line: Option<String>,
 }
 
-/// A process that runs. Dropped, it is killed.
+/// A running process. Dropping it kills the process.
 pub(crate) struct Process {
     pub(crate) name: &'static str,
     child: Child,
-    /// It would take the end of its input for the end of the demo.
+    /// Kept open: the process exits at the end of its input.
     input: Option<ChildStdin>,
     errors: Arc<Mutex<Vec<String>>>,
     reader: JoinHandle<()>,
@@ -29,12 +29,12 @@ pub(crate) struct Process {
 pub(crate) struct Ended {
     pub(crate) name: &'static str,
     pub(crate) code: Option<i32>,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub(crate) errors: Vec<String>,
 }
 
 impl Process {
-    /// Starts this program again. What it writes to standard output is told to `said`.
+    /// Starts this program again. Its standard output is sent to `said`, line by line.
     pub(crate) fn start(
         name: &'static str,
         role: &[&str],
@@ -55,14 +55,14 @@ impl Process {
         Ok(Process { name, child, input, errors, reader })
     }
 
-    /// Sends SIGTERM. Every shell can do that.
+    /// Sends SIGTERM, through a shell, so that no library is needed.
     pub(crate) async fn terminate(&self) -> io::Result<()> {
         let Some(id) = self.child.id() else { return Ok(()) };
         let status = Command::new("sh").args(["-c", "kill -TERM \"$0\"", &id.to_string()]).status().await?;
-        if status.success() { Ok(()) } else { Err(io::Error::other(format!("{} cannot be told to stop", self.name))) }
+        if status.success() { Ok(()) } else { Err(io::Error::other(format!("cannot send SIGTERM to {}", self.name))) }
     }
 
-    /// Waits for its end.
+    /// Waits until the process exits.
     pub(crate) async fn ended(mut self) -> io::Result<Ended> {
         let code = self.child.wait().await?.code();
         drop(self.input);
@@ -72,7 +72,7 @@ impl Process {
     }
 }
 
-/// Telemetry goes to the demo's own collector, whatever the environment says of other settings.
+/// Sends telemetry to the demo's own collector and removes all other settings from the environment.
 fn send_to(command: &mut Command, endpoint: &str) {
     let is_setting = |name: &str| ["OTEL_", "TC_", "LOG_LEVEL", "RUST_LOG"].iter().any(|start| name.starts_with(start));
     for (name, _) in std::env::vars_os() {

@@ -1,4 +1,4 @@
-//! What the demo promises to show. What was not seen is said.
+//! Checks that everything was seen that the demo promises to show, and lists the rest.
 
 use super::SECOND;
 use super::fleet::Outcome;
@@ -8,28 +8,30 @@ use super::trace::Trace;
 
 const PROCESSES: usize = 4;
 
-/// What can be said without looking at telemetry.
+/// Checks exit codes, accounts and the client's output, without telemetry.
 pub(crate) fn of_processes(outcome: &Outcome) -> Vec<String> {
     let mut missing = Missing::default();
     for ended in &outcome.ended {
         let said = ended.errors.join("\n    ");
-        missing.unless(ended.code == Some(0), || format!("an orderly end of {}; it said\n    {said}", ended.name));
+        missing.unless(ended.code == Some(0), || {
+            format!("a clean exit of {}; its standard error:\n    {said}", ended.name)
+        });
     }
     for (name, account) in outcome.accounts() {
         missing.unless(account.is_some_and(|account| account.is_exact()), || format!("an exact account of {name}"));
         let left = account.map_or(0, |account| account.pending);
-        missing.unless(left == 0, || format!("a receiver that takes everything; {left} spans are left in {name}"));
+        missing.unless(left == 0, || format!("a backend that accepts everything; {left} spans are pending in {name}"));
     }
     for start in
         ["registered 4", "materialized resnet-50", "failed: ", "gave mixtral-8x7b up", "materialized gemma-2-9b"]
     {
         let seen = outcome.story.iter().any(|line| line.starts_with(start));
-        missing.unless(seen, || format!("a client that says `{start}..`"));
+        missing.unless(seen, || format!("a client that prints `{start}..`"));
     }
     missing.0
 }
 
-/// What was to arrive at the collector.
+/// Checks the telemetry that arrived at the collector.
 pub(crate) fn of_telemetry(traces: &[Trace<'_>], received: &Received, outcome: &Outcome) -> Vec<String> {
     let mut missing = Missing::default();
     let of = |artifact| traces.iter().find(|trace: &&Trace<'_>| trace.loads(artifact));
@@ -63,7 +65,7 @@ fn shown_trace(missing: &mut Missing, shown: &Trace<'_>, received: &Received) {
     missing.unless(!lines.is_empty() && known, || "log lines that name their spans".into());
 }
 
-/// A batch that was ingested was verified before, and that one was fetched.
+/// Each ingest span is linked to a verify span, and that to a fetch span.
 fn stages_are_linked(trace: &Trace<'_>) -> bool {
     let before = |span: &Span| span.links.first().and_then(|id| trace.span(id));
     let mut ingested = trace.spans().filter(|span| span.name == "StoreEngine/P2PIngest").peekable();

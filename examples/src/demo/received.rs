@@ -1,4 +1,4 @@
-//! What the processes exported, as plain data.
+//! The exports of all processes, as plain data.
 
 use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs};
 use opentelemetry_proto::tonic::metrics::v1::ResourceMetrics;
@@ -9,7 +9,7 @@ use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, Span as WireSpan};
 use super::series::{Series, points};
 use super::wire::{Attributes, attributes, hex, process, text};
 
-/// All that came.
+/// Everything received.
 #[derive(Default)]
 pub(crate) struct Received {
     pub(crate) spans: Vec<Span>,
@@ -22,7 +22,7 @@ pub(crate) struct Received {
 pub(crate) struct Span {
     pub(crate) process: String,
     pub(crate) name: String,
-    /// `client`, `server`, `producer` or `consumer`; none of an internal span.
+    /// `client`, `server`, `producer` or `consumer`; `None` for an internal span.
     pub(crate) kind: Option<&'static str>,
     pub(crate) trace_id: String,
     pub(crate) span_id: String,
@@ -76,7 +76,7 @@ impl Received {
         }
     }
 
-    /// A series that is not exported any more stays as it was.
+    /// Replaces the last value of a series. A series that is no longer exported keeps its last value.
     fn keep(&mut self, series: Series) {
         match self.series.iter_mut().find(|known| known.is_same(&series)) {
             Some(known) => *known = series,

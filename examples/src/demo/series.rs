@@ -1,4 +1,4 @@
-//! Metrics as the processes exported them: for each series what was last heard.
+//! Metrics as the processes exported them: the last value of each series.
 
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
 use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as Number;
@@ -22,12 +22,12 @@ pub(crate) enum Value {
 }
 
 impl Series {
-    /// Whether the other is the same series, maybe at another time.
+    /// Whether the other is the same series, possibly at another time.
     pub(crate) fn is_same(&self, other: &Series) -> bool {
         (&self.process, &self.name, &self.labels) == (&other.process, &other.name, &other.labels)
     }
 
-    /// The value for a reader, with its unit.
+    /// Formats the value with its unit.
     pub(crate) fn shown(&self) -> String {
         let unit = if self.name.ends_with("_bytes_per_second") { "By/s" } else { &self.unit };
         match self.value {
@@ -41,7 +41,7 @@ impl Series {
     }
 }
 
-/// A number with its unit, in a size that people read.
+/// Formats a number with a readable unit.
 pub(crate) fn amount(number: f64, unit: &str) -> String {
     match unit {
         "s" if number < 1.0 => format!("{:.2} ms", number * 1e3),
@@ -63,7 +63,7 @@ fn short(unit: &str) -> &str {
     }
 }
 
-/// The series of one metric.
+/// Returns the series of one metric.
 pub(crate) fn points(process: &str, metric: Metric) -> Vec<Series> {
     let points: Vec<(Attributes, Value)> = match metric.data {
         Some(Data::Gauge(gauge)) => gauge.data_points.iter().map(number).collect(),
@@ -97,7 +97,7 @@ fn number(point: &NumberDataPoint) -> (Attributes, Value) {
     (attributes(&point.attributes), Value::Number(value))
 }
 
-/// The families that the demo shows, with the starts of the names of their metrics.
+/// The metric families that the demo shows, with the prefixes of their names.
 pub(crate) const FAMILIES: [(&str, &[&str]); 5] = [
     ("memory pool", &["tc_pool_"]),
     ("P2P", &["tc_p2p_"]),
@@ -116,7 +116,7 @@ pub(crate) const FAMILIES: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// The series of a family, by name, process and labels.
+/// Returns the series of a family, sorted by name, process and labels.
 pub(crate) fn family<'a>(all: &'a [Series], starts: &[&str]) -> Vec<&'a Series> {
     let belongs = |series: &&Series| starts.iter().any(|start| series.name.starts_with(start));
     let mut family: Vec<_> = all.iter().filter(belongs).collect();

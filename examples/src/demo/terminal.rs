@@ -1,4 +1,4 @@
-//! What the terminal shows at the end.
+//! The summary in the terminal.
 
 use super::fleet::Outcome;
 use super::received::{Received, Span};
@@ -6,12 +6,12 @@ use super::series::{self, FAMILIES, family};
 use super::trace::Trace;
 use super::wire::Attributes;
 
-/// Where durations stand.
+/// The column of durations.
 const NAME_WIDTH: usize = 52;
-/// Every span has it, so it is said once.
+/// Every span has this attribute, so it is printed once.
 const SESSION: &str = "tc.session.id";
 
-/// One request across all processes.
+/// Prints one request across all processes.
 pub(crate) fn trace(trace: &Trace<'_>) {
     let processes = trace.processes();
     heading(&format!("one request across {} processes", processes.len()));
@@ -33,7 +33,7 @@ pub(crate) fn trace(trace: &Trace<'_>) {
     }
 }
 
-/// The other requests, a line each.
+/// Prints one line per trace.
 pub(crate) fn other_traces(traces: &[Trace<'_>]) {
     heading("all traces");
     for trace in traces {
@@ -49,7 +49,7 @@ pub(crate) fn other_traces(traces: &[Trace<'_>]) {
     }
 }
 
-/// The metrics that a store is watched by.
+/// Prints the metrics by which a store is monitored.
 pub(crate) fn metrics(received: &Received) {
     heading("metrics");
     for (name, starts) in FAMILIES {
@@ -60,7 +60,7 @@ pub(crate) fn metrics(received: &Received) {
     }
 }
 
-/// The log lines of a trace.
+/// Prints the log lines of a trace.
 pub(crate) fn lines(trace: &Trace<'_>, received: &Received) {
     heading("log lines of that request");
     for line in trace.lines(received) {
@@ -70,11 +70,11 @@ pub(crate) fn lines(trace: &Trace<'_>, received: &Received) {
     }
 }
 
-/// What became of every span.
+/// Prints the span account of each process.
 pub(crate) fn account(outcome: &Outcome) {
     heading("account");
     for (name, account) in outcome.accounts() {
-        println!("  {name:<12} {}", account.map_or("said nothing".to_owned(), |account| account.to_string()));
+        println!("  {name:<12} {}", account.map_or("no account".to_owned(), |account| account.to_string()));
     }
     println!("  {:<12} {}", "all", outcome.total());
 }
@@ -95,7 +95,7 @@ fn outcome(span: &Span) -> &'static str {
     }
 }
 
-/// What went wrong first, then the attributes that say more than the name.
+/// Formats the outcome, then the attributes that add to the name.
 fn details(span: &Span) -> String {
     let hidden = ["rpc.", "network.", "server.", "tc.rpc.", "tc.outcome", SESSION];
     let is_told = |name: &str| !hidden.iter().any(|start| name.starts_with(start));

@@ -1,11 +1,11 @@
-//! One trace as a tree, over all processes.
+//! A trace as a tree, across all processes.
 
 use super::received::{Line, Received, Span};
 
-/// A trace, its spans in the order in which a tree is read.
+/// A trace with its spans in depth-first order.
 pub(crate) struct Trace<'a> {
     pub(crate) rows: Vec<Row<'a>>,
-    /// Its beginning and end.
+    /// The beginning and end of the trace.
     pub(crate) start: u64,
     pub(crate) end: u64,
 }
@@ -14,12 +14,12 @@ pub(crate) struct Row<'a> {
     pub(crate) span: &'a Span,
     pub(crate) depth: usize,
     pub(crate) children: usize,
-    /// Which one it is among its siblings, from 1 on, and how many there are.
+    /// The position among its siblings, from 1, and their number.
     pub(crate) place: (usize, usize),
 }
 
 impl<'a> Trace<'a> {
-    /// All traces, by their beginning.
+    /// Returns all traces, by start time.
     pub(crate) fn all(received: &'a Received) -> Vec<Trace<'a>> {
         let mut ids: Vec<_> = received.spans.iter().map(|span| span.trace_id.as_str()).collect();
         ids.sort_unstable();
@@ -61,13 +61,13 @@ impl<'a> Trace<'a> {
         self.spans().find(|span| span.span_id == id)
     }
 
-    /// Whether it is about this artifact.
+    /// Whether the trace is a request for this artifact.
     pub(crate) fn loads(&self, artifact: &str) -> bool {
         self.root()
             .is_some_and(|root| root.name == "Client/LoadModel" && root.attribute("tc.artifact.id") == Some(artifact))
     }
 
-    /// Its log lines, by time.
+    /// Returns the trace's log lines, by time.
     pub(crate) fn lines(&self, received: &'a Received) -> Vec<&'a Line> {
         let trace_id = self.root().map(|root| root.trace_id.as_str()).unwrap_or_default();
         let mut lines: Vec<_> = received.lines.iter().filter(|line| line.trace_id == trace_id).collect();
@@ -75,7 +75,7 @@ impl<'a> Trace<'a> {
         lines
     }
 
-    /// The processes it went through, in the order in which it came to them.
+    /// Returns the trace's processes, in the order of the tree.
     pub(crate) fn processes(&self) -> Vec<&'a str> {
         let mut processes = Vec::new();
         for span in self.spans() {

@@ -1,11 +1,11 @@
-//! The parts of OTLP that all signals have.
+//! The parts of OTLP that all signals share.
 
 use opentelemetry_proto::tonic::common::v1::{AnyValue, KeyValue, any_value};
 use opentelemetry_proto::tonic::resource::v1::Resource;
 
 pub(crate) type Attributes = Vec<(String, String)>;
 
-/// A process by its name in the fleet.
+/// Returns the name of a process in the fleet.
 pub(crate) fn process(resource: Option<&Resource>) -> String {
     let attributes = resource.map(|resource| attributes(&resource.attributes)).unwrap_or_default();
     let instance = attributes.into_iter().find(|(name, _)| name == "service.instance.id");

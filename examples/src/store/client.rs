@@ -1,4 +1,4 @@
-//! A client of the store, and all that happens in the demo.
+//! A client of the store, which runs the demo's scenario.
 
 use std::time::Duration;
 
@@ -12,21 +12,21 @@ use super::messages::{self, Artifact, Done, MaterializeRequest, Replica};
 use super::role::{self, Failure};
 use crate::rpc;
 
-/// All spans below, in all processes, say whose they are.
+/// All spans below, in all processes, carry the session.
 const SESSION: &str = "demo-session";
-/// How long the client waits for the request that it gives up.
+/// The time after which the client cancels its slow request.
 const PATIENCE: Duration = Duration::from_millis(150);
 
-/// Where the others listen.
+/// The addresses of the other processes.
 pub(crate) struct Fleet<'a> {
     pub(crate) global_store: &'a str,
-    /// This one has all artifacts on its disk.
+    /// The daemon that has all artifacts on its disk.
     pub(crate) first: &'a str,
     pub(crate) second: &'a str,
     pub(crate) artifacts: &'a [(&'a str, u64)],
 }
 
-/// Does what there is to do, and ends.
+/// Runs the scenario and returns.
 pub(crate) async fn run(fleet: Fleet<'_>) -> Result<(), Failure> {
     let telemetry = role::telemetry("store-client", "client", "client")?;
     let client = Client { first: rpc::channel(fleet.first)?, second: rpc::channel(fleet.second)? };
@@ -62,7 +62,7 @@ impl Client {
             Ok(loaded) => tell(loaded),
             Err(_) => println!("gave mixtral-8x7b up after {PATIENCE:?}"),
         }
-        // The daemon is told to stop meanwhile, and brings this to its end.
+        // The daemon gets SIGTERM meanwhile and still finishes this request.
         tell(self.load_model("gemma-2-9b", &self.second, 1).await);
     }
 

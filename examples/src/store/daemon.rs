@@ -1,4 +1,4 @@
-//! A Store Daemon: it has artifacts on its disk, and makes replicas of them and of those of its peers.
+//! A Store Daemon: keeps artifacts on disk and makes replicas, from its disk or from a peer.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,22 +22,22 @@ use super::pool::Pool;
 use super::role::{self, Failure};
 use crate::rpc::{self, Methods};
 
-/// Loopback is fast; between two nodes a batch takes a while.
+/// Loopback is fast; this delay simulates the network between two nodes.
 const NETWORK: Duration = Duration::from_millis(20);
 
-/// What a daemon is told when it starts.
+/// The arguments of a daemon.
 pub(crate) struct Settings<'a> {
     pub(crate) name: &'a str,
     pub(crate) global_store: &'a str,
-    /// The NVML library, here the fake one.
+    /// The path of the NVML library, here the fake one.
     pub(crate) nvml: &'a Path,
-    /// Its disk.
+    /// The folder that is its disk.
     pub(crate) folder: &'a Path,
-    /// What is on its disk from the beginning, with the number of batches.
+    /// The artifacts on its disk at start-up, with their numbers of batches.
     pub(crate) artifacts: &'a [(&'a str, u64)],
 }
 
-/// Runs a daemon until it is told to stop.
+/// Runs a daemon until it gets SIGTERM.
 pub(crate) async fn run(settings: Settings<'_>) -> Result<(), Failure> {
     let telemetry = role::telemetry("store-daemon", settings.name, "daemon")?;
     let gpus = tracecast_nvml::Config::default().with_library(settings.nvml).with_devices(["0", "1"]);
@@ -76,18 +76,18 @@ struct Inner {
     disk: Disk,
     pool: Pool,
     pipeline: Pipeline,
-    /// Whether one batch will be damaged on its way, for the demo to have something to show.
+    /// Whether to damage one batch in transit, to show a failure.
     damages: AtomicBool,
 }
 
 impl Inner {
-    /// The span of the call is made by the layer; here it learns what only the handler knows.
+    /// The layer records the span of the call; this handler adds attributes that only it knows.
     async fn materialize(&self, wanted: MaterializeRequest) -> Result<Replica, StoreError> {
         current().set(keys::artifact, &wanted.artifact);
         let question = TransportRequest { artifact: wanted.artifact.clone(), daemon: self.address.clone() };
         let transport: Transport = rpc::call(&self.global, messages::TRANSPORT, question).await?;
         let source = if transport.peer.is_empty() { SourceType::Disk } else { SourceType::Remote };
-        // The demo waits for this line before it tells a daemon to stop.
+        // The demo waits for this line before it sends SIGTERM.
         println!("materializing {} from {source:?}", wanted.artifact);
         let bytes = self.load(&wanted, &transport, source).await?;
         tracing::info!(artifact = wanted.artifact, bytes, "a replica is ready");
@@ -126,7 +126,7 @@ impl Inner {
         Ok(bytes)
     }
 
-    /// A batch for a peer.
+    /// Returns one batch to a peer.
     async fn send(&self, artifact: &str, number: u64) -> Result<Batch, StoreError> {
         tokio::time::sleep(NETWORK).await;
         let mut batch = self.disk.read_batch(artifact, number).await?;
@@ -138,7 +138,7 @@ impl Inner {
 }
 
 impl Daemon {
-    /// All batches for a peer. While they are streamed, the span of the call is the current one.
+    /// Streams all batches to a peer. The span of the call is current while they are streamed.
     fn pull(&self, wanted: PullRequest) -> impl Stream<Item = Result<Batch, Status>> + Send + use<> {
         current().set(keys::artifact, &wanted.artifact);
         let (inner, artifact) = (self.0.clone(), Arc::<str>::from(wanted.artifact));

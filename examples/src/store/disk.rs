@@ -11,7 +11,7 @@ use super::error::StoreError;
 use super::keys;
 use super::messages::Batch;
 
-/// How much is read and sent at a time.
+/// The size of a batch.
 pub(crate) const BATCH_BYTES: u64 = 1 << 20;
 
 #[derive(Clone)]
@@ -25,7 +25,7 @@ impl Disk {
         Disk { folder: folder.into() }
     }
 
-    /// Writes an artifact of so many batches, as a training run would have.
+    /// Writes an artifact of `batches` batches, as a training run would.
     pub(crate) async fn fill(&self, artifact: &str, batches: u64) -> io::Result<()> {
         tokio::fs::create_dir_all(&self.folder).await?;
         let size = (batches * BATCH_BYTES) as usize;
@@ -34,7 +34,7 @@ impl Disk {
         tokio::fs::write(self.folder.join(artifact), bytes).await
     }
 
-    /// A batch, with its checksum. One span for a megabyte: none in a tight loop.
+    /// Reads a batch and its checksum. One span per megabyte is cheap; a span in a tight loop would not be.
     #[tc_span(attrs(keys::artifact = artifact, keys::batch = number, keys::location = keys::Location::Cpu),
               result(keys::size_bytes = |batch| batch.bytes.len()))]
     pub(crate) async fn read_batch(&self, artifact: &str, number: u64) -> Result<Batch, StoreError> {

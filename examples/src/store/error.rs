@@ -1,11 +1,11 @@
-//! What can go wrong in a store.
+//! The errors of a store.
 
 use std::fmt;
 
 use tonic::{Code, Status};
 use tracecast::TcError;
 
-/// Its variants are the values of `error.type`, on spans and on metrics.
+/// An error of a store. Its variants are the values of `error.type`, on spans and on metrics.
 #[derive(Debug, TcError)]
 pub(crate) enum StoreError {
     NotFound { what: String },
@@ -19,11 +19,11 @@ pub(crate) enum StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreError::NotFound { what } => write!(f, "nobody has an artifact `{what}`"),
+            StoreError::NotFound { what } => write!(f, "no daemon has an artifact `{what}`"),
             StoreError::Disk(error) => write!(f, "the disk: {error}"),
-            StoreError::ChecksumMismatch { batch } => write!(f, "batch {batch} is not what the peer sent"),
+            StoreError::ChecksumMismatch { batch } => write!(f, "batch {batch} does not match its checksum"),
             StoreError::PoolFull { device } => write!(f, "no memory left on device {device}"),
-            StoreError::PeerGone => f.write_str("the peer went away"),
+            StoreError::PeerGone => f.write_str("the peer closed the connection"),
             StoreError::Upstream(status) => write!(f, "{}: {}", status.code().description(), status.message()),
         }
     }

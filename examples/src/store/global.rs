@@ -1,4 +1,4 @@
-//! The Global Store: it knows who has which artifact.
+//! The Global Store: records which daemon has which artifact.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,14 +19,14 @@ tc_metrics! {
     static ARTIFACTS: Gauge<(), u64> = "tc_artifacts";
 }
 
-/// Runs a Global Store until it is told to stop.
+/// Runs a Global Store until it gets SIGTERM.
 pub(crate) async fn run() -> Result<(), Failure> {
     let telemetry = role::telemetry("global-store", "global-store", "global_store")?;
     let (listener, _) = role::listen().await?;
     role::serve(GlobalStore::default(), listener, telemetry, |shutdown| shutdown).await
 }
 
-/// Who has an artifact.
+/// The daemons that have an artifact.
 #[derive(Clone, Debug, Default)]
 struct Known {
     batches: u64,
@@ -36,7 +36,7 @@ struct Known {
 #[derive(Clone, Default)]
 struct GlobalStore(Arc<Mutex<HashMap<String, Known>>>);
 
-/// The spans of the calls are made by the layer; these functions add what only they know.
+/// The layer records the spans of the calls; these functions add attributes that only they know.
 impl GlobalStore {
     fn register(&self, artifact: Artifact) {
         current().set(keys::artifact, &artifact.id);
@@ -48,7 +48,7 @@ impl GlobalStore {
         ARTIFACTS.set(artifacts.len() as u64, ());
     }
 
-    /// A daemon that has the artifact reads its disk, any other one asks a peer.
+    /// A daemon that has the artifact reads its disk; any other daemon asks a peer.
     #[tc_span("GlobalStore/ChoosePeer", attrs(keys::artifact = &wanted.artifact))]
     fn choose_peer(&self, wanted: &TransportRequest) -> Result<Transport, StoreError> {
         let artifacts = self.lock();

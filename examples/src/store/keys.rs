@@ -1,4 +1,4 @@
-//! The keys of this store, beside those that Tracecast brings along.
+//! The store's own keys, besides Tracecast's.
 
 pub(crate) use tracecast::keys::{
     Location, device, location, size_bytes,

@@ -1,4 +1,4 @@
-//! What the processes say to each other, and the paths of their methods.
+//! The messages between the processes, and the paths of their methods.
 
 pub(crate) const GLOBAL_STORE: &str = "tensorstore.v1.GlobalStore";
 pub(crate) const REGISTER: &str = "/tensorstore.v1.GlobalStore/RegisterArtifact";
@@ -10,19 +10,19 @@ pub(crate) const MATERIALIZE: &str = "/tensorstore.v1.StoreDaemon/MaterializeRep
 pub(crate) const PULL: &str = "/tensorstore.v1.StoreDaemon/PullReplica";
 pub(crate) const PULL_BATCH: &str = "/tensorstore.v1.StoreDaemon/PullBatch";
 
-/// A daemon has an artifact on its disk.
+/// Registers an artifact on a daemon's disk.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Artifact {
     #[prost(string, tag = "1")]
     pub(crate) id: String,
     #[prost(uint64, tag = "2")]
     pub(crate) batches: u64,
-    /// Where the daemon that has it listens.
+    /// The address of the daemon that has it.
     #[prost(string, tag = "3")]
     pub(crate) daemon: String,
 }
 
-/// A daemon, by where it listens.
+/// A daemon, by its address.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Daemon {
     #[prost(string, tag = "1")]
@@ -32,7 +32,7 @@ pub(crate) struct Daemon {
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Done {}
 
-/// Where does a daemon get an artifact from?
+/// Asks where a daemon can get an artifact.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct TransportRequest {
     #[prost(string, tag = "1")]
@@ -41,10 +41,10 @@ pub(crate) struct TransportRequest {
     pub(crate) daemon: String,
 }
 
-/// From its own disk, or from a peer.
+/// The answer: the daemon's own disk, or a peer.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Transport {
-    /// Where the peer listens; empty for the disk.
+    /// The peer's address; empty for the disk.
     #[prost(string, tag = "1")]
     pub(crate) peer: String,
     #[prost(uint64, tag = "2")]
@@ -53,7 +53,7 @@ pub(crate) struct Transport {
     pub(crate) replica: String,
 }
 
-/// An artifact is wanted on a device.
+/// Requests an artifact on a device.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct MaterializeRequest {
     #[prost(string, tag = "1")]
@@ -62,7 +62,7 @@ pub(crate) struct MaterializeRequest {
     pub(crate) device: u32,
 }
 
-/// It is there.
+/// The replica is ready.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct Replica {
     #[prost(string, tag = "1")]
@@ -73,7 +73,7 @@ pub(crate) struct Replica {
     pub(crate) remote: bool,
 }
 
-/// All batches of an artifact are wanted, or one.
+/// Requests all batches of an artifact, or one.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct PullRequest {
     #[prost(string, tag = "1")]

@@ -1,7 +1,7 @@
-//! Replicas from a peer, by a pipeline of three stages: fetch, verify, ingest.
+//! Fetches replicas from a peer in a pipeline of three stages: fetch, verify, ingest.
 //!
-//! A stage works on one batch while the others work on other ones, for whichever request. So what a stage does is no child
-//! of the stage before: it belongs to the request, and has a link to the span that handed the batch on.
+//! The stages work on different batches at once, of any request. So a stage's span is not a child of the stage before:
+//! its parent is the request, and it has a link to the span that handed the batch on.
 
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ tc_metrics! {
     static P2P_THROUGHPUT: Histogram<(keys::device,)> = "tc_p2p_throughput_bytes_per_second" { exponential };
 }
 
-/// What is wanted from a peer.
+/// A replica to fetch from a peer.
 pub(crate) struct Wanted<'a> {
     pub(crate) peer: TracedChannel,
     pub(crate) artifact: &'a str,
@@ -36,17 +36,17 @@ pub(crate) struct Wanted<'a> {
 struct Staged {
     batch: Batch,
     device: u32,
-    /// Whose batch it is.
+    /// The context of the batch's request.
     request: Context,
-    /// The span that handed it on.
+    /// The span of the previous stage.
     before: Context,
     done: oneshot::Sender<Verdict>,
 }
 
-/// The bytes that arrived; or what was wrong, and the span that saw it.
+/// The number of bytes, or the error and the span that detected it.
 type Verdict = Result<u64, (StoreError, Context)>;
 
-/// The stages after the first, each a task of its own.
+/// The stages after the first; each is a task.
 #[derive(Clone)]
 pub(crate) struct Pipeline {
     verify: mpsc::Sender<Staged>,
@@ -61,7 +61,7 @@ impl Pipeline {
         Pipeline { verify }
     }
 
-    /// Brings a whole replica here.
+    /// Fetches a whole replica.
     #[tc_span("StoreEngine/TransferReplica", attrs(keys::artifact = wanted.artifact, keys::device = wanted.device),
               result(keys::size_bytes = |bytes| *bytes))]
     pub(crate) async fn transfer(&self, wanted: &Wanted<'_>) -> Result<u64, StoreError> {
@@ -73,7 +73,7 @@ impl Pipeline {
             let (batch, fetched) = fetch(&mut stream, number).await?;
             verdicts.push(self.hand_on(batch, wanted.device, &request, fetched).await?);
         }
-        // Read to its end, so that the call ends with its status and is not given up.
+        // Reads the stream to its end, so that the call ends with its status and is not cancelled.
         stream.message().await?;
         let mut bytes = 0;
         for verdict in verdicts {
@@ -88,7 +88,7 @@ impl Pipeline {
         Ok(bytes)
     }
 
-    /// Asks for a batch once more that did not arrive as it was sent.
+    /// Fetches a damaged batch again.
     #[tc_span("StoreEngine/P2PRefetch", links(&failed), attrs(keys::batch = number))]
     async fn again(
         &self,
@@ -117,7 +117,7 @@ impl Pipeline {
     }
 }
 
-/// The first stage. It gives its own context along, for the next one to link to.
+/// The first stage. Returns its context, to which the next stage links.
 #[tc_span("StoreEngine/P2PFetch", attrs(keys::batch = number), result(keys::size_bytes = |it| it.0.bytes.len()))]
 async fn fetch(stream: &mut Streaming<Batch>, number: u64) -> Result<(Batch, Context), StoreError> {
     let batch = stream.message().await?.ok_or(StoreError::PeerGone)?;
@@ -127,7 +127,7 @@ async fn fetch(stream: &mut Streaming<Batch>, number: u64) -> Result<(Batch, Con
 async fn verify_all(mut batches: mpsc::Receiver<Staged>, next: mpsc::Sender<Staged>) {
     while let Some(mut staged) = batches.recv().await {
         match verify(&mut staged) {
-            // Should the last stage be gone, the request sees that nobody answers.
+            // If the last stage is gone, `done` is dropped, and the request fails.
             Ok(()) => drop(next.send(staged).await),
             Err(error) => drop(staged.done.send(Err((error, staged.before)))),
         }
@@ -148,12 +148,12 @@ fn verify(staged: &mut Staged) -> Result<(), StoreError> {
 async fn ingest_all(mut batches: mpsc::Receiver<Staged>) {
     while let Some(staged) = batches.recv().await {
         let bytes = ingest(&staged);
-        // The request may have been given up.
+        // The request may have been cancelled.
         let _ = staged.done.send(Ok(bytes));
     }
 }
 
-/// The last stage. Should the GPU report an error meanwhile, the span is told.
+/// The last stage. If the GPU reports an error meanwhile, it is recorded on this span.
 #[tc_span("StoreEngine/P2PIngest", parent = &staged.request, links(&staged.before),
           attrs(keys::batch = staged.batch.number, keys::location = keys::Location::Gpu))]
 fn ingest(staged: &Staged) -> u64 {

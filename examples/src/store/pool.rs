@@ -1,4 +1,4 @@
-//! The memory of a daemon's devices, from which replicas take their part.
+//! The memory of a daemon's devices, reserved by replicas.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,7 +30,7 @@ impl Pool {
         Pool::default()
     }
 
-    /// Takes memory for a replica. It goes back when the reservation is dropped, unless it is kept.
+    /// Reserves memory for a replica. Dropping the reservation frees it, unless it was kept.
     #[tc_span("StoreEngine/ReserveMemory", attrs(keys::device = device, keys::size_bytes = bytes))]
     pub(crate) fn reserve(&self, device: u32, bytes: u64) -> Result<Reservation, StoreError> {
         let mut used = self.lock();
@@ -45,7 +45,7 @@ impl Pool {
     }
 }
 
-/// Memory of a replica that is being made.
+/// The memory of a replica in progress.
 pub(crate) struct Reservation {
     pool: Pool,
     device: u32,
@@ -53,7 +53,7 @@ pub(crate) struct Reservation {
 }
 
 impl Reservation {
-    /// The replica stays.
+    /// Keeps the memory for a finished replica.
     pub(crate) fn keep(mut self) {
         self.bytes = 0;
     }

@@ -1,4 +1,4 @@
-//! What all processes of the store do alike: start telemetry, serve, and end in order.
+//! Code that all store processes share: start telemetry, serve, and shut down gracefully.
 
 use std::io::Read;
 use std::time::Duration;
@@ -18,12 +18,12 @@ use crate::rpc::{Methods, Served};
 /// What a server prints before its address.
 pub(crate) const LISTENING: &str = "listening on ";
 
-/// How long the last telemetry may take to leave, should its receiver be slow or gone.
+/// The time for the final export if the backend is slow or gone.
 pub(crate) const FLUSH: Duration = Duration::from_secs(2);
 
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Starts telemetry: where it goes is said by `OTEL_*` variables, who this is by code.
+/// Starts telemetry. `OTEL_*` variables set the destination, this code the identity of the process.
 pub(crate) fn telemetry(service: &str, instance: &str, role: &str) -> Result<Guard, Failure> {
     let config = Config::from_env()
         .with_service_name(service)
@@ -34,15 +34,15 @@ pub(crate) fn telemetry(service: &str, instance: &str, role: &str) -> Result<Gua
     Ok(config.init()?)
 }
 
-/// A port of our own on this machine.
+/// Listens on a free local port.
 pub(crate) async fn listen() -> Result<(TcpListener, String), Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?.to_string();
     Ok((listener, address))
 }
 
-/// Serves until a signal comes, and what has begun to its end. Steps that `stop` adds run after that, and telemetry ends
-/// last; then the process exits.
+/// Serves until SIGTERM or SIGINT, finishes requests in progress, runs the steps that `stop` adds, shuts telemetry
+/// down, and exits the process.
 pub(crate) async fn serve(
     methods: impl Methods + Sync,
     listener: TcpListener,
@@ -52,7 +52,7 @@ pub(crate) async fn serve(
     let (health, address) = (telemetry.health(), listener.local_addr()?);
     let shutdown = Shutdown::new(telemetry).with_runtime(Handle::current()).with_flush_timeout(FLUSH);
     let server = Server::builder()
-        // Spans carry the session that the caller's baggage names.
+        // The caller's baggage has the session; this records it on spans.
         .layer(GrpcServerLayer::new().with_shared_baggage(keys::session))
         .add_service(Served(methods))
         .serve_with_incoming_shutdown(TcpListenerStream::new(listener), async move { health.shutting_down().await });
@@ -64,8 +64,8 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-/// Whoever started this process holds its standard input. A thread waits for its end: the runtime would not end before a
-/// task that reads.
+/// The parent process holds standard input open. A thread waits for its end: a task that reads would keep the runtime
+/// from ending.
 async fn until_nobody_is_there() {
     let (ended, end) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {

@@ -64,7 +64,7 @@ fn one_request_fails_one_is_given_up_and_one_daemon_drains() {
     assert!(line("missing-weights").contains(" error "), "{}", shown().0);
     assert!(line("mixtral-8x7b").contains(" cancelled "), "{}", shown().0);
     assert!(line("StoreDaemon/LeaveFleet").contains("daemon-2"), "{}", shown().0);
-    let told = shown().0.lines().position(|line| line.contains("is told to stop by SIGTERM")).unwrap();
+    let told = shown().0.lines().position(|line| line.contains("gets SIGTERM and drains")).unwrap();
     let done = shown().0.lines().position(|line| line.contains("materialized gemma-2-9b")).unwrap();
     let ended = shown().0.lines().position(|line| line.contains("daemon-2     ended with 0")).unwrap();
     assert!(told < done && done < ended, "{}", shown().0);
@@ -94,7 +94,7 @@ fn metrics_log_lines_and_the_account_are_shown() {
 #[test]
 fn the_page_holds_the_same_and_needs_nothing_else() {
     let (text, path) = shown();
-    assert!(text.ends_with(&format!("the same for the browser: {}\n", path.display())), "{text}");
+    assert!(text.ends_with(&format!("page for the browser: {}\n", path.display())), "{text}");
     let page = std::fs::read_to_string(path).unwrap();
     for part in ["StoreEngine/P2PVerify", "ChecksumMismatch", "daemon-1", "tc_gpu_power_watts", "a replica is ready"] {
         assert!(page.contains(part), "{part}");
@@ -217,8 +217,8 @@ fn an_endpoint_at_which_nobody_is_fails_the_demo_and_not_the_fleet() {
     let output = command(DEMO, &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)]).output().unwrap();
     let (shown, missing) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{shown}");
-    assert!(missing.contains("missing: a receiver that takes everything"), "{missing}");
-    assert!(!missing.contains("an orderly end") && shown.contains("materialized gemma-2-9b"), "{shown}{missing}");
+    assert!(missing.contains("missing: a backend that accepts everything"), "{missing}");
+    assert!(!missing.contains("a clean exit") && shown.contains("materialized gemma-2-9b"), "{shown}{missing}");
 }
 
 #[test]

@@ -282,6 +282,13 @@ impl Slot {
         }
     }
 
+    /// The monitor ends: logs what was not logged yet, and shows nothing any more.
+    pub(crate) fn end(&self) {
+        let xids = self.live().map(|mut state| state.xids.rest(self.gpu, Instant::now())).unwrap_or_default();
+        self.retire();
+        xids.iter().for_each(|line| log::error!(target: "tracecast_nvml", "{line}"));
+    }
+
     /// The monitor has ended: everything is a gap, whatever comes back later.
     pub(crate) fn retire(&self) {
         let Some(mut state) = self.live() else { return };

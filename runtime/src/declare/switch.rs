@@ -49,7 +49,10 @@ impl State {
         match on {
             0 => 0,
             _ if filtered() => FILTERED,
-            on => on | u8::from(self.is_timed(callsite)) * TIMED | u8::from(self.watching) * WATCHED,
+            on => {
+                let timed = if self.is_timed(callsite) { TIMED } else { 0 };
+                on | timed | if self.watching { WATCHED } else { 0 }
+            }
         }
     }
 

@@ -1,7 +1,6 @@
-//! Wakes tasks at which nothing happens, without a timer of any runtime: one thread for all of them, made when the first
-//! one waits.
+//! Wakes idle tasks without the timer of a runtime. One thread, started with the first alarm, serves all of them.
 //!
-//! A waker is another library's code: it is cloned, woken and dropped while nothing is locked.
+//! Wakers are other libraries' code: they are cloned, woken and dropped while no lock is held.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,7 +10,7 @@ use std::task::Waker;
 use std::thread;
 use std::time::Instant;
 
-/// When, and a number that tells alarms of the same time apart.
+/// When to wake, and a number that distinguishes alarms of the same time.
 type Time = (Instant, u64);
 
 struct Alarms {
@@ -21,18 +20,19 @@ struct Alarms {
 
 struct Waiting {
     wakers: BTreeMap<Time, Waker>,
-    /// A thread serves them.
+    /// Whether the thread was started.
     runs: bool,
 }
 
-/// Those of this process, and of each it was forked from. A forked child has none of its parent's threads, and what one of
-/// them had locked stays locked there; so the child goes on with the next. After as many forks there are no alarms.
+/// The alarms of this process, and of processes forked from it. A forked child has none of its parent's threads, and a
+/// mutex that was locked at the fork stays locked in it, so the child uses the next element. The 16th
+/// nested fork has no alarms.
 static ALARMS: [Alarms; 16] = [const { Alarms::new() }; 16];
-/// Which of them are in use, in the upper half, and by which process, in the lower.
+/// The index of the element in use (upper half) and the id of the process that uses it (lower half).
 static IN_USE: AtomicU64 = AtomicU64::new(0);
 static NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Wakes a task once, at its time. Dropped before that, it does not.
+/// Wakes a task once, at its time; dropping it cancels the alarm.
 #[derive(Debug)]
 pub(crate) struct Alarm(Time);
 
@@ -41,7 +41,7 @@ impl Alarm {
         Alarm((time, NUMBER.fetch_add(1, Relaxed)))
     }
 
-    /// Sets whom to wake, in place of an earlier one.
+    /// Sets the task to wake, in place of an earlier one.
     pub(crate) fn wake(&self, waker: &Waker) {
         let Some(alarms) = of_process() else { return };
         if alarms.lock().wakers.get(&self.0).is_some_and(|known| known.will_wake(waker)) {
@@ -60,7 +60,7 @@ impl Drop for Alarm {
     }
 }
 
-/// The alarms of this process, unless it was forked too often.
+/// Returns the alarms of this process, unless it was forked too often.
 fn of_process() -> Option<&'static Alarms> {
     let process = u64::from(std::process::id());
     let next = |in_use: u64| match (in_use as u32, in_use >> 32) {
@@ -86,12 +86,12 @@ impl Alarms {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives back the waker that was set before.
+    /// Returns the waker that was set before.
     fn set(&'static self, time: Time, waker: Waker) -> Option<Waker> {
         let mut waiting = self.lock();
         let replaced = waiting.wakers.insert(time, waker);
         if !waiting.runs {
-            // Without a thread, tasks come back when something happens to them.
+            // If the thread cannot be started, a task is polled again only by its own events.
             waiting.runs = thread::Builder::new().name("tc-alarms".to_owned()).spawn(|| self.serve()).is_ok();
         }
         if waiting.wakers.keys().next() == Some(&time) {
@@ -115,7 +115,7 @@ impl Alarms {
             }
             let waker = entry.remove();
             drop(waiting);
-            // Whose waker panics has its own trouble; the others wait for theirs.
+            // A waker that panics must not keep the others from being woken.
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
                 // Dropping it may panic again, which would end this thread.
                 std::mem::forget(payload);

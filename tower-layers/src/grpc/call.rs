@@ -33,7 +33,7 @@ use crate::sets::Target;
 use crate::side::Side;
 use crate::work::{Ongoing, Protocol, Work};
 
-/// What is known of a call from its beginning on, for when its status is known.
+/// The data of a call that is recorded or measured, kept until its status is known.
 pub(crate) struct Record {
     side: Side,
     conventions: Conventions,
@@ -41,9 +41,9 @@ pub(crate) struct Record {
     began: Moment,
     deadline: Deadline,
     measured: Option<Measured>,
-    /// Its request's body counts here, wherever that is by now.
+    /// Counts of the request's body, wherever that body is by now.
     request: Counts,
-    /// So does its response's.
+    /// Counts of the response's body.
     response: Counts,
 }
 
@@ -53,30 +53,30 @@ impl AsRef<Counts> for Record {
     }
 }
 
-/// A call that goes on. Dropped before its status is known, it was given up.
+/// A call in progress. If it is dropped before its status is known, the call was given up.
 pub struct Call {
     work: Work<Arc<Record>>,
-    /// Boxed because few calls have any, and calls are moved.
+    /// Boxed because few calls have any, and calls are moved often.
     extras: Option<Box<Extras>>,
-    /// The headers of the response are there.
+    /// Whether the headers of the response have arrived.
     answered: bool,
-    /// What they said, if that is no answer of gRPC.
+    /// The HTTP status of an answer that is not gRPC.
     refused: Option<StatusCode>,
-    /// The caller is told of a panic.
+    /// Whether a panic is answered with a status.
     answers_panics: bool,
 }
 
-/// What only some layers were asked for.
+/// Data for features that only some layers enable.
 pub(crate) struct Extras {
     first_byte: FirstByte,
-    /// If its span is to be followed by another one after a while.
+    /// Set if a long call has several spans.
     segments: Option<Segments>,
-    /// Who is called, if a metric says so.
+    /// The server that is called, if a metric has it as a label.
     server: Option<Arc<Server>>,
 }
 
 impl Extras {
-    /// None where nothing was asked for.
+    /// Returns `None` if no such feature is enabled.
     #[inline]
     pub(crate) fn of(
         first_byte: FirstByte,
@@ -98,7 +98,7 @@ impl Extras {
 }
 
 impl Call {
-    /// A call on which there is something to do, at least to be in its place.
+    /// Begins a call, unless there is nothing to record, measure or make current.
     #[inline]
     pub(crate) fn begin(
         side: Side,
@@ -125,12 +125,12 @@ impl Call {
         Some(Call::new(Work::new(place, Some(record)), extras))
     }
 
-    /// One of which nothing is told, but something is current.
+    /// Begins a call that is not recorded, but whose place is current. `None` if nothing is.
     pub(crate) fn at(place: Place, side: Side) -> Option<Self> {
         Work::at(place, side).map(|work| Call::new(work, None))
     }
 
-    /// Tells the caller of a panic, also where there is nothing else to do.
+    /// Answers a panic with a status, even if the call is otherwise not watched.
     pub(crate) fn answer_panics(call: &mut Option<Self>) {
         call.get_or_insert_with(|| Call::new(Work::new(Place::UNCHANGED, None), None)).answers_panics = true;
     }
@@ -144,7 +144,7 @@ impl Call {
         Call { work, extras, answered: false, refused: None, answers_panics: false }
     }
 
-    /// The headers of the response are there, with this status of HTTP.
+    /// Notes that the headers of the response have arrived, with this HTTP status.
     pub(crate) fn answered(&mut self, http: StatusCode) {
         self.answered = true;
         self.refused = (http != StatusCode::OK).then_some(http);
@@ -157,13 +157,13 @@ impl Call {
         }
     }
 
-    /// Ends it with this status; what the status says is asked for only if it is an error. It ends once.
+    /// Ends the call with this status, the first time it is called. `message` is evaluated only for errors.
     pub(crate) fn end(&mut self, code: Code, message: impl FnOnce() -> String) {
         let Some(record) = self.work.record.take() else { return };
         if record.lost_its_caller(code) {
             return self.give_up_on(&record);
         }
-        // tonic says CANCELLED for a deadline, on either side.
+        // tonic reports CANCELLED for a deadline, on either side.
         let code = if code == Code::Cancelled && self.is_due(&record) { Code::DeadlineExceeded } else { code };
         let failed = record.side.is_error(code);
         self.finish(&record, code, if failed { Outcome::Error } else { Outcome::Ok }, message);
@@ -188,14 +188,16 @@ impl Call {
         if self.is_due(record) {
             return self.finish(record, Code::DeadlineExceeded, Outcome::Error, || "the deadline passed".to_owned());
         }
-        // tonic does not read to its end what is no answer of gRPC.
+        // tonic does not read an answer that is not gRPC to its end.
         if let Some(http) = self.refused.filter(|_| record.side == Side::Client) {
-            return self.finish(record, status::of_http(http), Outcome::Error, || format!("the answer is {http}"));
+            return self.finish(record, status::of_http(http), Outcome::Error, || {
+                format!("the server answered {http} instead of gRPC")
+            });
         }
         self.finish(record, Code::Cancelled, Outcome::Cancelled, String::new);
     }
 
-    /// Begins another span if the last one has lasted for long enough.
+    /// Replaces the span if it has lasted long enough.
     #[cold]
     fn roll(&mut self) {
         let (Some(record), Some(extras)) = (&self.work.record, &mut self.extras) else { return };
@@ -208,7 +210,7 @@ impl Call {
         span.add_all(|span| tell_messages(span, request, response));
         let next =
             segments.next(std::mem::replace(span, Span::none()), record.side, &record.method, record.conventions);
-        // Without another span the caller's context goes on all the same.
+        // Even without another span the caller's context stays current.
         self.work.place =
             if next.is_none() { Place::Context(segments.parent().clone().into()) } else { Place::Span(next) };
         if let Some(measured) = &record.measured {
@@ -229,14 +231,14 @@ impl Call {
         let ended = Moment::now();
         if let Some(measured) = &record.measured {
             let (method, seconds) = (record.method.label(), record.began.seconds_to(ended));
-            // Closures that take copies leave in registers what they would borrow.
+            // Closures with copies keep in registers what borrows would put on the stack.
             let (extras, has_answered) = (extras.as_deref(), self.answered);
             if is_capturing() {
                 self.work.place.run(move || measured.count(method, request, response));
             } else {
                 measured.count(method, request, response);
             }
-            // Inside of the span, which may be an example of it.
+            // In the span's place, so that the span may become an exemplar.
             self.work.place.run(move || {
                 if let Some(after) = extras.and_then(|extras| extras.first_byte.after()) {
                     measured.first_byte(method, after);
@@ -256,7 +258,7 @@ impl Call {
         if let Some(segments) = extras.as_ref().and_then(|extras| extras.segments.as_ref()) {
             segments.tell(&mut span);
         }
-        // Whatever the reason, a call without an answer has failed for its client.
+        // For a client, a call without an answer has failed, whatever the reason.
         let given_up = outcome == Outcome::Cancelled && record.side.is_error(code);
         if given_up {
             span.set(keys::outcome, outcome.as_str());
@@ -290,7 +292,7 @@ impl Ongoing for Call {
         self.work.run(f)
     }
 
-    /// The span may be due to be followed by another one.
+    /// Sets an alarm for the time at which the next span is due.
     fn wait(&mut self, waker: &Waker) {
         if let Some(segments) = self.extras.as_mut().and_then(|extras| extras.segments.as_mut()) {
             segments.wait(waker);
@@ -305,11 +307,11 @@ impl Ongoing for Call {
     #[inline]
     fn read(&mut self, reading: &mut Messages, data: &impl Buf) {
         let Some(record) = &self.work.record else { return };
-        // What a proxy says in place of the server is no message.
+        // A proxy's answer in place of the server's has no messages.
         if self.refused.is_some() {
             return;
         }
-        // Bodies of tonic are of `Bytes`, which are one chunk.
+        // tonic's bodies have `Bytes` as data, which is one chunk.
         reading.read(data.chunk());
         record.response.store(reading);
         if let Some(extras) = &mut self.extras {
@@ -350,8 +352,8 @@ fn tell_status(span: &mut Start, code: Code, conventions: Conventions) {
 }
 
 impl Record {
-    /// Whether the caller went away while it sent its request, so that nobody reads what the handler made of that. tonic
-    /// answers `INTERNAL` to a request without a whole message.
+    /// Whether the caller went away while it sent its request, so that nothing reads the handler's answer. tonic
+    /// answers `INTERNAL` to a request without a complete message.
     fn lost_its_caller(&self, code: Code) -> bool {
         let request = &self.request;
         let is_lost = request.ended(BodyEnd::Lost) || (code == Code::Internal && request.ended(BodyEnd::Cut));

@@ -1,4 +1,4 @@
-//! The client's side.
+//! The layer for gRPC clients.
 
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
@@ -27,7 +27,7 @@ use crate::place::Place;
 use crate::side::Side;
 use crate::trace_layer::{ClientSide, Settings, TraceLayer, Traced};
 
-/// Makes a span of each call, below the current one, and sends its context along.
+/// Records a span per call, below the current one, and sends its context along.
 ///
 /// ```no_run
 /// use tonic::transport::Channel;
@@ -39,10 +39,11 @@ use crate::trace_layer::{ClientSide, Settings, TraceLayer, Traced};
 /// ```
 pub type GrpcClientLayer = TraceLayer<GrpcCalls, ClientSide>;
 
-/// For clients of gRPC.
+/// Methods for gRPC clients.
 impl TraceLayer<GrpcCalls, ClientSide> {
-    /// Says who is called, for `server.address` and `server.port` on spans and on `rpc.client.call.duration`. A tonic channel knows it,
-    /// but not the layer around it; where requests name their server themselves, that is what counts.
+    /// Sets the server's name for `server.address` and `server.port` on spans and on `rpc.client.call.duration`. A
+    /// tonic channel knows its server, but a layer around it cannot ask. If a request names its server, that name is
+    /// used.
     ///
     /// ```
     /// use tracecast_tower::GrpcClientLayer;
@@ -57,7 +58,7 @@ impl TraceLayer<GrpcCalls, ClientSide> {
     }
 }
 
-/// A client's service whose calls are spans. Made by [`GrpcClientLayer`].
+/// A client service with a span per call. Made by [`GrpcClientLayer`].
 ///
 /// ```no_run
 /// use tonic::transport::Channel;
@@ -112,7 +113,7 @@ fn begin(request: &mut Request<Body>, settings: &Settings<GrpcCalls, ClientSide>
     Call::begin(Side::Client, Place::called(span), conventions, method, request, deadline, extras)
 }
 
-/// Who is called, for the metric that says so.
+/// Returns the server, if a metric is on that has it as a label.
 #[cold]
 fn measured_server(request: &Request<Body>, settings: &Settings<GrpcCalls, ClientSide>) -> Option<Arc<Server>> {
     metrics::are_on(Side::Client).then(|| server_of(request, settings).map(servers::find)).flatten()

@@ -1,9 +1,10 @@
-//! The names that OpenTelemetry's semantic conventions have for remote calls. A rename upstream is one line here.
+//! The names in OpenTelemetry's semantic conventions for remote calls. A rename upstream changes one line here.
 //!
-//! The old names are those of version 1.37, of which `tracecast::keys::rpc` has the ones for spans alone. The new ones, which
-//! `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` selects, are those of the development version after 1.44: their status is `rpc.status_code`
-//! since semantic-conventions#3921, and was `rpc.response.status_code`. Metrics of clients have `server.address` and `server.port`; on
-//! those of servers they are optional (semantic-conventions#3919), and ours do not have them.
+//! The old names are those of version 1.37; `tracecast::keys::rpc` has those that only spans use. The new names, which
+//! `OTEL_SEMCONV_STABILITY_OPT_IN=rpc` selects, are those of the development version after 1.44. Their status is
+//! `rpc.status_code` since semantic-conventions#3921; before, it was `rpc.response.status_code`. Client metrics have
+//! `server.address` and `server.port`; on server metrics both are optional (semantic-conventions#3919), and ours leave
+//! them out.
 
 use crate::grpc::label::{Called, MethodLabel, ServedStatus, ServiceMethod, StatusName, System};
 
@@ -21,7 +22,7 @@ tracecast::tc_keys! {
     pub label system: System = "rpc.system.name";
     /// The method with its service, as `store.v1.Store/Get`, if it is known.
     pub label full_method: MethodLabel = "rpc.method";
-    /// The method of a call whose method nobody knows.
+    /// The method as the caller wrote it, if it is not a known one.
     pub id method_original: str = "rpc.method_original";
     /// The status by its name, as newer conventions have it.
     pub label status_name: StatusName = "rpc.status_code";

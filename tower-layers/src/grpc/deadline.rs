@@ -1,4 +1,4 @@
-//! The deadline of a call, by its own header: whoever enforces it only drops the call.
+//! The deadline of a call, from its own header. Code that enforces a deadline only drops the call, without a reason.
 
 use std::time::Duration;
 
@@ -7,33 +7,33 @@ use http::{HeaderMap, HeaderValue};
 use crate::grpc::metadata;
 use crate::timeout;
 
-/// After how long an end that nobody explained was a deadline's.
+/// The durations after which an unexplained end of a call counts as a deadline.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Deadline {
-    /// By the header of the call, which counts to its end.
+    /// From the header of the call; it limits the whole call.
     pub(crate) given: Option<Duration>,
-    /// By the timeout that this side has for all calls, which is enforced until the headers of the response only.
+    /// The timeout that this side has for all calls; it is enforced until the response's headers only.
     pub(crate) own: Option<Duration>,
 }
 
 impl Deadline {
-    /// The headers of the response are there.
+    /// The deadline that is left once the headers of the response have arrived.
     pub(crate) fn answered(self) -> Self {
         Deadline { own: None, ..self }
     }
 
-    /// Whether a call that has lasted for so many seconds has passed it.
+    /// Whether a call that has lasted `seconds` has exceeded a deadline.
     pub(crate) fn is_due(&self, seconds: f64) -> bool {
         self.given.into_iter().chain(self.own).any(|timeout| timeout::is_due(timeout, seconds))
     }
 }
 
-/// What the header of a call says.
+/// Reads the deadline from the headers of a call.
 pub(crate) fn given(headers: &HeaderMap) -> Option<Duration> {
     metadata::find(headers, "grpc-timeout").and_then(parse)
 }
 
-/// Up to eight digits and a unit.
+/// Parses up to eight digits and a unit.
 pub(crate) fn parse(value: &HeaderValue) -> Option<Duration> {
     let value = value.as_bytes();
     let (unit, digits) = value.split_last()?;

@@ -1,12 +1,12 @@
-//! Which methods there are, by an encoded `FileDescriptorSet`.
+//! Reads the paths of methods from an encoded `FileDescriptorSet`.
 //!
-//! Of that message only the names of packages, services and methods are read, so the encoding is walked here and no
-//! generated types are needed.
+//! Only the names of packages, services and methods are needed, so the encoding is decoded here, without generated
+//! types.
 
 use std::fmt;
 use std::str;
 
-/// The bytes are no `FileDescriptorSet`, or one without any method.
+/// The bytes are not a `FileDescriptorSet`, or it has no methods.
 ///
 /// ```
 /// use tracecast_tower::GrpcServerLayer;
@@ -22,9 +22,9 @@ pub struct DescriptorError {
 impl fmt::Display for DescriptorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reason = self.reason;
-        write!(f, "this is no descriptor set of gRPC services: {reason}; ")?;
+        write!(f, "this is not a descriptor set of gRPC services: {reason}; ")?;
         f.write_str(
-            "give the bytes of `tonic::include_file_descriptor_set!`, or what `protoc --descriptor_set_out` wrote",
+            "pass the bytes of `tonic::include_file_descriptor_set!`, or a file written by `protoc --descriptor_set_out`",
         )
     }
 }
@@ -42,7 +42,7 @@ const NAME: u64 = 1;
 /// `ServiceDescriptorProto.method`
 const METHOD: u64 = 2;
 
-/// The paths of all methods, as `/store.v1.Store/Get`.
+/// Returns the paths of all methods, as `/store.v1.Store/Get`.
 pub(crate) fn paths(set: &[u8]) -> Result<Vec<String>, DescriptorError> {
     let mut paths = Vec::new();
     for file in all(set, FILE)? {
@@ -58,7 +58,7 @@ pub(crate) fn paths(set: &[u8]) -> Result<Vec<String>, DescriptorError> {
     if paths.is_empty() { Err(DescriptorError { reason: "it has no methods" }) } else { Ok(paths) }
 }
 
-/// All fields of a message that have this number and a length.
+/// Returns the length-delimited fields of a message with this number.
 fn all(message: &[u8], number: u64) -> Result<Vec<&[u8]>, DescriptorError> {
     let (mut found, mut rest) = (Vec::new(), message);
     while !rest.is_empty() {
@@ -72,7 +72,7 @@ fn all(message: &[u8], number: u64) -> Result<Vec<&[u8]>, DescriptorError> {
                 (Some(value), after)
             }
             5 => (None, cut(after, 4)?.1),
-            _ => return Err(DescriptorError { reason: "a field is of no known type" }),
+            _ => return Err(DescriptorError { reason: "a field has an unknown wire type" }),
         };
         found.extend(value.filter(|_| tag >> 3 == number));
         rest = after;
@@ -80,10 +80,10 @@ fn all(message: &[u8], number: u64) -> Result<Vec<&[u8]>, DescriptorError> {
     Ok(found)
 }
 
-/// A text of a message. The last one counts.
+/// Returns a string field of a message; if it is repeated, the last one.
 fn text(message: &[u8], number: u64) -> Result<&str, DescriptorError> {
     let bytes = all(message, number)?.pop().unwrap_or_default();
-    str::from_utf8(bytes).map_err(|_| DescriptorError { reason: "a name is no text" })
+    str::from_utf8(bytes).map_err(|_| DescriptorError { reason: "a name is not UTF-8" })
 }
 
 fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), DescriptorError> {
@@ -94,12 +94,12 @@ fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), DescriptorError> {
             return Ok((number, &bytes[at + 1..]));
         }
     }
-    Err(DescriptorError { reason: "a number has no end" })
+    Err(DescriptorError { reason: "an integer is truncated or longer than 10 bytes" })
 }
 
 fn cut(bytes: &[u8], length: u64) -> Result<(&[u8], &[u8]), DescriptorError> {
     let whole = usize::try_from(length).ok().and_then(|length| bytes.split_at_checked(length));
-    whole.ok_or(DescriptorError { reason: "it ends too early" })
+    whole.ok_or(DescriptorError { reason: "it is truncated" })
 }
 
 #[cfg(test)]
@@ -128,10 +128,10 @@ mod tests {
         for (bytes, reason) in [
             (&b""[..], "it has no methods"),
             (b"\x0a\x00", "it has no methods"),
-            (b"\x0a\x05", "it ends too early"),
-            (b"\x0f", "a field is of no known type"),
-            (&[0xff; 20], "a number has no end"),
-            (b"\x0a\x04\x12\x02\xff\xff", "a name is no text"),
+            (b"\x0a\x05", "it is truncated"),
+            (b"\x0f", "a field has an unknown wire type"),
+            (&[0xff; 20], "an integer is truncated or longer than 10 bytes"),
+            (b"\x0a\x04\x12\x02\xff\xff", "a name is not UTF-8"),
         ] {
             assert_eq!(paths(bytes), Err(DescriptorError { reason }), "{bytes:?}");
         }
@@ -139,6 +139,6 @@ mod tests {
             let _ = paths(&set()[..end]);
         }
         let text = DescriptorError { reason: "it has no methods" }.to_string();
-        assert!(text.starts_with("this is no descriptor set of gRPC services: it has no methods; give "), "{text}");
+        assert!(text.starts_with("this is not a descriptor set of gRPC services: it has no methods; pass "), "{text}");
     }
 }

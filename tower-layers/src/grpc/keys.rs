@@ -1,4 +1,4 @@
-//! The keys that the layers add to those of `tracecast::keys`.
+//! The keys of the gRPC layers, besides those in `tracecast::keys`.
 
 pub use crate::grpc::conventions::{full_method, known_method, method_original, status, status_name, system};
 pub use crate::grpc::label::{MethodLabel, ServiceMethod, StatusName, System};
@@ -12,12 +12,12 @@ tracecast::tc_keys! {
     pub measure response_messages: u64 = "tc.rpc.response.messages";
     /// Their bytes, as they were sent.
     pub measure response_bytes: u64 = "tc.rpc.response.bytes";
-    /// Which of the spans of a long stream it is, from 1 on.
+    /// The number of a span among those of a long stream, from 1.
     pub measure segment: u64 = "tc.rpc.segment";
-    /// Which of the messages of a stream it is, from 1 on.
+    /// The number of a message in its stream, from 1.
     pub measure message: u64 = "tc.rpc.message";
-    /// Messages of a stream that have no span of their own, because there were too many.
+    /// Messages of a stream that have no span of their own because the cap was reached.
     pub measure messages_without_span: u64 = "tc.rpc.messages_without_span";
-    /// How a call ended that its own side gave up: `cancelled`.
+    /// The outcome of a call that its own side gave up: `cancelled`.
     pub id outcome: str = "tc.outcome";
 }

@@ -1,4 +1,4 @@
-//! Methods and statuses as labels: those that are learnt are no more than a few.
+//! Methods and statuses as labels with a bounded number of values.
 
 use std::borrow::Cow;
 use std::sync::{PoisonError, RwLock};
@@ -16,17 +16,17 @@ use crate::learnt::OTHER;
 use crate::sets::{OVERFLOW, Sets, Target};
 use crate::side::Side;
 
-/// Methods that have a series of their own.
+/// The most methods that have a series of their own.
 const METHODS: usize = 63;
 
-/// A method with its service as one label, `store.v1.Store/Get`: one that is known, or `_OTHER`.
+/// A method with its service as one label, `store.v1.Store/Get`; `_OTHER` if it is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MethodLabel(u32);
 
 impl MethodLabel {
     pub(crate) const OTHER: MethodLabel = MethodLabel(METHODS as u32);
 
-    /// The label of a method that is no invention of a caller.
+    /// Returns the label of a method that exists: it has answered or was given at the start.
     pub(crate) fn of(text: &str) -> Self {
         let mut texts = TEXTS.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = texts.iter().position(|known| *known == text) {
@@ -53,7 +53,7 @@ impl MethodLabel {
     }
 }
 
-/// By ordinal; kept for as long as the process runs.
+/// The methods by ordinal, kept until the process exits.
 static TEXTS: RwLock<Vec<&'static str>> = RwLock::new(Vec::new());
 
 impl Label for MethodLabel {
@@ -69,8 +69,8 @@ impl Label for MethodLabel {
     }
 }
 
-/// The same as two attributes, `rpc.service` and `rpc.method`: one ordinal for both, as a service does not have every
-/// method.
+/// A method as two attributes, `rpc.service` and `rpc.method`. Both share one ordinal, because a service does not have
+/// every method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServiceMethod(pub(crate) MethodLabel);
 
@@ -93,7 +93,7 @@ impl Label for ServiceMethod {
     }
 }
 
-/// A status as a label, by its name.
+/// A status as a label; its value is the status's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusName(pub(crate) Code);
 
@@ -109,7 +109,7 @@ impl Label for StatusName {
     }
 }
 
-/// The status of a call that was served, and the same as `error.type` if it is an error there.
+/// The status of a served call, and `error.type` with the same value if the status is an error on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ServedStatus(pub(crate) Code);
 
@@ -130,19 +130,19 @@ impl Label for ServedStatus {
     }
 }
 
-/// What `error.type` is, if this status is an error on this side.
+/// Returns the value of `error.type`, empty if the status is no error on this side.
 fn error(side: Side, code: Code) -> Cow<'static, str> {
     Cow::Borrowed(if side.is_error(code) { status::name(code) } else { "" })
 }
 
-/// Calls that were made, by sets of labels that were seen: not every server has every method.
+/// Label sets of client calls, each with an ordinal when it is first seen: not every server has every method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Called(u32);
 
-/// Sets that have a series of their own.
+/// The most sets that have a series of their own.
 const CALLED: usize = 1024;
 static SEEN: Sets<CALLED> = Sets::new();
-/// No word of a set is zero.
+/// Set in each word, so that none is zero.
 const IS_SET: u64 = 1 << 63;
 
 impl Called {

@@ -1,5 +1,5 @@
-//! Spans for single messages, made where messages are handled: below HTTP there are only frames, of which one may hold many
-//! messages, or a part of one.
+//! Spans for single messages, made where messages are handled. The layers see only frames of HTTP, which may hold
+//! several messages or a part of one.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -13,13 +13,13 @@ use tracecast::{Context, FutureInSpan as _, Kind, Span};
 
 use crate::grpc::keys;
 
-/// Messages of one stream that have spans unless another number is given.
+/// The default cap: messages of one stream that have spans.
 const CAP: u64 = 100;
 
-/// Gives the messages of a stream spans of their own, up to a cap of 100 or [another number](MessageSpans::with_cap). Messages after
-/// it are only counted, as `tc.rpc.messages_without_span` on the span that is current where they are read, if there is one: around
-/// a stream that a client sends there is none. Without this a call has one span, with the number of its messages.
-///
+/// Records a span per message of a stream, up to a cap of 100 or [another number](MessageSpans::with_cap). Further
+/// messages are only counted, as `tc.rpc.messages_without_span` on the span that is current where they are read.
+/// (Around a stream that a client sends, none is.) Without this type, a call has one span with the number of its
+/// messages.
 /// ```
 /// use tonic::{Request, Response, Status, Streaming};
 /// use tracecast_tower::MessageSpans;
@@ -41,7 +41,7 @@ pub struct MessageSpans {
 }
 
 impl MessageSpans {
-    /// Spans of this name, for the first 100 messages.
+    /// Creates spans of this name for the first 100 messages of a stream.
     ///
     /// ```
     /// use tracecast_tower::MessageSpans;
@@ -52,7 +52,7 @@ impl MessageSpans {
         MessageSpans { name: name.into(), cap: CAP }
     }
 
-    /// Spans for so many messages of a stream.
+    /// Sets how many messages of a stream have spans.
     ///
     /// ```
     /// use tracecast_tower::MessageSpans;
@@ -65,9 +65,10 @@ impl MessageSpans {
         self
     }
 
-    /// Hands each message to `handle`, one after the other, in a span that lasts for as long as that takes and is current meanwhile. An
-    /// error, of the stream or of `handle`, ends it. The span that is current at the call is the parent, also in a task that is
-    /// spawned with the future. [`MessageSpans::for_stream`] is for messages that are handled at the same time.
+    /// Passes each message to `handle`, one after the other. The message's span lasts until `handle` is done, and is
+    /// current in it. An error, from the stream or from `handle`, ends the loop. The parent is the span that is current
+    /// when `for_each` is called, even if the future is spawned as a task. For messages that are handled concurrently
+    /// use [`MessageSpans::for_stream`].
     ///
     /// ```
     /// # use tonic::Status;
@@ -84,7 +85,7 @@ impl MessageSpans {
     /// ```
     ///
     /// # Errors
-    /// The first error of either.
+    /// Returns the first error of the stream or of `handle`.
     pub fn for_each<S, T, E, H, F>(
         &self,
         stream: S,
@@ -93,7 +94,7 @@ impl MessageSpans {
     where
         S: Stream<Item = Result<T, E>>,
         E: fmt::Display,
-        // Not an `AsyncFnMut`: with that, nobody could say that this is `Send`.
+        // Not an `AsyncFnMut`: callers could not require its future to be `Send`.
         H: FnMut(T) -> F,
         F: Future<Output = Result<(), E>>,
     {
@@ -108,9 +109,9 @@ impl MessageSpans {
         }
     }
 
-    /// The spans of the messages of one stream, for a handler that works on several of them at once, answers while it reads, or
-    /// knows who sent each message. Called in the handler of the stream: the span that is current there is the parent of the
-    /// messages' spans.
+    /// Returns the spans of one stream's messages, for a handler that works on several messages at once, answers while
+    /// it reads, or receives each sender's context. Call it in the handler of the stream: the span that is current
+    /// there is the parent of the messages' spans.
     ///
     /// ```
     /// use futures::stream::{BoxStream, StreamExt as _, TryStreamExt as _};
@@ -140,8 +141,8 @@ impl MessageSpans {
         StreamSpans { spans: self.clone(), stream: Context::current(), seen: 0 }
     }
 
-    /// The same stream, with a span for each message that is read from it: from when it is given out until the next one is
-    /// asked for, or the stream dropped. It is never current; for that see [`MessageSpans::for_each`].
+    /// Wraps a stream whose messages are read. Each message has a span, which lasts until the next message is requested
+    /// or the stream is dropped. It is never current; for that use [`MessageSpans::for_each`].
     ///
     /// ```
     /// # use tokio_stream::StreamExt as _;
@@ -156,8 +157,8 @@ impl MessageSpans {
         TracedMessages { stream, spans: self.for_stream(), span: None, asked: None, direction: Direction::Received }
     }
 
-    /// The same stream, with a span for each message that is made for it: from when it is asked for until it is there. It is
-    /// never current.
+    /// Wraps a stream whose messages are sent. Each message has a span, which lasts from the request for the message
+    /// until it is ready. It is never current.
     ///
     /// ```
     /// # use tokio_stream::StreamExt as _;
@@ -173,14 +174,14 @@ impl MessageSpans {
     }
 }
 
-/// Tells the current span of an error.
+/// Records an error on the current span.
 async fn telling<T, E: fmt::Display>(handled: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let result = handled.await;
     result.as_ref().err().into_iter().for_each(|error| tracecast::current().error(error));
     result
 }
 
-/// Where messages of a stream go.
+/// The direction of a stream's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     Received,
@@ -189,7 +190,8 @@ enum Direction {
 
 /// Makes the spans of the messages of one stream. Made by [`MessageSpans::for_stream`].
 ///
-/// After the cap a message has no span of its own: what its handler does is below the span that would have been the parent.
+/// Messages beyond the cap have no span of their own: spans in their handlers are children of the span that would have
+/// been the parent.
 ///
 /// ```
 /// use tracecast_tower::{MessageSpans, StreamSpans};
@@ -205,8 +207,8 @@ pub struct StreamSpans {
 }
 
 impl StreamSpans {
-    /// Works on the next message: calls `handle`, and runs what it returns, in a span below that of the stream, to which an error is
-    /// told. The future can be spawned, or run beside those of other messages.
+    /// Handles the next message: calls `handle`, and runs the future that it returns, in a span below the stream's. An
+    /// error is recorded on that span. The future can be spawned, or polled beside those of other messages.
     ///
     /// ```
     /// # use tracecast_tower::MessageSpans;
@@ -226,8 +228,9 @@ impl StreamSpans {
         self.handle_below(&Context::default(), handle)
     }
 
-    /// The same below the span of whoever sent the message, with a link to the stream's. `sender` is what came with the message,
-    /// as a [`Carrier`](tracecast::Carrier) in one of its fields; if that is nothing valid, the span is below the stream's.
+    /// Handles the next message in a span below its sender's, with a link to the stream's span. `sender` is the context
+    /// that came with the message, as in a [`Carrier`](tracecast::Carrier) field; if it is invalid, the stream's span
+    /// is the parent.
     ///
     /// ```
     /// # use tracecast_tower::MessageSpans;
@@ -252,12 +255,12 @@ impl StreamSpans {
         let sender = sender.is_valid().then_some(sender);
         let span = self.next(sender, None).filter(|span| !span.is_none());
         let mut span = span.unwrap_or_else(|| Span::non_recording(sender.unwrap_or(&self.stream), Kind::Internal));
-        // Annotated functions take their parent when they are called.
+        // Functions with `#[tc_span]` take their parent when they are called.
         let handled = span.in_scope(handle);
         telling(handled).in_span(span)
     }
 
-    /// The span of the next message, if it has one.
+    /// Starts the span of the next message, unless the cap was reached.
     fn next(&mut self, sender: Option<&Context>, start: Option<SystemTime>) -> Option<Span> {
         self.seen += 1;
         if let Some(rest) = self.seen.checked_sub(self.spans.cap).filter(|rest| *rest > 0) {
@@ -293,9 +296,9 @@ pin_project! {
         #[pin]
         stream: S,
         spans: StreamSpans,
-        // Of the message that was given out last.
+        // The span of the message that was returned last.
         span: Option<Span>,
-        // When the next one was asked for.
+        // When the next message was requested.
         asked: Option<SystemTime>,
         direction: Direction,
     }

@@ -1,11 +1,11 @@
-//! Counting messages: frames are not messages, one may hold many of them, or a part of one.
+//! Counts messages. A frame of HTTP may hold several of them, or a part of one.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-/// What stands in front of each: whether it is compressed, and its length.
+/// The length of a message's prefix: a byte for compression, four for the message's length.
 const PREFIX: usize = 5;
 
-/// How many messages have passed, and their bytes.
+/// The number of messages that have passed, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
     pub(crate) messages: u64,
@@ -13,32 +13,32 @@ pub(crate) struct Passed {
 }
 
 impl Passed {
-    /// What has passed since then.
+    /// Returns the difference to an earlier count.
     pub(crate) fn since(self, then: Passed) -> Passed {
         let messages = self.messages.saturating_sub(then.messages);
         Passed { messages, bytes: self.bytes.saturating_sub(then.bytes) }
     }
 }
 
-/// Reads a stream of messages as it passes by.
+/// Counts the messages of a stream from its data.
 #[derive(Debug, Default)]
 pub struct Messages {
     prefix: [u8; PREFIX],
-    /// Bytes of the prefix that were seen.
+    /// Bytes of the prefix that have been read.
     seen: u8,
-    /// Bytes of the message that are to come.
+    /// Bytes of the message that are still missing.
     left: u32,
     pub(crate) passed: Passed,
 }
 
 impl Messages {
-    /// Whether no message was begun, or one was and has not ended.
+    /// Whether the stream is empty or stops inside a message.
     pub(crate) fn is_cut(&self) -> bool {
         self.seen != 0 || self.passed.messages == 0
     }
 
     pub(crate) fn read(&mut self, data: &[u8]) {
-        // Mostly a frame is a message.
+        // Most frames are exactly one message.
         if self.seen == 0
             && let Some(([_, length @ ..], message)) = data.split_first_chunk::<PREFIX>()
             && message.len() == u32::from_be_bytes(*length) as usize
@@ -85,7 +85,7 @@ impl Messages {
     }
 }
 
-/// What was seen of a body that belongs to somebody else by now.
+/// Counts of a body that another task or thread may own by now.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     messages: AtomicU64,
@@ -93,13 +93,13 @@ pub(crate) struct Counts {
     end: AtomicU8,
 }
 
-/// How the body of a request ended, if not as it should. Zero stands for all others.
+/// How the body of a request ended abnormally. Zero means any other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum BodyEnd {
-    /// Before or inside of a message, and no end of the stream was seen. Some bodies never tell of that.
+    /// Before or inside a message, without an end of the stream. Some bodies do not report such an end.
     Cut = 1,
-    /// Whoever sent it reset the stream, or is gone.
+    /// The sender reset the stream, or the connection is gone.
     Lost,
 }
 

@@ -1,4 +1,4 @@
-//! Headers of calls, and tonic's metadata as a place for a context.
+//! Headers of calls, and tonic's metadata as a carrier of contexts.
 
 use http::{HeaderMap, HeaderValue};
 use tonic::metadata::MetadataMap;
@@ -17,7 +17,8 @@ impl<'h> From<&'h mut MetadataMap> for HttpHeadersMut<'h> {
     }
 }
 
-/// The value of a header. Where there are few, to look at all of them is quicker than to hash. Inlined, so that the name is known.
+/// Returns the value of a header. With few headers, comparing them all is faster than hashing. Inlined, so that the
+/// name is a constant.
 #[inline(always)]
 pub(crate) fn find<'h>(headers: &'h HeaderMap, name: &'static str) -> Option<&'h HeaderValue> {
     const FEW: usize = 16;

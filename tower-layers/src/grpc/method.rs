@@ -1,6 +1,6 @@
-//! What is called, and how its spans are named.
+//! The methods that are called, and the names of their spans.
 //!
-//! A method is learnt when it has answered `OK`; one that the table has no room for is called `_OTHER`.
+//! A method is learnt when it has answered `OK`. If the table is full, its name is `_OTHER`.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -19,19 +19,19 @@ pub(crate) struct Method {
     entry: Entry,
     /// `Service/Method`, without the package.
     name: Box<str>,
-    /// Its service and its name, for as long as the process runs, as that of a method which the table has.
+    /// The service and the name as `'static` texts, if the table has the method.
     kept: Option<(&'static str, &'static str)>,
-    /// Where the service's full name ends in the path, and where the method's begins.
+    /// The position in the path at which the service's name ends and the method's begins.
     service_end: usize,
     label: AtomicU32,
-    /// Its name, as the recorder knows it.
+    /// The span's name, interned in the recorder.
     span: OnceLock<SpanName>,
 }
 
 impl Learnt for Method {
     const NEW: usize = 256;
-    /// With the new ones they fit into the table of span names, which the layers for HTTP and the application use too: when it is
-    /// full, a span is called `other`.
+    /// With the new ones they fit into the table of span names, which the HTTP layers and the application share. When
+    /// that is full, a span is named `other`.
     const KNOWN: usize = 512;
     const LONGEST: usize = 1023;
 
@@ -69,27 +69,27 @@ impl Method {
         &self.name
     }
 
-    /// The name of its spans. A method is of one side.
+    /// The name of the method's spans. A method belongs to one side.
     pub(crate) fn span(&self, side: Side) -> SpanName {
         *self.span.get_or_init(|| SpanName::new(&self.name, side.kind()))
     }
 
-    /// With its service, as `store.v1.Store/Get`.
+    /// The method with its service, as in `store.v1.Store/Get`.
     pub(crate) fn full(&self) -> &str {
         self.path().strip_prefix('/').unwrap_or(self.path())
     }
 
-    /// Whether it has a name of its own.
+    /// Whether the table had room for it; otherwise its name is `_OTHER`.
     pub(crate) fn is_named(&self) -> bool {
         *self.name != *OTHER
     }
 
-    /// Its label on metrics.
+    /// The method's label on metrics.
     pub(crate) fn label(&self) -> MethodLabel {
         MethodLabel::from_bits(self.label.load(Relaxed))
     }
 
-    /// Adds its service to a span.
+    /// Adds the service to a span.
     #[inline]
     pub(crate) fn tell_service(&self, span: &mut Start) {
         match self.kept {
@@ -98,7 +98,7 @@ impl Method {
         }
     }
 
-    /// Adds its name to a span.
+    /// Adds the method's name to a span.
     #[inline]
     pub(crate) fn tell_method(&self, span: &mut Start) {
         match self.kept {
@@ -121,12 +121,12 @@ impl Method {
     }
 }
 
-/// The table that keeps a method never lets it go.
+/// The table never drops a method, so its texts may leak.
 fn leaked(text: &str) -> &'static str {
     String::from(text).leak()
 }
 
-/// The methods that are served, and those that are called.
+/// The methods of servers and of clients.
 pub(crate) static METHODS: Tables<Method> = Tables::new();
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! How long calls take, how many there are at a time and what they carry, by labels that no caller can add to.
+//! Durations, messages and bytes of calls and the number of calls being served, by labels to which callers cannot add
+//! values.
 
 use tonic::Code;
 use tracecast::__layers::conventions::Conventions;
@@ -42,7 +43,7 @@ tracecast::tc_metrics! {
     static CLIENT_RESPONSE_BYTES: Counter<(keys::known_method,)> = "tc_rpc_client_response_bytes_total";
 }
 
-/// Whether a call of this side is to be measured.
+/// Whether any metric of this side is on.
 #[inline]
 pub(crate) fn are_on(side: Side) -> bool {
     is_measuring() && is_any_on(side)
@@ -76,7 +77,7 @@ fn is_any_on(side: Side) -> bool {
 #[derive(Debug)]
 pub(crate) struct Measured {
     side: Side,
-    /// It was counted as one that is being served.
+    /// Whether it was counted as being served.
     active: bool,
 }
 
@@ -94,13 +95,13 @@ impl Measured {
         Some(Measured { side, active })
     }
 
-    /// Counts a call that is being served in this place.
+    /// Counts the call as being served, from this place.
     #[inline(always)]
     pub(crate) fn count_active(&self, place: Place) -> Place {
         if self.active { place.count(|| SERVER_ACTIVE.add(1, ())) } else { place }
     }
 
-    /// Counts what has passed, of which nothing was counted before.
+    /// Counts messages and bytes that have not been counted yet.
     pub(crate) fn count(&self, method: MethodLabel, request: Passed, response: Passed) {
         let method = ServiceMethod(method);
         match self.side {
@@ -123,7 +124,7 @@ impl Measured {
         first_byte.record(seconds, (ServiceMethod(method),));
     }
 
-    /// `server` is who was called, if the conventions want to know it.
+    /// Records the duration. `server` is evaluated only for the new conventions.
     #[inline]
     pub(crate) fn end(
         &self,
@@ -161,7 +162,7 @@ type OfMethod = Counter<(keys::known_method,)>;
 
 #[inline(always)]
 fn count(messages: &'static OfMethod, bytes: &'static OfMethod, method: ServiceMethod, passed: Passed) {
-    // A message may have no bytes, and bytes may have passed of one that is not complete.
+    // A message may be empty, and bytes of an incomplete message may have passed.
     if passed.messages > 0 {
         messages.add(passed.messages, (method,));
     }

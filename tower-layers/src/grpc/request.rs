@@ -1,4 +1,4 @@
-//! The body of a request, which counts its messages as they pass, and notices if whoever sends it goes away.
+//! The body of a request. It counts the messages that pass and notices when the sender goes away.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tonic::body::Body;
 use crate::grpc::messages::{BodyEnd, Counts, Messages};
 use crate::grpc::status;
 
-/// `C` is whatever else is kept of the call.
+/// A request's body; `C` holds the counts and other data of the call.
 pub(crate) struct RequestBody<C> {
     inner: Body,
     messages: Messages,
@@ -21,17 +21,17 @@ pub(crate) struct RequestBody<C> {
 }
 
 impl<C: AsRef<Counts> + Send + Sync + 'static> RequestBody<C> {
-    /// Has a body count what passes of it.
+    /// Wraps a body, so that it counts its messages.
     pub(crate) fn wrap(body: &mut Body, counts: Arc<C>) {
         let inner = std::mem::take(body);
-        // As tonic keeps it: what it would make of another kind of body passes each frame through one more hand.
+        // tonic keeps this type as it is; it would box any other body once more, at the cost of a call per frame.
         let counting = UnsyncBoxBody::new(RequestBody { inner, messages: Messages::default(), counts });
         *body = Body::new(counting);
     }
 }
 
 impl<C: AsRef<Counts>> RequestBody<C> {
-    /// tonic makes a missing message of a stream that was reset, and hyper an end of one that was reset without an error.
+    /// When a stream is reset, tonic may report a missing message, and hyper an end without an error.
     #[cold]
     fn note_end(&self, error: Option<&Status>) {
         let end = match error {

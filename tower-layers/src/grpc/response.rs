@@ -1,4 +1,4 @@
-//! The response of a call of gRPC, whose body is one of tonic.
+//! The response of a gRPC call, whose body is tonic's.
 
 use std::any::Any;
 use std::future::Future;
@@ -20,7 +20,7 @@ use crate::grpc::status;
 use crate::response::{self, ResponseBody};
 use crate::work::Ongoing as _;
 
-/// A call whose response is awaited.
+/// The future of a call's response.
 pub type ResponseFuture<F> = response::ResponseFuture<F, GrpcCalls>;
 
 impl<F, B, E> Future for response::ResponseFuture<F, GrpcCalls>
@@ -35,7 +35,7 @@ where
     #[inline]
     fn poll(self: Pin<&mut Self>, task: &mut TaskContext<'_>) -> Poll<Self::Output> {
         match &self.call {
-            // Where telemetry is off this is all of it, so that it costs next to nothing.
+            // With telemetry off, this is the only work.
             None => self.project().inner.poll(task).map_ok(with_body_of_tonic),
             Some(call) if !call.answers_panics() => self.poll_answer(task, answer),
             Some(_) => self.poll_answering(task),
@@ -53,7 +53,7 @@ impl<F> ResponseFuture<F> {
         B::Error: Into<BoxError>,
         E: 'static,
     {
-        // Nobody polls it again, so nobody sees what it left half done.
+        // The future is not polled again, so its half-finished state cannot be seen.
         catch_unwind(AssertUnwindSafe(|| self.as_mut().poll_answer(task, answer))).unwrap_or_else(|_| {
             *self.project().call = None;
             Poll::Ready(Ok(internal().into_http()))
@@ -73,7 +73,7 @@ where
     }
 }
 
-/// As tonic has it. A body that is so already is not asked whether it has ended, and its response stays where it is.
+/// Returns the response with a body of tonic's type. A body of that type is not wrapped, and its response is not moved.
 #[inline]
 fn with_body_of_tonic<B>(response: Response<B>) -> Response<Body>
 where
@@ -87,12 +87,12 @@ where
     }
 }
 
-/// Says nothing of what the panic said: that is for the operator, not for the caller.
+/// The panic's message is for the operator and is not sent to the caller.
 fn internal() -> Status {
     Status::internal("the handler panicked")
 }
 
-/// Follows a response to its end. If that is known by now, nobody may ever poll the body.
+/// Follows a response to its end. If the end is known already, the body is not wrapped: it may never be polled.
 #[inline]
 fn watch(mut response: Response<Body>, mut call: Call) -> Response<Body> {
     let http = response.status();
@@ -115,7 +115,7 @@ fn watch(mut response: Response<Body>, mut call: Call) -> Response<Body> {
     response
 }
 
-/// A body that ends with a status if its handler panics, after which there is nothing of it.
+/// A body that ends with a status if its handler panics; `None` after that.
 struct Answering(Option<ResponseBody<Body, GrpcCalls>>);
 
 impl http_body::Body for Answering {
@@ -127,7 +127,7 @@ impl http_body::Body for Answering {
         catch_unwind(AssertUnwindSafe(|| Pin::new(body).poll_frame(task))).unwrap_or_else(|_| {
             self.0 = None;
             let mut trailers = HeaderMap::new();
-            // The status has no metadata that could be too much.
+            // It fails only for invalid metadata, and this status has none.
             let _ = internal().add_header(&mut trailers);
             Poll::Ready(Some(Ok(Frame::trailers(trailers))))
         })

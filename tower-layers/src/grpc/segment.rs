@@ -1,5 +1,5 @@
-//! The spans of a stream that lives for long: each is followed by the next after a while, so that the stream is seen before
-//! it ends.
+//! The consecutive spans of a long stream: each ends after a time and the next one follows, so that the stream is
+//! visible before it ends.
 
 use std::net::SocketAddr;
 use std::task::Waker;
@@ -17,20 +17,21 @@ use crate::grpc::start;
 use crate::origin::Origin;
 use crate::side::Side;
 
-/// A stream does not roll over more often than this: each time is a span.
+/// The shortest time of a span, which limits how many a stream makes.
 const SHORTEST: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
 pub(crate) struct Segments {
     every: Duration,
     due: Option<Instant>,
-    /// Which one it is, from 1 on.
+    /// The number of the current span, from 1.
     number: u64,
-    /// The parent of the first one; without one, the first is that of all others, so that the stream stays in one trace.
+    /// The parent of the first span. If that is a root, it becomes the parent of the others, so that all are in one
+    /// trace.
     parent: Context,
     server: Option<(Box<str>, Option<u16>)>,
     peer: Option<SocketAddr>,
-    /// What had passed in both directions when it began.
+    /// The counts in both directions when the current span began.
     before: (Passed, Passed),
     alarm: Option<Alarm>,
 }
@@ -51,19 +52,19 @@ impl Segments {
         self.due.is_some_and(|due| now >= due)
     }
 
-    /// Has whoever waits come back when the next one is due.
+    /// Wakes the waiting task when the next span is due.
     pub(crate) fn wait(&mut self, waker: &Waker) {
         let Some(due) = self.due else { return };
         self.alarm.get_or_insert_with(|| Alarm::at(due)).wake(waker);
     }
 
-    /// What has passed in both directions since this one began.
+    /// Returns what has passed in both directions since the current span began.
     pub(crate) fn since(&mut self, request: Passed, response: Passed) -> (Passed, Passed) {
         let before = std::mem::replace(&mut self.before, (request, response));
         (request.since(before.0), response.since(before.1))
     }
 
-    /// Ends a span, which is not the last one, and begins the next.
+    /// Ends the current span and begins the next.
     pub(crate) fn next(&mut self, mut span: Span, side: Side, method: &Method, conventions: Conventions) -> Span {
         span.set(keys::segment, self.number);
         let last = span.context();
@@ -74,14 +75,14 @@ impl Segments {
         self.number += 1;
         self.alarm = None;
         self.due = Instant::now().checked_add(self.every);
-        // What was begun to be recorded is recorded to its end.
+        // A recorded stream is recorded to its end.
         let origin = Origin { parent: Some(&self.parent), link: Some(&last), sampler: Some(&Sampler::AlwaysOn) };
         let server = self.server.as_ref().map(|(address, port)| (&**address, *port));
         let ends = Ends { server, peer: self.peer };
         start::start(side, method, conventions, origin, |span| ends.tell(span))
     }
 
-    /// Says of the last one which it is, if it is not the only one.
+    /// Sets the number on the last span, if there was more than one.
     pub(crate) fn tell(&self, span: &mut Span) {
         if self.number > 1 {
             span.set(keys::segment, self.number);

@@ -1,4 +1,4 @@
-//! The server's side.
+//! The layer for gRPC servers.
 
 use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
@@ -29,9 +29,9 @@ use crate::side::Side;
 use crate::trace_layer::{ServerSide, Settings, TraceLayer, Traced};
 use crate::trust::{self, Caller};
 
-/// Makes a span of each call that is served, below the caller's.
+/// Records a span per served call, below the caller's span.
 ///
-/// It goes around a whole server, `Server::builder().layer(GrpcServerLayer::new())`, or around one service.
+/// Put it around a whole server, `Server::builder().layer(GrpcServerLayer::new())`, or around one service.
 ///
 /// ```no_run
 /// use tonic::transport::Server;
@@ -43,10 +43,11 @@ use crate::trust::{self, Caller};
 /// ```
 pub type GrpcServerLayer = TraceLayer<GrpcCalls, ServerSide>;
 
-/// For servers of gRPC.
+/// Methods for gRPC servers.
 impl TraceLayer<GrpcCalls, ServerSide> {
-    /// Says which timeout the server has for all calls, as in `Server::builder().timeout(timeout)`. That is outside of this
-    /// layer and only drops what takes too long; told of it, the layer knows why. It ends no call by itself.
+    /// Declares the timeout that the server enforces for all calls, as in `Server::builder().timeout(timeout)`. That
+    /// timeout is outside this layer and only drops a call; with its length, the layer can record the
+    /// reason. The layer itself ends no call.
     ///
     /// ```
     /// use std::time::Duration;
@@ -62,8 +63,8 @@ impl TraceLayer<GrpcCalls, ServerSide> {
         self
     }
 
-    /// Answers `INTERNAL` when a handler panics. Otherwise the panic goes on, which the caller sees as `CANCELLED`; so does one of
-    /// an interceptor that stands inside of this layer.
+    /// Answers `INTERNAL` when a handler panics. Otherwise the panic is passed on, and the caller sees `CANCELLED`. The
+    /// same holds for an interceptor inside this layer.
     ///
     /// ```
     /// use tracecast_tower::GrpcServerLayer;
@@ -77,7 +78,7 @@ impl TraceLayer<GrpcCalls, ServerSide> {
     }
 }
 
-/// A service whose calls are spans. Made by [`GrpcServerLayer`].
+/// A service with a span per call. Made by [`GrpcServerLayer`].
 ///
 /// ```
 /// use tower_layer::Layer as _;
@@ -115,7 +116,7 @@ where
 }
 
 impl<S> Traced<S, GrpcCalls, ServerSide> {
-    /// Not part of `call`, so that where telemetry is off nothing is saved or moved for it.
+    /// Separate from `call`, so that with telemetry off no registers are saved and nothing is moved for it.
     #[inline(never)]
     fn call_traced(&mut self, mut request: Request<Body>, is_on: bool) -> ResponseFuture<S::Future>
     where
@@ -141,7 +142,7 @@ fn is_on() -> bool {
     is_active() && (Span::is_on() || metrics::are_on(Side::Server))
 }
 
-/// `given` is the timeout that the call's header says.
+/// `given` is the timeout in the call's header.
 #[inline]
 fn begin(
     request: &mut Request<Body>,
@@ -157,7 +158,7 @@ fn begin(
     }
     let is_unsampled = caller.parent.is_valid() && !caller.parent.is_sampled();
     if is_unsampled && !metrics::are_on(Side::Server) {
-        // Nothing will be told of it, so that nobody has to know what is called.
+        // Nothing is recorded or measured, so the method is not looked up.
         let span = Span::non_recording(&caller.parent, Kind::Server);
         return Call::at(Place::served(span, caller.parent), Side::Server);
     }

@@ -1,4 +1,4 @@
-//! What the layers for gRPC were told.
+//! Settings of the gRPC layers.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use crate::grpc::descriptor::{self, DescriptorError};
 use crate::grpc::method::METHODS;
 use crate::trace_layer::{LayerSide, TraceLayer};
 
-/// The protocol of layers for gRPC. It holds what only its layers are told.
+/// The protocol of the gRPC layers, with their settings.
 #[derive(Clone, Debug, Default)]
 pub struct GrpcCalls {
     filter: Filter<str>,
-    /// On a server: a handler that panics answers `INTERNAL`.
+    /// On a server: whether a panic of a handler is answered with `INTERNAL`.
     pub(crate) answers_panics: bool,
-    /// On a server: how long any call may take, as somebody else sees to.
+    /// On a server: the timeout for all calls, which other code enforces.
     pub(crate) timeout: Option<Duration>,
-    /// After how long the span of a call is followed by another.
+    /// The time after which a call's span is followed by another.
     pub(crate) roll_over: Option<Duration>,
-    /// On a client: who is called, where requests do not say it.
+    /// On a client: the server, if requests do not name it.
     pub(crate) server: Option<(Box<str>, u16)>,
 }
 
@@ -27,16 +27,16 @@ impl GrpcCalls {
     }
 }
 
-/// Health checks and reflection are not.
+/// Whether calls of a path are traced by default: health checks and reflection are not.
 fn is_of_interest(path: &str) -> bool {
     path.strip_prefix("/grpc.").is_none_or(|rest| !rest.starts_with("health.") && !rest.starts_with("reflection."))
 }
 
-/// For servers and clients of gRPC.
+/// Methods for gRPC servers and clients.
 impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
-    /// Traces the calls of those paths, as `/store.v1.Store/Get`, for which `filter` is true. On a server the others are
-    /// transparent: the spans that they cause are children of the caller's. With those of a client, the context of whoever calls
-    /// is sent.
+    /// Traces only calls whose path, such as `/store.v1.Store/Get`, passes `filter`. A server does not record the
+    /// others: spans inside them are children of the caller's span. A client sends the current context with them all
+    /// the same.
     ///
     /// ```
     /// use tracecast_tower::{GrpcClientLayer, GrpcServerLayer};
@@ -50,8 +50,8 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
         self
     }
 
-    /// Says which methods there are, by their paths, as `/store.v1.Store/Get`: they have labels of their own on metrics from
-    /// the start. Others are learnt when they have answered `OK`.
+    /// Declares methods by their paths, such as `/store.v1.Store/Get`: they have labels of their own on metrics from
+    /// the start. Other methods are learnt when they have answered `OK`.
     ///
     /// ```
     /// use tracecast_tower::GrpcServerLayer;
@@ -65,7 +65,7 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
         self
     }
 
-    /// The same by an encoded `FileDescriptorSet`: all methods of all services in it.
+    /// Declares all methods of all services in an encoded `FileDescriptorSet`.
     ///
     /// With code that `tonic-prost-build` generates, `configure().file_descriptor_set_path(out_dir.join("store.bin"))` in
     /// `build.rs` writes it, and `with_descriptor_set(tonic::include_file_descriptor_set!("store"))?` takes it.
@@ -77,16 +77,17 @@ impl<E: LayerSide> TraceLayer<GrpcCalls, E> {
     /// ```
     ///
     /// # Errors
-    /// If it is none, or has no methods.
+    /// Returns an error if the bytes are not a descriptor set, or if it has no methods.
     pub fn with_descriptor_set(self, set: &[u8]) -> Result<Self, DescriptorError> {
         let paths = descriptor::paths(set)?;
         Ok(self.with_methods(paths.iter().map(String::as_str)))
     }
 
-    /// Ends the span of a call that lasts longer than this, and begins another one, again and again: so that a stream which
-    /// lives for hours is seen meanwhile. Each has the parent of the first, a link to the one before, its number as
-    /// `tc.rpc.segment` and what has passed while it lasted; the last one has the status. Without a parent, the first is the parent
-    /// of the others: all are in one trace. A stream at which nothing happens is looked at too, unless nobody waits for it.
+    /// Replaces the span of a call that lasts longer than `every` with a new one, again and again, so that a long-lived
+    /// stream is visible before it ends. Each span has the parent of the first, a link to the one before, its number as
+    /// `tc.rpc.segment` and the messages that passed while it lasted; the last one has the status. Without a parent,
+    /// the first span is the parent of the others, so all are in one trace. An idle stream is checked too, as long as a
+    /// task waits for it.
     ///
     /// ```
     /// use std::time::Duration;

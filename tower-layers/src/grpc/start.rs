@@ -1,4 +1,4 @@
-//! The start of a call's span, and what is known of the call by then.
+//! Starts the span of a call, with the attributes known by then.
 
 use http::Uri;
 use tracecast::__layers::Start;
@@ -13,10 +13,10 @@ use crate::learnt::cut;
 use crate::origin::Origin;
 use crate::side::Side;
 
-/// The longest name of a host that is recorded.
+/// The longest host name that is recorded.
 const HOST: usize = 255;
 
-/// Starts the span of a call, and says who takes part in it if it is recorded.
+/// Starts the span of a call. If it is recorded, it has the method and both ends of the connection.
 #[inline]
 pub(crate) fn start(
     side: Side,
@@ -54,7 +54,7 @@ fn tell_stable(span: &mut Start, method: &Method) {
     }
 }
 
-/// Who is called, if the request names it.
+/// Returns the server that the request names, with its port.
 pub(crate) fn server_of(uri: &Uri) -> Option<(&str, Option<u16>)> {
     let (mut host, port) = host_and_port(uri.authority()?.as_str());
     if matches!(host.as_bytes(), [b'[', ..] | [.., b']']) {
@@ -66,7 +66,7 @@ pub(crate) fn server_of(uri: &Uri) -> Option<(&str, Option<u16>)> {
     (!host.is_empty()).then_some((host, port))
 }
 
-/// An authority without its user info, in one look from its end: that of `http` looks several times.
+/// Splits an authority without its user info in one pass from its end; the methods of `http` make several.
 fn host_and_port(authority: &str) -> (&str, Option<u16>) {
     let text =
         if has_user_info(authority.as_bytes()) { authority.rsplit('@').next().unwrap_or_default() } else { authority };
@@ -79,14 +79,14 @@ fn host_and_port(authority: &str) -> (&str, Option<u16>) {
     let [host @ .., b':'] = rest else { return (text, None) };
     let port = match text.len() - rest.len() {
         0 => None,
-        // So few that the number cannot wrap.
+        // With so few digits the number cannot wrap.
         1..=9 => u16::try_from(port).ok(),
         _ => text[rest.len()..].parse().ok(),
     };
     (&text[..host.len()], port)
 }
 
-/// Hardly any authority has user info, and to look at eight bytes at a time is quicker than to stop at one.
+/// User info is rare, so comparing eight bytes at a time beats stopping at the first match.
 #[inline]
 fn has_user_info(authority: &[u8]) -> bool {
     let (words, _) = authority.as_chunks();
@@ -96,7 +96,7 @@ fn has_user_info(authority: &[u8]) -> bool {
     }
 }
 
-/// Whether one of the bytes is an `@`: that one is zero without its bits, and borrows.
+/// Whether one of the bytes is an `@`: XOR makes it zero, and subtracting one from it borrows.
 #[inline]
 fn has_at(word: [u8; 8]) -> bool {
     const ONES: u64 = 0x0101_0101_0101_0101;

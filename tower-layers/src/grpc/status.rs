@@ -1,4 +1,4 @@
-//! What a call's status is, also where none was sent.
+//! Determines a call's status, also if none was sent.
 
 use std::any::Any;
 use std::error::Error;
@@ -12,7 +12,7 @@ use crate::grpc::metadata;
 use crate::side::Side;
 
 impl Side {
-    /// Whether a call that ends like this has failed, as this side sees it.
+    /// Whether this side counts a call with this status as failed.
     pub(crate) fn is_error(self, code: Code) -> bool {
         let of_server = matches!(
             code,
@@ -30,17 +30,17 @@ impl Side {
     }
 }
 
-/// The status in headers or trailers.
+/// Returns the status in headers or trailers.
 pub(crate) fn of_headers(headers: &HeaderMap) -> Option<Code> {
     metadata::find(headers, "grpc-status").map(|status| Code::from_bytes(status.as_bytes()))
 }
 
-/// The message beside it.
+/// Returns the message of that status.
 pub(crate) fn message_of(headers: &HeaderMap) -> String {
     Status::from_header_map(headers).map(|status| status.message().to_owned()).unwrap_or_default()
 }
 
-/// The status of a response that has none, by what HTTP says.
+/// Returns the status of a response without one, from its HTTP status.
 pub(crate) fn of_http(status: StatusCode) -> Code {
     match status.as_u16() {
         400 => Code::Internal,
@@ -52,7 +52,7 @@ pub(crate) fn of_http(status: StatusCode) -> Code {
     }
 }
 
-/// The status that an error of a service amounts to, and what it says.
+/// Returns the status and the message of a service's error.
 pub(crate) fn of_error(error: &dyn Any) -> (Code, String) {
     if let Some(error) = error.downcast_ref::<BoxError>() {
         return of_chain(&**error);
@@ -67,7 +67,7 @@ pub(crate) fn of_error(error: &dyn Any) -> (Code, String) {
     (Code::Unknown, String::new())
 }
 
-/// The first of the causes that says more; if none does, what the error itself says.
+/// Returns the first cause with a definite status; without one, `UNKNOWN` and the error's text.
 pub(crate) fn of_chain(error: &(dyn Error + 'static)) -> (Code, String) {
     let causes = || causes(error);
     let said = || causes().find_map(|error| error.downcast_ref::<Status>()).map(said_by);
@@ -80,7 +80,7 @@ fn said_by(status: &Status) -> (Code, String) {
 
 fn of_cause(error: &(dyn Error + 'static)) -> Option<(Code, String)> {
     if let Some(status) = error.downcast_ref::<Status>() {
-        // One that tonic made of another error may know less than that does.
+        // A status that tonic made from another error may be less exact than that error.
         let is_vague = status.source().is_some() && matches!(status.code(), Code::Unknown | Code::Cancelled);
         return (!is_vague).then(|| said_by(status));
     }
@@ -98,7 +98,7 @@ fn of_cause(error: &(dyn Error + 'static)) -> Option<(Code, String)> {
     Some((code, error.to_string()))
 }
 
-/// Whether a body failed because whoever sends it reset the stream, or the connection is gone.
+/// Whether a body failed because its sender reset the stream, or the connection is gone.
 pub(crate) fn is_sender_gone(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|cause| match cause.downcast_ref::<h2::Error>() {
         Some(error) => error.is_io() || (error.is_remote() && (error.is_reset() || error.is_go_away())),
@@ -106,7 +106,7 @@ pub(crate) fn is_sender_gone(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// Whether it says that a connection is gone.
+/// Whether this error means that a connection is gone.
 fn is_lost(error: &io::Error) -> bool {
     use io::ErrorKind::{
         BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, NotConnected, UnexpectedEof,
@@ -115,7 +115,7 @@ fn is_lost(error: &io::Error) -> bool {
     kinds.contains(&error.kind())
 }
 
-/// As tonic has it.
+/// Maps errors as tonic does.
 #[cfg(feature = "transport")]
 fn of_transport(error: &(dyn Error + 'static)) -> Option<Code> {
     if error.is::<tower::timeout::error::Elapsed>() {
@@ -125,7 +125,7 @@ fn of_transport(error: &(dyn Error + 'static)) -> Option<Code> {
         return Some(Code::ResourceExhausted);
     }
     let error = error.downcast_ref::<hyper::Error>()?;
-    // Its timeout is that of a connection whose other end does not answer.
+    // hyper's timeout means that the other end of the connection does not answer.
     let timeout = error.is_timeout().then_some(Code::Unavailable);
     timeout.or(error.is_canceled().then_some(Code::Cancelled))
 }
@@ -135,7 +135,7 @@ fn of_transport(_: &(dyn Error + 'static)) -> Option<Code> {
     None
 }
 
-/// As the specification of gRPC over HTTP/2 has it.
+/// Maps reasons as the gRPC-over-HTTP/2 specification does.
 fn of_h2(error: &h2::Error) -> Code {
     match error.reason() {
         Some(h2::Reason::REFUSED_STREAM) => Code::Unavailable,
@@ -149,7 +149,7 @@ fn of_h2(error: &h2::Error) -> Code {
     }
 }
 
-/// The name, as the specification writes it.
+/// Returns the status's name in the specification.
 pub(crate) fn name(code: Code) -> &'static str {
     match code {
         Code::Ok => "OK",

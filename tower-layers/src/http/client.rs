@@ -1,4 +1,4 @@
-//! The client's side.
+//! The layer for HTTP clients.
 
 use std::task::{Context as TaskContext, Poll};
 
@@ -23,9 +23,9 @@ use crate::place::Place;
 use crate::side::Side;
 use crate::trace_layer::{ClientSide, Settings, TraceLayer, Traced};
 
-/// Makes a span of each request, below the current one, and sends its context along.
+/// Records a span per request, below the current one, and sends its context along.
 ///
-/// It goes around any client that is a tower service, as that of hyper-util:
+/// Put it around any client that is a tower service, such as hyper-util's:
 ///
 /// ```
 /// # #[cfg(feature = "hyper")] {
@@ -42,9 +42,9 @@ use crate::trace_layer::{ClientSide, Settings, TraceLayer, Traced};
 /// # }
 /// ```
 ///
-/// With the feature `reqwest` it is also middleware of `reqwest-middleware`, for clients of reqwest. Redirects happen inside of the client:
-/// they are one span, with the URL of the first request. Middleware that retries goes before this one, so that each attempt is a
-/// span.
+/// With the feature `reqwest` it is also middleware for `reqwest-middleware`. Redirects happen inside the client: they
+/// are one span, with the URL of the first request. Put middleware that retries before this one, so that each attempt
+/// has a span.
 ///
 /// ```
 /// # #[cfg(feature = "reqwest")] {
@@ -57,7 +57,7 @@ use crate::trace_layer::{ClientSide, Settings, TraceLayer, Traced};
 /// ```
 pub type HttpClientLayer = TraceLayer<HttpRequests, ClientSide>;
 
-/// A client whose requests are spans. Made by [`HttpClientLayer`].
+/// A client with a span per request. Made by [`HttpClientLayer`].
 ///
 /// ```
 /// use tower_layer::Layer as _;
@@ -134,7 +134,7 @@ fn send(
     settings.side.baggage.inject(context, headers, is_allowed);
 }
 
-/// The server, with its port unless that is the one of the scheme. One server has one text.
+/// The server, with its port unless that is the scheme's default. Each server has one text.
 fn target(server: &Authority, protocol: Protocol) -> &str {
     match server.port() {
         Some(port) if port.as_str().starts_with('0') => OTHER,

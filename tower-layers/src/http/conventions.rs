@@ -1,6 +1,7 @@
-//! The names that OpenTelemetry's semantic conventions have for HTTP. A rename upstream is one line, here or in `tracecast::keys::http`.
+//! The names in OpenTelemetry's semantic conventions for HTTP. A rename upstream changes one line, here or in
+//! `tracecast::keys::http`.
 //!
-//! They are stable since version 1.23. Only the sizes of bodies are in development, as of version 1.44.
+//! They are stable since version 1.23. Only the body sizes are in development, as of version 1.44.
 
 pub(crate) use tracecast::keys::error::error_type;
 pub(crate) use tracecast::keys::http::{
@@ -10,13 +11,13 @@ pub(crate) use tracecast::keys::http::{
 use super::label::{Called, Served};
 
 tracecast::tc_keys! {
-    /// The method as it came, if it is none of the known ones.
+    /// The method as the caller sent it, if it is not a known one.
     pub(crate) id method_original: str = "http.request.method_original";
     /// The version of HTTP.
     pub(crate) id protocol_version: str = "network.protocol.version";
-    /// What the caller says it is.
+    /// The caller's `user-agent` header.
     pub(crate) id user_agent: str = "user_agent.original";
-    /// Bytes of the request's body, as it says of itself.
+    /// Bytes of the request's body, as the request declares.
     pub(crate) measure request_size: u64 = "http.request.body.size";
     /// Bytes of the response's body that passed.
     pub(crate) measure response_size: u64 = "http.response.body.size";

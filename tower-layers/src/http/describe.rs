@@ -1,4 +1,4 @@
-//! What a span says of its request.
+//! The attributes that describe a request.
 
 use http::uri::Authority;
 use http::{Request, header};
@@ -12,10 +12,10 @@ use super::url::{Full, Query, cut};
 use crate::ends::Ends;
 use crate::trust;
 
-/// The longest name of a server, with its port.
+/// The longest name of a server, including its port.
 const LONGEST: usize = 261;
 
-/// What both sides say. `size` is that of the request's body.
+/// Adds the attributes of both sides. `size` is that of the request's body.
 pub(crate) fn request(span: &mut Start, request: &Request<()>, verb: Verb, size: Option<u64>) {
     span.add(conventions::request_method, Static(verb.text()));
     if verb == Verb::OTHER {
@@ -26,7 +26,7 @@ pub(crate) fn request(span: &mut Start, request: &Request<()>, verb: Verb, size:
     }
 }
 
-/// What a server says. Whoever calls can write anything into it.
+/// Adds the attributes of a server. Callers can put anything into most of them.
 pub(crate) fn served(span: &mut Start, request: &Request<()>, route: Option<&str>, protocol: Protocol) {
     if let Some(route) = route {
         span.add(conventions::route, cut(route));
@@ -43,14 +43,14 @@ pub(crate) fn served(span: &mut Start, request: &Request<()>, route: Option<&str
     Ends { server: server.as_ref().map(|server| address(server, protocol)), peer }.tell(span);
 }
 
-/// What the caller says it is.
+/// Adds the caller's `user-agent` header.
 pub(crate) fn user_agent(span: &mut Start, request: &Request<()>) {
     if let Some(agent) = request.headers().get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()) {
         span.add(conventions::user_agent, cut(agent));
     }
 }
 
-/// What a client says.
+/// Adds the attributes of a client.
 pub(crate) fn called(span: &mut Start, request: &Request<()>, server: Option<&Authority>, protocol: Protocol) {
     if request.uri().authority().is_some() {
         span.add(conventions::url_full, display(&Full(request.uri())));
@@ -58,7 +58,7 @@ pub(crate) fn called(span: &mut Start, request: &Request<()>, server: Option<&Au
     Ends { server: server.map(|server| address(server, protocol)), peer: None }.tell(span);
 }
 
-/// Who is called, by the URL or by the header.
+/// Returns the server, from the URL or else from the `host` header.
 pub(crate) fn authority(request: &Request<()>) -> Option<Authority> {
     if let Some(authority) = request.uri().authority() {
         return (authority.as_str().len() <= LONGEST).then(|| authority.clone());
@@ -71,7 +71,7 @@ fn address(server: &Authority, protocol: Protocol) -> (&str, Option<u16>) {
     (host(server), Some(server.port_u16().unwrap_or_else(|| protocol.port())))
 }
 
-/// The name, or an address without brackets.
+/// Returns the name, or an IP address without brackets.
 pub(crate) fn host(authority: &Authority) -> &str {
     authority.host().trim_start_matches('[').trim_end_matches(']')
 }

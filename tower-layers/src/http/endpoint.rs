@@ -1,6 +1,6 @@
-//! What is asked for: a route that is served, a server that is called.
+//! Endpoints: routes of a server, and servers that a client calls.
 //!
-//! An endpoint is learnt when it has answered; spans of one that the table has no room for are named by their method alone.
+//! An endpoint is learnt when it has answered. If the table is full, its spans are named by the method alone.
 
 use std::sync::OnceLock;
 
@@ -12,17 +12,17 @@ use crate::learnt::{Entry, Learnt, OTHER, Tables};
 use crate::origin::Origin;
 use crate::side::Side;
 
-/// A method and what it is asked of: a route's template, or a server's name and port.
+/// A method with the route's template, or with the name and port of the server.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     entry: Entry,
-    /// As the recorder knows it.
+    /// The span's name, interned in the recorder.
     span: OnceLock<SpanName>,
 }
 
 impl Learnt for Endpoint {
     const NEW: usize = 128;
-    /// The table of span names, which others use too, has room for as many twice.
+    /// The table of span names, which is shared, has room for twice as many.
     const KNOWN: usize = 384;
     const LONGEST: usize = 255;
 
@@ -40,7 +40,7 @@ impl Learnt for Endpoint {
 }
 
 impl Endpoint {
-    /// The name of its spans. An endpoint is of one side.
+    /// The name of the endpoint's spans. An endpoint belongs to one side.
     pub(crate) fn span(&self, side: Side) -> SpanName {
         *self.span.get_or_init(|| SpanName::new(&self.name(side), side.kind()))
     }
@@ -53,7 +53,7 @@ impl Endpoint {
         }
     }
 
-    /// Its number, if it is known.
+    /// The endpoint's number, if it is known.
     pub(crate) fn number(&self) -> Option<u32> {
         self.entry.number()
     }
@@ -64,7 +64,7 @@ pub(crate) static ENDPOINTS: Tables<Endpoint, { Verb::COUNT }> = Tables::new();
 
 /// Starts a span, named by what is asked for if that is known.
 pub(crate) fn start(side: Side, verb: Verb, endpoint: Option<&Endpoint>, origin: Origin<'_>) -> Span {
-    // Off costs no lookup.
+    // With spans off, no name is looked up.
     if !Span::is_on() {
         return Span::none();
     }

@@ -1,4 +1,4 @@
-//! One request and its response, from the headers of the one to the end of the other.
+//! An exchange: one request and its response, from the request's headers to the end of the response.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -26,12 +26,12 @@ use crate::side::Side;
 use crate::timeout;
 use crate::work::{Ongoing, Work};
 
-/// What is known of a request when it begins.
+/// The data of a request that is known at its beginning.
 pub(crate) struct Subject {
     pub(crate) side: Side,
     pub(crate) verb: Verb,
     pub(crate) endpoint: Option<Arc<Endpoint>>,
-    /// The endpoint is one, whatever it answers.
+    /// Whether the endpoint exists even if it answers 404.
     pub(crate) is_own: bool,
     pub(crate) protocol: Protocol,
     pub(crate) timeout: Option<Duration>,
@@ -39,15 +39,15 @@ pub(crate) struct Subject {
     pub(crate) first_byte: FirstByte,
 }
 
-/// What is told about an exchange when it has ended.
+/// The data of an exchange that is recorded or measured, kept until it ends.
 pub(crate) struct Record {
     subject: Subject,
     began: Moment,
     measured: Option<Measured>,
     status: Option<StatusCode>,
-    /// Bytes of the response's body, as it says of itself.
+    /// Bytes of the response's body, as the response declares.
     declared: Option<u64>,
-    /// Those that passed.
+    /// Bytes of the response's body that passed.
     passed: u64,
 }
 
@@ -59,13 +59,13 @@ enum Ending {
     GivenUp,
 }
 
-/// An exchange that goes on. Dropped before the response has ended, it was given up.
+/// An exchange in progress. If it is dropped before the response has ended, it was given up.
 pub struct Exchange {
     work: Work<Box<Record>>,
 }
 
 impl Exchange {
-    /// One on which there is something to do, at least to be in its place.
+    /// Begins an exchange, unless there is nothing to record, measure or make current.
     pub(crate) fn begin(place: Place, subject: Subject) -> Option<Self> {
         let measured = Measured::begin(subject.side);
         if !place.is_recording() && measured.is_none() {
@@ -80,12 +80,13 @@ impl Exchange {
         Some(Exchange { work: Work::new(place, Some(Box::new(record))) })
     }
 
-    /// One of which nothing is told, but something is current.
+    /// Begins an exchange that is not recorded, but whose place is current. `None` if nothing is.
     pub(crate) fn at(place: Place, side: Side) -> Option<Self> {
         Work::at(place, side).map(|work| Exchange { work })
     }
 
-    /// Takes note of the headers of the response. If it has no body, nobody may ever poll one: then it has ended.
+    /// Notes the headers of the response. If there is no body, the exchange ends here: an empty body may never be
+    /// polled.
     pub(crate) fn answer<B: Body>(&mut self, response: &Response<B>) {
         let Some(record) = &mut self.work.record else { return };
         let status = response.status();
@@ -99,7 +100,7 @@ impl Exchange {
         }
     }
 
-    /// Ends it. It ends once.
+    /// Ends the exchange, the first time it is called.
     fn end(&mut self, ending: Ending) {
         let Some(record) = self.work.record.take() else { return };
         record.learn();
@@ -107,7 +108,7 @@ impl Exchange {
         let ended = Moment::now();
         if let Some(measured) = &record.measured {
             let (set, seconds) = (record.set(error), record.began.seconds_to(ended));
-            // Inside of the span, which may be an example of it.
+            // In the span's place, so that the span may become an exemplar.
             self.work.place.run(|| measured.end(set, seconds, record.subject.first_byte.after()));
         }
         let span = self.work.place.take_span();
@@ -175,7 +176,8 @@ impl Drop for Exchange {
 }
 
 impl Subject {
-    /// Servers do not send a body with these, whatever it is, and after an upgrade something else begins.
+    /// Whether the exchange ends with the response's headers: servers send no body here, or another protocol follows an
+    /// upgrade.
     fn ends_with_headers(&self, status: StatusCode) -> bool {
         let is_connected = self.verb.text() == "CONNECT" && status.is_success();
         let is_empty = matches!(status.as_u16(), 101 | 204 | 304);
@@ -199,18 +201,18 @@ impl Record {
         }
     }
 
-    /// Whether all of a body passed that nobody asked for its end: whoever knows its length need not.
+    /// Whether the whole body passed although its end was not polled: a reader that knows the length need not.
     fn has_passed(&self) -> bool {
         self.status.is_some() && self.declared.is_some_and(|declared| self.passed >= declared)
     }
 
-    /// Whether a timeout was the end of it. Timeouts are for the headers: who has those is left alone.
+    /// Whether a timeout ended the exchange. Timeouts limit the time until the headers only.
     fn is_due(&self) -> bool {
         let seconds = || self.began.seconds_to(Moment::now());
         self.status.is_none() && self.subject.timeout.is_some_and(|timeout| timeout::is_due(timeout, seconds()))
     }
 
-    /// Only what is no invention of a caller gets labels of its own.
+    /// Learns an endpoint that exists, so that callers cannot invent labels.
     fn learn(&self) {
         let (Some(endpoint), Some(status)) = (&self.subject.endpoint, self.status) else { return };
         let is_one = match self.subject.side {
@@ -223,7 +225,7 @@ impl Record {
         }
     }
 
-    /// What it is labelled with on metrics.
+    /// Returns the exchange's labels on metrics.
     fn set(&self, error: Option<Error>) -> Set {
         let Subject { verb, endpoint, protocol, .. } = &self.subject;
         let number = endpoint.as_ref().map(|endpoint| endpoint.number());

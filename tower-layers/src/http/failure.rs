@@ -1,4 +1,4 @@
-//! Why a request failed that has no status to say it: one of a few words, never what an error says.
+//! Classifies failures without a status: one of a few words, never the text of an error.
 
 use std::any::Any;
 use std::error::Error as StdError;
@@ -9,7 +9,7 @@ use http::StatusCode;
 
 use crate::failed::{BoxError, causes};
 
-/// What `error.type` is where there is no status.
+/// The value of `error.type` if there is no status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     Timeout,
@@ -51,17 +51,17 @@ impl Failure {
     }
 }
 
-/// Why an exchange is an error: what `error.type` is.
+/// The reason why an exchange is an error: the value of `error.type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Error {
     Status(StatusCode),
     Failure(Failure),
 }
 
-/// Sees a value of one type as the error that it is.
+/// Downcasts a value to one type of error.
 type View = for<'e> fn(&'e dyn Any) -> Option<&'e (dyn StdError + 'static)>;
 
-/// Errors of those types can be looked into.
+/// The types of errors whose causes are inspected.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Errors(Vec<View>);
 
@@ -70,7 +70,7 @@ impl Errors {
         self.0.push(view::<E>);
     }
 
-    /// What kind of failure an error of a service or a body is. One that panics when it is asked for its cause says nothing.
+    /// Returns the kind of failure of a service's or body's error. An error whose `source` panics is `Other`.
     pub(crate) fn kind(&self, error: &dyn Any) -> Failure {
         let found = self.0.iter().chain(BUILT_IN).find_map(|view| view(error));
         let kind = || found.map_or(Failure::Other, of_chain);
@@ -103,7 +103,7 @@ const BUILT_IN: &[View] = &[
     view_middleware,
 ];
 
-/// The error itself says nothing of the one that it holds.
+/// `reqwest_middleware::Error` does not return the inner error as its source.
 #[cfg(feature = "reqwest")]
 fn view_middleware(error: &dyn Any) -> Option<&(dyn StdError + 'static)> {
     Some(match error.downcast_ref::<reqwest_middleware::Error>()? {
@@ -112,7 +112,7 @@ fn view_middleware(error: &dyn Any) -> Option<&(dyn StdError + 'static)> {
     })
 }
 
-/// What the first of the causes says that says anything.
+/// Classifies an error by the first of its causes that has a kind.
 fn of_chain(error: &(dyn StdError + 'static)) -> Failure {
     let causes = || causes(error);
     causes().find_map(of_cause).or_else(|| causes().find_map(of_connecting)).unwrap_or(Failure::Other)
@@ -151,7 +151,7 @@ fn of_io(kind: io::ErrorKind) -> Option<Failure> {
     })
 }
 
-/// The cause of one that is about the connection follows it.
+/// Classifies an error of HTTP/2; an I/O error by its kind.
 #[cfg(any(feature = "axum", feature = "grpc", feature = "hyper"))]
 fn of_h2(error: &h2::Error) -> Option<Failure> {
     if error.is_io() {
@@ -177,7 +177,7 @@ fn of_hyper(error: &hyper::Error) -> Option<Failure> {
     }
 }
 
-/// A connection that could not be made, for a reason that has no word of its own: a name that is not known, for one.
+/// Classifies a failed connection that has no kind of its own, such as an unknown host name.
 #[cfg(feature = "hyper")]
 fn of_connecting(error: &(dyn StdError + 'static)) -> Option<Failure> {
     if error.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(|error| error.is_connect()) {

@@ -1,4 +1,4 @@
-//! The keys of HTTP that are ours. Those of the semantic conventions are in `conventions`.
+//! Tracecast's own keys for HTTP. Those of the semantic conventions are in `conventions`.
 
 use super::label::{BrieflyCalled, BrieflyServed};
 
@@ -9,5 +9,5 @@ tracecast::tc_keys! {
     pub(crate) label briefly_called: BrieflyCalled = "tc.http.client.request";
 }
 
-/// The class of the status, as `2xx`: a part of these two.
+/// The class of the status, such as `2xx`: a part of both labels.
 pub(crate) const STATUS_CLASS: &str = "tc.http.status_class";

@@ -1,4 +1,4 @@
-//! Sets of labels as labels with several parts.
+//! Label sets as labels with several parts.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::learnt::OTHER;
 use crate::sets::{OVERFLOW, Sets, Target};
 use crate::side::Side;
 
-/// A part of a set.
+/// A part of a label set.
 #[derive(Clone, Copy)]
 enum Part {
     Method,
@@ -31,7 +31,7 @@ enum Part {
 }
 
 impl Part {
-    /// The attribute that it is.
+    /// Returns the name of the attribute.
     const fn name(self) -> &'static str {
         match self {
             Part::Method => request_method::META.name,
@@ -46,7 +46,7 @@ impl Part {
         }
     }
 
-    /// What it is in a set; nothing if that has none.
+    /// Returns the part's text in a set, empty if the set has none.
     fn text(self, side: Side, set: Set) -> Cow<'static, str> {
         Cow::Borrowed(match self {
             Part::Method => set.verb.text(),
@@ -67,7 +67,7 @@ impl Part {
     }
 }
 
-/// Declares a label whose values are sets that were seen.
+/// Declares a label whose values are the sets seen so far.
 macro_rules! label {
     ($(#[$doc:meta])* $name:ident of $side:ident, up to $room:literal: $($part:ident),+) => {
         $(#[$doc])*
@@ -140,7 +140,7 @@ fn target(side: Side, set: Set) -> String {
     }
 }
 
-/// A server's name and its port. Where the scheme is not told, nor is the port that goes with it.
+/// Returns a server's name and port. Without a scheme in the set, its default port is left out.
 fn server(side: Side, set: Set) -> (String, Option<u16>) {
     let target = target(side, set);
     match target.parse::<Authority>() {

@@ -1,8 +1,8 @@
-//! Methods: those that the conventions know, and one for all others.
+//! HTTP methods: those in the conventions, and `_OTHER`.
 
 use http::Method;
 
-/// A method as spans and metrics name it.
+/// A method as spans and metrics record it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Verb(u8);
 
@@ -26,12 +26,12 @@ impl Verb {
         usize::from(self.0)
     }
 
-    /// The attribute.
+    /// The value of the attribute.
     pub(crate) fn text(self) -> &'static str {
         TEXTS.get(self.index()).copied().unwrap_or("_OTHER")
     }
 
-    /// What names of spans begin with.
+    /// The beginning of a span's name.
     pub(crate) fn name(self) -> &'static str {
         if self == Verb::OTHER { "HTTP" } else { self.text() }
     }

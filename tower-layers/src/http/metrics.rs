@@ -1,4 +1,4 @@
-//! How long requests take and how many there are at a time, by labels that no caller can add to.
+//! Durations of requests and the number of requests being served, by labels to which callers cannot add values.
 
 use tracecast::__layers::conventions::{self, Conventions};
 use tracecast::__layers::is_measuring;
@@ -45,7 +45,7 @@ fn is_any_on(side: Side) -> bool {
 pub(crate) struct Measured {
     side: Side,
     conventions: Conventions,
-    /// It was counted as one that is being served.
+    /// Whether it was counted as being served.
     active: bool,
 }
 
@@ -62,13 +62,13 @@ impl Measured {
         Some(Measured { side, conventions: conventions::http(), active })
     }
 
-    /// Counts an exchange that is being served in this place.
+    /// Counts the exchange as being served, from this place.
     #[inline(always)]
     pub(crate) fn count_active(&self, place: Place) -> Place {
         if self.active { place.count(|| SERVER_ACTIVE.add(1, ())) } else { place }
     }
 
-    /// Records what took how long: the whole exchange, and if that is wanted the first byte of the response.
+    /// Records the duration, and if enabled the time to the first byte of the response.
     pub(crate) fn end(&self, set: Set, seconds: f64, first_byte: Option<f64>) {
         if self.conventions.stable() {
             match self.side {

@@ -1,8 +1,8 @@
 //! The client's layer as middleware for clients of reqwest.
 //!
-//! It implements the trait of `reqwest-middleware`, so that requests are built and sent as with a `reqwest::Client`, by
-//! `client.get(..).send()`. A `reqwest::Client` is a tower service too, but around it as such a layer would have only
-//! `call(request)`; and what goes into `reqwest::ClientBuilder::connector_layer` sees connections, not requests.
+//! It implements `reqwest-middleware`'s trait, so that requests are built and sent as with a `reqwest::Client`, by
+//! `client.get(..).send()`. A layer around a `reqwest::Client`, which is a tower service, would offer only
+//! `call(request)`; and a layer in `reqwest::ClientBuilder::connector_layer` sees connections, not requests.
 
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,7 +37,7 @@ impl Middleware for TraceLayer<HttpRequests, ClientSide> {
 }
 
 fn begin(request: &mut Request, settings: &Settings<HttpRequests, ClientSide>) -> Option<Exchange> {
-    // One that is no address for a request is refused by the client.
+    // reqwest rejects a URL that is not a valid URI.
     let uri: Uri = request.url().as_str().parse().ok()?;
     let size = request.body().map_or(Some(0), |body| body.size_hint().exact());
     let mut head = http::Request::new(());
@@ -59,8 +59,8 @@ fn into_http(response: Response) -> http::Response<Body> {
     response
 }
 
-/// A body that threads may share, as reqwest wants it; a span is of one thread at a time. Nobody waits for the lock: what is shared
-/// is only asked for its size.
+/// A body that is `Sync`, as reqwest requires; a span is not. The lock is never contended: through a shared reference
+/// only the size and the end are read.
 struct Shareable(Mutex<ResponseBody<Body>>);
 
 impl Shareable {

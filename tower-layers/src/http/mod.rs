@@ -1,50 +1,50 @@
-//! Layers for HTTP: a span for each request that is right in every ending, and context from process to process.
+//! Layers for HTTP: a span per request with its actual outcome, however the request ends, and context propagation.
 //!
-//! [`HttpServerLayer`] and [`HttpClientLayer`] take requests of any body and give responses whose body is a [`ResponseBody`]
-//! around what it was: for axum, for hyper, and for any client that is a tower service. For
-//! clients of reqwest [`HttpClientLayer`] is middleware.
-//!
-//! A server's span is named by its method and the template of its route, `GET /items/{id}`, and by the method alone where the
-//! route is not known; a client's by its method. It lasts until the body of the response has ended, or is dropped. What is
-//! current inside of a handler, and while its response is streamed, is the server's span. An upgrade, as to a WebSocket, ends
-//! it with the answer: what follows is no HTTP.
+//! [`HttpServerLayer`] and [`HttpClientLayer`] accept requests with any body and return responses whose body is wrapped
+//! in a [`ResponseBody`]. They work with axum, with hyper, and with any client that is a tower service. For reqwest,
+//! [`HttpClientLayer`] is middleware.
+//! A server's span is named by its method and its route's template, `GET /items/{id}`, or by the method alone if the
+//! route is not known; a client's span by its method. A span lasts until the body of the response has ended or is
+//! dropped. The server's span is current in the handler and while the response is streamed. After an upgrade, such as
+//! to a WebSocket, the span ends with the response's headers, because what follows is not HTTP.
 //!
 //! | attribute | |
 //! |---|---|
-//! | `http.request.method` | one of nine, or `_OTHER`; then `http.request.method_original` is what it was |
+//! | `http.request.method` | one of nine, or `_OTHER` with the method as sent in `http.request.method_original` |
 //! | `http.response.status_code` | |
 //! | `http.route` | the template, on the server |
 //! | `url.path`, `url.query`, `url.scheme` | on the server; of a query only the keys, the values are `REDACTED` |
 //! | `url.full` | on the client: the same, and no user info |
 //! | `server.address`, `server.port` | by the URL or the `host` header |
 //! | `network.protocol.version` | |
-//! | `network.peer.address`, `network.peer.port` | who called, where the server says it: axum's `ConnectInfo`, or a `SocketAddr` among the extensions |
-//! | `http.request.body.size`, `http.response.body.size` | bytes: those that the request says it has, those of the response that passed |
-//! | `tc.response.first_byte_seconds` | if it is [asked for](HttpServerLayer::with_first_byte): the time to the first byte of the response's body |
-//! | `user_agent.original` | if it is [asked for](HttpServerLayer::with_user_agent) |
+//! | `network.peer.address`, `network.peer.port` | the caller's address, if the server provides it: axum's `ConnectInfo`, or a `SocketAddr` in the request's extensions |
+//! | `http.request.body.size`, `http.response.body.size` | bytes that the request declares, and bytes of the response that passed |
+//! | `tc.response.first_byte_seconds` | if [enabled](HttpServerLayer::with_first_byte): the time to the first byte of the response's body |
+//! | `user_agent.original` | if [enabled](HttpServerLayer::with_user_agent) |
 //! | `error.type` | the status, or one of the words below |
 //!
-//! On the server an error is a status from 500 on, on the client from 400 on. Without such a status it is one of `timeout`,
-//! `connection_refused`, `connection_reset`, `connection_closed`, `unreachable`, `protocol`, `overloaded`, `panic` and
-//! `_OTHER`, and never what an error says, which may hold anything. A request that its caller gave up is `cancelled`, and no
-//! error; so is one on the client whose response nobody reads to its end.
+//! On the server a status from 500 on is an error, on the client from 400 on. Without such a status, `error.type` is
+//! one of `timeout`, `connection_refused`, `connection_reset`, `connection_closed`, `unreachable`, `protocol`,
+//! `overloaded`, `panic` and `_OTHER`. It is never the text of an error, which may contain anything. A request that its
+//! caller gave up is `cancelled`, which is no error; so is a client's request whose response is not read to its end.
 //!
 //! | metric | labels |
 //! |---|---|
 //! | `tc_http_server_duration_seconds` | `http.request.method`, `http.route`, `tc.http.status_class` |
 //! | `tc_http_client_duration_seconds` | `http.request.method`, `server.address`, `server.port` unless it is the scheme's own, `tc.http.status_class` |
-//! | `tc_http_server_first_byte_seconds`, `tc_http_client_first_byte_seconds` | if they are [asked for](HttpServerLayer::with_first_byte), the labels of the `tc_*` durations |
+//! | `tc_http_server_first_byte_seconds`, `tc_http_client_first_byte_seconds` | if [enabled](HttpServerLayer::with_first_byte), the labels of the `tc_*` durations |
 //! | `tc_http_server_active` | |
 //! | `http.server.request.duration` | `http.request.method`, `http.route`, `http.response.status_code`, `url.scheme`, `network.protocol.version`, `error.type` |
 //! | `http.client.request.duration` | the same with `server.address` and `server.port` in place of the route |
 //!
-//! The durations are `tc_http_*`. With `OTEL_SEMCONV_STABILITY_OPT_IN=http` they are those of the conventions, the last two of the
-//! table, and with `http/dup` both are recorded. Spans have the names of the conventions anyway.
+//! The durations are `tc_http_*`. With `OTEL_SEMCONV_STABILITY_OPT_IN=http` they are the last two metrics of the table,
+//! those of the conventions; with `http/dup` both are recorded. Spans always have the names of the conventions.
 //!
-//! They count all requests that are traced, whether or not they are sampled. A caller cannot add to them: a route is known
-//! when it has answered, if axum names it and the method is one of its own, or else with something other than 404 and 405; a server
-//! when it has answered. Up to 384 of each are, and all others are `_OTHER`. Of all that the labels could make together, 1,024 sets are
-//! kept, 512 of those of `tc_*`; the rest is counted as one, with `otel.metric.overflow`.
+//! The metrics count all traced requests, sampled or not. A caller cannot add values to a label. A route has a label of
+//! its own after it has answered: a route that axum names, with any status but 405; one from
+//! [`with_route`](HttpServerLayer::with_route), with any status but 404 and 405. A server has one after it has
+//! answered. Up to 384 routes and 384 servers are known; all others are `_OTHER`. A metric keeps up to 1,024
+//! combinations of its labels, a `tc_*` metric 512; further ones are counted as one, with `otel.metric.overflow`.
 
 mod client;
 mod conventions;

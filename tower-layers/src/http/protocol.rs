@@ -6,7 +6,7 @@ use http::uri::Scheme;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Protocol {
     is_encrypted: bool,
-    /// By its place among the versions; none of them before it is known.
+    /// The index in `VERSIONS`, or `UNKNOWN`.
     version: u8,
 }
 
@@ -18,7 +18,7 @@ impl Protocol {
         Protocol { is_encrypted, version: UNKNOWN }
     }
 
-    /// By the scheme of a URL, which callers can make up: there are two of them.
+    /// Takes `https` only from that scheme; any other text counts as `http`.
     pub(crate) fn of_scheme(scheme: Option<&Scheme>) -> Self {
         Protocol::new(scheme == Some(&Scheme::HTTPS))
     }
@@ -47,7 +47,7 @@ impl Protocol {
         if self.is_encrypted { "https" } else { "http" }
     }
 
-    /// The port that servers have if nothing is said.
+    /// The default port of the scheme.
     pub(crate) fn port(self) -> u16 {
         if self.is_encrypted { 443 } else { 80 }
     }

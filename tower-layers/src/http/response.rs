@@ -1,4 +1,4 @@
-//! The response of a request.
+//! The response of an HTTP request.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,10 +11,10 @@ use super::exchange::Exchange;
 use super::settings::HttpRequests;
 use crate::response;
 
-/// A request whose response is awaited.
+/// The future of a request's response.
 pub type ResponseFuture<F> = response::ResponseFuture<F, HttpRequests>;
 
-/// The body of a response, which passes as it is. The span of its request ends with it, or when it is dropped.
+/// The body of a response, passed through unchanged. The request's span ends with it, or when it is dropped.
 pub type ResponseBody<B> = response::ResponseBody<B, HttpRequests>;
 
 impl<F, B, E> Future for response::ResponseFuture<F, HttpRequests>
@@ -30,7 +30,7 @@ where
     }
 }
 
-/// Follows a response to its end. If that is known by now, nobody may ever poll the body.
+/// Follows a response to its end. An empty body may never be polled, so it ends the exchange here.
 fn watch<B: Body>(response: Response<B>, mut exchange: Option<Exchange>) -> Response<ResponseBody<B>> {
     exchange.iter_mut().for_each(|exchange| exchange.answer(&response));
     response.map(|inner| ResponseBody::new(inner, exchange))

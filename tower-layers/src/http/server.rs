@@ -1,4 +1,4 @@
-//! The server's side.
+//! The layer for HTTP servers.
 
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
@@ -25,9 +25,9 @@ use crate::side::Side;
 use crate::trace_layer::{ServerSide, Settings, TraceLayer, Traced};
 use crate::trust::Caller;
 
-/// Makes a span of each request that is served, below the caller's.
+/// Records a span per served request, below the caller's span.
 ///
-/// With axum it goes inside of the router, which then says which route it is (feature `axum`):
+/// With axum, apply it inside the router, which provides the route (feature `axum`):
 ///
 /// ```
 /// # #[cfg(feature = "axum")] {
@@ -41,7 +41,7 @@ use crate::trust::Caller;
 /// # }
 /// ```
 ///
-/// Around any other service it is told:
+/// Around any other service, give it the route:
 ///
 /// ```
 /// use std::convert::Infallible;
@@ -66,10 +66,11 @@ use crate::trust::Caller;
 /// ```
 pub type HttpServerLayer = TraceLayer<HttpRequests, ServerSide>;
 
-/// For servers of HTTP.
+/// Methods for HTTP servers.
 impl TraceLayer<HttpRequests, ServerSide> {
-    /// Says which route a request is for, by its template: `/items/{id}`. It names the span and is a label of metrics, so it
-    /// must not be the path. Where it is not known, axum's own is taken (feature `axum`), and else there is none.
+    /// Sets a function that returns the template of a request's route: `/items/{id}`. The template names the span and
+    /// is a label of metrics, so it must not be the path. If the function returns `None`, axum's route is used (feature
+    /// `axum`), or none.
     ///
     /// ```
     /// use tracecast_tower::HttpServerLayer;
@@ -86,7 +87,7 @@ impl TraceLayer<HttpRequests, ServerSide> {
         self
     }
 
-    /// Says that the server is reached by `https`, which nothing in a request tells.
+    /// Declares that the server is reached by `https`, which a request does not show.
     ///
     /// ```
     /// use tracecast_tower::HttpServerLayer;
@@ -99,7 +100,7 @@ impl TraceLayer<HttpRequests, ServerSide> {
         self
     }
 
-    /// Has spans say what the caller says it is, as `user_agent.original`.
+    /// Records the caller's `user-agent` header as `user_agent.original`.
     ///
     /// ```
     /// use tracecast_tower::HttpServerLayer;
@@ -113,7 +114,7 @@ impl TraceLayer<HttpRequests, ServerSide> {
     }
 }
 
-/// A service whose requests are spans. Made by [`HttpServerLayer`].
+/// A service with a span per request. Made by [`HttpServerLayer`].
 ///
 /// ```
 /// use tower_layer::Layer as _;
@@ -150,7 +151,7 @@ where
 }
 
 impl<S> Traced<S, HttpRequests, ServerSide> {
-    /// Not part of `call`, so that where telemetry is off nothing is saved or moved for it.
+    /// Separate from `call`, so that with telemetry off no registers are saved and nothing is moved for it.
     #[inline(never)]
     fn call_traced<A: Body>(&mut self, request: Request<A>, is_on: bool) -> ResponseFuture<S::Future>
     where
@@ -204,7 +205,7 @@ fn begin(
     )
 }
 
-/// The template, and whether it is one whatever is answered.
+/// Returns the route's template, and whether it is the router's, which exists even if the answer is 404.
 fn route<'r>(request: &'r Request<()>, http: &HttpRequests) -> (Option<&'r str>, bool) {
     match http.route(request) {
         Some(told) => (Some(told), false),

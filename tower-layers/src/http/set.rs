@@ -1,4 +1,4 @@
-//! What the metrics of an exchange are labelled with, in one word.
+//! The label set of an exchange's metrics, packed into one word.
 
 use http::StatusCode;
 
@@ -12,19 +12,19 @@ use crate::sets::Target;
 pub(crate) struct Set {
     pub(crate) verb: Verb,
     pub(crate) target: Target,
-    /// Zero without one, and less than ten where only its class is told.
+    /// The status, its class (below ten) in a brief set, or zero.
     pub(crate) status: u16,
     pub(crate) error: Option<Error>,
-    /// Not told by a brief one.
+    /// `None` in a brief set.
     pub(crate) protocol: Option<Protocol>,
 }
 
 const BY_STATUS: u64 = 15;
-/// No word of a set is zero.
+/// Set in each word, so that none is zero.
 const IS_SET: u64 = 1 << 63;
 
 impl Set {
-    /// Only the class of the status, and neither an error nor the protocol.
+    /// Reduces the set: only the class of the status, no error and no protocol.
     pub(crate) fn brief(self) -> Self {
         Set { status: self.status / 100, error: None, protocol: None, ..self }
     }

@@ -1,4 +1,4 @@
-//! What the layers for HTTP were told.
+//! Settings of the HTTP layers.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,11 +14,11 @@ use crate::trace_layer::{LayerSide, TraceLayer};
 
 type Route = dyn Fn(&Request<()>) -> Option<&str> + Send + Sync;
 
-/// The protocol of layers for HTTP. It holds what only its layers are told.
+/// The protocol of the HTTP layers, with their settings.
 #[derive(Clone, Default)]
 pub struct HttpRequests {
     filter: Filter<Request<()>>,
-    /// How long any request may take, as somebody else sees to.
+    /// The timeout for all requests, which other code enforces.
     pub(crate) timeout: Option<Duration>,
     pub(crate) errors: Arc<Errors>,
     /// On a server.
@@ -35,7 +35,7 @@ impl HttpRequests {
         is_taken.unwrap_or_else(|| side == Side::Client || is_of_interest(request.uri().path()))
     }
 
-    /// The route that the application names. A function that panics knows none.
+    /// Returns the route that the application's function names; `None` if the function panics.
     pub(crate) fn route<'r>(&self, request: &'r Request<()>) -> Option<&'r str> {
         let route = self.route.as_ref()?;
         let found = catch_unwind(AssertUnwindSafe(|| route(request))).unwrap_or(None);
@@ -43,7 +43,7 @@ impl HttpRequests {
     }
 }
 
-/// Those that look whether a service is well, and read its metrics, are not.
+/// Whether a path is traced by default: health checks and metrics endpoints are not.
 fn is_of_interest(path: &str) -> bool {
     !matches!(path, "/health" | "/healthz" | "/livez" | "/readyz" | "/metrics")
 }
@@ -59,11 +59,11 @@ impl fmt::Debug for HttpRequests {
     }
 }
 
-/// For servers and clients of HTTP.
+/// Methods for HTTP servers and clients.
 impl<E: LayerSide> TraceLayer<HttpRequests, E> {
-    /// Traces those requests for which `filter` is true. On a server the others are transparent: the spans that they cause are
-    /// children of the caller's. Those of a client go as they are: no context is sent with them, so it is for servers that are to
-    /// know nothing of it, too.
+    /// Traces only requests that pass `filter`. A server does not record the others: spans inside them are children of
+    /// the caller's span. A client sends the others unchanged, without a context; so a filter also keeps contexts from
+    /// third parties.
     ///
     /// ```
     /// use tracecast_tower::{HttpClientLayer, HttpServerLayer};
@@ -77,8 +77,8 @@ impl<E: LayerSide> TraceLayer<HttpRequests, E> {
         self
     }
 
-    /// Says which timeout for the headers of a response there is outside of this layer. That only drops what takes too long;
-    /// told of it, the layer knows why. It ends no request by itself.
+    /// Declares the timeout for response headers that is enforced outside this layer. Such a timeout only drops a
+    /// request; with its length, the layer can record the reason. The layer itself ends no request.
     ///
     /// ```
     /// use std::time::Duration;
@@ -92,9 +92,9 @@ impl<E: LayerSide> TraceLayer<HttpRequests, E> {
         self
     }
 
-    /// Looks into errors of this type, of the service or of its bodies, for what they were caused by. Those of the standard
-    /// library, boxed ones, and with the features `axum`, `hyper` and `reqwest` theirs, are looked into anyway; others are `_OTHER`
-    /// without this.
+    /// Inspects the causes of errors of this type, from the service or its bodies, for `error.type`. Errors of the
+    /// standard library, boxed errors, and those of axum, hyper and reqwest with their features are always inspected;
+    /// other errors are `_OTHER` without this.
     ///
     /// ```
     /// use tracecast_tower::HttpClientLayer;

@@ -1,20 +1,20 @@
-//! URLs as spans show them: without passwords, and without the values of queries.
+//! URLs as spans record them: without passwords and without the values of queries.
 
 use std::fmt::{self, Write as _};
 
 use http::Uri;
 
-/// The longest part of a URL that is looked at.
+/// The longest part of a URL that is recorded.
 const LONGEST: usize = 1024;
-/// What stands in the place of a secret.
+/// The replacement for a secret.
 const REDACTED: &str = "REDACTED";
 
-/// The start of a text that may be endless.
+/// Cuts a text of unbounded length.
 pub(crate) fn cut(text: &str) -> &str {
     crate::learnt::cut(text, LONGEST)
 }
 
-/// A query whose keys are kept. What is no `key=value` may be a secret as a whole.
+/// A query without its values. A part that is not `key=value` may be a secret and is replaced as a whole.
 pub(crate) struct Query<'q>(pub(crate) &'q str);
 
 impl fmt::Display for Query<'_> {
@@ -33,7 +33,7 @@ impl fmt::Display for Query<'_> {
     }
 }
 
-/// A whole URL without the user's name and password.
+/// A URL without the user's name and password.
 pub(crate) struct Full<'u>(pub(crate) &'u Uri);
 
 impl fmt::Display for Full<'_> {

@@ -1,4 +1,4 @@
-//! A span that is told more than the limits let through.
+//! A span that exceeds every limit.
 
 use tracecast::prelude::*;
 use tracecast::{Context, SpanId, TraceId, current};
@@ -30,7 +30,7 @@ mod many {
     }
 }
 
-/// More of everything than the limits let through.
+/// Exceeds every limit.
 #[tc_span("Everything/Limited")]
 pub(crate) fn limited(watch: Watch) {
     watch.inside("Everything/Limited", "internal", []);
@@ -53,7 +53,7 @@ pub(crate) fn limited(watch: Watch) {
     span.set(many::a05, 5_u64);
     span.set(many::a06, 6_u64);
     span.set(many::a07, 7_u64);
-    // These are too many.
+    // These exceed the limit.
     span.set(keys::ratio, 0.5);
     span.set(keys::balance, 1);
     watch.with(|made| {

@@ -8,7 +8,7 @@ use tracecast::prelude::*;
 use super::LOG_ATTRIBUTES;
 use super::made::{Attributes, Record, Scope, Watch, attributes, double, flag, ids, int, made, now, text, watched};
 
-/// Logs with `tracing` and says so. The event and `line!` have the same place: that of this macro.
+/// Logs with `tracing` and notes the expected record. Inside this macro, the event and `line!` have the same location.
 macro_rules! traced {
     ($level:ident, $expected:expr, $($event:tt)+) => {{
         let before = now();
@@ -17,7 +17,7 @@ macro_rules! traced {
     }};
 }
 
-/// The same with `log`.
+/// Logs with `log` and notes the expected record.
 macro_rules! logged_by_log {
     ($level:ident, $expected:expr, $($event:tt)+) => {{
         let before = now();
@@ -26,7 +26,7 @@ macro_rules! logged_by_log {
     }};
 }
 
-/// What an event shall be: its body, its fields, and how many of them are too many.
+/// The expected record: its body, its fields, and how many of them exceed the limit.
 type Expected = (String, Attributes, u32);
 
 fn says<const N: usize>(body: &str, fields: [(&str, serde_json::Value); N]) -> Expected {
@@ -35,7 +35,7 @@ fn says<const N: usize>(body: &str, fields: [(&str, serde_json::Value); N]) -> E
 
 fn logged(before: u64, level: &str, target: &str, line: u32, (body, mut attributes, dropped): Expected) {
     let time = [before, now()];
-    // The place in the code goes last, so it is what does not fit.
+    // The source location is added last, so it is dropped first.
     if dropped == 0 {
         attributes.insert("code.file.path".into(), text(file!()));
         attributes.insert("code.line.number".into(), int(i64::from(line)));
@@ -52,7 +52,7 @@ fn logged(before: u64, level: &str, target: &str, line: u32, (body, mut attribut
 pub(crate) fn make() {
     all_levels();
     watched(in_span);
-    // Not sampled: no span, and records all the same.
+    // Not sampled: no span, but log records.
     let remote = Context::remote(tracecast::TraceId(0xabc << 64), tracecast::SpanId(0xdef), false);
     remote.run(|| traced!(INFO, says("unsampled", []), "unsampled"));
     field_types();
@@ -160,7 +160,7 @@ fn field_types() {
 
 fn texts() {
     let long = "ü".repeat(200);
-    // The mark of a text that was cut is within the limit.
+    // The mark of a cut text counts towards the limit.
     let cut = format!("{}…", "ü".repeat((super::VALUE_BYTES as usize - "…".len()) / 2));
     traced!(INFO, says(&cut, [("long", text(&cut))]), long = long, "{long}");
     traced!(INFO, says("line\nline\t\u{1b}[31m\u{2028}", []), "line\nline\t\u{1b}[31m\u{2028}");
@@ -172,7 +172,7 @@ fn too_many_fields() {
     let names: Vec<String> = (0..LOG_ATTRIBUTES + 3).map(|at| format!("f{at:02}")).collect();
     let kept = names.iter().take(LOG_ATTRIBUTES as usize);
     let kept = kept.enumerate().map(|(at, name)| (name.clone(), int(at as i64))).collect();
-    // Three fields, and the two parts of the place.
+    // Three fields and the two of the location.
     let expected = ("too many".to_owned(), kept, 5);
     let pairs: Vec<(&str, i64)> = names.iter().map(String::as_str).zip(0..).collect();
     let before = now();

@@ -1,7 +1,6 @@
-//! What the program made, in its own words: for whoever compares it with what arrived.
-//!
-//! Nothing here is read back from telemetry but the ids of spans, which only telemetry knows. Times are kept as the moments
-//! before and after what was done, between which the recorded ones have to lie.
+//! The program's own record of what it emitted, to be compared with what arrived. Only the ids of spans are read back
+//! from telemetry. A time is recorded as the moments before and after an action; the exported time has to lie between
+//! them.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,7 +31,7 @@ pub(crate) fn flag(flag: bool) -> Value {
     json!({ "bool": flag })
 }
 
-/// As text: JSON has no infinity.
+/// A number as text: JSON has no infinity.
 pub(crate) fn double(number: f64) -> Value {
     json!({ "double": format!("{number:?}") })
 }
@@ -45,7 +44,7 @@ pub(crate) fn attributes<const N: usize>(attributes: [(&str, Value); N]) -> Attr
     attributes.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Whose telemetry it is.
+/// The instrumentation scope.
 #[derive(Clone, Default, Serialize)]
 pub(crate) struct Scope {
     pub(crate) name: String,
@@ -55,12 +54,12 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Of what this crate declares.
+    /// The scope of this crate's declarations.
     pub(crate) fn ours() -> Self {
         Scope { name: env!("CARGO_PKG_NAME").into(), version: env!("CARGO_PKG_VERSION").into(), ..Scope::default() }
     }
 
-    /// Of spans whose names are made at run time. Both packages have the version of the workspace.
+    /// The scope of spans that are named at run time. Both packages have the workspace's version.
     pub(crate) fn at_run_time() -> Self {
         Scope { name: "tracecast".into(), ..Scope::ours() }
     }
@@ -74,7 +73,7 @@ pub(crate) struct Event {
     pub(crate) dropped_attributes: u32,
 }
 
-/// A link. Of ours it is not known whether the other span is remote.
+/// A link. For Tracecast's links it is not known whether the other span is remote.
 #[derive(Clone, Default, Serialize)]
 pub(crate) struct Link {
     pub(crate) trace_id: String,
@@ -124,11 +123,11 @@ pub(crate) struct Span {
     pub(crate) dropped_links: u32,
 }
 
-/// One series: what was done to it in each round.
+/// One series: the actions on it in each round.
 #[derive(Clone, Default, Serialize)]
 pub(crate) struct Point {
     pub(crate) attributes: Attributes,
-    /// What was added to a sum, recorded in a histogram or shown by a gauge. `null` takes the value of a gauge away.
+    /// Values added to a sum, recorded in a histogram or set on a gauge. `null` removes a gauge's value.
     pub(crate) rounds: [Vec<Value>; 2],
 }
 
@@ -138,13 +137,13 @@ pub(crate) struct Metric {
     pub(crate) name: String,
     pub(crate) unit: String,
     pub(crate) description: String,
-    /// `sum`, `gauge`, `histogram`, `exponential`, or `durations`: a histogram of which only the range of each value is
-    /// known.
+    /// `sum`, `gauge`, `histogram`, `exponential`, or `durations`: a histogram for which only the range of each value
+    /// is known.
     pub(crate) form: &'static str,
     pub(crate) monotonic: bool,
-    /// Counts from the beginning whatever was asked for.
+    /// Whether it is cumulative whatever the configuration.
     pub(crate) always_cumulative: bool,
-    /// The upper bounds of buckets that were declared.
+    /// The declared upper bounds of buckets.
     pub(crate) bounds: Option<Vec<f64>>,
     pub(crate) points: Vec<Point>,
 }
@@ -189,7 +188,7 @@ pub(crate) fn made() -> MutexGuard<'static, Made> {
     MADE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The ids of a span, or empty texts if there is none.
+/// Returns the ids of a span, empty if there is none.
 pub(crate) fn ids(context: &Context) -> (String, String) {
     if !context.is_valid() {
         return Default::default();
@@ -197,17 +196,17 @@ pub(crate) fn ids(context: &Context) -> (String, String) {
     (context.trace_id().to_string(), context.span_id().to_string())
 }
 
-/// Watches one span from outside and from inside.
+/// Records one span's data, outside and inside the span.
 #[derive(Clone, Copy)]
 pub(crate) struct Watch(usize);
 
 impl Watch {
-    /// Just before a span begins. Its parent is whoever is current.
+    /// Called just before a span starts. Its parent is the current span.
     pub(crate) fn new() -> Self {
         Watch::below(&Context::current())
     }
 
-    /// The same, for a span that is given its parent.
+    /// Called just before a span starts with this parent.
     pub(crate) fn below(parent: &Context) -> Self {
         let (_, parent_span_id) = ids(parent);
         let span = Span {
@@ -226,13 +225,13 @@ impl Watch {
         change(&mut made().spans[self.0]);
     }
 
-    /// Inside of the span, first of all.
+    /// Called first inside the span.
     pub(crate) fn inside<const N: usize>(self, name: &str, kind: &'static str, given: [(&str, Value); N]) {
         self.is(&Context::current(), name, kind);
         self.with(|span| span.attributes.extend(attributes(given)));
     }
 
-    /// For a span that is not current: what it is, just after it began.
+    /// Called just after the start of a span that is not current.
     pub(crate) fn is(self, context: &Context, name: &str, kind: &'static str) {
         let after = now();
         let (trace_id, span_id) = ids(context);
@@ -242,13 +241,13 @@ impl Watch {
         });
     }
 
-    /// Says whose child it is, whatever telemetry thinks.
+    /// Sets the expected parent, independent of telemetry.
     pub(crate) fn is_child_of(self, parent: Watch) {
         let parent_span_id = made().spans[parent.0].span_id.clone();
         self.with(|span| span.parent_span_id = parent_span_id);
     }
 
-    /// Says that it fails.
+    /// Sets the expected error.
     pub(crate) fn fails(self, error_type: &str, message: &str) {
         self.with(|span| {
             span.attributes.extend(attributes([("error.type", text(error_type)), ("error.message", text(message))]));
@@ -256,7 +255,7 @@ impl Watch {
         });
     }
 
-    /// Records an event, which `record` makes.
+    /// Notes an expected event, which `record` adds to the span.
     pub(crate) fn event(self, name: &str, attributes: Attributes, record: impl FnOnce()) {
         let before = now();
         record();
@@ -266,20 +265,20 @@ impl Watch {
         });
     }
 
-    /// Inside of the span, last of all.
+    /// Called last inside the span.
     pub(crate) fn ending(self) {
         let before = now();
         self.with(|span| span.end[0] = before);
     }
 
-    /// Just after its end.
+    /// Called just after the end of the span.
     pub(crate) fn over(self) {
         let after = now();
         self.with(|span| span.end[1] = after);
     }
 }
 
-/// Runs what makes one span.
+/// Runs a function that records one span.
 pub(crate) fn watched<R>(call: impl FnOnce(Watch) -> R) -> R {
     let watch = Watch::new();
     let result = call(watch);

@@ -1,5 +1,5 @@
-//! One of everything: spans of all kinds, metrics of all kinds, log events of all levels, and raw OpenTelemetry beside
-//! them. Prints as JSON what it made, so that somebody can compare it with what a receiver got.
+//! Emits one of everything: spans of all kinds, metrics of all kinds, log events of all levels, and raw OpenTelemetry
+//! beside them. Prints what it emitted as JSON, to be compared with what a receiver got.
 
 mod limits;
 mod logs;
@@ -17,17 +17,17 @@ use tracecast::{Guard, OwnedValue};
 
 use self::made::{Attributes, Between, array, attributes, double, flag, int, made, now, text, watched};
 
-/// Limits of spans, small so that each is met.
+/// Limits of spans, small enough to be reached.
 const EVENTS: u32 = 3;
 const LINKS: u32 = 2;
 const VALUE_BYTES: u32 = 300;
-/// Fields of a log record, its place in the code included.
+/// The limit for fields of a log record, including its source location.
 const LOG_ATTRIBUTES: u32 = 16;
-/// Long enough for a slow machine.
+/// A timeout that suffices on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A panic on purpose needs no message.
+    // An intended panic needs no message.
     std::panic::set_hook(Box::new(|_| ()));
     let before = now();
     let telemetry = configured()?.init()?;
@@ -77,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// As the environment says, with limits that are easily met and nothing that depends on the time.
+/// The environment's configuration, with small limits and nothing that depends on time.
 fn configured() -> Result<Config, Box<dyn Error>> {
     let config = Config::from_env()
         .with_strict(true)
@@ -108,7 +108,7 @@ fn flushed(telemetry: &Guard) -> Between {
     [before, now()]
 }
 
-/// What the resource says besides the variables: found out by other ways than those of the library.
+/// The resource's attributes besides those from variables, determined by other means than the library's.
 fn resource() -> Attributes {
     let mut all = attributes([
         ("tc.text", text("ünïcode \"quoted\"\n\\")),
@@ -129,7 +129,7 @@ fn resource() -> Attributes {
     all
 }
 
-/// The metrics of telemetry about itself, as the catalogue declares them.
+/// Telemetry's metrics about itself, from the catalogue.
 fn own_metrics() -> Vec<serde_json::Value> {
     let is_own = |metric: &serde_json::Value| !made().metrics.iter().any(|made| metric["name"] == made.name);
     let catalogue: serde_json::Value =

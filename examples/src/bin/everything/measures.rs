@@ -1,4 +1,4 @@
-//! Metrics of every kind, in two rounds, so that it shows what counts from the beginning and what from the last export.
+//! Metrics of every kind, in two rounds, to tell cumulative and delta values apart.
 
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -82,7 +82,7 @@ pub(crate) fn make(round: usize) {
         let unknown = ASKED.observe((Phase::Decode,), || None);
         OBSERVATIONS.lock().unwrap_or_else(PoisonError::into_inner).extend([asked, unknown]);
     }
-    // Outside of any span: no exemplars.
+    // No span is current: no exemplars.
     SECONDS[round].iter().for_each(|value| LATENCY.record(*value, (Phase::Decode,)));
     watched(|watch| measured(watch, round));
     let _ = timed(SourceType::Disk, round == 0);
@@ -118,7 +118,7 @@ fn sampled(metric: &'static str, attributes: Attributes, round: usize, value: f6
     made().sampled.push(Sampled { metric, attributes, round, value, time, trace_id, span_id });
 }
 
-/// How long calls took, by round: between no time and this.
+/// Durations of calls by round: between zero and this.
 static CALLS: Mutex<[Vec<f64>; 2]> = Mutex::new([Vec::new(), Vec::new()]);
 
 fn timed(from: SourceType, succeeds: bool) -> Result<(), std::io::Error> {
@@ -152,7 +152,7 @@ fn point<const N: usize>(labels: [(&str, &str); N], rounds: [Vec<Value>; 2]) -> 
     Point { attributes: attributes(labels.map(|(name, label)| (name, text(label)))), rounds }
 }
 
-/// A metric of ours.
+/// A metric of Tracecast.
 fn metric(name: &str, form: &'static str, unit: &str, description: &str, points: Vec<Point>) -> Metric {
     Metric {
         scope: Scope::ours(),
@@ -167,7 +167,7 @@ fn metric(name: &str, form: &'static str, unit: &str, description: &str, points:
     }
 }
 
-/// Says what was measured.
+/// Returns the expected metrics.
 pub(crate) fn describe() {
     made().metrics.extend([sums(), gauges(), histograms(), calls()].into_iter().flatten());
 }
@@ -228,7 +228,7 @@ fn histograms() -> Vec<Metric> {
     ]
 }
 
-/// What the attribute on a function counts.
+/// Returns the expected metrics of the annotated function.
 fn calls() -> Vec<Metric> {
     let outcome =
         |outcome, rounds: [&[u64]; 2]| point([("tc.source.type", "disk"), ("outcome", outcome)], whole(rounds));

@@ -1,4 +1,4 @@
-//! The OpenTelemetry API beside ours: its spans in one tree with ours, its instruments beside our metrics.
+//! The OpenTelemetry API beside Tracecast: spans of both in one tree, instruments beside metrics.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -43,7 +43,7 @@ pub(crate) fn spans() {
     below_another_process();
 }
 
-/// The first of four: raw in ours in raw in ours, each the child of the one around it.
+/// The first of four nested spans, alternately raw and Tracecast's, each the child of the one around it.
 #[tc_span("Everything/AroundRaw")]
 fn outer(watch: Watch) {
     watch.inside("Everything/AroundRaw", "internal", []);
@@ -73,7 +73,7 @@ fn inner(watch: Watch, around: Watch) {
     watch.ending();
 }
 
-/// What a span of theirs is, just after it began.
+/// Notes a raw span just after its start.
 fn is(watch: Watch, context: &SpanContext, name: &str, kind: &'static str) {
     let after = now();
     watch.with(|span| {
@@ -95,7 +95,7 @@ fn texts(texts: &[&'static str]) -> Value {
     Value::Array(Array::String(texts.iter().map(|text| StringValue::from(*text)).collect()))
 }
 
-/// All that a raw span may hold, at given times.
+/// A raw span with everything that it may hold, at given times.
 fn in_full() {
     let (start, moment, end) = (now() - 5_000_000_003, now() - 4_000_000_001, now() - 3_000_000_009);
     let at = |nanos| UNIX_EPOCH + Duration::from_nanos(nanos);
@@ -157,7 +157,7 @@ fn in_full() {
     });
 }
 
-/// A raw span whose parent is in another process, with a state of its trace, and which is fine; and ours below it.
+/// A raw span with status `Ok`, a remote parent and a tracestate, and a Tracecast span below it.
 fn below_another_process() {
     let parent = RawContext::new().with_remote_span_context(elsewhere(true, true));
     let watch = Watch::new();
@@ -194,7 +194,7 @@ const ACTIVE: [&[i64]; 2] = [&[3, -5], &[1]];
 const DEGREES: [&[f64]; 2] = [&[20.0, -3.5], &[0.0]];
 const SECONDS: [&[f64]; 2] = [&[0.125, 0.25, 3.0], &[0.375]];
 const LARGE: [u64; 2] = [i64::MAX as u64, i64::MAX as u64 + 1];
-/// What the observed counter stands at.
+/// The value of the observed counter.
 const SEEN: [u64; 2] = [10, 14];
 
 static SEEN_NOW: AtomicU64 = AtomicU64::new(0);
@@ -288,9 +288,9 @@ pub(crate) fn describe() {
     let bytes = BYTES.map(|amounts| amounts.iter().map(|amount| int(*amount as i64)).collect());
     let bytes = Point { attributes: labelled, rounds: bytes };
     let [first, second] = SEEN.map(|seen| seen as i64);
-    // What it grew by.
+    // The increase.
     let seen = Point { attributes: attributes([("raw.flag", flag(true))]), ..whole([&[first], &[second - first]]) };
-    // A number beyond OTLP's integers is a fraction.
+    // A number beyond OTLP's integers is exported as a double.
     let large = Point { rounds: [vec![int(i64::MAX)], vec![double(LARGE[1] as f64)]], ..Point::default() };
     let shares = SEEN.map(|seen| [seen as f64 / 4.0]);
     made().metrics.extend([

@@ -80,7 +80,7 @@ pub(crate) fn make() -> Result<(), std::io::Error> {
     let sender = serve(watch, &caller);
     watch.over();
     watched(|watch| consume(watch, &[sender.clone(), unsampled()]));
-    // Its parent is not sampled: no span.
+    // Its parent is not sampled, so it is not recorded.
     unsampled().run(|| drop(tc_scope!("Everything/Unsampled")));
 
     watched(all_types);
@@ -104,7 +104,7 @@ fn unsampled() -> Context {
     Context::remote(TraceId(u128::MAX), SpanId(u64::MAX), false)
 }
 
-/// The first of four levels: a server span whose parent is elsewhere, and which shares an attribute with all below.
+/// The first of four levels: a server span with a remote parent, which shares an attribute with all spans below.
 #[tc_span("Everything/Serve", kind = server, parent = caller, share(keys::tenant = "gold"))]
 fn serve(watch: Watch, caller: &Context) -> Context {
     watch.inside("Everything/Serve", "server", [("tc.tenant.class", text("gold"))]);
@@ -131,7 +131,7 @@ fn load(watch: Watch) -> Context {
     sender
 }
 
-/// Across an `await`, in which its thread may change.
+/// Across an `await`, after which the thread may be another.
 #[tc_span("Everything/Fetch", kind = client)]
 async fn fetch(watch: Watch) -> Context {
     watch.inside("Everything/Fetch", "client", [("tc.tenant.class", text("gold"))]);
@@ -243,7 +243,7 @@ async fn waits(watch: Watch) {
     std::future::pending::<()>().await;
 }
 
-/// Its future is dropped before its end.
+/// A future that is dropped before it completes.
 fn cancelled(watch: Watch) {
     let mut waiting = pin!(Some(waits(watch)));
     if let Some(future) = waiting.as_mut().as_pin_mut() {
@@ -294,7 +294,7 @@ fn by_hand(sender: &Context) {
         watch.event("by hand", attributes([]), || span.event("by hand"));
         watch.with(|made| {
             made.scope = Scope::at_run_time();
-            // What its parent shares came with the context.
+            // The context brought the attributes that the parent shares.
             made.attributes = attributes([("tc.note", text("by hand")), ("tc.tenant.class", text("gold"))]);
             made.links = vec![Link::to(sender)];
         });
@@ -309,7 +309,7 @@ fn by_hand(sender: &Context) {
     }
 }
 
-/// Both ends are known otherwise, to the nanosecond.
+/// Start and end are given, to the nanosecond.
 fn at_given_times() {
     let watch = Watch::new();
     let (start, end) = (now() - 3_000_000_001, now() - 1_000_000_007);

@@ -1,8 +1,5 @@
-//! A peer in Rust among those of other languages, over gRPC. It calls the next of a route, fails as it is told, and
-//! says what reached it, so that somebody can compare.
-//!
-//! It prints the port on which it listens, and serves until its standard input ends. The messages are those of
-//! `.ci/languages/relay.proto`, where the peers in other languages are too.
+//! The Rust peer among peers in other languages, over gRPC. It calls the next peer of a route, fails on request, and
+//! returns what reached it, to be compared.
 
 mod messages;
 #[path = "../../rpc.rs"]
@@ -46,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A thread of its own waits: the runtime would not end before a task that reads.
+/// A separate thread waits: a task that reads would keep the runtime from ending.
 async fn end_of_input() {
     let (ended, end) = oneshot::channel();
     std::thread::spawn(move || {
@@ -87,7 +84,7 @@ async fn pass(hop: Hop, Route { next, baggage }: Route) -> Result<Hops, Status> 
     Ok(Hops { hops })
 }
 
-/// What reached this one.
+/// Returns what reached this peer.
 fn hop(headers: &HeaderMap) -> Hop {
     let header = |name| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let context = Context::current();
@@ -135,7 +132,7 @@ async fn count(messages: &mut u32, channel: &TracedChannel, failure: Failure) ->
     Ok(())
 }
 
-/// A peer that hangs does not hold this one up.
+/// Limits the wait for a peer that hangs.
 async fn in_time<A>(call: impl Future<Output = Result<A, Status>>) -> Result<A, Status> {
     let late = |_| Status::deadline_exceeded("the peer did not answer");
     tokio::time::timeout(TIMEOUT, call).await.map_err(late)?

@@ -1,8 +1,8 @@
-//! Text from telemetry in a page: whatever it says, it stays text.
+//! Escapes text from telemetry for an HTML page.
 
 use std::fmt::{self, Write};
 
-/// A text that may stand between tags and in quoted attributes.
+/// A text that is safe between tags and in quoted attributes.
 pub(super) struct Escaped<'a>(pub(super) &'a str);
 
 impl fmt::Display for Escaped<'_> {
@@ -15,7 +15,7 @@ impl fmt::Display for Escaped<'_> {
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
                 '\n' | '\t' => f.write_char(character)?,
-                // Nothing that a page may hold, and nothing that turns the direction of what stands around it.
+                // Not allowed in HTML, or reverses the direction of the text around it.
                 other if other.is_control() || is_direction(other) => f.write_char('\u{fffd}')?,
                 other => f.write_char(other)?,
             }

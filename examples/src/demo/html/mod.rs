@@ -1,4 +1,4 @@
-//! The same for the browser: one page that needs nothing else.
+//! The summary for the browser: one self-contained page.
 
 mod escape;
 mod tables;
@@ -11,10 +11,10 @@ use super::fleet::Outcome;
 use super::received::Received;
 use super::trace::Trace;
 
-/// Loads nothing, sends nothing: a browser refuses whatever is not in the page itself.
+/// Lets the browser load only the page itself, and send nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-/// The whole page.
+/// Returns the whole page.
 pub(crate) fn page(traces: &[Trace<'_>], received: &Received, outcome: &Outcome) -> String {
     let mut page = String::new();
     // Writing to a `String` cannot fail.

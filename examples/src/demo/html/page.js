@@ -1,5 +1,5 @@
-// Trees by keyboard, as the ARIA pattern of a treegrid has it: up and down go from row to row, right and left open and
-// close, Enter shows the details of a span. Without scripts all rows are there.
+// Keyboard navigation, as in ARIA's treegrid pattern: up and down move between rows, right and left expand and
+// collapse, Enter shows the details of a span. Without scripts all rows are visible.
 "use strict";
 const level = (row) => Number(row.getAttribute("aria-level"));
 const isOpen = (row) => row.getAttribute("aria-expanded") === "true";
@@ -60,7 +60,7 @@ for (const grid of document.querySelectorAll("[role=treegrid]")) {
   });
 }
 
-// A link to a span shows it, also if it is folded away.
+// Shows the span of a link, even in a collapsed row.
 function reveal() {
   const row = location.hash.startsWith("#span-") && document.getElementById(location.hash.slice(1));
   if (!row) return;

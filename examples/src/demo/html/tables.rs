@@ -1,4 +1,4 @@
-//! Metrics, log lines and the account.
+//! The tables of metrics, log lines and accounts.
 
 use std::fmt::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::demo::series::{FAMILIES, Series, amount, family};
 use crate::demo::trace::Trace;
 use crate::demo::wire::Attributes;
 
-/// The families that are shown, and all others folded away.
+/// Writes the metric families, and all series in a collapsed table.
 pub(super) fn metrics(page: &mut String, received: &Received) -> fmt::Result {
     page.push_str("<section aria-labelledby=\"metrics\">\n<h2 id=\"metrics\">Metrics</h2>\n");
     for (name, starts) in FAMILIES {
@@ -39,9 +39,9 @@ fn series(page: &mut String, caption: &str, all: &[&Series]) -> fmt::Result {
     Ok(())
 }
 
-/// The log lines of a trace, with the spans that they name.
+/// Writes the log lines of a trace, with links to their spans.
 pub(super) fn lines(page: &mut String, trace: &Trace<'_>, received: &Received) -> fmt::Result {
-    page.push_str("<section aria-labelledby=\"logs\">\n<h2 id=\"logs\">Its log lines</h2>\n");
+    page.push_str("<section aria-labelledby=\"logs\">\n<h2 id=\"logs\">Log lines of this request</h2>\n");
     head(page, "log lines", &["After", "Level", "Process", "Message", "Fields", "Span"])?;
     for line in trace.lines(received) {
         writeln!(
@@ -60,9 +60,9 @@ pub(super) fn lines(page: &mut String, trace: &Trace<'_>, received: &Received) -
     Ok(())
 }
 
-/// What became of every span.
+/// Writes the span account of each process.
 pub(super) fn account(page: &mut String, outcome: &Outcome) -> fmt::Result {
-    page.push_str("<section aria-labelledby=\"account\">\n<h2 id=\"account\">What became of every span</h2>\n");
+    page.push_str("<section aria-labelledby=\"account\">\n<h2 id=\"account\">Span account</h2>\n");
     head(page, "account", &["Process", "Ended", "Exported", "Dropped", "Unconfirmed", "Pending", "Spooled"])?;
     let counted = outcome.accounts().map(|(name, account)| (name, account.unwrap_or_default()));
     for (name, account) in counted.chain([("all", outcome.total())]) {

@@ -7,7 +7,7 @@ use crate::demo::received::Span;
 use crate::demo::series::amount;
 use crate::demo::trace::{Row, Trace};
 
-/// What stands above a trace that is folded away.
+/// Writes the line above a collapsed trace.
 pub(super) fn title(page: &mut String, trace: &Trace<'_>) -> fmt::Result {
     let Some(root) = trace.root() else { return Ok(()) };
     let artifact = root.attribute("tc.artifact.id").unwrap_or_default();
@@ -15,7 +15,7 @@ pub(super) fn title(page: &mut String, trace: &Trace<'_>) -> fmt::Result {
     mark(page, root)
 }
 
-/// The whole table.
+/// Writes the table of a trace.
 pub(super) fn write(page: &mut String, trace: &Trace<'_>) -> fmt::Result {
     let Some(root) = trace.root() else { return Ok(()) };
     let processes = trace.processes();
@@ -25,7 +25,7 @@ pub(super) fn write(page: &mut String, trace: &Trace<'_>) -> fmt::Result {
     }
     write!(
         page,
-        ". Arrow keys go through the spans and fold them, Enter shows attributes and links.</p>\n<table role=\"treegrid\" aria-label=\"Spans of {}\">\n<thead><tr role=\"row\">\
+        ". Use the arrow keys to move between spans and to expand or collapse them; Enter shows attributes and links.</p>\n<table role=\"treegrid\" aria-label=\"Spans of {}\">\n<thead><tr role=\"row\">\
          <th role=\"columnheader\" scope=\"col\">Span</th><th role=\"columnheader\" scope=\"col\">Process</th>\
          <th role=\"columnheader\" scope=\"col\">Duration</th><th role=\"columnheader\" scope=\"col\">Timeline</th>\
          </tr></thead>\n<tbody>\n",
@@ -55,7 +55,7 @@ fn row(page: &mut String, trace: &Trace<'_>, row: &Row<'_>, first: bool, colour:
     write!(page, "<td role=\"gridcell\" style=\"padding-left:{}rem\">", 1.6 + 1.1 * *depth as f64)?;
     let fold = if *children > 0 { "<span class=\"fold\" aria-hidden=\"true\"></span>" } else { "" };
     write!(page, "{fold}<details><summary>{}", Escaped(&span.name))?;
-    // The spans of a client and of its server have one name.
+    // Client and server spans of a call have the same name.
     if let Some(kind) = span.kind {
         write!(page, " <span class=\"kind\">{kind}</span>")?;
     }
@@ -73,7 +73,7 @@ fn row(page: &mut String, trace: &Trace<'_>, row: &Row<'_>, first: bool, colour:
         page,
         "<td role=\"gridcell\"><span class=\"process p{colour}\">{}</span></td><td role=\"gridcell\" class=\"number\">{}</td>\
          <td role=\"gridcell\" class=\"timeline\"><span class=\"bar p{colour}\" style=\"left:{:.2}%;width:{:.2}%\"></span>\
-         <span class=\"unseen\">begins after {}</span></td></tr>",
+         <span class=\"unseen\">starts after {}</span></td></tr>",
         Escaped(&span.process),
         duration(took),
         share(begin).min(99.5),
