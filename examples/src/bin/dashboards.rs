@@ -36,7 +36,7 @@ type Failed = Box<dyn Error + Send + Sync>;
 type Caller = HttpClient<Client<HttpConnector, Empty<Bytes>>>;
 
 const INTERVAL: Duration = Duration::from_millis(500);
-/// One GPU is split (MIG) and does not report its power. This process uses the other one.
+/// One GPU is split (MIG) and does not report its power. The other one is used by this process.
 const DRIVER: &str = "gpus = 2; gpu1.mig = 2; gpu1.fail.nvmlDeviceGetPowerUsage = 999; gpu0.process_memory = 1048576";
 
 /// A dashboard: its file, its title, and the prefixes of its metrics' names.
@@ -45,7 +45,7 @@ const DASHBOARDS: [(&str, &str, &[&str]); 2] = [
     ("gpus.json", "GPUs and hosts", &["tc_gpu_", "tc_nvml_", "tc_system_"]),
 ];
 
-/// All groups.
+/// All groups of host metrics.
 const GROUPS: [HostGroup; 7] = [
     HostGroup::Network,
     HostGroup::Disk,
