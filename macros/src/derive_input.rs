@@ -48,8 +48,8 @@ pub(crate) fn read(attrs: &[Attribute], name: &str, allowed: &[&str], errors: &m
 /// Returns where a misplaced option belongs; `None` if no such option exists.
 fn misplaced(option: &str) -> Option<String> {
     Some(match option {
-        "rename_all" => "`rename_all` belongs on an enum; one name is given by `rename = \"..\"`".to_owned(),
-        "rename" => "`rename` belongs on a variant; on an enum all are renamed by `rename_all = \"..\"`".to_owned(),
+        "rename_all" => "`rename_all` belongs on an enum; to set one name use `rename = \"..\"`".to_owned(),
+        "rename" => "`rename` belongs on a variant; to rename all variants use `rename_all = \"..\"`".to_owned(),
         "other" => "`other` belongs on a variant".to_owned(),
         "crate" => "`crate` belongs on the type, not on a variant".to_owned(),
         _ => return None,

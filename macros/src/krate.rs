@@ -34,7 +34,7 @@ impl Krate {
     pub(crate) fn check(&self, option: &str, errors: &mut Errors) {
         if self.origin == Origin::Nowhere {
             let message = format!(
-                "`tracecast` is not a dependency in this crate's Cargo.toml; add it, or say where it is re-exported: `{option}`"
+                "`tracecast` is not a dependency in this crate's Cargo.toml; add it, or name the module that re-exports it: `{option}`"
             );
             errors.add(syn::Error::new(Span::call_site(), message));
         }

@@ -63,7 +63,7 @@ pub(super) fn parse(input: TokenStream) -> (Vec<Key>, Errors) {
         }
         if let Some(first) = keys.iter().find(|known| known.wire.value() == key.wire.value()) {
             let (wire, first) = (key.wire.value(), &first.name);
-            errors.at(&key.wire, format_args!("name `{wire}` is already that of key `{first}`; give it another one"));
+            errors.at(&key.wire, format_args!("name `{wire}` is already used by key `{first}`; choose another name"));
         }
         keys.push(key);
     }
@@ -74,9 +74,9 @@ fn key(input: ParseStream, errors: &mut Errors) -> syn::Result<Key> {
     let (attrs, vis) = (input.call(Attribute::parse_outer)?, input.parse()?);
     let kind = kind(input, errors)?;
     let name: Ident = input.parse()?;
-    take::<Token![:]>(input, || format!("key `{name}` has no type; write `{name}: str` or another one"))?;
+    take::<Token![:]>(input, || format!("key `{name}` has no type; write `{name}: str` or another type"))?;
     let ty: Type = input.parse()?;
-    take::<Token![=]>(input, || format!("key `{name}` has no name in exported data; write `= \"tc.{name}\"`"))?;
+    take::<Token![=]>(input, || format!("key `{name}` has no exported name; write `= \"tc.{name}\"`"))?;
     let wire: LitStr = input.parse()?;
     let options = options(input, errors)?;
     check_wire(&wire, errors);
@@ -92,7 +92,7 @@ fn kind(input: ParseStream, errors: &mut Errors) -> syn::Result<Option<Kind>> {
     let word: Ident = input.call(Ident::parse_any)?;
     let known = KINDS.map(|(name, _)| name);
     if input.peek(Token![:]) {
-        let message = format!("a key has a kind; write `label {word}: ..`, `id {word}: ..` or `measure {word}: ..`");
+        let message = format!("a key needs a kind; write `label {word}: ..`, `id {word}: ..` or `measure {word}: ..`");
         return Err(syn::Error::new_spanned(word, message));
     }
     let found = KINDS.iter().find(|(name, _)| word == name).map(|(_, kind)| *kind);
@@ -132,7 +132,7 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
             errors.at(
                 &ty,
                 format_args!(
-                    "a label is one value of a closed set, and `{shown}` is a list; a list is an `id` or a `measure`, on spans only"
+                    "a label has one value of a closed set, and `{shown}` is a list; declare the list as an `id` or a `measure`, for spans only"
                 ),
             );
             (Kind::Id, open_type(&ty))
@@ -142,7 +142,7 @@ fn checked(kind: Kind, ty: Type, errors: &mut Errors) -> (Kind, KeyType) {
                 &ty,
                 format_args!(
                     "a label needs a closed set of values, and `{shown}` is open: derive `TcLabel` on an enum, \
-                 or use `bool`, `Index<N>` or `Interned<N>`; an open value is an `id`"
+                 or use `bool`, `Index<N>` or `Interned<N>`; for open values declare an `id`"
                 ),
             );
             (Kind::Id, open_type(&ty))
@@ -295,7 +295,7 @@ pub(crate) fn check_wire(wire: &LitStr, errors: &mut Errors) {
     let better = words.collect::<Vec<_>>().join(".");
     let advice = match !better.is_empty() && is_name(&better) {
         true => format!("write `{better}`"),
-        false => "write a name as `tc.source.type`".to_owned(),
+        false => "write for example `tc.source.type`".to_owned(),
     };
-    errors.at(wire, format_args!("key name `{name}` is not lower-case words with dots between them; {advice}"));
+    errors.at(wire, format_args!("key name `{name}` must be lower-case words separated by dots; {advice}"));
 }

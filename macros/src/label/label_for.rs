@@ -79,7 +79,7 @@ fn arms(lines: &[Line], errors: &mut Errors) -> (Vec<Arm>, Vec<String>) {
     for (at, Line { variants, rest, text }) in lines.iter().enumerate() {
         let value = text.value();
         if rest.is_some() && at + 1 != lines.len() {
-            errors.at(rest, "`_` comes last: it takes all variants that are left");
+            errors.at(rest, "`_` must come last: it matches all remaining variants");
         }
         if value.is_empty() {
             errors.at(text, "a value cannot be empty; write its text");

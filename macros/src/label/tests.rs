@@ -31,11 +31,11 @@ fn derive_mistakes() {
     let check_derive = |text: &str, parts: &[&str]| check(derive(text.parse().unwrap()), parts);
     check_derive("struct A;", &["`TcLabel` is for enums without fields"]);
     check_derive("enum A {}", &["a label needs at least one variant"]);
-    check_derive("enum A { B(u8), C { d: u8 } }", &["no fields", "no fields"]);
-    check_derive("enum A<T> { B, C(T) }", &["cannot be generic", "no fields"]);
+    check_derive("enum A { B(u8), C { d: u8 } }", &["cannot have fields", "cannot have fields"]);
+    check_derive("enum A<T> { B, C(T) }", &["cannot be generic", "cannot have fields"]);
     check_derive(
         "enum A { AB, Ab, #[tc_label(rename = \"ab\")] C }",
-        &["already that of `AB`", "already that of `AB`"],
+        &["already used by `AB`", "already used by `AB`"],
     );
     check_derive("enum A { #[tc_label(other)] B, #[tc_label(other)] C }", &["only one variant"]);
     check_derive("#[tc_label(rename_al = \"x\")] enum A { B }", &["did you mean `rename_all`"]);
@@ -55,6 +55,6 @@ fn external_enums() {
     check_external("struct N for E {}", &["at least one value"]);
     check_external(
         "struct N for E { _ => \"a\", B => \"\", B => \"c\" }",
-        &["`_` comes last", "cannot be empty", "given twice"],
+        &["`_` must come last", "cannot be empty", "given twice"],
     );
 }

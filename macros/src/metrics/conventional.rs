@@ -37,10 +37,10 @@ pub(super) fn mistake(name: &str) -> Option<String> {
     let is_word = |word: &str| word.starts_with(|c: char| c.is_ascii_lowercase()) && word.split('_').all(is_part);
     if !name.split('.').all(is_word) {
         return Some(format!(
-            "`{name}` is no name of the semantic conventions: those are lower-case words with `.` between them"
+            "`{name}` is not a valid name of the semantic conventions, which are lower-case words separated by `.`"
         ));
     }
-    (name.len() > LONGEST).then(|| format!("this name has {} characters, and {LONGEST} are the most", name.len()))
+    (name.len() > LONGEST).then(|| format!("this name has {} characters; shorten it to at most {LONGEST}", name.len()))
 }
 
 fn is_part(part: &str) -> bool {
@@ -50,11 +50,13 @@ fn is_part(part: &str) -> bool {
 /// Returns the error of an invalid or missing unit.
 pub(super) fn unit_mistake(name: &str, unit: Option<&str>) -> Option<String> {
     match unit {
-        None => Some(format!("`{name}` does not say its unit; write it, as in `\"{name}\" {{ unit: \"s\" }}`")),
+        None => {
+            Some(format!("`{name}` does not contain its unit; declare the unit, as in `\"{name}\" {{ unit: \"s\" }}`"))
+        }
         Some(unit) if units::is_known(unit) => None,
         Some(unit) => Some(format!(
-            "`{unit}` is no unit of the semantic conventions; write one of UCUM, as `s`, `By` or `1`, or what is counted in \
-             braces, as `{{request}}`"
+            "`{unit}` is not a unit of the semantic conventions; write a UCUM unit such as `s`, `By` or `1`, or the counted thing in \
+             braces, as in `{{request}}`"
         )),
     }
 }
@@ -92,10 +94,10 @@ mod tests {
         for unit in ["s", "By", "1", "%", "{request}", "By/s", "Cel"] {
             assert_eq!(unit_mistake("hw.power", Some(unit)), None, "{unit}");
         }
-        assert!(unit_mistake("hw.power", None).is_some_and(|mistake| mistake.contains("does not say its unit")));
+        assert!(unit_mistake("hw.power", None).is_some_and(|mistake| mistake.contains("does not contain its unit")));
         for unit in ["", "seconds", "{}", "By/", "/s", "By/s/s"] {
             assert!(
-                unit_mistake("hw.power", Some(unit)).is_some_and(|mistake| mistake.contains("is no unit")),
+                unit_mistake("hw.power", Some(unit)).is_some_and(|mistake| mistake.contains("is not a unit")),
                 "{unit}"
             );
         }

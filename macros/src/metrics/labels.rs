@@ -36,7 +36,7 @@ pub(super) fn read(ty: &Type, errors: &mut Errors) -> syn::Result<MetricType> {
     let labels = arguments.next().map(|argument| labels(argument, errors)).unwrap_or_default();
     let number = arguments.next().and_then(|argument| number(kind, argument, errors));
     if let Some(more) = arguments.next() {
-        errors.at(more, format_args!("a `{}` has labels and a type of number; remove this", kind.name()));
+        errors.at(more, format_args!("a `{}` takes only labels and a number type; remove this", kind.name()));
     }
     Ok(MetricType { kind, labels, number: number.unwrap_or_else(|| default_number(kind)) })
 }
@@ -84,7 +84,7 @@ fn one(ty: &Type, written: impl ToTokens, keys: &mut Vec<Path>, errors: &mut Err
     let name = shown(path);
     let is_number = path.path.get_ident().is_some_and(|name| ["u64", "i64", "f64"].iter().any(|number| name == number));
     match is_number {
-        true => errors.at(written, format_args!("labels come before the type of number; write `(), {name}`")),
+        true => errors.at(written, format_args!("labels come before the number type; write `(), {name}`")),
         false => {
             errors.at(written, format_args!("labels are a tuple of keys; write `({name},)`"));
             keys.push(path.path.clone());
@@ -97,7 +97,10 @@ fn key(element: &Type, errors: &mut Errors) -> Option<Path> {
         Type::Path(path) if path.qself.is_none() => Some(path.path.clone()),
         Type::Group(group) => key(&group.elem, errors),
         _ => {
-            errors.at(element, "a label is named by its key, as `keys::source`; declare it with `tracecast::tc_keys!`");
+            errors.at(
+                element,
+                "a label is given by its key, as in `keys::source`; declare it with `tracecast::tc_keys!`",
+            );
             None
         }
     }
@@ -116,7 +119,7 @@ fn add(key: Path, keys: &mut Vec<Path>, errors: &mut Errors) {
 
 /// The error for a label that is listed twice.
 pub(crate) fn label_twice(name: &str) -> String {
-    format!("label `{name}` stands twice; remove one of them")
+    format!("label `{name}` is listed twice; remove one of them")
 }
 
 fn number(kind: Kind, argument: &GenericArgument, errors: &mut Errors) -> Option<Ident> {
@@ -129,7 +132,7 @@ fn number(kind: Kind, argument: &GenericArgument, errors: &mut Errors) -> Option
     }
     let accepted = kind.numbers().iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ");
     let (name, given) = (kind.name(), shown(argument));
-    errors.at(argument, format_args!("the numbers of a `{name}` are {accepted}, not `{given}`"));
+    errors.at(argument, format_args!("the number type of `{name}` is {accepted}, not `{given}`"));
     None
 }
 

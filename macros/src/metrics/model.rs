@@ -45,8 +45,9 @@ fn metric(input: ParseStream, errors: &mut Errors) -> syn::Result<Metric> {
     take::<Token![:]>(input, || format!("metric `{name}` has no type; write `{name}: Counter` or another kind"))?;
     let ty: Type = input.parse()?;
     let ty = labels::read(&ty, errors)?;
-    take::<Token![=]>(input, || format!("metric `{name}` has no name in exported data; write `= \"tc_..\"`"))?;
-    let wire = take::<LitStr>(input, || "the name of a metric is a string literal, as `\"tc_loads_total\"`".into())?;
+    take::<Token![=]>(input, || format!("metric `{name}` has no exported name; write `= \"tc_..\"`"))?;
+    let wire =
+        take::<LitStr>(input, || "the name of a metric has to be a string literal, as in `\"tc_loads_total\"`".into())?;
     let options = braces(input, ty.kind, errors)?;
     let unit = match conventional::is(&wire.value()) {
         true => unit_of_convention(&wire, options.unit.as_ref(), errors),

@@ -51,7 +51,9 @@ impl Prefix {
             && text.ends_with('_')
             && !text.contains("__");
         (!right).then(|| {
-            format!("`metric-prefix = \"{text}\"` in Cargo.toml is not lower-case words that end in `_`; write it as `acme_`")
+            format!(
+                "`metric-prefix = \"{text}\"` in Cargo.toml must be lower-case words that end in `_`, as in `acme_`"
+            )
         })
     }
 

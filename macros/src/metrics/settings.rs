@@ -44,7 +44,7 @@ impl Settings {
 
 /// Reads the number of series after `budget`.
 pub(crate) fn budget(input: ParseStream) -> syn::Result<LitInt> {
-    let expected = "expected a number of series above 0, as `5000`";
+    let expected = "expected a number of series above 0, as in `5000`";
     let given: LitInt = input.parse().map_err(|error: syn::Error| syn::Error::new(error.span(), expected))?;
     match given.base10_parse::<u32>() {
         Ok(1..) if given.suffix().is_empty() => Ok(given),
@@ -62,14 +62,11 @@ pub(crate) fn buckets(input: ParseStream, example: &str, errors: &mut Errors) ->
         inside.parse::<TokenStream>()?;
         let given = given?;
         if given.is_empty() {
-            return Err(syn::Error::new(
-                bracket.span.join(),
-                "a histogram has at least one bound; write one, as `[0.1]`",
-            ));
+            return Err(syn::Error::new(bracket.span.join(), "a histogram needs at least one bound, as in `[0.1]`"));
         }
         return Ok(Buckets::Bounds(ascending(given, errors)));
     }
-    let expected = "expected upper bounds, as `[0.1, 1.0, 5.0]`, or the path of a constant of type `&[f64]`";
+    let expected = "expected upper bounds, as in `[0.1, 1.0, 5.0]`, or the path of a constant of type `&[f64]`";
     let path = input.call(Path::parse_mod_style).map_err(|error| syn::Error::new(error.span(), expected))?;
     Ok(Buckets::Named(path))
 }
@@ -117,7 +114,7 @@ fn computed(input: ParseStream, example: &str) -> syn::Error {
     while !input.is_empty() && (written.is_empty() || !input.peek(Token![,])) {
         written.extend(input.parse::<TokenTree>());
     }
-    let message = format!("expected a number, as `0.5`; bounds that are computed belong in a constant: `{example}`");
+    let message = format!("expected a number, as in `0.5`; put computed bounds into a constant: `{example}`");
     syn::Error::new_spanned(written, message)
 }
 
@@ -127,10 +124,10 @@ fn ascending(given: Vec<Bound>, errors: &mut Errors) -> Vec<Literal> {
     for (value, written) in given {
         match last {
             Some(last) if value == last => {
-                errors.at(&written, format_args!("bound `{value}` stands twice; remove one of them"));
+                errors.at(&written, format_args!("bound `{value}` is listed twice; remove one of them"));
             }
             Some(last) if value < last => {
-                errors.at(&written, format_args!("bounds ascend, and `{value}` is not above `{last}`; sort them"));
+                errors.at(&written, format_args!("bounds must increase, and `{value}` follows `{last}`; sort them"));
             }
             _ => {
                 last = Some(value);
@@ -145,4 +142,4 @@ fn ascending(given: Vec<Bound>, errors: &mut Errors) -> Vec<Literal> {
 
 /// The error for declaring both kinds of buckets.
 pub(crate) const CONTRADICTION: &str =
-    "`exponential` contradicts `buckets`: a histogram divides its values in one way; keep one of them";
+    "`exponential` contradicts `buckets`: a histogram has one kind of buckets; keep one of them";

@@ -57,10 +57,12 @@ pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
         return None;
     }
     if is_rate(name) {
-        return Some(format!("a name with `_per_` in it, as `{name}`, carries no unit; remove `unit`"));
+        return Some(format!("a name that contains `_per_`, such as `{name}`, has no unit; remove `unit`"));
     }
     if let Some((word, right)) = suffix(kind, name) {
-        return Some(format!("`_{word}` says the unit is `{right}`, not `{unit}`; remove `unit` or rename"));
+        return Some(format!(
+            "the suffix `_{word}` means the unit `{right}`, not `{unit}`; remove `unit` or rename the metric"
+        ));
     }
     if is_annotation(unit) {
         return None;
@@ -71,7 +73,7 @@ pub(super) fn mistake(kind: Kind, name: &str, unit: &str) -> Option<String> {
         }
         Some((word, _)) => format!("unit `{unit}` needs the suffix `_{word}`: write `{}`", with(kind, name, word)),
         None => {
-            format!("unit `{unit}` follows from no suffix; remove `unit`, or write what is counted in braces: {}", {
+            format!("no suffix means the unit `{unit}`; remove `unit`, or write the counted thing in braces: {}", {
                 let word: String = unit.chars().filter(char::is_ascii_alphanumeric).collect();
                 format!("`\"{{{}}}\"`", if word.is_empty() { "request" } else { &word })
             })
@@ -163,10 +165,15 @@ mod tests {
     fn units_that_are_wrong() {
         check(Kind::Counter, "tc_p2p_total", "By", "unit `By` needs the suffix `_bytes`: write `tc_p2p_bytes_total`");
         check(Kind::Histogram, "tc_load", "seconds", "needs the suffix `_seconds`: write `tc_load_seconds`");
-        check(Kind::Histogram, "tc_load_seconds", "ms", "`_seconds` says the unit is `s`, not `ms`; remove `unit` or");
-        check(Kind::Histogram, "tc_load_seconds", "{a}", "`_seconds` says the unit is `s`");
-        check(Kind::Gauge, "tc_bytes_per_second", "By/s", "carries no unit; remove `unit`");
-        check(Kind::Gauge, "tc_bytes_per_second", "{a}", "carries no unit");
+        check(
+            Kind::Histogram,
+            "tc_load_seconds",
+            "ms",
+            "suffix `_seconds` means the unit `s`, not `ms`; remove `unit` or",
+        );
+        check(Kind::Histogram, "tc_load_seconds", "{a}", "suffix `_seconds` means the unit `s`");
+        check(Kind::Gauge, "tc_bytes_per_second", "By/s", "has no unit; remove `unit`");
+        check(Kind::Gauge, "tc_bytes_per_second", "{a}", "has no unit");
         check(Kind::Gauge, "tc_hits", "1", "unit `1` needs the suffix `_ratio`: write `tc_hits_ratio`");
         check(Kind::Counter, "tc_hits_total", "1", "is for gauges");
         check(Kind::Counter, "tc_hits_total", "requests", "in braces: `\"{requests}\"`");

@@ -89,9 +89,7 @@ fn item(input: ParseStream, attribute: Attr) -> syn::Result<Item> {
     let sig: Signature = input.parse()?;
     if input.peek(Token![;]) {
         let what = attribute.subject();
-        let message = format!(
-            "this method has no body to put {what} around; annotate it where it is implemented, or give it a default body"
-        );
+        let message = format!("this method has no body for {what}; annotate the implementation, or add a default body");
         return Err(syn::Error::new_spanned(&sig.ident, message));
     }
     let body = match input.parse()? {

@@ -87,7 +87,7 @@ fn only(attrs: &[Attribute], message: &str) -> syn::Result<Option<(TokenStream, 
     match &attr.meta {
         Meta::Path(_) => Ok(Some((TokenStream::new(), place))),
         Meta::List(list) => Ok(Some((list.tokens.clone(), place))),
-        Meta::NameValue(_) => Err(syn::Error::new_spanned(&attr.meta, "the options stand in brackets; write `(..)`")),
+        Meta::NameValue(_) => Err(syn::Error::new_spanned(&attr.meta, "options need parentheses; write `(..)`")),
     }
 }
 

@@ -73,7 +73,10 @@ impl Wrapped {
             _ => {}
         }
         if let (Some(err_if), true) = (&options.err_if, output.as_ref().is_some_and(never_result)) {
-            errors.at(err_if, "`err_if` is about the error of a `Result`, and this returns none; remove it");
+            errors.at(
+                err_if,
+                "`err_if` examines the error of a `Result`, and this function returns no `Result`; remove it",
+            );
         }
         check_busy(options, &function, &form, errors);
         if let Some(metrics) = metrics {
@@ -120,7 +123,7 @@ fn check_function(telemetry: &Telemetry, function: &Function, errors: &mut Error
         errors.at(
             constness,
             format_args!(
-                "a `const fn` may run in the compiler, where there are no {what}; remove `const` or the attribute"
+                "a `const fn` may run at compile time, where there are no {what}; remove `const` or the attribute"
             ),
         );
     }
@@ -150,7 +153,7 @@ fn check_busy(options: &Options, function: &Function, form: &Form, errors: &mut 
     let is_call = matches!(form, Form::Call | Form::Guarded) && !constructs(options);
     let never_future = |ty: Type| never_result(&ty) || named_result(&ty);
     if let (Some(busy), true) = (&options.busy, is_call && return_type(function).is_none_or(never_future)) {
-        errors.at(busy, "`busy` counts polls, and this makes no future or stream; remove it");
+        errors.at(busy, "`busy` measures the time in polls, and this function returns no future or stream; remove it");
     }
 }
 
@@ -171,7 +174,7 @@ fn asynchronous(telemetry: &Telemetry, function: &Function, errors: &mut Errors)
         (Shape::Stream(Made { opaque: true, output }), Some(Cover::Stream)) => return (Form::AsyncStream, output),
         (Shape::Stream(_), Some(Cover::Stream)) => errors.at(
             &function.sig.output,
-            "`stream` on an `async fn` needs the return type `impl Stream<..>`; return that, or time only the making with `construct`",
+            "`stream` on an `async fn` needs the return type `impl Stream<..>`; return that, or time only the construction with `construct`",
         ),
         (Shape::Stream(_), None | Some(Cover::Future)) => errors.at(&function.sig.output, makes(telemetry, "stream")),
         (_, Some(Cover::Stream)) => errors.at(&options.cover.as_ref().expect("just matched").1, NO_STREAM),
@@ -248,15 +251,15 @@ fn return_type(function: &Function) -> Option<Type> {
 fn makes(telemetry: &Telemetry, made: &str) -> String {
     let what = telemetry.subject();
     format!(
-        "this returns a {made}, and {what} would only time its construction; \
-         add `{made}` to cover it to its end, or `construct` if the construction is meant"
+        "this function returns a {made}, and {what} would only time its construction; \
+         add `{made}` to cover it to its end, or `construct` to time only the construction"
     )
 }
 
 pub(crate) const ONE_SPAN: &str = "a function has one span; remove one of the two `tc_span`";
 pub(crate) const ONE_METRIC: &str = "a function has one `tc_metric`; put all its metrics into one";
-const LOSES_CALLER: &str = "with `#[track_caller]` what is returned has to be made by an async block at the end of \
-    the function, as in `Box::pin(async move { .. })`; else remove `#[track_caller]`, or time only the call with \
+const LOSES_CALLER: &str = "with `#[track_caller]` the function has to end with the async block that it returns, \
+    as in `Box::pin(async move { .. })`; otherwise remove `#[track_caller]`, or time only the call with \
     `construct`";
 const NO_FUTURE: &str = "`future` is for functions that return a future; remove it";
 const NO_STREAM: &str = "`stream` is for functions that return a stream; remove it";

@@ -132,7 +132,7 @@ fn mistakes_keep_the_item() {
 fn mistakes_of_metrics_keep_the_item() {
     check("#[tc_metric] fn f() {}", &["`tc_metric` needs a metric: write `calls = \\\"tc_f_total\\\"`"]);
     check("#[tc_metric(calls = \"f\")] const fn f() {}", &["write `tc_f_total`", "where there are no metrics"]);
-    check("#[tc_metric(calls = \"tc_f_total\")] fn f();", &["has no body to put a metric around"]);
+    check("#[tc_metric(calls = \"tc_f_total\")] fn f();", &["has no body for a metric"]);
     check(
         "#[tc_metric(calls = \"tc_f_total\")] struct S;",
         &["`tc_metric` cannot be put on a struct, only on a function"],
@@ -148,7 +148,7 @@ fn mistakes_of_both_are_reported_once() {
     check("#[tc_span(\"A/B\")] #[tc_metric(calls = \"tc_f_total\")] struct S;", &["cannot be put on a struct"]);
     check("#[tc_span(\"A/B\")] #[tc_metric(a)] #[tc_metric(b)] fn f() {}", &["a function has one `tc_metric`"]);
     check("#[tc_metric(a)] #[tc_span(\"A/B\")] #[tc_span(\"A/B\")] fn f() {}", &["a function has one span"]);
-    check("#[tc_span(\"A/B\")] #[tc_metric = 1] fn f() {}", &["the options stand in brackets"]);
+    check("#[tc_span(\"A/B\")] #[tc_metric = 1] fn f() {}", &["options need parentheses"]);
     check("#[tc_span] #[tc_metric(calls = \"tc_f_total\")] impl A {}", &["put it on the methods"]);
     check(
         "#[tc_span(\"A/B\", future)] #[tc_metric(calls = \"tc_f_total\", construct)] fn f() -> BoxFuture<'a, u8> { g() }",

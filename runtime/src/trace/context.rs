@@ -446,7 +446,10 @@ pub struct BaggageError {
 impl fmt::Display for BaggageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let key = &self.key;
-        write!(f, "`{key}` cannot be in the baggage: it is no token of HTTP, or 64 keys or 8,192 bytes are exceeded")
+        write!(
+            f,
+            "`{key}` cannot be added to the baggage: it is not a valid HTTP token, or the baggage would exceed 64 keys or 8,192 bytes"
+        )
     }
 }
 

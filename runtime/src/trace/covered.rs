@@ -102,6 +102,6 @@ impl<R: Boxed> Tag<R> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is a future, and a span or metric would only time its construction",
     label = "returns a future",
-    note = "to cover it to its end, return `impl Future<Output = ..>` or a boxed future; add `construct` if the construction is meant, or if its work runs already"
+    note = "to cover the future to its end, return `impl Future<Output = ..>` or a boxed future; to time only its construction, or if its work is already running, add `construct`"
 )]
 pub trait CoveredByItself {}

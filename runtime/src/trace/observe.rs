@@ -325,9 +325,9 @@ impl<T, E> Tag<Result<T, E>> {
 
 /// Never used as a type: types that are a `Result` have their own `err_if`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a `Result`, so that `err_if` has no errors to decide about",
-    label = "not a closure about the error of a `Result`",
-    note = "remove `err_if`, or return a `Result`; of a future or stream it is about the output or the items"
+    message = "`{Self}` is not a `Result`, so `err_if` has no error to examine",
+    label = "expected a closure that takes the error of a `Result`",
+    note = "remove `err_if`, or return a `Result`; for a future or stream, `err_if` examines the output or the items"
 )]
 pub trait IsResult {}
 

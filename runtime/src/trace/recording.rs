@@ -144,7 +144,7 @@ pub struct AlreadyRecording;
 
 impl fmt::Display for AlreadyRecording {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("spans are being recorded already; there is one recording at a time in a process")
+        f.write_str("spans are already being recorded; a process can have only one recording at a time")
     }
 }
 

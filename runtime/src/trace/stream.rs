@@ -230,7 +230,7 @@ impl<S: Stream> StreamInSpan for S {}
 /// Futures that keep their type when wrapped: boxed futures.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a span or metrics: the function has to return `impl Future` or a boxed future",
-    note = "return `impl Future<Output = ..>` or `Pin<Box<dyn Future<Output = ..> + Send>>`, or add `construct` to time only the making of the future; if it returns none, remove `future`"
+    note = "return `impl Future<Output = ..>` or `Pin<Box<dyn Future<Output = ..> + Send>>`, or add `construct` to time only the construction of the future; if the function returns no future, remove `future`"
 )]
 pub trait Rewrap: Future + Sized {
     /// Returns the future wrapped with its span and metrics.
@@ -242,7 +242,7 @@ pub trait Rewrap: Future + Sized {
 /// Streams that keep their type when wrapped: boxed streams.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot carry a span or metrics: the function has to return `impl Stream` or a boxed stream",
-    note = "return `impl Stream<Item = ..>` or `Pin<Box<dyn Stream<Item = ..> + Send>>`, or add `construct` to time only the making of the stream; if it returns none, remove `stream`"
+    note = "return `impl Stream<Item = ..>` or `Pin<Box<dyn Stream<Item = ..> + Send>>`, or add `construct` to time only the construction of the stream; if the function returns no stream, remove `stream`"
 )]
 pub trait RewrapStream: Stream + Sized {
     /// Returns the stream wrapped with its span and metrics.

@@ -113,7 +113,7 @@ impl Metrics {
         }
         if let Some(first) = self.instruments.iter().find(|known| known.name.value() == name.value()) {
             let first = first.role.name();
-            errors.at(&name, format_args!("name `{}` is already that of `{first}`; give it another one", name.value()));
+            errors.at(&name, format_args!("name `{}` is already used by `{first}`; choose another name", name.value()));
         }
         self.instruments.push(Instrument { role, name });
         Ok(())
@@ -152,7 +152,7 @@ impl Metrics {
             let name = shown(key);
             errors.at(
                 key,
-                format_args!("no metric here carries label `{name}`, which comes from the result: {CARRIERS}"),
+                format_args!("no metric here can have label `{name}`, which comes from the result: {CARRIERS}"),
             );
         }
         let divides = ["buckets", "exponential"].into_iter().find_map(|name| self.written(name));
@@ -213,7 +213,7 @@ fn example(role: Role) -> &'static str {
 }
 
 const NO_OPTION: &str = "expected an option, as in `calls = \"tc_loads_total\"` or `labels(keys::source = source)`";
-const BARE_NAME: &str = "a metric is named by what it measures; write `calls = \"tc_loads_total\"` or `duration = ..`";
+const BARE_NAME: &str = "a metric name needs an option; write `calls = \"tc_loads_total\"` or `duration = ..`";
 const CARRIERS: &str = "add `calls`, `errors` or `duration`, or give a value that is known at the call";
 
 #[cfg(test)]

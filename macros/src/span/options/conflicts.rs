@@ -71,7 +71,7 @@ impl Place {
     /// Returns where a misplaced option belongs; `None` if no such option exists.
     pub(super) fn misplaced(self, option: &str) -> Option<String> {
         if METRIC.contains(&option) {
-            return Some(format!("`{option}` belongs in `tc_metric`, which stands beside `tc_span` on a function"));
+            return Some(format!("`{option}` belongs in `tc_metric`, a separate attribute of the function"));
         }
         let known = FUNCTION.contains(&option) || IMPL.contains(&option);
         if !known || self.allowed().contains(&option) {
@@ -97,14 +97,14 @@ pub(super) fn check(options: &Options, what: &str, errors: &mut Errors) {
         }
     };
     clash("future", "stream", &format!("{what} covers one of them"));
-    clash("future", "construct", "`construct` times only the call that makes the future");
-    clash("stream", "construct", "`construct` times only the call that makes the stream");
+    clash("future", "construct", "`construct` times only the call that creates the future");
+    clash("stream", "construct", "`construct` times only the call that creates the stream");
     clash("construct", "result", "the result is not known when the call ends");
     clash("stream", "result", "a stream has no single result");
     clash("no_err", "err_if", "`no_err` means that there are no errors");
     clash("construct", "err_if", "the result is not known when the call ends");
-    clash("construct", "busy", "the call that makes the future is not polled");
-    clash("no_err", "no_message", "`no_err` records nothing of an error, so it has no message");
+    clash("construct", "busy", "the call that creates the future is not polled");
+    clash("no_err", "no_message", "`no_err` records no errors, so there is no message");
     if let (Some(name), Some(_)) = (&options.name, &options.database) {
         errors.at(name, "a `db` span is named after its collection and operation; remove the name");
     }

@@ -86,7 +86,7 @@ pub(super) fn results(input: ParseStream, errors: &mut Errors) -> Vec<Field> {
             let key = shown(key);
             errors.at(
                 value,
-                format_args!("`result` takes a closure: `{key} = |value| ..`; a fixed value is for `attrs`"),
+                format_args!("`result` takes a closure: `{key} = |value| ..`; a fixed value belongs in `attrs`"),
             );
         }
     }
@@ -131,7 +131,7 @@ fn declared(input: ParseStream) -> syn::Result<Path> {
 
 fn no_value(list: &str, name: &str) -> String {
     match list {
-        LABELS => format!("label `{name}` is never given a value; write `{name} = ..`"),
+        LABELS => format!("label `{name}` has no value; write `{name} = ..`"),
         _ => format!("key `{name}` has no value; write `{name} = value`"),
     }
 }
@@ -147,11 +147,11 @@ fn twice(list: &str, name: &str) -> String {
 /// Distinguishes the labels of a metric from the lists of a span.
 const LABELS: &str = "Label";
 const SHARE: &str = "Share";
-const NO_PATH: &str = "a key is named by its Rust path, as in `keys::artifact = ..`; \
+const NO_PATH: &str = "a key is given by its Rust path, as in `keys::artifact = ..`; \
     declare it with `tracecast::tc_keys!` if there is none";
-const LABEL_BY_NAME: &str = "a label is a declared key, because the compiler counts its values; \
+const LABEL_BY_NAME: &str = "a label has to be a declared key, because the compiler counts its values; \
     declare one with `tracecast::tc_keys!` and name it by its Rust path, as in `keys::source = ..`";
-const SHARED_BY_NAME: &str = "a shared key is a declared one, because every span below has it; \
+const SHARED_BY_NAME: &str = "a shared key has to be declared, because every span below has it; \
     declare it with `tracecast::tc_keys!` and name it by its Rust path, as in `keys::session = ..`";
 
 /// Returns the alias, placed at the last word of the key, so that an error about the key points there.

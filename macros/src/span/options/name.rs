@@ -11,11 +11,11 @@ pub(super) fn error(name: &str) -> Option<String> {
         return None;
     }
     if !name.is_ascii() {
-        return Some(format!("span name `{name}` is not ASCII; write a name as `StoreDaemon/Load`"));
+        return Some(format!("span name `{name}` is not ASCII; write for example `StoreDaemon/Load`"));
     }
     match name.split_once('/') {
         Some((component, "")) if is_upper_camel(component) => {
-            Some(format!("span name `{name}` has no operation; write it behind the `/`, as in `{name}Load`"))
+            Some(format!("span name `{name}` has no operation; write it after the `/`, as in `{name}Load`"))
         }
         Some(_) => Some(match corrected(name) {
             Some(better) => {
@@ -25,7 +25,9 @@ pub(super) fn error(name: &str) -> Option<String> {
                 format!("span name `{name}` is not `Component/Operation` in UpperCamelCase, as in `StoreDaemon/Load`")
             }
         }),
-        None if name.is_empty() => Some("a span's name cannot be empty; write a name as `StoreDaemon/Load`".to_owned()),
+        None if name.is_empty() => {
+            Some("a span's name cannot be empty; write for example `StoreDaemon/Load`".to_owned())
+        }
         None => {
             let operation = Some(upper_camel(name)).filter(|name| is_upper_camel(name)).unwrap_or("Load".into());
             Some(format!(
@@ -41,8 +43,8 @@ pub(crate) fn is_right(name: &str) -> bool {
 }
 
 /// The error if the name is not a string literal.
-pub(super) const NOT_LITERAL: &str = "the name of a span is a string literal and comes first, \
-    as in `\"StoreDaemon/Load\"`; one that is known only at run time is for `tracecast::Span::builder`";
+pub(super) const NOT_LITERAL: &str = "the name of a span has to be a string literal in first place, \
+    as in `\"StoreDaemon/Load\"`; for a name known only at run time use `tracecast::Span::builder`";
 
 /// The error for a name on an `impl` block.
 pub(super) fn for_component(name: &str) -> String {

@@ -99,7 +99,7 @@ impl Reader<'_> {
         let message = match self.place {
             Place::Impl => Some(name::for_component(&literal.value())),
             _ if self.options.name.is_some() => Some("a span has one name; remove this one".to_owned()),
-            _ if !first => Some("the name of the span comes first; move it in front of the options".to_owned()),
+            _ if !first => Some("the name of the span comes first; move it before the options".to_owned()),
             _ => name::error(&literal.value()),
         };
         let result = message.map_or(Ok(()), |message| Err(syn::Error::new_spanned(&literal, message)));
@@ -144,7 +144,7 @@ impl Reader<'_> {
             "parent" => self.options.parent = Some(input.parse()?),
             "err_if" => self.options.err_if = Some(input.parse()?),
             "heartbeat" => {
-                self.options.heartbeat = Some(seconds(&expect(input, "a time, as in `heartbeat = \"30s\"`")?)?)
+                self.options.heartbeat = Some(seconds(&expect(input, "a duration, as in `heartbeat = \"30s\"`")?)?)
             }
             "crate" => self.options.krate = Krate::new(path(input)?.into_token_stream()),
             "component" => {
@@ -207,7 +207,7 @@ fn component(literal: LitStr) -> syn::Result<LitStr> {
 }
 
 fn public(input: ParseStream) -> syn::Result<Ident> {
-    let expected = "the only choice is `methods = pub`; without it each method opts in with `#[tc_span]`";
+    let expected = "the only value is `methods = pub`; without it each method opts in with `#[tc_span]`";
     let given = Ident::parse_any(input).map_err(|error| syn::Error::new(error.span(), expected))?;
     if given == "pub" { Ok(given) } else { Err(syn::Error::new_spanned(given, expected)) }
 }
@@ -221,7 +221,7 @@ fn seconds(literal: &LitStr) -> syn::Result<u32> {
         Some(seconds) if seconds > 0 => Ok(seconds),
         _ => Err(syn::Error::new_spanned(
             literal,
-            format_args!("`{text}` is not a time of at least a second, as in \"30s\", \"5m\" or \"1h\""),
+            format_args!("`{text}` is not a duration of at least one second, as in \"30s\", \"5m\" or \"1h\""),
         )),
     }
 }

@@ -25,7 +25,7 @@ use crate::trace::context::Context;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the parent of a span",
     label = "not a context",
-    note = "give a `tracecast::Context`, a reference to one, or an `Option` of either; without a valid one the span is a root"
+    note = "pass a `tracecast::Context`, a reference to one, or an `Option` of either; without a valid context the span is a root"
 )]
 pub trait IntoParent: sealed::Parent {
     /// Returns the context; an invalid one means no parent.
@@ -67,7 +67,7 @@ impl<P: IntoParent> IntoParent for Option<P> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be linked to",
     label = "not a context",
-    note = "give a `tracecast::Context`, a reference to one, an `Option`, a slice or a `Vec` of them"
+    note = "pass a `tracecast::Context`, a reference to one, an `Option`, a slice or a `Vec` of them"
 )]
 pub trait IntoLinks: sealed::Links {
     /// Calls `link` with each context.
