@@ -1,4 +1,4 @@
-//! Counts allocations, to show where there are none.
+//! Counts allocations, to show which paths make none.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,16 +7,16 @@ struct Counting;
 
 static COUNT: AtomicU64 = AtomicU64::new(0);
 
-// SAFETY: passes everything on to the system's allocator unchanged.
+// SAFETY: forwards each call to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.fetch_add(1, Relaxed);
-        // SAFETY: the caller's contract is ours.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's contract is ours.
+        // SAFETY: the caller upholds the same contract.
         unsafe { System.dealloc(place, layout) }
     }
 }
@@ -24,7 +24,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How many allocations `f` makes.
+/// Returns how many allocations `f` makes.
 pub fn count(f: impl FnOnce()) -> u64 {
     let before = COUNT.load(Relaxed);
     f();

@@ -1,8 +1,7 @@
-//! The least that an async function needs below a span: where it runs, the ids of its span are current, whatever thread that is on.
-//!
-//! A cell of the thread's free list takes a copy of the ids, so that the future grows by a pointer only, is pushed and popped at each
-//! poll, and is given back at the end. Nothing can be switched, filtered or recorded, no thread gives cells to another one, and
-//! no panic is looked at.
+//! The minimum for an async function below a span: the span's ids are current while the function runs, on any thread. A
+//! cell of the thread's free list holds a copy of the ids, so that the future grows only by a pointer; the cell is
+//! pushed and popped at each poll and given back at the end. Nothing can be switched, filtered or recorded, threads do
+//! not share cells, and panics are not handled.
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -10,7 +9,7 @@ use std::task::{Context as TaskContext, Poll};
 
 use crate::work;
 
-/// Never freed, and in one list of this thread at a time.
+/// A cell of the free list. Never freed, and in one list of its thread at a time.
 struct Place {
     ids: Cell<[u64; 3]>,
     below: Cell<Option<&'static Place>>,
@@ -21,7 +20,7 @@ thread_local! {
     static FREE: Cell<Option<&'static Place>> = const { Cell::new(None) };
 }
 
-/// Runs below a root that is not sampled, with as many free places as a chain needs.
+/// Runs `f` below an unsampled root, with enough free cells for a chain.
 pub fn rooted<R>(inside: impl FnOnce() -> R) -> R {
     let place = || &*Box::leak(Box::new(Place { ids: Cell::new([1, 2, 3]), below: Cell::new(None) }));
     if CURRENT.get().is_none() {
@@ -33,7 +32,7 @@ pub fn rooted<R>(inside: impl FnOnce() -> R) -> R {
     inside()
 }
 
-/// A copy of what is current.
+/// A copy of the current ids.
 #[inline(never)]
 fn copied() -> Option<&'static Place> {
     let (current, place) = (CURRENT.get()?, FREE.get()?);
@@ -42,7 +41,7 @@ fn copied() -> Option<&'static Place> {
     Some(place)
 }
 
-/// Leaves a place and gives it back.
+/// Leaves a cell and gives it back.
 #[inline(never)]
 fn ended(place: &'static Place) {
     CURRENT.set(place.below.get());
@@ -85,7 +84,7 @@ impl<F: Future> Future for Carried<F> {
     }
 }
 
-/// A chain as `work::chain`, of which each span is two readings of the clock and a store of 64 bytes.
+/// A chain like `work::chain`; each of its spans is two clock readings and a store of 64 bytes.
 pub fn chain(x: u64) -> impl Future<Output = u64> {
     let future = async move {
         let mut sum = work::limit(x, &mut [0; 8]);

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::process::Command;
 
-/// Which rows are counted: each takes a second.
+/// The rows to count; each takes about a second.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// One of each kind.
+    /// One row of each kind.
     Quick,
-    /// All but those of peers, and what is written by hand to be compared with.
+    /// All rows except peers and the hand-written reference.
     Ours,
     All,
 }
@@ -18,7 +18,7 @@ impl Extent {
         if quick { Extent::Quick } else { Extent::All }
     }
 
-    /// Whether a row is counted; `quick` are those of a quick run.
+    /// Whether a row is counted; `quick` marks the rows of a quick run.
     pub fn has(self, name: &str, quick: &[&str]) -> bool {
         const OTHERS: [&str; 7] =
             ["fastrace", "tracing", "SdkTracer", "opentelemetry", "tower-http", "by hand", "floor"];
@@ -30,12 +30,13 @@ impl Extent {
     }
 }
 
-/// Instructions inside of `function` when this program runs with these arguments; none where valgrind is not installed.
+/// Counts the instructions inside `function` when this program runs with these arguments; `None` if valgrind is not
+/// installed.
 pub fn collected(function: &str, arguments: &[&str]) -> Option<u64> {
     collected_of(&std::env::current_exe().ok()?, function, arguments)
 }
 
-/// The same of another build of this program.
+/// Counts the instructions in another build of this program.
 pub fn collected_of(program: &Path, function: &str, arguments: &[&str]) -> Option<u64> {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
@@ -50,7 +51,7 @@ pub fn collected_of(program: &Path, function: &str, arguments: &[&str]) -> Optio
     line.rsplit(' ').next()?.parse().ok()
 }
 
-/// Counts some at the same time: what is counted does not depend on it.
+/// Counts several concurrently: instruction counts do not depend on load.
 pub fn at_once<T: Sync, R: Send>(all: &[T], count: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let share = all.len().div_ceil(std::thread::available_parallelism().map_or(1, usize::from)).max(1);
     let count = &count;

@@ -1,8 +1,8 @@
-//! Bars, as an SVG that is readable on light and on dark pages.
+//! Draws bar charts as SVG, readable on light and dark pages.
 
 use std::fmt::Write as _;
 
-/// Some bars that are compared with each other.
+/// A group of bars that are compared.
 pub struct Chart {
     pub title: &'static str,
     pub unit: &'static str,
@@ -12,7 +12,7 @@ pub struct Chart {
 pub struct Bar {
     pub label: String,
     pub value: f64,
-    /// Ours stands out.
+    /// Whether the bar is highlighted, as ours is.
     pub ours: bool,
 }
 
@@ -22,11 +22,11 @@ const FIGURES: f64 = 90.0;
 const BAR: f64 = 20.0;
 const TITLE: f64 = 34.0;
 
-/// Texts have the colour of the page where it is part of one, as in the book.
+/// Text has the page's colour where the chart is part of a page, as in the book.
 const STYLE: &str = ".bars text{fill:var(--fg,#24292f)}.bars .title{font-weight:bold}.bars .ours{fill:#1f7a4d}\
                      .bars .peer{fill:#9aa4af}@media(prefers-color-scheme:dark){.bars text{fill:var(--fg,#d7dde3)}}";
 
-/// All charts below each other, each to its own scale.
+/// Draws all charts below each other, each to its own scale.
 pub fn svg(charts: &[Chart]) -> String {
     let charts: Vec<&Chart> =
         charts.iter().filter(|chart| chart.bars.iter().any(|bar| bar.value.is_finite())).collect();

@@ -1,4 +1,4 @@
-//! How far span times are from the wall clock after a minute, with a drain each second and without one in between.
+//! Measures how far span times drift from the wall clock in a minute, with a drain per second and without drains.
 
 use std::time::{Duration, SystemTime};
 
@@ -23,7 +23,8 @@ pub fn report(report: &mut Report) {
     report.add(section);
 }
 
-/// The least distance of a span's start from the wall clock read just before it, of a few: the rest is the machine.
+/// The least difference, over several spans, between a span's start and the wall clock read just before it: more is the
+/// machine's delay.
 fn error(recording: &Recording) -> Duration {
     let mut best = Duration::MAX;
     for _ in 0..100 {

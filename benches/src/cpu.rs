@@ -1,13 +1,13 @@
-//! Processor time, as the kernel counts it.
+//! Processor time, from the kernel.
 
 use std::time::Duration;
 
-/// What all threads of this process have taken.
+/// Returns the processor time of all threads of this process.
 pub fn of_process() -> Duration {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// What all processes have taken that this one has started and that have ended, with those that they have started.
+/// Returns the processor time of all child processes that have ended, including their descendants.
 pub fn of_children() -> Duration {
     // SAFETY: all zeros are a valid value of these numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -23,7 +23,7 @@ pub fn of_children() -> Duration {
 pub struct Thread(libc::clockid_t);
 
 impl Thread {
-    /// The thread that calls. It has to run for as long as it is asked about.
+    /// Returns the calling thread. It must live for as long as its time is read.
     pub fn current() -> Self {
         let mut clock = libc::CLOCK_THREAD_CPUTIME_ID;
         // SAFETY: the calling thread lives, and the clock is a valid place to write to.
@@ -38,7 +38,7 @@ impl Thread {
 
 fn read(clock: libc::clockid_t) -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the time is a valid place to write to; a clock that is none leaves it as it is.
+    // SAFETY: the time is a valid place to write to; an invalid clock leaves it unchanged.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }

@@ -1,4 +1,4 @@
-//! Instructions per call, counted by callgrind: the same on every run, whatever else the machine does.
+//! Counts instructions per call with callgrind: the result is the same on every run, independent of load.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::report::{Report, Section, of_peer};
 use crate::spans;
 use crate::{by_hand, callgrind, work};
 
-/// A scenario runs its work `calls` times; what it costs is the difference between two runs of different length.
+/// A scenario runs its work `calls` times; its cost is the difference between two runs of different length.
 type Scenario = (&'static str, fn(u64));
 
 const SCENARIOS: &[Scenario] = &[
@@ -39,7 +39,7 @@ const SCENARIOS: &[Scenario] = &[
     ("recorded, result", |calls| recorded(calls, |x| work::span_result(x).is_ok())),
     ("recorded, result attribute", |calls| recorded(calls, |x| work::span_result_attribute(x).is_ok())),
     ("recorded async", |calls| recorded(calls, |x| work::drive(work::span_async(x)))),
-    // Eleven spans each.
+    // Eleven spans per call.
     ("recorded async chain, a span", |calls| recorded(calls / 11, |x| work::drive(work::chain(x)))),
     #[cfg(feature = "otel")]
     ("unsampled child, interop on", |calls| interop(|| unsampled(|| repeat(calls, work::span)))),
@@ -114,7 +114,7 @@ fn unsampled(inside: impl FnOnce()) {
     work::root(inside);
 }
 
-/// With the OpenTelemetry API's spans and ours in one tree.
+/// With the OpenTelemetry API's spans and ours in one tree: the feature `otel`.
 #[cfg(feature = "otel")]
 fn interop(inside: impl FnOnce()) {
     use tracecast::otel::Interop;
@@ -127,25 +127,25 @@ fn metered(inside: impl FnOnce()) {
     inside();
 }
 
-/// Few enough calls for the default capacity: nothing is drained meanwhile.
+/// Few enough calls for the default capacity, so that nothing is drained meanwhile.
 fn recorded<R>(calls: u64, work: impl Fn(u64) -> R) {
     let _recording = start(Sampler::AlwaysOn);
     work::root(|| repeat(calls, work));
 }
 
-/// Runs one scenario in this process; callgrind watches.
+/// Runs one scenario in this process, under callgrind.
 pub fn run_here(scenario: &str, calls: u64) {
     let (_, run) = SCENARIOS.iter().find(|(name, _)| *name == scenario).expect("a known scenario");
     run(calls);
 }
 
-/// Has callgrind count what runs inside, and nothing else: recording and metering set the clock right when they start, which
-/// takes a different number of instructions each time.
+/// The function inside which callgrind counts. Starting recording and metering is outside, because it calibrates the
+/// clock, with a varying number of instructions.
 fn measured(mut inside: impl FnMut()) {
     tracecast_measured(&mut inside);
 }
 
-/// Callgrind knows it by its name.
+/// Callgrind finds the function by its name.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub fn tracecast_measured(inside: &mut dyn FnMut()) {
@@ -191,13 +191,13 @@ pub fn count(extent: Extent, report: &mut Report) {
         }
     }
     if extent == Extent::All {
-        // A build of its own, which takes a minute.
+        // A separate build, which takes a minute.
         compiled_out(&mut section, report);
     }
     report.add(section);
 }
 
-/// What is counted in a hurry: each run under valgrind takes a second.
+/// The counts of a quick run: each run under valgrind takes a second.
 const QUICK: [&str; 5] = ["off", "off async", "unsampled child", "recorded polls", "counter off"];
 
 /// The same functions in a build with the feature `off`.
@@ -229,7 +229,7 @@ fn compiled_out(section: &mut Section, report: &mut Report) {
     }
 }
 
-/// What is shown, over which plain work, and its target.
+/// The rows: a scenario, the plain work to subtract, and the target.
 const ROWS: &[(&str, &str, Option<f64>)] = &[
     ("plain", "plain", None),
     ("off", "plain", Some(3.0)),
@@ -281,9 +281,9 @@ const ROWS: &[(&str, &str, Option<f64>)] = &[
 ];
 
 fn per_call(program: &Path, scenario: &str, quick: bool) -> f64 {
-    // So many that what happens once in a while, as setting the clock right, does not show.
+    // Enough calls that rare work, such as calibrating the clock, has no effect.
     let (few, many) = (1_000, 101_000);
-    // In a hurry the start is not taken off.
+    // In a quick run the start-up is not subtracted.
     let first = if quick { 0 } else { collected(program, scenario, few) };
     (collected(program, scenario, many) as f64 - first as f64) / (many - if quick { 0 } else { few }) as f64
 }

@@ -1,10 +1,10 @@
-//! As much of JSON as a report needs.
+//! A JSON writer, with as much of JSON as a report needs.
 
 use std::fmt::{self, Display};
 
 pub enum Json {
     Bool(bool),
-    /// What is no number is written as `null`.
+    /// NaN and infinity are written as `null`.
     Number(f64),
     Text(String),
     Array(Vec<Json>),

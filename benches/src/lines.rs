@@ -1,7 +1,6 @@
-//! A log line as JSON on standard error, beside `tracing_subscriber::fmt`: the time of the thread that logs.
-//!
-//! Standard error is `/dev/null` meanwhile. A pipe would compare different promises: our lines are dropped when it is full,
-//! the peer waits for its reader.
+//! Times JSON log lines on standard error, beside `tracing_subscriber::fmt`, on the logging thread. Standard error is
+//! `/dev/null` meanwhile. A pipe would compare different guarantees: our lines are dropped when it is full, while the
+//! peer waits for the reader.
 
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd as _;
@@ -16,7 +15,7 @@ use crate::report::{Report, Section, figure};
 use crate::stats::Median;
 use crate::timed::Timed;
 
-/// Lines in a round.
+/// Lines per round.
 const LINES: u64 = 200;
 const ROUNDS: usize = 400;
 
@@ -34,7 +33,7 @@ pub fn report(report: &mut Report) {
     without_standard_error(|| {
         for _ in 0..ROUNDS {
             for (dispatch, timed) in [&ours, &theirs].into_iter().zip(&mut timed) {
-                // The first round brings into the caches what the other contender has driven out.
+                // An untimed round first, because the other contender has evicted the caches.
                 with_default(dispatch, lines);
                 timed.rounds.push(with_default(dispatch, lines));
             }
@@ -51,7 +50,7 @@ pub fn report(report: &mut Report) {
     report.add(section);
 }
 
-/// Writes the lines of a round, and returns nanoseconds for each.
+/// Writes the lines of a round, and returns nanoseconds per line.
 fn lines() -> f64 {
     let start = Instant::now();
     for number in 0..LINES {
@@ -62,11 +61,11 @@ fn lines() -> f64 {
 
 fn without_standard_error(measure: impl FnOnce()) {
     let null = OpenOptions::new().write(true).open("/dev/null").expect("/dev/null");
-    // SAFETY: these calls take descriptors only; both that they are given are open.
+    // SAFETY: these calls only take descriptors, and both are open.
     let kept = unsafe { libc::dup(libc::STDERR_FILENO) };
     // SAFETY: as above.
     unsafe { libc::dup2(null.as_raw_fd(), libc::STDERR_FILENO) };
     measure();
-    // SAFETY: as above; nobody else has closed the copy.
+    // SAFETY: as above; the copy is closed only here.
     unsafe { (libc::dup2(kept, libc::STDERR_FILENO), libc::close(kept)) };
 }

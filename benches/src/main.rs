@@ -1,11 +1,11 @@
-//! Prints what Tracecast costs, beside the limit and its peers, in one run.
+//! Measures the cost of Tracecast beside its peers and the hand-written minimum, in one run.
 //!
-//! `cargo run --release` prints all tables, says which targets are met, and writes them to `results`. `-- --quick` does it in
-//! a few seconds, with figures too rough to quote, and writes nothing. `-- --counts` prints the instruction counts of ours, which
-//! `.ci/instructions` compares. `-- --clock` takes two minutes, `-- --weight` builds first programs for ten; both are not part of
-//! them.
-//! `-- --soak 600` measures nothing: it runs for 600 s against a backend that goes up and down, and fails if the account is
-//! not exact. `-- --lines` times log lines. Both are in a build of their own, with logs.
+//! `cargo run --release` prints all tables and which targets are met, and writes them to `results`. `-- --quick` does
+//! it in a few seconds, with figures too rough to quote, and writes nothing. `-- --counts` prints our instruction
+//! counts, which `.ci/instructions` compares. `-- --clock` takes two minutes and `-- --weight` builds programs for ten;
+//! a normal run includes neither.
+//! `-- --soak 600` measures nothing: it runs for 600 s against a backend that goes up and down, and fails if the
+//! account is not exact. `-- --lines` times log lines. Both use a separate build, with logs.
 
 #![cfg_attr(
     not(feature = "peers"),
@@ -109,7 +109,7 @@ fn main() {
     }
 }
 
-/// What this program asks another process of itself to do.
+/// The commands that this program gives to another process of itself.
 fn ran_for_another(arguments: &[&str]) -> bool {
     match arguments {
         #[cfg(feature = "soak")]
@@ -134,7 +134,7 @@ fn ran_for_another(arguments: &[&str]) -> bool {
     true
 }
 
-/// Runs this command in a build with the feature `soak`, and ends as that one does.
+/// Runs this command in a build with the feature `soak`, and exits with its code.
 #[cfg(not(feature = "soak"))]
 fn run_in_the_build_with_logs(arguments: &[&str]) {
     let this = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -148,7 +148,7 @@ fn run_in_the_build_with_logs(arguments: &[&str]) {
     std::process::exit(status.ok().and_then(|status| status.code()).unwrap_or(1));
 }
 
-/// Everything, printed and written; what takes longest comes last, and the rest is on disk by then.
+/// Measures, prints and writes everything. The longest measurement is last, when the rest is already on disk.
 fn all(report: &mut Report) {
     let charts = tables(false, report);
     write(report, &charts);

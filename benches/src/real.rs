@@ -1,4 +1,4 @@
-//! Crates that others wrote, with an attribute on every function that has a body. Their sources come from cargo's registry.
+//! Third-party crates, with an attribute on every function with a body. Their sources come from cargo's registry.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// A crate in cargo's registry.
 pub struct Crate {
     pub name: &'static str,
-    /// The rest of its manifest, without what only its tests need.
+    /// The rest of its manifest, without test dependencies.
     manifest: &'static str,
 }
 
@@ -26,7 +26,8 @@ pub const CRATES: [&Crate; 2] = [
     },
 ];
 
-/// Copies a crate to a folder and annotates it for a library; how many functions there are. `None` if its sources are not here.
+/// Copies a crate to a folder and annotates it for a library. Returns the number of functions; `None` if the sources
+/// are missing.
 pub fn write(folder: &Path, krate: &Crate, library: &str, dependency: String) -> Option<(PathBuf, usize)> {
     let source = in_registry(krate.name)?;
     let folder = folder.join(krate.name);
@@ -43,7 +44,7 @@ pub fn write(folder: &Path, krate: &Crate, library: &str, dependency: String) ->
     Some((folder, functions))
 }
 
-/// The sources of a crate in cargo's registry, of the version that the benches use.
+/// Returns the folder of a crate's sources in cargo's registry, in the version that the benches use.
 fn in_registry(name: &str) -> Option<PathBuf> {
     let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock")).ok()?;
     let folder = format!("{name}-{}", version(&lock, name)?);
@@ -53,7 +54,7 @@ fn in_registry(name: &str) -> Option<PathBuf> {
     registries.flatten().map(|registry| registry.path().join(&folder)).find(|path| path.exists())
 }
 
-/// The version of a package in a lock file.
+/// Returns the version of a package in a lock file.
 fn version<'l>(lock: &'l str, name: &str) -> Option<&'l str> {
     let (_, package) = lock.split_once(&format!("name = \"{name}\"\nversion = \""))?;
     package.split('"').next()
@@ -71,8 +72,8 @@ fn copy(from: &Path, to: &Path, change: &mut impl FnMut(&str) -> String) {
     }
 }
 
-/// The source with an attribute above each function that has a body. Those in macros, `const` ones and those with `#[track_caller]`
-/// are left alone.
+/// Returns the source with an attribute above each function with a body. Functions in macros, `const` functions and
+/// those with `#[track_caller]` are left unchanged.
 fn annotated(source: &str, library: &str, functions: &mut usize) -> String {
     let (mut text, mut macro_indent, mut above) = (String::new(), None, String::new());
     let mut rest = source;
@@ -98,7 +99,7 @@ fn annotated(source: &str, library: &str, functions: &mut usize) -> String {
     text
 }
 
-/// Whether a function begins on this line that may have a span.
+/// Whether a function that may have a span begins on this line.
 fn is_function(line: &str) -> bool {
     let words =
         line.split(' ').skip_while(|word| word.starts_with("pub") || word.starts_with("crate)") || *word == "unsafe");

@@ -1,4 +1,4 @@
-//! What a run found: printed as it comes, and written as Markdown, JSON and a chart.
+//! The results of a run: printed as they come, and written as Markdown, JSON and a chart.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::chart::{self, Chart};
 use crate::json::Json;
 pub use crate::stats::figure;
 
-/// All that a run found.
+/// All results of a run.
 #[derive(Default)]
 pub struct Report {
     sections: Vec<Section>,
@@ -60,15 +60,15 @@ impl Section {
     }
 }
 
-/// Something that has to be at most so much.
+/// A target: a value and its upper limit.
 pub struct Goal {
     pub what: String,
     pub measured: f64,
     pub limit: f64,
     pub unit: &'static str,
-    /// What the nearest peer takes, where it was measured in the same run.
+    /// The nearest peer's value, if it was measured in the same run.
     pub peer: String,
-    /// What the same takes if it is written by hand, where that was measured.
+    /// The value of the hand-written version, if it was measured.
     pub by_hand: f64,
 }
 
@@ -77,7 +77,7 @@ impl Goal {
         self.measured <= self.limit
     }
 
-    /// Beside what is asked for: what the least that can do the same takes.
+    /// Adds the value of the hand-written minimum to the target.
     pub fn by_hand(&mut self, measured: f64) {
         self.by_hand = measured;
     }
@@ -108,7 +108,7 @@ impl Goal {
 }
 
 impl Report {
-    /// Prints a table, and keeps it.
+    /// Prints and stores a table.
     pub fn add(&mut self, section: Section) {
         print!("{}", section.markdown());
         self.sections.push(section);
@@ -126,7 +126,7 @@ impl Report {
         self.goals.push_mut(goal)
     }
 
-    /// Prints what was asked for beside what was found.
+    /// Prints the targets beside the results.
     pub fn print_goals(&self) {
         if !self.goals.is_empty() {
             print!("{}", self.goals_section().markdown());
@@ -140,7 +140,7 @@ impl Report {
         section
     }
 
-    /// Writes everything into a folder.
+    /// Writes all results into a folder.
     pub fn write(&self, folder: &Path, command: &str, charts: &[Chart]) -> std::io::Result<()> {
         std::fs::create_dir_all(folder)?;
         let mut text = format!("# Results\n\nWritten by `{command}`{}.\n\n", machine());
@@ -158,12 +158,12 @@ impl Report {
     }
 }
 
-/// What a peer takes, if that was measured.
+/// Formats a peer's value, if it was measured.
 pub fn of_peer(name: &str, value: f64) -> String {
     if value.is_finite() { format!("{name}: {}", figure(value)) } else { String::new() }
 }
 
-/// The processor, where Linux says it.
+/// Returns the name of the processor, on Linux.
 fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")).and_then(|rest| rest.split(':').nth(1));

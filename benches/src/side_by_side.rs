@@ -1,17 +1,17 @@
-//! The same on two threads at the same time.
+//! Runs the same work on two threads at the same time.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Instant;
 
-/// A round counts if both ran side by side for at least this share of it.
+/// A round counts if both threads ran at the same time for at least this share of it.
 const SHARE: f64 = 0.9;
 
-/// Runs something, and says from when to when.
+/// Runs a round, and returns its start and end.
 pub type Round<'a> = &'a (dyn Fn(usize) -> (Instant, Instant) + Sync);
 
-/// Nanoseconds of the slower thread in each round of each contender, which are known by their numbers; a round that does not
-/// count is no number. Each round is made twice and timed once: the first brings into the caches what another one has driven
-/// out. Between two rounds one thread settles what they left.
+/// Returns the nanoseconds of the slower thread, for each contender (by number) and round; NaN for a round that does
+/// not count. Each round runs twice and is timed once: the first run warms the caches that another contender evicted.
+/// Between two rounds one thread cleans up.
 pub fn measure(contenders: usize, rounds: usize, round: Round<'_>, settle: &(dyn Fn(usize) + Sync)) -> Vec<Vec<f64>> {
     let arrived = AtomicUsize::new(0);
     let run_all = |settles: bool| {
@@ -20,7 +20,7 @@ pub fn measure(contenders: usize, rounds: usize, round: Round<'_>, settle: &(dyn
             round(at);
             meet(&arrived);
             all.push(round(at));
-            // Not while the other one may still be in its round.
+            // Not while the other thread may still be in its round.
             meet(&arrived);
             if settles {
                 settle(at);
@@ -48,7 +48,7 @@ fn slower(mine: (Instant, Instant), theirs: (Instant, Instant)) -> f64 {
     (mine.1 - mine.0).max(theirs.1 - theirs.0).as_nanos() as f64
 }
 
-/// Waits for the other of two threads without going to sleep: waking up takes longer than a round.
+/// Spins until the other thread arrives: waking up from sleep takes longer than a round.
 fn meet(arrived: &AtomicUsize) {
     let ticket = arrived.fetch_add(1, Relaxed);
     // Tickets 0 and 1 meet, then 2 and 3, and so on.
@@ -57,7 +57,7 @@ fn meet(arrived: &AtomicUsize) {
     while arrived.load(Relaxed) < complete {
         turns += 1;
         if turns.is_multiple_of(4_096) {
-            // On a machine that is busy the other one may wait for this processor.
+            // On a busy machine the other thread may need this processor.
             std::thread::yield_now();
         }
         std::hint::spin_loop();

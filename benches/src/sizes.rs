@@ -1,4 +1,4 @@
-//! How large futures become.
+//! Measures the sizes of futures.
 
 use std::hint::black_box;
 

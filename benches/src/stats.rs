@@ -1,6 +1,6 @@
-//! Medians, between which bounds they are, and how figures are written.
+//! Medians with their confidence bounds, and the formatting of figures.
 
-/// A median and the bounds within which the true one is in 95 of 100 runs.
+/// A median with its 95 % confidence bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Median {
     pub value: f64,
@@ -9,7 +9,7 @@ pub struct Median {
 }
 
 impl Median {
-    /// By order statistics: nothing is assumed of how the values are distributed.
+    /// From order statistics, without assuming a distribution.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);
@@ -22,7 +22,7 @@ impl Median {
         Median { value, low: at((middle - spread).floor()), high: at((middle + spread).ceil()) }
     }
 
-    /// Of the ratios of two contenders, round by round: whatever slows a round down slows both.
+    /// The median of two contenders' ratios, round by round: a disturbance slows both.
     pub fn of_ratios(over: &[f64], under: &[f64]) -> Self {
         Median::of(over.iter().zip(under).map(|(over, under)| over / under))
     }
@@ -39,12 +39,12 @@ impl std::fmt::Display for Median {
     }
 }
 
-/// Below this, a control says that nothing disturbed a round: about what it took at its best, of all its rounds.
+/// Returns the limit below which a control shows an undisturbed round: near the best of all its rounds.
 pub fn undisturbed(controls: impl Iterator<Item = f64>) -> f64 {
     1.15 * controls.fold(f64::INFINITY, f64::min)
 }
 
-/// Not everything was measured, or has a rival.
+/// For rows that were not measured or have no rival.
 pub fn figure(value: f64) -> String {
     match value.abs() {
         magnitude if !magnitude.is_finite() => "-".to_owned(),

@@ -1,4 +1,5 @@
-//! Metrics of many threads: what a measurement costs those that share stripes, and what a collection costs the reader.
+//! Metrics on many threads: the cost of a measurement for threads that share stripes, and of a collection for the
+//! reader.
 
 use std::hint::black_box;
 use std::sync::{Barrier, Mutex};
@@ -11,7 +12,7 @@ use crate::report::{Report, Section, figure};
 use crate::stats::Median;
 use crate::work::{self, Labelled};
 
-/// Measurements of a thread between two readings of its clock: it is seldom interrupted meanwhile.
+/// Measurements between two clock readings of a thread, few enough that it is rarely interrupted.
 const CALLS: u64 = 1_000;
 
 const MEASURED: [(&str, Labelled); 3] = [
@@ -53,7 +54,7 @@ pub fn report(quick: bool, report: &mut Report) {
     report.add(section);
 }
 
-/// As the runtime has it.
+/// The same number as in the runtime.
 fn own_stripes() -> usize {
     (processors() * 4).clamp(64, 1_024) - 1
 }
@@ -62,14 +63,14 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Nanoseconds of processor time per measurement of each thread, in the order in which they asked for a stripe.
+/// Returns each thread's nanoseconds of processor time per measurement, in the order in which they claimed stripes.
 fn on_threads(threads: usize, rounds: usize, work: Labelled) -> Vec<Vec<f64>> {
     let (began, all) = (Barrier::new(threads), Mutex::new(Vec::new()));
     let one = || {
         let mut times = Vec::with_capacity(rounds);
         let order = {
             let mut all = all.lock().expect("nobody panics");
-            // While the others wait: the first to ask have stripes of their own.
+            // While the others wait: the first threads get stripes of their own.
             work::call(work, 1);
             all.push(Vec::new());
             all.len() - 1

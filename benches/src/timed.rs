@@ -1,4 +1,4 @@
-//! Rounds of one contender.
+//! The timed rounds of one contender.
 
 use crate::stats::Median;
 
@@ -9,12 +9,12 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Those that have these names, not timed yet.
+    /// Creates contenders with these names, not timed yet.
     pub fn of(names: impl Iterator<Item = &'static str>) -> Vec<Self> {
         names.map(|name| Timed { name, rounds: Vec::new() }).collect()
     }
 
-    /// The round that was disturbed least: whatever else the machine does only adds to it.
+    /// Returns the least disturbed round: other load only adds time.
     pub fn best(&self) -> f64 {
         self.rounds.iter().copied().fold(f64::INFINITY, f64::min)
     }

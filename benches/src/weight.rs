@@ -1,7 +1,6 @@
-//! What a first program weighs: processor time of a build from nothing, and bytes of the stripped program.
-//!
-//! Like for like: traces, metrics and logs over HTTP, without gRPC and TLS, which `opentelemetry-otlp` leaves out by default.
-//! Everything is built in each round, one library after the other.
+//! The weight of a first program: processor time of a build from scratch, and the size of the stripped program. Like
+//! for like: traces, metrics and logs over HTTP, without gRPC and TLS, which `opentelemetry-otlp` also leaves out by
+//! default. Each round builds everything, one library after the other.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -134,7 +133,7 @@ fn write(folder: &Path, at: usize, program: &Program) -> PathBuf {
     folder
 }
 
-/// The processor time of a build into an empty folder.
+/// Returns the processor time of a build into an empty folder.
 fn built(folder: &Path, arguments: &[&str]) -> Duration {
     let target = folder.join("target").join(if arguments.len() > 1 { "release" } else { "debug" });
     let _ = std::fs::remove_dir_all(&target);

@@ -1,11 +1,11 @@
-//! The functions that are measured: each the same work, plain, under Tracecast, under a peer.
+//! The measured functions: the same work plain, with Tracecast, and with peers.
 
 use std::hint::black_box;
 
 use fastrace::local::LocalSpan;
 use tracecast::prelude::*;
 
-/// Four closed values, as an engineer would declare texts that are known in advance.
+/// Four closed values: the usual declaration of texts that are known in advance.
 #[derive(Clone, Copy, TcLabel)]
 pub enum Letter {
     A,
@@ -66,7 +66,7 @@ pub fn span_result(x: u64) -> Result<u64, std::num::TryFromIntError> {
     Ok(u64::from(u32::try_from(black_box(x))?))
 }
 
-/// With an attribute that is made from the result.
+/// With an attribute from the result.
 #[inline(never)]
 #[tc_span("Bench/ResultAttribute", result(keys::number = |number| *number))]
 pub fn span_result_attribute(x: u64) -> Result<u64, std::num::TryFromIntError> {
@@ -113,7 +113,7 @@ pub async fn span_async(x: u64) -> u64 {
     black_box(x).wrapping_mul(3)
 }
 
-/// Not an async block: the body runs at the call.
+/// Not an async block: the body runs when the function is called.
 #[inline(never)]
 pub fn plain_returned(x: u64) -> impl Future<Output = u64> {
     std::future::ready(black_box(x).wrapping_mul(3))
@@ -125,7 +125,7 @@ pub fn span_returned(x: u64) -> impl Future<Output = u64> {
     std::future::ready(black_box(x).wrapping_mul(3))
 }
 
-/// Yields `self.0` times.
+/// A future that yields `self.0` times.
 pub struct Yields(pub u64);
 
 impl Future for Yields {
@@ -140,7 +140,7 @@ impl Future for Yields {
     }
 }
 
-/// Waits once, in a runtime or without one.
+/// Waits once, with or without a runtime.
 #[derive(Default)]
 pub struct Pause(bool);
 
@@ -183,7 +183,7 @@ pub async fn link(x: u64) -> u64 {
     black_box(x)
 }
 
-/// The same with what a span cannot do without.
+/// The same chain with the minimum of a span.
 pub async fn limit_chain(x: u64) -> u64 {
     let mut sum = limit(x, &mut [0; 8]);
     for n in 0..10 {
@@ -204,7 +204,7 @@ pub fn root<R>(inside: impl FnOnce() -> R) -> R {
     inside()
 }
 
-/// Polls to the end without a runtime.
+/// Polls a future to completion without a runtime.
 pub fn drive<F: Future>(future: F) -> F::Output {
     let mut future = std::pin::pin!(future);
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
@@ -215,7 +215,7 @@ pub fn drive<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// What a span cannot do without: two readings of the counter and 64 bytes stored.
+/// The minimum of a span: two counter readings and a store of 64 bytes.
 #[inline(never)]
 pub fn limit(x: u64, record: &mut [u64; 8]) -> u64 {
     let start = counter();
@@ -257,17 +257,17 @@ tc_metrics! {
     pub static EXPONENTIAL: Histogram<(keys::one, keys::two)> = "tc_bench_exponential_seconds" { exponential };
 }
 
-/// A function that is given labels, whether it needs them or not.
+/// A function with label arguments, used or not.
 pub type Labelled = fn(u64, Letter, Letter);
 
-/// Calls it so that the compiler does not see which one it is: it would drop arguments that are not used.
+/// Calls it through a pointer that the compiler cannot see through, so that unused arguments are not removed.
 #[inline(always)]
 pub fn call(work: Labelled, x: u64) {
     black_box(work)(x, Letter::of(x), Letter::of(x >> 2));
 }
 
-/// As many instructions as a counter has, and no memory: what two threads lose to each other here they lose to the machine,
-/// as two that share a core do.
+/// As many instructions as a counter has, without memory: the slowdown on two threads here is the machine's, as with
+/// two threads that share a core.
 #[inline(never)]
 pub fn arithmetic(x: u64, _: Letter, _: Letter) {
     let (mut a, mut b) = (x, !x);
@@ -278,12 +278,12 @@ pub fn arithmetic(x: u64, _: Letter, _: Letter) {
     black_box(b);
 }
 
-/// Needs all that a core can do at once, for about a microsecond: a neighbour that has the other half of the core shows here.
+/// Uses the whole width of a core for about a microsecond: a busy neighbour on the other half of the core shows here.
 #[inline(never)]
 pub fn wide(x: u64) -> u64 {
     let mut lanes: [u64; 8] = std::array::from_fn(|lane| x + lane as u64);
     for _ in 0..1_000 {
-        // Chains that do not wait for each other, of instructions that have no wide form.
+        // Independent chains, of instructions without a vector form.
         for (lane, turn) in lanes.iter_mut().zip([5, 7, 11, 13, 17, 19, 23, 29]) {
             *lane = lane.rotate_left(turn).wrapping_add(x);
         }
@@ -291,14 +291,13 @@ pub fn wide(x: u64) -> u64 {
     lanes.iter().fold(0, |all, lane| all ^ lane)
 }
 
-/// What a duration cannot do without.
+/// The minimum of a duration.
 #[inline(never)]
 pub fn clocks(_: u64, _: Letter, _: Letter) {
     black_box(counter().wrapping_sub(black_box(counter())));
 }
 
-/// What a counter cannot do without, if each thread has a number of its own: what two threads on two cores lose to each
-/// other even so is the machine's.
+/// The minimum of a counter with one number per thread: the slowdown on two cores here is the machine's.
 #[inline(never)]
 pub fn fetch_add_own(x: u64, _: Letter, _: Letter) {
     thread_local! {
@@ -307,7 +306,7 @@ pub fn fetch_add_own(x: u64, _: Letter, _: Letter) {
     SUM.with(|sum| sum.fetch_add(x, std::sync::atomic::Ordering::Relaxed));
 }
 
-/// What a counter cannot do without, if all threads share one number.
+/// The minimum of a counter with one number for all threads.
 #[inline(never)]
 pub fn fetch_add(x: u64, _: Letter, _: Letter) {
     static SUM: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);

@@ -1,5 +1,4 @@
-//! Annotated calls with spans, metrics or both, beside what none of them can do without: two readings of the clock and 64 bytes
-//! stored.
+//! Annotated calls with spans, metrics or both, beside their minimum: two clock readings and a store of 64 bytes.
 
 #[cfg(feature = "peers")]
 mod peers;
@@ -14,10 +13,10 @@ use crate::stats::undisturbed;
 use crate::timed::Timed;
 use crate::{by_hand, work};
 
-/// Calls in a round: about as many spans as a chunk or two can hold.
+/// Calls per round: about as many spans as a chunk or two can hold.
 const CALLS: u64 = 200;
 
-/// What is called, the contender with which it is compared, and how many times as long it may take.
+/// The call, the contender to compare with, and the limit of the ratio.
 #[derive(Clone, Copy)]
 struct Contender {
     name: &'static str,
@@ -36,7 +35,7 @@ const BOTH: &str = "recorded span and `tc_metric`: calls, duration";
 const CHAIN: &str = "11 recorded async spans over 10 awaits";
 const CHAIN_BY_HAND: &str = "11 times that over 10 awaits, ids carried by hand";
 
-/// Who is shown beside a target.
+/// The peers that are shown beside a target.
 #[cfg(feature = "peers")]
 const PEERS: [(&str, &str); 6] = [
     (ZERO, peers::ZERO),
@@ -76,24 +75,24 @@ fn rooted<R>(work: impl Fn(u64) -> R) {
     work::root(|| repeat(work));
 }
 
-/// A tenth of them: each has eleven spans.
+/// A tenth of the calls: each has eleven spans.
 fn chains(chain: impl Fn(u64) -> u64) {
     for x in 0..CALLS / 10 {
         black_box(chain(black_box(x)));
     }
 }
 
-/// Takes longer while something outside of this program has the other half of the core.
+/// Times the control, which takes longer while another program uses the other half of the core.
 fn control() -> f64 {
     let start = Instant::now();
     black_box(work::wide(black_box(1)));
     start.elapsed().as_nanos() as f64
 }
 
-/// The smallest number of undisturbed rounds from which a median is taken.
+/// The fewest undisturbed rounds from which a median is taken.
 const ENOUGH: usize = 50;
 
-/// Makes rounds around which the control was disturbed no number, if enough others are left, and says how many there are.
+/// Sets rounds with a disturbed control to NaN, if enough others are left, and returns a sentence with their number.
 fn leave_out_disturbed(timed: &mut [Timed], controls: &[Vec<f64>]) -> String {
     let good = undisturbed(controls.iter().flatten().copied());
     let quiet = |controls: &Vec<f64>| controls.iter().filter(|control| **control <= good).count();
@@ -109,7 +108,7 @@ fn leave_out_disturbed(timed: &mut [Timed], controls: &[Vec<f64>]) -> String {
     format!("Of each row at least {least} rounds were undisturbed, and these count.")
 }
 
-/// Ours and, where they are built, those of others.
+/// Our calls and, if they are built, those of peers.
 fn contenders() -> Vec<Contender> {
     let mut all = OURS.to_vec();
     #[cfg(feature = "peers")]
@@ -128,7 +127,7 @@ pub fn report(quick: bool, report: &mut Report) {
     let mut controls = vec![Vec::new(); timed.len()];
     for _ in 0..if quick { 20 } else { 2_000 } {
         for ((Contender { round, .. }, timed), controls) in contenders.iter().zip(&mut timed).zip(&mut controls) {
-            // Brings into the caches what another one has driven out.
+            // Warms the caches that another contender evicted.
             round();
             let before = control();
             let start = Instant::now();
@@ -145,7 +144,7 @@ pub fn report(quick: bool, report: &mut Report) {
     let mut section = Section::new("Time per annotated call, medians of interleaved rounds", columns);
     for (Contender { name, over, target, .. }, this) in contenders.iter().zip(&timed) {
         let Some(limit) = timed.iter().find(|timed| timed.name == *over) else { continue };
-        // Of medians: where few rounds are undisturbed, those of both are seldom the same.
+        // A ratio of medians: with few undisturbed rounds, both are rarely undisturbed in the same one.
         let over_limit = |name: &str| {
             let named = timed.iter().find(|timed| timed.name == name);
             named.map_or(f64::NAN, |this| this.median().value / limit.median().value)

@@ -1,4 +1,4 @@
-//! The same calls with what others offer for them; where one library has no spans or no metrics, by two.
+//! The same calls with peers; if one library has no spans or no metrics, with two.
 
 use std::hint::black_box;
 
@@ -26,12 +26,12 @@ pub const CONTENDERS: [Contender; 6] = [
     of(CHAIN, || Fastrace::rooted(&mut || chains(|x| work::drive(Fastrace::chain(x)))), LIMIT_CHAIN, None),
 ];
 
-/// For the rest of the process.
+/// Started once per process.
 pub fn start() {
     std::mem::forget(Fastrace::start(Phase::Recorded));
 }
 
-/// Takes out what a round has left.
+/// Drains the spans of a round.
 pub fn settle() {
     Fastrace::settle();
 }

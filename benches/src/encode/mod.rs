@@ -1,4 +1,4 @@
-//! From records to OTLP bytes: what the export costs for each span, as time and as instructions.
+//! Encoding of records to OTLP bytes: the export's cost per span, in time and instructions.
 
 #[cfg(feature = "peers")]
 mod sdk;
@@ -15,11 +15,11 @@ use crate::stats::Median;
 use crate::timed::Timed;
 use crate::{alloc, callgrind, work};
 
-/// Spans in a round: as many as a batch has by default.
+/// Spans per round: the default batch size.
 const SPANS: u64 = 512;
 const UUID: &str = "1b4e28ba-2fa1-11d2-883f-0016d3cca427";
 
-/// Under which name it is counted, and what is recorded.
+/// The name of the count, and the recorded span.
 type Contender = (&'static str, fn(u64));
 
 const CONTENDERS: &[Contender] = &[
@@ -36,10 +36,10 @@ const TWO: &str = "2 attributes";
 const TWO_REDACTED: &str = "2 attributes, with a redaction hook";
 const FOUR_REDACTED: &str = "4 attributes, with a redaction hook";
 
-/// How many times as long as the SDK's encoder.
+/// The ratio to the SDK's encoder.
 const TARGETS: [(&str, f64); 2] = [(TWO, 0.075), (TWO_REDACTED, 0.11)];
 
-/// An encoder for the contender of this name; the hook looks at each text and changes none, as it is with most.
+/// Returns the encoder of the contender with this name; its hook reads each text and changes none, as most hooks do.
 fn encoder(contender: &str) -> Encoder {
     let encoder = Encoder::new("bench");
     match contender {
@@ -48,7 +48,7 @@ fn encoder(contender: &str) -> Encoder {
     }
 }
 
-/// Spans below a root, which is one of them.
+/// Records spans including their root.
 fn repeat(spans: u64, work: impl Fn(u64) -> u64) {
     work::root(|| {
         for call in 1..spans {
@@ -57,7 +57,7 @@ fn repeat(spans: u64, work: impl Fn(u64) -> u64) {
     });
 }
 
-/// A string and a number, as most spans have.
+/// A string and a number, as in most spans.
 #[inline(never)]
 #[tc_span("Bench/Two", attrs(tracecast::keys::tensor::artifact = UUID, tracecast::keys::size_bytes = x))]
 fn two(x: u64) -> u64 {
@@ -71,7 +71,7 @@ fn four(x: u64) -> u64 {
     black_box(x)
 }
 
-/// What was measured of one contender.
+/// The measurements of one contender.
 struct Row {
     encoded: Timed,
     plain: Timed,
@@ -122,7 +122,7 @@ pub fn count(report: &mut Report) {
     report.add(section);
 }
 
-/// Ours, and the encoder of the SDK where it is built.
+/// Our encoder and, if it is built, the SDK's.
 fn measure(rounds: usize, recording: &Recording, encoders: &mut [Encoder]) -> (Vec<Row>, Timed) {
     let timed = || Timed::of(CONTENDERS.iter().map(|(name, _)| *name));
     let mut rows: Vec<_> =
@@ -148,7 +148,7 @@ fn measure(rounds: usize, recording: &Recording, encoders: &mut [Encoder]) -> (V
     (rows, theirs)
 }
 
-/// What the second of two equal drains allocates: the first made the buffer as large as it has to be.
+/// Returns the allocations of the second of two equal drains: the first makes the buffer large enough.
 fn allocations(encoders: &mut [Encoder]) -> u64 {
     let of_one = |((_, record), encoder): (&Contender, &mut Encoder)| {
         record(SPANS);
@@ -165,8 +165,8 @@ fn per_span(start: Instant) -> f64 {
     start.elapsed().as_nanos() as f64 / SPANS as f64
 }
 
-/// Encodes the spans of one contender; callgrind watches. The first round is not counted: it meets labels for the first
-/// time and makes the buffer grow.
+/// Encodes the spans of one contender, under callgrind. The first round is not counted: it sees new labels and grows
+/// the buffer.
 pub fn run_here(contender: &str, spans: u64) {
     let (_, record) = CONTENDERS.iter().find(|(name, _)| *name == contender).expect("a known contender");
     let _recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
@@ -179,14 +179,14 @@ pub fn run_here(contender: &str, spans: u64) {
     tracecast_encoded(&mut encoder);
 }
 
-/// Callgrind counts inside of this function only.
+/// Callgrind counts only inside this function.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub fn tracecast_encoded(encoder: &mut Encoder) {
     encoder.drain();
 }
 
-/// Instructions for each span: the difference between two runs of different length, without what a drain costs at all.
+/// Instructions per span: the difference between two runs of different length, without the fixed cost of a drain.
 fn instructions(contender: &str) -> String {
     let (few, many) = (500, 5_500);
     match (collected(contender, few), collected(contender, many)) {

@@ -1,4 +1,4 @@
-//! The encoder of the OpenTelemetry SDK's OTLP exporter, of spans with the same two attributes.
+//! The encoder of the OpenTelemetry SDK's OTLP exporter, for spans with the same two attributes.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant, SystemTime};
@@ -13,7 +13,7 @@ use prost::Message as _;
 
 use super::{SPANS, UUID, per_span};
 
-/// Nanoseconds per span that the SDK's HTTP exporter takes to encode ended spans.
+/// Returns the nanoseconds per span that the SDK's HTTP exporter takes to encode ended spans.
 pub fn round() -> f64 {
     let resource = (&Resource::builder().with_service_name("bench").build()).into();
     let spans: Vec<SpanData> = (0..SPANS).map(span).collect();

@@ -1,5 +1,5 @@
-//! The whole way by each library, in a process of its own: one thread makes spans at a pace, a receiver in the same process
-//! counts them, and all that the process spends beside these two is the library's.
+//! End to end with each library, in a process of its own: one thread records spans at a fixed rate, a receiver in the
+//! same process counts them, and the rest of the process's time is the library's.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,25 +11,25 @@ use crate::chart::{Bar, Chart};
 use crate::cpu;
 use crate::report::{Section, figure};
 
-/// What became of the spans of one library.
+/// The outcome of one library's spans.
 pub struct Outcome {
     /// Spans that ended on the calling thread, and how long that took, in seconds.
     pub made: f64,
     pub seconds: f64,
-    /// Spans that the receiver got until the library said that it had handed on all of them.
+    /// Spans that the receiver got by the time the library reported that it had exported all.
     pub received: f64,
-    /// Spans that it had not got yet when the last one was made.
+    /// Spans that had not arrived when the last one was recorded.
     pub behind: f64,
-    /// Spans that the library says it dropped; no number if it does not say.
+    /// Spans that the library reports as dropped; NaN if it reports none.
     pub said: f64,
     pub requests: f64,
     pub mebibytes: f64,
-    /// Nanoseconds of the calling thread for a span, in bursts of a millisecond: the median, and what 99 of 100 stay below.
+    /// Nanoseconds per span on the calling thread, in bursts of a millisecond: median and 99th percentile.
     pub median: f64,
     pub late: f64,
-    /// Nanoseconds of processor time of all other threads but the receiver's, for each span that it got.
+    /// Nanoseconds of processor time of all other threads except the receiver's, per received span.
     pub background: f64,
-    /// The most memory that the process had, in MiB.
+    /// The peak memory of the process, in MiB.
     pub memory: f64,
 }
 
@@ -80,7 +80,7 @@ impl Outcome {
     }
 }
 
-/// What stands in a row of the table.
+/// The cells of a row in the table.
 const COLUMNS: [&str; 12] = [
     "library",
     "made",
@@ -96,7 +96,7 @@ const COLUMNS: [&str; 12] = [
     "most memory, MiB",
 ];
 
-/// The table of the whole way, and a chart of what a span costs on it.
+/// The end-to-end table, and a chart of the cost per span.
 pub fn section(quick: bool) -> (Section, Chart) {
     let (libraries, time) = match quick {
         true => (&[libraries::OURS, libraries::SDK][..], Duration::from_millis(200)),
@@ -125,7 +125,7 @@ const NOTE: &str = "Each in a process of its own, with its default settings, ove
     fastrace does not count it, and was given some more flushes than its documentation asks for. foundations is not here: it \
     sends Jaeger's format over UDP, or OTLP over gRPC, and not over HTTP.";
 
-/// Has another process of this program make so many spans a second.
+/// Starts another process of this program that records spans at this rate.
 pub fn measure(library: &str, rate: u64, time: Duration) -> Outcome {
     let output = Command::new(std::env::current_exe().expect("the path of this program"))
         .args(["--whole-way", library, &rate.to_string(), &time.as_millis().to_string()])
@@ -141,7 +141,7 @@ fn parse(text: &str) -> Option<Outcome> {
     figures?.try_into().ok().map(Outcome::of)
 }
 
-/// What that other process does.
+/// The work of that other process.
 pub fn run_here(library: &str, rate: &str, milliseconds: &str) {
     let time = Duration::from_millis(milliseconds.parse().expect("a time"));
     let outcome = run(library, rate.parse().expect("a rate"), time);
@@ -179,8 +179,8 @@ fn run(name: &str, rate: u64, time: Duration) -> Outcome {
     }
 }
 
-/// A burst every millisecond, or as often as the thread can; gives how many spans there were, and the sorted nanoseconds per
-/// span of each burst.
+/// Records a burst every millisecond, or as often as the thread can. Returns the number of spans, and the sorted
+/// nanoseconds per span of the bursts.
 fn keep_pace(library: &dyn Library, rate: u64, time: Duration) -> (u64, Vec<f64>) {
     let (began, step) = (Instant::now(), rate / 1_000);
     let mut bursts = Vec::with_capacity(time.as_millis() as usize);
@@ -200,7 +200,7 @@ fn keep_pace(library: &dyn Library, rate: u64, time: Duration) -> (u64, Vec<f64>
     (made, bursts)
 }
 
-/// The most that this process had at a time, as Linux says it.
+/// Returns the peak memory of this process, on Linux.
 pub fn memory() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

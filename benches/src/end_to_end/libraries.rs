@@ -1,5 +1,5 @@
-//! The same spans by each library: one root for a burst, and below it spans with two attributes, a string of 36 bytes that is
-//! known at run time only, and a number.
+//! The same spans with each library: one root per burst, and below it spans with two attributes, a number and a string
+//! of 36 bytes that is known at run time only.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -16,20 +16,20 @@ use tracecast::prelude::*;
 use super::receiver::Receiver;
 use crate::{peers, work};
 
-/// As long as any of them may take to hand on what it has.
+/// The time limit for a library's flush.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// For what is left in a channel of fastrace.
+/// For spans left in a channel of fastrace.
 const CHANCES: usize = 8;
 
 /// A library that sends spans to a receiver.
 pub trait Library {
-    /// One span without attributes, and so many below it with two.
+    /// Records one span without attributes, and `spans` with two attributes below it.
     fn burst(&self, text: &str, spans: u64);
 
-    /// Hands on what it has.
+    /// Flushes the library.
     fn flush(&self);
 
-    /// Hands on what it has and ends; gives how many spans it says it dropped, if it says so at all.
+    /// Shuts the library down; returns the number of dropped spans, if the library reports it.
     fn finish(self: Box<Self>) -> Option<u64>;
 }
 
@@ -38,7 +38,7 @@ pub const SDK: &str = "opentelemetry_sdk";
 const TRACING: &str = "tracing-opentelemetry";
 const FASTRACE: &str = "fastrace";
 
-/// By their names.
+/// The libraries by name.
 pub const ALL: [&str; 4] = [OURS, FASTRACE, SDK, TRACING];
 
 /// Starts one of them for the whole process.
@@ -92,7 +92,7 @@ fn two(text: &str, x: u64) -> u64 {
     black_box(x)
 }
 
-/// Spans by hand, which are current while their work runs.
+/// Manual spans, which are current while their work runs.
 struct Sdk {
     tracer: SdkTracer,
     provider: SdkTracerProvider,
@@ -101,7 +101,7 @@ struct Sdk {
 impl Sdk {
     #[inline(never)]
     fn two(&self, text: &str, x: u64) -> u64 {
-        // A value is `'static` or owned, and there are no unsigned ones.
+        // A value is `'static` or owned; there are no unsigned values.
         let attributes =
             [KeyValue::new("tc.artifact.id", text.to_owned()), KeyValue::new("tc.size.bytes", x.cast_signed())];
         let span = self.tracer.span_builder("Bench/Two").with_attributes(attributes).start(&self.tracer);
@@ -124,13 +124,13 @@ impl Library for Sdk {
     }
 
     fn finish(self: Box<Self>) -> Option<u64> {
-        // What could not be sent is missing at the receiver, where it is counted.
+        // Spans that could not be sent are missing at the receiver, which counts.
         let _ = self.provider.shutdown_with_timeout(PATIENCE);
         Some(peers::said::dropped())
     }
 }
 
-/// The attribute of `tracing`; its layer adds where in the code, and on which thread, as it does by default.
+/// The attribute of `tracing`; its layer adds source location and thread, as by default.
 struct Tracing(SdkTracerProvider);
 
 impl Library for Tracing {
@@ -158,7 +158,7 @@ fn traced(text: &str, x: u64) -> u64 {
     black_box(x)
 }
 
-/// Local spans: the fastest that it has. Its properties are texts.
+/// Local spans, its fastest kind. Properties are texts.
 struct Fastrace;
 
 impl Library for Fastrace {
@@ -174,8 +174,8 @@ impl Library for Fastrace {
         ::fastrace::flush();
     }
 
-    /// It does not count what it drops. What did not fit into a thread's channel waits there for the thread's next span, and a
-    /// flush does not see it: a few roots that are cancelled give it another chance.
+    /// fastrace does not count dropped spans. Spans that did not fit into a thread's channel wait for the thread's next
+    /// span, and a flush does not send them; a few cancelled roots trigger that.
     fn finish(self: Box<Self>) -> Option<u64> {
         ::fastrace::flush();
         for _ in 0..CHANCES {

@@ -1,5 +1,5 @@
-//! The whole way: a busy thread makes 100,000 spans a second, and a receiver on loopback gets them all. And the opposite: how
-//! often a pipeline wakes up that has nothing to do.
+//! End to end: a busy thread records 100,000 spans a second, and a receiver on loopback gets them all. Also the
+//! opposite: how often an idle pipeline wakes up.
 
 #[cfg(feature = "peers")]
 pub mod beside;
@@ -58,13 +58,13 @@ pub fn config(receiver: &Receiver) -> Config {
     Config::new().with_endpoint(receiver.url().parse().expect("an address"))
 }
 
-/// The row, how many were dropped, and the share of a core that telemetry took.
+/// Returns the row, the number of dropped spans, and telemetry's share of a core.
 fn busy(name: &str, protocol: Protocol, seconds: u64) -> ([String; 8], f64, f64) {
     let receiver = Receiver::start();
     let telemetry = config(&receiver).with_protocol(protocol).init().expect("telemetry starts");
     telemetry.flush(Duration::from_secs(10));
     let (began, cpu, theirs) = (Instant::now(), cpu_of("tracecast"), receiver.serving());
-    // In steps of a millisecond, so that the thread makes them at this rate and not in one go.
+    // In steps of a millisecond, so that the thread keeps this rate instead of one burst.
     let step = SPANS_A_SECOND / 1_000;
     for millisecond in 0..seconds * 1_000 {
         for span in 0..step {
@@ -94,7 +94,7 @@ fn busy(name: &str, protocol: Protocol, seconds: u64) -> ([String; 8], f64, f64)
     (row, report.spans_dropped as f64, ours)
 }
 
-/// All three signals are on and have receivers, and nothing happens.
+/// All three signals are on and have receivers, and the program is idle.
 fn idle(time: Duration) -> String {
     let receiver = Receiver::start();
     let telemetry = config(&receiver).init().expect("telemetry starts");
@@ -109,7 +109,7 @@ fn idle(time: Duration) -> String {
     format!("An idle pipeline of all signals woke up {a_second:.1} times a second (target: no more than a few).")
 }
 
-/// The processor time that threads of this name have taken. It does not grow by those that have ended.
+/// Returns the processor time of live threads with this name.
 pub fn cpu_of(thread: &str) -> Option<Duration> {
     let time = |path: std::path::PathBuf| -> Option<Duration> {
         let stat = std::fs::read_to_string(path.join("schedstat")).ok()?;
@@ -118,15 +118,15 @@ pub fn cpu_of(thread: &str) -> Option<Duration> {
     Some(threads(thread)?.into_iter().filter_map(time).sum())
 }
 
-/// How often it went to sleep.
+/// Returns how often the thread went to sleep.
 fn switches_of_export_thread() -> Option<u64> {
-    // The last one: one of an earlier start may still be about to end.
+    // The last one: a thread of an earlier start may still be ending.
     let status = std::fs::read_to_string(threads("tracecast")?.pop()?.join("status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"))?;
     line.trim().parse().ok()
 }
 
-/// The threads of this name, as Linux shows them.
+/// Returns the threads with this name, on Linux.
 fn threads(name: &str) -> Option<Vec<std::path::PathBuf>> {
     let threads = std::fs::read_dir("/proc/self/task").ok()?;
     let has_it =

@@ -1,4 +1,4 @@
-//! A receiver on loopback: it accepts all requests and counts the spans and log records in them, whoever sent them.
+//! A receiver on loopback: accepts all requests and counts their spans and log records.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,16 +13,16 @@ pub struct Receiver {
     counted: Arc<Counted>,
 }
 
-/// All that has come in.
+/// Everything received so far.
 #[derive(Default)]
 pub struct Counted {
     requests: AtomicU64,
     bytes: AtomicU64,
     pub spans: AtomicU64,
     pub logs: AtomicU64,
-    /// Requests are neither counted nor answered; their connections are closed.
+    /// Set while requests are neither counted nor answered, and connections are closed.
     pub is_down: AtomicBool,
-    /// Nanoseconds of processor time for taking requests, and for looking how many spans are in them.
+    /// Nanoseconds of processor time for reading requests and counting their spans.
     serving: AtomicU64,
     looking: AtomicU64,
 }
@@ -42,7 +42,7 @@ impl Receiver {
         Receiver { address, counted }
     }
 
-    /// Where it listens, as an address for HTTP.
+    /// Returns the receiver's HTTP address.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -55,23 +55,23 @@ impl Receiver {
         self.counted.bytes.load(Relaxed)
     }
 
-    /// Spans in requests of traces that were protobuf.
+    /// Returns the number of spans in protobuf trace requests.
     pub fn spans(&self) -> u64 {
         self.counted.spans.load(Relaxed)
     }
 
-    /// The processor time that a receiver needs, without looking into what it got.
+    /// Returns the processor time for receiving, without counting items.
     pub fn serving(&self) -> Duration {
         Duration::from_nanos(self.counted.serving.load(Relaxed))
     }
 
-    /// All processor time of its threads, of those that have ended too.
+    /// Returns the processor time of all its threads, including ended ones.
     pub fn processor_time(&self) -> Duration {
         self.serving() + Duration::from_nanos(self.counted.looking.load(Relaxed))
     }
 }
 
-/// One connection, until it is closed.
+/// Serves one connection until it is closed.
 pub fn serve(stream: TcpStream, counted: &Counted) -> Option<()> {
     let mut writer = stream.try_clone().ok()?;
     let mut reader = BufReader::with_capacity(1 << 16, stream);
@@ -89,13 +89,13 @@ pub fn serve(stream: TcpStream, counted: &Counted) -> Option<()> {
             Holds::Other => (&counted.spans, 0),
         };
         let looked = clock.now();
-        // Counted before the answer: who has got all answers has been counted.
+        // Counted before the response, so that after all responses everything is counted.
         counted.requests.fetch_add(1, Relaxed);
         counted.bytes.fetch_add(body.len() as u64, Relaxed);
         count.fetch_add(items, Relaxed);
         counted.looking.fetch_add((looked - received).as_nanos() as u64, Relaxed);
         if writer.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").is_err() {
-            // The sender has not got the answer, and will send the request again.
+            // The sender did not get the response, and will send the request again.
             count.fetch_sub(items, Relaxed);
             return None;
         }
@@ -105,7 +105,7 @@ pub fn serve(stream: TcpStream, counted: &Counted) -> Option<()> {
     }
 }
 
-/// The items in a request, if it is protobuf.
+/// Counts the items in a request, if it is protobuf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Holds {
     Spans,
@@ -149,7 +149,7 @@ fn items_in(request: &[u8]) -> u64 {
     messages(request, 1).flat_map(|resource| messages(resource, 2)).map(|scope| messages(scope, 2).count() as u64).sum()
 }
 
-/// The messages in one field of another; what is damaged ends them.
+/// Returns the messages in a field of another message; invalid data ends them.
 fn messages(mut message: &[u8], wanted: u64) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         loop {
@@ -187,7 +187,7 @@ fn varint(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A message in a field.
+    /// Reads a message in a field.
     fn field(number: u8, inside: &[u8]) -> Vec<u8> {
         let mut bytes = vec![number << 3 | 2, u8::try_from(inside.len()).unwrap()];
         bytes.extend(inside);

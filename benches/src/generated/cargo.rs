@@ -1,4 +1,4 @@
-//! Crates in a temporary folder, and the processor time that cargo takes for them.
+//! Generates crates in a temporary folder, and measures cargo's processor time for them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,12 +6,12 @@ use std::process::{Command, Stdio};
 use super::source::{FASTRACE, TRACING};
 use crate::cpu;
 
-/// What cargo does with a crate.
+/// A cargo command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Task {
     Check,
     Build,
-    /// A check after the body of one function got a line more, or one less, with what the compiler kept from the last one.
+    /// An incremental check, after the body of one function gained or lost a line.
     Edit,
 }
 
@@ -29,13 +29,13 @@ impl Task {
     }
 }
 
-/// Seconds of processor time that cargo takes for the crate itself: it is touched before.
+/// Returns cargo's seconds of processor time for the crate itself, which is touched before.
 pub fn run(folder: &Path, task: Task) -> f64 {
     try_run(folder, task.arguments(), task == Task::Edit)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
 }
 
-/// The same, or what the compiler says.
+/// Returns the same, or the compiler's error.
 pub fn try_run(folder: &Path, arguments: &[&str], incremental: bool) -> Result<f64, String> {
     let file = ["src/lib.rs", "src/main.rs"].map(|file| folder.join(file)).into_iter().find(|file| file.exists());
     let file = file.expect("a crate");
@@ -57,12 +57,12 @@ pub fn try_run(folder: &Path, arguments: &[&str], incremental: bool) -> Result<f
     }
 }
 
-/// One for all, so that what several need is built once.
+/// One target folder for all, so that shared dependencies are built once.
 pub fn target(folder: &Path) -> PathBuf {
     folder.with_file_name("target")
 }
 
-/// Writes a crate of one file, which depends on a library.
+/// Writes a crate with one file and a dependency on a library.
 pub fn write(folder: &Path, library: &str, file: &str, source: &str) -> PathBuf {
     let (folder, dependency) = (folder.join(library.replace(' ', "-")), dependency(library));
     let manifest = format!(
@@ -73,7 +73,7 @@ pub fn write(folder: &Path, library: &str, file: &str, source: &str) -> PathBuf 
     let _ = std::fs::remove_dir_all(&source_folder);
     std::fs::create_dir_all(&source_folder).expect("a temporary folder");
     std::fs::write(folder.join("Cargo.toml"), manifest).expect("a manifest");
-    // The same versions, which are here already: nothing is fetched.
+    // The same versions, which are already downloaded.
     let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
     std::fs::copy(lock, folder.join("Cargo.lock")).expect("the lock file");
     std::fs::write(source_folder.join(file), source).expect("a source file");
@@ -91,7 +91,7 @@ pub fn dependency(library: &str) -> String {
     }
 }
 
-/// Gives the body of the function in the middle a line more or less.
+/// Adds a line to the body of the middle function, or removes it.
 pub fn edit(folder: &Path, round: usize) {
     let file = folder.join("src/lib.rs");
     let text = std::fs::read_to_string(&file).expect("the source file");

@@ -1,4 +1,4 @@
-//! Async functions that call each other: time by depth, and how deep they may be until the compiler's recursion limit.
+//! Chains of async functions: compile time by depth, and the depth at which the recursion limit is reached.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::stats::Median;
 
 const LIBRARIES: [&str; 3] = [PLAIN, OURS, FASTRACE];
 const DEPTHS: [usize; 3] = [10, 20, 30];
-/// In one crate, so that what differs by depth is more than what differs by chance.
+/// Many chains in one crate, so that the difference by depth exceeds noise.
 const CHAINS: usize = 10;
 const ROUNDS: usize = 3;
 
@@ -34,13 +34,13 @@ pub fn report(folder: &Path, report: &mut Report) {
     report.add(section);
 }
 
-/// Seconds by depth.
+/// Returns seconds by depth.
 fn times(folder: &Path, library: &str) -> [f64; 3] {
     let mut rounds = [const { Vec::new() }; 3];
-    // The first one builds what it depends on.
+    // The first build includes dependencies.
     for round in 0..=ROUNDS {
         for (depth, times) in DEPTHS.iter().zip(&mut rounds) {
-            // Others than ours reach the default limit earlier.
+            // Peers reach the default limit earlier.
             let source = "#![recursion_limit = \"1024\"]\n".to_owned() + &source::chains(library, *depth, CHAINS);
             let folder = cargo::write(folder, library, "main.rs", &source);
             let time = cargo::run(&folder, Task::Check);
@@ -57,7 +57,7 @@ fn deepest(folder: &Path, library: &str) -> usize {
         let folder = cargo::write(folder, library, "main.rs", &source::chains(library, depth, 1));
         match cargo::try_run(&folder, &["build"], false) {
             Ok(_) => true,
-            // The compiler proposes to raise it, whatever it was doing.
+            // The compiler proposes to raise the limit in any error about it.
             Err(error) if error.contains("recursion_limit") => false,
             Err(error) => panic!("{}: {error}", folder.display()),
         }

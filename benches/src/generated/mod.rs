@@ -1,4 +1,4 @@
-//! Crates with many functions, annotated or not: how long the compiler takes, and how large a program becomes.
+//! Crates with many functions, annotated or not: compile time, and program size.
 
 mod cargo;
 mod chains;
@@ -14,7 +14,7 @@ use crate::real;
 use crate::report::{Report, Section, of_peer};
 use crate::stats::Median;
 
-/// What is measured, with how many functions.
+/// The measured command, and the number of functions.
 struct Row {
     task: Task,
     shape: Shape,
@@ -22,11 +22,11 @@ struct Row {
     limit: Option<Limit>,
 }
 
-/// What it may take, in times of plain functions.
+/// The limit, as a multiple of plain functions.
 #[derive(Clone, Copy)]
 enum Limit {
     Times(f64),
-    /// As many as fastrace takes in the same run.
+    /// The limit is fastrace's ratio in the same run.
     Fastrace,
 }
 
@@ -42,7 +42,7 @@ const ROWS: [Row; 17] = [
     row(Task::Check, Shape::Attributes, 1_000, Some(Limit::Times(1.9))),
     row(Task::Edit, Shape::Sync, 1_000, Some(Limit::Times(5.0))),
     row(Task::Edit, Shape::Async, 1_000, Some(Limit::Times(5.0))),
-    // How it grows.
+    // Growth with the number of functions.
     row(Task::Check, Shape::Sync, 100, None),
     row(Task::Check, Shape::Sync, 10_000, None),
     row(Task::Check, Shape::Small, 100, None),
@@ -57,13 +57,13 @@ const ROWS: [Row; 17] = [
 
 const QUICK: [Row; 1] = [row(Task::Check, Shape::Async, 20, None)];
 
-/// Rounds of a row, and the seconds of processor time after which there is no other one: what disturbs is little of what
-/// takes that long.
+/// Rounds of a row, and the seconds of processor time after which no further round starts: noise is a small part of a
+/// long build.
 const ROUNDS: usize = 3;
 const ENOUGH: f64 = 10.0;
 
 impl Row {
-    /// Who is compared. Where it is about growth, ours and nobody else.
+    /// The compared libraries; for growth only ours.
     fn libraries(&self) -> &'static [&'static str] {
         match (self.task, self.shape) {
             (Task::Check, _) if self.limit.is_none() => &[PLAIN, OURS],
@@ -82,7 +82,7 @@ pub fn report(quick: bool, report: &mut Report) {
     let folder = std::env::temp_dir().join(format!("tracecast-generated-{}", std::process::id()));
     compile_times(if quick { &QUICK } else { &ROWS }, &folder, report);
     if !quick {
-        // Programs have to be built, which takes minutes.
+        // Building programs takes minutes.
         real_code(&folder, report);
         chains::report(&folder, report);
         programs::report(&folder, report);
@@ -100,7 +100,7 @@ fn compile_times(rows: &[Row], folder: &Path, report: &mut Report) {
         let crates: Vec<PathBuf> = libraries
             .iter()
             .map(|library| {
-                // What it depends on is built before.
+                // Dependencies are built before.
                 cargo::run(&row.write(folder, library, 1), row.task);
                 row.write(folder, library, row.functions)
             })
@@ -126,10 +126,10 @@ fn compile_times(rows: &[Row], folder: &Path, report: &mut Report) {
     report.add(section);
 }
 
-/// Seconds of processor time for each crate in each round; what they depend on is built.
+/// Returns the seconds of processor time for each crate and round, without dependencies.
 fn timed(task: Task, libraries: &[&str], crates: &[PathBuf]) -> Vec<Vec<f64>> {
     if task == Task::Edit {
-        // What the compiler keeps for the next time.
+        // Creates the incremental cache.
         for krate in crates {
             cargo::run(krate, task);
         }
@@ -151,7 +151,7 @@ fn timed(task: Task, libraries: &[&str], crates: &[PathBuf]) -> Vec<Vec<f64>> {
     times
 }
 
-/// All functions of crates that others wrote, annotated by a script.
+/// All functions of third-party crates, annotated by a script.
 fn real_code(folder: &Path, report: &mut Report) {
     let columns = ["crate", "annotated functions", "library", "s", "x plain"];
     let mut section = Section::new("`cargo check` of crates with every function annotated", columns);
@@ -166,7 +166,7 @@ fn real_code(folder: &Path, report: &mut Report) {
             continue;
         };
         let crates: Vec<PathBuf> = written.iter().map(|(folder, _)| folder.clone()).collect();
-        // What they depend on.
+        // Builds the dependencies.
         for krate in &crates {
             cargo::run(krate, Task::Check);
         }

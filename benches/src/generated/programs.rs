@@ -1,4 +1,4 @@
-//! Programs that call many annotated functions: how long a release build takes, and what a function makes the program grow by.
+//! Programs that call many annotated functions: the time of a release build, and the program's growth per function.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::report::{Report, Section, figure, of_peer};
 
 const FUNCTIONS: usize = 200;
 const LIBRARIES: [&str; 5] = [PLAIN, OURS, BY_HAND, FASTRACE, TRACING];
-/// For each function at most so many bytes, and whether a build takes at most as long as with fastrace.
+/// The limits: bytes per function, and a build at most as long as with fastrace.
 const SHAPES: [(Shape, Option<f64>, bool); 3] =
     [(Shape::Sync, Some(200.0), false), (Shape::Async, Some(1_300.0), true), (Shape::Attributes, None, true)];
 
@@ -24,7 +24,7 @@ pub fn report(folder: &Path, report: &mut Report) {
     let title = format!("Programs that call {FUNCTIONS} functions: `cargo build --release`, stripped");
     let mut section = Section::new(title, columns);
     for (shape, bytes, is_as_fastrace) in SHAPES {
-        // What a library weighs at all is not a function's, and what it depends on is built with the first one.
+        // The library's own size is not counted per function, and dependencies are built with the first program.
         let built = LIBRARIES.map(|library| [1, FUNCTIONS].map(|functions| build(folder, library, shape, functions)));
         let each = built.map(|[one, all]| (all.bytes - one.bytes) / (FUNCTIONS - 1) as f64);
         let more = each.map(|bytes| bytes - each[0]);

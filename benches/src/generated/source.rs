@@ -1,16 +1,16 @@
-//! The source of generated crates: the same functions, plain, annotated, or with what an annotation does written by hand.
+//! The source of generated crates: the same functions, plain, annotated, or with the annotation's work written by hand.
 
 use std::fmt::Write as _;
 
-/// The functions as they are.
+/// Plain functions.
 pub const PLAIN: &str = "plain";
 pub const OURS: &str = "tracecast";
 pub const FASTRACE: &str = "fastrace";
 pub const TRACING: &str = "tracing";
-/// Without a macro and with the smallest library that can do it: what no annotation can do without.
+/// Without a macro, with the smallest possible library: the minimum of any annotation.
 pub const BY_HAND: &str = "by hand";
 
-/// What the functions are like.
+/// The kind of functions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     Sync,
@@ -36,7 +36,7 @@ impl Shape {
     }
 }
 
-/// So many functions.
+/// Returns the source of so many functions.
 pub fn functions(library: &str, shape: Shape, functions: usize) -> String {
     let mut source = preamble(library);
     if shape == Shape::Small {
@@ -50,7 +50,7 @@ pub fn functions(library: &str, shape: Shape, functions: usize) -> String {
 
 fn preamble(library: &str) -> String {
     match library {
-        // It depends on the same crates as ours.
+        // The same dependencies as ours.
         PLAIN => "use tracecast as _;\n".to_owned(),
         BY_HAND => format!("use tracecast as _;\nmod by_hand {{\n{}}}\n", include_str!("stub.rs")),
         _ => String::new(),
@@ -95,7 +95,7 @@ fn function(library: &str, shape: Shape, n: usize) -> String {
     if head.contains("&self") { format!("impl S {{\n{function}}}\n") } else { function }
 }
 
-/// What an annotation would expand to.
+/// The hand-written expansion of an annotation.
 fn by_hand(shape: Shape, head: &str, returned: &str, body: &str, n: usize) -> String {
     let run = if returned.starts_with("Result") { "run_result" } else { "run" };
     let (returns, call) = match shape {
@@ -133,13 +133,13 @@ fn attribute(library: &str, shape: Shape, n: usize) -> String {
                 "#[tracing::instrument(name = \"Bench/F{n}\", skip_all, err, fields(artifact = input, bytes = count))]\n"
             )
         }
-        // With the error, as ours has it.
+        // Records the error, as ours does.
         TRACING => format!("#[tracing::instrument(name = \"Bench/F{n}\", skip_all, err)]\n"),
         _ => String::new(),
     }
 }
 
-/// A `main` that calls all of them, in a way that the compiler cannot see through.
+/// Returns a `main` that calls all functions in a way that the compiler cannot see through.
 pub fn entry(shape: Shape, functions: usize) -> String {
     let call = |n| match shape.is_async() {
         false => {
@@ -150,7 +150,7 @@ pub fn entry(shape: Shape, functions: usize) -> String {
              sum += usize::from(std::future::Future::poll(std::pin::pin!(f{n}(std::hint::black_box(\"1\"), 1)).as_mut(), &mut task).is_ready());\n"
         ),
     };
-    // One function with all calls would take the compiler longer than the functions.
+    // A single function with all calls would take longer to compile than the functions.
     let (mut parts, mut calls) = (String::new(), String::new());
     for (part, from) in (0..functions).step_by(20).enumerate() {
         let body: String = (from..functions.min(from + 20)).map(call).collect();
@@ -160,7 +160,7 @@ pub fn entry(shape: Shape, functions: usize) -> String {
     format!("{parts}fn main() {{\n{calls}}}\n")
 }
 
-/// So many chains of async functions that call each other, each spawned.
+/// Returns the source of chains of async functions, each spawned.
 pub fn chains(library: &str, depth: usize, chains: usize) -> String {
     let mut source = String::from("fn spawn<F: std::future::Future + Send + 'static>(_: F) {}\n") + &preamble(library);
     for chain in 0..chains {

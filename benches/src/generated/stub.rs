@@ -1,5 +1,5 @@
-//! What a span needs, written by hand: a switch, the clock, whether it failed, and a record in a buffer of the thread. It is a module
-//! of generated crates.
+//! The minimum of a span, written by hand: a switch, the clock, the outcome, and a record in a buffer of the thread. It
+//! is a module of generated crates.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;

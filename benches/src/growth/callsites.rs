@@ -1,4 +1,4 @@
-//! A program with 10,000 annotated functions, generated and built: each is called in turn, so that none is in a cache.
+//! Generates and builds a program with 10,000 annotated functions: each is called in turn, so that none is in a cache.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,7 +8,8 @@ use crate::report::{Report, Section};
 
 const CALLSITES: usize = 10_000;
 
-/// Times all functions in turn, with telemetry off and on; the best of some rounds. What was recorded is read between them.
+/// Times all functions in turn, with telemetry off and on, and takes the best of several rounds. Records are drained
+/// between rounds.
 const MAIN: &str = r#"
 fn timed(run: fn(), mut between: impl FnMut()) -> f64 {
     let round = |_| {

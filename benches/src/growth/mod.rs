@@ -1,4 +1,4 @@
-//! How cost grows: with threads, depth, attributes, callsites, and with spans a second until some are dropped.
+//! How cost grows with threads, depth, attributes and callsites, and with the rate of spans until some are dropped.
 
 mod callsites;
 mod saturation;
@@ -13,7 +13,7 @@ pub fn report(quick: bool, report: &mut Report) {
     threads::report(quick, report);
     shapes::report(quick, report);
     if !quick {
-        // A program of its own, which takes a minute to build.
+        // A separate program, which takes a minute to build.
         callsites::report(report);
     }
     saturation::report(quick, report);

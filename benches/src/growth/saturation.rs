@@ -1,5 +1,5 @@
-//! More and more spans a second, of one thread and of many, until some are dropped: where that is, what gives way, that telemetry
-//! says so, and that whoever makes the spans does not notice.
+//! Raises the rate of spans, on one thread and on many, until some are dropped: shows the limit, its cause, that
+//! telemetry reports it, and that the recording threads are not slowed down.
 
 use std::hint::black_box;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::end_to_end::beside::{self, Outcome};
 use crate::end_to_end::{self, Receiver, libraries};
 use crate::report::{Report, Section, figure};
 
-/// How many threads record, and how many spans a second they are asked for, all together.
+/// The number of recording threads, and the total rate of spans per second.
 const LOADS: [(u64, &[u64]); 4] = [
     (1, &[100_000, 200_000, 500_000, 1_000_000, 2_000_000, 4_000_000, 8_000_000]),
     (2, &[500_000, 1_000_000, 2_000_000, 4_000_000]),
@@ -62,7 +62,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The highest of some rates at which a library loses nothing, and what happens at the next one.
+/// Finds the highest rate without a loss, and the outcome of the next one.
 fn beside_others(quick: bool) -> Section {
     let (libraries, time) = match quick {
         true => (&[libraries::SDK][..], Duration::from_millis(200)),
@@ -97,10 +97,10 @@ fn beside_others(quick: bool) -> Section {
     section
 }
 
-/// How many spans a second were asked for, and what became of them.
+/// The requested rate, and the outcome of the spans.
 type Tried = (u64, Outcome);
 
-/// The last rate at which nothing was dropped, and the first at which something was.
+/// The highest rate without drops, and the lowest with drops.
 fn tried(library: &str, rates: &[u64], time: Duration) -> (Option<Tried>, Option<Tried>) {
     let mut good = None;
     for &rate in rates {
@@ -136,7 +136,7 @@ fn limits(library: &str, good: Option<&Tried>, bad: Option<&Tried>) -> [String; 
     ]
 }
 
-/// Has another process of this program make so many spans a second.
+/// Starts another process of this program that records spans at this rate.
 fn measure(threads: u64, rate: u64, milliseconds: u64) -> [String; COLUMNS.len()] {
     let output = Command::new(std::env::current_exe().expect("the path of this program"))
         .args(["--rate", &threads.to_string(), &rate.to_string(), &milliseconds.to_string()])
@@ -147,7 +147,7 @@ fn measure(threads: u64, rate: u64, milliseconds: u64) -> [String; COLUMNS.len()
     cells.try_into().unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// What that other process does.
+/// The work of that other process.
 pub fn run_here(threads: &str, rate: &str, milliseconds: &str) {
     let number = |text: &str| text.parse().expect("a number");
     println!("{}", at(number(threads), number(rate), Duration::from_millis(number(milliseconds))).join("\t"));
@@ -193,8 +193,8 @@ fn at(threads: u64, rate: u64, time: Duration) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// A burst of each thread every millisecond, or as often as it can: how many spans there were, and nanoseconds per span of each
-/// burst.
+/// Records a burst on each thread every millisecond, or as often as possible. Returns the number of spans, and the
+/// nanoseconds per span of each burst.
 fn record(threads: u64, step: u64, time: Duration) -> (u64, Vec<f64>) {
     let began = Instant::now();
     let one = || {
@@ -209,7 +209,8 @@ fn record(threads: u64, step: u64, time: Duration) -> (u64, Vec<f64>) {
             }
             bursts.push(start.elapsed().as_nanos() as f64 / step as f64);
             let next = Duration::from_millis(millisecond);
-            // One thread does not sleep, so that its times are not those of waking up; several leave the processors to each other.
+            // A single thread does not sleep, so that wake-ups are not timed; several threads yield the processors to
+            // each other.
             if threads > 1 {
                 std::thread::sleep(next.saturating_sub(began.elapsed()));
             }
@@ -226,7 +227,7 @@ fn record(threads: u64, step: u64, time: Duration) -> (u64, Vec<f64>) {
     (bursts.len() as u64 * step, bursts)
 }
 
-/// How many spans were dropped, by reason, in the text for Prometheus.
+/// Reads the dropped spans by reason from the Prometheus text.
 fn reasons(text: &str) -> String {
     let of_line = |line: &str| {
         let (labels, count) = line.strip_prefix("tc_spans_dropped_total{")?.rsplit_once(' ')?;

@@ -48,7 +48,7 @@ mod keys {
     }
 }
 
-/// A span in a span, so many times.
+/// Nests spans to this depth.
 #[inline(never)]
 #[tc_span("Bench/Deep")]
 fn deep(levels: u64) -> u64 {
@@ -77,7 +77,7 @@ fn sixteen(x: u64) -> u64 {
     black_box(x)
 }
 
-/// What is timed, and how many spans it makes each time.
+/// The timed shapes, and the number of spans of each.
 type Shape = (&'static str, u64, fn());
 
 const SHAPES: &[Shape] = &[

@@ -1,5 +1,5 @@
-//! One to eight threads that record at the same time. There may be fewer processors: what counts is the time that each thread
-//! was running.
+//! One to eight threads that record at the same time. There may be fewer processors, so only the time in which a thread
+//! ran counts.
 
 use std::hint::black_box;
 use std::sync::Barrier;
@@ -12,11 +12,11 @@ use crate::report::{Report, Section, figure};
 use crate::stats::Median;
 use crate::work::{self, Labelled};
 
-/// Operations of a thread between two readings of its clock.
+/// Operations between two clock readings of a thread.
 const SPANS: u64 = 200;
 const MEASUREMENTS: u64 = 2_000;
-/// Rounds of all threads together between two drains: their spans fit into the recorder, and a thread is busy for so long
-/// that those which were woken up a little later run beside it.
+/// Rounds of all threads together between two drains: their spans fit into the recorder, and they last long enough that
+/// threads which woke up later overlap.
 const BETWEEN_DRAINS: usize = 640;
 
 pub fn report(quick: bool, report: &mut Report) {
@@ -51,7 +51,7 @@ pub fn report(quick: bool, report: &mut Report) {
     report.add(section);
 }
 
-/// Nanoseconds of processor time per operation: the median of all rounds of all threads.
+/// Returns the nanoseconds of processor time per operation: the median of all rounds of all threads.
 fn on_threads(threads: usize, rounds: usize, times: u64, run: &(dyn Fn(u64) + Sync)) -> f64 {
     let barrier = Barrier::new(threads);
     let one = || {
@@ -73,7 +73,7 @@ fn on_threads(threads: usize, rounds: usize, times: u64, run: &(dyn Fn(u64) + Sy
     })
 }
 
-/// One of the threads makes room while the others wait: a span that is dropped costs something else.
+/// One thread drains while the others wait: dropped spans have another cost.
 fn drain(barrier: &Barrier) {
     if barrier.wait().is_leader() {
         peers::tracecast::drain(Vec::new());

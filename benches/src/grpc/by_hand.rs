@@ -1,8 +1,7 @@
-//! The least that does what a server's layer does, written by hand to be compared with: it takes the caller's `traceparent`, has a
-//! span current wherever the handler runs, counts, times and records each call, and spans and metrics can be switched on at any time.
-//!
-//! It has no options, filters, limits, conventions or clients; methods are those of a list, metrics have one stripe, and what is
-//! recorded is overwritten. gRPC's bodies are boxed as tonic keeps them.
+//! The minimum of a server's layer, written by hand for comparison: it reads the caller's `traceparent`, keeps a span
+//! current wherever the handler runs, counts, times and records each call, and spans and metrics can be switched on at
+//! any time. It has no options, filters, limits, conventions or clients; methods are a fixed list, metrics have one
+//! stripe, and records are overwritten. gRPC's bodies are boxed as in tonic.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -14,7 +13,7 @@ use std::time::Instant;
 use http::{HeaderMap, HeaderValue, Request, header};
 use tonic::transport::server::TcpConnectInfo;
 
-/// What is switched on.
+/// The switches.
 static MODE: AtomicU8 = AtomicU8::new(0);
 const SPANS: u8 = 1;
 const METRICS: u8 = 2;
@@ -52,10 +51,10 @@ fn random() -> u64 {
     x
 }
 
-/// The methods and routes that are served.
+/// The served methods and routes.
 const METHODS: [&str; 2] = ["/bench.v1.Echo/Unary", "/items/{id}"];
 
-/// In seconds, as nanoseconds.
+/// Bounds in seconds, as nanoseconds.
 const BOUNDS: [u64; 14] = [
     5_000_000,
     10_000_000,
@@ -83,7 +82,7 @@ struct Metrics {
     first_byte_sum: AtomicU64,
 }
 
-/// By method, and whether the call failed.
+/// Metrics by method, and by whether the call failed.
 static MEASURED: [[Metrics; 2]; METHODS.len()] = [const { [const { Metrics::NONE }; 2] }; METHODS.len()];
 
 impl Metrics {
@@ -101,7 +100,7 @@ impl Metrics {
     };
 }
 
-/// One body so far.
+/// The counts of a body so far.
 #[derive(Default)]
 pub struct Passed {
     messages: AtomicU64,
@@ -109,7 +108,7 @@ pub struct Passed {
 }
 
 impl Passed {
-    /// A frame, which holds whole messages of gRPC.
+    /// Counts a frame, which holds whole messages of gRPC.
     pub fn count(&self, mut frame: &[u8]) {
         let (mut messages, bytes) = (0, frame.len());
         while let Some((head, rest)) = frame.split_first_chunk::<5>() {
@@ -126,14 +125,14 @@ impl Passed {
     }
 }
 
-/// A call that is served: whose it is, and what is observed of it.
+/// A served call: its parent, and its observations.
 #[derive(Clone)]
 pub struct Call {
     ids: Ids,
     pub observed: Option<Arc<Observed>>,
 }
 
-/// What spans and metrics need of a call.
+/// The data of a call for spans and metrics.
 pub struct Observed {
     ids: Ids,
     parent: u64,
@@ -150,7 +149,7 @@ pub struct Observed {
     client: Option<SocketAddr>,
 }
 
-/// What is kept of a call that has ended.
+/// The record of an ended call.
 #[expect(dead_code, reason = "an export would read it")]
 struct Record {
     ids: Ids,
@@ -165,7 +164,7 @@ struct Record {
 }
 
 impl Call {
-    /// A call of a method; there is nothing to do for it if all is off and no caller is known.
+    /// Begins a call of a method; `None` if all is off and there is no caller context.
     #[inline]
     pub fn begin<B>(request: &Request<B>, method: &str, texts: &[header::HeaderName]) -> Option<Self> {
         let mode = MODE.load(Relaxed);
@@ -217,7 +216,7 @@ impl Call {
         Some(Call { ids, observed: Some(Arc::new(observed)) })
     }
 
-    /// Whatever runs inside belongs to this call.
+    /// Runs `f` with this call current.
     #[inline]
     pub fn run<R>(&self, inside: impl FnOnce() -> R) -> R {
         let before = CURRENT.replace(Some(self.ids));
@@ -227,7 +226,7 @@ impl Call {
     }
 }
 
-/// The path and these headers, and who called.
+/// Records the path, these headers and the caller.
 fn described<B>(request: &Request<B>, texts: &[header::HeaderName]) -> (Vec<Box<[u8]>>, Option<SocketAddr>) {
     let extensions = request.extensions();
     let client = extensions.get::<TcpConnectInfo>().and_then(|info| info.remote_addr);
@@ -285,13 +284,13 @@ impl Observed {
     }
 }
 
-/// Of few headers, to look at each is quicker than to hash.
+/// With few headers, comparing each is faster than hashing.
 #[inline(always)]
 fn named<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h HeaderValue> {
     headers.iter().find(|(known, _)| known.as_str() == name).map(|(_, value)| value)
 }
 
-/// `00-<32 digits>-<16 digits>-<2 digits>`, and what later versions append.
+/// Parses `00-<32 digits>-<16 digits>-<2 digits>`, and additions of later versions.
 fn parse(text: &[u8]) -> Option<Ids> {
     let is_right = text.len() == 55 || text.get(55) == Some(&b'-') && !text.starts_with(b"00");
     if !is_right || [text[2], text[35], text[52]] != [b'-'; 3] || text.starts_with(b"ff") {
@@ -303,7 +302,7 @@ fn parse(text: &[u8]) -> Option<Ids> {
     (trace != [0; 2] && span != 0).then_some(Ids { trace, span, is_sampled: flags & 1 != 0 })
 }
 
-/// At most sixteen digits. All are looked up before it is asked whether one was wrong.
+/// Parses at most sixteen digits. All are looked up first, and errors are checked once at the end.
 #[inline(always)]
 fn number(text: &[u8]) -> Option<u64> {
     const WRONG: u8 = 0x80;

@@ -1,21 +1,21 @@
-//! One layer around one service, of which instructions are counted.
+//! A layer around a service, for counting instructions.
 
 use super::variants::Started;
 
-/// A layer around a service that is called without a network.
+/// A layer around a service, called without a network.
 pub struct Case {
     pub name: &'static str,
     /// The same without a layer.
     pub base: &'static str,
-    /// Also says what is current while it is called.
+    /// Enters the context that is current during calls.
     pub start: fn() -> Started,
-    /// Makes so many calls, or one of so many messages.
+    /// Makes this number of calls, or one call with this number of messages.
     pub direct: fn(u64),
-    /// Spans that are exported if it is done ten times.
+    /// Spans that ten runs export.
     pub records: u64,
-    /// Over no layer, at most so many instructions more.
+    /// The limit of additional instructions over no layer.
     pub target: Option<f64>,
-    /// Who is shown beside it.
+    /// The peer that is shown beside it.
     pub peer: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! The layers of clients, each around a service that is called without a network, below a span of whoever calls.
+//! The client layers, each around a service that is called without a network, below a caller's span.
 
 use std::any::Any;
 
@@ -48,7 +48,7 @@ pub const CASES: &[Case] = &[
         || below(our_spans(), false),
         layer!(GrpcClientLayer::new()),
     ),
-    // What came with a request goes on.
+    // The incoming context is sent on.
     Case::new("client: tracecast, off, below a caller", NONE, passing_on, layer!(GrpcClientLayer::new())),
     Case::new(OFF_NAME, NONE, nothing, layer!(GrpcClientLayer::new())),
     Case::new(
@@ -64,11 +64,11 @@ pub const CASES: &[Case] = &[
         || below_tracing(peers::sdk::unsampled_spans()),
         layer!(OtelGrpcLayer),
     ),
-    // It makes no span: it writes the header alone.
+    // It records no span and only writes the header.
     Case::new("client: fastrace-tonic", NONE, below_fastrace, layer!(FastraceClientLayer)),
 ];
 
-/// Below the span of another process, which has to be current for as long as calls are made.
+/// Runs below the span of another process, which is current during the calls.
 pub fn below(started: Started, sampled: bool) -> Started {
     let caller = Context::remote(TraceId(0x4bf9_2f35_77b3_4da6), SpanId(0x00f0_67aa_0ba9_02b7), sampled);
     Box::new((caller.attach(), started))

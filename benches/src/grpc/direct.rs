@@ -1,4 +1,4 @@
-//! A layer alone, without a network: what callgrind counts of one call.
+//! A layer without a network: callgrind counts a single call.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -16,7 +16,7 @@ use tower_service::Service;
 
 use super::echo;
 
-/// Makes so many calls of a service, each to its last frame as hyper does it, with this `traceparent` if any.
+/// Makes calls to a service, each to its last frame as hyper does, with this `traceparent` if any.
 pub fn call<S, B>(service: &mut S, traceparent: Option<&'static str>, calls: u64)
 where
     S: Service<Request<Body>, Response = Response<B>>,
@@ -27,7 +27,7 @@ where
     }
 }
 
-/// The same of a client's service.
+/// Makes calls to a client's service in the same way.
 pub fn call_out<S, B>(service: &mut S, calls: u64)
 where
     S: Service<Request<Body>, Response = Response<B>>,
@@ -38,7 +38,7 @@ where
     }
 }
 
-/// Makes one call of a service, with so many messages in the request, as [`Trivial`] says how many the response has.
+/// Makes one call to a service with messages in the request; [`Trivial`] sets their number in the response.
 pub fn stream<S, B>(service: &mut S, traceparent: Option<&'static str>, messages: u64)
 where
     S: Service<Request<Body>, Response = Response<B>>,
@@ -47,7 +47,7 @@ where
     finish(service.call(with_parent(request(messages), traceparent)));
 }
 
-/// What tonic's own client sends, with so many messages.
+/// Builds the request of tonic's own client, with this number of messages.
 fn request(messages: u64) -> Request<Body> {
     let mut request = Request::new(Body::new(Frames { messages, trailers: None }));
     *request.method_mut() = http::Method::POST;
@@ -60,7 +60,7 @@ fn request(messages: u64) -> Request<Body> {
     request
 }
 
-/// The same as tonic's server hands it on.
+/// Builds the same request as tonic's server passes it on.
 fn served(traceparent: Option<&'static str>) -> Request<Body> {
     let mut request = with_parent(request(1), traceparent);
     let peer = Some(([127, 0, 0, 1], 40_000).into());
@@ -77,7 +77,7 @@ fn with_parent(mut request: Request<Body>, traceparent: Option<&'static str>) ->
     request
 }
 
-/// The message behind its five bytes of length.
+/// Returns the message after its prefix of five bytes.
 fn framed() -> Bytes {
     const FRAME: [u8; 5 + echo::MESSAGE.len()] = {
         let mut frame = [0; 5 + echo::MESSAGE.len()];
@@ -92,14 +92,14 @@ fn framed() -> Bytes {
     Bytes::from_static(&FRAME)
 }
 
-/// Reads a response to its end, as hyper does it.
+/// Reads a response to its end, as hyper does.
 pub fn finish<B: http_body::Body, E>(response: impl Future<Output = Result<Response<B>, E>>) {
     let mut task = Context::from_waker(Waker::noop());
     let Poll::Ready(Ok(response)) = pin!(response).poll(&mut task) else { unreachable!("the service answers at once") };
     let (head, body) = response.into_parts();
     black_box(head);
     let mut body = pin!(body);
-    // As hyper does: not again after the end was announced or trailers were sent.
+    // As hyper does: the body is not polled after its end was announced or trailers were sent.
     while !body.is_end_stream() {
         let Poll::Ready(Some(Ok(frame))) = body.as_mut().poll_frame(&mut task) else { return };
         if black_box(&frame).is_trailers() {
@@ -108,7 +108,7 @@ pub fn finish<B: http_body::Body, E>(response: impl Future<Output = Result<Respo
     }
 }
 
-/// Reads a request to its end and answers with so many messages and `OK`.
+/// Reads a request to its end and answers with messages and `OK`.
 #[derive(Clone, Copy)]
 pub struct Trivial(pub u64);
 
@@ -126,7 +126,7 @@ impl Service<Request<Body>> for Trivial {
     }
 }
 
-/// The answer of [`Trivial`].
+/// The response of [`Trivial`].
 pub struct Answer {
     request: Body,
     messages: u64,

@@ -1,4 +1,4 @@
-//! The service that is called, written by hand: messages are bytes, and it gives back what it got.
+//! The service under test, written by hand: messages are bytes, which it sends back.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -17,7 +17,7 @@ pub const UNARY: &str = "/bench.v1.Echo/Unary";
 pub const STREAM: &str = "/bench.v1.Echo/Stream";
 /// Messages of a stream.
 pub const MESSAGES: usize = 1_000;
-/// What is sent, and comes back.
+/// The bytes that are sent and returned.
 pub const MESSAGE: &[u8] = b"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 /// Messages are bytes.

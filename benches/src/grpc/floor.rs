@@ -1,4 +1,4 @@
-//! A layer around the least that does the same, for gRPC and for HTTP.
+//! The hand-written layer, for gRPC and for HTTP.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -14,7 +14,7 @@ use tower_service::Service;
 
 use super::by_hand::Call;
 
-/// What differs between gRPC and HTTP, where a request's body is `R` and a response's is `B`.
+/// The differences between gRPC and HTTP: a request's body is `R`, a response's is `B`.
 pub trait Protocol<R, B> {
     type Out;
 
@@ -53,7 +53,7 @@ impl<R, B: http_body::Body<Data = Bytes> + Unpin> Protocol<R, B> for Http {
 
     #[inline]
     fn begin(request: &mut Request<R>) -> Option<Call> {
-        // As a router tells it.
+        // As a router provides it.
         Call::begin(request, "/items/{id}", &[header::HOST, header::USER_AGENT])
     }
 
@@ -127,7 +127,7 @@ where
     }
 }
 
-/// A body that is counted, and a response whose end is that of the call, even if it is given up.
+/// A counted body; the end of a response's body ends the call, even if it is dropped early.
 pub struct Followed<B> {
     inner: B,
     call: Option<Call>,

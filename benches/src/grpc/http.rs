@@ -1,4 +1,4 @@
-//! The layer for servers of HTTP, around a service that is called without a network.
+//! The HTTP server layer, around a service that is called without a network.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -51,7 +51,7 @@ pub const CASES: &[Case] = &[
     Case::new(PEER, NONE, sdk, layer!(SAMPLED, OtelTowerLayer::new())).records(10),
 ];
 
-/// The route is known, as a router tells it.
+/// The route is known, as from a router.
 fn ours_around() -> HttpServerLayer {
     HttpServerLayer::new().with_route(|_| Some("/items/{id}"))
 }
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// As a server of HTTP/1.1 hands it on.
+/// Builds a request as an HTTP/1.1 server passes it on.
 fn request(traceparent: Option<&'static str>) -> Request<Whole> {
     let mut request = Request::new(Whole(None));
     *request.uri_mut() = Uri::from_static("/items/7");

@@ -1,4 +1,4 @@
-//! Instructions that a layer adds to a call, without a network.
+//! Counts the instructions that a layer adds to a call, without a network.
 
 use super::case::Case;
 use super::variants::{self, NONE, NONE_ROOT, Started, VARIANTS, Variant};
@@ -6,7 +6,7 @@ use super::{clients, http, streams};
 use crate::callgrind::Extent;
 use crate::{callgrind, peers};
 
-/// Makes calls through one layer; callgrind watches.
+/// Makes calls through one layer, under callgrind.
 pub fn run_here(name: &str, calls: u64) {
     let mut cases = [clients::CASES, streams::CASES, http::CASES].into_iter().flatten();
     if let Some(case) = cases.find(|case| case.name == name) {
@@ -19,20 +19,20 @@ pub fn run_here(name: &str, calls: u64) {
 
 fn count(name: &str, start: fn() -> Started, records: u64, calls: u64, direct: &dyn Fn(u64)) {
     let _started = start();
-    // What happens once, as a method that is met for the first time, is not counted.
+    // One-time work, such as learning a method, is not counted.
     direct(10);
     peers::check(name, 0, records);
     tracecast_called(direct, calls);
 }
 
-/// Callgrind counts inside of this function only.
+/// Callgrind counts only inside this function.
 #[unsafe(no_mangle)]
 #[inline(never)]
 pub fn tracecast_called(direct: &dyn Fn(u64), calls: u64) {
     direct(calls);
 }
 
-/// Instructions of each variant over those without a layer; none without valgrind.
+/// Returns each variant's instructions over no layer; `None` without valgrind.
 pub fn extra(extent: Extent) -> Option<Vec<(&'static Variant, f64)>> {
     let quick = [
         NONE,
@@ -48,7 +48,7 @@ pub fn extra(extent: Extent) -> Option<Vec<(&'static Variant, f64)>> {
     over(&shown, |variant| variant.name, base)
 }
 
-/// The same of these cases, of which only those of `quick` are counted in a quick run.
+/// Returns the instructions of these cases; a quick run counts only those of `quick`.
 pub fn extra_of(cases: &'static [Case], quick: &[&str], extent: Extent) -> Option<Vec<(&'static Case, f64)>> {
     let is_base = |case: &Case| case.name == case.base;
     let shown = |case: &&Case| is_base(case) || extent.has(case.name, quick);
@@ -56,7 +56,7 @@ pub fn extra_of(cases: &'static [Case], quick: &[&str], extent: Extent) -> Optio
     over(&shown, |case| case.name, |case| case.base)
 }
 
-/// Counts all of them, and takes away what the one counts that each is compared with.
+/// Counts all cases, and subtracts the count of the case that each is compared with.
 fn over<T: Sync>(
     shown: &[&'static T],
     name: impl Fn(&T) -> &'static str + Sync,

@@ -1,4 +1,4 @@
-//! gRPC: one service behind one layer after the other, ours and those of others.
+//! gRPC: one service behind each layer in turn, ours and peers'.
 
 mod by_hand;
 mod case;
@@ -22,7 +22,7 @@ use crate::report::{Report, Section, figure, of_peer};
 use case::Case;
 use rounds::Measured;
 
-/// Calls in a round.
+/// Calls per round.
 const UNARY: u64 = 800;
 const STREAMS: u64 = 8;
 
@@ -68,7 +68,7 @@ fn goals(measured: &[Measured], report: &mut Report) {
     }
 }
 
-/// What layers add, without a network.
+/// The cost that layers add, without a network.
 pub fn all_instructions(extent: Extent, report: &mut Report) {
     instructions(extent, report);
     let title = "gRPC: instructions that a client's layer adds to a call, without a network";
@@ -121,7 +121,7 @@ fn cases(title: &str, cases: &'static [Case], quick: &[&str], extent: Extent, re
     report.add(section);
 }
 
-/// What the layer that was written by hand takes for the same.
+/// The instructions of the hand-written layer for the same work.
 fn by_hand(mut all: impl Iterator<Item = (&'static str, f64)>, name: &str) -> f64 {
     let wanted = name.replace("tracecast", "by hand");
     all.find(|(known, _)| *known == wanted && *known != name).map_or(f64::NAN, |(_, over)| over)

@@ -1,4 +1,4 @@
-//! Rounds in turn: each layer is a process of its own, and one after the other is told to make some calls.
+//! Rounds in turn: each layer runs in its own process, and the processes make calls one after the other.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -9,9 +9,9 @@ use crate::stats::Median;
 /// Nanoseconds of processor time in each round, per call.
 pub struct Measured {
     pub variant: &'static Variant,
-    /// Of the whole process: client, server, and whatever thread telemetry has.
+    /// The whole process: client, server, and telemetry's threads.
     process: Vec<f64>,
-    /// Of the server's thread alone.
+    /// The server's thread only.
     server: Vec<f64>,
 }
 
@@ -29,24 +29,24 @@ impl Measured {
     }
 }
 
-/// The one that the others are compared with.
+/// The baseline of the comparison.
 pub fn base(measured: &[Measured]) -> &Measured {
     measured.iter().find(|measured| measured.variant.name == NONE).expect("it is measured like the others")
 }
 
-/// So many calls of this kind in each round.
+/// Measures calls of this kind, `calls` per round.
 pub fn measure(kind: &str, calls: u64, rounds: usize) -> Vec<Measured> {
     let variants = || VARIANTS.iter().filter(|variant| variant.connected);
     let mut workers: Vec<Worker> = variants().map(Worker::start).collect();
     let measured = |variant| Measured { variant, process: Vec::new(), server: Vec::new() };
     let mut all: Vec<Measured> = variants().map(measured).collect();
-    // The first round meets everything for the first time.
+    // An untimed first round, for one-time work.
     for worker in &mut workers {
         worker.make(kind, calls);
     }
     for round in 0..rounds {
         for turn in 0..all.len() {
-            // Nobody is always first, or always after the same other one.
+            // The order varies, so that no layer is always first or always after the same one.
             let at =
                 if round % 2 == 0 { (turn + round) % all.len() } else { (all.len() * 2 - turn + round) % all.len() };
             let (process, server) = workers[at].make(kind, calls);
@@ -87,7 +87,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It would wait for more.
+        // It would wait for more commands.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

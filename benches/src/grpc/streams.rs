@@ -1,4 +1,4 @@
-//! Streams without a network: what a layer adds to each message.
+//! Streams without a network: the cost that a layer adds per message.
 
 use fastrace_tonic::{FastraceClientLayer, FastraceServerLayer};
 use tower_layer::{Identity, Layer};
@@ -9,14 +9,14 @@ use super::clients::{below, below_fastrace};
 use super::direct::{self, Trivial};
 use super::variants::{SAMPLED, fastrace, nothing, ours};
 
-/// One call, whose request has one message and whose response has as many as are asked for.
+/// One call with one request message and as many response messages as requested.
 macro_rules! responses {
     ($traceparent:expr, $layer:expr) => {
         |messages| direct::stream(&mut $layer.layer(Trivial(messages)), $traceparent, 1)
     };
 }
 
-/// The other way around.
+/// One call with many request messages and one response message.
 macro_rules! requests {
     ($traceparent:expr, $layer:expr) => {
         |messages| direct::stream(&mut $layer.layer(Trivial(1)), $traceparent, messages)
@@ -26,7 +26,7 @@ macro_rules! requests {
 const RESPONSES: &str = "gRPC stream, no layer: each response";
 const REQUESTS: &str = "gRPC stream, no layer: each request";
 
-// They do not look at bodies: a span ends with the headers.
+// These layers ignore bodies: their spans end with the headers.
 const SERVER_PEER: &str = "gRPC stream, server: fastrace-tonic, each response";
 const CLIENT_PEER: &str = "gRPC stream, client: fastrace-tonic, each response";
 

@@ -1,4 +1,4 @@
-//! The layers, each set up as its documentation says, with an exporter that throws away what it gets.
+//! The layers, each configured as its documentation recommends, with an exporter that discards its input.
 //!
 //! Each runs in a process of its own: subscribers, providers and recorders belong to a process.
 
@@ -21,11 +21,11 @@ use super::echo::Echo;
 use super::floor::{Floor, Grpc};
 use crate::peers;
 
-/// Of a caller that is sampled, and of one that is not.
+/// The headers of a sampled caller, and of an unsampled one.
 pub const SAMPLED: Option<&str> = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
 pub const UNSAMPLED: Option<&str> = Some("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00");
 
-/// What is to live for as long as calls are made.
+/// A value that must live as long as calls are made.
 pub type Started = Box<dyn Any>;
 type Serve = fn(TcpListenerStream) -> Serving;
 type Direct = fn(Option<&'static str>, u64);
@@ -34,17 +34,17 @@ type Serving = Pin<Box<dyn Future<Output = Result<(), tonic::transport::Error>>>
 /// A layer around the same service.
 pub struct Variant {
     pub name: &'static str,
-    /// What the caller says.
+    /// The caller's headers.
     pub traceparent: Option<&'static str>,
     pub start: fn() -> Started,
     pub serve: Serve,
-    /// Calls it so many times without a network.
+    /// Makes this number of calls without a network.
     pub direct: Direct,
     /// Whether each call is a span that is exported.
     pub records: bool,
     /// Whether it is also measured over a connection.
     pub connected: bool,
-    /// Over no layer: processor time at most so many times as much, at most so many instructions more.
+    /// The limits over no layer: the ratio of processor time, and the additional instructions.
     pub targets: (Option<f64>, Option<f64>),
 }
 
@@ -63,7 +63,7 @@ impl Variant {
         self
     }
 
-    /// Without a network only: what differs is too little to be seen in processor time.
+    /// Without a network only: the difference is too small for processor time.
     const fn direct_only(mut self) -> Self {
         self.connected = false;
         self
@@ -102,7 +102,7 @@ pub const UNSAMPLED_NAME: &str = "tracecast, unsampled, with metrics";
 pub const OFF_BELOW_NAME: &str = "tracecast, off";
 pub const OFF_NAME: &str = "tracecast, off, no traceparent";
 
-/// The nearest of the others.
+/// The nearest peer.
 pub const PEER: &str = "fastrace-tonic";
 
 pub const VARIANTS: &[Variant] = &[
@@ -128,7 +128,7 @@ pub const VARIANTS: &[Variant] = &[
     Variant::new("by hand, unsampled, no metrics", UNSAMPLED, by_hand::spans, by_hand!()).direct_only(),
     Variant::new("by hand, off", SAMPLED, nothing, by_hand!()).direct_only(),
     Variant::new("by hand, off, no traceparent", None, nothing, by_hand!()).direct_only(),
-    // Spans are made where a subscriber is, and its documentation shows this constructor for gRPC.
+    // It records spans if there is a subscriber, and its documentation shows this constructor for gRPC.
     Variant::new("tower-http TraceLayer, no subscriber", SAMPLED, nothing, layer!(TraceLayer::new_for_grpc())),
     Variant::new("tower-http TraceLayer, tracing-opentelemetry", SAMPLED, tracing, layer!(TraceLayer::new_for_grpc()))
         .records(),
@@ -136,7 +136,7 @@ pub const VARIANTS: &[Variant] = &[
     Variant::new("tonic-tracing-opentelemetry, unsampled", UNSAMPLED, tracing, layer!(OtelGrpcLayer::default())),
     // It records neither status nor attributes.
     Variant::new(PEER, SAMPLED, fastrace, layer!(FastraceServerLayer::default())).records(),
-    // Its spans and metrics are those of HTTP: it knows no gRPC status.
+    // Its spans and metrics are HTTP's: it does not read gRPC statuses.
     Variant::new("opentelemetry-instrumentation-tower, with metrics", SAMPLED, sdk, layer!(OtelTowerLayer::new()))
         .records(),
 ];
@@ -145,7 +145,7 @@ pub fn nothing() -> Started {
     Box::new(())
 }
 
-/// Spans and metrics, and a thread that makes OTLP bytes of them, as the export thread does it.
+/// Spans and metrics, and a thread that encodes them as OTLP, as the export thread does.
 pub fn ours() -> Started {
     Box::new((our_spans(), peers::tracecast::metering()))
 }

@@ -1,5 +1,5 @@
-//! A process with one layer: a server on a thread, a client on another, one connection between them. It makes calls when it
-//! is told to, and says what they took.
+//! A process with one layer: a server thread, a client thread, and one connection between them. It makes calls on
+//! command, and reports their cost.
 
 use std::io::{BufRead, Write};
 use std::net::SocketAddr;
@@ -17,10 +17,10 @@ use super::echo::{self, Raw};
 use super::variants::{VARIANTS, Variant};
 use crate::cpu;
 
-/// Calls that are under way at the same time.
+/// Concurrent calls.
 const IN_FLIGHT: u64 = 16;
 
-/// Reads what to do, line by line, until its input ends: `unary 100` or `stream 5`.
+/// Reads commands line by line until its input ends: `unary 100` or `stream 5`.
 pub fn run(name: &str) {
     let variant = VARIANTS.iter().find(|variant| variant.name == name).expect("a known variant");
     let _started = (variant.start)();

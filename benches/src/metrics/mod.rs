@@ -1,4 +1,4 @@
-//! Metrics beside one `fetch_add`, on one thread and on two at the same time.
+//! Metrics compared with one `fetch_add`, on one thread and on two at the same time.
 
 mod ours;
 #[cfg(feature = "peers")]
@@ -16,7 +16,7 @@ use crate::timed::Timed;
 use crate::work::{self, Labelled};
 use crate::{alloc, side_by_side};
 
-/// Calls in a round.
+/// Calls per round.
 const CALLS: u64 = 2_000;
 
 type Contender = (&'static str, fn());
@@ -41,7 +41,7 @@ const OURS: &[Contender] = &[
     ("`tc_metric`: calls, duration, in flight, 2 labels", || repeat_labelled(work::metric_two)),
 ];
 
-/// Ours and, where they are built, those of others.
+/// Our metrics and, if they are built, those of peers.
 fn contenders() -> Vec<Contender> {
     let mut all = OURS.to_vec();
     #[cfg(feature = "peers")]
@@ -61,7 +61,7 @@ pub fn repeat_labelled(work: Labelled) {
     }
 }
 
-/// One round: per call, and from when to when.
+/// Runs one round; returns the time per call, and start and end.
 fn round(run: fn()) -> (f64, Instant, Instant) {
     let start = Instant::now();
     run();
@@ -87,7 +87,7 @@ pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
             let otel = |ratio: f64| of_peer("otel bound", ratio);
             let base = one[0].median().value;
             report.goal(this.name, over.value, *limit, "x `AtomicU64::fetch_add`", otel(of(&one) / base));
-            // Where both threads run on one core, everything is slower, arithmetic too.
+            // If both threads share a core, everything is slower, arithmetic too.
             let machine = value(&two, ARITHMETIC) / value(&one, ARITHMETIC);
             let what = "x one thread, on two, beside arithmetic";
             report.goal(this.name, slower / machine, 1.1, what, otel(of(&two) / of(&one) / machine));
@@ -112,7 +112,7 @@ fn value(all: &[Timed], name: &str) -> f64 {
     all.iter().find(|timed| timed.name == name).map_or(f64::NAN, |timed| timed.median().value)
 }
 
-/// Ours beside the limit and all others that do the same.
+/// Our metrics beside the minimum and all peers with the same kind.
 fn chart(title: &'static str, what: &str, timed: &[Timed]) -> Chart {
     let theirs = format!(", {what}");
     let shown = timed.iter().filter(|timed| [BASE, what].contains(&timed.name) || timed.name.contains(&theirs));
@@ -129,14 +129,14 @@ fn chart(title: &'static str, what: &str, timed: &[Timed]) -> Chart {
     Chart { title, unit: "ns", bars }
 }
 
-/// How many times a `fetch_add`.
+/// The ratio to a `fetch_add`.
 const LIMITS: [(&str, f64); 3] = [(COUNTER, 1.5), (HISTOGRAM, 5.0), (EXPONENTIAL, 4.5)];
 
 fn on_one_thread(contenders: &[Contender], rounds: usize) -> Vec<Timed> {
     let mut timed = Timed::of(contenders.iter().map(|(name, _)| *name));
     for _ in 0..rounds {
         for ((_, run), timed) in contenders.iter().zip(&mut timed) {
-            // Brings into the caches what another one has driven out.
+            // Warms the caches that another contender evicted.
             run();
             timed.rounds.push(round(*run).0);
         }

@@ -1,4 +1,4 @@
-//! Metrics of ours that only this table needs.
+//! Our metrics that only this table uses.
 
 use tracecast::prelude::*;
 
@@ -17,7 +17,7 @@ tc_metrics! {
     static HISTOGRAM_THREE: Histogram<(keys::one, keys::two, keys::three)> = "tc_bench_three_seconds";
 }
 
-/// The third label, as the others are made.
+/// The third label, declared like the others.
 pub fn third(x: u64) -> Letter {
     Letter::of(x >> 4)
 }

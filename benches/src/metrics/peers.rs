@@ -1,4 +1,4 @@
-//! The same metrics by others, each as its documentation shows it.
+//! The same metrics with peers, each as its documentation shows.
 
 mod autometrics;
 mod metrics;
@@ -8,7 +8,7 @@ mod prometheus;
 use super::Contender;
 use crate::work::Letter;
 
-/// Starts all of them for the rest of the process.
+/// Starts all peers, once per process.
 pub fn contenders() -> Vec<Contender> {
     metrics::install();
     opentelemetry::install();
@@ -19,7 +19,7 @@ pub fn contenders() -> Vec<Contender> {
     all
 }
 
-/// The text of a label.
+/// Returns the text of a label.
 fn text(letter: Letter) -> &'static str {
     match letter {
         Letter::A => "a",

@@ -1,4 +1,4 @@
-//! fastrace, as its README starts it, with a reporter of its own kind.
+//! fastrace, set up as in its README, with a reporter of ours.
 
 use std::hint::black_box;
 

@@ -1,7 +1,6 @@
-//! foundations with its tracing alone, as its documentation starts it: Jaeger's format over UDP, which is the default, here to a
-//! socket of this process that counts datagrams and throws them away. There is one for each span.
-//!
-//! What sends them is a task on a runtime that runs when it is told to, as nothing else may run while others are measured.
+//! foundations with tracing only, set up as in its documentation: Jaeger's format over UDP, the default, to a socket of
+//! this process that counts datagrams and discards them. There is one datagram per span. The sending task is on a
+//! runtime that runs only on request, because nothing may run while other libraries are measured.
 
 use std::hint::black_box;
 use std::net::UdpSocket;
@@ -16,13 +15,13 @@ use tokio::runtime::Runtime;
 
 static OUTPUT: OnceLock<Mutex<Output>> = OnceLock::new();
 
-/// What sends spans, and what gets them.
+/// The sender of spans, and their receiver.
 struct Output {
     runtime: Runtime,
     socket: UdpSocket,
 }
 
-/// Samples all traces or none, which is what its ratio is for.
+/// Samples all traces or none: its ratio is 1 or 0.
 pub fn install(sampled: bool) {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a port");
     socket.set_nonblocking(true).expect("a socket that does not wait");
@@ -42,7 +41,7 @@ pub fn install(sampled: bool) {
     assert!(OUTPUT.set(Mutex::new(Output { runtime, socket })).is_ok(), "started once");
 }
 
-/// Has it send what it has, if it was started.
+/// Sends pending spans, if it was started.
 pub fn flush() {
     if let Some(output) = OUTPUT.get() {
         output.lock().expect("nobody panics while sending").flush();
@@ -50,7 +49,7 @@ pub fn flush() {
 }
 
 impl Output {
-    /// It takes a hundred spans at a time: when nothing more comes for some turns there is nothing left.
+    /// It sends a hundred spans at a time: if nothing arrives for some turns, nothing is left.
     fn flush(&self) {
         let mut turns_without = 0;
         while turns_without < 4 {

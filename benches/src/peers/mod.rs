@@ -1,5 +1,5 @@
-//! How each is started: as its own documentation says, with an exporter that counts what it gets and throws it away; or, for
-//! the whole way, with one that sends it to a receiver.
+//! Starts each peer as its documentation shows, with an exporter that counts spans and discards them; end to end, with
+//! one that sends to a receiver.
 
 pub mod fastrace;
 pub mod foundations;
@@ -14,17 +14,18 @@ use std::time::{Duration, Instant};
 
 static SEEN: AtomicU64 = AtomicU64::new(0);
 
-/// An exporter has got so many spans.
+/// Adds spans that an exporter received.
 fn saw(spans: usize) {
     SEEN.fetch_add(spans as u64, Relaxed);
 }
 
-/// How many spans exporters have got since the start.
+/// Returns how many spans exporters have received since the start.
 pub fn seen() -> u64 {
     SEEN.load(Relaxed)
 }
 
-/// Makes sure that exactly so many spans get to an exporter: who records nothing by mistake would be the fastest.
+/// Checks that an exporter gets exactly this number of spans: a library that records nothing by mistake would be the
+/// fastest.
 pub fn check(name: &str, before: u64, expected: u64) {
     let start = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! What the SDK says of spans that it dropped: it does so by events of `tracing`, which nobody sees without a subscriber.
+//! Reads the number of spans that the SDK dropped from its `tracing` events, which need a subscriber.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -9,12 +9,12 @@ use tracing_subscriber::layer::{Context, Layer};
 
 static DROPPED: AtomicU64 = AtomicU64::new(0);
 
-/// How many spans it said that it had dropped, when it was shut down.
+/// Returns the number of dropped spans that it reported at shutdown.
 pub fn dropped() -> u64 {
     DROPPED.load(Relaxed)
 }
 
-/// Listens to it.
+/// Subscribes to its events.
 pub struct Said;
 
 impl<S: Subscriber> Layer<S> for Said {

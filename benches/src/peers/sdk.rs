@@ -43,7 +43,7 @@ impl PushMetricExporter for Discard {
     }
 }
 
-/// The default sampler is the parent's decision, and to sample roots. There is one provider in a process.
+/// The default sampler follows the parent and samples roots. A process has one provider.
 pub fn spans() -> SdkTracerProvider {
     install(SdkTracerProvider::builder().with_batch_exporter(Discard))
 }
@@ -56,7 +56,7 @@ pub fn unsampled_spans() -> SdkTracerProvider {
 
 static PROVIDER: OnceLock<SdkTracerProvider> = OnceLock::new();
 
-/// Has the batch processor hand on what it has, if there is one.
+/// Flushes the batch processor, if there is one.
 pub fn flush() {
     let _ = PROVIDER.get().map(SdkTracerProvider::force_flush);
 }

@@ -1,5 +1,5 @@
-//! Tracecast without its transport: what has ended is made OTLP bytes of every 200 ms, as the export thread does it, and those
-//! are thrown away.
+//! Tracecast without its transport: ended spans are encoded as OTLP every 200 ms, as the export thread does, and
+//! discarded.
 
 use std::hint::black_box;
 use std::sync::Mutex;
@@ -21,7 +21,7 @@ pub fn recording() -> Recording {
     recording
 }
 
-/// Makes OTLP bytes of what has ended, in a buffer that was used before.
+/// Encodes ended spans as OTLP, in a reused buffer.
 pub fn drain(buffer: Vec<u8>) -> Vec<u8> {
     static ENCODER: Mutex<Option<Encoder>> = Mutex::new(None);
     let mut encoder = ENCODER.lock().expect("nobody panics while encoding");

@@ -1,4 +1,4 @@
-//! `tracing` with tracing-opentelemetry on the SDK, as the README of the latter shows it.
+//! `tracing` with tracing-opentelemetry on the SDK, as in the latter's README.
 
 use opentelemetry::trace::TracerProvider as _;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -14,24 +14,24 @@ pub fn install(provider: &SdkTracerProvider) {
     tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
 }
 
-/// The same, and what the SDK says is heard.
+/// The same, with a layer for the SDK's own events.
 pub fn install_and_listen(provider: &SdkTracerProvider) {
     let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("bench"));
     let subscriber = tracing_subscriber::registry().with(targets()).with(layer).with(Said);
     tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
 }
 
-/// No spans, only what the SDK says.
+/// No spans, only the SDK's own events.
 pub fn listen() {
     let subscriber = tracing_subscriber::registry().with(LevelFilter::WARN).with(Said);
     tracing::subscriber::set_global_default(subscriber).expect("no other subscriber");
 }
 
-/// Spans of these targets and no others: hyper and h2 have some too, on lower levels than a service would switch on.
+/// Spans of these targets only: hyper and h2 also have spans, at lower levels than a service would enable.
 fn targets() -> Targets {
     Targets::new()
         .with_default(LevelFilter::INFO)
-        // The layers' own documentation says that these are needed.
+        // The layers' documentation requires these.
         .with_target("tower_http", LevelFilter::DEBUG)
         .with_target("otel::tracing", LevelFilter::TRACE)
 }

@@ -1,10 +1,10 @@
-//! The account of spans, as the library's report prints it.
+//! Parses the account of spans from the library's printed report.
 
-/// `ended = exported + dropped + …`, with whatever terms the report has.
+/// `ended = exported + dropped + …`, with all terms of the report.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Account {
     ended: Option<u64>,
-    /// Each number, and the text behind it.
+    /// Each number with the text after it.
     terms: Vec<(u64, String)>,
 }
 
@@ -23,7 +23,8 @@ impl Account {
         self.terms.iter().filter(|(_, text)| text.starts_with(name)).map(|(number, _)| number).sum()
     }
 
-    /// Where the account is wrong, by the number of spans that the program made and that the backend received.
+    /// Returns the errors of the account, from the numbers of spans that the program recorded and that the backend
+    /// received.
     pub fn failures(&self, made: u64, received: u64) -> Vec<String> {
         let Some(ended) = self.ended else { return vec!["the report has no account of spans".to_owned()] };
         let sum: u64 = self.terms.iter().map(|(number, _)| number).sum();

@@ -1,4 +1,4 @@
-//! A backend that is up for a while and down for a while: then nothing listens, and open connections are closed.
+//! A backend that is alternately up and down: while it is down, nothing listens, and open connections are closed.
 
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::end_to_end::receiver::{Counted, serve};
 
-/// How long it is up, and then down.
+/// The length of each up and down phase.
 pub const PHASE: Duration = Duration::from_secs(5);
-/// How often it looks for connections.
+/// The polling interval for connections.
 const STEP: Duration = Duration::from_millis(5);
 
 pub struct Flapping {
@@ -22,7 +22,7 @@ pub struct Flapping {
 
 impl Flapping {
     pub fn start() -> Self {
-        // Below the ports that the system gives out: it must not give this one to somebody while the backend is down.
+        // Below the system's ephemeral ports, so that no other program gets this port while the backend is down.
         let is_free = |address: &SocketAddr| TcpListener::bind(address).is_ok();
         let address = (20_000..32_000).map(|port| ([127, 0, 0, 1], port).into()).find(is_free).expect("a free port");
         let listener = listen(address);
@@ -40,7 +40,7 @@ impl Flapping {
         !self.counted.is_down.load(Relaxed)
     }
 
-    /// Is up from the next time on, until the program ends.
+    /// Stays up from the next phase on, until the program ends.
     pub fn stay_up(&self) {
         self.stays_up.store(true, Relaxed);
         while !self.is_up() {
@@ -48,12 +48,12 @@ impl Flapping {
         }
     }
 
-    /// Spans in requests that were answered.
+    /// Spans in answered requests.
     pub fn spans(&self) -> u64 {
         self.counted.spans.load(Relaxed)
     }
 
-    /// The same of log records.
+    /// Log records in answered requests.
     pub fn logs(&self) -> u64 {
         self.counted.logs.load(Relaxed)
     }
@@ -64,7 +64,7 @@ fn flap(mut listener: TcpListener, address: SocketAddr, counted: &Arc<Counted>, 
         let connections = be_up(&listener, counted, stays_up);
         counted.is_down.store(true, Relaxed);
         drop(listener);
-        // Only reading ends: an answer that was written still arrives, so that both sides count the same.
+        // Only reading is closed: a written response still arrives, so that both sides count the same.
         connections.iter().for_each(|stream| drop(stream.shutdown(Shutdown::Read)));
         drop(connections);
         std::thread::sleep(PHASE);
@@ -73,7 +73,7 @@ fn flap(mut listener: TcpListener, address: SocketAddr, counted: &Arc<Counted>, 
     }
 }
 
-/// Serves connections until it is time to go down, and gives those that were made.
+/// Serves connections until it is time to go down, and returns them.
 fn be_up(listener: &TcpListener, counted: &Arc<Counted>, stays_up: &AtomicBool) -> Vec<TcpStream> {
     let (began, mut connections) = (Instant::now(), Vec::new());
     while began.elapsed() < PHASE || stays_up.load(Relaxed) {

@@ -1,6 +1,6 @@
-//! A soak: one thread makes 20,000 spans a second, some metrics and log records, for as long as it is told to, against a
-//! backend that is up for five seconds and down for five. At the end the counts of three parties have to agree, exactly: the
-//! thread, the library's report, and the backend.
+//! A soak test: one thread records 20,000 spans a second, some metrics and log records, for a given time, against a
+//! backend that is up for five seconds and down for five. At the end three counts have to agree exactly: the thread's,
+//! the library's report, and the backend's.
 
 mod account;
 mod flapping;
@@ -14,15 +14,15 @@ use tracecast::prelude::*;
 use self::account::Account;
 use self::flapping::{Flapping, PHASE};
 
-/// A burst every millisecond: a root, and the rest below it.
+/// Spans of a burst, one burst per millisecond: a root, and the rest below it.
 const SPANS_A_BURST: u64 = 20;
-/// A log record in every so many bursts.
+/// One log record per this number of bursts.
 const BURSTS_A_RECORD: u64 = 10;
-/// Memory besides the limit: connections, the requests that the backend reads, and the allocator's reserve.
+/// Memory above the limit: connections, the requests that the backend reads, and the allocator's reserve.
 const MARGIN: u64 = 32 << 20;
-/// A burst that takes longer was blocked. A busy machine suspends a thread for milliseconds, not for this long.
+/// A longer burst was blocked. A busy machine suspends a thread for milliseconds, not for this long.
 const BLOCKED: Duration = Duration::from_secs(1);
-/// How long the end may take.
+/// The time limit of the shutdown.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 tc_metrics! {
@@ -34,7 +34,7 @@ tc_metrics! {
     static SIZES: Histogram = "tc_soak_size_bytes";
 }
 
-/// Runs for so many seconds, and ends the process with 1 if a promise was broken.
+/// Runs for this number of seconds, and exits with 1 if a guarantee was broken.
 pub fn run(seconds: u64) {
     let backend = Flapping::start();
     let config = Config::new()
@@ -47,7 +47,7 @@ pub fn run(seconds: u64) {
         SPANS_A_BURST * 1_000,
         mebibytes(limit),
     );
-    // All of its pages are in use before the first reading of the memory.
+    // All its pages are touched before the first reading of memory.
     let mut times = vec![u32::MAX; seconds as usize * 1_000];
     let (base, telemetry) = (resident(), config.init().expect("telemetry starts"));
     let (made, most) = bursts(&backend, &mut times);
@@ -77,7 +77,7 @@ fn check(failures: &mut Vec<String>, holds: bool, failure: impl FnOnce() -> Stri
     }
 }
 
-/// Counts of the thread itself.
+/// The counts of the recording thread.
 #[derive(Default)]
 struct Made {
     bursts: u64,
@@ -85,7 +85,7 @@ struct Made {
     records: u64,
 }
 
-/// A burst every millisecond, later ones at once; gives what was made, and the most memory at any second.
+/// Records a burst every millisecond, late ones at once. Returns the counts, and the peak memory of all seconds.
 fn bursts(backend: &Flapping, times: &mut [u32]) -> (Made, u64) {
     let (began, mut made, mut most) = (Instant::now(), Made::default(), 0);
     println!("{:>6}  {:>7}  {:>8}  {:>10}  {:>10}", "second", "backend", "RSS, MiB", "made", "received");
@@ -145,7 +145,7 @@ fn check_memory(base: u64, most: u64, limit: u64) -> Option<String> {
     (grown > limit + MARGIN).then(|| format!("memory grew by {} MiB", mebibytes(grown)))
 }
 
-/// Of the times of bursts, in nanoseconds.
+/// A percentile of burst times, in nanoseconds.
 fn check_times(times: &mut [u32]) -> Option<String> {
     times.sort_unstable();
     let at = |share: f64| times.get((times.len().saturating_sub(1) as f64 * share) as usize).copied().unwrap_or(0);
@@ -160,7 +160,7 @@ fn check_times(times: &mut [u32]) -> Option<String> {
     (longest > BLOCKED).then(|| format!("a burst took {longest:?}"))
 }
 
-/// The memory that this process has in use, as Linux shows it.
+/// Returns the resident memory of this process, on Linux.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

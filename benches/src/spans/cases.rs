@@ -1,4 +1,4 @@
-//! What is timed of each library.
+//! The timed cases of each library.
 
 use std::hint::black_box;
 
@@ -18,21 +18,21 @@ pub const CHAIN: &str = "async, 11 spans, 10 awaits";
 pub const SPAWN: &str = "task spawned in a span";
 pub const ALL: [&str; 8] = [ZERO, TWO, FOUR, STRINGS, EVENT, TREE, CHAIN, SPAWN];
 
-/// One library doing one thing.
+/// One library with one case.
 pub struct Contender {
     pub case: &'static str,
     pub library: &'static str,
-    /// Makes a round, below a root.
+    /// Runs a round, below a root.
     pub round: fn(),
-    /// So many times in a round: about as many spans as a chunk or two can hold.
+    /// Repetitions per round: about as many spans as a chunk or two can hold.
     pub times: u64,
     pub settle: fn(),
 }
 
-/// All cases of a library, if it can do this; some only where threads are compared.
+/// Returns all cases of a library in this phase, if it supports it; some only for the comparison of threads.
 pub fn of<L: Library>(phase: Phase) -> Vec<Contender> {
     let Some(started) = L::start(phase) else { return Vec::new() };
-    // For the rest of the process.
+    // Started once per process.
     std::mem::forget(started);
     let case = |case, times, round| Contender { case, library: L::NAME, round, times, settle: L::settle };
     vec![
@@ -47,10 +47,10 @@ pub fn of<L: Library>(phase: Phase) -> Vec<Contender> {
     ]
 }
 
-/// Ours, with two strings.
+/// Our case with two strings.
 pub const STRINGS_RECORDED: fn() = || repeat::<Tracecast, _>(200, |x| Tracecast::strings(x, UUIDS[0], UUIDS[1]));
 
-/// Makes so many spans without attributes below one root.
+/// Records spans without attributes below one root.
 pub fn count<L: Library>(phase: Phase, calls: u64) {
     std::mem::forget(L::start(phase));
     repeat::<L, _>(calls, L::zero);
@@ -64,14 +64,14 @@ fn repeat<L: Library, R>(times: u64, work: impl Fn(u64) -> R) {
     });
 }
 
-/// On the runtime of this thread, so that nothing waits for another one.
+/// On this thread's runtime, so that it does not wait for other threads.
 fn spawn_fifty<L: Library>() {
     thread_local! {
         static RUNTIME: tokio::runtime::Runtime =
             tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
     }
     RUNTIME.with(|runtime| {
-        // What is current is so here, where the tasks are made, and not in them.
+        // The current span is current here, where the tasks are spawned, and not in them.
         let tasks: Vec<_> = (0..50).map(|x| runtime.spawn(L::task(x))).collect();
         runtime.block_on(async {
             for task in tasks {

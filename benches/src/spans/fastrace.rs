@@ -18,7 +18,7 @@ pub struct Fastrace;
 impl Library for Fastrace {
     const NAME: &'static str = "fastrace";
 
-    /// It has no sampler: an unsampled trace is one whose root is not sampled.
+    /// fastrace has no sampler: an unsampled trace has an unsampled root.
     fn start(phase: Phase) -> Option<Box<dyn Any>> {
         if phase != Phase::Off {
             peers::fastrace::install();
@@ -87,18 +87,18 @@ impl Library for Fastrace {
         chain(x)
     }
 
-    /// A task needs a span of its own, taken from what is current when it is spawned.
+    /// A task needs its own span, created from the current one when it is spawned.
     fn task(x: u64) -> impl Future<Output = u64> + Send + 'static {
         wait(x).in_span(Span::enter_with_local_parent("Bench/Link"))
     }
 }
 
-/// Off is without a root: it has no switch.
+/// "Off" means without a root: it has no switch.
 static STARTED: AtomicBool = AtomicBool::new(false);
 /// Whether a root is sampled.
 static SAMPLED: AtomicBool = AtomicBool::new(false);
 
-/// So many calls of an async function below a root that is not sampled.
+/// Calls an async function below an unsampled root.
 pub fn unsampled_async(calls: u64) {
     std::mem::forget(Fastrace::start(Phase::Unsampled));
     Fastrace::rooted(&mut || {

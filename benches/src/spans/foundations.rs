@@ -15,7 +15,7 @@ pub struct Foundations;
 impl Library for Foundations {
     const NAME: &'static str = "foundations";
 
-    /// Off is without `telemetry::init`.
+    /// "Off" means without `telemetry::init`.
     fn start(phase: Phase) -> Option<Box<dyn Any>> {
         if phase != Phase::Off {
             peers::foundations::install(phase == Phase::Recorded);
@@ -76,7 +76,7 @@ impl Library for Foundations {
         chain(x)
     }
 
-    /// A task is given the context that it runs in, here with a span of its own.
+    /// A task gets its context explicitly, here with its own span.
     fn task(x: u64) -> impl Future<Output = u64> + Send + 'static {
         tracing::span("Bench/Link").into_context().apply(wait(x))
     }

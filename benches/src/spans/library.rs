@@ -1,14 +1,14 @@
-//! What each library is asked to do: the same work with the same names and attributes.
+//! The work for each library: the same functions with the same names and attributes.
 
 use std::any::Any;
 use std::future::Future;
 
-/// What telemetry does with spans.
+/// The state of telemetry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Nothing was started: the functions are annotated, and that is all.
+    /// Not started: the functions are only annotated.
     Off,
-    /// Everything was started, and the root of the trace is not sampled.
+    /// Started, and the trace's root is not sampled.
     Unsampled,
     /// All spans are recorded.
     Recorded,
@@ -26,17 +26,17 @@ impl Phase {
     }
 }
 
-/// A library for spans, or none.
+/// A library for spans, or plain functions.
 pub trait Library {
     const NAME: &'static str;
 
-    /// Starts it for the whole process, if it can do this; what it gives is kept.
+    /// Starts the library for the whole process in this phase, if it supports it; the result is kept.
     fn start(phase: Phase) -> Option<Box<dyn Any>>;
 
     /// Runs a round below a root.
     fn rooted(inside: &mut dyn FnMut());
 
-    /// Takes out what a round has left, which is not the caller's work.
+    /// Drains the spans of a round, which is not part of the caller's work.
     fn settle() {}
 
     fn zero(x: u64) -> u64;
@@ -44,7 +44,7 @@ pub trait Library {
     fn four(x: u64) -> u64;
     /// Two strings that are known at run time only.
     fn strings(x: u64, first: &str, second: &str) -> u64;
-    /// One event with one attribute, in a span without any.
+    /// One event with one attribute, in a span without attributes.
     fn event(x: u64) -> u64;
 
     /// A span that calls ten times [`zero`](Self::zero).
@@ -54,6 +54,6 @@ pub trait Library {
 
     /// A span that awaits ten others, each of which waits once.
     fn chain(x: u64) -> impl Future<Output = u64>;
-    /// A span in a task of its own, below what is current here.
+    /// A span in a spawned task, below the current span.
     fn task(x: u64) -> impl Future<Output = u64> + Send + 'static;
 }

@@ -1,4 +1,4 @@
-//! Spans, ours beside those of others: off, unsampled, recorded; on one thread and on two at the same time.
+//! Spans, ours and peers': off, unsampled, recorded; on one thread and on two at the same time.
 
 mod cases;
 mod fastrace;
@@ -43,12 +43,12 @@ pub fn report(quick: bool, report: &mut Report) -> Vec<Chart> {
 
 fn allocations() -> u64 {
     let _recording = Recording::start(RecordingConfig::default()).expect("nothing else records");
-    // The first round may be the first of this thread.
+    // The first round may be the thread's first.
     (cases::STRINGS_RECORDED)();
     alloc::count(cases::STRINGS_RECORDED)
 }
 
-/// Makes so many spans without attributes below a root; callgrind watches.
+/// Records spans without attributes below a root, under callgrind.
 pub fn count(library: &str, phase: Phase, calls: u64) {
     match library {
         SDK => cases::count::<sdk::Sdk>(phase, calls),
@@ -87,7 +87,7 @@ fn one_thread(all: &[Timed]) -> Section {
     section
 }
 
-/// What the same took while a neighbour had the other half of the core, as it often is on servers.
+/// The same rounds while a neighbour used the other half of the core, as is common on servers.
 fn disturbed(all: &[Timed]) -> Section {
     let finite = |rounds: &[f64]| rounds.iter().filter(|round| round.is_finite()).count();
     let columns = ["what", "library", "ns", "x limit", "x undisturbed"];
@@ -117,7 +117,7 @@ fn two_threads(one: &[Timed], two: &[Timed]) -> Section {
     let mut section = Section::new("The same on two threads at the same time, recorded", columns);
     for timed in two {
         let alone = find(one, timed.phase, &timed.case, &timed.library);
-        // Disturbed or not: here nothing is set apart.
+        // Disturbed or not: here all rounds count.
         let all = alone.into_iter().flat_map(|alone| alone.rounds.iter().chain(&alone.disturbed).copied());
         let alone = Median::of(all);
         let both = Median::of(timed.rounds.iter().copied());
@@ -127,7 +127,7 @@ fn two_threads(one: &[Timed], two: &[Timed]) -> Section {
     section
 }
 
-/// The ratio of ours to another, as the median of the rounds' ratios.
+/// The ratio of ours to a peer, as the median of the rounds' ratios.
 fn ratio(all: &[Timed], case: &str, library: &str) -> f64 {
     let of = |library: &str| find(all, Phase::Recorded, case, library);
     of(OURS).zip(of(library)).map_or(f64::NAN, |(ours, other)| Median::of_ratios(&ours.rounds, &other.rounds).value)

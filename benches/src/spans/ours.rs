@@ -1,4 +1,4 @@
-//! Tracecast: attributes that are known in advance are labels, others are texts.
+//! Tracecast: attributes with values known in advance are labels, others are texts.
 
 use std::any::Any;
 use std::hint::black_box;
@@ -16,7 +16,7 @@ pub struct Tracecast;
 impl Library for Tracecast {
     const NAME: &'static str = "tracecast";
 
-    /// Spans are recorded, and taken out between the rounds as the export thread would do it.
+    /// Spans are recorded, and drained between rounds as the export thread would do.
     fn start(phase: Phase) -> Option<Box<dyn Any>> {
         let sampler = match phase {
             Phase::Off => return Some(Box::new(())),

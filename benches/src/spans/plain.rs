@@ -1,4 +1,4 @@
-//! The work itself, and what a span cannot do without.
+//! The plain work, and the minimum of a span.
 
 use std::any::Any;
 use std::hint::black_box;
@@ -64,7 +64,7 @@ impl Library for Plain {
     }
 }
 
-/// Two readings of the counter and 64 bytes stored, for each span.
+/// Two counter readings and a store of 64 bytes per span.
 pub struct Limit;
 
 impl Library for Limit {

@@ -1,4 +1,4 @@
-//! Rounds in turn, in a process for each phase: what belongs to a process, as a subscriber, is set once.
+//! Rounds in turn, in one process per phase: global state, such as a subscriber, is set once.
 
 use std::hint::black_box;
 use std::process::Command;
@@ -15,20 +15,20 @@ use super::tracing::Tracing;
 use crate::stats::undisturbed;
 use crate::{peers, side_by_side, work};
 
-/// Nanoseconds of one contender, in each round.
+/// Nanoseconds of one contender in each round.
 pub struct Timed {
     pub phase: Phase,
     pub case: String,
     pub library: String,
-    /// No number where something outside of this program disturbed it.
+    /// NaN in rounds that were disturbed from outside.
     pub rounds: Vec<f64>,
-    /// No number where nothing did.
+    /// NaN in rounds that were not disturbed.
     pub disturbed: Vec<f64>,
-    /// What the control took before or after each round, whichever is more; nothing where there is none.
+    /// The control's time before or after each round, whichever is longer; empty if there is no control.
     controls: Vec<f64>,
 }
 
-/// Has another process of this program time one phase.
+/// Starts another process of this program that times one phase.
 pub fn measure(phase: Phase, threads: usize, rounds: usize) -> Vec<Timed> {
     let output = Command::new(std::env::current_exe().expect("the path of this program"))
         .args(["--spans-phase", phase.name(), &threads.to_string(), &rounds.to_string()])
@@ -41,7 +41,7 @@ pub fn measure(phase: Phase, threads: usize, rounds: usize) -> Vec<Timed> {
     all
 }
 
-/// Sets the rounds apart in which the control was disturbed, if enough others are left.
+/// Separates rounds with a disturbed control, if enough others are left.
 fn set_apart(all: &mut [Timed]) {
     let good = undisturbed(all.iter().flat_map(|timed| timed.controls.iter().copied()));
     let quiet = |timed: &Timed| timed.controls.iter().filter(|control| **control <= good).count();
@@ -56,7 +56,7 @@ fn set_apart(all: &mut [Timed]) {
     }
 }
 
-/// The smallest number of undisturbed rounds from which a median is taken.
+/// The fewest undisturbed rounds from which a median is taken.
 const ENOUGH: usize = 50;
 
 fn parse(phase: Phase, line: &str) -> Option<Timed> {
@@ -69,7 +69,7 @@ fn parse(phase: Phase, line: &str) -> Option<Timed> {
     Some(Timed { phase, case, library, disturbed: rounds.clone(), rounds, controls })
 }
 
-/// What that other process does.
+/// The work of that other process.
 pub fn run_here(phase: &str, threads: &str, rounds: &str) {
     let phase = Phase::ALL.into_iter().find(|known| known.name() == phase).expect("a phase");
     let rounds: usize = rounds.parse().expect("a number of rounds");
@@ -78,7 +78,7 @@ pub fn run_here(phase: &str, threads: &str, rounds: &str) {
     let (timed, controls) = if threads == "1" {
         on_one_thread(&contenders, rounds)
     } else {
-        // Where threads could get into each other's way: not in what is private to them.
+        // Cases in which threads could interfere; not those with private data only.
         contenders.retain(|contender| [cases::ZERO, cases::FOUR, cases::TREE].contains(&contender.case));
         (on_two_threads(&contenders, rounds), vec![Vec::new(); contenders.len()])
     };
@@ -89,7 +89,7 @@ pub fn run_here(phase: &str, threads: &str, rounds: &str) {
     }
 }
 
-/// Makes sure that each library records two trees and their root, or nothing at all.
+/// Checks that each library records two trees and their root, or nothing at all.
 fn check(phase: Phase, contenders: &[Contender]) {
     for contender in contenders.iter().filter(|contender| contender.case == cases::TREE) {
         let records = phase == Phase::Recorded && ![Plain::NAME, Limit::NAME].contains(&contender.library);
@@ -100,21 +100,21 @@ fn check(phase: Phase, contenders: &[Contender]) {
     }
 }
 
-/// By cases: those that are compared run after each other.
+/// Ordered by case, so that compared contenders run after each other.
 fn contenders(phase: Phase) -> Vec<Contender> {
     let mut all = cases::of::<Plain>(phase);
     all.extend(cases::of::<Limit>(phase));
     all.extend(cases::of::<Tracecast>(phase));
     all.extend(cases::of::<Fastrace>(phase));
     all.extend(cases::of::<Foundations>(phase));
-    // In front of `tracing`, which uses the same provider.
+    // Before `tracing`, which uses the same provider.
     all.extend(cases::of::<Sdk>(phase));
     all.extend(cases::of::<Tracing>(phase));
     all.sort_by_key(|contender| cases::ALL.iter().position(|case| *case == contender.case));
     all
 }
 
-/// One round: per time, and from when to when.
+/// Runs one round; returns the time per repetition, and start and end.
 fn round(contender: &Contender) -> (f64, Instant, Instant) {
     let start = Instant::now();
     (contender.round)();
@@ -122,13 +122,13 @@ fn round(contender: &Contender) -> (f64, Instant, Instant) {
     ((end - start).as_nanos() as f64 / contender.times as f64, start, end)
 }
 
-/// What each took, and what the control took around it.
+/// The time of each contender, and of the control around it.
 fn on_one_thread(contenders: &[Contender], rounds: usize) -> (Vec<Vec<f64>>, Vec<Vec<f64>>) {
     let mut timed = vec![Vec::new(); contenders.len()];
     let mut controls = timed.clone();
     for _ in 0..rounds {
         for ((contender, timed), controls) in contenders.iter().zip(&mut timed).zip(&mut controls) {
-            // Brings into the caches what another one has driven out.
+            // Warms the caches that another contender evicted.
             (contender.round)();
             let before = control();
             timed.push(round(contender).0);

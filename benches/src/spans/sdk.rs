@@ -1,4 +1,4 @@
-//! The OpenTelemetry SDK by hand: a span that is current while its work runs, as `Tracer::in_span` does it.
+//! The OpenTelemetry SDK, used manually: a span that is current while its work runs, as with `Tracer::in_span`.
 
 use std::any::Any;
 use std::hint::black_box;
@@ -23,7 +23,7 @@ fn tracer() -> &'static SdkTracer {
 impl Library for Sdk {
     const NAME: &'static str = "opentelemetry_sdk";
 
-    /// Off, there is no SDK: who uses one by hand leaves the provider out, and then calls do nothing worth measuring.
+    /// "Off" means without an SDK: manual code leaves the provider out, and then calls cost nothing measurable.
     fn start(phase: Phase) -> Option<Box<dyn Any>> {
         let provider = match phase {
             Phase::Off => return None,
@@ -38,7 +38,7 @@ impl Library for Sdk {
         tracer().in_span("Bench/Root", |_| inside());
     }
 
-    /// The queue of the batch processor has room for a round: none of its spans are dropped.
+    /// The batch processor's queue has room for a round, so no spans are dropped.
     fn settle() {
         peers::sdk::flush();
     }
@@ -108,7 +108,7 @@ impl Library for Sdk {
     }
 }
 
-/// A span below the current one, which ends with its context.
+/// Starts a span below the current one; it ends with its context.
 fn with<const N: usize>(name: &'static str, attributes: [KeyValue; N]) -> Context {
     let span = tracer().span_builder(name).with_attributes(attributes).start(tracer());
     Context::current_with_span(span)

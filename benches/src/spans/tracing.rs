@@ -15,7 +15,7 @@ pub struct Tracing;
 impl Library for Tracing {
     const NAME: &'static str = "tracing-opentelemetry";
 
-    /// Off is without a subscriber.
+    /// "Off" means without a subscriber.
     fn start(phase: Phase) -> Option<Box<dyn Any>> {
         let provider = match phase {
             Phase::Off => return Some(Box::new(())),

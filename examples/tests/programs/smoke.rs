@@ -87,7 +87,7 @@ fn a_wrong_setting_is_told_and_fails() {
     check(&smoke(&variables, &[]), 1, &format!("{wrong}{}", lines(&address, "ok")));
     let output = smoke(&[], &["--quickly"]);
     check(&output, 2, "");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("`--quickly` is not known; expected --seconds N"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("unknown argument `--quickly`; expected --seconds N"));
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! autometrics on prometheus-client: calls, their duration and how many there are at a time, of a function. It has no labels of
-//! the user's.
+//! autometrics on prometheus-client: a function's calls, duration and concurrency. It has no user-defined labels.
 
 use autometrics::autometrics;
 

@@ -1,4 +1,4 @@
-//! `metrics` with its exporter for Prometheus, which nobody asks; by its macros, and by handles that are kept.
+//! `metrics` with its Prometheus exporter, which is never scraped; through its macros, and through stored handles.
 
 use std::sync::OnceLock;
 
@@ -27,14 +27,14 @@ pub const CONTENDERS: &[Contender] = &[
 
 static RENDER: OnceLock<metrics_exporter_prometheus::PrometheusHandle> = OnceLock::new();
 
-/// With buckets, as its documentation says for histograms that are to be added up; values are moved into them by upkeep.
+/// With buckets, as its documentation recommends for histograms that are aggregated; upkeep moves values into them.
 pub fn install() {
     RENDER.get_or_init(|| {
         let buckets = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0];
         let builder = PrometheusBuilder::new().set_buckets(&buckets).expect("there are some");
         let handle = builder.install_recorder().expect("no other recorder");
         let upkeep = handle.clone();
-        // As its documentation asks for where no exporter runs: what was recorded is kept until then.
+        // As its documentation requires without a running exporter: values are kept until upkeep runs.
         std::thread::spawn(move || {
             loop {
                 std::thread::sleep(std::time::Duration::from_millis(100));

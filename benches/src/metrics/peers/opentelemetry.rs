@@ -1,4 +1,4 @@
-//! OpenTelemetry's instruments: attributes at each call, and bound to a set of them (experimental) where that is known.
+//! OpenTelemetry's instruments: with attributes at each call, and bound to known attributes (experimental).
 
 use std::hint::black_box;
 use std::sync::OnceLock;
@@ -42,7 +42,7 @@ fn all() -> &'static Instruments {
 }
 
 pub fn install() {
-    // The provider is the process's and goes on reading.
+    // The provider is global and keeps reading.
     black_box(sdk::metrics());
     let meter = global::meter("bench");
     let (counter, histogram) = (meter.u64_counter("bench").build(), meter.f64_histogram("bench.duration").build());
