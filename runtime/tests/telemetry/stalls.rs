@@ -252,6 +252,22 @@ fn runtimes_have_metrics_under_one_name() {
     assert_eq!((series("workers", "main"), series("workers", "jobs")), (None, Some(1.0)));
 }
 
+/// As the layers enter the span of a call.
+#[test]
+fn polls_of_a_span_made_by_hand_are_watched_and_timed() {
+    let _turn = turn();
+    let receiver = Receiver::start();
+    let config = Config::new().with_endpoint(receiver.endpoint()).with_busy_times("Stall=on".parse().unwrap());
+    let telemetry = config.with_stalls(true).with_stall_threshold(THRESHOLD).init().unwrap();
+    let mut span = tracecast::Span::builder("Stall/Layer", tracecast::Kind::Server).start();
+    span.in_poll(|| wait_for("the report", || stalls(&telemetry, "Stall/Layer") == Some(1.0)));
+    span.in_poll(|| ());
+    span.end();
+    telemetry.shutdown(LONG);
+    assert_eq!(events(&receiver, "Stall/Layer").len(), 1);
+    assert_eq!(number(&receiver.exported().span("Stall/Layer").attributes, "tc.polls"), Some(2.0));
+}
+
 /// A file with settings of our own.
 fn file(receiver: &Receiver, settings: &str) -> String {
     let endpoint: String = receiver.endpoint();
