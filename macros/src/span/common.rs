@@ -12,7 +12,7 @@ use super::options;
 use super::shape::{is_copy, is_never_result, is_result};
 use crate::krate::Krate;
 
-/// What the spelling of a return type shows about the value.
+/// The kinds of values that the spelling of a return type distinguishes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Returns {
     /// Neither a `Result` nor a future.
@@ -238,7 +238,7 @@ fn by_last_word(ty: &[TokenTree]) -> Option<Returns> {
         }
     };
     match &*last {
-        // They may hold a future.
+        // Both may contain a future.
         "Box" | "Pin" => None,
         last if is_never_result(last) => Some(Returns::Value),
         last if is_result(last, has_arguments) => Some(Returns::Result),

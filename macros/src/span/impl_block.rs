@@ -91,7 +91,7 @@ impl Block {
             out.extend(quote!(#(#attrs)* #vis #(#rest)*));
             return Ok(());
         };
-        if self.wants(&attrs, &vis, &rest) {
+        if self.adds_span(&attrs, &vis, &rest) {
             let (krate, args) = (self.options.krate.root(), self.arguments(TokenStream::new(), Some(name), None));
             // An attribute's location is that of its span, and the catalogue should show the method, not the block.
             out.extend(quote_spanned!(name.span()=> #[#krate::tc_span(#args)]));
@@ -105,7 +105,7 @@ impl Block {
     }
 
     /// Returns whether `methods = pub` adds a span to a method that has none.
-    fn wants(&self, attrs: &[Attribute], vis: &Visibility, rest: &[TokenTree]) -> bool {
+    fn adds_span(&self, attrs: &[Attribute], vis: &Visibility, rest: &[TokenTree]) -> bool {
         let public = self.every || matches!(vis, Visibility::Public(_));
         let is_const = matches!(rest.first(), Some(TokenTree::Ident(word)) if word == "const");
         self.options.all_methods.is_some() && public && !is_const && !attrs.iter().any(is_span)

@@ -112,7 +112,7 @@ fn wrapped(
     let metrics = metrics.map(|(args, place)| metric::read(args, place, errors));
     let has_span = span.is_some();
     let mut options = options::read_function(span, metrics.as_ref().map(|metrics| &metrics.shared), errors);
-    options.tell_types(Some(&function.sig));
+    options.infer_types(Some(&function.sig));
     let name = has_span.then(|| model::name(&options, &function, errors));
     Wrapped::new(Telemetry { options, name, metrics }, function, errors)
 }
@@ -125,7 +125,7 @@ pub(crate) fn scope(input: TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let mut options = options::read(tokens, Place::Scope, &mut errors);
     options.krate = krate.clone();
-    options.tell_types(None);
+    options.infer_types(None);
     if options.name.is_none() && !options.name_mistaken {
         let message = "a scope needs a name: `tc_scope!(\"Component/Operation\")`";
         errors.add(syn::Error::new(Site::call_site(), message));

@@ -22,9 +22,9 @@ pub(crate) struct Wrapped {
     /// The body without them.
     pub(crate) body: Group,
     pub(crate) form: Form,
-    /// What the span observes.
+    /// The value that the span observes.
     pub(crate) observe: Observe,
-    /// What the metrics observe.
+    /// The value that the metrics observe.
     pub(crate) judge: Observe,
     /// The type through which the metrics find the possible error types.
     pub(crate) error_set: Option<TokenStream>,
@@ -49,7 +49,7 @@ pub(crate) enum Form {
     Stream { opaque: bool, tail: Option<Tail> },
 }
 
-/// What is observed at the end of a call.
+/// The value that is observed at the end of a call.
 pub(crate) enum Observe {
     /// Nothing: the value is certainly not a `Result`, or the user does not want it.
     Nothing,

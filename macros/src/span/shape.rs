@@ -47,7 +47,7 @@ const NEVER_RESULT: [&str; 31] = [
     "JoinHandle",
 ];
 
-/// What a function returns.
+/// The kinds of return types.
 pub(crate) enum Shape {
     Nothing,
     Value,

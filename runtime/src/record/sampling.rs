@@ -119,7 +119,7 @@ pub(crate) fn set(sampler: &Sampler) {
     let replaced = std::mem::replace(&mut *asked, custom);
     THRESHOLD.store(threshold, Relaxed);
     drop(asked);
-    // It may hold user values, whose destructors are user code.
+    // Dropped outside the lock: a sampler may hold user values, whose destructors are user code.
     drop(replaced);
 }
 

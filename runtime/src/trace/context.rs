@@ -582,7 +582,7 @@ pub(crate) fn copy(local: &Local, span: BlockRef, block: BlockRef, kind: Kind) {
     }
 }
 
-/// The same for a span that has ids and no propagated state, if a block is at hand.
+/// As `copy`, for a span that has ids and no propagated state, if a block is at hand.
 #[inline(always)]
 pub(crate) fn copy_plain(local: &Local, span: BlockRef) -> Option<BlockRef> {
     let block = local.acquire()?;

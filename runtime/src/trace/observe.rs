@@ -130,7 +130,7 @@ pub trait Otherwise<R>: Sized {
     #[inline(always)]
     fn messages(&self) {}
 
-    /// Returns the tag of the value that a result stands for: here the result itself.
+    /// Returns the tag of the value in a result: here the result itself.
     #[inline(always)]
     fn given(&self) -> Tag<R> {
         Tag::NEW

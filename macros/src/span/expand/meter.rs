@@ -89,7 +89,7 @@ fn error_types(wrapped: &Wrapped) -> Option<TokenStream> {
 /// Its labels are set as a list, not as types, so that a key that is not a label gives one error, at its value.
 fn meta(wrapped: &Wrapped, metrics: &Metrics, instrument: &Instrument) -> TokenStream {
     let (k, Instrument { role, name }) = (krate(wrapped).private(), instrument);
-    let (outcome, errors) = (outcome(*role), role.tells_errors().then(|| given_errors(wrapped)));
+    let (outcome, errors) = (outcome(*role), role.has_error_type().then(|| given_errors(wrapped)));
     let (buckets, budget) = (metrics.settings.of_buckets(), metrics.settings.of_budget());
     let buckets = buckets.filter(|_| role.kind() == Kind::Histogram);
     let declaration = Declaration {
@@ -103,7 +103,7 @@ fn meta(wrapped: &Wrapped, metrics: &Metrics, instrument: &Instrument) -> TokenS
         settings: quote!(#outcome #errors #buckets #budget),
     };
     let keys = metrics.labels.iter().map(|label| label.alias.to_token_stream());
-    let results = metrics.results.iter().filter(|_| role.knows_result()).map(|label| or_none(label, &k));
+    let results = metrics.results.iter().filter(|_| role.carries_result()).map(|label| or_none(label, &k));
     with_labels(declaration.tokens(krate(wrapped)), &keys.chain(results).collect::<Vec<_>>(), &k)
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Metrics {
 
 /// The error types that are distinguished.
 enum ErrorType {
-    /// Those of the type in the signature.
+    /// The error types of the return type in the signature.
     OfSignature,
     Given(Path),
     None,
@@ -91,7 +91,7 @@ impl Metrics {
 
     /// Returns a `Result` type whose error has the error types of the calls; `output` is the observed type, if any.
     pub(crate) fn error_set(&self, output: Option<&Type>, sig: &Signature) -> Option<TokenStream> {
-        if !self.instruments.iter().any(|instrument| instrument.role.tells_errors()) {
+        if !self.instruments.iter().any(|instrument| instrument.role.has_error_type()) {
             return None;
         }
         match &self.error_type {

@@ -148,7 +148,7 @@ impl Metrics {
         if self.mistaken || self.is_empty() {
             return;
         }
-        if let Some(Field { key, .. }) = self.results.first().filter(|_| !self.has(Role::knows_result)) {
+        if let Some(Field { key, .. }) = self.results.first().filter(|_| !self.has(Role::carries_result)) {
             let name = shown(key);
             errors.at(
                 key,
@@ -160,7 +160,7 @@ impl Metrics {
             let duration = example(Role::Duration);
             errors.at(option, format_args!("`{option}` is for histograms; add `{duration}` or remove it"));
         }
-        if let Some(option) = self.written("error_type").filter(|_| !self.has(Role::tells_errors)) {
+        if let Some(option) = self.written("error_type").filter(|_| !self.has(Role::has_error_type)) {
             errors.at(option, "`error_type` is for `calls` and `errors`; add one of them or remove it");
         }
     }

@@ -68,12 +68,12 @@ impl Role {
     }
 
     /// Returns whether it is measured at the end of the call, and so may have labels from the result.
-    pub(crate) fn knows_result(self) -> bool {
+    pub(crate) fn carries_result(self) -> bool {
         matches!(self, Self::Calls | Self::Errors | Self::Duration)
     }
 
     /// Returns whether it distinguishes error types.
-    pub(crate) fn tells_errors(self) -> bool {
+    pub(crate) fn has_error_type(self) -> bool {
         matches!(self, Self::Calls | Self::Errors)
     }
 

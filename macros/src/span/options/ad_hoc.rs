@@ -38,7 +38,7 @@ impl AdHoc {
     }
 
     /// Determines the type from the tokens of the value, if they show it.
-    pub(super) fn tell(&mut self, value: &Expr, signature: Option<&Signature>) {
+    pub(super) fn infer_type(&mut self, value: &Expr, signature: Option<&Signature>) {
         if self.ty.is_none() {
             self.ty = of_value(value, signature).map(Kind::into_tokens);
         }
@@ -193,7 +193,7 @@ mod tests {
         let signature: Signature = parse_quote!(
             fn f(&self, name: &str, tags: &[String], size: Option<usize>, flag: Option<bool>, own: Own, (a, b): (u8, u8))
         );
-        let told = |value: Expr| {
+        let inferred = |value: Expr| {
             let tokens = of_value(&value, Some(&signature)).map(|kind| kind.into_tokens().to_string().replace(' ', ""));
             tokens.map_or_else(String::new, |tokens| tokens.replace("::core::primitive::", ""))
         };
@@ -223,7 +223,7 @@ mod tests {
         ];
         for (value, expected) in cases {
             let shown = value.to_token_stream().to_string();
-            assert_eq!(told(value), expected, "{shown}");
+            assert_eq!(inferred(value), expected, "{shown}");
         }
     }
 }

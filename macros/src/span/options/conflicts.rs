@@ -61,7 +61,7 @@ impl Place {
     }
 
     /// Returns whether the word is an option anywhere, or a likely typo of one that is allowed here.
-    pub(super) fn knows(self, word: &str) -> bool {
+    pub(super) fn is_option(self, word: &str) -> bool {
         FUNCTION.contains(&word)
             || IMPL.contains(&word)
             || METRIC.contains(&word)

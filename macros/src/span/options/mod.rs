@@ -32,7 +32,7 @@ pub(crate) enum Place {
     Scope,
 }
 
-/// What the span of a function that returns a future or a stream covers.
+/// The part of a future or stream that the span of its function covers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cover {
     /// The future from its first poll to its end.
@@ -116,10 +116,10 @@ impl Options {
     }
 
     /// Determines the types of attributes that are declared in place from the tokens of their values, if they show them.
-    pub(crate) fn tell_types(&mut self, signature: Option<&Signature>) {
+    pub(crate) fn infer_types(&mut self, signature: Option<&Signature>) {
         for Field { key, value, .. } in self.attrs.iter_mut().chain(&mut self.result) {
             if let FieldKey::AdHoc(ad_hoc) = key {
-                ad_hoc.tell(value, signature);
+                ad_hoc.infer_type(value, signature);
             }
         }
     }

@@ -172,7 +172,7 @@ impl Reader<'_> {
 fn is_mistaken_name(input: ParseStream) -> bool {
     let ahead = input.fork();
     let Ok(word) = ahead.call(Ident::parse_any) else { return input.peek(Lit) };
-    let known = Place::Function.knows(&word.to_string());
+    let known = Place::Function.is_option(&word.to_string());
     word == "name" || !known && (ahead.is_empty() || ahead.peek(Token![,]) || ahead.peek(Token![::]))
 }
 

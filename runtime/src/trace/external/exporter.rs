@@ -12,7 +12,7 @@ pub(crate) type Exported<'a> = Pin<Box<dyn Future<Output = Result<(), String>> +
 
 /// An exporter supplied by the user. It is called from one task, one call at a time.
 ///
-/// It is user code, which may panic or hang: the caller catches panics and limits the time.
+/// An exporter is user code, which may panic or hang: the caller catches panics and limits the time.
 pub(crate) trait ExternalExporter: Send {
     /// Sets the resource, the attributes of the process. Called once, before the first export.
     fn set_resource(&mut self, attributes: &[(String, OwnedValue)], schema_url: Option<&str>);

@@ -66,7 +66,7 @@ fn leave(block: BlockRef) {
 
 /// The span of a block of code, which ends when the guard is dropped. Created by `tc_scope!`.
 ///
-/// It cannot move to another thread. Guards that are dropped out of order, or leaked, do not affect other spans.
+/// A scope cannot move to another thread. Guards that are dropped out of order, or leaked, do not affect other spans.
 ///
 /// ```
 /// use tracecast::prelude::*;
